@@ -16,7 +16,7 @@ PACKAGE = REPOSITORY / "attnviz"
 
 LAYERS = (
     "errors former_names languages bounds browser_modules browser_programs fair_queue lru_cache memory lazy_pandas",
-    "attention_kinds",
+    "attention_kinds deadlines",
     "imported_families",
     "arguments files text text_files network palette versions",
     "model_folder trace devices vocabulary",

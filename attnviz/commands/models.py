@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
-import logging
 import os
 import shutil
 from pathlib import Path
 from typing import Any
 
 from attnviz import AttnvizError
+from attnviz.deadlines import with_deadline
+from attnviz.files import remove_abandoned, replace_bytes
 from attnviz.installed_models import installed_detectors, installed_models, user_models
+from attnviz.model_folder import CONFIG
 
 SUMMARY = "list the models, and copy or fetch models"
 ADDRESS_VARIABLE = "ATTNVIZ_MODELS_URL"
 """Environment variable of the web address that models are fetched from."""
 PUBLISHED = Path(__file__).resolve().parents[1] / "published_models.json"
 """For each published model, the size in bytes and the SHA-256 of its files."""
+_PATIENCE = 60.0
+"""Seconds that a server may take to begin to send a file, or between two parts of it."""
+_SLOWEST = 10_000
+"""Bytes a second of the slowest connection."""
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -60,7 +67,8 @@ def run(options: argparse.Namespace) -> None:
             raise AttnvizError(f"There is no model {name}. The models are: {', '.join(sorted(known))}.")
     for name in options.names:
         folder = options.to / name
-        if folder.exists() and any(folder.iterdir()):
+        begun = name not in installed and folder.is_dir() and _is_begun(folder, published[name])
+        if folder.exists() and any(folder.iterdir()) and not begun:
             raise AttnvizError(f"The folder {folder} exists already. Delete it, or choose another folder with --to.")
         if name in installed:
             shutil.copytree(installed[name], folder, dirs_exist_ok=True)
@@ -84,31 +92,62 @@ def _list(published: dict[str, dict[str, Any]], installed: dict[str, Path]) -> N
 
 
 def _fetch(name: str, files: dict[str, Any], folder: Path, address: str | None) -> None:
-    """Fetch the `files` of a model into `folder`, and check their digests."""
+    """Fetch the `files` of a model into `folder`, where some may be already, and check their digests."""
     if not address:
         raise AttnvizError(
             f"The model {name} is not installed, and no address to fetch it from is set. Give the address with --from "
             f"or in the environment variable {ADDRESS_VARIABLE}. You can also copy the folder of the model into "
             f"{folder.parent}."
         )
-    import pooch
-    from requests import RequestException
+    for file in sorted(files, key=lambda file: file == CONFIG):  # a folder with a config is a model
+        if (folder / file).exists():
+            continue
+        size, url = int(files[file]["bytes"]), f"{address.rstrip('/')}/{name}/{file}"
+        try:
+            content = with_deadline(_PATIENCE + size / _SLOWEST, lambda url=url, size=size: _content(url, size))
+        except OSError as error:
+            reason = "the server sends too slowly" if isinstance(error, TimeoutError) else error
+            raise AttnvizError(
+                f"The model {name} could not be fetched from {address}: {reason}. Check the address and the network, "
+                f"or copy the folder of the model into {folder.parent}."
+            ) from error
+        if _digest(content) != files[file]["sha256"]:
+            raise AttnvizError(
+                f"The file {file} of the model {name} at {address} is not the published one. Ask for the model at "
+                "another address."
+            )
+        (folder / file).parent.mkdir(parents=True, exist_ok=True)
+        replace_bytes(folder / file, content)
 
-    pooch.get_logger().setLevel(logging.WARNING)
-    registry = {file: f"sha256:{stated['sha256']}" for file, stated in files.items()}
-    fetcher = pooch.create(path=folder, base_url=f"{address.rstrip('/')}/{name}/", registry=registry)
-    try:
-        for file in sorted(files, key=lambda file: file == "config.json"):  # a folder with a config is a model
-            fetcher.fetch(file, downloader=pooch.HTTPDownloader(progressbar=False, timeout=60))
-    except RequestException as error:
-        raise AttnvizError(
-            f"The model {name} could not be fetched from {address}: {error}. Check the address and the network, or "
-            f"copy the folder of the model into {folder.parent}."
-        ) from error
-    except ValueError as error:  # pooch's error for a wrong digest and for an unknown protocol
-        raise AttnvizError(
-            f"A file of the model {name} at {address} is not the published one: {error}. Ask for the model at another "
-            "address."
-        ) from error
-    except OSError as error:
-        raise AttnvizError(f"The model {name} cannot be stored in {folder}: {error}.") from error
+
+def _content(url: str, size: int) -> bytes:
+    """Return the first `size` bytes at a web address, and one more if there are more; raise OSError where that fails.
+
+    The bytes are as sent: a compressed body is not unpacked.
+    """
+    import requests
+    from urllib3.exceptions import HTTPError
+
+    with requests.get(url, headers={"Accept-Encoding": "identity"}, stream=True, timeout=_PATIENCE) as response:
+        response.raise_for_status()
+        try:
+            content: bytes = response.raw.read(size + 1, decode_content=False)
+        except HTTPError as error:
+            raise OSError(str(error)) from error
+    if len(content) < size:
+        raise OSError(f"{url} ended after {len(content)} of {size} bytes")
+    return content
+
+
+def _is_begun(folder: Path, files: dict[str, Any]) -> bool:
+    """Return whether a folder has only files that were fetched of a model, and not all: then fetching goes on."""
+    remove_abandoned(folder)
+    there = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if not path.is_dir()}
+    return CONFIG not in there and all(
+        name in files and path.is_file() and _digest(path.read_bytes()) == files[name]["sha256"]
+        for name, path in there.items()
+    )
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

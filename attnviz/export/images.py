@@ -7,25 +7,21 @@ import json
 import os
 import re
 import shutil
-import threading
 import warnings
-from collections.abc import Coroutine
-from concurrent.futures import Future
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import plotly.graph_objects as go
 
 from attnviz import lazy_pandas
 from attnviz.architectures import step_texts
+from attnviz.deadlines import with_deadline
 from attnviz.errors import AttnvizError, MissingFontWarning
 from attnviz.figures.build import escape, figure_json, for_print, width
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import Aligned
 from attnviz.wording.labels import shorten
-
-_Result = TypeVar("_Result")
 
 ImageFormat = Literal["png", "svg", "pdf"]
 
@@ -69,9 +65,9 @@ def image(figure: go.Figure, image_format: ImageFormat) -> bytes:
     }
     browser = find_browser()
     try:
-        content, missing = _with_timeout(
-            _drawn(kaleido.Kaleido(path=browser, mathjax=False), figure, {"format": image_format, **size})
-        )
+        # Kaleido 1.5 waits forever for a browser that has died while starting.
+        drawing = _drawn(kaleido.Kaleido(path=browser, mathjax=False), figure, {"format": image_format, **size})
+        content, missing = with_deadline(TIMEOUT, lambda: asyncio.run(drawing))
     except Exception as error:  # report every failure of the browser in one sentence
         raise AttnvizError(
             f"The browser {browser} could not draw the figure ({type(error).__name__}). Name another browser in "
@@ -113,24 +109,6 @@ async def _missing_characters(renderer: Any, figure: go.Figure) -> str:
         "Runtime.evaluate", {"expression": f"{script}\nmissingCharacters({json.dumps(text)})", "returnByValue": True}
     )
     return str(answer["result"]["result"]["value"])
-
-
-def _with_timeout(drawing: Coroutine[Any, Any, _Result]) -> _Result:
-    """Return the result of `drawing`; raise TimeoutError after `TIMEOUT` seconds.
-
-    Kaleido 1.5 waits forever for a browser that has died while starting. It runs in a thread of its own that nothing
-    waits for, since it cannot be cancelled there.
-    """
-    result: Future[_Result] = Future()
-
-    def run() -> None:
-        try:
-            result.set_result(asyncio.run(drawing))
-        except BaseException as error:  # noqa: BLE001  raised again in the waiting thread
-            result.set_exception(error)
-
-    threading.Thread(target=run, daemon=True).start()
-    return result.result(timeout=TIMEOUT)
 
 
 def find_browser() -> str:

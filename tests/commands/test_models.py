@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import gzip
 import http.server
 import json
+import resource
 import shutil
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
@@ -115,3 +120,67 @@ def test_what_cannot_be_fetched_is_said(
     (empty / "full" / NAME / "notes.txt").write_text("mine")
     assert refused(capsys, NAME, "--from", address, "--to", "full") == snapshot(name="folder exists")
     assert (empty / "full" / NAME / "notes.txt").read_text() == "mine"
+
+
+class _Hostile(http.server.SimpleHTTPRequestHandler):
+    """Serves all files but the weights as they are."""
+
+    how = "well"
+    asked: ClassVar[list[str]] = []
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+    def do_GET(self) -> None:
+        self.asked.append(self.path)
+        if self.how == "well" or not self.path.endswith("model.safetensors"):
+            super().do_GET()
+            return
+        with contextlib.suppress(OSError):  # the client hangs up
+            if self.how == "slow head":
+                self.wfile.write(b"HTTP/1.0 200 OK\r\n")
+                self._send(b"X-Header: x\r\n", pause=0.05)
+            self.send_response(200)
+            if self.how == "packed":
+                self.send_header("Content-Encoding", "gzip")
+            self.end_headers()
+            if self.how == "packed":
+                self.wfile.write(gzip.compress(bytes(10**9 // 8), 1) * 8)
+            elif self.how == "cut":
+                self.wfile.write(b"half")
+            else:
+                self._send(bytes(1 << 16) if self.how == "endless" else b"x", pause=self.how == "dripping" and 0.05)
+
+    def _send(self, part: bytes, pause: float) -> None:
+        while True:
+            self.wfile.write(part)
+            time.sleep(pause)
+
+
+@pytest.mark.parametrize("how", ["endless", "packed", "dripping", "slow head", "cut"])
+def test_hostile_server_is_refused_and_fetching_goes_on_later(
+    how: str, empty: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(models, "_PATIENCE", 10.0 if how in ("endless", "packed", "cut") else 1.0)
+    monkeypatch.setattr(models, "_SLOWEST", 10**9)
+    handler = type("Handler", (_Hostile,), {"how": how, "asked": []})
+    server = http.server.ThreadingHTTPServer(
+        ("127.0.0.1", 0), functools.partial(handler, directory=str(REPOSITORY / "models"))
+    )
+    server.daemon_threads = True
+    with server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        address = f"http://127.0.0.1:{server.server_port}"
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        assert NAME in refused(capsys, NAME, "--from", address)
+        assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 500_000  # KiB
+        assert installed_models.installed_models() == {}
+        handler.how = "well"
+        handler.asked.clear()
+        assert main(["models", NAME, "--from", address]) == 0
+        server.shutdown()
+        thread.join()
+    assert NAME in installed_models.installed_models()
+    assert [path.rpartition("/")[2] for path in handler.asked][-1] == "config.json"
+    assert not any(path.endswith("README.md") for path in handler.asked)  # it was fetched before the weights
