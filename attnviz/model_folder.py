@@ -16,6 +16,7 @@ from attnviz import bounds
 from attnviz.arguments import check_version
 from attnviz.attention_kinds import with_current_attention
 from attnviz.errors import AttnvizError
+from attnviz.files import check_regular
 from attnviz.languages import gettext
 
 FORMAT = "attnviz-model"
@@ -79,6 +80,7 @@ def weights_digest(folder: str | Path) -> str:
 
 @functools.lru_cache(maxsize=64)
 def _digest(path: Path, _: tuple[int, ...]) -> str:
+    check_regular(path)
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -95,6 +97,7 @@ def load_weights(folder: str | Path) -> dict[str, NDArray[Any]]:
     import safetensors.numpy
 
     path = Path(folder) / WEIGHTS
+    check_regular(path)
     try:
         weights = safetensors.numpy.load_file(path)
         odd = [name for name, values in weights.items() if values.dtype.kind != "f"]
@@ -118,6 +121,7 @@ def count_parameters(folder: str | Path) -> int:
     Raise AttnvizError, naming the file, where it cannot be read.
     """
     path = Path(folder) / WEIGHTS
+    check_regular(path)
     try:
         with path.open("rb") as file:
             head = json.loads(file.read(int.from_bytes(file.read(8), "little")))
@@ -134,6 +138,7 @@ def read_config(folder: str | Path) -> dict[str, Any]:
     Raise AttnvizError, naming the file, where it is missing, damaged or of another version.
     """
     path = Path(folder) / CONFIG
+    check_regular(path)
     try:
         fields = json.loads(path.read_text(encoding="utf-8"))
         if fields["format"] != FORMAT:

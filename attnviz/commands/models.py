@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import hashlib
 import json
 import os
@@ -104,7 +105,7 @@ def _fetch(name: str, files: dict[str, Any], folder: Path, address: str | None) 
             continue
         size, url = int(files[file]["bytes"]), f"{address.rstrip('/')}/{name}/{file}"
         try:
-            content = with_deadline(_PATIENCE + size / _SLOWEST, lambda url=url, size=size: _content(url, size))
+            content = with_deadline(_PATIENCE + size / _SLOWEST, functools.partial(_content, url, size))
         except OSError as error:
             reason = "the server sends too slowly" if isinstance(error, TimeoutError) else error
             raise AttnvizError(
