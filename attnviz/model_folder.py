@@ -80,6 +80,7 @@ def weights_digest(folder: str | Path) -> str:
 
 @functools.lru_cache(maxsize=64)
 def _digest(path: Path, _: tuple[int, ...]) -> str:
+    check_regular(path)
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -96,6 +97,7 @@ def load_weights(folder: str | Path) -> dict[str, NDArray[Any]]:
     import safetensors.numpy
 
     path = Path(folder) / WEIGHTS
+    check_regular(path)
     try:
         weights = safetensors.numpy.load_file(path)
         odd = [name for name, values in weights.items() if values.dtype.kind != "f"]
@@ -119,6 +121,7 @@ def count_parameters(folder: str | Path) -> int:
     Raise AttnvizError, naming the file, where it cannot be read.
     """
     path = Path(folder) / WEIGHTS
+    check_regular(path)
     try:
         with path.open("rb") as file:
             head = json.loads(file.read(int.from_bytes(file.read(8), "little")))
@@ -135,8 +138,7 @@ def read_config(folder: str | Path) -> dict[str, Any]:
     Raise AttnvizError, naming the file, where it is missing, damaged or of another version.
     """
     path = Path(folder) / CONFIG
-    for name in EVERY_FILE:  # whoever reads another file of the folder reads this one first
-        check_regular(Path(folder) / name)
+    check_regular(path)
     try:
         fields = json.loads(path.read_text(encoding="utf-8"))
         if fields["format"] != FORMAT:

@@ -12,6 +12,7 @@ from typing import Any
 import sentencepiece
 
 from attnviz.errors import AttnvizError
+from attnviz.files import check_regular
 from attnviz.languages import gettext
 
 PAD, UNK, BOS, EOS = 0, 1, 2, 3
@@ -255,6 +256,7 @@ class Tokenizer:
     def load(cls, path: str | Path) -> Tokenizer:
         """Load a tokenizer file; raise AttnvizError, naming the file, where that fails."""
         path = Path(path)
+        check_regular(path)
         try:
             return cls(path.read_bytes())
         except OSError as error:

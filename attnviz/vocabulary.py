@@ -13,6 +13,7 @@ from typing import Any
 
 from attnviz import bounds
 from attnviz.errors import AttnvizError
+from attnviz.files import check_regular
 from attnviz.languages import gettext
 from attnviz.text import BOS, EOS, PAD, SPACE, SPECIAL_PIECES, UNK, Tokenizer, normalise, word_spans
 
@@ -135,6 +136,7 @@ def serialised(
 
 def load_tokenizer(path: Path) -> WordTokenizer:
     """Load the vocabularies in `path`; raise AttnvizError, naming the file, where that fails."""
+    check_regular(path)
     try:
         return WordTokenizer(path.read_bytes())
     except OSError as error:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import threading
@@ -15,9 +17,16 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError
+from attnviz.checkpoint import load_model
+from attnviz.deadlines import with_deadline
 from attnviz.export import save
 from attnviz.files import check_regular, replace_bytes, replace_text
+from attnviz.model_folder import FILES, WEIGHTS, count_parameters, detector_folders, weights_digest
 from attnviz.trace import Trace, WhatIfs
+from attnviz.trace.snapshots import load_folder
+from attnviz.training.log import read_log
+from attnviz.ui.corpus_tables import CORPORA_VARIABLE, offered_tables
+from attnviz.vocabulary import load_tokenizer
 from tests.conftest import REPOSITORY
 from tests.figures import synthetic
 from tests.snapshots import plain
@@ -132,3 +141,43 @@ def test_only_regular_files_pass(tmp_path: Path, make: Callable[[Path], None], s
     with pytest.raises(AttnvizError) as error:
         check_regular(odd)
     assert plain(error.value, tmp_path) == snapshot
+
+
+def _pipe_instead_of(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_pipe_in_model_folder_is_refused(model_folder: Path, tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "models" / "tiny"
+    shutil.copytree(model_folder, folder)
+    _pipe_instead_of(folder / name)
+    for read in (load_model, weights_digest, count_parameters) if name == WEIGHTS else (load_model,):
+        with pytest.raises(AttnvizError, match=name):
+            with_deadline(60, functools.partial(read, folder))
+    assert with_deadline(60, lambda: detector_folders(folder.parent)) == []
+
+
+def test_pipes_in_folders_of_tables_and_runs_are_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(CORPORA_VARIABLE, str(tmp_path))
+    for name in ("table.parquet", "run.json", "log.csv"):
+        _pipe_instead_of(tmp_path / name)
+    assert with_deadline(60, offered_tables) == {}
+    assert with_deadline(60, lambda: load_folder(tmp_path)) == []
+    assert with_deadline(60, lambda: read_log(tmp_path / "log.csv")) == []
+    with pytest.raises(AttnvizError):
+        with_deadline(60, lambda: load_tokenizer(tmp_path / "run.json"))
+
+
+def test_pipe_named_by_the_user_is_read() -> None:
+    record = '{"source": ["a"], "target": ["b"], "matrix": [[1]]}'
+    done = subprocess.run(
+        ["bash", "-c", f"'{sys.executable}' -m attnviz attention <(echo '{record}')"],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert (done.returncode, done.stdout) == (0, "a\tb\t0-0\n")

@@ -16,9 +16,9 @@ PACKAGE = REPOSITORY / "attnviz"
 
 LAYERS = (
     "errors former_names languages bounds browser_modules browser_programs fair_queue lru_cache memory lazy_pandas",
-    "attention_kinds deadlines reading",
+    "attention_kinds deadlines files reading",
     "imported_families",
-    "arguments files text text_files network palette versions",
+    "arguments text text_files network palette versions",
     "model_folder trace devices vocabulary",
     "checkpoint decoding installed_models",
     "translator detector analysis",

@@ -8,11 +8,8 @@ import hashlib
 import json
 import os
 import shutil
-from http.client import HTTPException
 from pathlib import Path
 from typing import Any
-from urllib.error import HTTPError
-from urllib.request import urlopen
 
 from attnviz import AttnvizError
 from attnviz.deadlines import with_deadline
@@ -71,13 +68,12 @@ def run(options: argparse.Namespace) -> None:
             raise AttnvizError(f"There is no model {name}. The models are: {', '.join(sorted(known))}.")
     for name in options.names:
         folder = options.to / name
-        begun = folder.is_dir() and name not in installed and _is_begun(folder, published[name])
-        if not begun and folder.exists() and any(folder.iterdir()):
+        begun = name not in installed and folder.is_dir() and _is_begun(folder, published[name])
+        if folder.exists() and any(folder.iterdir()) and not begun:
             raise AttnvizError(f"The folder {folder} exists already. Delete it, or choose another folder with --to.")
         if name in installed:
             shutil.copytree(installed[name], folder, dirs_exist_ok=True)
         else:
-            folder.mkdir(parents=True, exist_ok=True)
             _fetch(name, published[name], folder, options.address)
         print(f"{name} is in {folder}")
 
@@ -104,48 +100,55 @@ def _fetch(name: str, files: dict[str, Any], folder: Path, address: str | None) 
             f"or in the environment variable {ADDRESS_VARIABLE}. You can also copy the folder of the model into "
             f"{folder.parent}."
         )
-    if not address.startswith(("http://", "https://")):
-        raise AttnvizError(f"{address} is no web address. A web address begins with http:// or https://.")
     for file in sorted(files, key=lambda file: file == CONFIG):  # a folder with a config is a model
-        size, digest = int(files[file]["bytes"]), files[file]["sha256"]
         if (folder / file).exists():
             continue
-        url = f"{address.rstrip('/')}/{name}/{file}"
+        size, url = int(files[file]["bytes"]), f"{address.rstrip('/')}/{name}/{file}"
         try:
             content = with_deadline(_PATIENCE + size / _SLOWEST, functools.partial(_content, url, size))
-        except (OSError, HTTPException) as error:
-            reason = "it sends too slowly" if isinstance(error, TimeoutError) else error
+        except OSError as error:
+            reason = "the server sends too slowly" if isinstance(error, TimeoutError) else error
             raise AttnvizError(
                 f"The model {name} could not be fetched from {address}: {reason}. Check the address and the network, "
                 f"or copy the folder of the model into {folder.parent}."
             ) from error
-        if hashlib.sha256(content).hexdigest() != digest:
+        if _digest(content) != files[file]["sha256"]:
             raise AttnvizError(
                 f"The file {file} of the model {name} at {address} is not the published one. Ask for the model at "
                 "another address."
             )
+        (folder / file).parent.mkdir(parents=True, exist_ok=True)
         replace_bytes(folder / file, content)
 
 
 def _content(url: str, size: int) -> bytes:
     """Return the first `size` bytes at a web address, and one more if there are more; raise OSError where that fails.
 
-    They are as sent: a compressed body is not unpacked.
+    The bytes are as sent: a compressed body is not unpacked.
     """
-    try:
-        with urlopen(url, timeout=_PATIENCE) as response:  # noqa: S310  `_fetch` accepts only web addresses
-            content: bytes = response.read(size + 1)
-    except HTTPError as error:
-        with error:  # it holds the connection open
-            raise OSError(f"the server answers {error.code} {error.reason}") from None
+    import requests
+    from urllib3.exceptions import HTTPError
+
+    with requests.get(url, headers={"Accept-Encoding": "identity"}, stream=True, timeout=_PATIENCE) as response:
+        response.raise_for_status()
+        try:
+            content: bytes = response.raw.read(size + 1, decode_content=False)
+        except HTTPError as error:
+            raise OSError(str(error)) from error
+    if len(content) < size:
+        raise OSError(f"{url} ended after {len(content)} of {size} bytes")
     return content
 
 
 def _is_begun(folder: Path, files: dict[str, Any]) -> bool:
-    """Return whether a folder has only files of a model that were fetched, and not all: then fetching goes on."""
+    """Return whether a folder has only files that were fetched of a model, and not all: then fetching goes on."""
     remove_abandoned(folder)
-    there = [path.name for path in folder.iterdir()]
+    there = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if not path.is_dir()}
     return CONFIG not in there and all(
-        name in files and hashlib.sha256((folder / name).read_bytes()).hexdigest() == files[name]["sha256"]
-        for name in there
+        name in files and path.is_file() and _digest(path.read_bytes()) == files[name]["sha256"]
+        for name, path in there.items()
     )
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

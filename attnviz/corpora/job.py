@@ -33,7 +33,7 @@ from attnviz.corpora.columns import SCHEMA, Settings
 from attnviz.corpora.lines import Line, check_lines, check_name, count_lines, read_lines, unescaped_line
 from attnviz.devices import resolve_device
 from attnviz.errors import AttnvizError
-from attnviz.files import remove_abandoned, replace_text, replacing
+from attnviz.files import check_regular, remove_abandoned, replace_text, replacing
 from attnviz.model_folder import weights_digest
 from attnviz.text_files import Skipped
 
@@ -217,10 +217,11 @@ class TableMetadata:
 def table_metadata(table: Path) -> TableMetadata | None:
     """Return the metadata of a table; None where it is not one of `analyse_file`."""
     try:
+        check_regular(table)
         metadata = parquet.read_schema(table).metadata or {}
         fields = json.loads(metadata[_KEY])
         return TableMetadata(**{**fields, "named": [(number, reason) for number, reason in fields["named"]]})
-    except (OSError, pa.ArrowException, ValueError, KeyError, TypeError):
+    except (OSError, pa.ArrowException, ValueError, KeyError, TypeError, AttnvizError):
         return None
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from attnviz import bounds
 from attnviz.errors import AttnvizError
-from attnviz.files import replace_text
+from attnviz.files import check_regular, replace_text
 from attnviz.text import join_pieces, word_groups
 from attnviz.trace.parts import FloatArray, Words
 from attnviz.trace.storage import check_characters, pack, unpack
@@ -111,6 +111,7 @@ class Snapshots:
     @classmethod
     def load(cls, path: str | Path) -> Snapshots:
         """Read what `save` wrote; raise AttnvizError, naming the file, where that fails."""
+        check_regular(path)
         try:
             fields = json.loads(Path(path).read_text(encoding="utf-8"))
             if not isinstance(fields, dict) or fields.get("format") != FORMAT_NAME:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from attnviz.errors import AttnvizError
-from attnviz.files import replace_text
+from attnviz.files import check_regular, replace_text
 from attnviz.trace.snapshots import Curve
 
 if TYPE_CHECKING:
@@ -89,12 +89,13 @@ def read_log(path: Path) -> list[LogRow]:
     """
     rows: list[LogRow] = []
     try:
+        check_regular(path)
         with path.open(newline="", encoding="utf-8", errors="replace") as file:
             for row in csv.DictReader(file):
                 values = {name: row.get(name) or "" for name in COLUMNS}
                 if values["update"].isdecimal() and len(values["update"]) < 15:
                     rows.append(values)
-    except (OSError, csv.Error):
+    except (OSError, csv.Error, AttnvizError):
         return rows
     return rows
 

@@ -21,6 +21,7 @@ from attnviz.analysis.recomputation import Weights
 from attnviz.architectures import could_be_of
 from attnviz.detector import Detector
 from attnviz.devices import resolve_device
+from attnviz.files import check_regular
 from attnviz.installed_models import installed_detectors, installed_model, installed_models
 from attnviz.lru_cache import LRUCache, cached_in, size_of
 from attnviz.model_folder import (
@@ -62,13 +63,14 @@ def bleu_rows(names: Sequence[str], *, require_all: bool = True) -> Rows:
     folder = folders[installed[-1]].resolve().parent
     try:
         rows = _read(str(folder), stamp(str(folder), FILE))
-    except (OSError, ValueError, KeyError):
+    except (OSError, ValueError, KeyError, AttnvizError):
         return ()
     return tuple(row for row in rows if row["model"] in installed)
 
 
 @cached_in(LRUCache(1 << 20, size=size_of))
 def _read(folder: str, file: tuple[tuple[int, ...], ...]) -> Rows:  # noqa: ARG001  part of the key
+    check_regular(Path(folder) / FILE)
     with (Path(folder) / FILE).open(encoding="utf-8", newline="") as lines:
         rows: list[dict[str, Any]] = list(csv.DictReader(lines))
     for row in rows:

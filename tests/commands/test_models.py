@@ -10,8 +10,10 @@ import json
 import resource
 import shutil
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
@@ -87,86 +89,6 @@ def test_address_may_be_in_the_environment(
     assert (empty / "elsewhere" / NAME / "config.json").is_file()
 
 
-Answer = Callable[[http.server.BaseHTTPRequestHandler], None]
-
-
-@contextlib.contextmanager
-def answering(answer: Answer) -> Iterator[str]:
-    """Answer every request by `answer`; yield the address."""
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(200)
-            with contextlib.suppress(OSError):  # the client has hung up
-                answer(self)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.stopped = threading.Event()  # type: ignore[attr-defined]
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.stopped.set()  # type: ignore[attr-defined]
-        server.shutdown()
-        thread.join()
-
-
-def _endless(handler: http.server.BaseHTTPRequestHandler) -> None:
-    handler.end_headers()
-    for _ in range(1000):  # a gigabyte
-        handler.wfile.write(bytes(1 << 20))
-
-
-def _packed(handler: http.server.BaseHTTPRequestHandler) -> None:
-    handler.send_header("Content-Encoding", "gzip")
-    handler.end_headers()
-    handler.wfile.write(gzip.compress(bytes(1 << 26)))
-
-
-def _boasting(handler: http.server.BaseHTTPRequestHandler) -> None:
-    handler.send_header("Content-Length", str(1 << 40))
-    handler.end_headers()
-    handler.wfile.write(b"{}")
-
-
-def _dripping(handler: http.server.BaseHTTPRequestHandler) -> None:
-    handler.end_headers()
-    while not handler.server.stopped.wait(0.1):  # type: ignore[attr-defined]
-        handler.wfile.write(b" ")
-        handler.wfile.flush()
-
-
-@pytest.mark.parametrize("answer", [_endless, _packed, _boasting, _dripping])
-def test_length_that_a_server_claims_is_not_trusted(
-    empty: Path, answer: Answer, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(models, "_PATIENCE", 4.0)
-    monkeypatch.setattr(models, "_SLOWEST", 10**9)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    with answering(answer) as address:
-        sentence = refused(capsys, NAME, "--from", address)
-    assert NAME in sentence
-    assert ("too slowly" in sentence) is (answer is _dripping)
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000, "kB"
-    assert installed_models.installed_models() == {}
-
-
-def test_a_begun_model_is_fetched_to_the_end(
-    empty: Path, served: tuple[str, Path], capsys: pytest.CaptureFixture[str]
-) -> None:
-    address, root = served
-    weights = (root / NAME / "model.safetensors").rename(root / "aside")
-    refused(capsys, NAME, "--from", address)
-    there = {path.name for path in (empty / "models" / NAME).iterdir()}
-    assert there < {path.name for path in (REPOSITORY / "models" / NAME).iterdir()}
-    assert "config.json" not in there
-    weights.rename(root / NAME / "model.safetensors")
-    assert main(["models", NAME, "--from", address]) == 0
-    assert NAME in installed_models.installed_models()
-
-
 def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     """Return the sentence that a refused command prints."""
     assert main(["models", *arguments]) == 2
@@ -194,8 +116,71 @@ def test_what_cannot_be_fetched_is_said(
     assert refused(capsys, NAME).replace(str(empty), "") == snapshot(name="no address")
     assert NAME in refused(capsys, NAME, "--from", f"{address}/nowhere")
     assert NAME in refused(capsys, NAME, "--from", "http://127.0.0.1:9")
-    assert "no web address" in refused(capsys, NAME, "--from", "file:///etc")
     (empty / "full" / NAME).mkdir(parents=True)
     (empty / "full" / NAME / "notes.txt").write_text("mine")
     assert refused(capsys, NAME, "--from", address, "--to", "full") == snapshot(name="folder exists")
     assert (empty / "full" / NAME / "notes.txt").read_text() == "mine"
+
+
+class _Hostile(http.server.SimpleHTTPRequestHandler):
+    """Serves all files but the weights as they are."""
+
+    how = "well"
+    asked: ClassVar[list[str]] = []
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+    def do_GET(self) -> None:
+        self.asked.append(self.path)
+        if self.how == "well" or not self.path.endswith("model.safetensors"):
+            super().do_GET()
+            return
+        with contextlib.suppress(OSError):  # the client hangs up
+            if self.how == "slow head":
+                self.wfile.write(b"HTTP/1.0 200 OK\r\n")
+                self._send(b"X-Header: x\r\n", pause=0.05)
+            self.send_response(200)
+            if self.how == "packed":
+                self.send_header("Content-Encoding", "gzip")
+            self.end_headers()
+            if self.how == "packed":
+                self.wfile.write(gzip.compress(bytes(10**9 // 8), 1) * 8)
+            elif self.how == "cut":
+                self.wfile.write(b"half")
+            else:
+                self._send(bytes(1 << 16) if self.how == "endless" else b"x", pause=self.how == "dripping" and 0.05)
+
+    def _send(self, part: bytes, pause: float) -> None:
+        while True:
+            self.wfile.write(part)
+            time.sleep(pause)
+
+
+@pytest.mark.parametrize("how", ["endless", "packed", "dripping", "slow head", "cut"])
+def test_hostile_server_is_refused_and_fetching_goes_on_later(
+    how: str, empty: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(models, "_PATIENCE", 10.0 if how in ("endless", "packed", "cut") else 1.0)
+    monkeypatch.setattr(models, "_SLOWEST", 10**9)
+    handler = type("Handler", (_Hostile,), {"how": how, "asked": []})
+    server = http.server.ThreadingHTTPServer(
+        ("127.0.0.1", 0), functools.partial(handler, directory=str(REPOSITORY / "models"))
+    )
+    server.daemon_threads = True
+    with server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        address = f"http://127.0.0.1:{server.server_port}"
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        assert NAME in refused(capsys, NAME, "--from", address)
+        assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 500_000  # KiB
+        assert installed_models.installed_models() == {}
+        handler.how = "well"
+        handler.asked.clear()
+        assert main(["models", NAME, "--from", address]) == 0
+        server.shutdown()
+        thread.join()
+    assert NAME in installed_models.installed_models()
+    assert [path.rpartition("/")[2] for path in handler.asked][-1] == "config.json"
+    assert not any(path.endswith("README.md") for path in handler.asked)  # it was fetched before the weights

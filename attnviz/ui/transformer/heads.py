@@ -25,6 +25,7 @@ from attnviz.figures.head import head_gallery, head_gallery_table
 from attnviz.figures.heatmap import heatmap, heatmap_table
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.figures.template import to_json
+from attnviz.files import check_regular
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext, language
 from attnviz.lru_cache import LRUCache, cached_in, size_of
@@ -267,7 +268,7 @@ def head_errors(trace: Any) -> HeadErrors | None:
         return None
     try:
         return _read(str(folder), stamp(str(folder), FILE), digest)
-    except (OSError, ValueError, KeyError):
+    except (OSError, ValueError, KeyError, AttnvizError):
         return None
 
 
@@ -282,6 +283,7 @@ def best_head(trace: TransformerTrace) -> HeadTrace:
 
 @cached_in(LRUCache(1 << 18, size=size_of))
 def _read(folder: str, file: tuple[tuple[int, ...], ...], digest: str) -> HeadErrors | None:  # noqa: ARG001  part of the cache key
+    check_regular(Path(folder) / FILE)
     with (Path(folder) / FILE).open(encoding="utf-8", newline="") as lines:
         rows = [row for row in csv.DictReader(lines) if row["links"] == LINK_METHOD and row["head"]]
     if not rows or any(not row["weights"] or not digest.startswith(row["weights"]) for row in rows):
