@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz import AttnvizError, alignment_error, attention, find_heads, read_attention
+from attnviz.analysis.findings import findings_of, summarise
 from attnviz.analysis.gold import linkable_words, links_text, parse_gold_links
 from attnviz.commands.program import main
 from attnviz.export.attention_files import attention_file_content
@@ -196,3 +197,13 @@ def test_ends_of_words_are_marked_in_other_ways() -> None:
     assert to_pieces(["the_", "bi", "cycle_", "._"]) == (("▁the", "▁bi", "cycle", "▁."), (0, 1, 1, 2))
     assert to_pieces(["snake_", "case"]).words == (0, 1), "one underscore is a letter"
     assert to_pieces(["<s>", "a</w>", "b</w>", "</s>"]).words == (-1, 0, 1, -1)
+
+
+def test_findings_are_about_words_alone(file: Path) -> None:
+    (record,) = read_attention(file)
+    words = record.words()
+    assert all(one.source is None or one.source in words.places[0] for one in findings_of(record))
+    assert all(one.target is None or one.target in words.places[1] for one in findings_of(record))
+    summary = summarise(record)
+    assert summary is not None
+    assert (summary.moves, summary.identical) == (3, 1), "four words, of which the full stop is spelled alike"

@@ -52,9 +52,7 @@ def summarise(trace: Aligned) -> Summary | None:
     if not trace.attends:
         return None
     places = attended_words(trace)
-    attended = [
-        place for place, word in zip(places, trace.words().target, strict=True) if word != "</s>" and place >= 0
-    ]
+    attended = [places[word] for word in trace.words().places[1] if places[word] >= 0]
     return Summary(
         moves=max(len(attended) - 1, 0),
         forward=int((np.diff(attended) >= 0).sum()),
@@ -76,6 +74,8 @@ def findings_of(trace: Readable) -> list[Finding]:
         findings = [*coverage_findings(trace, words), *shift_findings(trace, words)]
         findings += [*uniform_findings(trace, words), *identical_findings(trace), *repeat_findings(trace, words)]
         findings += probability_findings(trace, words) if has_word_probabilities(trace) else []
+        source, target = words.special
+        findings = [one for one in findings if one.source not in source and one.target not in target]
         return [dataclasses.replace(finding, strong=False) for finding in findings]
     if trace.attends and not trace.attends_once:
         return list(probability_findings(trace, words))

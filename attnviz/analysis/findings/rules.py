@@ -230,7 +230,7 @@ def identical_findings(trace: AttentionMatrix) -> Iterator[Finding]:
     """Yield target words that are spelled like the source word they attend to most."""
     words, attended = trace.words(), attended_words(trace)
     for i, j in same_spellings(words):
-        if attended[i] == j:
+        if attended[i] == j and i not in words.special[1]:
             yield Finding(Kind.IDENTICAL, float(words.alignment[i, j]), target=i, source=j)
 
 
