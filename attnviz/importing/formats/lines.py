@@ -452,12 +452,11 @@ def _targets_first(items: Iterable[Item]) -> bool:
     """
     unclear = True
     for fields in (item.fields or {} for item in items):
-        links = [link.split("-") for link in fields.get("alignment", "").split()]
-        if any(len(link) != 2 for link in links) or [link[0] for link in links] != [*map(str, range(len(links)))]:
+        links = [link.partition("-")[::2] for link in fields.get("alignment", "").split()]
+        places = [str(place) for place in range(len(split_tokens(fields.get("target", ""))))]
+        if [first for first, _ in links] != places:
             return False
-        if len(links) != len(split_tokens(fields.get("target", ""))):
-            return False
-        unclear &= sorted(int(link[1]) if link[1].isdecimal() else -1 for link in links) == [*range(len(links))]
+        unclear &= sorted(second for _, second in links) == sorted(places)
     return not unclear
 
 
