@@ -292,10 +292,12 @@ def _print(records: AttentionRecords, chosen: list[Attention | None]) -> None:
 
 def _print_unread(records: AttentionRecords, indices: Sequence[int]) -> None:
     """Print which pairs are blank lines or damaged."""
+    from attnviz.text import abbreviated
+
     if blank := [index + 1 for index in indices if records.is_blank(index)]:
-        numbers = ", ".join(map(str, blank[:_NAMED])) + (" …" if len(blank) > _NAMED else "")
         print(
-            f"{len(blank)} of {len(records)} pairs have a blank line as source or target, and no links: {numbers}.",
+            f"{len(blank)} of {len(records)} pairs have a blank line as source or target, and no links: "
+            f"{abbreviated(blank)}.",
             file=sys.stderr,
         )
     problems = list(records.problems.values())

@@ -12,13 +12,13 @@ from functools import cached_property
 from typing import overload
 
 from attnviz.errors import AttnvizError
-from attnviz.importing.sentence_pair import DEFAULT_OPTIONS, Options, SentencePair, Sentences
+from attnviz.importing.sentence_pair import DEFAULT_OPTIONS, Options, SentencePair, Sentences, known_tokens
 from attnviz.languages import gettext
+from attnviz.text import abbreviated
 from attnviz.trace import Attention
-from attnviz.trace.attention_builder import Tokens, split_tokens
+from attnviz.trace.attention_builder import Tokens
 from attnviz.trace.link_text import Counted, Counting, CountingError, infer_counting
 
-_MOST_NAMED = 10
 Side = Sequence[Tokens]
 """Tokens of one side, one entry for each pair."""
 
@@ -169,8 +169,7 @@ class AttentionRecords(Sequence[Attention]):
         pair, sides = self._pair(index), list[list[str] | None]()
         for side, name in ((self.source, "source"), (self.target, "target")):
             given = self._given_tokens(side, index, pair)
-            tokens = given or pair.fields.get(name, given)
-            sides.append(split_tokens(tokens) if isinstance(tokens, (str, list, tuple)) else None)
+            sides.append(known_tokens(given or pair.fields.get(name, given)))
         return sides[0], sides[1]
 
     @cached_property
@@ -224,6 +223,6 @@ def format_sentence(records: AttentionRecords) -> str:
     lines = [pair.line for pair in records.pairs] if records.format == "giza" else []  # a log may be of a part
     lost = sorted({*range(max((line for line in lines if line is not None), default=-1) + 1)} - {*lines})
     if lost and None not in lines:
-        numbers = ", ".join(str(line + 1) for line in lost[:_MOST_NAMED]) + (" …" if len(lost) > _MOST_NAMED else "")
+        numbers = abbreviated(line + 1 for line in lost)
         sentence += " " + gettext("The file lacks the pairs with these numbers: {numbers}.", numbers=numbers)
     return f"{sentence} {gettext('Files: {count}.', count=len(records.files))}" if records.files else sentence

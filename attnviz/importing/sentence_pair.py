@@ -43,6 +43,12 @@ class Options:
 DEFAULT_OPTIONS = Options()
 
 
+def known_tokens(value: object) -> list[str] | None:
+    """Return the tokens in a text or a list; None for anything else."""
+    is_list = isinstance(value, (list, tuple)) and all(isinstance(token, str) for token in value)
+    return split_tokens(value) if is_list or isinstance(value, str) else None  # type: ignore[arg-type]
+
+
 @dataclass(frozen=True, eq=False)
 class SentencePair:
     """One sentence pair of a file."""
@@ -74,10 +80,8 @@ class SentencePair:
         """Return the links with the known numbers of tokens; None for a matrix."""
         if self.links is None:
             return None
-        sizes = []
-        for side, typed in (("source", source), ("target", target)):
-            tokens = typed or self.fields.get(side)
-            sizes.append(len(split_tokens(tokens)) if isinstance(tokens, (str, list, tuple)) else None)
+        sides = known_tokens(source or self.fields.get("source")), known_tokens(target or self.fields.get("target"))
+        sizes = [None if tokens is None else len(tokens) for tokens in sides]
         return Counted(self.links, sizes[0], sizes[1], number)
 
     def attention(

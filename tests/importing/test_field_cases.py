@@ -493,3 +493,17 @@ def test_exponential_line_of_giza_is_refused_at_once() -> None:
         list(read_bytes(text.encode()))
     with pytest.raises(AttnvizError):
         list(read_bytes(("9" * 100_000 + "-0\n").encode()))
+
+
+def test_tokens_that_are_no_strings_damage_their_pair_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    good = {"source": ["a", "b"], "target": ["c"], "matrix": [[0.25, 0.75]]}
+    lines = [good, good | {"source": [1, None]}, good | {"matrix": [[0.5]]}, good]
+    path = tmp_path / "file.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)) + "\n", encoding="utf-8")
+    assert main(["attention", str(path)]) == 0
+    captured = capsys.readouterr()
+    assert [bool(line.strip()) for line in captured.out.splitlines()] == [True, False, False]
+    assert captured.err.count("Left out: Pair") == 2
+    records = read_attention(path)
+    assert [records.filled(index) is None for index in range(4)] == [False, True, True, False]
+    assert sorted(records.problems) == [1, 2]
