@@ -482,14 +482,18 @@ def opened_parquet(file: Path | IO[bytes], wanted: Container[str], limits: Limit
 def cut_texts(values: Any, longest: int, errors: str = "replace") -> list[str | None]:
     """Return the texts of an Arrow array, each cut to `longest` bytes; those of a dictionary take memory once.
 
-    `errors` says what becomes of invalid UTF-8, as in `bytes.decode`. A null is None.
+    `errors` says what becomes of invalid UTF-8, as in `bytes.decode`. A null is None. Raise ValueError for a dictionary
+    that lacks a text.
     """
     from pyarrow import types
 
     places, used = list[int | None](range(len(values))), values
     if types.is_dictionary(values.type):
         places, used = values.indices.to_pylist(), values.dictionary
-    buffers = {place: used[place].as_buffer() for place in {*places} - {None}}
+    known = {place for place in places if place is not None}
+    if known and not 0 <= min(known) <= max(known) < len(used):  # without a checksum, a damaged page is not noticed
+        raise ValueError("a cell names a text that its dictionary does not have")
+    buffers = {place: used[place].as_buffer() for place in known}
     texts = {
         place: _without_partial_character(bytes(buffer[:longest])).decode("utf-8", errors)
         for place, buffer in buffers.items()

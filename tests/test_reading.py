@@ -28,6 +28,7 @@ from attnviz.reading import (
     Content,
     Limits,
     content_of,
+    cut_texts,
     json_error,
     json_values,
     open_content,
@@ -256,3 +257,11 @@ def test_gold_links_are_read_by_lines_within_limits(tmp_path: Path, snapshot: Sn
     with pytest.raises(AttnvizError) as error:
         read_gold(path)
     assert plain(error.value, tmp_path) == snapshot
+
+
+def test_dictionary_that_lacks_a_text_is_refused() -> None:
+    damaged = pa.DictionaryArray.from_arrays(pa.array([0, 7, None]), pa.array(["a"]), safe=False)
+    with pytest.raises(ValueError, match="dictionary"):
+        cut_texts(damaged, 10)
+    whole = pa.DictionaryArray.from_arrays(pa.array([0, None, 1]), pa.array(["abc", "é"]))
+    assert cut_texts(whole, 2) == ["ab", None, "é"]
