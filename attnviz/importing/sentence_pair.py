@@ -77,8 +77,8 @@ class SentencePair:
         return " ".join(map(str, tokens)) if isinstance(tokens, Sequence) else None
 
     def counted(self, number: int, source: Tokens | None = None, target: Tokens | None = None) -> Counted | None:
-        """Return the links with the known numbers of tokens; None for a matrix."""
-        if self.links is None:
+        """Return the links with the known numbers of tokens; None where there are none."""
+        if not self.links or not self.links.all:
             return None
         sides = known_tokens(source or self.fields.get("source")), known_tokens(target or self.fields.get("target"))
         sizes = [None if tokens is None else len(tokens) for tokens in sides]
