@@ -66,7 +66,7 @@ def root_of(content: bytes) -> yaml.Node:
             gettext(
                 "the file is not valid YAML ({problem}). Check the indentation. Put single quotes (') around any text "
                 "that contains a colon, a # or a quotation mark.",
-                problem=error.problem or error.context,
+                problem=str(error.problem or error.context)[:200],
             ),
         )
     except yaml.reader.ReaderError as error:

@@ -40,6 +40,8 @@ _PHRASE = re.compile(r"([0-9]{1,6})(?:-([0-9]{1,6}))?=([0-9]{1,6})(?:-([0-9]{1,6
 _SEGMENT = re.compile(r"(?<!\S)\|([0-9]{1,6})-([0-9]{1,6})(?:,wa=([0-9 -]*)(?:,[^|]*)?)?\|(?!\S)")
 """Source span after each translated phrase; with -tt also the word alignment inside the phrase."""
 _LONGEST_SPAN = 200
+_FIRST = 10
+"""Number of first lines, besides those that may be damaged, that show whether a file can have a layout."""
 _SAMPLE = 1000
 """Number of pairs that decide between two layouts that fit a file."""
 MOST_PAIRS = 1_000_000
@@ -318,6 +320,8 @@ def _items(layout: Layout, content: Content) -> list[Item] | None:
     if layout.name == "naacl" or layout.further:
         return _keyed_lines(layout, content)
     most = max(len(content.filled) // 10, int(len(content.filled) > 2))
+    if sum(layout.fields(line) is None for _, line in content.filled[: most + _FIRST]) > most:
+        return None
     items, bad = list[Item](), 0
     # Blank lines are pairs, unless pairs have numbers.
     for number, line in paced(content.filled if "id" in layout.form.split() else enumerate(content.lines, 1)):
