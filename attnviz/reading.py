@@ -499,4 +499,4 @@ def cut_texts(values: Any, longest: int, errors: str = "replace") -> list[str | 
         for place, buffer in buffers.items()
         if buffer is not None
     }
-    return [texts.get(place) for place in places]
+    return [None if place is None else texts.get(place) for place in places]

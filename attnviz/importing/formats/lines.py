@@ -418,7 +418,8 @@ def _sentences(layout: Layout, items: list[Item]) -> Sentences:
     """Return the pairs in the order of their numbers, of several with the same number the first."""
     remarks, base, lines = list[str](), layout.base, dict[int, int]()
     numbered = [(number, item) for item in items if (number := item.number) is not None]
-    numbers, by_number = [number for number, _ in numbered], dict(reversed(numbered))
+    numbers = [number for number, _ in numbered]
+    by_number = dict(reversed(numbered))
     bad = [item for item in items if item.fields is None]
     repeated = len(by_number) < len(numbers) or any(item.fields and "repeated" in item.fields for item in items)
     if numbers and len(numbers) + len(bad) == len(items) and not (repeated and layout.name == "giza"):
