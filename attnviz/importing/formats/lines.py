@@ -370,12 +370,14 @@ def _keyed_lines(layout: Layout, content: Content) -> list[Item] | None:
         fields = next((one for form in forms if (one := layout.fields(line, form)) is not None), None)
         if fields is None and not layout.further:
             return None
-        others += fields is None
-        for name, text in (fields or {}).items():
-            pair = int((fields or {})["id"])
-            lines.setdefault(pair, number)
+        if not fields:
+            others += fields is None
+            continue
+        pair = int(fields["id"])
+        order.append(pair)
+        lines.setdefault(pair, number)
+        for name, text in fields.items():
             pairs.setdefault(pair, {}).setdefault(name, []).append(text)
-            order.append(pair)
     if layout.further:
         # Alone, "A-0" may also be the only word of a sentence with a tab and its links behind it.
         if others and not any("target" in fields or "source" in fields for fields in pairs.values()):
