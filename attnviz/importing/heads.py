@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,37 +33,35 @@ class Batch(NamedTuple):
     """Whether the array had a batch dimension, whose matrices are padded to one size."""
 
 
-def split_batch(array: Array, count: int | None) -> Batch:
-    """Return the sentences of `array` (…, Ty, Tx); `count` is their number where known.
+def split_batch(array: Array, count: int) -> Batch:
+    """Return the sentences of `array` (…, Ty, Tx); `count` is their number, 0 where unknown.
 
     The batch dimension is the first leading dimension of size `count`. Among three leading dimensions the second is
     preferred, as in Hugging Face's (layer, batch, head, Ty, Tx). Without a count the array is one sentence.
     Raise AttnvizError where the number of dimensions is not 2 to 5, or none has size `count`.
     """
-    if array.ndim < 2 or array.ndim > 5 or not array.size:
+    leading = array.shape[:-2]
+    if not 2 <= array.ndim <= 5 or not array.size:
         raise AttnvizError(
             gettext(
                 "An attention array has 2 to 5 dimensions; the last two are target and source tokens. This array "
                 "has shape {shape}.",
-                shape=shape_name(array),
+                shape=_shape_name(array),
             )
         )
-    leading = array.shape[:-2]
-    if count is not None and count > 1:
-        axes = [axis for axis, size in enumerate(leading) if size == count]
-        if len(leading) == 3 and 1 in axes:
-            axes = [1]
-        if axes:
-            return Batch([array.take(n, axis=axes[0]) for n in range(count)], padded=True)
+    if count <= 1:
+        return Batch([array], padded=len(leading) > 2 or leading[:1] == (1,))
+    if count not in leading:
         raise AttnvizError(
             gettext(
                 "The array has shape {shape}, but there are {count} sentence pairs. One dimension before the "
                 "last two must have size {count}.",
-                shape=shape_name(array),
+                shape=_shape_name(array),
                 count=count,
             )
         )
-    return Batch([array], padded=len(leading) > 2 or bool(leading and leading[0] == 1))
+    axis = 1 if len(leading) == 3 and leading[1] == count else leading.index(count)
+    return Batch([*np.moveaxis(array, axis, 0)], padded=True)
 
 
 class Chosen(NamedTuple):
@@ -78,70 +76,49 @@ class Chosen(NamedTuple):
 
 
 def choose_heads(array: Array, choice: HeadChoice) -> Chosen:
-    """Return the weights of `array` with the chosen layer and head, or the mean over several.
+    """Return the weights of `array` (…, Ty, Tx) with the chosen layer and head, or the mean over several.
 
-    All heads are kept where the array has a dimension of layers and one of heads, (layers, heads, Ty, Tx). Raise
-    AttnvizError where the layer or head does not exist, or the meaning of the dimensions is unclear.
+    All heads are kept where the array has a dimension of layers and one of heads, (layers, heads, Ty, Tx), unless a
+    head is chosen without its layer. Raise AttnvizError where the layer or head does not exist, or the meaning of the
+    dimensions is unclear.
     """
-    shape = shape_name(array)
-    by_layer = array
-    if array.ndim == 5 and 1 in array.shape[:3]:  # a batch of one sentence; Hugging Face has it after the layers
-        by_layer = array.squeeze(axis=1 if array.shape[1] == 1 else array.shape.index(1))
-    if by_layer.ndim == 4 and by_layer.shape[:2] != (1, 1) and (choice.layer is not None or choice.head is None):
-        _select(by_layer, choice.layer, 0, shape, "layer")
-        _select(by_layer, choice.head, 1, shape, "head")
-        heads = Heads(*(None if n is None else n % count for n, count in zip(choice, by_layer.shape[:2], strict=True)))
-        return Chosen(by_layer.astype(np.float64), heads, "")
-    return _reduced(array, choice, shape)
-
-
-def _reduced(array: Array, choice: HeadChoice, shape: str) -> Chosen:
-    """Return one matrix of an array without separate dimensions of layers and heads, or of one head of all layers."""
-    chosen_count = sum(one is not None for one in choice)
-    # With two leading dimensions and a chosen layer, a first dimension of size 1 is the only layer: do not squeeze it.
-    while (
-        array.ndim - 2 > (1 if choice.layer is None else 2) and array.ndim - 2 > chosen_count and 1 in array.shape[:-2]
-    ):
-        array = array.squeeze(axis=array.shape[:-2].index(1))  # a batch of one sentence, or the only layer
-    leading = array.ndim - 2
-    if leading == 1 and array.shape[0] == 1 and not chosen_count:
-        return Chosen(array[0].astype(np.float64), Heads(), "")
-    if leading > 2 or chosen_count > leading:
+    leading, head_alone = [*array.shape[:-2]], choice.layer is None and choice.head is not None
+    while 1 in leading and len(leading) > (1 if head_alone else 2):
+        # A batch of one sentence, which Hugging Face has after the layers; or, for a head alone, the only layer.
+        leading.pop(1 if leading[1] == 1 else leading.index(1))
+    in_layers = len(leading) == 2
+    if len(leading) > 2 or (not in_layers and None not in choice):
         raise AttnvizError(
             gettext(
                 "The array has shape {shape}: it is not clear which dimensions are layers and heads. Save the "
                 "array of one sentence pair as (layers, heads, target tokens, source tokens).",
-                shape=shape,
+                shape=_shape_name(array),
             )
         )
-    if leading == 0:
-        return Chosen(array.astype(np.float64), Heads(), "")
-    chosen = _select(array, choice.layer, 0, shape, "layer")
-    chosen = _select(chosen, choice.head, 1 if leading == 2 and choice.layer is None else 0, shape, "head")
-    several = tuple(range(chosen.ndim - 2))
-    if not several:
-        return Chosen(chosen.astype(np.float64), Heads(), "one-head")
-    return Chosen(chosen.astype(np.float64).mean(axis=several), Heads(), "mean-of-heads")
+    if not in_layers:
+        leading.insert(1 if choice.head is None and choice.layer is not None else 0, 1)
+    by_head = np.asarray(array, dtype=np.float64).reshape(*leading, *array.shape[-2:])  # (layers, heads, Ty, Tx)
+    for (name, index), size in zip(choice._asdict().items(), leading, strict=True):
+        if index is not None and not -size <= index < size:
+            raise AttnvizError(_missing_message(name, index, array))
+    heads = Heads(*(None if index is None else index % size for index, size in zip(choice, leading, strict=True)))
+    if in_layers and not head_alone and leading != [1, 1]:
+        return Chosen(by_head, heads, "")
+    for axis, index in enumerate((heads.layer, heads.head)):
+        by_head = by_head if index is None else by_head.take([index], axis)
+    several = by_head.shape[:2] != (1, 1)
+    remark = "mean-of-heads" if several else "one-head" if choice != MEAN else ""
+    return Chosen(by_head.mean(axis=(0, 1)), Heads(), remark)
 
 
-def _select(array: Array, index: int | None, axis: int, shape: str, of: Literal["layer", "head"]) -> Array:
-    """Return `array` at the `index` of a layer or head along `axis`; all of it where `index` is None."""
-    if index is None:
-        return array
-    count = array.shape[axis]
-    if not -count <= index < count:
-        values = {"number": index, "shape": shape}
-        if of == "layer":
-            raise AttnvizError(
-                gettext("The array of shape {shape} has no layer {number}. Layers are numbered from 0.", **values)
-            )
-        raise AttnvizError(
-            gettext("The array of shape {shape} has no head {number}. Heads are numbered from 0.", **values)
-        )
-    selected: Array = array.take(index, axis=axis)
-    return selected
+def _missing_message(name: str, number: int, array: Array) -> str:
+    """Return that `array` has no layer or head of this number."""
+    values = {"number": number, "shape": _shape_name(array)}
+    if name == "layer":
+        return gettext("The array of shape {shape} has no layer {number}. Layers are numbered from 0.", **values)
+    return gettext("The array of shape {shape} has no head {number}. Heads are numbered from 0.", **values)
 
 
-def shape_name(array: Array) -> str:
+def _shape_name(array: Array) -> str:
     """Return the shape of `array`, of any shape, for display, such as "2 × 3"."""
     return " × ".join(map(str, array.shape)) or "1"

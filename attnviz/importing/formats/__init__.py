@@ -3,11 +3,8 @@
 from attnviz.importing.format import Format
 from attnviz.importing.formats import (
     csv_table,
-    ctranslate2,
-    inseq,
-    json_object,
+    json_formats,
     lines,
-    nematus_json,
     numpy_arrays,
     opennmt,
     parquet,
@@ -19,10 +16,7 @@ _STRICT: tuple[Format, ...] = (
     tensors.FORMAT,
     numpy_arrays.FORMAT,
     parquet.FORMAT,
-    inseq.FORMAT,
-    ctranslate2.FORMAT,
-    nematus_json.FORMAT,
-    json_object.FORMAT,
+    *json_formats.FORMATS,
     soft_alignments.FORMAT,
 )
 FORMATS: tuple[Format, ...] = (*_STRICT, *lines.FORMATS, opennmt.FORMAT, csv_table.FORMAT)

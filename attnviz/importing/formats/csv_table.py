@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Sequence
-from itertools import pairwise
-from typing import NamedTuple
+from itertools import pairwise, takewhile
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from attnviz.importing.format import Format, is_number
+from attnviz.importing.format import Format, are_weights, is_number
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 from attnviz.reading import Content
@@ -23,155 +23,111 @@ from attnviz.trace.link_text import Links
 
 _OWN_CORNER = re.compile(r"\w+ \\ \w+")
 """Corner cell of an exported table: `target \\ source`, in any language."""
-
-
-_KINDS = ("", "S", "P")
-"""Cells of a table of links: none, sure, possible."""
-
-
-class _Table(NamedTuple):
-    source: list[str] | None
-    target: list[str] | None
-    rows: list[list[str]]
-    remarks: tuple[str, ...] = ()
-    linked: bool = False
-    """Whether the cells are _KINDS instead of numbers."""
+_DIALECTS = ((",", True), ("\t", True), ("\t", False), (";", True), (" ", False))
+"""Delimiters, and whether cells may be quoted."""
+_LARGEST = MOST_TOKENS + 5
 
 
 def read(content: Content, _: int | None) -> Sentences | None:
-    """Return one sentence pair for each table; None for other text."""
-    tables = _tables(content)
-    if not tables:
+    """Return one sentence pair for each table, which blank lines separate; None where a block of lines is no table."""
+    first = content.filled[0][1] if content.filled else ""
+    if len(first) > 200 * MOST_TOKENS:
         return None
-    if tables[0].source is None and tables[0].target is None:
-        reason = gettext("The file is a table of numbers.")
-    elif tables[0].linked:
-        reason = gettext(
-            "The file is a table of links: S (sure) or P (possible) in the row of a target token and the column of a "
-            "source token."
-        )
-    else:
-        reason = gettext("The file is a table: source tokens in the first row, target tokens in the first column.")
-    return Sentences(tables, _read, base=0, reason=reason)
-
-
-def _tables(content: Content) -> list[_Table] | None:
-    """Return the tables of a text, separated by blank lines; None where a block is no table."""
-    text = content.text
-    if not text.strip() or len(content.lines[0]) > 200 * MOST_TOKENS:
-        return None
-    for delimiter, quoted in ((",", True), ("\t", True), ("\t", False), (";", True), (" ", False)):
-        blocks = _blocks(text, delimiter, quoted) if delimiter in content.filled[0][1] else None
-        tables = [_table(block, delimiter) for block in blocks or []]
-        if tables and None not in tables:
-            return [table for table in tables if table]
+    for delimiter, quoted in _DIALECTS:
+        if delimiter not in first:
+            continue
+        found = [_pair(rows, delimiter) for rows in _blocks(content, delimiter, quoted=quoted)]
+        pairs = [pair for pair in found if pair]
+        if pairs and len(pairs) == len(found):
+            return Sentences(pairs, lambda pair: pair, base=0, reason=_reason(pairs[0]))
     return None
 
 
-def _blocks(text: str, delimiter: str, quoted: bool) -> list[list[list[str]]] | None:
-    """Return the rows of each table, with stripped cells; None where the text is no valid CSV with this delimiter."""
-    try:
-        rows = list(
-            csv.reader(
-                text.split("\n"),
-                delimiter=delimiter,
-                quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE,
-                strict=quoted,
-            )
+def _reason(pair: SentencePair) -> str:
+    if not {"source", "target"} & {*pair.fields}:
+        return gettext("The file is a table of numbers.")
+    if pair.links is not None:
+        return gettext(
+            "The file is a table of links: S (sure) or P (possible) in the row of a target token and the column of a "
+            "source token."
         )
-    except csv.Error:
-        return None
+    return gettext("The file is a table: source tokens in the first row, target tokens in the first column.")
+
+
+def _blocks(content: Content, delimiter: str, *, quoted: bool) -> list[list[list[str]]]:
+    """Return the rows of each table, with stripped cells; none where the text is no valid CSV with this delimiter."""
+    quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
     blocks: list[list[list[str]]] = [[]]
-    for row in rows:
-        cells = [cell.strip("\r ") for cell in row]
-        if delimiter == " ":
-            cells = [cell for cell in cells if cell]
-        if any(cells):
-            blocks[-1].append(cells)
-        elif blocks[-1]:
-            blocks.append([])
+    try:
+        for row in csv.reader(content.lines, delimiter=delimiter, quoting=quoting, strict=quoted):
+            cells = [cell.strip(" ") for cell in row if delimiter != " " or cell]
+            if any(cells):
+                blocks[-1].append(cells)
+            elif blocks[-1]:
+                blocks.append([])
+    except csv.Error:
+        return []
     return [block for block in blocks if block]
 
 
-def _table(rows: Sequence[Sequence[str]], delimiter: str) -> _Table | None:
-    """Return a table; None where rows differ in length or cells are no numbers."""
-    if len(rows) > MOST_TOKENS + 5 or max(map(len, rows)) > MOST_TOKENS + 5:
+def _pair(rows: list[list[str]], delimiter: str) -> SentencePair | None:
+    """Return the pair of a table; None where its rows differ in length or its cells are neither weights nor links."""
+    if max(len(rows), *map(len, rows)) > _LARGEST:
         return None
+    weights = _weights(rows, delimiter)
+    if weights is None or len(rows[0]) < 2:
+        return _named_pair(rows, delimiter)
+    if _is_index(rows[0]) and (weights != np.round(weights)).any():
+        return SentencePair({"matrix": weights[1:]}, remarks=("index-dropped",))
+    return SentencePair({"matrix": weights})
 
-    def plain(cell: str) -> str:
-        return cell.replace(",", ".") if delimiter in ";\t" else cell
 
-    def number(cell: str) -> bool:
-        return is_number(plain(cell)) or cell.lower() == "nan"
+def _weights(rows: list[list[str]], delimiter: str) -> NDArray[np.float64] | None:
+    """Return a table of weights; None where a cell is no weight, or rows differ in length."""
+    plain = [[cell.replace(",", ".") if delimiter in ";\t" else cell for cell in row] for row in rows]
+    is_matrix = len({*map(len, rows)}) == 1 and all(are_weights([cell.lower() for cell in row]) for row in plain)
+    return np.array(plain, dtype=np.float64) if is_matrix else None
 
-    width = len(rows[0])
-    if width > 1 and all(len(row) == width and all(map(number, row)) for row in rows):
-        numbers = [[plain(cell) for cell in row] for row in rows]
-        if _is_index(numbers[0]) and any("." in cell for row in numbers for cell in row):
-            return _Table(None, None, numbers[1:], ("index-dropped",))
-        return _Table(None, None, numbers)
-    header, body = list(rows[0]), [list(row) for row in rows[1:]]
-    narrowest = 3 if delimiter == " " else 2
-    if not body or any(len(row) != len(body[0]) for row in body) or len(body[0]) < narrowest:
+
+def _named_pair(rows: list[list[str]], delimiter: str) -> SentencePair | None:
+    """Return the pair of a table whose first row and column are tokens, or 0, 1, … as pandas writes without names."""
+    header, body = rows[0], rows[1:]
+    corner = header.pop(0) if len(header) == max(map(len, body), default=0) else ""
+    columns, lines = names = [header, [row[0] for row in body]]
+    if len(columns) < (2 if delimiter == " " else 1) or not lines or not all(map(all, names)):
         return None
-    corner = header.pop(0) if len(header) == len(body[0]) else ""
-    if len(header) != len(body[0]) - 1 or not all(header) or not all(row[0] for row in body):
+    if {*map(len, body)} != {len(columns) + 1}:
         return None
-    source, target = header, [row[0] for row in body]
     remarks = list[str]()
-    if _OWN_CORNER.fullmatch(corner) and _numbered(source[:1]) is not None:
-        source, target, body = _without_margins(source, target, body, remarks)
-        source, target = _numbered(source) or source, _numbered(target) or target
-    named = [None if _is_index(side) and not _OWN_CORNER.fullmatch(corner) else side for side in (source, target)]
-    remarks += ["index-dropped"] if None in named else []
-    cells = [cell for row in body for cell in row[1:]]
-    if cells and all(cell.upper() in _KINDS for cell in cells) and (any(cells) or _OWN_CORNER.fullmatch(corner)):
-        return _Table(
-            named[0], named[1], [[cell.upper() for cell in row[1:]] for row in body], tuple(remarks), linked=True
+    if is_own := _OWN_CORNER.fullmatch(corner) is not None:
+        names = [_numbered(columns) or columns, _numbered(lines) or lines]
+        remarks += ["margins-dropped"] * ([*map(len, names)] != [len(columns), len(lines)])
+    cells = [row[1 : len(names[0]) + 1] for row in body[: len(names[1])]]
+    sides = zip(("source", "target"), names, strict=True)
+    tokens = {side: found for side, found in sides if is_own or not _is_index(found)}
+    remarks += ["index-dropped"] * (len(tokens) < 2)
+    marks = [[cell.upper() for cell in row] for row in cells]
+    kinds = {mark for row in marks for mark in row}
+    if kinds <= {"", "S", "P"} and (is_own or kinds != {""}):
+        sure, possible = (
+            frozenset((j, i) for i, row in enumerate(marks) for j, mark in enumerate(row) if mark == kind)
+            for kind in ("S", "P")
         )
-    if not all(map(number, cells)) or not body:
-        return None
-    return _Table(named[0], named[1], [[plain(cell) for cell in row[1:]] for row in body], tuple(remarks))
+        return SentencePair(tokens, Links(sure | possible, possible, annotated=True), tuple(remarks))
+    weights = _weights(cells, delimiter)
+    return None if weights is None else SentencePair({**tokens, "matrix": weights}, remarks=tuple(remarks))
 
 
-def _is_index(names: Sequence[str] | None) -> bool:
+def _is_index(names: list[str]) -> bool:
     """Return whether names are 0, 1, …, as pandas labels rows and columns that have no names."""
-    return names is not None and len(names) > 1 and list(names) == [str(number) for number in range(len(names))]
+    return len(names) > 1 and names == [str(number) for number, _ in enumerate(names)]
 
 
-def _numbered(names: Sequence[str]) -> list[str] | None:
-    """Return names without their leading numbers 1, 2, …; None where they are not numbered so."""
+def _numbered(names: list[str]) -> list[str]:
+    """Return the names with the numbers 1, 2, …, without these; names after them are those of entropies and sums."""
     parts = [name.partition(" ") for name in names]
-    if [part[0] for part in parts] != [str(number) for number, _ in enumerate(names, 1)]:
-        return None
-    return [part[2] or "␣" for part in parts]
-
-
-def _without_margins(
-    source: list[str], target: list[str], body: list[list[str]], remarks: list[str]
-) -> tuple[list[str], list[str], list[list[str]]]:
-    """Return the table without a last column of entropies and a last row of sums, whose names have no number."""
-    columns = sum(name.partition(" ")[0].isdecimal() for name in source)
-    rows = sum(name.partition(" ")[0].isdecimal() for name in target)
-    if columns == len(source) and rows == len(target):
-        return source, target, body
-    remarks.append("margins-dropped")
-    return source[:columns], target[:rows], [row[: columns + 1] for row in body[:rows]]
-
-
-def _read(table: _Table) -> SentencePair:
-    if table.linked:
-        linked_as = {
-            kind: frozenset((j, i) for i, row in enumerate(table.rows) for j, cell in enumerate(row) if cell == kind)
-            for kind in _KINDS[1:]
-        }
-        links = Links(linked_as["S"] | linked_as["P"], linked_as["P"], annotated=True)
-        return SentencePair(_tokens(table), links, table.remarks)
-    return SentencePair({"matrix": np.array(table.rows, dtype=np.float64), **_tokens(table)}, remarks=table.remarks)
-
-
-def _tokens(table: _Table) -> dict[str, list[str]]:
-    return {side: names for side, names in (("source", table.source), ("target", table.target)) if names is not None}
+    fitting = takewhile(lambda part: part[1][0] == str(part[0]), enumerate(parts, 1))
+    return [rest or "␣" for _, (_, _, rest) in fitting]
 
 
 def near_miss_message(content: Content) -> str | None:
@@ -183,11 +139,9 @@ def near_miss_message(content: Content) -> str | None:
             "0-0:0.9."
         )
     for delimiter in (",", "\t", ";"):
-        blocks = _blocks(content.text, delimiter, quoted=True)
-        if not blocks or len(blocks[0]) < 2 or len(blocks[0][0]) < 3:
-            continue
-        widths = [len(row) for row in blocks[0]]
-        if all(abs(one - other) <= 1 for one, other in pairwise(widths)):
+        rows = [*_blocks(content, delimiter, quoted=True), []][0]
+        widths = [len(row) for row in rows]
+        if len(rows) > 1 and widths[0] > 2 and all(abs(one - other) <= 1 for one, other in pairwise(widths)):
             return gettext(
                 "The file looks like a table, but not like a table of weights. The first line must hold the source "
                 "tokens. Each later line must hold a target token, then one number per source token."
@@ -202,9 +156,9 @@ FORMAT = Format(
     near_miss_message,
     ("tsv", "table"),
     example=(
-        "a table with the source tokens in the first row and the target tokens in the first column, or only "
-        "numbers; instead of numbers, `S` for a sure link, `P` for a possible link and nothing for no link; "
-        "the separator is `,`, `;`, a tab or spaces"
+        "a table with the source tokens in the first row and the target tokens in the first column, or only numbers; "
+        "instead of numbers, `S` for a sure link, `P` for a possible link and nothing for no link; the separator is "
+        "`,`, `;`, a tab or spaces"
     ),
     written_by="`attnviz figure … -o a.csv`, pandas, `numpy.savetxt`",
 )

@@ -1,14 +1,15 @@
 """Read attention tables logged by OpenNMT-py and eole (`-attn_debug`, `-align_debug`).
 
-Names of tokens are truncated in the first row and column; each weight has seven decimals.
+Names of tokens are truncated in the first row and column; each weight has seven decimals. With -verbose the log has the
+sentences before each table.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -20,67 +21,57 @@ from attnviz.trace import MOST_TOKENS
 
 _STAMP = re.compile(r"^\[[^]]{10,60}\] ")
 """Prefix of a log line: `[2024-06-27 19:56:21,123 INFO] `."""
+_SENTENCE = re.compile(r"(SENT|PRED) [0-9]+:(.*)")
+"""Source tokens as a Python list, or target tokens."""
 _ROW = re.compile(r"^ *(\S+) +((?:\*?-?[0-9]+\.[0-9]{7} *)+)$")
 """A name and numbers; versions up to 3.0 mark the largest number with an asterisk."""
 _NUMBER = re.compile(r"-?[0-9]{1,20}\.[0-9]{7}")
 """A weight of a row; numbers may touch one another."""
-LONGEST_SOURCE, LONGEST_TARGET = 7, 10
+_LONGEST_SOURCE, _LONGEST_TARGET = 7, 10
 """Number of characters that the programs print of a name."""
-
-
-class _Table(NamedTuple):
-    header: list[str]
-    rows: list[tuple[str, str]]
-    source: str
-    """Source sentence that the log gives before the table with -verbose; empty where it gives none."""
-    target: str
 
 
 def read(content: Content, _: int | None) -> Sentences | None:
     """Return one sentence pair for each table of a log; None where it has none."""
-    tables = list(_tables(content.lines))
+    pairs = list(_pairs(content.lines))
     reason = gettext("The file has attention tables, as OpenNMT-py and eole log them.")
-    return Sentences(tables, _read, reason=reason) if tables else None
+    return Sentences(pairs, lambda pair: pair, reason=reason) if pairs else None
 
 
-def _tables(lines: Sequence[str]) -> Iterator[_Table]:
-    header, rows = list[str](), list[tuple[str, str]]()
-    logged = {"SENT": "", "PRED": ""}
+def _pairs(lines: Sequence[str]) -> Iterator[SentencePair]:
+    header, rows, logged = list[str](), list[tuple[str, str]](), dict[str, str]()
     for raw in (*lines, ""):
-        line = _STAMP.sub("", raw.rstrip("\r\n"))
+        line = _STAMP.sub("", raw)
         row = _ROW.match(line)
         if row and header and row[2].count(".") == len(header):
             rows.append((row[1], row[2]))
             continue
         if rows:
-            yield _Table(header, rows, source=logged["SENT"], target=logged["PRED"])
-            rows, logged = [], {"SENT": "", "PRED": ""}
+            yield _pair(header, rows, logged)
+            rows, logged = [], {}
         header = [name for name in line.split(" ") if name] if len(line) < 20 * MOST_TOKENS else []
-        if match := re.match(r"^(SENT|PRED) [0-9]+: (.*)$", line):
-            logged[match[1]] = match[2]
+        if sentence := _SENTENCE.match(line):
+            logged[sentence[1]] = sentence[2].strip()
 
 
-def _read(table: _Table) -> SentencePair:
-    source = _full_names(table.header, _parse_token_list(table.source), LONGEST_SOURCE)
-    names = [name for name, _ in table.rows]
-    target = _full_names(names, table.target.split(), LONGEST_TARGET)
-    cut = any(len(name) == LONGEST_SOURCE for name in table.header) and source == table.header
-    cut |= any(len(name) == LONGEST_TARGET for name in names) and target == names
-    numbers = np.array([_NUMBER.findall(row) for _, row in table.rows], dtype=np.float64)
-    fields = {"source": source, "target": target, "matrix": numbers, "origin": "OpenNMT-py, eole"}
-    return SentencePair(fields, remarks=("cut-names",) if cut else ())
+def _pair(header: list[str], rows: list[tuple[str, str]], logged: Mapping[str, str]) -> SentencePair:
+    """Return the pair of a table, with the full tokens of the sentences in the log where they fit its names."""
+    matrix = np.array([_NUMBER.findall(numbers) for _, numbers in rows], dtype=np.float64)
+    fields: dict[str, Any] = {"matrix": matrix, "origin": "OpenNMT-py, eole"}
+    is_cut = False
+    for side, names, tokens, longest in (
+        ("source", header, _parsed(logged.get("SENT", "")), _LONGEST_SOURCE),
+        ("target", [name for name, _ in rows], logged.get("PRED", "").split(), _LONGEST_TARGET),
+    ):
+        full = [*tokens, *names[len(tokens) :]]  # the log leaves out a final </s>
+        shown = [[name[:longest] for name in some] for some in (names, full)]
+        fits = len(names) - len(tokens) in (0, 1) and shown[0] == shown[1]
+        fields[side] = full if fits else names
+        is_cut |= not fits and any(len(name) == longest for name in names)
+    return SentencePair(fields, remarks=("cut-names",) if is_cut else ())
 
 
-def _full_names(names: list[str], tokens: Sequence[str], longest: int) -> list[str]:
-    """Return the full names from the sentence in the log where they match the truncated `names`, else `names`.
-
-    The sentence in the log lacks a final `</s>`.
-    """
-    full = [*tokens, *names[len(tokens) :]] if len(names) - len(tokens) in (0, 1) else []
-    return full if [token[:longest] for token in full] == [name[:longest] for name in names] else names
-
-
-def _parse_token_list(text: str) -> list[str]:
+def _parsed(text: str) -> list[str]:
     """Return the tokens of a sentence printed as a Python list; empty where it is none."""
     try:
         value = ast.literal_eval(text) if len(text) < 100_000 else []
@@ -91,7 +82,7 @@ def _parse_token_list(text: str) -> list[str]:
 
 def near_miss_message(content: Content) -> str | None:
     """Return the message for a log without tables; None for other content."""
-    if not any(re.match(r"^(?:\[[^]]*\] )?(?:SENT|PRED) [0-9]+:", line) for line in content.lines):
+    if not any(_SENTENCE.match(_STAMP.sub("", line)) for line in content.lines):
         return None
     return gettext(
         "The file looks like a log of OpenNMT-py or eole without attention tables. Translate with -verbose -attn_debug."

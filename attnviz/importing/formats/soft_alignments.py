@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -26,62 +27,50 @@ _EMPTY = re.compile(r"\s*\[\s*\][\s,]*")
 _REST = re.compile(r"[\s,\[\];]*")
 
 
-def _kind(content: Content) -> str | None:
+def _lines(content: Content, *kinds: str) -> list[str] | None:
+    """Return the lines after the first in a file of one of these kinds; None for other content."""
     match = _BEGIN.match(content.text)
-    return match[1] if match else None
+    return content.text.split("\n")[1:] if match and match[1] in kinds else None
 
 
 def read(content: Content, _: int | None) -> Sentences | None:
     """Return one sentence pair for each line, with the tokens of the neighbouring files where they exist."""
-    if _kind(content) != "alignments":
+    if (found := _lines(content, "alignments")) is None:
         return None
-    lines = [line for line in content.text.split("\n")[1:] if _CELL.search(line) or _EMPTY.fullmatch(line)]
-    sides = {
-        side: tokens
-        for side, end in (("source", "src"), ("target", "trg"))
-        if (tokens := _neighbour_tokens(content, end))
-    }
-    labels = {"source": gettext("source"), "target": gettext("target")}
-    for side, tokens in sides.items():
-        if len(tokens) != len(lines):
+    lines = [line for line in found if _CELL.search(line) or _EMPTY.fullmatch(line)]
+    pairs: list[dict[str, Any]] = [{"line": line} for line in lines]
+    for side, label, end in (("source", gettext("source"), "src"), ("target", gettext("target"), "trg")):
+        path = Path(re.sub(r"\.ali\.js$", f".{end}.js", content.name))
+        sentences = token_lines(open_content(path)) if path.name != Path(content.name).name and path.is_file() else None
+        if sentences and len(sentences) != len(lines):
             raise AttnvizError(
                 gettext(
                     "The numbers of sentences differ: {count} in the file of tokens ({side}), {pairs} in the "
                     "file of alignments.",
-                    side=labels[side],
-                    count=len(tokens),
+                    side=label,
+                    count=len(sentences),
                     pairs=len(lines),
                 )
             )
+        pairs = [pair | {side: tokens} for pair, tokens in zip(pairs, sentences, strict=True)] if sentences else pairs
     reason = gettext("The file begins with “var alignments”, as SoftAlignments files do.")
-    pairs = [(line, {side: tokens[index] for side, tokens in sides.items()}) for index, line in enumerate(lines)]
-    return Sentences(pairs, lambda pair: _read(*pair), reason=reason)
-
-
-def _neighbour_tokens(content: Content, end: str) -> list[list[str]] | None:
-    """Return the tokens of the neighbouring file that ends in `end`.js; None where it does not exist."""
-    if not content.name.endswith(".ali.js"):
-        return None
-    path = Path(content.name.removesuffix(".ali.js") + f".{end}.js")
-    return token_lines(open_content(path)) if path.is_file() else None
+    return Sentences(pairs, lambda pair: _read(**pair), reason=reason)
 
 
 def token_lines(content: Content) -> list[list[str]] | None:
     """Return the tokens of each sentence in a `.src.js` or `.trg.js` file; None for other content."""
-    if _kind(content) not in ("sources", "targets"):
+    if (found := _lines(content, "sources", "targets")) is None:
         return None
     lines = []
-    for number, line in enumerate(content.text.split("\n")[1:], 2):
+    for number, line in enumerate(found, 2):
         bare = line.strip().removesuffix(";").strip().removesuffix(",")
         if not bare or bare == "]":
             continue
         try:
             # Tokens escape quotation marks as &quot;, so only backslashes need escaping for JSON.
             tokens = json.loads(bare.replace("\\", "\\\\"))
-        except (ValueError, RecursionError) as error:
-            raise AttnvizError(
-                gettext("Line {number} is not a list of tokens: “{line}”.", number=number, line=line.strip()[:60])
-            ) from error
+        except (ValueError, RecursionError):
+            tokens = None
         if not isinstance(tokens, list):
             raise AttnvizError(
                 gettext("Line {number} is not a list of tokens: “{line}”.", number=number, line=line.strip()[:60])
@@ -90,7 +79,7 @@ def token_lines(content: Content) -> list[list[str]] | None:
     return lines
 
 
-def _read(line: str, tokens: dict[str, list[str]]) -> SentencePair:
+def _read(line: str, **tokens: list[str]) -> SentencePair:
     cells = _CELL.findall(line)
     if not cells:
         return SentencePair(tokens, Links(frozenset()))

@@ -13,8 +13,7 @@ from __future__ import annotations
 import io
 import warnings
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,132 +22,16 @@ from numpy.typing import NDArray
 from attnviz.errors import AttnvizError
 from attnviz.files import DAMAGED
 from attnviz.importing.format import Format
-from attnviz.importing.formats.json_object import MATRICES, SOURCES, TARGETS, named
-from attnviz.importing.formats.numpy_arrays import EXTRAS, PARTS, TEXTS, parts_of, sentences_of
+from attnviz.importing.formats.numpy_arrays import fields_of, sentences_of
 from attnviz.importing.sentence_pair import Sentences
 from attnviz.languages import gettext
 from attnviz.reading import ZIP, Content
 
-Numbers = Callable[[Any], NDArray[np.float64]]
-"""Converts one tensor."""
 _ATTENTIONS = ("cross_attentions", "attentions", "decoder_attentions", "encoder_attentions")
 """Names of attention in an output, the preferred ones first."""
-
-
-def is_output(value: Any) -> bool:
-    """Return whether `value` is the output of a model of transformers."""
-    return isinstance(value, Mapping) and hasattr(value, "to_tuple")
-
-
-def is_generated(value: Any) -> bool:
-    """Return whether `value` is a tuple of layers for each step, as `generate` returns."""
-    return (
-        isinstance(value, (tuple, list))
-        and bool(value)
-        and isinstance(value[0], (tuple, list))
-        and bool(value[0])
-        and hasattr(value[0][0], "shape")
-    )
-
-
-def _is_void(value: Any) -> bool:
-    """Return whether `value` is None or tuples of nothing else: SDPA and flash attention return no weights."""
-    return value is None or (isinstance(value, (tuple, list)) and all(map(_is_void, value)))
-
-
-def _no_attention() -> AttnvizError:
-    return AttnvizError(
-        gettext(
-            'This output of a model has no attention. Load the model with attn_implementation="eager", and call it '
-            "with output_attentions=True."
-        )
-    )
-
-
-def output_fields(output: Mapping[str, Any], numbers: Numbers) -> dict[str, Any]:
-    """Return the attention in the output of a model, with its kind where it is self-attention."""
-    name = next((name for name in _ATTENTIONS if not _is_void(output.get(name))), None)
-    if name is None:
-        raise _no_attention()
-    value = output[name]
-    if is_generated(value):
-        return generated_fields(value, output.get("beam_indices"), numbers)
-    weights = stacked([numbers(tensor) for tensor in value])
-    if name == "cross_attentions":
-        return {"matrix": weights}
-    return {"matrix": weights, "kind": "encoder" if np.triu(weights, 1).any() else "decoder"}
-
-
-def generated_fields(steps: Sequence[Sequence[Any]], beam_indices: Any, numbers: Numbers) -> dict[str, Any]:
-    """Return the attention of the steps of `generate`, (layers, sentences, heads, Ty, Tx), and its kind.
-
-    Without `beam_indices` a sentence is a row. Rows after the end of a sentence are 0.
-    """
-    if len({len(step) for step in steps}) > 1:
-        raise AttnvizError(gettext("The steps returned by generate() have different numbers of layers."))
-    layers = [[numbers(step) for step in layer] for layer in zip(*steps, strict=True)]
-    if any(step.ndim != 4 for step in layers[0]):
-        raise AttnvizError(
-            gettext("The tensors of a step of generate() must have four dimensions: sentence, head, target and source.")
-        )
-    keys = [step.shape[-1] for step in layers[0]]
-    grows = keys == list(range(keys[0], keys[0] + len(keys)))
-    is_self = grows and layers[0][0].shape[-2] == keys[0] and (len(keys) > 1 or keys[0] > 1)
-    if len(set(keys)) > 1 and not is_self:
-        raise AttnvizError(
-            gettext(
-                "The steps returned by generate() have different numbers of source tokens, and it is not clear why. "
-                "Give the whole output of generate()."
-            )
-        )
-    rows = None if beam_indices is None else np.asarray(numbers(beam_indices), dtype=np.int64)
-    last = keys[-1] if rows is None else keys[min(rows.shape[1], len(keys)) - 1]
-    weights = stacked([_joined_steps(layer, rows, last) for layer in layers])
-    return {"matrix": weights, "kind": "decoder"} if is_self else {"matrix": weights}
-
-
-def _joined_steps(
-    steps: Sequence[NDArray[np.float64]], rows: NDArray[np.int64] | None, keys: int
-) -> NDArray[np.float64]:
-    """Return the steps of one layer one below the other, (sentences, heads, Ty, keys); `rows` is (sentences, steps)."""
-    parts = []
-    for number, step in enumerate(steps if rows is None else steps[: rows.shape[1]]):
-        chosen = step
-        if rows is not None:
-            if rows[:, number].max() >= len(step):
-                raise AttnvizError(gettext("The beam_indices name a beam that the tensors do not have."))
-            chosen = step[rows[:, number]] * (rows[:, number] >= 0)[:, None, None, None]
-        parts.append(np.pad(chosen, [(0, 0)] * 3 + [(0, keys - step.shape[-1])]))
-    return np.concatenate(parts, axis=-2)
-
-
-def check_rows(matrix: NDArray[np.float64], count: int | None) -> None:
-    """Raise AttnvizError where generated weights have more rows than the `count` of given sentences: they are beams.
-
-    Weights of a batch are (layers, rows, heads, Ty, Tx); others pass.
-    """
-    if matrix.ndim == 5 and matrix.shape[1] not in (1, count):
-        raise AttnvizError(
-            gettext(
-                "The attention has {rows} rows at each step of generate(), but the number of sentences given is "
-                "{count}. If generate() searched with several beams, give its whole output, whose beam_indices name "
-                "the beam of each step.",
-                rows=matrix.shape[1],
-                count=count or 1,
-            )
-        )
-
-
-def stacked(layers: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Return one array of all layers, (layers, ...); raise AttnvizError where their shapes differ."""
-    if len({layer.shape for layer in layers}) > 1:
-        raise AttnvizError(gettext("The tensors of the layers have different shapes."))
-    return np.stack(layers)
-
-
 _LEGACY = b"\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
 """PyTorch's magic number at the beginning of files written before version 1.6."""
-LARGEST = 64 * 10**6
+_LARGEST = 64 * 10**6
 """Largest size of all numbers, in bytes."""
 
 
@@ -158,11 +41,12 @@ def read(content: Content, count: int | None = None) -> Sentences | None:
     Raise AttnvizError where it is damaged.
     """
     head = content.data[:256]
-    if not (content.data.startswith(ZIP) and b"/data.pkl" in head) and not (head[:1] == b"\x80" and _LEGACY in head):
+    is_archive = head.startswith(ZIP) and b"/data.pkl" in head
+    if not is_archive and not (head[:1] == b"\x80" and _LEGACY in head):
         return None
     import torch
 
-    if _is_compressed(content.data):
+    if is_archive and _is_compressed(content.data):
         raise AttnvizError(
             gettext(
                 "This PyTorch file is compressed, which torch.save never does. Save the file again with torch.save."
@@ -180,81 +64,11 @@ def read(content: Content, count: int | None = None) -> Sentences | None:
                 "a tuple of tensors, or a dict with source, target and matrix."
             )
         ) from error
-    reason = gettext("The file begins like a file written by torch.save.")
-    return replace(sentences_in(value, count), reason=reason)
-
-
-def sentences_in(value: Any, count: int | None) -> Sentences:
-    """Return the sentences in tensors or arrays in memory; raise AttnvizError where they hold no attention."""
-    title = "PyTorch"
-    if _is_void(value):
-        raise _no_attention()
-    if is_output(value):
-        fields = output_fields(value, _numbers)
-        check_rows(fields["matrix"], count)
-        return sentences_of(fields, count, "Hugging Face")
-    if is_generated(value):
-        fields = generated_fields(value, None, _numbers)
-        check_rows(fields["matrix"], count)
-        return sentences_of(fields, count, "Hugging Face, generate")
-    if isinstance(value, Mapping):
-        fields = {}
-        for field, names in (("matrix", MATRICES), ("source", SOURCES), ("target", TARGETS)):
-            if (entry := named({str(name): tensor for name, tensor in value.items()}, names)) is not None:
-                fields[field] = _array(entry[1]) if field == "matrix" else entry[1]
-        lowered = {str(name).lower(): entry for name, entry in value.items() if entry is not None}
-        fields |= {name: _array(lowered[name]) for name in EXTRAS if name in lowered}
-        parts = {name: lowered[name] for name in PARTS if name in lowered}
-        fields |= parts_of({name: np.array(e, str) if name in TEXTS else _numbers(e) for name, e in parts.items()})
-        if not {"matrix", "links"} & {*fields}:
-            raise AttnvizError(
-                gettext(
-                    "No tensor has a known name for weights, such as {names}. The tensors are named {found}. Rename "
-                    "the tensor of the weights.",
-                    names=", ".join(MATRICES[:4]),
-                    found=", ".join(map(str, value))[:80] or "–",
-                )
-            )
-        return sentences_of(fields, count, title)
-    return sentences_of({"matrix": _array(value)}, count, title)
-
-
-def _array(value: Any) -> NDArray[np.float64]:
-    """Return weights as one array: layers stacked on the first axis, steps of `generate` concatenated as rows."""
-    if is_generated(value):
-        weights: NDArray[np.float64] = generated_fields(value, None, _numbers)["matrix"]
-        return weights
-    if not isinstance(value, (tuple, list)):
-        return _numbers(value)
-    if isinstance(value[0], (tuple, list)):
-        return _numbers(value)  # plain lists of numbers
-    return stacked([_numbers(tensor) for tensor in value])
-
-
-def _numbers(value: Any) -> NDArray[np.float64]:
-    """Return one tensor, array or list in float64; raise AttnvizError where it is no numbers, or too large."""
-    try:
-        if hasattr(value, "detach"):
-            # An expanded tensor in a small file may stand for any number of elements.
-            if 8 * value.numel() > LARGEST:
-                raise _too_large()
-            value = value.detach().to("cpu").double().numpy()
-        array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError, RuntimeError, OverflowError) as error:
-        raise AttnvizError(gettext("The attention weights are not numbers: {error}.", error=str(error)[:80])) from error
-    if array.nbytes > LARGEST:
-        raise _too_large()
-    return array
-
-
-def _too_large() -> AttnvizError:
-    return AttnvizError(gettext("The file is larger than {most} MB.", most=LARGEST // 10**6))
+    return sentences_in(value, count, gettext("The file begins like a file written by torch.save."))
 
 
 def _is_compressed(data: bytes) -> bool:
     """Return whether an archive has compressed members, which may claim any size; torch.save never compresses."""
-    if not data.startswith(ZIP):
-        return False
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             return any(
@@ -263,6 +77,139 @@ def _is_compressed(data: bytes) -> bool:
             )
     except DAMAGED:
         return False  # torch.load raises a clearer error
+
+
+def sentences_in(value: Any, count: int | None, reason: str = "") -> Sentences:
+    """Return the sentences in tensors or arrays in memory; raise AttnvizError where they hold no attention."""
+    title = "PyTorch"
+    if is_generated(value):
+        title, fields = "Hugging Face, generate", _generated_fields(value)
+    elif _is_void(value) or hasattr(value, "to_tuple"):  # the output of a model of transformers
+        title, fields = "Hugging Face", _output_fields({} if _is_void(value) else value)
+    elif isinstance(value, Mapping):
+        given = {name: entry for name, entry in value.items() if entry is not None}
+        fields = fields_of(given, lambda name: given[name] if _is_text(given[name]) else _array(given[name]))
+    else:
+        fields = {"matrix": _array(value)}
+    if title != "PyTorch" and fields["matrix"].ndim == 5 and fields["matrix"].shape[1] not in (1, count):
+        raise AttnvizError(
+            gettext(
+                "The attention has {rows} rows at each step of generate(), but the number of sentences given is "
+                "{count}. If generate() searched with several beams, give its whole output, whose beam_indices name "
+                "the beam of each step.",
+                rows=fields["matrix"].shape[1],
+                count=count or 1,
+            )
+        )
+    return sentences_of(fields, count, title, reason)
+
+
+def is_generated(value: Any) -> bool:
+    """Return whether `value` is a tuple of layers for each step, as `generate` returns."""
+    layers = value[0] if isinstance(value, (tuple, list)) and value else None
+    return isinstance(layers, (tuple, list)) and bool(layers) and hasattr(layers[0], "shape")
+
+
+def _is_void(value: Any) -> bool:
+    """Return whether `value` is None or tuples of nothing else: SDPA and flash attention return no weights."""
+    return value is None or (isinstance(value, (tuple, list)) and all(map(_is_void, value)))
+
+
+def _is_text(value: Any) -> bool:
+    """Return whether `value` is a text, or a list or tuple that begins with one, or is empty."""
+    return isinstance(value, str) or (isinstance(value, (tuple, list)) and (not value or _is_text(value[0])))
+
+
+def _output_fields(output: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the attention in the output of a model, with its kind where it is self-attention."""
+    name = next((name for name in _ATTENTIONS if not _is_void(output.get(name))), None)
+    if name is None:
+        raise AttnvizError(
+            gettext(
+                'This output of a model has no attention. Load the model with attn_implementation="eager", and call it '
+                "with output_attentions=True."
+            )
+        )
+    value = output[name]
+    if is_generated(value):
+        return _generated_fields(value, output.get("beam_indices"))
+    weights = _array(value)
+    if name == "cross_attentions":
+        return {"matrix": weights}
+    return {"matrix": weights, "kind": "encoder" if np.triu(weights, 1).any() else "decoder"}
+
+
+def _generated_fields(steps: Sequence[Sequence[Any]], beam_indices: Any = None) -> dict[str, Any]:
+    """Return the attention of the steps of `generate`, (layers, sentences, heads, Ty, Tx), and its kind.
+
+    Without `beam_indices` a sentence is a row. Rows after the end of a sentence are 0.
+    """
+    if len({len(step) for step in steps}) > 1:
+        raise AttnvizError(gettext("The steps returned by generate() have different numbers of layers."))
+    layers = [[_numbers(step) for step in layer] for layer in zip(*steps, strict=True)]
+    if any(step.ndim != 4 for step in layers[0]):
+        raise AttnvizError(
+            gettext("The tensors of a step of generate() must have four dimensions: sentence, head, target and source.")
+        )
+    keys = [step.shape[-1] for step in layers[0]]
+    grows = keys == list(range(keys[0], keys[0] + len(keys)))
+    is_self = grows and layers[0][0].shape[-2] == keys[0] and (len(keys) > 1 or keys[0] > 1)
+    if len(set(keys)) > 1 and not is_self:
+        raise AttnvizError(
+            gettext(
+                "The steps returned by generate() have different numbers of source tokens, and it is not clear why. "
+                "Give the whole output of generate()."
+            )
+        )
+    rows = np.arange(len(layers[0][0]))[:, None].repeat(len(keys), 1)  # (sentences, steps)
+    if beam_indices is not None:
+        rows = _numbers(beam_indices).astype(np.int64)[:, : len(keys)]
+    last = keys[rows.shape[1] - 1]
+    weights = _stacked([_joined_steps(layer, rows, last) for layer in layers])
+    return {"matrix": weights, "kind": "decoder"} if is_self else {"matrix": weights}
+
+
+def _joined_steps(steps: Sequence[NDArray[np.float64]], rows: NDArray[np.int64], keys: int) -> NDArray[np.float64]:
+    """Return the steps of one layer one below the other, (sentences, heads, Ty, keys); `rows` is (sentences, steps)."""
+    parts = []
+    for row, step in zip(rows.T, steps, strict=False):
+        if row.max() >= len(step):
+            raise AttnvizError(gettext("The beam_indices name a beam that the tensors do not have."))
+        chosen = step[row] * (row >= 0)[:, None, None, None]
+        parts.append(np.pad(chosen, [(0, 0)] * 3 + [(0, keys - step.shape[-1])]))
+    return np.concatenate(parts, axis=-2)
+
+
+def _stacked(layers: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Return one array of all layers, (layers, ...); raise AttnvizError where their shapes differ."""
+    if len({layer.shape for layer in layers}) > 1:
+        raise AttnvizError(gettext("The tensors of the layers have different shapes."))
+    return np.stack(layers)
+
+
+def _array(value: Any) -> NDArray[np.float64]:
+    """Return weights as one array: layers stacked on the first axis, steps of `generate` concatenated as rows."""
+    if is_generated(value):
+        weights: NDArray[np.float64] = _generated_fields(value)["matrix"]
+        return weights
+    if isinstance(value, (tuple, list)) and hasattr(value[0], "shape"):
+        return _stacked([_numbers(tensor) for tensor in value])
+    return _numbers(value)
+
+
+def _numbers(value: Any) -> NDArray[np.float64]:
+    """Return one tensor, array or list in float64; raise AttnvizError where it is no numbers, or too large."""
+    is_tensor = hasattr(value, "detach")
+    size = 8 * value.numel() if is_tensor else 0  # an expanded tensor in a small file may stand for any number
+    try:
+        if size <= _LARGEST:
+            array = np.asarray(value.detach().cpu().double().numpy() if is_tensor else value, dtype=np.float64)
+            size = array.nbytes
+    except (TypeError, ValueError, RuntimeError, OverflowError) as error:
+        raise AttnvizError(gettext("The attention weights are not numbers: {error}.", error=str(error)[:80])) from error
+    if size > _LARGEST:
+        raise AttnvizError(gettext("The file is larger than {most} MB.", most=_LARGEST // 10**6))
+    return array
 
 
 FORMAT = Format(
