@@ -22,7 +22,6 @@ from attnviz.commands.shared import (
     add_unescape_option,
     input_lines,
     load_translator,
-    locate_errors,
     model_text,
     positive,
     print_skipped,
@@ -31,6 +30,7 @@ from attnviz.commands.shared import (
     share,
     with_heads,
 )
+from attnviz.errors import locate_errors
 
 _TOGETHER = 200
 """Default number of pairs computed and printed together."""

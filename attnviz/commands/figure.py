@@ -14,10 +14,10 @@ from attnviz.commands.shared import (
     add_head_options,
     add_model_options,
     load_translator,
-    locate_errors,
     positive,
     with_heads,
 )
+from attnviz.errors import locate_errors
 from attnviz.installed_models import default_model
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attnviz import AttnvizError
-from attnviz.commands.shared import add_model_options, locate_errors
+from attnviz.commands.shared import add_model_options
+from attnviz.errors import locate_errors
 from attnviz.languages import LANGUAGES
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import csv
 import io
 import sys
@@ -119,15 +118,6 @@ def load_translator(options: argparse.Namespace) -> Translator:
     from attnviz.translator import Translator
 
     return Translator.load(options.model, options.device, options.precision)
-
-
-@contextlib.contextmanager
-def locate_errors(location: str) -> Iterator[None]:
-    """Prefix the message of an AttnvizError with `location`."""
-    try:
-        yield
-    except AttnvizError as error:
-        raise AttnvizError(f"{location}: {error}") from error
 
 
 def progress(unit: str, total: int | None = None, hidden: bool = False) -> tqdm[NoReturn]:

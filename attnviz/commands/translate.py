@@ -21,13 +21,13 @@ from attnviz.commands.shared import (
     add_unescape_option,
     input_lines,
     load_translator,
-    locate_errors,
     model_text,
     numbered,
     positive,
     progress,
     report_escapes,
 )
+from attnviz.errors import locate_errors
 
 _NO_PIECES: dict[str, Any] = {"source_pieces": [], "target_pieces": [], "alignment": []}
 _BLOCK = 100
