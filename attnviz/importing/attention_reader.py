@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from attnviz.errors import AttnvizError
-from attnviz.importing.format import Format
+from attnviz.errors import AttnvizError, locate_errors
 from attnviz.importing.formats import DETECTED, FORMATS, tensors
 from attnviz.importing.formats.soft_alignments import token_lines
-from attnviz.importing.heads import HeadChoice
 from attnviz.importing.huggingface import sentences_of_model
 from attnviz.importing.huggingface_model import is_model_folder
 from attnviz.importing.records import AttentionRecords, Side
 from attnviz.importing.sentence_pair import DEFAULT_OPTIONS, Options, Sentences, joined
 from attnviz.languages import gettext
 from attnviz.reading import Content, content_of, open_content
+from attnviz.text import abbreviated
 from attnviz.trace.attention_builder import Tokens
+from attnviz.trace.parts import Heads
 
 _SAMPLE = 20
 """Number of first pairs all of which must be damaged for a file to be refused as a whole."""
@@ -65,18 +65,19 @@ def read_attention(
     what is missing and how to get it.
     """
     sides = [_side(value, encoding) for value in (source, target)]
-    options = Options(HeadChoice(layer, head), normalise, transpose, unescape, tuple(special))
+    options = Options(Heads(layer, head), normalise, transpose, unescape, tuple(special))
     if is_model_folder(path):
         return _records_of_model(path, sides, options, attributions=attributions)
-    if (paths := _paths(path)) is None:
-        count = len(next((side for side in sides if side is not None), ())) or None
-        pairs = tensors.sentences_in(path, count)
-        reason = gettext("The attention comes from tensors in memory.")
-        return AttentionRecords(replace(pairs, format="tensors", reason=reason), sides[0], sides[1], options)
-    if len(paths) > 1:
-        return records_of_files([open_content(one, encoding) for one in paths], sides, format, options)
-    with _naming(str(paths[0])):
-        return records_of(open_content(paths[0], encoding), sides, format, options)
+    if (paths := _paths(path)) is not None:
+        return records_of([open_content(one, encoding) for one in paths], sides, format, options)
+    pairs = tensors.sentences_in(path, _count(sides))
+    reason = gettext("The attention comes from tensors in memory.")
+    return AttentionRecords(replace(pairs, format="tensors", reason=reason), sides[0], sides[1], options)
+
+
+def _count(sides: Sequence[Side | None]) -> int | None:
+    """Return the number of given sentences; None where none were given."""
+    return len(next((side for side in sides if side is not None), ())) or None
 
 
 def _records_of_model(
@@ -90,39 +91,30 @@ def _records_of_model(
                 "{path} is a model of Hugging Face. Give the source sentences that the model should read.", path=folder
             )
         )
-    if target is not None and len(target) != len(source):
-        raise AttnvizError(
-            gettext(
-                "Source sentences: {sources}; target sentences: {targets}. Give one target sentence for each source "
-                "sentence.",
-                sources=len(source),
-                targets=len(target),
-            )
-        )
-    pairs = sentences_of_model(folder, source, target, attributions=attributions)
+    pairs = sentences_of_model(folder, source, _fitted(target, len(source)), attributions=attributions)
     reason = gettext("The folder has a model of Hugging Face’s transformers, which was run on the sentences.")
     return AttentionRecords(replace(pairs, format="huggingface", reason=reason), options=options)
 
 
-def read_bytes(data: bytes, name: str = "", *, options: Options | None = None) -> AttentionRecords:
+def read_bytes(data: bytes, name: str = "") -> AttentionRecords:
     """Return the records in the bytes of a file; raise AttnvizError as `read_attention` does."""
-    return records_of(content_of(data, name), [None, None], None, options or DEFAULT_OPTIONS)
+    return AttentionRecords(_sentences_of(content_of(data, name)))
 
 
-def records_of_files(
+def records_of(
     contents: Sequence[Content],
     sides: Sequence[Side | None] = (None, None),
     name: str | None = None,
     options: Options = DEFAULT_OPTIONS,
 ) -> AttentionRecords:
-    """Return the records of several files, which are read as one: how links count is inferred from all of them.
+    """Return the records of files, which are read as one: how links count is inferred from all of them.
 
     Raise AttnvizError, naming the file, where one cannot be read, or the files are of different formats.
     """
-    files = list[AttentionRecords]()
+    files, several = list[Sentences](), len(contents) > 1
     for content in contents:
-        with _naming(content.name):
-            files.append(records_of(content, (None, None), name, options))
+        with locate_errors(content.name):
+            files.append(_sentences_of(content, name, None if several else _count(sides)))
             if files[-1].format != files[0].format:
                 raise AttnvizError(
                     gettext(
@@ -133,17 +125,19 @@ def records_of_files(
                         other=files[0].format,
                     )
                 )
-    pairs = joined([file.pairs for file in files])
-    if any(sides) and not all(_lines_from_0(file.pairs) for file in files):
+    if several and any(sides) and not all(map(_lines_from_0, files)):
         raise AttnvizError(
             gettext(
                 "The sentence numbers in the files are not 0, 1, 2, … without a gap. Give source and target sentences "
                 "for one file at a time."
             )
         )
-    counts = tuple((content.name, len(file)) for content, file in zip(contents, files, strict=True))
-    source, target = (_fitted(side, pairs) for side in sides)
-    return AttentionRecords(pairs, source, target, options, counts)
+    pairs = joined(files)
+    if pairs[0].line is None:
+        with locate_errors(abbreviated(content.name for content in contents)):
+            sides = [_fitted(side, len(pairs)) for side in sides]
+    counts = [(content.name, len(file)) for content, file in zip(contents, files, strict=True)]
+    return AttentionRecords(pairs, sides[0], sides[1], options, tuple(counts) if several else ())
 
 
 def _lines_from_0(pairs: Sentences) -> bool:
@@ -170,67 +164,33 @@ def is_part(path: Path) -> bool:
     return not path.name.startswith((".", "_")) and not path.name.endswith((".src.js", ".trg.js", ".con.js", ".sc.js"))
 
 
-@contextmanager
-def _naming(name: str) -> Iterator[None]:
-    """Begin the messages of errors with the name of a file."""
-    try:
-        yield
-    except AttnvizError as error:
-        if not name or str(error).startswith(name):
-            raise
-        raise AttnvizError(f"{name}: {error}") from error
-
-
-def records_of(
-    content: Content, sides: Sequence[Side | None], name: str | None = None, options: Options = DEFAULT_OPTIONS
-) -> AttentionRecords:
-    """Return the records of `content` with the sentences of both sides; raise AttnvizError as `read_attention` does."""
-    count = len(next((side for side in sides if side is not None), ())) or None
-    pairs = sentences_of(content, name, count)
-    if not len(pairs):
-        raise AttnvizError(gettext("The file has no sentence pair."))
-    first = [pair.problem for pair in pairs[:_SAMPLE]]
-    if all(first):
-        raise AttnvizError(first[0])
-    source, target = (_fitted(side, pairs) for side in sides)
-    return AttentionRecords(pairs, source, target, options)
-
-
-def sentences_of(content: Content, name: str | None = None, count: int | None = None) -> Sentences:
+def _sentences_of(content: Content, name: str | None = None, count: int | None = None) -> Sentences:
     """Return the sentence pairs of `content`; `count`, the number of given sentences, locates the batch dimension.
 
-    Raise AttnvizError where the format is unknown, or not the format `name`.
+    Raise AttnvizError where the format is unknown, or not the format `name`, or no pair can be read.
     """
-    if name is not None:
-        named = [candidate for candidate in FORMATS if name.lower() in (candidate.name, *candidate.aliases)]
-        if not named:
-            raise AttnvizError(
-                gettext(
-                    "There is no format {name}. Choose from {names}.",
-                    name=name[:40],
-                    names=", ".join(dict.fromkeys(candidate.name for candidate in FORMATS)),
-                )
+    formats = [one for one in FORMATS if name and name.lower() in (one.name, *one.aliases)]
+    if name is not None and not formats:
+        raise AttnvizError(
+            gettext(
+                "There is no format {name}. Choose from {names}.",
+                name=name[:40],
+                names=", ".join(dict.fromkeys(one.name for one in FORMATS)),
             )
-        for candidate in named:
-            if (pairs := candidate.read(content, count)) is not None:
-                return replace(
-                    pairs,
-                    format=candidate.name,
-                    title=pairs.title or candidate.title,
-                    reason=gettext("You chose the format."),
-                )
-        advice = _resemblance(content, named)
-        message = gettext("The file is not in the format {name}.", name=name)
-        raise AttnvizError(f"{message} {advice}".strip())
-    for candidate in DETECTED:
-        if (pairs := candidate.read(content, count)) is not None:
-            return replace(pairs, format=pairs.format or candidate.name, title=pairs.title or candidate.title)
-    raise AttnvizError(_resemblance(content, DETECTED) or _unknown(content))
-
-
-def _resemblance(content: Content, formats: Sequence[Format]) -> str:
-    """Return what `content` resembles and what it lacks; empty where it resembles no format."""
-    return next((advice for candidate in formats if (advice := candidate.near_miss_message(content))), "")
+        )
+    for one in formats or DETECTED:
+        if (pairs := one.read(content, count)) is None:
+            continue
+        first = [pair.problem for pair in islice(pairs, _SAMPLE)]
+        if all(first):
+            raise AttnvizError(first[0] if first else gettext("The file has no sentence pair."))
+        reason = gettext("You chose the format.") if name else pairs.reason
+        return replace(pairs, format=pairs.format or one.name, title=pairs.title or one.title, reason=reason)
+    advice = next(filter(None, (one.near_miss_message(content) for one in formats or DETECTED)), "")
+    if name is None:
+        raise AttnvizError(advice or _unknown(content))
+    message = gettext("The file is not in the format {name}.", name=name)
+    raise AttnvizError(f"{message} {advice}".strip())
 
 
 def _unknown(content: Content) -> str:
@@ -256,10 +216,8 @@ def _side(value: ByLine | None, encoding: str | None) -> Side | None:
         return None
     if isinstance(value, (str, os.PathLike)):
         content = open_content(Path(value), encoding)
-        try:
+        with locate_errors(content.name):
             return token_lines(content) or _without_tags(content.lines)
-        except AttnvizError as error:
-            raise AttnvizError(f"{value}: {error}") from error
     return list(value)
 
 
@@ -269,19 +227,17 @@ def _without_tags(lines: list[str]) -> list[str]:
     return [match[1] for match in found if match] if found and all(found) else lines
 
 
-def _fitted(side: Side | None, pairs: Sentences) -> Side | None:
-    """Return the sentences of one side; raise AttnvizError where their number differs from the file's pairs."""
-    if side is None or pairs[0].line is not None:
+def _fitted(side: Side | None, count: int) -> Side | None:
+    """Return the sentences of one side for `count` pairs; raise AttnvizError where their numbers differ."""
+    if side is None or len(side) == count:
         return side
-    if len(side) > len(pairs) and all(not tokens for tokens in side[len(pairs) :]):
-        side = side[: len(pairs)]
-    if len(side) != len(pairs):
+    if len(side) < count or any(side[count:]):
         raise AttnvizError(
             gettext(
-                "Sentence pairs in the file: {pairs}; sentences given: {count}. Give one sentence for each pair, "
-                "in the same order.",
-                pairs=len(pairs),
+                "Sentence pairs: {pairs}; sentences given: {count}. Give one sentence for each pair, in the same "
+                "order.",
+                pairs=count,
                 count=len(side),
             )
         )
-    return side
+    return side[:count]

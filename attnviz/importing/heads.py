@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,27 +15,14 @@ from attnviz.trace.parts import Heads
 Array = NDArray[Any]
 
 
-class HeadChoice(NamedTuple):
-    """Layer and head to read, from 0; negative numbers count from the last, None averages over all."""
-
-    layer: int | None = None
-    head: int | None = None
+MEAN = Heads()
+"""The mean over all heads of all layers."""
 
 
-MEAN = HeadChoice()
+def split_batch(array: Array, count: int) -> tuple[list[Array], bool]:
+    """Return the sentences of `array` (…, Ty, Tx), and whether it is a batch, whose matrices are padded to one size.
 
-
-class Batch(NamedTuple):
-    """Matrices of the sentences in an array, with their dimensions of layer and head."""
-
-    sentences: list[Array]
-    """One array per sentence, (…, Ty, Tx)."""
-    padded: bool
-    """Whether the array had a batch dimension, whose matrices are padded to one size."""
-
-
-def split_batch(array: Array, count: int) -> Batch:
-    """Return the sentences of `array` (…, Ty, Tx); `count` is their number, 0 where unknown.
+    `count` is the number of sentences, 0 where unknown.
 
     The batch dimension is the first leading dimension of size `count`. Among three leading dimensions the second is
     preferred, as in Hugging Face's (layer, batch, head, Ty, Tx). Without a count the array is one sentence.
@@ -50,7 +38,7 @@ def split_batch(array: Array, count: int) -> Batch:
             )
         )
     if count <= 1:
-        return Batch([array], padded=len(leading) > 2 or leading[:1] == (1,))
+        return [array], len(leading) > 2 or leading[:1] == (1,)
     if count not in leading:
         raise AttnvizError(
             gettext(
@@ -61,22 +49,13 @@ def split_batch(array: Array, count: int) -> Batch:
             )
         )
     axis = 1 if len(leading) == 3 and leading[1] == count else leading.index(count)
-    return Batch([*np.moveaxis(array, axis, 0)], padded=True)
+    return [*np.moveaxis(array, axis, 0)], True
 
 
-class Chosen(NamedTuple):
-    """The attention of one sentence pair with the chosen heads."""
-
-    weights: NDArray[np.float64]
-    """One matrix, (Ty, Tx), or that of every head, (layers, heads, Ty, Tx)."""
-    heads: Heads
-    """The heads to show, where there are several."""
-    remark: str
-    """A key of REMARKS; empty where there was one matrix."""
-
-
-def choose_heads(array: Array, choice: HeadChoice) -> Chosen:
+def choose_heads(array: Array, choice: Heads) -> tuple[NDArray[np.float64], dict[str, int | None] | None, str]:
     """Return the weights of `array` (…, Ty, Tx) with the chosen layer and head, or the mean over several.
+
+    Besides, return the heads to show among several, as in the open format, and the key of a remark or "".
 
     All heads are kept where the array has a dimension of layers and one of heads, (layers, heads, Ty, Tx), unless a
     head is chosen without its layer. Raise AttnvizError where the layer or head does not exist, or the meaning of the
@@ -87,7 +66,7 @@ def choose_heads(array: Array, choice: HeadChoice) -> Chosen:
         # A batch of one sentence, which Hugging Face has after the layers; or, for a head alone, the only layer.
         leading.pop(1 if leading[1] == 1 else leading.index(1))
     in_layers = len(leading) == 2
-    if len(leading) > 2 or (not in_layers and None not in choice):
+    if len(leading) > 2 or (not in_layers and None not in (choice.layer, choice.head)):
         raise AttnvizError(
             gettext(
                 "The array has shape {shape}: it is not clear which dimensions are layers and heads. Save the "
@@ -98,17 +77,18 @@ def choose_heads(array: Array, choice: HeadChoice) -> Chosen:
     if not in_layers:
         leading.insert(1 if choice.head is None and choice.layer is not None else 0, 1)
     by_head = np.asarray(array, dtype=np.float64).reshape(*leading, *array.shape[-2:])  # (layers, heads, Ty, Tx)
-    for (name, index), size in zip(choice._asdict().items(), leading, strict=True):
-        if index is not None and not -size <= index < size:
+    chosen, heads = by_head, asdict(choice)
+    for axis, (name, index) in enumerate(asdict(choice).items()):
+        if index is None:
+            continue
+        if not -leading[axis] <= index < leading[axis]:
             raise AttnvizError(_missing_message(name, index, array))
-    heads = Heads(*(None if index is None else index % size for index, size in zip(choice, leading, strict=True)))
+        heads[name] = index % leading[axis]
+        chosen = chosen.take([index], axis)
     if in_layers and not head_alone and leading != [1, 1]:
-        return Chosen(by_head, heads, "")
-    for axis, index in enumerate((heads.layer, heads.head)):
-        by_head = by_head if index is None else by_head.take([index], axis)
-    several = by_head.shape[:2] != (1, 1)
-    remark = "mean-of-heads" if several else "one-head" if choice != MEAN else ""
-    return Chosen(by_head.mean(axis=(0, 1)), Heads(), remark)
+        return by_head, heads, ""
+    remark = "mean-of-heads" if chosen.shape[:2] != (1, 1) else "one-head" if choice != MEAN else ""
+    return chosen.mean(axis=(0, 1)), None, remark
 
 
 def _missing_message(name: str, number: int, array: Array) -> str:

@@ -6,13 +6,13 @@ It also holds the detected format, the given tokens, and how the links of the fi
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import overload
 
 from attnviz.errors import AttnvizError
-from attnviz.importing.sentence_pair import DEFAULT_OPTIONS, Options, SentencePair, Sentences, known_tokens
+from attnviz.importing.sentence_pair import DEFAULT_OPTIONS, Options, SentencePair, Sentences
 from attnviz.languages import gettext
 from attnviz.text import abbreviated
 from attnviz.trace import Attention
@@ -48,18 +48,13 @@ class AttentionRecords(Sequence[Attention]):
         return self.pairs.format
 
     @property
-    def title(self) -> str:
-        """Program or format, for display."""
-        return self.pairs.title
-
-    @property
     def reason(self) -> str:
         """Why the file was detected as this format."""
         return self.pairs.reason
 
     def __repr__(self) -> str:
         """Return the format and the number of pairs."""
-        return f"<{type(self).__name__}: {self.title}, {len(self)}>"
+        return f"<{type(self).__name__}: {self.pairs.title}, {len(self)}>"
 
     def __len__(self) -> int:
         """Return the number of sentence pairs."""
@@ -75,11 +70,19 @@ class AttentionRecords(Sequence[Attention]):
         """Return the record of the pair at 0-based `index`, or a list of records for a slice."""
         if isinstance(index, slice):
             return [self[place] for place in range(*index.indices(len(self)))]
-        return self._record(range(len(self))[index])
+        index = range(len(self))[index]
+        try:
+            return self.attention(index)
+        except AttnvizError as error:
+            if len(self) == 1 or isinstance(error, CountingError):
+                raise
+            name, place = self.place(index)
+            message = gettext("Pair {number}: {error}", number=place + 1, error=str(error))
+            raise AttnvizError(f"{name}: {message}" if name else message) from error
 
     def __iter__(self) -> Iterator[Attention]:
         """Yield the record of each pair."""
-        return (self._record(index) for index in range(len(self)))
+        return (self[index] for index in range(len(self)))
 
     def place(self, index: int) -> tuple[str, int]:
         """Return the file of the pair at 0-based `index`, "" if there is only one, and the index within this file."""
@@ -90,7 +93,7 @@ class AttentionRecords(Sequence[Attention]):
         return "", index
 
     def pair_numbered(self, number: int) -> SentencePair:
-        """Return the pair with `number`, from 1, as read from the file; raise AttnvizError where there is none."""
+        """Return the pair with `number`, from 1, and its tokens; raise AttnvizError where there is none."""
         if not 1 <= number <= len(self):
             raise AttnvizError(
                 gettext(
@@ -99,7 +102,27 @@ class AttentionRecords(Sequence[Attention]):
                     count=len(self),
                 )
             )
-        return self._pair(number - 1)
+        return self.pair(number - 1)
+
+    def pair(self, index: int, source: Tokens | None = None, target: Tokens | None = None) -> SentencePair:
+        """Return the pair at 0-based `index` with the given tokens, which `source` and `target` replace in turn.
+
+        Raise AttnvizError where the sentences given besides the file lack its line.
+        """
+        pair = self.pairs[index]
+        line = index if pair.line is None else pair.line
+        sides = list[Tokens | None]()
+        for typed, side in ((source, self.source), (target, self.target)):
+            if not typed and side is not None and not 0 <= line < len(side):
+                raise AttnvizError(
+                    gettext(
+                        "The file has a pair for line {line}, but the given source or target has only {count} lines.",
+                        line=line + 1,
+                        count=len(side),
+                    )
+                )
+            sides.append(typed or (None if side is None else side[line]))
+        return pair.with_tokens(sides[0], sides[1])
 
     def attention(
         self,
@@ -111,16 +134,14 @@ class AttentionRecords(Sequence[Attention]):
         unescape: bool | None = None,
     ) -> Attention:
         """Return the record of the pair at 0-based `index`; `source` and `target` replace all other tokens."""
-        pair, typed = self._pair(index), bool(source or target)
-        if not typed and [] in self.tokens(index):
+        pair = self.pair(index, source, target)
+        if [] in (pair.tokens("source"), pair.tokens("target")):
             raise AttnvizError(
                 gettext(
                     "The source or the target is a blank line, so there is nothing to show. Give a source and a "
                     "target sentence, or leave the pair out."
                 )
             )
-        source = source or self._given_tokens(self.source, index, pair)
-        target = target or self._given_tokens(self.target, index, pair)
         options = dataclasses.replace(
             self.options,
             normalise=self.options.normalise if normalise is None else normalise,
@@ -128,23 +149,12 @@ class AttentionRecords(Sequence[Attention]):
         )
         counting = Counting(0, ends=False)
         if pair.links is not None:
-            counting = self._link_counting_with(index, source, target) if typed else self.link_counting
-        return pair.attention(source, target, counting, options)
-
-    def _record(self, index: int) -> Attention:
-        """Return the record at `index`; raise AttnvizError that names the pair."""
-        try:
-            return self.attention(index)
-        except AttnvizError as error:
-            if len(self) == 1 or isinstance(error, CountingError):
-                raise
-            name, place = self.place(index)
-            message = gettext("Pair {number}: {error}", number=place + 1, error=str(error))
-            raise AttnvizError(f"{name}: {message}" if name else message) from error
+            counting = self._counting_with({index: pair}) if source or target else self.link_counting
+        return pair.attention(counting, options)
 
     def is_blank(self, index: int) -> bool:
         """Return whether the pair at 0-based `index` has a blank line as source or target, and no links."""
-        pair = self._pair(index)
+        pair = self.pairs[index]
         return not pair.problem and not (pair.links and pair.links.all) and [] in self.tokens(index)
 
     def filled(self, index: int) -> Attention | None:
@@ -155,7 +165,7 @@ class AttentionRecords(Sequence[Attention]):
         if self.is_blank(index):
             return None
         try:
-            return self._record(index)
+            return self[index]
         except CountingError:
             raise
         except AttnvizError as error:
@@ -166,54 +176,28 @@ class AttentionRecords(Sequence[Attention]):
 
     def tokens(self, index: int) -> tuple[list[str] | None, list[str] | None]:
         """Return the source and target tokens of the pair at 0-based `index`: [] for a blank line, None if unknown."""
-        pair, sides = self._pair(index), list[list[str] | None]()
-        for side, name in ((self.source, "source"), (self.target, "target")):
-            given = self._given_tokens(side, index, pair)
-            sides.append(known_tokens(given or pair.fields.get(name, given)))
-        return sides[0], sides[1]
+        pair = self.pair(index)
+        return pair.tokens("source"), pair.tokens("target")
 
     @cached_property
     def link_counting(self) -> Counting:
         """How the links of the file count, inferred from all links and the known tokens of each pair."""
-        return self._link_counting_with()
+        return self._counting_with({})
 
-    def _link_counting_with(
-        self, typed: int | None = None, source: Tokens | None = None, target: Tokens | None = None
-    ) -> Counting:
-        """Return how the links count if the pair at index `typed` has these tokens."""
-        return infer_counting(self._counted(typed, source, target), self.pairs.ends, self.pairs.base)
-
-    def _counted(self, typed: int | None, source: Tokens | None, target: Tokens | None) -> Iterator[Counted]:
-        for index, pair in enumerate(self.pairs):
-            sides = source, target
-            if index != typed:
-                sides = self._given_tokens(self.source, index, pair), self._given_tokens(self.target, index, pair)
-            if counted := pair.counted(index + 1, *sides):
-                yield counted
-
-    def _pair(self, index: int) -> SentencePair:
-        pair: SentencePair = self.pairs[index]
-        return pair
-
-    def _given_tokens(self, side: Side | None, index: int, pair: SentencePair) -> Tokens | None:
-        """Return the given tokens of one side of a pair; None where none were given."""
-        if side is None:
-            return None
-        line = index if pair.line is None else pair.line
-        if not 0 <= line < len(side):
-            raise AttnvizError(
-                gettext(
-                    "The file has a pair for line {line}, but the given source or target has only {count} lines.",
-                    line=line + 1,
-                    count=len(side),
-                )
-            )
-        return side[line]
+    def _counting_with(self, typed: Mapping[int, SentencePair]) -> Counting:
+        """Return how the links count if the pairs at these indices have typed tokens."""
+        counted = list[Counted]()
+        for index in range(len(self)):
+            pair = typed.get(index) or self.pair(index)
+            if pair.links is not None:
+                sizes = [len(pair.tokens(side) or ()) or None for side in ("source", "target")]
+                counted.append(Counted(pair.links, sizes[0], sizes[1], index + 1))
+        return infer_counting(counted, self.pairs.ends, self.pairs.base)
 
 
 def format_sentence(records: AttentionRecords) -> str:
     """Return a sentence that names the format of the records, the reason, and the number of pairs."""
-    name, title = records.format, records.title
+    name, title = records.format, records.pairs.title
     sentence = gettext(
         "Format {format}. {reason} Sentence pairs: {count}.",
         format=title if name.casefold() in title.casefold() else f"{name}, {title}",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -14,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.errors import AttnvizError
-from attnviz.importing.heads import MEAN, HeadChoice, choose_heads
+from attnviz.importing.heads import MEAN, choose_heads
 from attnviz.languages import gettext
 from attnviz.trace import MOST_TOKENS, Attention
 from attnviz.trace.attention_builder import Tokens, matrix_size_texts, split_tokens
-from attnviz.trace.link_text import Counted, Counting, Ends, Links
+from attnviz.trace.link_text import Counting, Ends, Links
 from attnviz.trace.open_format import from_fields
+from attnviz.trace.parts import Heads
 from attnviz.trace.tokens import ENDS, unescaped
 
 Orientation = Literal["target", "source", "either"]
@@ -32,7 +34,8 @@ _NEAR_ONE = 0.02
 class Options:
     """Options of reading a file, as `read_attention` takes them."""
 
-    heads: HeadChoice = MEAN
+    heads: Heads = MEAN
+    """Layer and head to read, from 0; negative numbers count from the last, None averages over all."""
     normalise: bool = False
     transpose: bool = False
     unescape: bool = False
@@ -41,12 +44,6 @@ class Options:
 
 
 DEFAULT_OPTIONS = Options()
-
-
-def known_tokens(value: object) -> list[str] | None:
-    """Return the tokens in a text or a list; None for anything else."""
-    is_list = isinstance(value, (list, tuple)) and all(isinstance(token, str) for token in value)
-    return split_tokens(value) if is_list or isinstance(value, str) else None  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,55 +66,46 @@ class SentencePair:
     problem: str = ""
     """Why the pair cannot be read; empty where it can."""
 
-    def tokens(self, side: str) -> str | None:
-        """Return the tokens of `side`, "source" or "target", separated by blanks; None where the file has none."""
-        tokens = self.fields.get(side)
-        if isinstance(tokens, str):
-            return tokens
-        return " ".join(map(str, tokens)) if isinstance(tokens, Sequence) else None
+    def tokens(self, side: str) -> list[str] | None:
+        """Return the tokens of `side`, "source" or "target": [] for a blank line, None where they are unknown."""
+        with suppress(KeyError, AttnvizError):
+            return split_tokens(self.fields[side])
+        return None
 
-    def counted(self, number: int, source: Tokens | None = None, target: Tokens | None = None) -> Counted | None:
-        """Return the links with the known numbers of tokens; None where there are none."""
-        if not self.links or not self.links.all:
-            return None
-        sides = known_tokens(source or self.fields.get("source")), known_tokens(target or self.fields.get("target"))
-        sizes = [None if tokens is None else len(tokens) for tokens in sides]
-        return Counted(self.links, sizes[0], sizes[1], number)
+    def with_tokens(self, source: Tokens | None, target: Tokens | None) -> SentencePair:
+        """Return the pair with these tokens in place of its own, where given; a blank line replaces no tokens."""
+        given = {side: tokens for side, tokens in (("source", source), ("target", target)) if tokens is not None}
+        fields = dict(self.fields)
+        for side, tokens in given.items():
+            own = self.tokens(side) or []
+            if tokens and tokens not in (own, " ".join(own)):
+                fields[side] = tokens
+                fields.pop("words", None)  # they index the replaced tokens
+            fields.setdefault(side, tokens)
+        return dataclasses.replace(self, fields=fields)
 
-    def attention(
-        self, source: Tokens | None, target: Tokens | None, counting: Counting, options: Options
-    ) -> Attention:
-        """Return the pair as an `Attention`; `source` and `target` replace the file's tokens where given.
+    def attention(self, counting: Counting, options: Options) -> Attention:
+        """Return the pair as an `Attention`.
 
         Raise AttnvizError where the pair is damaged, tokens are missing, and as `attnviz.attention` does.
         """
         if self.problem:
             raise AttnvizError(self.problem)
-        replaced = {
-            side: tokens
-            for side, tokens in (("source", source), ("target", target))
-            if tokens and tokens != self.tokens(side)
-        }
-        fields = {**self.fields, **replaced}
+        fields, remarks = dict(self.fields), list(self.remarks)
         if fields.get("kind") in ("encoder", "decoder"):  # self-attention needs the tokens once
             known = fields.get("source", fields.get("target"))
             fields = ({} if known is None else {"source": known, "target": known}) | fields
         if missing := [side for side in ("source", "target") if side not in fields]:
             raise AttnvizError(self._missing_message(missing))
-        if replaced:
-            fields.pop("words", None)  # they index the replaced tokens
-        remarks = list(self.remarks)
         if options.unescape:
             fields |= {side: unescaped(split_tokens(fields[side])) for side in ("source", "target")}
             remarks.append("unescaped")
-        if self.links is not None:
-            fields |= _link_matrix(self.links, fields, counting, remarks)
-        else:
-            fields |= self._matrix(fields, options, remarks)
+        links = self.links.moved(-counting.base, -counting.base) if self.links else None
+        fields |= _link_matrix(links, fields, counting, remarks) if links else self._matrix(fields, options, remarks)
         fields["special"] = (*fields.get("special", ()), *options.special)
         record = from_fields(fields, normalise=options.normalise)
-        if self.links is not None:
-            record = _with_links(record, self.links.moved(-counting.base, -counting.base))
+        if links:
+            record = _with_links(record, links)
         return dataclasses.replace(record, remarks=tuple(dict.fromkeys((*record.remarks, *remarks))))
 
     def _matrix(self, fields: Mapping[str, Any], options: Options, remarks: list[str]) -> dict[str, Any]:
@@ -137,41 +125,54 @@ class SentencePair:
             array, heads, remark = choose_heads(array, choice)
             remarks += [remark] if remark else []
             if choice != MEAN:
-                found["heads"] = {"layer": heads.layer, "head": heads.head} if array.ndim == 4 else None
+                found["heads"] = heads
         elif array.ndim <= 2 and options.heads != MEAN:
             raise AttnvizError(gettext("The file has one matrix per sentence pair: leave out layer and head."))
         if array.ndim < 2 or not array.size:
             return {}
-        if options.transpose or self._has_source_rows(_mean(array), fields):
-            array = array.swapaxes(-1, -2)
+        mean = array.mean(axis=tuple(range(array.ndim - 2)))  # (Ty, Tx)
+        if options.transpose or self._has_source_rows(mean, fields):
+            array, mean = array.swapaxes(-1, -2), mean.T
             remarks.append("transposed")
             if fields.get("energies") is not None:
                 found["energies"] = np.asarray(fields["energies"], dtype=np.float64).T
-        rows, columns = _without_padding(_mean(array), fields, padded=self.padded).shape
-        if (rows, columns) != array.shape[-2:]:
+        rows, columns = self._size_without_padding(mean, fields)
+        if (rows, columns) != mean.shape:
             remarks.append("padding")
         return found | {"matrix": array[..., :rows, :columns]}
 
-    def _has_source_rows(self, array: NDArray[np.float64], fields: Mapping[str, Any]) -> bool:
+    def _has_source_rows(self, matrix: NDArray[np.float64], fields: Mapping[str, Any]) -> bool:
         """Return whether the rows of a matrix are source tokens.
 
-        Where the file does not say, the sizes decide. Where both orientations fit, rows are source tokens if columns
-        sum to 1 and rows do not.
+        Where the file does not say, the sizes decide: a matrix may have one more row or column for `</s>`, or padding.
+        Where both orientations fit, rows are source tokens if columns sum to 1 and rows do not.
         """
         if self.rows != "either":
             return self.rows == "source"
-        rows, columns = (len(split_tokens(fields[side])) for side in ("target", "source"))
-        straight, transposed = self._fits(array, rows, columns), self._fits(array.T, rows, columns)
+        counts = [len(split_tokens(fields[side])) for side in ("target", "source")]
+        straight, transposed = (
+            all(count <= size and (self.padded or size <= count + 1) for size, count in zip(shape, counts, strict=True))
+            for shape in (matrix.shape, matrix.T.shape)
+        )
         if straight != transposed:
             return transposed
-        return _add_up_to_one(array.T[:rows].sum(axis=1)) and not _add_up_to_one(array[:rows].sum(axis=1))
+        rows = counts[0]
+        return _add_up_to_one(matrix.T[:rows].sum(axis=1)) and not _add_up_to_one(matrix[:rows].sum(axis=1))
 
-    def _fits(self, array: NDArray[np.float64], rows: int, columns: int) -> bool:
-        """Return whether a matrix fits these numbers of tokens, plus one for `</s>` or any padding."""
-        return all(
-            count <= size and (self.padded or size <= count + 1)
-            for size, count in zip(array.shape, (rows, columns), strict=True)
-        )
+    def _size_without_padding(self, matrix: NDArray[np.float64], fields: Mapping[str, Any]) -> tuple[int, int]:
+        """Return the numbers of rows and columns without empty ones past the tokens.
+
+        Of a padded batch, rows past the end of the target are removed too: a decoder goes on after it.
+        """
+        rows, columns = matrix.shape
+        source, target = (split_tokens(fields[side]) for side in ("source", "target"))
+        while rows > len(target) and not matrix[rows - 1].any():
+            rows -= 1
+        while columns > len(source) and not matrix[:, columns - 1].any():
+            columns -= 1
+        if rows > len(target) > 0 and (self.padded or target[-1] in ENDS):
+            rows = len(target) + (target[-1] not in ENDS)
+        return rows, columns
 
     def _missing_message(self, sides: Sequence[str]) -> str:
         """Return the message that says which tokens must be given besides the file."""
@@ -182,7 +183,7 @@ class SentencePair:
         else:
             message = gettext("The file has no target tokens. Give the target tokens, separated by spaces.")
         try:
-            shape = np.shape(self.fields.get("matrix", ())) if self.links is None else ()
+            shape = np.shape(self.fields.get("matrix", ()))
         except ValueError:  # rows of different lengths
             shape = ()
         if len(shape) > 2:
@@ -199,17 +200,11 @@ class SentencePair:
         return message
 
 
-def _stored_choice(fields: Mapping[str, Any]) -> HeadChoice:
+def _stored_choice(fields: Mapping[str, Any]) -> Heads:
     """Return the layer and head that a file chooses; MEAN where it chooses none, or what is no number."""
     heads = fields.get("heads")
-    chosen = [heads.get(name) for name in HeadChoice._fields] if isinstance(heads, Mapping) else []
-    return HeadChoice(*chosen) if all(one is None or type(one) is int for one in chosen) else MEAN
-
-
-def _mean(array: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the mean matrix (Ty, Tx) of all heads of an array (…, Ty, Tx)."""
-    mean: NDArray[np.float64] = array.mean(axis=tuple(range(array.ndim - 2)))
-    return mean
+    chosen = [heads.get(name) for name in ("layer", "head")] if isinstance(heads, Mapping) else []
+    return Heads(*chosen) if all(one is None or type(one) is int for one in chosen) else MEAN
 
 
 def _add_up_to_one(sums: NDArray[np.float64]) -> bool:
@@ -219,7 +214,7 @@ def _add_up_to_one(sums: NDArray[np.float64]) -> bool:
 
 
 def _link_matrix(links: Links, fields: Mapping[str, Any], counting: Counting, remarks: list[str]) -> dict[str, Any]:
-    """Return the tokens and the matrix that `links` make, (Ty, Tx).
+    """Return the tokens and the matrix that `links`, from 0, make, (Ty, Tx).
 
     The links of a row share its weight equally, or in proportion to their probabilities. An index past the last token
     adds `</s>` where `counting.ends` is set.
@@ -227,15 +222,14 @@ def _link_matrix(links: Links, fields: Mapping[str, Any], counting: Counting, re
     sides = [split_tokens(fields[side]) for side in ("source", "target")]
     if max(map(len, sides)) > MOST_TOKENS or not min(map(len, sides)):
         return {"source": sides[0], "target": sides[1], "matrix": [[0.0]]}  # `from_fields` raises the error
-    shifted = links.moved(-counting.base, -counting.base)
     for axis, (tokens, remark) in enumerate(zip(sides, ("source-end", "target-end"), strict=True)):
-        last = max((link[axis] for link in shifted.all), default=-1)
+        last = max((link[axis] for link in links.all), default=-1)
         if counting.ends and last == len(tokens) and tokens[-1:] != ["</s>"]:
             tokens.append("</s>")
             remarks.append(f"linked-{remark}")
     matrix = np.zeros((len(sides[1]), len(sides[0])))
-    for j, i in shifted.all:
-        matrix[i, j] = shifted.shares.get((j, i), 1)
+    for j, i in links.all:
+        matrix[i, j] = links.shares.get((j, i), 1)
     sums = matrix.sum(axis=1, keepdims=True)
     remarks += ["probabilities"] if links.shares else ["links"]
     remarks += [counting.remark] if counting.remark else []
@@ -247,32 +241,15 @@ def _with_links(record: Attention, links: Links) -> Attention:
     record = dataclasses.replace(record, links=tuple(sorted(links.all)))
     if not links.annotated:
         return record
-    by_words = [
+    sure, possible = (
         {link for j, i in group if -1 not in (link := (int(record.source_word_of[j]), int(record.target_word_of[i])))}
         for group in (links.all - links.possible, links.possible)
-    ]
-    return dataclasses.replace(
-        record, sure=tuple(sorted(by_words[0])), possible=tuple(sorted(by_words[1] - by_words[0]))
     )
-
-
-def _without_padding(matrix: NDArray[np.float64], fields: Mapping[str, Any], *, padded: bool) -> NDArray[np.float64]:
-    """Return the matrix cut to its sentence: without empty rows and columns past the tokens.
-
-    Of a `padded` batch, rows past the end of the target are removed too: a decoder goes on after it.
-    """
-    (rows, columns), target = matrix.shape, split_tokens(fields["target"])
-    while rows > len(target) and not matrix[rows - 1].any():
-        rows -= 1
-    while columns > len(split_tokens(fields["source"])) and not matrix[:, columns - 1].any():
-        columns -= 1
-    if rows > len(target) > 0 and (padded or target[-1] in ENDS):
-        rows = len(target) + (target[-1] not in ENDS)
-    return matrix[:rows, :columns]
+    return dataclasses.replace(record, sure=tuple(sorted(sure)), possible=tuple(sorted(possible - sure)))
 
 
 @dataclass(frozen=True, eq=False)
-class Sentences(Sequence[SentencePair]):
+class Sentences:
     """Sentence pairs of a file, each parsed on access."""
 
     items: Sequence[Any] = field(repr=False)
@@ -298,10 +275,8 @@ class Sentences(Sequence[SentencePair]):
         """Return the number of pairs."""
         return len(self.items)
 
-    def __getitem__(self, index: Any) -> Any:
-        """Return the pair at 0-based `index`, or a list of pairs for a slice."""
-        if isinstance(index, slice):
-            return [self[position] for position in range(*index.indices(len(self)))]
+    def __getitem__(self, index: int) -> SentencePair:
+        """Return the pair at 0-based `index`."""
         try:
             pair = self.read(self.items[index])
         except AttnvizError as error:  # one damaged pair does not stop a file
@@ -319,14 +294,16 @@ def joined(parts: Sequence[Sentences]) -> Sentences:
     The lines of a file count on from those of the file before it. Raise AttnvizError where the files count the first
     token by different numbers.
     """
-    items, lines = list[tuple[int, int, int]](), 0
-    for part, pairs in enumerate(parts):
-        items += [(part, index, lines) for index in range(len(pairs))]
+    if len(parts) == 1:
+        return parts[0]
+    items, lines = list[tuple[Sentences, int, int]](), 0
+    for pairs in parts:
+        items += [(pairs, index, lines) for index in range(len(pairs))]
         lines += max((pair.line + 1 for pair in pairs if pair.line is not None), default=0)
 
-    def read(item: tuple[int, int, int]) -> SentencePair:
-        part, index, before = item
-        pair: SentencePair = parts[part][index]
+    def read(item: tuple[Sentences, int, int]) -> SentencePair:
+        pairs, index, before = item
+        pair = pairs[index]
         return pair if pair.line is None else dataclasses.replace(pair, line=pair.line + before)
 
     if len({part.base for part in parts}) > 1:

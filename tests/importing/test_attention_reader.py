@@ -22,7 +22,6 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import AttnvizError, attention
 from attnviz.commands.program import main
 from attnviz.importing.attention_reader import read_attention, read_bytes, records_of
-from attnviz.importing.sentence_pair import Options
 from attnviz.reading import content_of
 from tests.importing.given import SOURCE, TARGET, arrays_of_one_pair, logged, marian, matrix, npy, npz
 from tests.snapshots import plain
@@ -72,7 +71,7 @@ def test_read_logs_of_opennmt_and_eole(starred: bool) -> None:
     table = logged(rows, columns, matrix(), starred=starred)
     log = f"[2026-11-22 10:00:00,123 INFO] Loading …\n[2026-11-22 10:00:01,123 INFO] {table}\nPRED SCORE: -0.1\n{table}"
     file = read_bytes(log.encode())
-    assert (file.title, len(file)) == ("OpenNMT-py, eole", 2)
+    assert (file.pairs.title, len(file)) == ("OpenNMT-py, eole", 2)
     found = file.attention(0)
     assert np.allclose(found.alignment, matrix(), atol=1e-7)
     assert found.target_pieces == ("▁La", "▁zone", "▁économ", "ique", "▁a", "▁été", "▁signée", "▁.", "</s>")
@@ -196,14 +195,14 @@ def test_row_and_column_numbers_of_pandas_are_no_tokens() -> None:
     weights = np.random.default_rng(5).dirichlet(np.ones(3), size=4)
     source, target = ["the", "dog", "sleeps"], ["le", "chien", "dort", "."]
     for table in (pd.DataFrame(weights), pd.DataFrame(weights, index=target), pd.DataFrame(weights, columns=source)):
-        records = records_of(content_of(table.to_csv().encode(), "a.csv"), [[source], [target]])
+        records = records_of([content_of(table.to_csv().encode(), "a.csv")], [[source], [target]])
         assert np.allclose(records[0].alignment, weights, atol=1e-6)
         assert "index-dropped" in records[0].remarks
         assert records.tokens(0) == (source, target)
         with pytest.raises(AttnvizError):
             read_bytes(table.to_csv().encode())[0]
-    unlabelled = read_bytes(pd.DataFrame(weights * 3).to_csv(index=False).encode(), options=Options(normalise=True))
-    found = unlabelled.attention(0, source, target)
+    unlabelled = read_bytes(pd.DataFrame(weights * 3).to_csv(index=False).encode())
+    found = unlabelled.attention(0, source, target, normalise=True)
     assert np.allclose(found.alignment, weights, atol=1e-6)
     assert found.remarks == ("scaled", "index-dropped")
     counted = read_bytes(b",1,2\n1,0.9,0.1\n2,0.2,0.8\n")[0]
@@ -216,13 +215,13 @@ def test_numbered_links_are_those_of_their_lines(order: Sequence[int], first: in
     links = ["0-0 1p2", "", "0-1 1-0"]
     lines = "".join(f"{number + first}\t{links[number]}\n" for number in order)
     sides = [["a b c", "p", "d e"], ["x y z", "q", "u v"]]
-    records = records_of(content_of(lines.encode(), "links.txt"), sides)
+    records = records_of([content_of(lines.encode(), "links.txt")], sides)
     assert records.format == "simalign"
     assert [record.links for record in records] == [((0, 0), (1, 2)), (), ((0, 1), (1, 0))]
     assert records[0].possible == ((1, 2),)
     assert ("reordered" in records[0].remarks) is (order != (0, 1, 2))
     left_out = content_of(lines.replace(f"{1 + first}\t\n", "").encode(), "links.txt")
-    assert [record.links for record in records_of(left_out, sides)] == [((0, 0), (1, 2)), ((0, 1), (1, 0))]
+    assert [record.links for record in records_of([left_out], sides)] == [((0, 0), (1, 2)), ((0, 1), (1, 0))]
     with pytest.raises(AttnvizError):
         read_bytes((lines + lines).encode())
 
@@ -255,7 +254,7 @@ def test_inseq_attributions_of_part_of_a_target_are_read(endian: str) -> None:
 
 def test_pair_of_softalignments_without_weights_keeps_its_place() -> None:
     lines = "var alignments = [\n[[0, 1.0, 0]], \n[], \n[[0, 0.5, 0], [1, 0.5, 0]], \n]\n"
-    records = records_of(content_of(lines.encode(), "a.js"), [["a", "", "b c"], ["x", "", "y"]])
+    records = records_of([content_of(lines.encode(), "a.js")], [["a", "", "b c"], ["x", "", "y"]])
     assert records.is_blank(1)
     assert records[2].alignment.tolist() == [[0.5, 0.5]]
 
@@ -360,3 +359,25 @@ def test_any_file_content_is_read_or_refused(
         file = read_bytes(content)
         for index in range(min(len(file), 3)):
             file.attention(index, source, normalise=normalise)
+
+
+def test_links_of_blank_line_do_not_stop_other_pairs() -> None:
+    records = read_bytes(b"a b ||| c d ||| 0-0 1-1\n ||| e ||| 0-0\n")
+    assert records[0].links == ((0, 0), (1, 1))
+    assert records.filled(1) is None
+    assert "blank line" in records.problems[1]
+
+
+def test_typed_source_beside_given_blank_target() -> None:
+    records = records_of([content_of(b"0-0\n0-0\n", "links.txt")], [["a", "b"], ["c", ""]])
+    assert records[0].links == ((0, 0),)
+    with pytest.raises(AttnvizError, match="blank line"):
+        records.attention(1, "b")
+    assert records.attention(1, "b", "d").translation == "d"
+
+
+def test_given_tokens_equal_to_those_of_file_keep_its_words() -> None:
+    fields = {"source": ["a", "b"], "target": ["c"], "matrix": [[0.5, 0.5]], "words": {"source": [0, 0], "target": [0]}}
+    content = content_of(json.dumps(fields).encode())
+    for source, words in (("a b", (0, 0)), (["a", "b"], (0, 0)), (["a", "x"], (0, 1))):
+        assert tuple(records_of([content], [[source], None])[0].source_word_of) == words

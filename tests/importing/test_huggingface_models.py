@@ -214,6 +214,8 @@ def test_a_folder_is_read_as_its_objects_are(kind: str, tokenizer: Any, tmp_path
     assert np.abs(records[0].head_weights - expected.head_weights).max() < 1e-6
     chosen = read_attention(tmp_path, [TEXT], None if target is None else [target], layer=1, head=0)[0]
     assert np.array_equal(chosen.alignment, records[0].head_weights[1, 0])
+    with pytest.raises(AttnvizError, match=r"Sentence pairs: 1; sentences given: 2\."):
+        read_attention(tmp_path, [TEXT], [TEXT, TEXT])
 
 
 @pytest.mark.parametrize("implementation", ["sdpa", "eager"])

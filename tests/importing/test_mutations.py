@@ -189,7 +189,7 @@ def test_links_are_read_back_equal_or_refused(name: str, data: st.DataObject) ->
     pairs = data.draw(pairs_of())
     sides = [[_s(pair) for pair in pairs], [_t(pair) for pair in pairs]]
     with contextlib.suppress(AttnvizError):
-        records = list(records_of(content_of(HARD[name](pairs)), sides))
+        records = list(records_of([content_of(HARD[name](pairs))], sides))
         assumed = _ASSUMED.get(name, set()) & {remark for record in records for remark in record.remarks}
         assert len(records) <= len(pairs) if name == "naacl" or assumed else len(records) == len(pairs)
         for record, pair in zip(records, pairs, strict=False):
@@ -204,7 +204,7 @@ def test_weights_are_read_back_equal_or_refused(name: str, data: st.DataObject) 
     pairs = data.draw(pairs_of(1 if name in ALONE else 3))
     sides = [[_s(pair) for pair in pairs], [_t(pair) for pair in pairs]]
     with contextlib.suppress(AttnvizError):
-        records = list(records_of(content_of(SOFT[name](pairs)), sides))
+        records = list(records_of([content_of(SOFT[name](pairs))], sides))
         assert len(records) == len(pairs)
         for record, pair in zip(records, pairs, strict=True):
             assert [_plain(record.source_pieces), _plain(record.target_pieces)] == [pair.source, pair.target]
@@ -217,7 +217,7 @@ def test_small_example_of_every_format_is_read() -> None:
     pair = Pair(["a", "b"], ["c", "d"], [(0, 1), (1, 0)], [[1, 3], [1, 1]])
     for name, write in (*HARD.items(), *SOFT.items()):
         several = [pair] * (1 if name in ALONE else 3)
-        records = records_of(content_of(write(several)), [["a b"] * len(several), ["c d"] * len(several)])
+        records = records_of([content_of(write(several))], [["a b"] * len(several), ["c d"] * len(several)])
         assert _plain(records[len(several) - 1].target_pieces) == ["c", "d"], name
 
 
@@ -236,7 +236,7 @@ def _mutated(chance: random.Random) -> tuple[Any, bytes]:
 def _open(file: Any, content: bytes) -> None:
     with contextlib.suppress(AttnvizError):
         sides = [file.given.get(side) for side in ("source", "target")]
-        records = records_of(content_of(content, file.name), sides)
+        records = records_of([content_of(content, file.name)], sides)
         for index in range(min(len(records), 4)):
             with contextlib.suppress(AttnvizError):
                 record = records[index]

@@ -20,7 +20,7 @@ from attnviz.errors import AttnvizError
 from attnviz.files import DAMAGED, ArchiveReader
 from attnviz.importing.format import Format
 from attnviz.importing.formats.json_formats import NAMES, pair_of
-from attnviz.importing.heads import HeadChoice, split_batch
+from attnviz.importing.heads import split_batch
 from attnviz.importing.sentence_pair import Orientation, SentencePair, Sentences
 from attnviz.languages import gettext
 from attnviz.reading import NPY, ZIP, Content
@@ -38,7 +38,7 @@ _EXTRAS = ("energies", "states", "gradient", "erased")
 _INDICES = {"links": 2, "sure": 2, "possible": 2, "source_word_of": 1, "target_word_of": 1, "layer": 0, "head": 0}
 """Numbers of dimensions of arrays of indices of one pair: links (N, 2), the word of each token, the heads to show."""
 _TEXTS = ("format", "kind", "origin", "remarks")
-_OBJECTS = {"gold": ("sure", "possible"), "words": ("source_word_of", "target_word_of"), "heads": HeadChoice._fields}
+_OBJECTS = {"gold": ("sure", "possible"), "words": ("source_word_of", "target_word_of"), "heads": ("layer", "head")}
 """Fields of the open format that hold several arrays."""
 _OF_ONE = ("links", "gold", "words")
 """Fields that only an archive of one pair may have."""

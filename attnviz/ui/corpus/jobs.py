@@ -28,7 +28,7 @@ from attnviz.corpora.job import table_metadata
 from attnviz.corpora.lines import check_table, extensions_text, readable, without_compression
 from attnviz.evaluation.scoring import ScoredLinks, by_record, score
 from attnviz.evaluation.two_files import LinkAgreement, link_agreement, with_tokens_of
-from attnviz.importing.attention_reader import read_bytes, records_of_files
+from attnviz.importing.attention_reader import read_bytes, records_of
 from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext, language, ngettext, set_language
 from attnviz.reading import PARQUET, UPLOADED, Limits, content_of, reading_for
@@ -312,10 +312,7 @@ def _measure_pairs(model: str, pairs: str, content: bytes, gold: bytes | None, j
 
 def _measure_attention(name: str, files: Files, gold: File | None, other: File | None, job: Job) -> None:
     """Measure every pair of attention files."""
-    if len(files) == 1:
-        records = read_bytes(files[0][1], name)
-    else:
-        records = records_of_files([content_of(content, file) for file, content in files])
+    records = records_of([content_of(content, file) for file, content in files])
     if len(records) > MOST_LINES:
         raise AttnvizError(
             gettext(

@@ -405,9 +405,8 @@ def _has_escapes(choice: Choice) -> bool:
         sentence = choice.file.pair_numbered(choice.number)
     except AttnvizError:
         return False
-    return is_escaped(
-        " ".join(getattr(choice, side) or sentence.tokens(side) or "" for side in ("source", "target")).split()
-    )
+    sides = (getattr(choice, side).split() or sentence.tokens(side) or () for side in ("source", "target"))
+    return any(map(is_escaped, sides))
 
 
 def _token_boxes(choice: Choice) -> None:
@@ -422,7 +421,8 @@ def _token_boxes(choice: Choice) -> None:
         "target": gettext("Target tokens, separated by spaces"),
     }
     for side, label in labels.items():
-        text_box(label, key=_field_key(choice, side), default=getattr(choice, side) or sentence.tokens(side) or "")
+        own = " ".join(sentence.tokens(side) or ())
+        text_box(label, key=_field_key(choice, side), default=getattr(choice, side) or own)
     switch(gettext("Scale every row to add up to 1"), key=_field_key(choice, "normalise"), default=choice.normalise)
     with st.container(horizontal=True):
         request_button(gettext("Open"), partial(_open_sentence, choice), type="primary", key="attention_open")
