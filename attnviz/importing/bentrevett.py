@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.importing.checkpoint import Stored
-from attnviz.importing.program import Program, Weights, rnn_names
+from attnviz.importing.program import Program, Weights
 
 
 def _adapt(_: Stored, weights: Weights) -> Mapping[str, Any]:
@@ -36,28 +36,22 @@ def _adapt(_: Stored, weights: Weights) -> Mapping[str, Any]:
 PROGRAM = Program(
     family="tutorial",
     identifying_tensor="encoder.fc.weight",
-    names={
-        "encoder.embedding.weight": "encoder.embedding.weight",
-        "encoder.fc.weight": "decoder.bridge.weight",
-        "encoder.fc.bias": "decoder.bridge.bias",
-        "decoder.embedding.weight": "decoder.embedding.weight",
-        **rnn_names("encoder.rnn.{gate}_l{layer}{way}", "encoder"),
-        **rnn_names("decoder.rnn.{gate}_l{layer}{way}", "decoder"),
-        **{
-            f"{layer}.{kind}": f"decoder.key.{kind}"
-            for layer in ("decoder.attention.attn_fc", "decoder.attention.attn", "attention.attn")
-            for kind in ("weight", "bias")
-        },
-        "decoder.attention.v_fc.weight": "decoder.score",
-        "decoder.attention.v.weight": "decoder.score",
+    layers={
+        "encoder.embedding": "encoder.embedding",
+        "encoder.rnn.{gate}_l{layer}{way}": "encoder.rnn",
+        "encoder.fc": "decoder.bridge",
+        "decoder.embedding": "decoder.embedding",
+        "decoder.rnn.{gate}_l{layer}{way}": "decoder.rnn",
+        "decoder.attention.attn_fc": "decoder.key",
+        "decoder.attention.attn": "decoder.key",
+        "attention.attn": "decoder.key",
+        "decoder.attention.v_fc": "decoder.score",
         "decoder.attention.v": "decoder.score",
-        "attention.v.weight": "decoder.score",
-        **{
-            f"decoder.{layer}.{kind}": f"decoder.output.{kind}"
-            for layer in ("fc_out", "out")
-            for kind in ("weight", "bias")
-        },
+        "attention.v": "decoder.score",
+        "decoder.fc_out": "decoder.output",
+        "decoder.out": "decoder.output",
     },
+    tensors={"decoder.attention.v": "decoder.score"},
     settings={
         "cell": "gru",
         "encoder_cell": "gru",

@@ -15,58 +15,47 @@ name: 9 by default in the edition 1.0, 10 in earlier ones. The folder needs thre
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from attnviz.importing.checkpoint import Stored
-from attnviz.importing.program import Program, Weights, rnn_names
+from attnviz.importing.program import Program, Weights
 from attnviz.importing.unsupported import d2l_way_out
 from attnviz.languages import gettext
 
-_NEWER = "encoder.rnn.rnn.weight_ih_l0"
-"""Tensor that the edition 1.0 has, but no earlier one."""
 
-
-def _default_length(stored: Stored) -> int:
-    """Return the default of `num_steps` in the edition of the checkpoint."""
-    return 9 if _NEWER in stored.tensors else 10
-
-
-def _adapt(stored: Stored, _: Weights) -> Mapping[str, Any]:
-    return {"source_length": _default_length(stored) if stored.padded_length is None else stored.padded_length}
-
-
-def _remarks(stored: Stored) -> Sequence[str]:
+def _adapt(stored: Stored, weights: Weights) -> Mapping[str, Any]:
+    """Return the length that the user gave, or the default of `num_steps` in the edition of the checkpoint."""
     if stored.padded_length is not None:
-        return ()
-    return (
+        return {"source_length": stored.padded_length}
+    length = 9 if "encoder.rnn.rnn.weight_ih_l0" in stored.tensors else 10  # only the edition 1.0 has this tensor
+    weights.remarks.append(
         gettext(
             "The encoder also reads padding: sentences are padded to {length} tokens, the default of num_steps in this "
             "edition of d2l.ai. If your data had another num_steps, give that number with --padded-length.",
-            length=_default_length(stored),
-        ),
+            length=length,
+        )
     )
+    return {"source_length": length}
 
 
 PROGRAM = Program(
     family="d2l",
     # The other translators of the book have no such tensor.
     identifying_tensor="decoder.attention.W_k.weight",
-    names={
-        "encoder.embedding.weight": "encoder.embedding.weight",
-        "decoder.embedding.weight": "decoder.embedding.weight",
-        "decoder.attention.W_q.weight": "decoder.query.weight",
-        "decoder.attention.W_k.weight": "decoder.key.weight",
-        "decoder.attention.w_v.weight": "decoder.score",
-        "decoder.dense.weight": "decoder.output.weight",
-        "decoder.dense.bias": "decoder.output.bias",
-        **rnn_names("encoder.rnn.rnn.{gate}_l{layer}{way}", "encoder"),
-        **rnn_names("encoder.rnn.{gate}_l{layer}{way}", "encoder"),
-        **rnn_names("decoder.rnn.{gate}_l{layer}{way}", "decoder"),
+    layers={
+        "encoder.embedding": "encoder.embedding",
+        "encoder.rnn.rnn.{gate}_l{layer}{way}": "encoder.rnn",
+        "encoder.rnn.{gate}_l{layer}{way}": "encoder.rnn",
+        "decoder.embedding": "decoder.embedding",
+        "decoder.rnn.{gate}_l{layer}{way}": "decoder.rnn",
+        "decoder.attention.W_q": "decoder.query",
+        "decoder.attention.W_k": "decoder.key",
+        "decoder.attention.w_v": "decoder.score",
+        "decoder.dense": "decoder.output",
     },
     settings={"attention": "additive", "query": "previous", "first_state": "layers", "readout": "state"},
     context_first="decoder.rnn.weight_ih_l0",
     adapt=_adapt,
-    remarks=_remarks,
     export=d2l_way_out,
 )

@@ -20,10 +20,11 @@ from typing import Any
 import numpy as np
 
 from attnviz.errors import AttnvizError
-from attnviz.importing.checkpoint import Stored, Vocabulary, fields_of, read_lines, vocabulary_of
-from attnviz.importing.program import Program, Weights, rnn_names
+from attnviz.importing.checkpoint import Stored, Vocabulary, fields_of
+from attnviz.importing.program import Program, Weights
 from attnviz.importing.unsupported import fairseq_way_out
 from attnviz.languages import gettext
+from attnviz.reading import open_content, reading_errors
 
 _SPECIAL = ("<s>", "<pad>", "</s>", "<unk>")
 """Tokens before those of a dictionary's file."""
@@ -47,66 +48,59 @@ def _adapt(_: Stored, weights: Weights) -> Mapping[str, Any]:
 def _dictionaries(stored: Stored) -> tuple[Vocabulary, Vocabulary]:
     """Return the dictionaries of source and target; raise AttnvizError where one is missing or damaged."""
     found = {path.name.split(".")[1]: path for path in sorted(stored.folder.glob("dict.*.txt"))}
-    for source, target in (_languages(stored.extras), ("src", "tgt"), ("source", "target")):
+    languages = _languages(stored.extras)
+    for source, target in (languages, ("src", "tgt"), ("source", "target")):
         if source in found and target in found:
-            return _dictionary(found[source]), _dictionary(found[target])
-    source, target = _languages(stored.extras)
+            return _dictionary(found[source]), _dictionary(found[target])._replace(start="</s>")
     raise AttnvizError(
         gettext(
             "{folder} has no dictionaries {source} and {target}. Copy the dictionaries there from the folder that "
             "fairseq-preprocess wrote. If their languages are unknown, call the dictionaries dict.src.txt and "
             "dict.tgt.txt.",
             folder=stored.folder,
-            source=f"dict.{source or 'src'}.txt",
-            target=f"dict.{target or 'tgt'}.txt",
+            source=f"dict.{languages[0]}.txt",
+            target=f"dict.{languages[1]}.txt",
         )
     )
 
 
 def _languages(extras: Mapping[str, Any]) -> tuple[str, str]:
-    """Return source and target language, which the checkpoint names in one of two places; empty where it does not."""
-    for fields in (fields_of(extras.get("args")), fields_of(fields_of(extras.get("cfg")).get("task"))):
-        source, target = fields.get("source_lang"), fields.get("target_lang")
-        if isinstance(source, str) and isinstance(target, str):
-            return source, target
-    return "", ""
+    """Return source and target language, which the checkpoint names in one of two places; else "src" and "tgt"."""
+    options = fields_of(extras.get("args")) or fields_of(fields_of(extras.get("cfg")).get("task"))
+    source, target = options.get("source_lang"), options.get("target_lang")
+    return (source, target) if isinstance(source, str) and isinstance(target, str) else ("src", "tgt")
 
 
 def _dictionary(path: Path) -> Vocabulary:
     """Return the tokens of a dictionary, each of whose lines has a token and its count."""
-    tokens = [*_SPECIAL]
-    for line in read_lines(path):
-        token, _, count = line.removesuffix(_FLAG).rpartition(" ")
-        if not count.isdigit():
-            error = gettext("a line must have a token and its count")
-            raise AttnvizError(gettext("The vocabulary {name} is damaged ({error}).", name=path, error=error))
-        tokens.append(token)
-    return vocabulary_of(tokens, str(path))
+    tokens, content = [*_SPECIAL], open_content(path)
+    with reading_errors(path):
+        for line in content.lines:
+            token, _, count = line.removesuffix(_FLAG).rpartition(" ")
+            if not count.isdigit():
+                raise AttnvizError(gettext("Each line must have a token and its count."))
+            tokens.append(token)
+    return Vocabulary(tokens, str(path))
 
 
 PROGRAM = Program(
     family="fairseq",
     identifying_tensor="encoder.lstm.weight_ih_l0",
-    names={
-        "encoder.embed_tokens.weight": "encoder.embedding.weight",
-        "decoder.embed_tokens.weight": "decoder.embedding.weight",
-        "decoder.encoder_hidden_proj.weight": "decoder.bridge.weight",
-        "decoder.encoder_hidden_proj.bias": "decoder.bridge.bias",
-        "decoder.encoder_cell_proj.weight": "decoder.memory_bridge.weight",
-        "decoder.encoder_cell_proj.bias": "decoder.memory_bridge.bias",
-        "decoder.attention.input_proj.weight": "decoder.key.weight",
-        "decoder.attention.output_proj.weight": "decoder.readout.weight",
-        "decoder.additional_fc.weight": "decoder.between.weight",
-        "decoder.additional_fc.bias": "decoder.between.bias",
-        "decoder.fc_out.weight": "decoder.output.weight",
-        "decoder.fc_out.bias": "decoder.output.bias",
-        **rnn_names("encoder.lstm.{gate}_l{layer}{way}", "encoder"),
-        **rnn_names("decoder.layers.{layer}.{gate}{way}", "decoder"),
+    layers={
+        "encoder.embed_tokens": "encoder.embedding",
+        "encoder.lstm.{gate}_l{layer}{way}": "encoder.rnn",
+        "decoder.embed_tokens": "decoder.embedding",
+        "decoder.layers.{layer}.{gate}{way}": "decoder.rnn",
+        "decoder.encoder_hidden_proj": "decoder.bridge",
+        "decoder.encoder_cell_proj": "decoder.memory_bridge",
+        "decoder.attention.output_proj": "decoder.readout",
+        "decoder.additional_fc": "decoder.between",
+        "decoder.fc_out": "decoder.output",
     },
+    tensors={"decoder.attention.input_proj.weight": "decoder.key.weight"},
     settings={"attention": "general", "query": "new", "readout": "tanh"},
     context_first="decoder.readout.weight",
     adapt=_adapt,
     vocabularies=_dictionaries,
-    start=lambda _: "</s>",
     export=fairseq_way_out,
 )

@@ -18,8 +18,6 @@ _PROGRAMS: tuple[Program, ...] = tuple(
 )
 """The last one reads also what no tensor identifies, to say how it differs."""
 
-_LARGEST_HALF = np.finfo(np.float16).max
-
 
 def load_checkpoint(path: str | Path, padded_length: int | None = None) -> Checkpoint:
     """Load a checkpoint with its vocabularies, and what else its program writes beside it.
@@ -60,8 +58,10 @@ def write_checkpoint(checkpoint: Checkpoint, folder: str | Path, *, half: bool =
     from attnviz.network import Seq2SeqConfig, build
     from attnviz.vocabulary import WordTokenizer, serialised
 
-    settings, opened, closed = checkpoint.settings, checkpoint.opened, checkpoint.closed
-    if half and (large := [name for name, array in checkpoint.weights.items() if np.abs(array).max() > _LARGEST_HALF]):
+    settings = checkpoint.settings
+    if half and (
+        large := [name for name, array in checkpoint.weights.items() if np.abs(array).max() > np.finfo(np.float16).max]
+    ):
         raise AttnvizError(
             gettext("{name} holds numbers that are too large for float16: leave out --half.", name=large[0])
         )
@@ -69,7 +69,13 @@ def write_checkpoint(checkpoint: Checkpoint, folder: str | Path, *, half: bool =
     filled = settings["source_length"] if settings["attends_padding"] else 0
     try:
         tokenizer = WordTokenizer(
-            serialised(checkpoint.source, checkpoint.target, opened=opened, closed=closed, filled=filled)
+            serialised(
+                checkpoint.source,
+                checkpoint.target,
+                opened=checkpoint.opened,
+                closed=checkpoint.closed,
+                filled=filled,
+            )
         )
         config = Seq2SeqConfig(**settings)
     except ValueError as error:

@@ -20,18 +20,16 @@ from typing import Any
 import yaml
 
 from attnviz.errors import AttnvizError
-from attnviz.importing.checkpoint import Stored
-from attnviz.importing.program import Program, Weights, rnn_names
+from attnviz.importing.checkpoint import Stored, fields_of
+from attnviz.importing.program import Program, Weights
 from attnviz.languages import gettext
-
-_ACTIVATION = "tanh"
 
 
 def _adapt(stored: Stored, weights: Weights) -> Mapping[str, Any]:
     """Return the settings that the configuration names; raise AttnvizError as `_model_section`."""
-    encoder, decoder = _model_section(stored.folder / "config.yaml")
-    activation, start = decoder.get("activation", _ACTIVATION), decoder.get("init_hidden", "bridge")
-    if activation != _ACTIVATION or start not in ("bridge", "last", "zero"):
+    sides = _model_section(stored.folder / "config.yaml")
+    activation, start = sides[1].get("activation", "tanh"), sides[1].get("init_hidden", "bridge")
+    if activation != "tanh" or start not in ("bridge", "last", "zero"):
         raise ValueError(
             gettext(
                 "its activation is {activation} and its init_hidden is {start}",
@@ -39,9 +37,7 @@ def _adapt(stored: Stored, weights: Weights) -> Mapping[str, Any]:
                 start=repr(start)[:20],
             )
         )
-    source_scaled, target_scaled = (
-        bool((side.get("embeddings") or {}).get("scale", False)) for side in (encoder, decoder)
-    )
+    source_scaled, target_scaled = (bool(side.get("embeddings", {}).get("scale", False)) for side in sides)
     return {
         "attention": "additive" if "decoder.query.weight" in weights else "general",
         "first_state": start,
@@ -50,7 +46,7 @@ def _adapt(stored: Stored, weights: Weights) -> Mapping[str, Any]:
     }
 
 
-def _model_section(path: Path) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+def _model_section(path: Path) -> list[Any]:
     """Return the fields of encoder and decoder in a configuration; raise AttnvizError where it cannot be read."""
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -62,30 +58,27 @@ def _model_section(path: Path) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
             kind=type(error).__name__,
         )
         raise AttnvizError(message) from error
-    model = content.get("model") if isinstance(content, Mapping) else None
-    sides = [model.get(side, {}) for side in ("encoder", "decoder")] if isinstance(model, Mapping) else []
-    maps = [side for side in sides if isinstance(side, Mapping) and isinstance(side.get("embeddings") or {}, Mapping)]
-    if len(maps) < 2:
+    model = fields_of(fields_of(content).get("model"))
+    sides = [model.get(side) for side in ("encoder", "decoder")]
+    if not all(isinstance(side, Mapping) and isinstance(side.get("embeddings", {}), Mapping) for side in sides):
         raise AttnvizError(gettext("{path} has no section “model” with an encoder and a decoder.", path=path))
-    return maps[0], maps[1]
+    return sides
 
 
 PROGRAM = Program(
     family="joey",
     identifying_tensor="src_embed.lut.weight",
-    names={
-        "src_embed.lut.weight": "encoder.embedding.weight",
-        "trg_embed.lut.weight": "decoder.embedding.weight",
-        "decoder.bridge_layer.weight": "decoder.bridge.weight",
-        "decoder.bridge_layer.bias": "decoder.bridge.bias",
-        "decoder.attention.key_layer.weight": "decoder.key.weight",
-        "decoder.attention.query_layer.weight": "decoder.query.weight",
-        "decoder.attention.energy_layer.weight": "decoder.score",
-        "decoder.att_vector_layer.weight": "decoder.readout.weight",
-        "decoder.att_vector_layer.bias": "decoder.readout.bias",
-        "decoder.output_layer.weight": "decoder.output.weight",
-        **rnn_names("encoder.rnn.{gate}_l{layer}{way}", "encoder"),
-        **rnn_names("decoder.rnn.{gate}_l{layer}{way}", "decoder"),
+    layers={
+        "src_embed.lut": "encoder.embedding",
+        "encoder.rnn.{gate}_l{layer}{way}": "encoder.rnn",
+        "trg_embed.lut": "decoder.embedding",
+        "decoder.rnn.{gate}_l{layer}{way}": "decoder.rnn",
+        "decoder.bridge_layer": "decoder.bridge",
+        "decoder.attention.key_layer": "decoder.key",
+        "decoder.attention.query_layer": "decoder.query",
+        "decoder.attention.energy_layer": "decoder.score",
+        "decoder.att_vector_layer": "decoder.readout",
+        "decoder.output_layer": "decoder.output",
     },
     settings={"directions": 2, "query": "new", "readout": "tanh"},
     adapt=_adapt,

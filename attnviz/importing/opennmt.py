@@ -16,50 +16,52 @@ a matrix W_cover, but never reads it. A source sentence has no </s>. From versio
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from attnviz.errors import AttnvizError
 from attnviz.importing.checkpoint import Stored, Vocabulary, fields_of, vocabulary_of
-from attnviz.importing.program import IGNORED, Program, Weights, rnn_names
-from attnviz.importing.unsupported import opennmt_way_out, option_message
+from attnviz.importing.program import IGNORED, Program, Weights
+from attnviz.importing.unsupported import opennmt_way_out
 from attnviz.languages import gettext
 
-_NO_TENSOR = re.compile("(?!)")
-_OPTIONS: Mapping[str, tuple[tuple[Any, ...], re.Pattern[str]]] = {
+_NO_TENSOR = "(?!)"
+"""Pattern that matches no name."""
+_OPTIONS: Mapping[str, tuple[tuple[Any, ...], str]] = {
     "model_type": (("text",), _NO_TENSOR),
-    "encoder_type": (("rnn", "brnn"), re.compile(r"^encoder\.(cnn|linear|gnn|ggnn)\b")),
-    "decoder_type": (("rnn",), re.compile(r"^decoder\.(conv_layers|linear)\b")),
-    "rnn_type": (("LSTM", "GRU"), re.compile(r"\.rnn_lst\.")),
+    "encoder_type": (("rnn", "brnn"), r"^encoder\.(cnn|linear|gnn|ggnn)\b"),
+    "decoder_type": (("rnn",), r"^decoder\.(conv_layers|linear)\b"),
+    "rnn_type": (("LSTM", "GRU"), r"\.rnn_lst\."),
     "global_attention": (("general", "dot", "mlp"), _NO_TENSOR),
     "global_attention_function": (("softmax",), _NO_TENSOR),
     "generator_function": (("softmax", "log_softmax"), _NO_TENSOR),
-    "context_gate": ((None,), re.compile(r"\.context_gate\.")),
-    "copy_attn": ((False,), re.compile(r"\.(copy_attn|linear_copy)\.")),
-    "position_encoding": ((False,), re.compile(r"\.make_embedding\.pe\.")),
-    "n_src_feats": ((0,), re.compile(r"\.(emb_luts\.[1-9]\d*|make_embedding\.mlp)\.")),
-    "lora_layers": (([],), re.compile(r"\.lora_")),
+    "context_gate": ((None,), r"\.context_gate\."),
+    "copy_attn": ((False,), r"\.(copy_attn|linear_copy)\."),
+    "position_encoding": ((False,), r"\.make_embedding\.pe\."),
+    "n_src_feats": ((0,), r"\.(emb_luts\.[1-9]\d*|make_embedding\.mlp)\."),
+    "lora_layers": (([],), r"\.lora_"),
     "lora_embedding": ((False,), _NO_TENSOR),
-    "quant_layers": (([],), re.compile(r"\.(qweight|qzeros|SCB|absmax|quant_map)\b")),
+    "quant_layers": (([],), r"\.(qweight|qzeros|SCB|absmax|quant_map)\b"),
 }
 """Options that change the computation: the supported values, the default first, and tensors that only others have."""
 
 
-def _options(stored: Stored) -> Mapping[str, Any]:
-    """Return the options of the training by name; empty where the checkpoint lacks them."""
-    return fields_of(stored.extras.get("opt"))
-
-
 def _adapt(stored: Stored, weights: Weights) -> Mapping[str, Any]:
-    """Raise AttnvizError where an option of the training changes the computation in a way that is not supported."""
-    options = _options(stored)
+    """Raise ValueError where an option of the training changes the computation in a way that is not supported."""
+    options = fields_of(stored.extras.get("opt"))
     for option, (supported, pattern) in _OPTIONS.items():
         value = options.get(option, supported[0])
-        if value not in supported or any(map(pattern.search, stored.tensors)):
+        if value not in supported or any(re.search(pattern, name) for name in stored.tensors):
             chosen = f" {value[:40]}" if isinstance(value, str) and value not in supported else ""
-            raise AttnvizError(option_message(f"-{option}{chosen}", opennmt_way_out()))
+            raise ValueError(gettext("it was trained with {option}", option=f"-{option}{chosen}"))
+    if not options:
+        weights.remarks.append(
+            gettext(
+                "The checkpoint does not contain the options of its training. attnviz assumes that softmax computes "
+                "the attention weights and the probabilities of words."
+            )
+        )
     additive = "decoder.query.weight" in weights
-    if general := not additive and "decoder.key.weight" in weights:
+    if general := "decoder.attn.linear_in.weight" in stored.tensors:
         weights["decoder.key.weight"] = weights["decoder.key.weight"].T  # s . (W h) is (W s) . h
     return {
         "attention": "additive" if additive else "general" if general else "dot",
@@ -68,54 +70,43 @@ def _adapt(stored: Stored, weights: Weights) -> Mapping[str, Any]:
     }
 
 
-def _remarks(stored: Stored) -> Sequence[str]:
-    if _options(stored):
-        return ()
-    return (
-        gettext(
-            "The checkpoint does not contain the options of its training. attnviz assumes that softmax computes the "
-            "attention weights and the probabilities of words."
-        ),
-    )
-
-
 def _vocabularies(stored: Stored) -> tuple[Vocabulary, Vocabulary]:
     """Return the vocabularies of source and target, of the checkpoint or of the files beside it."""
     fields = fields_of(stored.extras.get("vocab"))
-    if not all(isinstance(fields.get(side), (list, tuple)) for side in ("src", "tgt")):
+    if "src" not in fields or "tgt" not in fields:
         return stored.vocabularies()
     name = gettext("in the checkpoint")
-    return vocabulary_of(fields["src"], name), vocabulary_of(fields["tgt"], name)
+    target = vocabulary_of(fields["tgt"], name)._replace(start=fields.get("decoder_start_token"))
+    return vocabulary_of(fields["src"], name), target
 
 
 PROGRAM = Program(
     family="opennmt",
     identifying_tensor="encoder.embeddings.make_embedding.emb_luts.0.weight",
-    names={
-        "encoder.embeddings.make_embedding.emb_luts.0.weight": "encoder.embedding.weight",
-        "decoder.embeddings.make_embedding.emb_luts.0.weight": "decoder.embedding.weight",
-        "decoder.attn.linear_context.weight": "decoder.key.weight",
+    layers={
+        "encoder.embeddings.make_embedding.emb_luts.0": "encoder.embedding",
+        "encoder.rnn.{gate}_l{layer}{way}": "encoder.rnn",
+        "decoder.embeddings.make_embedding.emb_luts.0": "decoder.embedding",
+        "decoder.rnn.layers.{layer}.{gate}{way}": "decoder.rnn",  # with input feeding
+        "decoder.rnn.{gate}_l{layer}{way}": "decoder.rnn",
+        "encoder.bridge.0": "decoder.bridge",
+        "encoder.bridge.1": "decoder.memory_bridge",
+        "decoder.attn.linear_context": "decoder.key",
+        "decoder.attn.linear_query": "decoder.query",
+        "decoder.attn.v": "decoder.score",
+        "decoder.attn.linear_out": "decoder.readout",
+        "generator.0": "decoder.output",
+        "generator": "decoder.output",
+    },
+    tensors={
         "decoder.attn.linear_in.weight": "decoder.key.weight",
-        "decoder.attn.linear_query.weight": "decoder.query.weight",
-        "decoder.attn.linear_query.bias": "decoder.key.bias",
-        "decoder.attn.v.weight": "decoder.score",
-        "decoder.attn.linear_out.weight": "decoder.readout.weight",
-        "decoder.attn.linear_out.bias": "decoder.readout.bias",
         "decoder.attn.linear_cover.weight": IGNORED,  # of -coverage_attn
-        **{f"encoder.bridge.0.{kind}": f"decoder.bridge.{kind}" for kind in ("weight", "bias")},
-        **{f"encoder.bridge.1.{kind}": f"decoder.memory_bridge.{kind}" for kind in ("weight", "bias")},
-        **{f"generator.{layer}{kind}": f"decoder.output.{kind}" for layer in ("0.", "") for kind in ("weight", "bias")},
-        **rnn_names("encoder.rnn.{gate}_l{layer}{way}", "encoder"),
-        **rnn_names("decoder.rnn.layers.{layer}.{gate}{way}", "decoder"),  # with input feeding
-        **rnn_names("decoder.rnn.{gate}_l{layer}{way}", "decoder"),
     },
     settings={"query": "new"},
     context_first="decoder.readout.weight",
     adapt=_adapt,
     vocabularies=_vocabularies,
     adds_special=True,
-    start=lambda stored: str(fields_of(stored.extras.get("vocab")).get("decoder_start_token", "<s>")),
     closed=False,
-    remarks=_remarks,
     export=opennmt_way_out,
 )

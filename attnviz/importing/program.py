@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from attnviz.imported_families import FAMILIES
 from attnviz.importing.checkpoint import Array, Stored, Vocabulary
 from attnviz.importing.unsupported import way_out
 from attnviz.languages import gettext, ngettext
-from attnviz.text import BOS, EOS, SPECIAL_PIECES
+from attnviz.text import BOS, SPECIAL_PIECES
 
 SPECIAL = (
     ("<pad>", "<PAD>", "<blank>", "PAD"),
@@ -24,7 +24,6 @@ SPECIAL = (
     ("<eos>", "</s>", "<EOS>", "EOS"),
 )
 """Names of PAD, UNK, BOS and EOS, in the order of their ids here."""
-STOPS = SPECIAL[EOS]
 IGNORED = ""
 """Name here of a tensor that does not change what the program computes."""
 _FAR_BELOW = 100.0
@@ -32,18 +31,22 @@ _FAR_BELOW = 100.0
 _MOST_LAYERS = 64
 
 
-def rnn_names(theirs: str, ours: str) -> dict[str, str]:
-    """Return the names of the weights of an RNN in a program, each with its name here.
-
-    `theirs` is a pattern with the fields {gate}, {layer} and {way}, such as "encoder.lstm.{gate}_l{layer}{way}"; `ours`
-    is "encoder" or "decoder".
-    """
-    return {
-        theirs.format(gate=name.partition("_l")[0], layer=layer, way=way): f"{ours}.rnn.{name}"
-        for layer in range(_MOST_LAYERS)
-        for way in ("", "_reverse")
-        for name in names(layer, way)
-    }
+def _tensor_names(layers: Mapping[str, str]) -> dict[str, str]:
+    """Return the names of the tensors of `Program.layers`, each with its name here."""
+    known = dict[str, str]()
+    for theirs, ours in layers.items():
+        if ours.endswith(".rnn"):
+            known |= {
+                theirs.format(gate=name.partition("_l")[0], layer=layer, way=way): f"{ours}.{name}"
+                for layer in range(_MOST_LAYERS)
+                for way in ("", "_reverse")
+                for name in names(layer, way)
+            }
+        elif ours == "decoder.score":  # its bias is the same for all source words, so the softmax cancels it
+            known |= {f"{theirs}.weight": ours, f"{theirs}.bias": IGNORED}
+        else:
+            known |= {f"{theirs}.{kind}": f"{ours}.{kind}" for kind in ("weight", "bias")}
+    return known
 
 
 class Weights(dict[str, Array]):
@@ -56,13 +59,15 @@ class Weights(dict[str, Array]):
         """
         super().__init__()
         self.tensors, self._known = tensors, known
+        self.remarks = list[str]()
+        """Sentences about what was assumed, since the checkpoint does not tell it."""
         self.unexpected = sorted(set(tensors) - set(known))
         for name, tensor in tensors.items():
             ours = known.get(name, IGNORED)
             if ours == IGNORED:
                 continue
             if not tensor.size or tensor.ndim not in ((1,) if "bias" in name else (1, 2) if "score" in ours else (2,)):
-                raise self.unexpected_shape(ours)
+                raise _unexpected_shape(name, tensor)
             if not np.array_equal(self.setdefault(ours, tensor), tensor):
                 self.unexpected.append(name)
         if (score := self.get("decoder.score")) is not None and len(score) == 1:
@@ -71,12 +76,6 @@ class Weights(dict[str, Array]):
     def __missing__(self, name: str) -> Array:
         raise ValueError(gettext("it lacks {names}", names=self._theirs(name)))
 
-    def unexpected_shape(self, name: str) -> ValueError:
-        """Return the error for a tensor of any shape but the one that the other tensors imply."""
-        theirs = self._theirs(name)
-        shape = self.tensors.get(theirs, self.get(name, np.zeros(0))).shape
-        return ValueError(gettext("{name} has the unexpected shape {shape}", name=theirs, shape=shape))
-
     def _theirs(self, name: str) -> str:
         """Return the program's name of a tensor, or all its names where none is there."""
         every = [theirs for theirs, ours in self._known.items() if ours == name]
@@ -84,8 +83,6 @@ class Weights(dict[str, Array]):
 
     def check(self, settings: Mapping[str, Any]) -> None:
         """Raise ValueError unless these are the weights of a translator with these settings."""
-        from attnviz.network import Seq2SeqConfig  # it imports torch
-
         shapes = weight_shapes(settings)
         if others := self.unexpected + [self._theirs(name) for name in sorted(set(self) - set(shapes))]:
             raise ValueError(
@@ -98,8 +95,13 @@ class Weights(dict[str, Array]):
             )
         for name, shape in shapes.items():
             if self[name].shape != shape:
-                raise self.unexpected_shape(name)
-        Seq2SeqConfig(**settings)
+                theirs = self._theirs(name)
+                raise _unexpected_shape(theirs, self.tensors.get(theirs, self[name]))
+
+
+def _unexpected_shape(name: str, tensor: Array) -> ValueError:
+    """Return the error for a tensor of any shape but the one that the other tensors imply."""
+    return ValueError(gettext("{name} has the unexpected shape {shape}", name=name, shape=tensor.shape))
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,10 +134,15 @@ class Program:
     family: str
     identifying_tensor: str
     """Tensor whose presence identifies a checkpoint of this program."""
-    names: Mapping[str, str]
-    """Names of its tensors, each with its name in `network.seq2seq`. Versions may name one tensor differently."""
+    layers: Mapping[str, str]
+    """Names of its layers, each with its name in `network.seq2seq`. Versions may name one layer differently.
+
+    The name of an RNN is the pattern of its weights, with the fields {gate}, {layer} and {way}.
+    """
     settings: Mapping[str, Any]
     """Fields of `Seq2SeqConfig` that its tensors do not tell."""
+    tensors: Mapping[str, str] = field(default_factory=dict)
+    """Names of single tensors, each with its name in `network.seq2seq`."""
     context_first: str = ""
     """Name here of a matrix that reads the context before its other input, unlike the matrices here."""
     adapt: Callable[[Stored, Weights], Mapping[str, Any]] = lambda _, __: {}
@@ -146,22 +153,25 @@ class Program:
     vocabularies: Callable[[Stored], tuple[Vocabulary, Vocabulary]] = Stored.vocabularies
     adds_special: bool = False
     """Whether special tokens that the program lacks are added, with embeddings of zeros, and never written."""
-    start: Callable[[Stored], str] = lambda _: SPECIAL_PIECES[BOS]
-    """Function that returns the token with which the decoder begins."""
     opened: bool = False
     """Whether a source sentence begins with a start token."""
     closed: bool = True
     """Whether a source sentence ends with an end token."""
-    remarks: Callable[[Stored], Sequence[str]] = lambda _: ()
     export: Callable[[], str] = way_out
     """Function that returns how to export the attention of models that cannot be imported."""
 
     def read(self, stored: Stored) -> Checkpoint:
         """Return the translator; raise AttnvizError, with what was found, where the structure differs."""
+        from attnviz.network import Seq2SeqConfig  # it imports torch
+
         try:
-            weights = Weights(stored.tensors, self.names)
+            weights = Weights(stored.tensors, {**_tensor_names(self.layers), **self.tensors})
             settings = {"family": self.family, **self.settings, **self.adapt(stored, weights)}
-            settings = _described(weights, settings)
+            bias = weights.get("decoder.query.bias")
+            if bias is not None and bias.shape == weights.setdefault("decoder.key.bias", np.zeros_like(bias)).shape:
+                # An energy has both biases of query and key, so their sum.
+                weights["decoder.key.bias"] = weights["decoder.key.bias"] + weights.pop("decoder.query.bias")
+            settings = asdict(Seq2SeqConfig(**_described(weights, settings)))
             if self.context_first:
                 context = settings["directions"] * settings["encoder_size"]
                 weights[self.context_first] = np.roll(weights[self.context_first], -context, axis=1)
@@ -181,46 +191,36 @@ class Program:
             _special_first(weights, side, vocabulary, add=self.adds_special)
             for side, vocabulary in zip(("encoder", "decoder"), self.vocabularies(stored), strict=True)
         )
-        if (start := self.start(stored)) in target:
-            weights["decoder.embedding.weight"][BOS] = weights["decoder.embedding.weight"][target.index(start)]
         settings |= {"vocabulary_size": len(target), "source_vocabulary_size": len(source)}
-        remarks = (*stored.remarks, *self.remarks(stored))
-        return Checkpoint(settings, weights, source, target, stored.name, self.opened, self.closed, remarks)
+        remarks, name = (*stored.remarks, *weights.remarks), stored.folder.resolve().name
+        return Checkpoint(settings, weights, source, target, name, self.opened, self.closed, remarks)
 
 
 def _described(weights: Weights, chosen: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of a translator: what its weights tell, and the `chosen` ones."""
-    (sources, read), (targets, word) = (weights[f"{side}.embedding.weight"].shape for side in ("encoder", "decoder"))
-    gates = {side: weights[f"{side}.rnn.weight_hh_l0"].shape for side in ("encoder", "decoder")}
-    cells = {side: "lstm" if rows == 4 * size else "gru" for side, (rows, size) in gates.items()}
-    layers = {side: sum(f"{side}.rnn.weight_hh_l{layer}" in weights for layer in range(_MOST_LAYERS)) for side in gates}
-    units = gates["decoder"][1]
-    if "decoder.place.weight" in weights:
-        units = weights["decoder.place.weight"].shape[1]
-    elif "decoder.key.weight" in weights:
-        units = len(weights["decoder.key.weight"])
+    sides = ("encoder", "decoder")
+    (sources, read), (targets, word) = (weights[f"{side}.embedding.weight"].shape for side in sides)
+    (encoder_gates, encoder_size), (gates, size) = (weights[f"{side}.rnn.weight_hh_l0"].shape for side in sides)
+    encoder_layers, layers = (
+        sum(f"{side}.rnn.weight_hh_l{layer}" in weights for layer in range(_MOST_LAYERS)) for side in sides
+    )
     return {
         "vocabulary_size": targets,
         "source_vocabulary_size": sources,
         "embedding_size": word,
         "source_embedding_size": read,
-        "encoder_size": gates["encoder"][1],
-        "hidden_size": gates["decoder"][1],
-        "alignment_size": units,
-        "cell": cells["decoder"],
-        "encoder_cell": cells["encoder"],
-        "encoder_layers": layers["encoder"],
-        "layers": layers["decoder"],
+        "encoder_size": encoder_size,
+        "hidden_size": size,
+        "alignment_size": len(weights["decoder.key.weight"]) if "decoder.key.weight" in weights else size,
+        "cell": "lstm" if gates == 4 * size else "gru",
+        "encoder_cell": "lstm" if encoder_gates == 4 * encoder_size else "gru",
+        "encoder_layers": encoder_layers,
+        "layers": layers,
         "directions": 1 + ("encoder.rnn.weight_hh_l0_reverse" in weights),
         "input_feeding": chosen["query"] == "new" and weights["decoder.rnn.weight_ih_l0"].shape[1] > word,
         "key_bias": "decoder.key.bias" in weights,
         "readout_bias": "decoder.readout.bias" in weights,
         "output_bias": "decoder.output.bias" in weights,
-        "source_length": 0,
-        "attends_padding": False,
-        "combined": "decoder.combine.weight" in weights,
-        "source_scaled": False,
-        "target_scaled": False,
         **chosen,
     }
 
@@ -231,7 +231,8 @@ def _special_first(weights: Weights, side: str, vocabulary: Vocabulary, *, add: 
     Raise AttnvizError where vocabulary and embeddings (K, m) differ in size, or a special token is missing; with `add`,
     it is added.
     """
-    tokens, rows = vocabulary.tokens, len(weights[f"{side}.embedding.weight"])
+    tokens, embeddings = vocabulary.tokens, weights[f"{side}.embedding.weight"]
+    rows = len(embeddings)
     if rows != len(tokens):
         raise AttnvizError(
             gettext(
@@ -260,4 +261,6 @@ def _special_first(weights: Weights, side: str, vocabulary: Vocabulary, *, add: 
             if name.endswith("bias"):
                 added += weights[name].min() - _FAR_BELOW
             weights[name] = np.concatenate([weights[name], added])[order]
+    if vocabulary.start in tokens:
+        weights[f"{side}.embedding.weight"][BOS] = embeddings[tokens.index(vocabulary.start)]
     return [*SPECIAL_PIECES, *(tokens[place] for place in order[len(first) :])]

@@ -12,37 +12,20 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from attnviz.importing.checkpoint import Stored
-from attnviz.importing.program import IGNORED, Program, Weights, rnn_names
-
-
-def _adapt(_: Stored, weights: Weights) -> Mapping[str, Any]:
-    """Add up both biases of an energy."""
-    bias = weights["decoder.query.bias"]
-    if bias.shape == weights["decoder.key.bias"].shape:
-        weights["decoder.key.bias"] = weights["decoder.key.bias"] + weights.pop("decoder.query.bias")
-    return {}
-
+from attnviz.importing.program import Program
 
 PROGRAM = Program(
     family="pytorch",
     identifying_tensor="decoder.attention.Wa.weight",
-    names={
-        "encoder.embedding.weight": "encoder.embedding.weight",
-        "decoder.embedding.weight": "decoder.embedding.weight",
-        "decoder.attention.Wa.weight": "decoder.query.weight",
-        "decoder.attention.Wa.bias": "decoder.query.bias",
-        "decoder.attention.Ua.weight": "decoder.key.weight",
-        "decoder.attention.Ua.bias": "decoder.key.bias",
-        "decoder.attention.Va.weight": "decoder.score",
-        "decoder.attention.Va.bias": IGNORED,
-        "decoder.out.weight": "decoder.output.weight",
-        "decoder.out.bias": "decoder.output.bias",
-        **rnn_names("encoder.gru.{gate}_l{layer}{way}", "encoder"),
-        **rnn_names("decoder.gru.{gate}_l{layer}{way}", "decoder"),
+    layers={
+        "encoder.embedding": "encoder.embedding",
+        "encoder.gru.{gate}_l{layer}{way}": "encoder.rnn",
+        "decoder.embedding": "decoder.embedding",
+        "decoder.gru.{gate}_l{layer}{way}": "decoder.rnn",
+        "decoder.attention.Wa": "decoder.query",
+        "decoder.attention.Ua": "decoder.key",
+        "decoder.attention.Va": "decoder.score",
+        "decoder.out": "decoder.output",
     },
     settings={
         "cell": "gru",
@@ -55,6 +38,5 @@ PROGRAM = Program(
         "first_state": "last",
         "readout": "state",
     },
-    adapt=_adapt,
     adds_special=True,
 )

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.importing.checkpoint import Stored
-from attnviz.importing.program import Program, Weights, rnn_names
+from attnviz.importing.program import Program, Weights
 from attnviz.importing.unsupported import tutorial_way_out
 
 
@@ -35,28 +35,26 @@ def _adapt(_: Stored, weights: Weights) -> Mapping[str, Any]:
     if len(place) == len(bias):
         del weights["decoder.place.bias"]
         weights["decoder.place.weight"] = np.concatenate([place, bias[:, None]], axis=1)
-    return {"source_length": len(place)}
+    return {"source_length": len(place), "alignment_size": weights["decoder.place.weight"].shape[1]}
 
 
 PROGRAM = Program(
     family="pytorch-2017",
     identifying_tensor="decoder.attn_combine.weight",
-    names={
-        "encoder.embedding.weight": "encoder.embedding.weight",
-        "decoder.embedding.weight": "decoder.embedding.weight",
-        "decoder.attn.weight": "decoder.place.weight",
-        "decoder.attn.bias": "decoder.place.bias",
-        "decoder.attn_combine.weight": "decoder.combine.weight",
-        "decoder.attn_combine.bias": "decoder.combine.bias",
-        "decoder.out.weight": "decoder.output.weight",
-        "decoder.out.bias": "decoder.output.bias",
-        **rnn_names("encoder.gru.{gate}_l{layer}{way}", "encoder"),
-        **rnn_names("decoder.gru.{gate}_l{layer}{way}", "decoder"),
+    layers={
+        "encoder.embedding": "encoder.embedding",
+        "encoder.gru.{gate}_l{layer}{way}": "encoder.rnn",
+        "decoder.embedding": "decoder.embedding",
+        "decoder.gru.{gate}_l{layer}{way}": "decoder.rnn",
+        "decoder.attn": "decoder.place",
+        "decoder.attn_combine": "decoder.combine",
+        "decoder.out": "decoder.output",
     },
     settings={
         "attention": "location",
         "attends_padding": True,
         "query": "joined",
+        "combined": True,
         "first_state": "last",
         "readout": "state",
     },

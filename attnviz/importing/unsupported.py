@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -34,31 +34,23 @@ def d2l_way_out() -> str:
     )
 
 
-def _log_way_out(command: str) -> str:
-    """Return that the log of a `command` has the attention."""
+def _command_way_out(command: str) -> str:
+    """Return that a `command` prints the attention."""
     return gettext(
-        "{command} writes the attention. Open the log of {program} with the command attnviz attention or with "
-        "attnviz.read_attention().",
+        "{command} prints the attention. Save all that it prints in a file, and open this file with the command "
+        "attnviz attention or with attnviz.read_attention().",
         command=command,
-        program=command.partition(" -")[0],
     )
 
 
-fairseq_way_out = partial(_log_way_out, "fairseq-generate --print-alignment soft")
-opennmt_way_out = partial(_log_way_out, "onmt_translate -verbose -attn_debug")
-eole_way_out = partial(_log_way_out, "eole predict -verbose -attn_debug")
+fairseq_way_out = partial(_command_way_out, "fairseq-generate --print-alignment soft")
+opennmt_way_out = partial(_command_way_out, "onmt_translate -verbose -attn_debug")
+_eole_way_out = partial(_command_way_out, "eole predict -verbose -attn_debug")
 
 
 def _eole_rnn_way_out() -> str:
     reason = gettext("An RNN of eole adds position encodings to its embeddings (position_encoding_type).")
-    return f"{reason} {eole_way_out()}"
-
-
-def _marian_way_out() -> str:
-    return gettext(
-        "marian-decoder --alignment soft writes the attention. Open the output of marian-decoder with the command "
-        "attnviz attention or with attnviz.read_attention()."
-    )
+    return f"{reason} {_eole_way_out()}"
 
 
 RESAVED_VOCABULARIES = """\
@@ -90,45 +82,28 @@ def classes_message(path: Path, classes: Sequence[str]) -> str:
     return f"{found} {way}\n\n{lines}"
 
 
-def option_message(option: str, export: str) -> str:
-    """Return that models trained with this option cannot be imported, and how to `export` their attention."""
-    return f"{gettext('attnviz does not support models that were trained with {option}.', option=option)} {export}"
-
-
-_PROGRAMS: Mapping[str, tuple[Callable[[], str], *tuple[re.Pattern[str], ...]]] = {
-    "Marian": (_marian_way_out, re.compile("encoder_bi_U"), re.compile("decoder_cell1_U")),
-    "a transformer of fairseq": (
-        fairseq_way_out,
-        re.compile(r"encoder\.embed_tokens\..*"),
-        re.compile(r"encoder\.layers\..*self_attn.*"),
-    ),
+_PROGRAMS: Mapping[str, tuple[Callable[[], str], *tuple[str, ...]]] = {
+    "Marian": (partial(_command_way_out, "marian-decoder --alignment soft"), r"encoder_bi_U$", r"decoder_cell1_U$"),
+    "a transformer of fairseq": (fairseq_way_out, r"encoder\.embed_tokens\.", r"encoder\.layers\..*self_attn"),
     "a transformer of OpenNMT-py": (
         opennmt_way_out,
-        re.compile(r"encoder\.embeddings\.make_embedding\..*"),
-        re.compile(r"(encoder|decoder)\.transformer.*"),
+        r"encoder\.embeddings\.make_embedding\.",
+        r"(encoder|decoder)\.transformer",
     ),
-    "a transformer of eole": (
-        eole_way_out,
-        re.compile(r"src_emb\.embeddings\..*"),
-        re.compile(r"(encoder|decoder)\.transformer.*"),
-    ),
-    "eole": (_eole_rnn_way_out, re.compile(r"src_emb\.embeddings\..*"), re.compile(r"decoder\.rnn\..*")),
-    "a transformer": (
-        way_out,
-        re.compile(r".*(self_attn|SelfAttention|attention\.self|q_proj|src_src_att|attention\.attention).*"),
-    ),
+    "a transformer of eole": (_eole_way_out, r"src_emb\.embeddings\.", r"(encoder|decoder)\.transformer"),
+    "eole": (_eole_rnn_way_out, r"src_emb\.embeddings\.", r"decoder\.rnn\."),
+    "a transformer": (way_out, r".*(self_attn|SelfAttention|attention\.self|q_proj|src_src_att|attention\.attention)"),
 }
 """Programs whose checkpoints cannot be imported.
 
-Each has how to export its attention, and patterns, each of which the name of some tensor matches.
+Each has how to export its attention, and patterns, each of which the start of some tensor's name matches.
 """
 
 
-def known_message(tensors: Iterable[str]) -> str:
-    """Return what program the names of these tensors belong to, and how to export its attention; empty if unknown."""
-    names = list(tensors)
+def known_message(names: Collection[str]) -> str:
+    """Return what program tensors of these names belong to, and how to export its attention; empty if unknown."""
     for program, (export, *patterns) in _PROGRAMS.items():
-        if all(any(map(pattern.fullmatch, names)) for pattern in patterns):
+        if all(any(re.match(pattern, name) for name in names) for pattern in patterns):
             found = gettext("attnviz cannot import this checkpoint of {program}.", program=program)
             return f"{found} {export()}"
     return ""

@@ -23,6 +23,8 @@ class Kind:
     newer: bool = True
     """Whether the edition is 1.0, which wraps the encoder's GRU once more."""
     length: int = 9
+    biased: bool = False
+    """Whether the layers of the attention have biases, as in no edition of the book."""
 
 
 class Wrapped(nn.Module):
@@ -43,10 +45,10 @@ class Encoder(nn.Module):
 
 
 class Attention(nn.Module):
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, *, biased: bool) -> None:
         super().__init__()
-        self.W_k, self.W_q = (nn.Linear(size, size, bias=False) for _ in range(2))
-        self.w_v = nn.Linear(size, 1, bias=False)
+        self.W_k, self.W_q = (nn.Linear(size, size, bias=biased) for _ in range(2))
+        self.w_v = nn.Linear(size, 1, bias=biased)
 
     def forward(self, query: Tensor, keys: Tensor, length: int) -> Tensor:
         scores = self.w_v(torch.tanh(self.W_q(query) + self.W_k(keys)))[:, 0]
@@ -57,7 +59,7 @@ class Attention(nn.Module):
 class Decoder(nn.Module):
     def __init__(self, kind: Kind, embedding: int, size: int) -> None:
         super().__init__()
-        self.attention, self.embedding = Attention(size), nn.Embedding(len(TARGET), embedding)
+        self.attention, self.embedding = Attention(size, biased=kind.biased), nn.Embedding(len(TARGET), embedding)
         self.rnn = nn.GRU(embedding + size, size, kind.layers)
         self.dense = nn.Linear(size, len(TARGET))
 

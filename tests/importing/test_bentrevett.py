@@ -132,7 +132,8 @@ def test_encoder_and_decoder_in_two_files_are_read(peer: Seq2Seq, tmp_path: Path
     (tmp_path / "tut3-model.pt").unlink()
     for name in ("encoder", "decoder"):
         torch.save(getattr(peer, name).state_dict(), tmp_path / f"EN-{name.capitalize()}.pt")
-    for path in (tmp_path, tmp_path / "EN-Encoder.pt", tmp_path / "EN-Decoder.pt"):
+    (tmp_path / "EN-Decoder.pt").rename(tmp_path / "EN-decoder.pt")
+    for path in (tmp_path, tmp_path / "EN-Encoder.pt", tmp_path / "EN-decoder.pt"):
         assert _same_weights(load_checkpoint(path), expected)
 
 
@@ -212,6 +213,33 @@ def test_other_structures_and_damage_are_refused(
     with pytest.raises(AttnvizError) as error:
         load_checkpoint(tmp_path)
     assert plain(error.value, tmp_path) == snapshot
+
+
+@pytest.mark.parametrize(
+    "vocabulary",
+    [
+        pytest.param("[1, 2]", id="numbers"),
+        pytest.param('{"a": 0, "b": 2}', id="gap"),
+        pytest.param('{"a": "0"}', id="id-is-text"),
+        pytest.param("3", id="no-list"),
+        pytest.param('["a"', id="no-json"),
+    ],
+)
+def test_damaged_json_vocabulary_is_refused(
+    peer: Seq2Seq, tmp_path: Path, vocabulary: str, snapshot: SnapshotAssertion
+) -> None:
+    (tmp_path / "source.txt").unlink()
+    (tmp_path / "source.json").write_text(vocabulary, encoding="utf-8")
+    with pytest.raises(AttnvizError) as error:
+        load_checkpoint(tmp_path)
+    assert plain(error.value, tmp_path) == snapshot
+
+
+def test_deeply_nested_json_vocabulary_is_refused(peer: Seq2Seq, tmp_path: Path) -> None:
+    (tmp_path / "source.txt").unlink()
+    (tmp_path / "source.json").write_text("[" * 10**5, encoding="utf-8")
+    with pytest.raises(AttnvizError, match="cannot be read"):
+        load_checkpoint(tmp_path)
 
 
 def test_figure_command_draws_checkpoint(peer: Seq2Seq, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

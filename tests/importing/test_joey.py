@@ -105,6 +105,7 @@ def _config(text: str) -> Callable[[Path], object]:
         pytest.param(_other(lambda s: s.update({"encoder.rnn.weight_ih_l0": torch.zeros(2, 2)})), id="shape-of-gru"),
         pytest.param(_config("model: 3"), id="model-is-number"),
         pytest.param(_config("model: {encoder: {embeddings: 3}, decoder: {}}"), id="embeddings-are-number"),
+        pytest.param(_config("model: {decoder: {}}"), id="no-encoder"),
         pytest.param(_config("{"), id="no-yaml"),
         pytest.param(_config("model: {encoder: {}, decoder: {activation: relu}}"), id="activation"),
         pytest.param(_config("model: {encoder: {}, decoder: {init_hidden: [1]}}"), id="init-hidden-is-list"),

@@ -151,9 +151,10 @@ def test_third_state_dict_beside_encoder_and_decoder_is_read(tmp_path: Path) -> 
     shared = {"weight": halves["encoder"]["embedding.weight"]}
     torch.save({**halves, "embedding": shared, "optimizer": {"state": {}, "param_groups": []}}, tmp_path / "both.pt")
     assert load_checkpoint(tmp_path).family == load_checkpoint(FIXTURES / "pytorch").family
-    torch.save({**halves, "attention": {"weight": torch.ones(2, 2)}}, tmp_path / "both.pt")
-    with pytest.raises(AttnvizError, match=r"attention\.weight"):
-        load_checkpoint(tmp_path)
+    for attention in ({"weight": torch.ones(2, 2)}, {"weight": torch.ones(2, 2), "heads": 1}):
+        torch.save({**halves, "attention": attention}, tmp_path / "both.pt")
+        with pytest.raises(AttnvizError, match=r"attention\.weight"):
+            load_checkpoint(tmp_path)
 
 
 def _assert_close(found: NDArray[Any], expected: NDArray[Any]) -> None:

@@ -28,7 +28,7 @@ from attnviz.checkpoint import load_model, save_model
 from attnviz.commands.program import main
 from attnviz.importing.checkpoint import read_checkpoint
 from attnviz.importing.family import load_checkpoint, translator_in, write_checkpoint
-from attnviz.importing.program import SPECIAL, STOPS
+from attnviz.importing.program import SPECIAL
 from attnviz.importing.unsupported import RESAVED_VOCABULARIES, opennmt_way_out
 from attnviz.model_folder import load_weights
 from attnviz.text import EOS, PAD, UNK
@@ -54,7 +54,7 @@ class Case:
     def ids(self) -> tuple[list[int], list[int]]:
         """The sentences in the program's own ids, with its end tokens."""
         source, target = (text.split() for text in self.pair)
-        end = [next(name for name in STOPS if name in self.peer.TARGET)]
+        end = [next(name for name in SPECIAL[EOS] if name in self.peer.TARGET)]
         return (
             [self.peer.SOURCE.index(token) for token in source + end * self.closed],
             [self.peer.TARGET.index(token) for token in target + end],
@@ -101,6 +101,7 @@ CASES += tuple(
     Case(pytorch_tutorial_2017, kind, ("il est fatigue .", "he is so tired ."))
     for kind in (pytorch_tutorial_2017.Kind(), pytorch_tutorial_2017.Kind(positions=5, size=6))
 )
+CASES += (Case(d2l_book, d2l_book.Kind(biased=True), D2L),)
 every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.peer.__name__}, {case.kind}")
 every_program = pytest.mark.parametrize(
     "case", {case.peer: case for case in reversed(CASES)}.values(), ids=lambda case: case.peer.__name__
@@ -278,6 +279,14 @@ def test_damaged_dictionary_of_fairseq_is_named(
     with pytest.raises(AttnvizError) as error:
         load_checkpoint(tmp_path)
     assert plain(error.value, tmp_path) == snapshot
+
+
+def test_tokens_are_lines_that_only_line_feeds_end(tmp_path: Path) -> None:
+    CASES[0].write(tmp_path)
+    tokens = ["go\u2028", *d2l_book.SOURCE[1:-2], "\xa0", "\x0c"]
+    for marked, end in (("", "\n"), ("\ufeff", "\r\n")):
+        (tmp_path / "source.txt").write_bytes((marked + end.join(tokens) + end).encode())
+        assert set(tokens) - {*d2l_book.SPECIAL} <= {*load_checkpoint(tmp_path).source}
 
 
 def test_dictionaries_of_unknown_languages_have_general_names(tmp_path: Path) -> None:
