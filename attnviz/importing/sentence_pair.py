@@ -46,6 +46,13 @@ class Options:
 DEFAULT_OPTIONS = Options()
 
 
+def known_tokens(value: Any) -> list[str] | None:
+    """Return the tokens in a text, or in a list of texts; None in anything else."""
+    with suppress(AttnvizError):
+        return split_tokens(value)
+    return None
+
+
 @dataclass(frozen=True, eq=False)
 class SentencePair:
     """One sentence pair of a file."""
@@ -68,9 +75,7 @@ class SentencePair:
 
     def tokens(self, side: str) -> list[str] | None:
         """Return the tokens of `side`, "source" or "target": [] for a blank line, None where they are unknown."""
-        with suppress(KeyError, AttnvizError):
-            return split_tokens(self.fields[side])
-        return None
+        return known_tokens(self.fields.get(side))
 
     def with_tokens(self, source: Tokens | None, target: Tokens | None) -> SentencePair:
         """Return the pair with these tokens in place of its own, where given; a blank line replaces no tokens."""

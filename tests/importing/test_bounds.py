@@ -94,6 +94,12 @@ def repeated_text() -> bytes:
     return parquet_file(source_pieces=pa.ListArray.from_arrays([0, 1000], texts))
 
 
+def repeated_text_in_links() -> bytes:
+    texts = pa.DictionaryArray.from_arrays(np.zeros(100_000, np.int32), pa.array(["a" * 1_000_000]))
+    links = pa.StructArray.from_arrays([texts, texts], ["j", "i"])
+    return parquet_file(links=pa.ListArray.from_arrays([0, 100_000], links))
+
+
 def many_rows() -> bytes:
     count = 200_000
     empty = pa.array([[]] * count, pa.list_(pa.string()))
@@ -113,6 +119,7 @@ FILES: dict[str, tuple[str, Callable[[], bytes]]] = {
     "a compressed tensor": ("pt", compressed_tensor),
     "twenty million equal weights": ("parquet", many_zeros),
     "a long text a thousand times": ("parquet", repeated_text),
+    "links of a long text": ("parquet", repeated_text_in_links),
     "two hundred thousand rows": ("parquet", many_rows),
 }
 

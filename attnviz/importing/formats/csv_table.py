@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import csv
 import re
-from itertools import pairwise, takewhile
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.importing.format import Format, are_weights, is_number
+from attnviz.errors import AttnvizError
+from attnviz.importing.format import Format, is_number, matrix_of
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 from attnviz.reading import Content
@@ -31,20 +32,16 @@ _LARGEST = MOST_TOKENS + 5
 def read(content: Content, _: int | None) -> Sentences | None:
     """Return one sentence pair for each table, which blank lines separate; None where a block of lines is no table."""
     first = content.filled[0][1] if content.filled else ""
-    if len(first) > 200 * MOST_TOKENS:
-        return None
     for delimiter, quoted in _DIALECTS:
-        if delimiter not in first:
-            continue
-        found = [_pair(rows, delimiter) for rows in _blocks(content, delimiter, quoted=quoted)]
-        pairs = [pair for pair in found if pair]
-        if pairs and len(pairs) == len(found):
+        blocks = _blocks(content, delimiter, quoted=quoted) if delimiter in first else []
+        pairs = [pair for rows in blocks if (pair := _pair(rows, delimiter))]
+        if pairs and len(pairs) == len(blocks):
             return Sentences(pairs, lambda pair: pair, base=0, reason=_reason(pairs[0]))
     return None
 
 
 def _reason(pair: SentencePair) -> str:
-    if not {"source", "target"} & {*pair.fields}:
+    if pair.fields.keys() == {"matrix"}:
         return gettext("The file is a table of numbers.")
     if pair.links is not None:
         return gettext(
@@ -84,38 +81,36 @@ def _pair(rows: list[list[str]], delimiter: str) -> SentencePair | None:
 
 def _weights(rows: list[list[str]], delimiter: str) -> NDArray[np.float64] | None:
     """Return a table of weights; None where a cell is no weight, or rows differ in length."""
-    plain = [[cell.replace(",", ".") if delimiter in ";\t" else cell for cell in row] for row in rows]
-    is_matrix = len({*map(len, rows)}) == 1 and all(are_weights([cell.lower() for cell in row]) for row in plain)
-    return np.array(plain, dtype=np.float64) if is_matrix else None
+    comma = "," if delimiter in ";\t" else "."  # of decimal numbers
+    try:
+        return matrix_of([[cell.lower().replace(comma, ".") for cell in row] for row in rows])
+    except AttnvizError:
+        return None
 
 
 def _named_pair(rows: list[list[str]], delimiter: str) -> SentencePair | None:
     """Return the pair of a table whose first row and column are tokens, or 0, 1, … as pandas writes without names."""
     header, body = rows[0], rows[1:]
     corner = header.pop(0) if len(header) == max(map(len, body), default=0) else ""
-    columns, lines = names = [header, [row[0] for row in body]]
-    if len(columns) < (2 if delimiter == " " else 1) or not lines or not all(map(all, names)):
+    sides = {"source": header, "target": [row[0] for row in body]}
+    fits = {*map(len, body)} == {len(header) + 1} and len(header) >= (2 if delimiter == " " else 1)
+    if not fits or not all(map(all, sides.values())):
         return None
-    if {*map(len, body)} != {len(columns) + 1}:
-        return None
-    remarks = list[str]()
-    if is_own := _OWN_CORNER.fullmatch(corner) is not None:
-        names = [_numbered(columns) or columns, _numbered(lines) or lines]
-        remarks += ["margins-dropped"] * ([*map(len, names)] != [len(columns), len(lines)])
-    cells = [row[1 : len(names[0]) + 1] for row in body[: len(names[1])]]
-    sides = zip(("source", "target"), names, strict=True)
-    tokens = {side: found for side, found in sides if is_own or not _is_index(found)}
-    remarks += ["index-dropped"] * (len(tokens) < 2)
-    marks = [[cell.upper() for cell in row] for row in cells]
-    kinds = {mark for row in marks for mark in row}
+    cells, is_own = [row[1:] for row in body], _OWN_CORNER.fullmatch(corner) is not None
+    if is_own:
+        tokens = {side: _numbered(names) or names for side, names in sides.items()}
+        cells = [row[: len(tokens["source"])] for row in cells[: len(tokens["target"])]]
+    else:
+        tokens = {side: names for side, names in sides.items() if not _is_index(names)}
+    is_whole = [*map(len, tokens.values())] == [*map(len, sides.values())]
+    remarks = () if is_whole else ("margins-dropped" if is_own else "index-dropped",)
+    kinds = {cell.upper() for row in cells for cell in row}
     if kinds <= {"", "S", "P"} and (is_own or kinds != {""}):
-        sure, possible = (
-            frozenset((j, i) for i, row in enumerate(marks) for j, mark in enumerate(row) if mark == kind)
-            for kind in ("S", "P")
-        )
-        return SentencePair(tokens, Links(sure | possible, possible, annotated=True), tuple(remarks))
+        marks = {(j, i): cell.upper() for i, row in enumerate(cells) for j, cell in enumerate(row) if cell}
+        possible = frozenset(link for link, mark in marks.items() if mark == "P")
+        return SentencePair(tokens, Links(frozenset(marks), possible, annotated=True), remarks)
     weights = _weights(cells, delimiter)
-    return None if weights is None else SentencePair({**tokens, "matrix": weights}, remarks=tuple(remarks))
+    return None if weights is None else SentencePair({**tokens, "matrix": weights}, remarks=remarks)
 
 
 def _is_index(names: list[str]) -> bool:
@@ -125,9 +120,13 @@ def _is_index(names: list[str]) -> bool:
 
 def _numbered(names: list[str]) -> list[str]:
     """Return the names with the numbers 1, 2, …, without these; names after them are those of entropies and sums."""
-    parts = [name.partition(" ") for name in names]
-    fitting = takewhile(lambda part: part[1][0] == str(part[0]), enumerate(parts, 1))
-    return [rest or "␣" for _, (_, _, rest) in fitting]
+    found = list[str]()
+    for name in names:
+        number, _, rest = name.partition(" ")
+        if number != str(len(found) + 1):
+            break
+        found.append(rest or "␣")
+    return found
 
 
 def near_miss_message(content: Content) -> str | None:

@@ -19,11 +19,10 @@ from numpy.typing import NDArray
 
 from attnviz.errors import AttnvizError
 from attnviz.importing.format import Format, is_number
-from attnviz.importing.sentence_pair import SentencePair, Sentences
+from attnviz.importing.sentence_pair import SentencePair, Sentences, known_tokens
 from attnviz.languages import gettext
-from attnviz.reading import Content, json_error, json_values, objects
+from attnviz.reading import LIMITS, Content, json_error, json_values, objects
 from attnviz.trace import MOST_TOKENS, Attention
-from attnviz.trace.attention_builder import split_tokens
 from attnviz.trace.link_text import MOST_LINKS, Link, Links, parse_links
 from attnviz.trace.parts import KINDS
 from attnviz.trace.storage import FORMAT_NAMES
@@ -52,12 +51,14 @@ NAMES = {field: tuple(names.split()) for field, names in _KEYS.items()}
 """Keys of tokens, matrices and links, in order of preference: the most specific come first."""
 _EITHER = ("alignment", "alignments")
 """Keys of a matrix or of links."""
+_LINKS = (*NAMES["links"], *_EITHER)
+"""Keys of links, which may be a text."""
 _ENDS = (("source", "src", "s"), ("target", "tgt", "trg", "t"))
 """Keys of a link's source and target in an object."""
 _FURTHER = ("energies", "states", "gradient", "erased", "gold", "words", "remarks")
 """Further fields of the open format that are read under this name only."""
-_LARGEST = 64 << 20
-"""Largest size of an array of Inseq, in bytes."""
+MOST_INDEX = 10**6
+"""Exclusive bound of an index of a token or word."""
 _STORED_TYPES = ("float16", "float32", "float64", "int32", "int64")
 
 
@@ -67,7 +68,7 @@ def by_name(fields: Mapping[Any, Any]) -> dict[str, Any]:
     return {name.lower(): value for name, value in reversed(given.items())} | given
 
 
-def named(fields: Mapping[str, Any], names: Iterable[str]) -> Any:
+def _first(fields: Mapping[str, Any], names: Iterable[str]) -> Any:
     """Return the value of the first of `names` that `fields` has; None where it has none."""
     return next((fields[name] for name in names if name in fields), None)
 
@@ -76,36 +77,40 @@ def _read_objects(content: Content, _: int | None) -> Sentences | None:
     """Return one sentence pair for each object; None where none has a matrix or links, or was saved by this program."""
     values = objects(content) or []
     if {str(value.get("format")) for value in values} & {Attention.saved_as.name, *FORMAT_NAMES}:
-        return Sentences(values, pair_of, reason=gettext("The file is JSON saved by attnviz."))
-    if not any(_attention(by_name(value)) for value in values):
+        reason = gettext("The file is JSON saved by attnviz.")
+    elif any(_attention(by_name(value)) for value in values):
+        reason = gettext("The file is JSON with tokens and either a weight matrix or links.")
+    else:
         return None
-    return Sentences(
-        values, pair_of, reason=gettext("The file is JSON with tokens and either a weight matrix or links.")
-    )
+    return Sentences(values, pair_of, reason=reason)
 
 
 def pair_of(item: Mapping[str, Any]) -> SentencePair:
     """Return the pair of an object, under whichever names it has its tokens and its matrix or links."""
     if item.get("format") in FORMAT_NAMES:
         return _trace(item)
-    if item.get("format") == Attention.saved_as.name and "matrix" in item:
+    if item.get("format") == Attention.saved_as.name and item.get("matrix") is not None:
         return SentencePair(item)
     fields = by_name(item)
-    known = {name: item[name] for name in _FURTHER if name in item}
-    known |= {"kind": item["kind"]} if item.get("kind") in KINDS else {}
-    known |= {name: item[name] for name, of in (("heads", Mapping), ("origin", str)) if isinstance(item.get(name), of)}
+    fits = {
+        "kind": item.get("kind") in KINDS,
+        "heads": isinstance(item.get("heads"), Mapping),
+        "origin": isinstance(item.get("origin"), str),
+    }
+    known = {name: value for name, value in item.items() if name in _FURTHER or fits.get(name)}
     for side in ("source", "target"):
-        if (tokens := named(fields, NAMES[side])) is not None:
+        if (tokens := _first(fields, NAMES[side])) is not None:
             known[side] = _tokens(tokens)
     if (found := _attention(fields)) is None:
         raise AttnvizError(gettext("Fields missing from this attention object: {names}.", names="matrix"))
     name, value = found
     if name == "S":  # gold links: sure, and possible
-        sure, possible = (frozenset(link_pairs(fields.get(mark, []))) for mark in ("S", "P"))
+        sure, possible = (frozenset(_link_pairs(fields.get(mark, []))) for mark in ("S", "P"))
         return SentencePair(known, Links(sure | possible, possible - sure, annotated="P" in fields))
-    if name in (*NAMES["links"], *_EITHER) and _is_text(value):
-        return SentencePair(known, parse_links(value if isinstance(value, str) else " ".join(value)))
-    if name in _EITHER and _are_pairs(value) and _may_be_matrix(value, known):
+    if name in _LINKS and (links := known_tokens(value)) is not None:
+        return SentencePair(known, parse_links(" ".join(links)))
+    has_pairs = name in _EITHER and _are_pairs(value)
+    if has_pairs and _may_be_matrix(value, known):
         raise AttnvizError(
             gettext(
                 "It is not clear whether the field {name} holds links or a matrix. Rename this field to "
@@ -113,8 +118,8 @@ def pair_of(item: Mapping[str, Any]) -> SentencePair:
                 name=name,
             )
         )
-    if name in NAMES["links"] or (name in _EITHER and _are_pairs(value)):
-        return SentencePair(known, Links(frozenset(link_pairs(value))))
+    if has_pairs or name in NAMES["links"]:
+        return SentencePair(known, Links(frozenset(_link_pairs(value))))
     return SentencePair(known | {"matrix": value})
 
 
@@ -124,23 +129,16 @@ def _attention(fields: Mapping[str, Any]) -> tuple[str, Any] | None:
         value = fields.get(name)
         is_list = isinstance(value, list)
         has_rows = is_list and value and isinstance(value[0], list)
-        has_links = (name in ("S", *NAMES["links"]) and is_list) or (
-            name in (*NAMES["links"], *_EITHER) and _is_text(value)
-        )
+        has_links = (name in ("S", *NAMES["links"]) and is_list) or (name in _LINKS and known_tokens(value) is not None)
         if has_rows or has_links or (name == "matrix" and value is not None):
             return name, value
     return None
 
 
-def _is_text(value: Any) -> bool:
-    """Return whether `value` is a text or a list of texts."""
-    return isinstance(value, str) or (isinstance(value, list) and all(isinstance(one, str) for one in value))
-
-
 def _are_pairs(value: Any) -> bool:
-    """Return whether `value` is a list of pairs of integers from 0: links, or a matrix of two columns."""
+    """Return whether `value` is a list of pairs of indices from 0: links, or a matrix of two columns."""
     return isinstance(value, list) and all(
-        isinstance(one, list) and len(one) == 2 and all(type(place) is int and place >= 0 for place in one)
+        isinstance(one, list) and len(one) == 2 and all(type(place) is int and 0 <= place < MOST_INDEX for place in one)
         for one in value
     )
 
@@ -150,19 +148,16 @@ def _may_be_matrix(rows: list[list[int]], fields: Mapping[str, Any]) -> bool:
 
     That needs at most two source tokens, one row for each target token or one more, and rows that sum to 1.
     """
-    source, target = (
-        len(split_tokens(fields[side])) if isinstance(fields.get(side), (str, list)) else None
-        for side in ("source", "target")
-    )
-    fits = source in (None, 1, 2) and target in (None, len(rows) - 1, len(rows))
+    source, target = (known_tokens(fields.get(side)) for side in ("source", "target"))
+    fits = (source is None or len(source) in (1, 2)) and (target is None or len(rows) - len(target) in (0, 1))
     return fits and all(sum(row) == 1 for row in rows)
 
 
-def link_pairs(value: Any) -> list[Link]:
+def _link_pairs(value: Any) -> list[Link]:
     """Return the links in a list of pairs; raise AttnvizError where they are invalid or too many."""
     given: list[Any] = value if isinstance(value, list) and len(value) <= MOST_LINKS else [None]
-    pairs = [[named(one, names) for names in _ENDS] if isinstance(one, Mapping) else one for one in given]
-    if not _are_pairs(pairs) or any(place >= 10**6 for pair in pairs for place in pair):
+    pairs = [[_first(one, names) for names in _ENDS] if isinstance(one, Mapping) else one for one in given]
+    if not _are_pairs(pairs):
         raise AttnvizError(
             gettext("A link must be a pair of numbers: source word and target word, both counted from 0.")
         )
@@ -173,8 +168,7 @@ def _tokens(value: Any) -> Any:
     """Return tokens as given, or the `token` or `text` of those that are objects."""
     if not isinstance(value, list):
         return value
-    found = [_attributes(one) if isinstance(one, Mapping) else one for one in value]
-    return [str(one.get("token", one.get("text", ""))) if isinstance(one, Mapping) else one for one in found]
+    return [_first(_attributes(one), ("token", "text")) if isinstance(one, Mapping) else one for one in value]
 
 
 def _trace(fields: Mapping[str, Any]) -> SentencePair:
@@ -194,35 +188,40 @@ def _trace(fields: Mapping[str, Any]) -> SentencePair:
     )
 
 
-def _json_near_miss(content: Content) -> str | None:
+def _near_miss_message(content: Content) -> str | None:
     """Return the message for JSON that is damaged or lacks attention; None for other content."""
     if (error := json_error(content)) is not None:
-        if content.text.lstrip()[:1] == "[" and content.text.lstrip()[1:2].isalpha():
-            return None
-        return gettext("The file looks like JSON, but it is damaged: {error}.", error=error)
-    items = objects(content)
-    if items is None:
-        return gettext("The file is JSON, but not an object.") if content.text.strip()[:1] in ("{", "[") else None
-    needed = gettext(
-        "An object needs three fields: “source” and “target” (lists of tokens), and either “matrix” (a row of "
-        "weights for each target token) or “links”."
+        start = content.text.lstrip()[:2]
+        is_log = start[0] == "[" and start[1:].isalpha()
+        return None if is_log else gettext("The file looks like JSON, but it is damaged: {error}.", error=error)
+    if json_values(content) is None:
+        return None
+    items = objects(content) or [{}]
+    if any("hypotheses" in item for item in items):
+        return gettext(
+            "The file looks like CTranslate2 results without attention. Call translate_batch with "
+            "return_attention=True."
+        )
+    return gettext(
+        "The file is JSON without attention, with the fields {found}. An object needs three fields: “source” and "
+        "“target” (lists of tokens), and either “matrix” (a row of weights for each target token) or “links”.",
+        found=", ".join(str(name)[:30] for name in list(items[0])[:8]) or "–",
     )
-    if not items[0]:
-        return gettext("The file is an empty JSON object.") + f" {needed}"
-    names = ", ".join(str(name)[:30] for name in list(items[0])[:8])
-    return gettext("The file is JSON without attention, with the fields {found}.", found=names) + f" {needed}"
 
 
 def _read_ctranslate2(content: Content, _: int | None) -> Sentences | None:
     """Return a pair for each result, with its best hypothesis; None unless all have hypotheses, and one attention."""
     results = objects(content) or []
-    if not all(isinstance(result.get("hypotheses"), list) for result in results):
-        return None
-    if not any(result.get("attention") for result in results):
+    are_results = all(isinstance(result.get("hypotheses"), list) for result in results)
+    if not are_results or not any(result.get("attention") for result in results):
         return None
     several = any(len(result["hypotheses"]) > 1 for result in results)
-    reason = gettext("Every JSON object has hypotheses and their attention, like the results of CTranslate2.")
-    return Sentences(results, _best_hypothesis, remarks=("best-only",) if several else (), reason=reason)
+    return Sentences(
+        results,
+        _best_hypothesis,
+        remarks=("best-only",) if several else (),
+        reason=gettext("Every JSON object has hypotheses and their attention, like the results of CTranslate2."),
+    )
 
 
 def _best_hypothesis(result: Mapping[str, Any]) -> SentencePair:
@@ -232,17 +231,8 @@ def _best_hypothesis(result: Mapping[str, Any]) -> SentencePair:
         raise AttnvizError(gettext("A result must have one attention matrix for each of its hypotheses."))
     given = scores if isinstance(scores, list) and all(is_number(str(score)) for score in scores) else []
     best = max(range(len(hypotheses)), key=lambda n: float(given[n])) if len(given) == len(hypotheses) else 0
-    source = named(by_name(result), NAMES["source"])
-    return pair_of({"source": source, "target": hypotheses[best], "matrix": attention[best], "origin": "CTranslate2"})
-
-
-def _ctranslate2_near_miss(content: Content) -> str | None:
-    """Return the message for results without attention; None for other content."""
-    if not any("hypotheses" in result for result in objects(content) or []):
-        return None
-    return gettext(
-        "The file looks like CTranslate2 results without attention. Call translate_batch with return_attention=True."
-    )
+    # Of the names of tokens, `target_pieces` is preferred to any in the result.
+    return pair_of({**result, "target_pieces": hypotheses[best], "matrix": attention[best], "origin": "CTranslate2"})
 
 
 def _read_inseq(content: Content, _: int | None) -> Sentences | None:
@@ -251,8 +241,9 @@ def _read_inseq(content: Content, _: int | None) -> Sentences | None:
     sequences = _attributes(values[0]).get("sequence_attributions") if len(values) == 1 else None
     if not isinstance(sequences, list) or not sequences:
         return None
-    reason = gettext("The file has the field sequence_attributions, as Inseq’s files do.")
-    return Sentences(sequences, _attributions, reason=reason)
+    return Sentences(
+        sequences, _attributions, reason=gettext("The file has the field sequence_attributions, as Inseq’s files do.")
+    )
 
 
 def _attributes(value: Any) -> Mapping[str, Any]:
@@ -296,7 +287,7 @@ def _array(value: Any) -> NDArray[np.float64]:
         encoding, _, packed = stored.rpartition(":")
         data = base64.b64decode(packed, validate=True)
         if encoding.endswith("gz"):
-            data = zlib.decompressobj(wbits=31).decompress(data, _LARGEST)
+            data = zlib.decompressobj(wbits=31).decompress(data, LIMITS.bytes)
         if value["dtype"] not in _STORED_TYPES:
             raise ValueError("the array has no numbers")
         stored_type = np.dtype(value["dtype"]).newbyteorder(">" if value.get("endian") == "big" else "<")
@@ -309,33 +300,33 @@ def _array(value: Any) -> NDArray[np.float64]:
 def _read_nematus(content: Content, _: int | None) -> Sentences | None:
     """Return a pair for each sentence, with its first hypothesis; None unless all are weighted links or graphs."""
     values = json_values(content) or []
-    if len(values) == 1 and isinstance(values[0], list) and values[0] and _entries(values[0][0]):
+    if len(values) == 1 and isinstance(values[0], list) and not _entries(values[0]):
         values = values[0]
     found = [_entries(value) for value in values]
-    if not all(found):
+    if not found or not all(found):
         return None
     items, count = dict[int | str, Any](), 0
     for place, entries in enumerate(found):
         for numbers, hypothesis in groupby(entries, lambda entry: entry[3:]):  # of sentence and hypothesis
             items.setdefault(str(numbers[0]) if numbers else place, [*hypothesis])
             count += 1
-    reason = gettext("The file is JSON with a weight for each pair of tokens, as in the output of Nematus.")
-    remarks = ("best-only",) if len(items) < count else ()
-    return Sentences([*items.values()], _weighted, remarks=remarks, reason=reason) if items else None
+    return Sentences(
+        [*items.values()],
+        _weighted,
+        remarks=("best-only",) if len(items) < count else (),
+        reason=gettext("The file is JSON with a weight for each pair of tokens, as in the output of Nematus."),
+    )
 
 
 def _entries(value: Any) -> list[Any]:
     """Return the entries [target, source, weight, …] of a list or of a graph; none for other values."""
     if isinstance(value, Mapping):
-        items: list[Any] = [value.get("nodes"), value.get("links")]
-        nodes, links = (
-            [one for one in item if isinstance(one, Mapping)] if isinstance(item, list) else [] for item in items
-        )
-        source, target = ([str(node.get("name")) for node in nodes if node.get("group") == side] for side in (1, 2))
-        if len(links) != len(source) * len(target):
+        try:
+            source, target = ([node["name"] for node in value["nodes"] if node["group"] == side] for side in (1, 2))
+            weights = [link["value"] for link in value["links"]]
+            value = [[*tokens, weight] for tokens, weight in zip(product(target, source), weights, strict=True)]
+        except (KeyError, TypeError, ValueError):
             return []
-        pairs = zip(product(target, source), links, strict=True)
-        return _entries([[*tokens, link.get("value")] for tokens, link in pairs])
     fits = isinstance(value, list) and all(
         isinstance(one, list)
         and len(one) in (3, 5)
@@ -349,10 +340,10 @@ def _entries(value: Any) -> list[Any]:
 def _weighted(entries: list[Any]) -> SentencePair:
     """Return the pair of entries with every source token for each target token; raise AttnvizError for others."""
     targets, sources, weights = ([entry[place] for entry in entries] for place in range(3))
-    for columns in range(1, min(len(entries), MOST_TOKENS + 1) + 1):
+    for columns in range(1, MOST_TOKENS + 2):
         source, target = sources[:columns], targets[::columns]
         if sources == source * len(target) and targets == [token for token in target for _ in source]:
-            rows = [weights[start : start + columns] for start in range(0, len(weights), columns)]
+            rows = np.reshape(weights, (len(target), columns))
             return pair_of({"source": source, "target": target, "matrix": rows, "origin": "Nematus"})
     raise AttnvizError(gettext("Each target token of a sentence must have one weight for every source token."))
 
@@ -369,7 +360,7 @@ FORMATS = (
         "ctranslate2",
         "CTranslate2",
         _read_ctranslate2,
-        _ctranslate2_near_miss,
+        _near_miss_message,
         example='`[{"hypotheses": [[…]], "attention": [[[…]]]}]`',
         written_by="`translate_batch(…, return_attention=True)`, dumped as JSON",
     ),
@@ -384,7 +375,7 @@ FORMATS = (
         "json",
         "JSON",
         _read_objects,
-        _json_near_miss,
+        _near_miss_message,
         ("trace", "open"),
         example=(
             '`{"source": […], "target": […], "matrix": [[…]]}`; attnviz also accepts other common field names, and '

@@ -1,7 +1,7 @@
 """Read NumPy files: .npy with a matrix or an array with batch, layer and head dimensions, and .npz with tokens too.
 
 Joey NMT's Python interface and others return such arrays. An .npz may also hold one array for each sentence. That of
-one pair may have further arrays (`_EXTRAS`, `_INDICES`, `_TEXTS`), named as the columns of `export.attention_table`.
+one pair may have further arrays (`PARTS`), named as the columns of `export.attention_table`.
 Nothing is unpickled.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import math
 import zipfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,25 +19,22 @@ from numpy.typing import NDArray
 from attnviz.errors import AttnvizError
 from attnviz.files import DAMAGED, ArchiveReader
 from attnviz.importing.format import Format
-from attnviz.importing.formats.json_formats import NAMES, pair_of
+from attnviz.importing.formats.json_formats import MOST_INDEX, NAMES, by_name, pair_of
 from attnviz.importing.heads import split_batch
-from attnviz.importing.sentence_pair import Orientation, SentencePair, Sentences
+from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
-from attnviz.reading import NPY, ZIP, Content
+from attnviz.reading import LIMITS, NPY, ZIP, Content
 from attnviz.trace import MOST_TOKENS, Attention
 from attnviz.trace.parts import KINDS
 
-LARGEST = 64 << 20
-"""Largest total size of the arrays of a file, in bytes."""
-MOST_NUMBERS = 16 << 20
-"""Largest number of elements of one array: 128 MB in float64, whatever the file's type."""
 _MOST_TEXTS = 1_000_000
 """Largest number of tokens of all sentences of a file."""
 _EXTRAS = ("energies", "states", "gradient", "erased")
 """Further arrays of numbers of one pair."""
-_INDICES = {"links": 2, "sure": 2, "possible": 2, "source_word_of": 1, "target_word_of": 1, "layer": 0, "head": 0}
-"""Numbers of dimensions of arrays of indices of one pair: links (N, 2), the word of each token, the heads to show."""
-_TEXTS = ("format", "kind", "origin", "remarks")
+_INDICES = ("links", "sure", "possible", "source_word_of", "target_word_of", "layer", "head")
+"""Arrays of indices of one pair: links (N, 2), the word of each token, the heads to show."""
+PARTS = (*_EXTRAS, *_INDICES, "format", "kind", "origin", "remarks")
+"""Names of all further arrays of one pair."""
 _OBJECTS = {"gold": ("sure", "possible"), "words": ("source_word_of", "target_word_of"), "heads": ("layer", "head")}
 """Fields of the open format that hold several arrays."""
 _OF_ONE = ("links", "gold", "words")
@@ -50,55 +47,63 @@ def read(content: Content, count: int | None = None) -> Sentences | None:
 
     Without it, their number is inferred from the tokens, and is one where there are none.
     """
+    names = [member.filename for member in archive_members(content)]
     try:
         if content.data.startswith(NPY):
             reason = gettext("The file begins like NumPy’s .npy files.")
-            return sentences_of({"matrix": _array(content.data)}, count, reason=reason)
-        names = _names(content)
-        if not any(name.endswith(".npy") for name in names):
+            fields = {"matrix": _array(content.data)}
+        elif any(name.endswith(".npy") for name in names):
+            reason = gettext("The file is an archive of arrays, as numpy.savez writes them.")
+            fields = _fields(content, {name.removesuffix(".npy"): name for name in names})
+        else:
             return None
-        reason = gettext("The file is an archive of arrays, as numpy.savez writes them.")
-        with zipfile.ZipFile(io.BytesIO(content.data)) as archive:
-            reader, members = ArchiveReader(archive, LARGEST), {name.removesuffix(".npy"): name for name in names}
-
-            def load(name: str) -> Any:
-                array = _array(reader.read(members[name]))
-                return array if array.dtype.kind == "f" else _texts(array)
-
-            numbered = [f"arr_{place}" for place in range(len(members))]
-            several = [load(name) for name in numbered] if {*numbered} == {*members} else []
-            return sentences_of({"matrix": several} if several else fields_of(members, load), count, reason=reason)
     except DAMAGED as error:
         raise AttnvizError(
             gettext("This NumPy file is damaged, or holds more than plain arrays ({error}).", error=str(error)[:80])
         ) from error
+    return sentences_of(fields, count, reason=reason)
 
 
-def _names(content: Content) -> list[str]:
-    """Return the member names of an archive; none of other content, or where it is damaged."""
+def archive_members(content: Content) -> list[zipfile.ZipInfo]:
+    """Return the members of an archive; none of other content, or where it is damaged."""
     try:
         with zipfile.ZipFile(io.BytesIO(content.data if content.data.startswith(ZIP) else b"")) as archive:
-            return archive.namelist()
+            return archive.infolist()
     except DAMAGED:
         return []
 
 
-def _array(content: bytes) -> NDArray[Any]:
-    """Return an array of numbers or strings; raise ValueError for another type, or where the header claims too much."""
+def _fields(content: Content, members: Mapping[str, str]) -> dict[str, Any]:
+    """Return the fields in the arrays of an archive, whose members have these names."""
+    with zipfile.ZipFile(io.BytesIO(content.data)) as archive:
+        reader = ArchiveReader(archive, LIMITS.bytes)
+
+        def load(name: str) -> Any:
+            return _array(reader.read(name))
+
+        numbered = [members[name] for place in range(len(members)) if (name := f"arr_{place}") in members]
+        return {"matrix": [*map(load, numbered)]} if len(numbered) == len(members) else fields_of(members, load)
+
+
+def _array(content: bytes) -> Any:
+    """Return an array of numbers in float64, or the texts of one of strings.
+
+    Raise ValueError for another type, or where the header claims too much, and AttnvizError where it is too large.
+    """
     file = io.BytesIO(content)
     version = np.lib.format.read_magic(file)
     read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
     shape, _, dtype = read_header(file)
     if dtype.kind not in "fiubUS" or dtype.hasobject:
         raise ValueError(f"an array of {dtype}")
-    if math.prod(shape) * dtype.itemsize > min(LARGEST, len(content)):
+    count = math.prod(shape)
+    if count * dtype.itemsize > len(content):
         raise ValueError("an array claims more than the file has")
-    if math.prod(shape) > MOST_NUMBERS:
-        raise ValueError(f"an array of {math.prod(shape):,} numbers; at most {MOST_NUMBERS:,} are read")
-    array: NDArray[Any] = np.load(io.BytesIO(content), allow_pickle=False)
-    if dtype.kind == "S":
-        return np.char.decode(array, "utf-8")
-    return array if dtype.kind == "U" else array.astype(np.float64)
+    LIMITS.check(values=count)
+    array = np.load(io.BytesIO(content), allow_pickle=False)
+    if dtype.kind in "US":
+        return _texts(array if dtype.kind == "U" else np.char.decode(array, "utf-8"))
+    return array.astype(np.float64)
 
 
 def _texts(array: NDArray[Any]) -> Any:
@@ -106,8 +111,8 @@ def _texts(array: NDArray[Any]) -> Any:
 
     Raise AttnvizError where there are too many, before any is converted.
     """
-    if array.ndim != 2 or len(array) == 1:
-        array = array.ravel() if array.ndim else array
+    if array.ndim > 2 or array.shape[:-1] == (1,):
+        array = array.ravel()
     longest = array.shape[-1] if array.ndim else 1
     if longest > MOST_TOKENS + 1 or array.size > _MOST_TEXTS:
         raise AttnvizError(
@@ -120,13 +125,13 @@ def _texts(array: NDArray[Any]) -> Any:
     return array.tolist()
 
 
-def fields_of(names: Iterable[Any], load: Callable[[Any], Any]) -> dict[str, Any]:
-    """Return the fields of the open format in the arrays of these names, ignoring case, of which `load` returns one.
+def fields_of(stored: Mapping[Any, Any], load: Callable[[Any], Any]) -> dict[str, Any]:
+    """Return the fields of the open format in `stored`, by their names, ignoring case.
 
-    An array is numbers in float64, or texts as a string or list. Raise AttnvizError where there are neither weights
-    nor links, or arrays have unexpected values.
+    `load` returns a value: an array of numbers, or texts as a string or list. Raise AttnvizError where there are
+    neither weights nor links.
     """
-    known = {str(name).lower(): name for name in reversed([*names])}
+    known = by_name(stored)
     fields = dict[str, Any]()
     for field in ("matrix", "source", "target"):
         for name in NAMES[field]:
@@ -134,14 +139,13 @@ def fields_of(names: Iterable[Any], load: Callable[[Any], Any]) -> dict[str, Any
                 value = load(known[name])
                 if isinstance(value, np.ndarray) == (field == "matrix"):
                     fields[field] = value
-    parts = {name: load(known[name]) for name in (*_EXTRAS, *_INDICES, *_TEXTS) if name in known}
-    parts |= {name: _indices(name, value) for name, value in parts.items() if name in _INDICES}
-    parts |= {name: _text(name, value) for name, value in parts.items() if name in _TEXTS}
+    parts = {name: load(known[name]) for name in PARTS if name in known}
+    parts |= {name: _indices(parts[name]) for name in _INDICES if name in parts}
     for field, inner in _OBJECTS.items():
         if found := {name.removesuffix("_word_of"): parts.pop(name) for name in inner if name in parts}:
             fields[field] = found
     for name, values in (("kind", KINDS), ("format", (Attention.saved_as.name,))):
-        if parts.get(name) not in values:
+        if str(parts.get(name)) not in values:
             parts.pop(name, None)
     if not {"matrix", "links"} & {*fields, *parts}:
         raise AttnvizError(
@@ -149,46 +153,30 @@ def fields_of(names: Iterable[Any], load: Callable[[Any], Any]) -> dict[str, Any
                 "No array of numbers has a known name for weights, such as {names}. The arrays are named {found}. "
                 "Rename the array of the weights.",
                 names=", ".join(NAMES["matrix"][:4]),
-                found=", ".join(map(str, names))[:80] or "–",
+                found=", ".join(map(str, stored))[:80] or "–",
             )
         )
     return fields | parts
 
 
-def _indices(name: str, array: Any) -> Any:
-    """Return whole numbers as a list, or one of them; raise AttnvizError for other values or dimensions."""
-    fits = isinstance(array, np.ndarray) and (array.ndim == _INDICES[name] or not array.size)
-    if not fits or not (np.abs(array) < MOST_NUMBERS).all() or (array != np.round(array)).any():
-        raise AttnvizError(
-            gettext(
-                "The array {name} has unexpected values. All values must be whole numbers from 0. Each link has two "
-                "numbers, for its source token and its target token. Arrays of words have one number for each token. "
-                "The layer and the head are one number each.",
-                name=name,
-            )
-        )
-    return array.astype(np.int64).tolist()
-
-
-def _text(name: str, value: Any) -> Any:
-    """Return a text, or the list of remarks; raise AttnvizError for other values."""
-    texts = value if name == "remarks" and isinstance(value, (list, tuple)) else [value]
-    if not all(isinstance(text, str) for text in texts):
-        raise AttnvizError(gettext("The array {name} must be a text.", name=name))
-    return value
+def _indices(values: Any) -> Any:
+    """Return whole numbers as an int or lists of int, and [None], which `from_fields` refuses, for other values."""
+    fits = isinstance(values, np.ndarray) and values.size <= 2 * MOST_TOKENS**2
+    if not fits or not ((np.abs(values) < MOST_INDEX) & (values == np.round(values))).all():
+        return [None]
+    return values.astype(np.int64).tolist()
 
 
 def sentences_of(fields: Mapping[str, Any], count: int | None, title: str = "", reason: str = "") -> Sentences:
     """Return the sentences in arrays and tokens; tokens may be of one sentence or of several."""
     matrix = fields.get("matrix")
-    tokens = {side: _by_sentence(fields[side]) for side in ("source", "target") if side in fields}
-    listed = {side: sentences for side, sentences in tokens.items() if sentences is not None}
+    listed = {side: found for side in ("source", "target") if (found := _by_sentence(fields.get(side)))}
     several = max(map(len, listed.values()), default=0)
     if isinstance(matrix, np.ndarray):
         sentences, padded = split_batch(matrix, several or count or 0)
     else:  # one array for each sentence, or links without weights
-        sentences, padded = matrix or [fields] * several, False
-    alone = len(sentences) < 2
+        sentences, padded = matrix or [None] * max(several, 1), False
+    alone = len(sentences) == 1
     if not alone and (single := [name for name in _OF_ONE if name in fields]):
         raise AttnvizError(
             gettext(
@@ -198,27 +186,25 @@ def sentences_of(fields: Mapping[str, Any], count: int | None, title: str = "", 
                 names=", ".join(single),
             )
         )
-    if matrix is None:
-        return Sentences([fields], pair_of, title, reason=reason)
     common = {name: value for name, value in fields.items() if alone or name not in _EXTRAS}
     items = [
         common | {side: [*lists[index : index + 1], []][0] for side, lists in listed.items()} | {"matrix": one}
         for index, one in enumerate(sentences)
     ]
-    rows: Orientation = "either" if padded and not alone else "target"
-    return Sentences(
-        items,
-        lambda fields: SentencePair(fields, rows=rows, padded=padded),
-        title,
-        remarks=() if common.keys() == fields.keys() else ("pair-arrays-ignored",),
-        reason=reason,
-    )
+
+    def read(item: Mapping[str, Any]) -> SentencePair:
+        if matrix is None:
+            return pair_of(item)
+        return SentencePair(item, rows="either" if padded and not alone else "target", padded=padded)
+
+    remarks = () if common.keys() == fields.keys() else ("pair-arrays-ignored",)
+    return Sentences(items, read, title, remarks=remarks, reason=reason)
 
 
-def _by_sentence(tokens: Any) -> list[list[str]] | None:
-    """Return the tokens of several sentences, without padding; None where they are of one sentence."""
+def _by_sentence(tokens: Any) -> list[list[str]]:
+    """Return the tokens of several sentences, without padding; none where they are of one sentence."""
     if not isinstance(tokens, Sequence) or not tokens or isinstance(tokens[0], str):
-        return None
+        return []
     return [[str(token) for token in sentence if str(token) not in _PADDING] for sentence in tokens]
 
 
@@ -229,7 +215,7 @@ def near_miss_message(content: Content) -> str | None:
     return gettext(
         "The file is an archive without NumPy or PyTorch arrays; it holds {names}. Unpack the archive; if the "
         "file is a spreadsheet, export it as CSV instead.",
-        names=", ".join(_names(content))[:80] or "–",
+        names=", ".join(member.filename for member in archive_members(content))[:80] or "–",
     )
 
 

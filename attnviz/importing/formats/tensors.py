@@ -11,6 +11,7 @@ Accepted are one tensor, a dict of tensors and tokens, the tuple of a forward pa
 from __future__ import annotations
 
 import io
+import math
 import warnings
 import zipfile
 from collections.abc import Mapping, Sequence
@@ -20,19 +21,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.errors import AttnvizError
-from attnviz.files import DAMAGED
 from attnviz.importing.format import Format
-from attnviz.importing.formats.numpy_arrays import fields_of, sentences_of
+from attnviz.importing.formats.numpy_arrays import archive_members, fields_of, sentences_of
 from attnviz.importing.sentence_pair import Sentences
 from attnviz.languages import gettext
-from attnviz.reading import ZIP, Content
+from attnviz.reading import LIMITS, ZIP, Content
 
 _ATTENTIONS = ("cross_attentions", "attentions", "decoder_attentions", "encoder_attentions")
 """Names of attention in an output, the preferred ones first."""
 _LEGACY = b"\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
 """PyTorch's magic number at the beginning of files written before version 1.6."""
-_LARGEST = 64 * 10**6
-"""Largest size of all numbers, in bytes."""
 
 
 def read(content: Content, count: int | None = None) -> Sentences | None:
@@ -41,12 +39,15 @@ def read(content: Content, count: int | None = None) -> Sentences | None:
     Raise AttnvizError where it is damaged.
     """
     head = content.data[:256]
-    is_archive = head.startswith(ZIP) and b"/data.pkl" in head
-    if not is_archive and not (head[:1] == b"\x80" and _LEGACY in head):
+    if _LEGACY not in head and not (head.startswith(ZIP) and b"/data.pkl" in head):
         return None
     import torch
 
-    if is_archive and _is_compressed(content.data):
+    # Compressed members may claim any size; torch.save never compresses.
+    if any(
+        member.compress_type != zipfile.ZIP_STORED or member.file_size > len(content.data)
+        for member in archive_members(content)
+    ):
         raise AttnvizError(
             gettext(
                 "This PyTorch file is compressed, which torch.save never does. Save the file again with torch.save."
@@ -67,44 +68,30 @@ def read(content: Content, count: int | None = None) -> Sentences | None:
     return sentences_in(value, count, gettext("The file begins like a file written by torch.save."))
 
 
-def _is_compressed(data: bytes) -> bool:
-    """Return whether an archive has compressed members, which may claim any size; torch.save never compresses."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            return any(
-                member.compress_type != zipfile.ZIP_STORED or member.file_size > len(data)
-                for member in archive.infolist()
-            )
-    except DAMAGED:
-        return False  # torch.load raises a clearer error
-
-
 def sentences_in(value: Any, count: int | None, reason: str = "") -> Sentences:
     """Return the sentences in tensors or arrays in memory; raise AttnvizError where they hold no attention."""
-    title = "PyTorch"
-    if is_generated(value):
-        title, fields = "Hugging Face, generate", _generated_fields(value)
-    elif _is_void(value) or hasattr(value, "to_tuple"):  # the output of a model of transformers
-        title, fields = "Hugging Face", _output_fields({} if _is_void(value) else value)
+    title = "Hugging Face, generate" if _is_generated(value) else "PyTorch"
+    if _is_void(value) or hasattr(value, "to_tuple"):  # the output of a model of transformers
+        title, fields = "Hugging Face", _output_fields(value)
     elif isinstance(value, Mapping):
-        given = {name: entry for name, entry in value.items() if entry is not None}
-        fields = fields_of(given, lambda name: given[name] if _is_text(given[name]) else _array(given[name]))
+        fields = fields_of(value, lambda entry: entry if _is_text(entry) else _fields(entry)["matrix"])
     else:
-        fields = {"matrix": _array(value)}
-    if title != "PyTorch" and fields["matrix"].ndim == 5 and fields["matrix"].shape[1] not in (1, count):
+        fields = _fields(value)
+    shape = np.shape(fields.get("matrix", ()))
+    if title != "PyTorch" and len(shape) == 5 and shape[1] not in (1, count):
         raise AttnvizError(
             gettext(
                 "The attention has {rows} rows at each step of generate(), but the number of sentences given is "
                 "{count}. If generate() searched with several beams, give its whole output, whose beam_indices name "
                 "the beam of each step.",
-                rows=fields["matrix"].shape[1],
+                rows=shape[1],
                 count=count or 1,
             )
         )
     return sentences_of(fields, count, title, reason)
 
 
-def is_generated(value: Any) -> bool:
+def _is_generated(value: Any) -> bool:
     """Return whether `value` is a tuple of layers for each step, as `generate` returns."""
     layers = value[0] if isinstance(value, (tuple, list)) and value else None
     return isinstance(layers, (tuple, list)) and bool(layers) and hasattr(layers[0], "shape")
@@ -120,9 +107,9 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str) or (isinstance(value, (tuple, list)) and (not value or _is_text(value[0])))
 
 
-def _output_fields(output: Mapping[str, Any]) -> dict[str, Any]:
+def _output_fields(output: Any) -> dict[str, Any]:
     """Return the attention in the output of a model, with its kind where it is self-attention."""
-    name = next((name for name in _ATTENTIONS if not _is_void(output.get(name))), None)
+    name = next((name for name in _ATTENTIONS if not _is_void(getattr(output, name, None))), None)
     if name is None:
         raise AttnvizError(
             gettext(
@@ -130,16 +117,23 @@ def _output_fields(output: Mapping[str, Any]) -> dict[str, Any]:
                 "with output_attentions=True."
             )
         )
-    value = output[name]
-    if is_generated(value):
-        return _generated_fields(value, output.get("beam_indices"))
-    weights = _array(value)
-    if name == "cross_attentions":
-        return {"matrix": weights}
-    return {"matrix": weights, "kind": "encoder" if np.triu(weights, 1).any() else "decoder"}
+    value = getattr(output, name)
+    fields = _fields(value, getattr(output, "beam_indices", None))
+    if name != "cross_attentions" and not _is_generated(value):
+        fields["kind"] = "encoder" if np.triu(fields["matrix"], 1).any() else "decoder"
+    return fields
 
 
-def _generated_fields(steps: Sequence[Sequence[Any]], beam_indices: Any = None) -> dict[str, Any]:
+def _fields(value: Any, beam_indices: Any = None) -> dict[str, Any]:
+    """Return weights as one array, whose first axis is the layer where they have layers, and their kind where known."""
+    if _is_generated(value):
+        return _generated_fields(value, beam_indices)
+    if isinstance(value, (tuple, list)) and hasattr(value[0], "shape"):
+        return {"matrix": _stacked([_numbers(layer) for layer in value])}
+    return {"matrix": _numbers(value)}
+
+
+def _generated_fields(steps: Sequence[Sequence[Any]], beam_indices: Any) -> dict[str, Any]:
     """Return the attention of the steps of `generate`, (layers, sentences, heads, Ty, Tx), and its kind.
 
     Without `beam_indices` a sentence is a row. Rows after the end of a sentence are 0.
@@ -165,8 +159,8 @@ def _generated_fields(steps: Sequence[Sequence[Any]], beam_indices: Any = None) 
     if beam_indices is not None:
         rows = _numbers(beam_indices).astype(np.int64)[:, : len(keys)]
     last = keys[rows.shape[1] - 1]
-    weights = _stacked([_joined_steps(layer, rows, last) for layer in layers])
-    return {"matrix": weights, "kind": "decoder"} if is_self else {"matrix": weights}
+    joined = [_joined_steps(layer, rows, last) for layer in layers]
+    return {"matrix": _stacked(joined), "kind": "decoder" if is_self else "cross"}
 
 
 def _joined_steps(steps: Sequence[NDArray[np.float64]], rows: NDArray[np.int64], keys: int) -> NDArray[np.float64]:
@@ -187,29 +181,15 @@ def _stacked(layers: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
     return np.stack(layers)
 
 
-def _array(value: Any) -> NDArray[np.float64]:
-    """Return weights as one array: layers stacked on the first axis, steps of `generate` concatenated as rows."""
-    if is_generated(value):
-        weights: NDArray[np.float64] = _generated_fields(value)["matrix"]
-        return weights
-    if isinstance(value, (tuple, list)) and hasattr(value[0], "shape"):
-        return _stacked([_numbers(tensor) for tensor in value])
-    return _numbers(value)
-
-
 def _numbers(value: Any) -> NDArray[np.float64]:
     """Return one tensor, array or list in float64; raise AttnvizError where it is no numbers, or too large."""
-    is_tensor = hasattr(value, "detach")
-    size = 8 * value.numel() if is_tensor else 0  # an expanded tensor in a small file may stand for any number
     try:
-        if size <= _LARGEST:
-            array = np.asarray(value.detach().cpu().double().numpy() if is_tensor else value, dtype=np.float64)
-            size = array.nbytes
+        LIMITS.check(bytes=8 * math.prod(np.shape(value)))  # an expanded tensor in a small file may have any shape
+        if hasattr(value, "detach"):
+            value = value.detach().cpu().double().numpy()
+        return np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError, RuntimeError, OverflowError) as error:
         raise AttnvizError(gettext("The attention weights are not numbers: {error}.", error=str(error)[:80])) from error
-    if size > _LARGEST:
-        raise AttnvizError(gettext("The file is larger than {most} MB.", most=_LARGEST // 10**6))
-    return array
 
 
 FORMAT = Format(
