@@ -124,10 +124,15 @@ def _is_index(names: list[str]) -> bool:
 
 
 def _numbered(names: list[str]) -> list[str]:
-    """Return the names with the numbers 1, 2, …, without these; names after them are those of entropies and sums."""
+    """Return the names with the numbers 1, 2, …, without these; the last may be that of entropies or sums.
+
+    None fit where another number is missing, as in a table from which a person took a row or a column.
+    """
     parts = [name.partition(" ") for name in names]
     fitting = takewhile(lambda part: part[1][0] == str(part[0]), enumerate(parts, 1))
-    return [rest or "␣" for _, (_, _, rest) in fitting]
+    found = [rest or "␣" for _, (_, _, rest) in fitting]
+    margins = [number for number, _, _ in parts[len(found) :]]
+    return [] if len(margins) > 1 or any(map(str.isdecimal, margins)) else found
 
 
 def near_miss_message(content: Content) -> str | None:

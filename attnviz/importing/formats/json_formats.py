@@ -331,9 +331,11 @@ def _entries(value: Any) -> list[Any]:
         nodes, links = (
             [one for one in item if isinstance(one, Mapping)] if isinstance(item, list) else [] for item in items
         )
+        if not nodes or not any("value" in link for link in links):
+            return []
         source, target = ([str(node.get("name")) for node in nodes if node.get("group") == side] for side in (1, 2))
         if len(links) != len(source) * len(target):
-            return []
+            raise AttnvizError(_incomplete())
         pairs = zip(product(target, source), links, strict=True)
         return _entries([[*tokens, link.get("value")] for tokens, link in pairs])
     fits = isinstance(value, list) and all(
@@ -354,7 +356,11 @@ def _weighted(entries: list[Any]) -> SentencePair:
         if sources == source * len(target) and targets == [token for token in target for _ in source]:
             rows = [weights[start : start + columns] for start in range(0, len(weights), columns)]
             return pair_of({"source": source, "target": target, "matrix": rows, "origin": "Nematus"})
-    raise AttnvizError(gettext("Each target token of a sentence must have one weight for every source token."))
+    raise AttnvizError(_incomplete())
+
+
+def _incomplete() -> str:
+    return gettext("Each target token of a sentence must have one weight for every source token.")
 
 
 FORMATS = (

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from attnviz.errors import AttnvizError
 from attnviz.files import DAMAGED, ArchiveReader
 from attnviz.importing.format import Format
-from attnviz.importing.formats.json_formats import NAMES, pair_of
+from attnviz.importing.formats.json_formats import NAMES, by_name, pair_of
 from attnviz.importing.heads import HeadChoice, split_batch
 from attnviz.importing.sentence_pair import Orientation, SentencePair, Sentences
 from attnviz.languages import gettext
@@ -126,7 +126,7 @@ def fields_of(names: Iterable[Any], load: Callable[[Any], Any]) -> dict[str, Any
     An array is numbers in float64, or texts as a string or list. Raise AttnvizError where there are neither weights
     nor links, or arrays have unexpected values.
     """
-    known = {str(name).lower(): name for name in reversed([*names])}
+    known = by_name({name: name for name in names})
     fields = dict[str, Any]()
     for field in ("matrix", "source", "target"):
         for name in NAMES[field]:
@@ -135,14 +135,14 @@ def fields_of(names: Iterable[Any], load: Callable[[Any], Any]) -> dict[str, Any
                 if isinstance(value, np.ndarray) == (field == "matrix"):
                     fields[field] = value
     parts = {name: load(known[name]) for name in (*_EXTRAS, *_INDICES, *_TEXTS) if name in known}
+    for name, values in (("kind", KINDS), ("format", (Attention.saved_as.name,))):
+        if not isinstance(parts.get(name), str) or parts[name] not in values:
+            parts.pop(name, None)
     parts |= {name: _indices(name, value) for name, value in parts.items() if name in _INDICES}
     parts |= {name: _text(name, value) for name, value in parts.items() if name in _TEXTS}
     for field, inner in _OBJECTS.items():
         if found := {name.removesuffix("_word_of"): parts.pop(name) for name in inner if name in parts}:
             fields[field] = found
-    for name, values in (("kind", KINDS), ("format", (Attention.saved_as.name,))):
-        if parts.get(name) not in values:
-            parts.pop(name, None)
     if not {"matrix", "links"} & {*fields, *parts}:
         raise AttnvizError(
             gettext(
@@ -175,7 +175,7 @@ def _text(name: str, value: Any) -> Any:
     texts = value if name == "remarks" and isinstance(value, (list, tuple)) else [value]
     if not all(isinstance(text, str) for text in texts):
         raise AttnvizError(gettext("The array {name} must be a text.", name=name))
-    return value
+    return texts if name == "remarks" else value
 
 
 def sentences_of(fields: Mapping[str, Any], count: int | None, title: str = "", reason: str = "") -> Sentences:
@@ -217,7 +217,7 @@ def sentences_of(fields: Mapping[str, Any], count: int | None, title: str = "", 
 
 def _by_sentence(tokens: Any) -> list[list[str]] | None:
     """Return the tokens of several sentences, without padding; None where they are of one sentence."""
-    if not isinstance(tokens, Sequence) or not tokens or isinstance(tokens[0], str):
+    if not isinstance(tokens, Sequence) or not tokens or not all(isinstance(one, (list, tuple)) for one in tokens):
         return None
     return [[str(token) for token in sentence if str(token) not in _PADDING] for sentence in tokens]
 
