@@ -6,7 +6,6 @@ afterwards stays.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
@@ -76,12 +75,12 @@ def sentences_of_model(
     language_model = opened(name)
 
     @lru_cache(maxsize=32)  # scoring reads a pair several times
-    def read(index: int) -> SentencePair:
-        sentences = [texts[index], None if targets is None else targets[index]]
-        text, target = (" ".join(one) if isinstance(one, (list, tuple)) else one for one in sentences)
-        return SentencePair(_fields(language_model, text, target, None, 1, attributions=attributions))
+    def read(sentences: tuple[str, str | None]) -> SentencePair:
+        return SentencePair(_fields(language_model, *sentences, None, 1, attributions=attributions))
 
-    return Sentences(range(len(texts)), read, gettext("model {model}", model=language_model.name))
+    sides = (texts, targets or [None] * len(texts))
+    joined = ([" ".join(one) if isinstance(one, (list, tuple)) else one for one in side] for side in sides)
+    return Sentences([*zip(*joined, strict=True)], read, gettext("model {model}", model=language_model.name))
 
 
 def _fields(
@@ -102,25 +101,25 @@ def _fields(
         raise AttnvizError(gettext("There is no text: write a sentence."))
     if kind is not None:
         check_kind(kind)
-    model, tokenizer = language_model.model, language_model.tokenizer
+    model, tokenizer = language_model
+    is_pair = model.config.is_encoder_decoder
     with language_model.plain_attention():
         run = language_model.run(text, target, beam)
-        ids = run.inputs["input_ids"]
-        if run.written is None:
-            weights, states = _weights(model, run.output, ""), run.output.hidden_states
-            kind = _only_kind(model, weights, kind)
-        else:
+        if is_pair:
             kind = kind or "cross"
             weights = _weights(model, run.output, f"{kind}_")
             states = run.output.encoder_hidden_states if kind == "encoder" else run.output.decoder_hidden_states
-            ids = run.written[:, :-1] if kind == "decoder" else ids
+        else:
+            weights, states = _weights(model, run.output, ""), run.output.hidden_states
+            kind = _only_kind(model, weights, kind)
         attributed = _attributions(language_model, run, kind) if attributions else {}
+    ids = run.inputs["decoder_input_ids" if is_pair and kind == "decoder" else "input_ids"]
     source = _tokens(tokenizer, ids[0].tolist(), read=kind != "decoder")
     # An unknown or masked token stands for a word.
     words = {getattr(tokenizer, name, None) for name in ("unk_token", "mask_token")}
     return attributed | {
         "source": source,
-        "target": _tokens(tokenizer, run.written[0, 1:].tolist()) if kind == "cross" else source,
+        "target": _tokens(tokenizer, run.labels[0].tolist()) if kind == "cross" else source,
         "matrix": weights,
         "states": states[-1][0].float().cpu().numpy(),  # (Ty, n)
         "kind": kind,
@@ -131,6 +130,8 @@ def _fields(
 
 def _weights(model: Any, output: Any, side: str) -> NDArray[np.float64]:
     """Return the weights of every head, (L, H, Ty, Tx), of this side of a model's output."""
+    import torch
+
     layers = getattr(output, f"{side}attentions", None)  # (1, H, Ty, Tx) each
     name = type(model).__name__
     if not layers or any(layer is None or layer.ndim != 4 for layer in layers):
@@ -143,30 +144,31 @@ def _weights(model: Any, output: Any, side: str) -> NDArray[np.float64]:
         )
     if len({layer.shape for layer in layers}) > 1:
         raise AttnvizError(gettext("The layers of {name} have different numbers of heads.", name=name))
-    if 4 * len(layers) * math.prod(layers[0].shape) > LARGEST:
+    if 4 * sum(layer.numel() for layer in layers) > LARGEST:
         raise AttnvizError(
             gettext("The attention of all heads takes more than {most} MB. Give a shorter text.", most=LARGEST // 10**6)
         )
-    weights: NDArray[np.float64] = np.stack([layer[0].double().cpu().numpy() for layer in layers])
-    sums = weights.sum(axis=-1, keepdims=True)
-    # In half precision rows sum to 1 only approximately; a row without weight stays empty.
-    return weights if layers[0].dtype.itemsize >= 4 else weights / np.where(sums == 0, 1, sums)
+    weights = torch.stack([layer[0].double().cpu() for layer in layers])
+    if layers[0].dtype.itemsize < 4:  # in half precision rows sum to 1 only approximately; an empty row stays empty
+        weights = torch.nn.functional.normalize(weights, p=1, dim=-1)
+    found: NDArray[np.float64] = weights.numpy()
+    return found
 
 
 def _only_kind(model: Any, weights: NDArray[np.float64], kind: Kind | None) -> Kind:
     """Return the kind of attention of a model without a separate decoder; raise AttnvizError for another `kind`."""
     causal = not np.triu(weights, 1).any() and (weights.shape[-1] > 1 or model.can_generate())
     found: Kind = "decoder" if causal else "encoder"
-    if kind in (None, found):
-        return found
-    name = type(model).__name__
-    if kind == "cross":
-        message = gettext("{name} is not an encoder-decoder model, so it has no cross-attention.", name=name)
-    elif causal:
-        message = gettext("{name} has only a decoder. Leave out the kind of attention, or give “decoder”.", name=name)
-    else:
-        message = gettext("{name} has only an encoder. Leave out the kind of attention, or give “encoder”.", name=name)
-    raise AttnvizError(message)
+    if kind not in (None, found):
+        raise AttnvizError(
+            gettext(
+                "{name} has no attention of the kind “{kind}”. Leave out the kind, or give “{found}”.",
+                name=type(model).__name__,
+                kind=kind,
+                found=found,
+            )
+        )
+    return found
 
 
 def _tokens(tokenizer: Any, ids: list[int], *, read: bool = False) -> list[str]:
@@ -187,10 +189,10 @@ def _attributions(language_model: LanguageModel, run: Run, kind: Kind) -> dict[s
     """
     import torch
 
-    model, tokenizer = language_model.model, language_model.tokenizer
-    ids, logits = run.inputs["input_ids"], getattr(run.output, "logits", None)
-    labels = ids if run.written is None else run.written[:, 1:]  # (1, Ty)
-    if kind != "cross" and run.written is not None:
+    model, tokenizer = language_model
+    is_pair, ids, labels = model.config.is_encoder_decoder, run.inputs["input_ids"], run.labels
+    logits = getattr(run.output, "logits", None)
+    if is_pair and kind != "cross":
         raise AttnvizError(
             gettext("The attributions of an encoder-decoder model can be computed only with its cross-attention.")
         )
@@ -204,53 +206,48 @@ def _attributions(language_model: LanguageModel, run: Run, kind: Kind) -> dict[s
         )
     if kind == "encoder" and tokenizer.mask_token_id is None:
         raise AttnvizError(gettext("The tokenizer has no mask token, so the model cannot predict a hidden token."))
-    reader = model if run.written is None else model.get_encoder()
-    embedding = reader.get_input_embeddings()
+    embedding = (model.get_encoder() if is_pair else model).get_input_embeddings()
 
     def log_probabilities(rows: Any) -> Any:
         """Return log p of each target token, (R, Ty), where the model reads each of the embeddings (R, Tx, d)."""
         inputs = {name: value.expand(len(rows), -1) for name, value in run.inputs.items()}
-        with embedding.register_forward_hook(lambda *_: rows):
-            output = reader(**inputs)
-        if run.written is not None:
-            output = model(
-                encoder_outputs=output,
-                attention_mask=inputs["attention_mask"],
-                decoder_input_ids=run.written[:, :-1].expand(len(rows), -1),
-                use_cache=False,
-            )
-        logits = output.logits.roll(1, dims=1) if kind == "decoder" else output.logits  # (R, Ty, V)
+        first = iter([rows])  # only the encoder's, because the decoder may use the same module
+        with embedding.register_forward_hook(lambda *_: next(first, None)):
+            logits = model(**inputs).logits  # (R, Ty, V)
+        if kind == "decoder":
+            logits = logits.roll(1, dims=1)
         likely = logits.log_softmax(-1, dtype=torch.promote_types(logits.dtype, torch.float32))
-        return likely.gather(-1, labels.expand(len(rows), -1)[..., None])[..., 0]
+        return likely[:, range(labels.shape[1]), labels[0]]
 
-    targets, places = torch.arange(labels.shape[1]), torch.arange(ids.shape[1])
-    gradient, erased = [], []
+    def attributed(ids: Any, predicted: Any) -> Any:
+        """Return gradient × input and erasure of log p of P `predicted` tokens, (2, P, Tx), for `ids` (1, Tx)."""
+        given = embedding(ids)[0]  # (Tx, d)
+
+        def likely(factors: Any) -> Any:
+            """Return log p, (P,), where each embedding is multiplied by its factor, (Tx,)."""
+            return log_probabilities((factors[:, None] * given)[None])[0, predicted]
+
+        ones = torch.ones_like(given[:, 0])
+        gradient = torch.autograd.functional.jacobian(likely, ones)  # type: ignore[no-untyped-call]  # (P, Tx)
+        without = []
+        for part in torch.split(places, _ROWS):
+            rows = given.repeat(len(part), 1, 1)  # (R, Tx, d)
+            rows[range(len(part)), part] = mean.to(rows)
+            without.append(log_probabilities(rows)[:, predicted])  # (R, P)
+        return torch.stack([gradient, (likely(ones) - torch.cat(without)).T])
+
+    places = torch.arange(ids.shape[1], device=ids.device)
     with torch.no_grad():
-        vectors = embedding(ids)[0]  # (Tx, d)
         vocabulary = torch.tensor([n for n in range(len(embedding.weight)) if n != tokenizer.pad_token_id])
         parts = torch.split(vocabulary.to(ids.device), _IDS)
         mean = sum(embedding(part).double().sum(0) for part in parts) / len(vocabulary)  # (d,)
-        for predicted in torch.split(targets, 1 if kind == "encoder" else len(targets)):
-            given = vectors.clone()
-            if kind == "encoder":
-                given[predicted] = embedding(torch.full_like(ids[0, :1], tokenizer.mask_token_id))
-            whole, without = [], []
-            for part in torch.split(predicted, _ROWS):
-                with torch.enable_grad():
-                    rows = given.repeat(len(part), 1, 1).requires_grad_()  # (R, Tx, d)
-                    likely = log_probabilities(rows)[range(len(part)), part]  # (R,)
-                    (slopes,) = torch.autograd.grad(likely.sum(), rows)
-                gradient.append((slopes * rows).double().sum(-1))  # (R, Tx)
-                whole.append(likely)
-            for part in torch.split(places, _ROWS):
-                rows = given.repeat(len(part), 1, 1)
-                rows[range(len(part)), part] = mean.to(rows)
-                without.append(log_probabilities(rows)[:, predicted])  # (R, Ty)
-            erased.append(torch.cat(whole)[:, None] - torch.cat(without).T)  # (Ty, Tx)
-        fitting = {
-            "cross": torch.tensor(True),
-            "encoder": targets[:, None] != places,
-            "decoder": targets[:, None] > places,
-        }[kind]
-        both = {"gradient": gradient, "erased": erased}
-        return {name: (torch.cat(rows).double().cpu() * fitting).numpy() for name, rows in both.items()}
+        if kind == "encoder":
+            hidden = torch.split(places, 1)
+            rows = [attributed(ids.index_fill(1, place, tokenizer.mask_token_id), place) for place in hidden]
+            found = torch.cat(rows, dim=1)  # (2, Ty, Tx)
+            found.diagonal(dim1=1, dim2=2).zero_()
+        else:
+            found = attributed(ids, slice(None))  # (2, Ty, Tx)
+            found = found.tril(-1) if kind == "decoder" else found
+    gradient, erased = found.double().cpu().numpy()
+    return {"gradient": gradient, "erased": erased}

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
@@ -17,20 +16,18 @@ _LONGEST = 400
 """Largest number of tokens that a model generates."""
 
 
-@dataclass(frozen=True, eq=False)
-class Run:
+class Run(NamedTuple):
     """One forward pass on a text or a sentence pair."""
 
     inputs: dict[str, Any]
-    """Token ids and attention mask that the model or its encoder reads, (1, Tx) each, by argument of the model."""
-    written: Any
-    """Ids of the decoder, (1, 1 + Ty): the start token and the target; None without a separate decoder."""
+    """Arguments of the model, (1, Tx) or (1, Ty) each: token ids, attention mask, and ids that a decoder reads."""
+    labels: Any
+    """Ids of the target, (1, Ty); those that the model reads where it has no separate decoder."""
     output: Any
     """Output of the forward pass, with attention weights and hidden states."""
 
 
-@dataclass(frozen=True, eq=False)
-class LanguageModel:
+class LanguageModel(NamedTuple):
     """A model of `transformers` that reads text, with its tokenizer."""
 
     model: Any
@@ -45,76 +42,86 @@ class LanguageModel:
         """Return a forward pass.
 
         An encoder-decoder model writes the `target` by teacher forcing, or generates one. A decoder-only model reads
-        the text followed by the target. Raise AttnvizError where the text is blank or too long.
+        the text followed by the target. Raise AttnvizError where a side is empty or too long, or cannot be written.
         """
         import torch
 
-        ids, written, decoder = self._ids(text=text), None, {}
+        sentences: list[dict[str, Any]] = [{"text": text}]
         if target and not self.model.config.is_encoder_decoder:
-            ids = torch.cat([ids, self._ids(text=target, add_special_tokens=False)], dim=1)
-        inputs = {"input_ids": self._checked(ids), "attention_mask": torch.ones_like(ids)}
+            sentences.append({"text": target, "add_special_tokens": False})
+        labels = self._ids(sentences)
+        inputs = {"input_ids": labels, "attention_mask": torch.ones_like(labels)}
         if self.model.config.is_encoder_decoder:
             written = self._written(inputs, target, beam)
-            decoder["decoder_input_ids"] = self._checked(written[:, :-1])
+            inputs["decoder_input_ids"], labels = written[:, :-1], written[:, 1:]
         with torch.no_grad():
-            output = self.model(**inputs, **decoder, output_attentions=True, output_hidden_states=True)
-        return Run(inputs, written, output)
+            output = self.model(**inputs, output_attentions=True, output_hidden_states=True)
+        return Run(inputs, labels, output)
 
-    def _ids(self, **sentence: Any) -> Any:
-        """Return the ids of a sentence, (1, T)."""
-        return self.tokenizer(**sentence, return_tensors="pt")["input_ids"].to(self.model.device).long()
-
-    def _written(self, inputs: dict[str, Any], target: str | None, beam: int) -> Any:
-        """Return the start token and the target, which is generated if None, (1, 1 + Ty)."""
+    def _ids(self, sentences: Sequence[dict[str, Any]]) -> Any:
+        """Return the ids of sentences, given as arguments of the tokenizer, one after the other, (1, T)."""
         import torch
 
-        configs = (getattr(self.model, "generation_config", None), self.model.config)
-        starts = [getattr(config, "decoder_start_token_id", None) for config in configs]
-        start = starts[1] if starts[0] is None else starts[0]
-        no_start = AttnvizError(
-            gettext(
-                "The model has no start token for its decoder. Set model.generation_config.decoder_start_token_id to "
-                "the id of this token."
+        ids = torch.cat([self.tokenizer(**one, return_tensors="pt")["input_ids"] for one in sentences], dim=1)
+        if not 1 <= ids.shape[1] <= self._most:
+            raise AttnvizError(
+                gettext(
+                    "The source or the target has {count} tokens; from 1 to {most} can be shown.",
+                    count=ids.shape[1],
+                    most=self._most,
+                )
             )
-        )
-        if target is None:
-            if start is None and self.model.generation_config.bos_token_id is None:
-                raise no_start
-            most = min(_LONGEST, self._most - 1)
-            written = self.model.generate(
-                **inputs, num_beams=beam, do_sample=False, max_new_tokens=most, return_dict_in_generate=False
-            )
-            if written.shape[1] < 2:
-                raise AttnvizError(gettext("The model wrote nothing."))
-            return written
-        labels = self._ids(text_target=target)
-        if not labels.numel():
-            raise AttnvizError(gettext("The target is empty: write a sentence."))
-        if start is None:  # the decoder of mBART begins with the last label, the language code
-            try:
-                start = self.model.prepare_decoder_input_ids_from_labels(labels)[0, 0]
-            except (AttributeError, TypeError, ValueError, RuntimeError) as error:
-                raise no_start from error
-        return torch.nn.functional.pad(labels, (1, 0), value=start)
+        return ids.to(self.model.device).long()
 
     @property
     def _most(self) -> int:
         """Largest number of tokens of a side that the model can read and the page can show."""
         return min(MOST_TOKENS, getattr(self.model.config, "max_position_embeddings", None) or MOST_TOKENS)
 
-    def _checked(self, ids: Any) -> Any:
-        """Return `ids` (1, T); raise AttnvizError where they are more than `_most` allows, or none."""
-        if not ids.shape[1]:
-            raise AttnvizError(gettext("The tokenizer finds no token in the text."))
-        if ids.shape[1] > self._most:
+    def _written(self, inputs: dict[str, Any], target: str | None, beam: int) -> Any:
+        """Return the start token and the target, which is generated if None, (1, 1 + Ty)."""
+        import torch
+
+        if target is None and not self.model.can_generate():
             raise AttnvizError(
                 gettext(
-                    "The source or the target has {count} tokens; at most {most} can be shown.",
-                    count=ids.shape[1],
-                    most=self._most,
+                    "{name} cannot write a target. Give the target, or load the model with its language modelling "
+                    "head.",
+                    name=type(self.model).__name__,
                 )
             )
-        return ids
+        labels = None if target is None else self._ids([{"text_target": target}])
+        start = self._start(labels)
+        if start is None:
+            raise AttnvizError(
+                gettext(
+                    "The model has no start token for its decoder. Set model.generation_config.decoder_start_token_id "
+                    "to the id of this token."
+                )
+            )
+        if labels is not None:
+            return torch.nn.functional.pad(labels, (1, 0), value=start)
+        written = self.model.generate(
+            **inputs,
+            num_beams=beam,
+            do_sample=False,
+            max_new_tokens=min(_LONGEST, self._most - 1),
+            return_dict_in_generate=False,
+        )
+        if written.shape[1] < 2:
+            raise AttnvizError(gettext("The model wrote nothing."))
+        return written
+
+    def _start(self, labels: Any) -> Any:
+        """Return the id of the decoder's start token, before `labels` (1, Ty) if any; None where it is unknown."""
+        configs: Any = (getattr(self.model, "generation_config", None), self.model.config)
+        for config in configs:
+            if (start := getattr(config, "decoder_start_token_id", None)) is not None:
+                return start
+        with contextlib.suppress(AttributeError, TypeError, ValueError, RuntimeError):
+            # The decoder of mBART begins with the last label, the language code.
+            return self.model.prepare_decoder_input_ids_from_labels(labels)[0, 0]
+        return getattr(configs[0], "bos_token_id", None)
 
     @contextlib.contextmanager
     def plain_attention(self) -> Iterator[None]:
@@ -144,41 +151,29 @@ def opened(model: Any, tokenizer: Any = None) -> LanguageModel:
     if isinstance(model, (str, os.PathLike)):
         architectures = _from_pretrained("AutoConfig", model).architectures
         model = _from_pretrained(architectures[0] if architectures else "AutoModel", model)
-    if not hasattr(model, "set_attn_implementation"):
-        raise AttnvizError(
-            gettext(
-                "{name} is not a model of Hugging Face’s transformers. Give the model’s folder or its name on the "
-                "hub. Tensors of attention are read by attnviz.read_attention.",
-                name=type(model).__name__,
-            )
-        )
     _check_reads_text(type(model))
-    if tokenizer is None:
-        tokenizer = model.config.name_or_path
-        if not tokenizer:
-            raise AttnvizError(
-                gettext("{name} comes without a tokenizer. Give the tokenizer of the model.", name=type(model).__name__)
-            )
-    if isinstance(tokenizer, (str, os.PathLike)):
-        tokenizer = _loaded_tokenizer(tokenizer)
-    if not hasattr(tokenizer, "convert_ids_to_tokens"):
-        raise AttnvizError(
-            gettext("{name} is not a tokenizer. Give the tokenizer of the model.", name=type(tokenizer).__name__)
-        )
-    return LanguageModel(model, tokenizer)
+    return LanguageModel(model, _opened_tokenizer(model, tokenizer))
 
 
-def _loaded_tokenizer(name: str | os.PathLike[str]) -> Any:
-    """Return the tokenizer in a folder or on the hub; raise AttnvizError where there is none."""
-    missing = gettext("There is no tokenizer at {name}. Give the tokenizer of the model.", name=name)
+def _opened_tokenizer(model: Any, tokenizer: Any) -> Any:
+    """Return the given tokenizer, or the one in a folder or on the hub, by default beside the model's files."""
+    if hasattr(tokenizer, "convert_ids_to_tokens"):
+        return tokenizer
+    place = model.config.name_or_path if tokenizer is None else tokenizer
+    missing = gettext(
+        "There is no tokenizer in {name}. Give the tokenizer of the model.",
+        name=str(place)[:200] or type(model).__name__,
+    )
+    if not place or not isinstance(place, (str, os.PathLike)):
+        raise AttnvizError(missing)
     try:
-        tokenizer = _from_pretrained("AutoTokenizer", name)
+        loaded = _from_pretrained("AutoTokenizer", place)
     except AttnvizError as error:
         raise AttnvizError(f"{missing} {error}") from error
     # Without files, transformers 5 makes a tokenizer that knows only its special tokens.
-    if not set(tokenizer.get_vocab()) - set(tokenizer.all_special_tokens):
+    if not set(loaded.get_vocab()) - set(loaded.all_special_tokens):
         raise AttnvizError(missing)
-    return tokenizer
+    return loaded
 
 
 def _from_pretrained(kind: str, name: str | os.PathLike[str]) -> Any:
@@ -194,30 +189,28 @@ def _from_pretrained(kind: str, name: str | os.PathLike[str]) -> Any:
         ) from error
     classes: Any = transformers
     loader = getattr(classes, kind, classes.AutoModel)
-    _check_reads_text(loader)
+    if hasattr(loader, "main_input_name"):
+        _check_reads_text(loader)  # before its files are fetched
     try:
         return loader.from_pretrained(str(name))
     except Exception as error:  # the hub's client and damaged files raise nearly any exception
-        reason = " ".join(str(error).split())[:200]
         raise AttnvizError(
-            gettext("The folder {name} has no model that transformers can load: {reason}", name=name, reason=reason)
-            if Path(name).is_dir()
-            else gettext(
-                "{name} is not a folder on this machine, and it cannot be fetched from Hugging Face: {reason}",
+            gettext(
+                "transformers cannot load {name}, neither as a folder on this machine nor from Hugging Face: {reason}",
                 name=name,
-                reason=reason,
+                reason=" ".join(str(error).split())[:200],
             )
         ) from error
 
 
 def _check_reads_text(model: type) -> None:
-    """Raise AttnvizError for a model of speech or images."""
-    if (reads := getattr(model, "main_input_name", "input_ids")) != "input_ids":
+    """Raise AttnvizError for another class than a model of transformers, or a model of speech or images."""
+    if getattr(model, "main_input_name", None) != "input_ids":
         raise AttnvizError(
             gettext(
-                "{name} reads {input}, such as speech or images. attnviz runs only models that read text. You can "
-                "save the weights of this model as an array and open them with attnviz.read_attention.",
+                "attnviz runs only models of Hugging Face’s transformers that read text, not {name}. Give such a "
+                "model, its folder or its name on the hub. You can save the attention of another model as an array "
+                "and open it with attnviz.read_attention.",
                 name=model.__name__,
-                input=reads,
             )
         )

@@ -407,3 +407,144 @@ def test_given_tokens_equal_to_those_of_file_keep_its_words() -> None:
     content = content_of(json.dumps(fields).encode())
     for source, words in (("a b", (0, 0)), (["a", "b"], (0, 0)), (["a", "x"], (0, 1))):
         assert tuple(records_of([content], [[source], None])[0].source_word_of) == words
+
+
+@pytest.mark.parametrize("chosen", [{"layer": 0}, {"head": 0}, {"layer": -1, "head": 0}])
+@pytest.mark.parametrize("shape", [(1, 1), (1, 1, 1)])
+def test_only_head_of_an_array_is_no_mean_where_it_is_chosen(shape: tuple[int, ...], chosen: dict[str, int]) -> None:
+    array = matrix().reshape(*shape, *matrix().shape)
+    (record,) = read_attention(array, [SOURCE], [TARGET], **chosen)  # type: ignore[arg-type]
+    assert {"one-head", "mean-of-heads"} & {*record.remarks} == {"one-head"}
+    assert np.allclose(record.alignment, matrix(), atol=1e-7)
+    (record,) = read_attention(array, [SOURCE], [TARGET])
+    assert not {"one-head", "mean-of-heads"} & {*record.remarks}
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param({"matrix": "a text", "alignment": torch.tensor(matrix())}, id="text-as-matrix"),
+        pytest.param({"matrix": [], "alignment": torch.tensor(matrix())}, id="no-matrix"),
+        pytest.param({"matrix": {"mean": 1}, "alignment": torch.tensor(matrix())}, id="dict-as-matrix"),
+        pytest.param({"matrix": matrix().tolist(), "source": [1, 2], "src": SOURCE}, id="ids-as-tokens"),
+        pytest.param({"matrix": matrix(), "target": torch.tensor([1, 2]), "tgt": TARGET}, id="tensor-as-tokens"),
+        pytest.param({"Matrix": np.eye(3), "matrix": matrix()}, id="name-in-upper-case"),
+        pytest.param({"matrix": matrix(), "kind": 3, "format": 2}, id="numbers-as-kind-and-format"),
+    ],
+)
+def test_names_with_another_kind_of_value_are_passed_over(other: dict[str, Any]) -> None:
+    (record,) = read_attention({"source": SOURCE, "target": TARGET, **other})
+    assert np.allclose(record.alignment, matrix(), atol=1e-7)
+    assert record.source_pieces == read_attention(matrix(), [SOURCE], [TARGET])[0].source_pieces
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param({"source": torch.tensor([1, 2, 3])}, id="ids"),
+        pytest.param({"source": {"first": 1}}, id="dict"),
+        pytest.param({"source": [1, "b", "c"]}, id="number-among-tokens"),
+        pytest.param({"source": [["a", "b", "c"], 3]}, id="number-among-sentences"),
+        pytest.param({"matrix": "a text"}, id="text-as-matrix"),
+        pytest.param({"energies": "a text"}, id="text-as-energies"),
+        pytest.param({"links": "0-0 1-1"}, id="text-as-links"),
+        pytest.param({"remarks": "unknown"}, id="unknown-remark"),
+    ],
+)
+def test_values_of_a_dict_that_cannot_be_read_are_named(other: dict[str, Any], snapshot: SnapshotAssertion) -> None:
+    with pytest.raises(AttnvizError) as error:
+        list(read_attention({"matrix": matrix(), "source": SOURCE, "target": TARGET, **other}))
+    assert str(error.value) == snapshot
+
+
+def test_one_remark_of_an_array_may_be_a_text() -> None:
+    (record,) = read_attention({"matrix": matrix(), "source": SOURCE, "target": TARGET, "remarks": "transposed"})
+    assert "transposed" in record.remarks
+
+
+@pytest.mark.parametrize("value", ["inf", "-inf", "Inf", "nan"])
+def test_infinite_weight_of_a_table_is_refused_as_such(value: str, snapshot: SnapshotAssertion) -> None:
+    for table in (f",a,b\nx,0.5,{value}\ny,0.1,0.9\n", f"0.5,{value}\n0.1,0.9\n"):
+        with pytest.raises(AttnvizError) as error:
+            records_of([content_of(table.encode(), "a.csv")], [["a b"], ["x y"]])[0]
+        assert str(error.value) == snapshot
+
+
+def own_table(columns: str, rows: tuple[str, str], *, last: str = "") -> bytes:
+    return f"target \\ source,{columns}\n{rows[0]},0.5,0.5{last}\n{rows[1]},0.25,0.75{last}\n".encode()
+
+
+@pytest.mark.parametrize(
+    ("table", "source", "target", "remarks"),
+    [
+        pytest.param(own_table("1 a,2 b", ("1 x", "2 y")), "a b", "x y", (), id="whole"),
+        pytest.param(own_table("1 a,2 b,sum", ("1 x", "2 y"), last=",1"), "a b", "x y", ("margins-dropped",), id="sum"),
+        pytest.param(own_table("1 a,2 b", ("x", "y")), "a b", "x y", (), id="rows-without-numbers"),
+        pytest.param(own_table("1 a,3 b", ("1 x", "2 y")), "1 a 3 b", "x y", (), id="column-taken-out"),
+        pytest.param(own_table("1 a,2 b", ("1 x", "4 y")), "a b", "1 x 4 y", (), id="rows-taken-out"),
+    ],
+)
+def test_numbers_of_an_exported_table_are_no_part_of_tokens(
+    table: bytes, source: str, target: str, remarks: tuple[str, ...]
+) -> None:
+    (record,) = read_bytes(table, "a.csv")
+    assert (" ".join(record.words().source), " ".join(record.words().target)) == (source, target)
+    assert np.allclose(record.alignment, [[0.5, 0.5], [0.25, 0.75]])
+    assert record.remarks == remarks
+
+
+TOKENS = {"source": ["a", "b"], "target": ["x", "y"]}
+ROWS = [[0.5, 0.5], [0.25, 0.75]]
+GRAPH: dict[str, Any] = {
+    "nodes": [{"name": name, "group": group} for name, group in (("a", 1), ("b", 1), ("x", 2), ("y", 2))],
+    "links": [{"source": 0, "target": 2, "value": weight} for row in ROWS for weight in row],
+}
+
+
+@pytest.mark.parametrize(
+    ("value", "alignment"),
+    [
+        pytest.param(
+            [{"source": [{"token": "a"}, {"token": "b"}], "hypotheses": [TOKENS["target"]], "attention": [ROWS]}],
+            ROWS,
+            id="source-tokens-of-ctranslate2-as-objects",
+        ),
+        pytest.param({**TOKENS, "Source": ["c", "d"], "matrix": ROWS}, ROWS, id="names-that-differ-in-case"),
+        pytest.param({**TOKENS, "links": ["0-0", "1-1"]}, np.eye(2), id="links-as-texts"),
+        pytest.param(
+            {
+                "sequence_attributions": [
+                    {"source": "a b", "target": "x y", "source_attributions": [*zip(*ROWS, strict=True)]}
+                ]
+            },
+            ROWS,
+            id="tokens-of-inseq-as-text",
+        ),
+        pytest.param(GRAPH, ROWS, id="graph"),
+    ],
+)
+def test_objects_of_all_programs_are_read_alike(value: object, alignment: Any) -> None:
+    (record,) = read_bytes(json.dumps(value).encode(), "a.json")
+    assert (record.words().source, record.words().target) == (("a", "b"), ("x", "y"))
+    assert np.allclose(record.alignment, alignment)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        pytest.param(GRAPH | {"links": GRAPH["links"][:3]}, id="graph-without-a-link"),
+        pytest.param(GRAPH | {"nodes": GRAPH["nodes"][1:]}, id="graph-without-a-node"),
+        pytest.param([{**TOKENS, "hypotheses": [TOKENS["target"]], "attention": [None]}], id="no-attention"),
+        pytest.param(
+            {"sequence_attributions": [{"source": [1, 2], "target": "x y", "source_attributions": ROWS}]},
+            id="ids-of-inseq",
+        ),
+        pytest.param(
+            {"sequence_attributions": [{"target": "x y", "source_attributions": ROWS}]}, id="inseq-without-source"
+        ),
+    ],
+)
+def test_incomplete_objects_of_programs_are_refused(value: object, snapshot: SnapshotAssertion) -> None:
+    with pytest.raises(AttnvizError) as error:
+        read_bytes(json.dumps(value).encode(), "a.json")[0]
+    assert str(error.value) == snapshot

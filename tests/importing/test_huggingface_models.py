@@ -430,3 +430,22 @@ def test_the_self_attention_of_generate_is_read_right(beams: int) -> None:
         assert np.array_equal(
             read_attention(output.attentions, source=[tokens[:count]])[0].head_weights, record.head_weights
         )
+
+
+def test_a_model_without_a_head_needs_a_target(tokenizer: Any, snapshot: SnapshotAssertion) -> None:
+    bare = tiny_model("bart").model
+    assert refusal(bare, tokenizer, TEXT) == snapshot(name="no target")
+    assert refusal(bare, tokenizer, TEXT, target=TARGET, attributions=True) == snapshot(name="attributions")
+    record = from_huggingface(bare, tokenizer, TEXT, target=TARGET)
+    assert np.allclose(
+        record.head_weights, from_huggingface(tiny_model("bart"), tokenizer, TEXT, target=TARGET).head_weights
+    )
+
+
+def test_a_model_without_a_start_token_begins_a_given_target_as_one_that_it_generates(tokenizer: Any) -> None:
+    model = tiny_model("bart")
+    for one in (model.config, model.generation_config):
+        one.decoder_start_token_id, one.bos_token_id = None, 2
+    for target in (TARGET, None):
+        record = from_huggingface(model, tokenizer, TEXT, target=target, kind="decoder")
+        assert record.source_pieces[0] == "</s>"

@@ -119,14 +119,18 @@ def _is_index(names: list[str]) -> bool:
 
 
 def _numbered(names: list[str]) -> list[str]:
-    """Return the names with the numbers 1, 2, …, without these; names after them are those of entropies and sums."""
+    """Return the names with the numbers 1, 2, …, without these; the last may be that of entropies or sums.
+
+    None fit where another number is missing, as in a table from which a person took a row or a column.
+    """
     found = list[str]()
     for name in names:
         number, _, rest = name.partition(" ")
         if number != str(len(found) + 1):
             break
         found.append(rest or "␣")
-    return found
+    margins = [name.partition(" ")[0] for name in names[len(found) :]]
+    return [] if len(margins) > 1 or any(map(str.isdecimal, margins)) else found
 
 
 def near_miss_message(content: Content) -> str | None:

@@ -324,9 +324,11 @@ def _entries(value: Any) -> list[Any]:
         try:
             source, target = ([node["name"] for node in value["nodes"] if node["group"] == side] for side in (1, 2))
             weights = [link["value"] for link in value["links"]]
-            value = [[*tokens, weight] for tokens, weight in zip(product(target, source), weights, strict=True)]
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, TypeError):
             return []
+        if len(weights) != len(source) * len(target):
+            raise AttnvizError(_incomplete())
+        value = [[*tokens, weight] for tokens, weight in zip(product(target, source), weights, strict=True)]
     fits = isinstance(value, list) and all(
         isinstance(one, list)
         and len(one) in (3, 5)
@@ -345,7 +347,11 @@ def _weighted(entries: list[Any]) -> SentencePair:
         if sources == source * len(target) and targets == [token for token in target for _ in source]:
             rows = np.reshape(weights, (len(target), columns))
             return pair_of({"source": source, "target": target, "matrix": rows, "origin": "Nematus"})
-    raise AttnvizError(gettext("Each target token of a sentence must have one weight for every source token."))
+    raise AttnvizError(_incomplete())
+
+
+def _incomplete() -> str:
+    return gettext("Each target token of a sentence must have one weight for every source token.")
 
 
 FORMATS = (

@@ -147,6 +147,8 @@ def fields_of(stored: Mapping[Any, Any], load: Callable[[Any], Any]) -> dict[str
     for name, values in (("kind", KINDS), ("format", (Attention.saved_as.name,))):
         if str(parts.get(name)) not in values:
             parts.pop(name, None)
+    if isinstance(parts.get("remarks"), str):
+        parts["remarks"] = [parts["remarks"]]
     if not {"matrix", "links"} & {*fields, *parts}:
         raise AttnvizError(
             gettext(
@@ -203,7 +205,7 @@ def sentences_of(fields: Mapping[str, Any], count: int | None, title: str = "", 
 
 def _by_sentence(tokens: Any) -> list[list[str]]:
     """Return the tokens of several sentences, without padding; none where they are of one sentence."""
-    if not isinstance(tokens, Sequence) or not tokens or isinstance(tokens[0], str):
+    if not isinstance(tokens, Sequence) or not tokens or not all(isinstance(one, (list, tuple)) for one in tokens):
         return []
     return [[str(token) for token in sentence if str(token) not in _PADDING] for sentence in tokens]
 

@@ -103,8 +103,10 @@ def _is_void(value: Any) -> bool:
 
 
 def _is_text(value: Any) -> bool:
-    """Return whether `value` is a text, or a list or tuple that begins with one, or is empty."""
-    return isinstance(value, str) or (isinstance(value, (tuple, list)) and (not value or _is_text(value[0])))
+    """Return whether `value` is a text or a dict, or a list or tuple that has one, or is empty: it is no numbers."""
+    if not isinstance(value, (tuple, list)):
+        return isinstance(value, (str, Mapping))
+    return not value or any(isinstance(one, (str, Mapping)) for one in value) or _is_text(value[0])
 
 
 def _output_fields(output: Any) -> dict[str, Any]:
