@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +22,7 @@ from attnviz.importing.sentence_pair import Orientation, SentencePair, Sentences
 from attnviz.languages import gettext
 from attnviz.reading import Content, paced
 from attnviz.trace.attention_builder import split_tokens
-from attnviz.trace.link_text import Ends, Link, Links, are_links, links_of, parse_links
+from attnviz.trace.link_text import Ends, Link, Links, are_links, infer_counting, links_of, parse_links
 
 BAR = "|||"
 """Separator of fields in many layouts."""
@@ -36,6 +36,8 @@ _GIZA_HEADER = re.compile(r"# [Ss]entence pair \(([0-9]{1,9})\) source length ([
 _LINK_LINE = re.compile(rf"([0-9]{{1,6}})[ \t]+([0-9]{{1,6}})(?:[ \t]+([SPsp]))?(?:[ \t]+({NUMBER}))?")
 """A link of the shared tasks: source word, target word, S or P, probability."""
 _ZEROS = re.compile(r"^0[ \t]+0\b", re.MULTILINE)
+_GIZA_WORD = re.compile(r"(?<!\S)(\S+)[ \t]+\(\{((?:[ \t]+[0-9]{1,9})*)[ \t]+\}\)(?!\S)")
+"""A source word, and the numbers of its target words."""
 _PHRASE = re.compile(r"([0-9]{1,6})(?:-([0-9]{1,6}))?=([0-9]{1,6})(?:-([0-9]{1,6}))?")
 """A source span and a target span of a phrase alignment."""
 _SEGMENT = re.compile(r"(?<!\S)\|([0-9]{1,6})-([0-9]{1,6})(?:,wa=([0-9 -]*)(?:,[^|]*)?)?\|(?!\S)")
@@ -100,7 +102,10 @@ class Layout:
 
     def fields(self, line: str) -> dict[str, str]:
         """Return the fields of a line by their names; none where the line has another layout."""
-        return next((found for form in (self.form, *self.further) if (found := _fields(form, line))), {})
+        for form in (self.form, *self.further):
+            if found := _fields(form, line):
+                return found
+        return {}
 
 
 def _fields(form: str, line: str) -> dict[str, str]:
@@ -146,6 +151,10 @@ def _are_groups(text: str) -> bool:
     return "," in text and are_weights(text.replace(",", " ").split())
 
 
+def _are_phrases(text: str) -> bool:
+    return all(map(_PHRASE.fullmatch, text.split()))
+
+
 _CHECKS: Mapping[str, Callable[[str], object]] = {
     "id": _ID.fullmatch,
     "key": bool,
@@ -154,9 +163,8 @@ _CHECKS: Mapping[str, Callable[[str], object]] = {
     "links": _are_links,
     "sure": _are_links,
     "possible": _are_links,
-    "alignment": lambda text: _are_links(text) or _are_groups(text),
+    "alignment": lambda text: _are_links(text) or _are_groups(text) or _are_phrases(text),
     "positions": lambda text: _are_links(text) or _are_groups(text) or all(map(_ID.fullmatch, text.split())),
-    "phrases": lambda text: _are_links(text) or all(map(_PHRASE.fullmatch, text.split())),
     "segments": lambda text: text.endswith("|") and _SEGMENT.search(text),
     "link": _LINK_LINE.fullmatch,
     "sizes": _SIZES.fullmatch,
@@ -164,7 +172,7 @@ _CHECKS: Mapping[str, Callable[[str], object]] = {
     "rows": _ID.fullmatch,
     "header": _GIZA_HEADER.match,
 }
-_LINKED = ("links", "possible", "alignment", "positions", "phrases", "segments", "link", "weights", "giza")
+_LINKED = ("links", "possible", "alignment", "positions", "segments", "link", "weights", "giza")
 """Fields with links or weights."""
 
 _MARIAN = "Marian, OpenNMT-py, eole"
@@ -221,7 +229,7 @@ LAYOUTS = (
     Layout(
         "moses",
         "Moses",
-        "id ||| target ||| features ||| score ||| … ||| phrases",
+        "id ||| target ||| features ||| score ||| … ||| alignment",
         "0 ||| une ||| LM= -1 ||| -3 ||| 0=0",
         "`moses -n-best-list … -print-alignment-info-in-n-best`",
         base=0,
@@ -306,7 +314,7 @@ def read_lines(content: Content, _: int | None = None, *, name: str | None = Non
     for layout in LAYOUTS:
         items = _items(layout, content) if name in (None, layout.name) else None
         needed = ("sure",) if "sure" in layout.form else _LINKED
-        if items and any(item.fields.get(name) for item in items for name in needed):
+        if items and any(item.fields.get(name, "").strip() for item in items for name in needed):
             fitting.append((layout, items))
     if not fitting:
         if name is None and content.filled and all(_is_model_row(line.split()) for _, line in content.filled):
@@ -332,7 +340,8 @@ def _items(layout: Layout, content: Content) -> list[Item] | None:
     most = 0 if layout.name == "naacl" else max(len(content.filled) // 10, int(len(content.filled) > 2))
     found, bad = dict[int, dict[str, str]](), 0
     for number, line in paced(content.filled):
-        if fields := layout.fields(line):
+        is_other = layout.further and line[1:2] != "-"  # quicker than comparing all forms
+        if not is_other and (fields := layout.fields(line)):
             found[number] = fields
         elif bad < most or layout.further:
             bad += 1
@@ -366,8 +375,7 @@ def _blocks(layout: Layout, content: Content) -> list[Item] | None:
         is_whole = bool(item.fields) and len(parts) == len(layout.body)
         fields = {**item.fields, **dict(zip(layout.body, parts, strict=False))}
         items[place] = item._replace(fields=fields if is_whole else {})
-    first = items[0].fields.get("weights")
-    return items if first is None or are_weights(first.strip().partition("\n")[0].split()) else None
+    return items
 
 
 def _by_pair(items: list[Item]) -> list[Item] | None:
@@ -402,14 +410,14 @@ def _by_pair(items: list[Item]) -> list[Item] | None:
 
 
 def _misfits(layout: Layout, items: list[Item]) -> int:
-    """Return how many of the first pairs have a link, counted from 0, of a token that the layout does not give."""
+    """Return how many of the first pairs are damaged, or have a link, counted from 0, to a token that is not there."""
     misfits = 0
     for item in items[:_SAMPLE]:
-        with suppress(AttnvizError):
-            pair = _pair(layout, 0, item)
-            for side, name in enumerate(("source", "target")):
-                count = len(split_tokens(pair.fields[name])) if name in pair.fields and pair.links else 10**6
-                misfits += any(link[side] >= count for link in (pair.links or Links(frozenset())).all)
+        try:
+            counted = _pair(layout, 0, item).counted(0)
+            infer_counting([counted] if counted else [], "never", 0)
+        except AttnvizError:
+            misfits += 1
     return misfits
 
 
@@ -502,7 +510,7 @@ def _values(layout: Layout, base: int, item: Item) -> SentencePair:
     origin = {"origin": layout.title.partition(",")[0]}
     if "weights" in fields:
         return SentencePair({**tokens, "matrix": _matrix(fields), **origin})
-    text = next((fields[name] for name in ("links", "alignment", "positions", "phrases") if name in fields), None)
+    text = next((fields[name] for name in ("links", "alignment", "positions") if name in fields), None)
     if text is None:
         raise AttnvizError(gettext("the sentence has no alignment: the file is cut short."))
     if _are_links(text):
@@ -531,15 +539,10 @@ def _matrix(fields: Mapping[str, str]) -> NDArray[np.float64]:
 
 def _giza(fields: Mapping[str, str]) -> SentencePair:
     """Return the pair of three lines of GIZA++: header, target, and each source word with the numbers of its words."""
-    parts, place, words = split_tokens(fields["giza"]), 0, list[tuple[str, list[int]]]()
-    with suppress(ValueError):  # no closing bracket, or no number within
-        while parts[place + 1 : place + 2] == ["({"]:
-            end = parts.index("})", place + 2)
-            words.append((parts[place], [int(one[:9]) for one in parts[place + 2 : end]]))
-            place = end + 1
+    words = _GIZA_WORD.findall(fields["giza"])
     target, source = split_tokens(fields["target"]), [word for word, _ in words[1:]]
     header = _GIZA_HEADER.match(fields["header"])
-    if place < len(parts) or not words or words[0][0] != "NULL" or header is None:
+    if not words or words[0][0] != "NULL" or _GIZA_WORD.sub("", fields["giza"]).strip() or header is None:
         raise AttnvizError(gettext("the third line of the pair is not a list of source words with their links."))
     if sorted((int(header[2]), int(header[3]))) != sorted((len(source), len(target))):
         raise AttnvizError(
@@ -549,36 +552,35 @@ def _giza(fields: Mapping[str, str]) -> SentencePair:
                 target=len(target),
             )
         )
-    links = [(j, i) for j, (_, positions) in enumerate(words[1:], 1) for i in positions]
+    links = [(j, int(i)) for j, (_, positions) in enumerate(words[1:], 1) for i in positions.split()]
     return SentencePair({"source": source, "target": target}, links_of(links))
 
 
 def _shared_task(text: str, base: int) -> SentencePair:
     """Return the links of a pair of the shared tasks of NAACL 2003 and ACL 2005, one a line."""
-    found = [match for line in text.split("\n") if (match := _LINK_LINE.fullmatch(line))]
-    kept = {
-        (int(match[1]), int(match[2])): match for match in found if not base or 0 not in (int(match[1]), int(match[2]))
-    }
+    matches = filter(None, map(_LINK_LINE.fullmatch, text.split("\n")))
+    found = {(int(match[1]), int(match[2])): match for match in matches}
+    kept = {link: match for link, match in found.items() if not base or 0 not in link}
     sure = {link for link, match in kept.items() if match[3] not in ("P", "p")}
     shares = {link: float(match[4]) for link, match in kept.items() if match[4]}
     if len(shares) < len(kept) or not all(0 <= one <= 1 for one in shares.values()) or not any(shares.values()):
         shares = {}
     links = links_of([*kept]).all
-    remarks = ("null-links",) if any(0 in (int(match[1]), int(match[2])) for match in found) and base else ()
-    return SentencePair({}, Links(links, links - sure, shares, any(match[3] for match in found)), remarks)
+    remarks = ("null-links",) if len(kept) < len(found) else ()
+    return SentencePair({}, Links(links, links - sure, shares, any(match[3] for match in found.values())), remarks)
 
 
 def _phrases(text: str) -> Links:
     """Return the links of a phrase alignment: each word of a phrase to each of the other."""
     links = list[Link]()
     for match in filter(None, map(_PHRASE.fullmatch, text.split())):
-        source = _span(int(match[1]), int(match[2] or match[1]))
-        links += [(j, i) for i in _span(int(match[3]), int(match[4] or match[3])) for j in source]
+        links += product(_span(match[1], match[2]), _span(match[3], match[4]))
     return links_of(links)
 
 
-def _span(first: int, last: int) -> range:
-    """Return the indices of a phrase; raise AttnvizError where they are no valid span."""
+def _span(begin: str, end: str | None) -> range:
+    """Return the indices of a phrase, of one word without `end`; raise AttnvizError where they are no valid span."""
+    first, last = int(begin), int(end or begin)
     if not first <= last < first + _LONGEST_SPAN:
         raise AttnvizError(gettext("{first}-{last} is not a range of words.", first=first, last=last))
     return range(first, last + 1)
@@ -593,9 +595,9 @@ def _segments(text: str) -> SentencePair:
     target, links, before, aligned = list[str](), list[Link](), 0, False
     for segment in _SEGMENT.finditer(text):
         phrase = split_tokens(text[before : segment.start()])
-        source = _span(int(segment[1]), int(segment[2]))
+        source = _span(segment[1], segment[2])
         if segment[3] is None:
-            links += [(j, len(target) + i) for i in range(len(phrase)) for j in source]
+            links += product(source, range(len(target), len(target) + len(phrase)))
         else:
             aligned = True
             links += [(source[0] + j, len(target) + i) for j, i in parse_links(segment[3]).all]
@@ -614,8 +616,7 @@ def line_near_miss(content: Content) -> str | None:
             "The file looks like a fairseq log, but it has no A- lines. Run fairseq-generate with --print-alignment "
             "soft, and without --remove-bpe."
         )
-    first = [part.strip() for part in lines[0][1].split(BAR)]
-    if len(first) in (5, 6) and first[0] and is_number(first[2]):
+    if any("weights" in layout.body and layout.fields(lines[0][1]) for layout in LAYOUTS):
         return gettext(
             "The file resembles the output of Nematus, with a header before each matrix. But no row of weights "
             "follows the first header."
@@ -640,7 +641,8 @@ def line_near_miss(content: Content) -> str | None:
             )
     if not all(BAR in line for _, line in lines):
         return None
-    if any(part.split() and "= " in part for part in first) or (len(first) == 3 and is_number(first[2])):
+    first = [part.strip() for part in lines[0][1].split(BAR)]
+    if any("= " in part for part in first) or (len(first) == 3 and is_number(first[2])):
         return gettext(
             "The file looks like an n-best list without alignments. Run moses with "
             "-print-alignment-info-in-n-best, or marian-decoder with --n-best --alignment soft."
