@@ -79,11 +79,12 @@ def token_lines(content: Content) -> list[list[str]] | None:
 def _read(line: str, **tokens: list[str]) -> SentencePair:
     if not _REST.fullmatch(_CELL.sub("", line)):
         raise AttnvizError(gettext("A line of the file is not a list of weights."))
-    weights = {(int(i), int(j)): float(weight) for j, weight, i in _CELL.findall(line)}
+    cells = _CELL.findall(line)
+    weights = {(int(i), int(j)): float(weight) for j, weight, i in cells}
     if not weights:
         return SentencePair(tokens, Links(frozenset()))
     rows, columns = (max(places) + 1 for places in zip(*weights, strict=True))
-    if rows * columns != len(weights):
+    if not rows * columns == len(weights) == len(cells):
         raise AttnvizError(gettext("Each target token of a sentence must have one weight for every source token."))
     matrix = [[weights[i, j] for j in range(columns)] for i in range(rows)]
     return SentencePair({**tokens, "matrix": matrix, "origin": "SoftAlignments"})
