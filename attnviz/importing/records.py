@@ -112,7 +112,7 @@ class AttentionRecords(Sequence[Attention]):
     ) -> Attention:
         """Return the record of the pair at 0-based `index`; `source` and `target` replace all other tokens."""
         pair, typed = self._pair(index), bool(source or target)
-        if not typed and [] in self.tokens(index):
+        if not typed and [] in self.tokens(index, pair):
             raise AttnvizError(
                 gettext(
                     "The source or the target is a blank line, so there is nothing to show. Give a source and a "
@@ -145,7 +145,7 @@ class AttentionRecords(Sequence[Attention]):
     def is_blank(self, index: int) -> bool:
         """Return whether the pair at 0-based `index` has a blank line as source or target, and no links."""
         pair = self._pair(index)
-        return not pair.problem and not (pair.links and pair.links.all) and [] in self.tokens(index)
+        return not pair.problem and not (pair.links and pair.links.all) and [] in self.tokens(index, pair)
 
     def filled(self, index: int) -> Attention | None:
         """Return the record of the pair at 0-based `index`; None where it is blank, or damaged.
@@ -164,9 +164,12 @@ class AttentionRecords(Sequence[Attention]):
             self.problems[index] = str(error)
             return None
 
-    def tokens(self, index: int) -> tuple[list[str] | None, list[str] | None]:
-        """Return the source and target tokens of the pair at 0-based `index`: [] for a blank line, None if unknown."""
-        pair, sides = self._pair(index), list[list[str] | None]()
+    def tokens(self, index: int, pair: SentencePair | None = None) -> tuple[list[str] | None, list[str] | None]:
+        """Return the source and target tokens of the pair at 0-based `index`: [] for a blank line, None if unknown.
+
+        `pair` is the pair at `index`, where it has been read before.
+        """
+        pair, sides = pair or self._pair(index), list[list[str] | None]()
         for side, name in ((self.source, "source"), (self.target, "target")):
             given = self._given_tokens(side, index, pair)
             sides.append(known_tokens(given or pair.fields.get(name, given)))

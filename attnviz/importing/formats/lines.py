@@ -310,6 +310,8 @@ def read_lines(content: Content, _: int | None = None, *, name: str | None = Non
 
     The layout is one of the format `name`, where given.
     """
+    if not content.filled:
+        return None
     fitting = list[tuple[Layout, list[Item]]]()
     for layout in LAYOUTS:
         items = _items(layout, content) if name in (None, layout.name) else None
@@ -317,7 +319,7 @@ def read_lines(content: Content, _: int | None = None, *, name: str | None = Non
         if items and any(item.fields.get(name, "").strip() for item in items for name in needed):
             fitting.append((layout, items))
     if not fitting:
-        if name is None and content.filled and all(_is_model_row(line.split()) for _, line in content.filled):
+        if name is None and all(_is_model_row(line.split()) for _, line in content.filled):
             raise AttnvizError(
                 gettext(
                     "The file looks like a table of GIZA++’s model, which has no links. The links are in the files "
@@ -360,7 +362,7 @@ def _items(layout: Layout, content: Content) -> list[Item] | None:
 
 def _blocks(layout: Layout, content: Content) -> list[Item] | None:
     """Return the pairs of a file whose lines are a header and the lines of its pair, such as the rows of a matrix."""
-    if not content.filled or not layout.fields(content.filled[0][1]):
+    if not layout.fields(content.filled[0][1]):
         return None
     items, bodies = list[Item](), list[list[str]]()
     for number, line in paced(enumerate(content.lines, 1)):
