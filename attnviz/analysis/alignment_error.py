@@ -173,7 +173,8 @@ def _interval(counts: NDArray[np.int64], samples: int, confidence: float, seed: 
     generator = np.random.default_rng(seed)
     rates = []
     for _ in range(samples):
-        links, sure, sure_hits, possible_hits = counts[generator.integers(0, len(counts), len(counts))].sum(axis=0)
+        drawn = generator.integers(0, len(counts), len(counts))
+        links, sure, sure_hits, possible_hits = np.bincount(drawn, minlength=len(counts)) @ counts
         if links + sure:
             rates.append(1 - (sure_hits + possible_hits) / (links + sure))
     if not rates:

@@ -88,12 +88,14 @@ class FileLinks:
         """
         faulty = list[tuple[int, Link]]()
         for index, pair in enumerate(self.pairs):
+            if not pair.all:
+                continue
             sizes = list[float]()
             for map_, own, theirs in zip(self.maps[index], self.words[index], others.words[index], strict=True):
                 tokens = map_.owners if map_ else theirs if own is None else own
                 sizes.append(math.inf if tokens is None else len(tokens))
             highest = [max(places) - base for places in zip(*pair.all, strict=True)]
-            if base == 0 and all(high < size for high, size in zip(highest, sizes, strict=False)):
+            if base == 0 and all(high < size for high, size in zip(highest, sizes, strict=True)):
                 continue
             number = self.numbers[index] if self.numbers else index + 1
             faulty += [
@@ -206,7 +208,7 @@ def linkable(record: Aligned) -> Sides:
 
 def _records_side(records: AttentionRecords) -> FileLinks:
     """Return the links of a file, between tokens; of a matrix, between words. Damaged and blank pairs are left out."""
-    file_pairs, remarks = list(records.pairs), list[str]()
+    file_pairs, remarks = [records.pair(place) for place in range(len(records))], list[str]()
     linked = any(pair.links is not None for pair in file_pairs if not pair.problem)
     loaded = dict[int, Attention]()
     for place in () if linked else range(len(records)):
@@ -228,7 +230,7 @@ def _records_side(records: AttentionRecords) -> FileLinks:
         side = word_side([_record_links(record) for record in loaded.values()], words, numbers)
         return replace(side, places=places, remarks=tuple(remarks))
     pairs = [file_pairs[place].links or Links(frozenset()) for place in places]
-    tokens = [records.tokens(place) for place in places]
+    tokens = [file_pairs[place].sides for place in places]
     counting = _counting(records, pairs, tokens)
     if counting is None:
         swapped = [pair.swapped() for pair in pairs]
@@ -285,8 +287,8 @@ def _words_of(
 
     With `ends`, a token after the last means `</s>`.
     """
-    if tokens is None:
-        return None, None
+    if not tokens:
+        return tokens, WordMap([None], 0) if ends and tokens is not None else None
     pieces = to_pieces(tokens, special)
     words = [""] * (max(pieces.words, default=-1) + 1)
     for piece, word in zip(pieces.pieces, pieces.words, strict=True):

@@ -135,7 +135,7 @@ class AttentionRecords(Sequence[Attention]):
     ) -> Attention:
         """Return the record of the pair at 0-based `index`; `source` and `target` replace all other tokens."""
         pair = self.pair(index, source, target)
-        if [] in (pair.tokens("source"), pair.tokens("target")):
+        if [] in pair.sides:
             raise AttnvizError(
                 gettext(
                     "The source or the target is a blank line, so there is nothing to show. Give a source and a "
@@ -154,8 +154,8 @@ class AttentionRecords(Sequence[Attention]):
 
     def is_blank(self, index: int) -> bool:
         """Return whether the pair at 0-based `index` has a blank line as source or target, and no links."""
-        pair = self.pairs[index]
-        return not pair.problem and not (pair.links and pair.links.all) and [] in self.tokens(index)
+        pair = self.pair(index)
+        return not pair.problem and not (pair.links and pair.links.all) and [] in pair.sides
 
     def filled(self, index: int) -> Attention | None:
         """Return the record of the pair at 0-based `index`; None where it is blank, or damaged.
@@ -176,8 +176,7 @@ class AttentionRecords(Sequence[Attention]):
 
     def tokens(self, index: int) -> tuple[list[str] | None, list[str] | None]:
         """Return the source and target tokens of the pair at 0-based `index`: [] for a blank line, None if unknown."""
-        pair = self.pair(index)
-        return pair.tokens("source"), pair.tokens("target")
+        return self.pair(index).sides
 
     @cached_property
     def link_counting(self) -> Counting:

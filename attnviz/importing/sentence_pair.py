@@ -77,9 +77,16 @@ class SentencePair:
         """Return the tokens of `side`, "source" or "target": [] for a blank line, None where they are unknown."""
         return known_tokens(self.fields.get(side))
 
+    @property
+    def sides(self) -> tuple[list[str] | None, list[str] | None]:
+        """Source and target tokens, as `tokens` returns them."""
+        return self.tokens("source"), self.tokens("target")
+
     def with_tokens(self, source: Tokens | None, target: Tokens | None) -> SentencePair:
         """Return the pair with these tokens in place of its own, where given; a blank line replaces no tokens."""
         given = {side: tokens for side, tokens in (("source", source), ("target", target)) if tokens is not None}
+        if not given:
+            return self
         fields = dict(self.fields)
         for side, tokens in given.items():
             own = self.tokens(side) or []

@@ -48,7 +48,7 @@ class Links:
 
     def moved(self, source: int, target: int) -> Links:
         """Return the links with `source` and `target` added to their indices."""
-        if source == target == 0:
+        if source == target == 0 or not self.all:
             return self
         return self._mapped(lambda link: (link[0] + source, link[1] + target))
 

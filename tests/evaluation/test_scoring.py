@@ -294,3 +294,10 @@ def test_word_errors_are_counted(tmp_path: Path) -> None:
     )
     assert alignment_error(links, ["0-0 1-1", "0-0 1-1", "0-0 1?1"]).word_errors is None
     assert alignment_error(links, ["0-0 1-0", "0-0 1-0", "1-1"]).word_errors == ()
+
+
+def test_blank_lines_are_pairs_without_words_and_links(tmp_path: Path) -> None:
+    path = tmp_path / "links"
+    path.write_text("a b\tc d\t0-0 1-1\n\n\n", encoding="utf-8")
+    scored = score(path, path)
+    assert (scored.error.aer, [one.links for one in scored.error.sentences]) == (0.0, [2, 0, 0])

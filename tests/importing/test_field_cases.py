@@ -507,3 +507,17 @@ def test_tokens_that_are_no_strings_damage_their_pair_alone(tmp_path: Path, caps
     records = read_attention(path)
     assert [records.filled(index) is None for index in range(4)] == [False, True, True, False]
     assert sorted(records.problems) == [1, 2]
+
+
+def test_a_source_alone_in_a_log_of_fairseq_is_a_pair_that_is_cut_short(tmp_path: Path) -> None:
+    lines = ["S-0\ta b", "H-0\t-0.1\tc", "A-0\t1-0", "S-1\te"]
+    records = read_attention(_file(tmp_path / "log", lines))
+    assert [bool(pair.problem) for pair in records.pairs] == [False, True]
+
+
+@pytest.mark.parametrize("line", ["[[[0, 0.5, 0], [1, 0.5, 0], [1, 0.5, 0], ], ], ", "[[0, x, 0], ], "])
+def test_damaged_table_of_soft_alignments_is_a_damaged_pair(line: str, tmp_path: Path) -> None:
+    lines = ["var alignments = [", "[[[0, 0.5, 0], ], [[1, 0.5, 0], ], ], ", line, "]"]
+    records = read_attention(_file(tmp_path / "x.ali.js", lines), ["a b"] * 2, ["c"] * 2)
+    assert [bool(pair.problem) for pair in records.pairs] == [False, True]
+    assert records[0].alignment.tolist() == [[0.5, 0.5]]

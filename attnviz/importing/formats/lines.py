@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -22,26 +22,27 @@ from attnviz.importing.sentence_pair import Orientation, SentencePair, Sentences
 from attnviz.languages import gettext
 from attnviz.reading import Content, paced
 from attnviz.trace.attention_builder import split_tokens
-from attnviz.trace.link_text import Ends, Link, Links, are_links, links_of, parse_links
+from attnviz.trace.link_text import Ends, Link, Links, are_links, infer_counting, links_of, parse_links
 
 BAR = "|||"
 """Separator of fields in many layouts."""
 _REST = "…"
 """In a layout: any number of further fields."""
-_ID = re.compile(r"[0-9]{1,9}")
+_ID = re.compile(r"([0-9]{1,9})")
 _LOGGED_SCORE = re.compile(r"-?(?:[0-9]{1,40}\.[0-9]{1,40}(?:[eE][-+]?[0-9]{1,6})?|inf|nan)")
 """A score by `std::to_string`, with six decimals: an integer may be a translation."""
 _SIZES = re.compile(r"[0-9]{1,6}[ \t]+[0-9]{1,6}")
 _GIZA_HEADER = re.compile(r"# [Ss]entence pair \(([0-9]{1,9})\) source length ([0-9]{1,6}) target length ([0-9]{1,6})")
 _LINK_LINE = re.compile(rf"([0-9]{{1,6}})[ \t]+([0-9]{{1,6}})(?:[ \t]+([SPsp]))?(?:[ \t]+({NUMBER}))?")
 """A link of the shared tasks: source word, target word, S or P, probability."""
+_ZEROS = re.compile(r"^0[ \t]+0\b", re.MULTILINE)
+_GIZA_WORD = re.compile(r"(?<!\S)(\S+)[ \t]+\(\{((?:[ \t]+[0-9]{1,9})*)[ \t]+\}\)(?!\S)")
+"""A source word, and the numbers of its target words."""
 _PHRASE = re.compile(r"([0-9]{1,6})(?:-([0-9]{1,6}))?=([0-9]{1,6})(?:-([0-9]{1,6}))?")
 """A source span and a target span of a phrase alignment."""
 _SEGMENT = re.compile(r"(?<!\S)\|([0-9]{1,6})-([0-9]{1,6})(?:,wa=([0-9 -]*)(?:,[^|]*)?)?\|(?!\S)")
 """Source span after each translated phrase; with -tt also the word alignment inside the phrase."""
 _LONGEST_SPAN = 200
-_FIRST = 10
-"""Number of first lines, besides those that may be damaged, that show whether a file can have a layout."""
 _SAMPLE = 1000
 """Number of pairs that decide between two layouts that fit a file."""
 MOST_PAIRS = 1_000_000
@@ -49,25 +50,28 @@ MOST_PAIRS = 1_000_000
 
 
 class Item(NamedTuple):
-    """A pair of a file: the number of its line, from 1, and its fields; None where the line is in no layout."""
+    """A pair of a file."""
 
     line: int
-    fields: Mapping[str, str] | None
-    text: str = ""
+    """Number of its line, from 1."""
+    text: str
     """The line."""
+    fields: Mapping[str, str]
+    """Its fields by their names; empty for a blank line, and a line that is not in the layout."""
+    place: int | None = None
+    """Line of the pair in source and target files, from 0; None where it is the pair's position in this file."""
 
     @property
-    def links(self) -> list[str]:
-        """Links of the shared tasks, one a line."""
-        return (self.fields or {}).get("link", "").split("\n")
+    def is_damaged(self) -> bool:
+        """Whether the line is in no layout."""
+        return not self.fields and bool(self.text.strip())
 
     @property
     def number(self) -> int | None:
         """Number of the pair, where it has one."""
-        fields = self.fields or {}
-        header = _GIZA_HEADER.match(fields.get("header", ""))
-        key = header[1] if header else fields.get("id", fields.get("key", ""))
-        return int(key) if _ID.fullmatch(key) else None
+        key = self.fields.get("id") or self.fields.get("key") or self.fields.get("header", "")
+        match = _ID.fullmatch(key) or _GIZA_HEADER.match(key)
+        return int(match[1]) if match else None
 
 
 @dataclass(frozen=True)
@@ -92,30 +96,38 @@ class Layout:
     body: tuple[str, ...] = ()
     """Names of the lines after a line of `form`; the last may stand for several lines."""
     further: tuple[str, ...] = ()
-    """Forms of other lines of a log; the lines of a pair have the same number."""
+    """Forms of other lines of a log, which also has lines of no form."""
     rows: Orientation = "target"
     aliases: tuple[str, ...] = ()
 
-    def fields(self, line: str, form: str = "") -> dict[str, str] | None:
-        """Return the fields of a line by their names; None where the line has another layout."""
-        separator, names = _parsed(form or self.form)
-        parts = line.split(None, len(names) - 1) if separator == " " else line.split(separator)
-        parts = [part.strip(" \t") for part in parts]
-        if _REST in names:
-            place = names.index(_REST)
-            names, last = names[:place], names[place + 1 :]
-            # Of further fields the first that can be the last of the layout is it.
-            parts = parts[:place] + [part for part in parts[place:] if last and _is_valid(last[0], part)][:1]
-            names += last
-        if len(parts) != len(names):
-            return None
-        found = dict[str, str]()
-        for name, part in zip(names, parts, strict=True):
-            prefix, dash, bare = name.rpartition("-")
-            if not part.startswith(prefix + dash) or not _is_valid(bare, part[len(prefix + dash) :]):
-                return None
-            found[bare] = part[len(prefix + dash) :]
-        return found
+    def fields(self, line: str) -> dict[str, str]:
+        """Return the fields of a line by their names; none where the line has another layout."""
+        for form in (self.form, *self.further):
+            if found := _fields(form, line):
+                return found
+        return {}
+
+
+def _fields(form: str, line: str) -> dict[str, str]:
+    """Return the fields of a line by their names; none where the line has another form."""
+    separator, names = _parsed(form)
+    parts = line.split(None, len(names) - 1) if separator == " " else line.split(separator)
+    if _REST in names:
+        place = names.index(_REST)
+        names, last = names[:place], names[place + 1 :]
+        # Of further fields the first that can be the last of the layout is it.
+        parts = parts[:place] + [part for part in parts[place:] if last and _is_valid(last[0], part.strip(" \t"))][:1]
+        names += last
+    if len(parts) != len(names):
+        return {}
+    found = dict[str, str]()
+    for name, part in zip(names, parts, strict=True):
+        prefix, dash, bare = name.rpartition("-")
+        text = part.strip(" \t")
+        if not text.startswith(prefix + dash) or not _is_valid(bare, text.removeprefix(prefix + dash)):
+            return {}
+        found[bare] = text.removeprefix(prefix + dash)
+    return found
 
 
 @cache
@@ -139,6 +151,10 @@ def _are_groups(text: str) -> bool:
     return "," in text and are_weights(text.replace(",", " ").split())
 
 
+def _are_phrases(text: str) -> bool:
+    return all(map(_PHRASE.fullmatch, text.split()))
+
+
 _CHECKS: Mapping[str, Callable[[str], object]] = {
     "id": _ID.fullmatch,
     "key": bool,
@@ -147,9 +163,8 @@ _CHECKS: Mapping[str, Callable[[str], object]] = {
     "links": _are_links,
     "sure": _are_links,
     "possible": _are_links,
-    "alignment": lambda text: _are_links(text) or _are_groups(text),
+    "alignment": lambda text: _are_links(text) or _are_groups(text) or _are_phrases(text),
     "positions": lambda text: _are_links(text) or _are_groups(text) or all(map(_ID.fullmatch, text.split())),
-    "phrases": lambda text: _are_links(text) or all(map(_PHRASE.fullmatch, text.split())),
     "segments": lambda text: text.endswith("|") and _SEGMENT.search(text),
     "link": _LINK_LINE.fullmatch,
     "sizes": _SIZES.fullmatch,
@@ -157,7 +172,7 @@ _CHECKS: Mapping[str, Callable[[str], object]] = {
     "rows": _ID.fullmatch,
     "header": _GIZA_HEADER.match,
 }
-_LINKED = ("links", "possible", "alignment", "positions", "phrases", "segments", "link", "weights", "giza")
+_LINKED = ("links", "possible", "alignment", "positions", "segments", "link", "weights", "giza")
 """Fields with links or weights."""
 
 _MARIAN = "Marian, OpenNMT-py, eole"
@@ -214,7 +229,7 @@ LAYOUTS = (
     Layout(
         "moses",
         "Moses",
-        "id ||| target ||| features ||| score ||| … ||| phrases",
+        "id ||| target ||| features ||| score ||| … ||| alignment",
         "0 ||| une ||| LM= -1 ||| -3 ||| 0=0",
         "`moses -n-best-list … -print-alignment-info-in-n-best`",
         base=0,
@@ -295,14 +310,16 @@ def read_lines(content: Content, _: int | None = None, *, name: str | None = Non
 
     The layout is one of the format `name`, where given.
     """
+    if not content.filled:
+        return None
     fitting = list[tuple[Layout, list[Item]]]()
     for layout in LAYOUTS:
         items = _items(layout, content) if name in (None, layout.name) else None
         needed = ("sure",) if "sure" in layout.form else _LINKED
-        if items and any(item.fields and any(map(item.fields.get, needed)) for item in items):
+        if items and any(item.fields.get(name, "").strip() for item in items for name in needed):
             fitting.append((layout, items))
     if not fitting:
-        if name is None and content.filled and all(_is_model_row(line.split()) for _, line in content.filled):
+        if name is None and all(_is_model_row(line.split()) for _, line in content.filled):
             raise AttnvizError(
                 gettext(
                     "The file looks like a table of GIZA++’s model, which has no links. The links are in the files "
@@ -310,142 +327,137 @@ def read_lines(content: Content, _: int | None = None, *, name: str | None = Non
                 )
             )
         return None
-    return _sentences(*min(fitting, key=lambda one: (_bad(one[1]), _misfits(*one) if len(fitting) > 1 else 0)))
+    return _sentences(
+        *min(
+            fitting,
+            key=lambda one: (sum(item.is_damaged for item in one[1]), _misfits(*one) if len(fitting) > 1 else 0),
+        )
+    )
 
 
 def _items(layout: Layout, content: Content) -> list[Item] | None:
     """Return the pairs of a file in a layout; None where more than a tenth, and more than one, of its lines are not."""
     if layout.body:
         return _blocks(layout, content)
-    if layout.name == "naacl" or layout.further:
-        return _keyed_lines(layout, content)
-    most = max(len(content.filled) // 10, int(len(content.filled) > 2))
-    if sum(layout.fields(line) is None for _, line in content.filled[: most + _FIRST]) > most:
-        return None
-    items, bad = list[Item](), 0
-    # Blank lines are pairs, unless pairs have numbers.
-    for number, line in paced(content.filled if "id" in layout.form.split() else enumerate(content.lines, 1)):
-        fields = layout.fields(line) if line.strip() else {}
-        items.append(Item(number, fields, line))
-        bad += fields is None
-        if bad > most:
+    most = 0 if layout.name == "naacl" else max(len(content.filled) // 10, int(len(content.filled) > 2))
+    found, bad = dict[int, dict[str, str]](), 0
+    for number, line in paced(content.filled):
+        is_other = layout.further and line[1:2] != "-"  # quicker than comparing all forms
+        if not is_other and (fields := layout.fields(line)):
+            found[number] = fields
+        elif bad < most or layout.further:
+            bad += 1
+        else:
             return None
-    return items
+    if layout.further:
+        # Alone, "A-0" may also be the only word of a sentence with a tab and its links behind it.
+        if bad and not any("source" in fields or "target" in fields for fields in found.values()):
+            return None
+        return [Item(number, "", fields) for number, fields in found.items()]
+    # Blank lines are pairs, unless pairs have numbers.
+    lines = content.filled if "id" in layout.form else enumerate(content.lines, 1)
+    items = [Item(number, line, found.get(number, {})) for number, line in lines]
+    return _by_pair(items) if layout.name == "naacl" else items
 
 
 def _blocks(layout: Layout, content: Content) -> list[Item] | None:
     """Return the pairs of a file whose lines are a header and the lines of its pair, such as the rows of a matrix."""
-    if not content.filled or layout.fields(content.filled[0][1]) is None:
+    if not layout.fields(content.filled[0][1]):
         return None
-    found = list[tuple[Item, list[str]]]()
+    items, bodies = list[Item](), list[list[str]]()
     for number, line in paced(enumerate(content.lines, 1)):
         fields = layout.fields(line)
-        if fields is not None or (BAR in line and BAR in layout.form):
-            found.append((Item(number, fields, line), []))
-        elif found:
-            found[-1][1].append(line)
-    names, items = layout.body, list[Item]()
-    for item, lines in found:
-        body = lines if len(names) > 1 else [line for line in lines if line.strip()]
-        parts = [*body[: len(names) - 1], "\n".join(body[len(names) - 1 :]).strip()]
-        is_whole = item.fields is not None and len(parts) == len(names)
-        fields = {**(item.fields or {}), **dict(zip(names, parts, strict=False))}
-        items.append(item._replace(fields=fields if is_whole else None))
-    first = (items[0].fields or {}).get("weights")
-    return items if first is None or are_weights(first.partition("\n")[0].split()) else None
+        if fields or (BAR in line and BAR in layout.form):
+            items.append(Item(number, line, fields))
+            bodies.append([])
+        elif bodies:
+            bodies[-1].append(line)
+    for place, (item, lines) in enumerate(zip(items, bodies, strict=True)):
+        parts = "\n".join(lines).split("\n", len(layout.body) - 1)
+        is_whole = bool(item.fields) and len(parts) == len(layout.body)
+        fields = {**item.fields, **dict(zip(layout.body, parts, strict=False))}
+        items[place] = item._replace(fields=fields if is_whole else {})
+    return items
 
 
-def _keyed_lines(layout: Layout, content: Content) -> list[Item] | None:
-    """Return the pairs of a file whose lines with the same number are those of one pair.
+def _by_pair(items: list[Item]) -> list[Item] | None:
+    """Return a pair for each number from the first to the last, from the items of a file with one link a line.
 
-    Other lines of a log are left out. A file with a link a line has a pair for each number from the first to the last.
+    Return None where the items are rows of another table.
     """
-    pairs, others, order = dict[int, dict[str, list[str]]](), 0, list[int]()
-    lines = dict[int, int]()
-    for number, line in paced(content.filled):
-        # Columns with words or links have tabs beside spaces.
-        in_columns = not layout.further and "\t" in line and (" " in line.strip() or line.endswith("\t"))
-        is_other = in_columns or (layout.further and line[1:2] != "-")
-        forms = () if is_other else (layout.form, *layout.further)
-        fields = next((one for form in forms if (one := layout.fields(line, form)) is not None), None)
-        if fields is None and not layout.further:
-            return None
-        if not fields:
-            others += fields is None
-            continue
-        pair = int(fields["id"])
-        order.append(pair)
-        lines.setdefault(pair, number)
-        for name, text in fields.items():
-            pairs.setdefault(pair, {}).setdefault(name, []).append(text)
-    if layout.further:
-        # Alone, "A-0" may also be the only word of a sentence with a tab and its links behind it.
-        if others and not any("target" in fields or "source" in fields for fields in pairs.values()):
-            return None
-        kept = [pair for pair, fields in pairs.items() if "positions" in fields or "target" in fields]
-        more = {pair: {"repeated": "1"} if len(pairs[pair].get("positions", ())) > 1 else {} for pair in kept}
-        return [Item(lines[one], {name: texts[0] for name, texts in pairs[one].items()} | more[one]) for one in kept]
-    marked = all(link.split()[2:3] for fields in pairs.values() for link in fields["link"])
-    if not order or order != sorted(order) or (order[0] > 1 and not marked):
+    numbers = [int(item.fields["id"]) for item in items]
+    marked = all(item.fields["link"].split()[2:3] for item in items)
+    # Columns with words or links have tabs beside spaces.
+    in_columns = any("\t" in item.text and (" " in item.text.strip() or item.text.endswith("\t")) for item in items)
+    if not items or in_columns or numbers != sorted(numbers) or (numbers[0] > 1 and not marked):
         return None
-    if order[-1] - order[0] >= MOST_PAIRS:
+    if numbers[-1] - numbers[0] >= MOST_PAIRS:
         raise AttnvizError(
             gettext(
                 "The sentence pairs are numbered up to {last}, which is more than attnviz reads. Split the file.",
-                last=order[-1],
+                last=numbers[-1],
             )
         )
-    links = {pair: "\n".join(fields["link"]) for pair, fields in pairs.items()}
-    numbers = range(order[0], order[-1] + 1)
-    return [Item(lines.get(pair, 0), {"id": str(pair), "link": links.get(pair, "")}) for pair in numbers]
-
-
-def _bad(items: Iterable[Item]) -> int:
-    return sum(item.fields is None for item in items)
+    pairs = {number: list[Item]() for number in range(numbers[0], numbers[-1] + 1)}
+    for number, item in zip(numbers, items, strict=True):
+        pairs[number].append(item)
+    return [
+        Item(
+            group[0].line if group else 0,
+            "",
+            {"id": str(number), "link": "\n".join(one.fields["link"] for one in group)},
+        )
+        for number, group in pairs.items()
+    ]
 
 
 def _misfits(layout: Layout, items: list[Item]) -> int:
-    """Return how many of the first pairs have a link, counted from 0, of a token that the layout does not give."""
+    """Return how many of the first pairs are damaged, or have a link, counted from 0, to a token that is not there."""
     misfits = 0
     for item in items[:_SAMPLE]:
-        with suppress(AttnvizError):
-            pair = _pair(layout, 0, {}, item)
-            for side, name in enumerate(("source", "target")):
-                count = len(split_tokens(pair.fields[name])) if name in pair.fields and pair.links else 10**6
-                misfits += any(link[side] >= count for link in (pair.links or Links(frozenset())).all)
+        try:
+            counted = _pair(layout, 0, item).counted(0)
+            infer_counting([counted] if counted else [], "never", 0)
+        except AttnvizError:
+            misfits += 1
     return misfits
 
 
 def _sentences(layout: Layout, items: list[Item]) -> Sentences:
-    """Return the pairs in the order of their numbers, of several with the same number the first."""
-    remarks, base, lines = list[str](), layout.base, dict[int, int]()
-    numbered = [(number, item) for item in items if (number := item.number) is not None]
-    numbers = [number for number, _ in numbered]
-    by_number = dict(reversed(numbered))
-    bad = [item for item in items if item.fields is None]
-    repeated = len(by_number) < len(numbers) or any(item.fields and "repeated" in item.fields for item in items)
-    if numbers and len(numbers) + len(bad) == len(items) and not (repeated and layout.name == "giza"):
+    """Return the pairs in the order of their numbers; of several fields of a pair with one name, the first."""
+    remarks, base, first = list[str](), layout.base, layout.first
+    pairs, others = dict[int, list[Item]](), list[Item]()
+    for item in items:
+        number = item.number
+        (others if number is None else pairs.setdefault(number, [])).append(item)
+    repeated = any(len({tuple(item.fields) for item in group}) < len(group) for group in pairs.values())
+    if pairs and not any(item.fields for item in others) and not (repeated and layout.name == "giza"):
         if repeated and layout.name == "simalign":
             raise AttnvizError(gettext("Two lines have the same number of a sentence pair. Give one file at a time."))
-        order = sorted(by_number)
-        remarks += ["best-only"] * repeated + ["reordered"] * ([*dict.fromkeys(numbers)] != order)
-        items = [*map(by_number.__getitem__, order), *bad]
-        first = order[0] if layout.name == "naacl" else min(order[0], 1) if layout.first is None else layout.first
-        if "key" not in layout.form or order != [*range(first, first + len(order))]:
-            lines = {number: number - first for number in order}
+        order = sorted(pairs)
+        remarks += ["best-only"] * repeated + ["reordered"] * ([*pairs] != order)
+        if first is None:
+            first = order[0] if layout.name == "naacl" else min(order[0], 1)
+        has_places = "key" not in layout.form or order != [*range(first, first + len(order))]
+        items = list[Item]()
+        for number in order:
+            fields = {name: text for item in reversed(pairs[number]) for name, text in item.fields.items()}
+            place = number - first if has_places else None
+            items.append(pairs[number][0]._replace(fields=fields, place=place))
+        items += others
     if layout.name == "naacl":
         # Word 0 means NULL, unless the file counts from 0. A link 0 0 shows that it does: NULL is never linked to NULL.
-        base = int(not any(line.split()[:2] == ["0", "0"] for item in items for line in item.links))
+        base = int(not any(_ZEROS.search(item.fields["link"]) for item in items))
         remarks += [] if base else ["counted-from-0"]
     swapped = layout.title == _MARIAN and _targets_first(items)
     return Sentences(
         items,
-        partial(_pair, layout, base or 0, lines, swapped=swapped),
+        partial(_pair, layout, base or 0, swapped=swapped),
         "amun" if swapped else layout.title,
         layout.ends,
         base,
         tuple(remarks),
-        first=max(numbers[0], 1) if layout.name == "naacl" else None,
+        first=max(first or 0, 1) if layout.name == "naacl" else None,
         format=layout.name,
         reason=gettext("Its lines are like “{example}”.", example=layout.example),
     )
@@ -458,7 +470,7 @@ def _targets_first(items: Iterable[Item]) -> bool:
     the target indices, because otherwise they could be target indices themselves.
     """
     unclear = True
-    for fields in (item.fields or {} for item in items):
+    for fields in (item.fields for item in items):
         links = [link.partition("-")[::2] for link in fields.get("alignment", "").split()]
         places = [str(place) for place in range(len(split_tokens(fields.get("target", ""))))]
         if [first for first, _ in links] != places:
@@ -467,22 +479,21 @@ def _targets_first(items: Iterable[Item]) -> bool:
     return not unclear
 
 
-def _pair(layout: Layout, base: int, lines: Mapping[int, int], item: Item, *, swapped: bool = False) -> SentencePair:
+def _pair(layout: Layout, base: int, item: Item, *, swapped: bool = False) -> SentencePair:
     """Return the pair of an item; raise AttnvizError, naming the line, where it is damaged."""
     try:
         pair = _values(layout, base, item)
     except AttnvizError as error:
         raise AttnvizError(gettext("Line {number}: {error}", number=item.line, error=str(error))) from error
-    line = None if item.number is None else lines.get(item.number)
     if swapped and pair.links is not None:
-        return SentencePair(pair.fields, pair.links.swapped(), (*pair.remarks, "target-first"), line)
-    return SentencePair(pair.fields, pair.links, pair.remarks, line, layout.rows)
+        pair = replace(pair, links=pair.links.swapped(), remarks=(*pair.remarks, "target-first"))
+    return SentencePair(pair.fields, pair.links, pair.remarks, item.place, layout.rows)
 
 
 def _values(layout: Layout, base: int, item: Item) -> SentencePair:
     """Return the tokens and the links or weights of a pair."""
     fields = item.fields
-    if fields is None:
+    if item.is_damaged:
         raise AttnvizError(
             gettext("“{line}” is not like “{example}”.", line=item.text.strip()[:60], example=layout.example)
         )
@@ -494,14 +505,14 @@ def _values(layout: Layout, base: int, item: Item) -> SentencePair:
     if "segments" in fields:
         return _segments(fields["segments"])
     if "link" in fields:
-        return _shared_task(item.links, base)
+        return _shared_task(fields["link"], base)
     if "sure" in fields:
         sure, possible = parse_links(fields["sure"]).all, parse_links(fields["possible"]).all
         return SentencePair(tokens, Links(sure | possible, possible - sure, annotated=True))
     origin = {"origin": layout.title.partition(",")[0]}
     if "weights" in fields:
         return SentencePair({**tokens, "matrix": _matrix(fields), **origin})
-    text = next((fields[name] for name in ("links", "alignment", "positions", "phrases") if name in fields), None)
+    text = next((fields[name] for name in ("links", "alignment", "positions") if name in fields), None)
     if text is None:
         raise AttnvizError(gettext("the sentence has no alignment: the file is cut short."))
     if _are_links(text):
@@ -515,7 +526,7 @@ def _values(layout: Layout, base: int, item: Item) -> SentencePair:
 
 def _matrix(fields: Mapping[str, str]) -> NDArray[np.float64]:
     """Return the rows of weights after a header, which gives the size of the matrix, or one less for `</s>`."""
-    matrix = matrix_of([row.split() for row in fields["weights"].split("\n")])
+    matrix = matrix_of([row.split() for row in fields["weights"].split("\n") if row.strip()])
     sizes = [int(size) for size in (fields.get("sizes") or f"{fields['columns']} {fields['rows']}").split()]
     if not any(0 <= matrix.shape[0] - m <= 1 and 0 <= matrix.shape[1] - n <= 1 for m, n in (sizes, sizes[::-1])):
         raise AttnvizError(
@@ -530,15 +541,10 @@ def _matrix(fields: Mapping[str, str]) -> NDArray[np.float64]:
 
 def _giza(fields: Mapping[str, str]) -> SentencePair:
     """Return the pair of three lines of GIZA++: header, target, and each source word with the numbers of its words."""
-    parts, place, words = split_tokens(fields["giza"]), 0, list[tuple[str, list[int]]]()
-    with suppress(ValueError):  # no closing bracket, or no number within
-        while parts[place + 1 : place + 2] == ["({"]:
-            end = parts.index("})", place + 2)
-            words.append((parts[place], [int(one[:9]) for one in parts[place + 2 : end]]))
-            place = end + 1
+    words = _GIZA_WORD.findall(fields["giza"])
     target, source = split_tokens(fields["target"]), [word for word, _ in words[1:]]
     header = _GIZA_HEADER.match(fields["header"])
-    if place < len(parts) or not words or words[0][0] != "NULL" or header is None:
+    if not words or words[0][0] != "NULL" or _GIZA_WORD.sub("", fields["giza"]).strip() or header is None:
         raise AttnvizError(gettext("the third line of the pair is not a list of source words with their links."))
     if sorted((int(header[2]), int(header[3]))) != sorted((len(source), len(target))):
         raise AttnvizError(
@@ -548,36 +554,35 @@ def _giza(fields: Mapping[str, str]) -> SentencePair:
                 target=len(target),
             )
         )
-    links = [(j, i) for j, (_, positions) in enumerate(words[1:], 1) for i in positions]
+    links = [(j, int(i)) for j, (_, positions) in enumerate(words[1:], 1) for i in positions.split()]
     return SentencePair({"source": source, "target": target}, links_of(links))
 
 
-def _shared_task(lines: Iterable[str], base: int) -> SentencePair:
+def _shared_task(text: str, base: int) -> SentencePair:
     """Return the links of a pair of the shared tasks of NAACL 2003 and ACL 2005, one a line."""
-    found = [match for line in lines if (match := _LINK_LINE.fullmatch(line))]
-    kept = {
-        (int(match[1]), int(match[2])): match for match in found if not base or 0 not in (int(match[1]), int(match[2]))
-    }
+    matches = filter(None, map(_LINK_LINE.fullmatch, text.split("\n")))
+    found = {(int(match[1]), int(match[2])): match for match in matches}
+    kept = {link: match for link, match in found.items() if not base or 0 not in link}
     sure = {link for link, match in kept.items() if match[3] not in ("P", "p")}
     shares = {link: float(match[4]) for link, match in kept.items() if match[4]}
     if len(shares) < len(kept) or not all(0 <= one <= 1 for one in shares.values()) or not any(shares.values()):
         shares = {}
     links = links_of([*kept]).all
-    remarks = ("null-links",) if any(0 in (int(match[1]), int(match[2])) for match in found) and base else ()
-    return SentencePair({}, Links(links, links - sure, shares, any(match[3] for match in found)), remarks)
+    remarks = ("null-links",) if len(kept) < len(found) else ()
+    return SentencePair({}, Links(links, links - sure, shares, any(match[3] for match in found.values())), remarks)
 
 
 def _phrases(text: str) -> Links:
     """Return the links of a phrase alignment: each word of a phrase to each of the other."""
     links = list[Link]()
     for match in filter(None, map(_PHRASE.fullmatch, text.split())):
-        source = _span(int(match[1]), int(match[2] or match[1]))
-        links += [(j, i) for i in _span(int(match[3]), int(match[4] or match[3])) for j in source]
+        links += product(_span(match[1], match[2]), _span(match[3], match[4]))
     return links_of(links)
 
 
-def _span(first: int, last: int) -> range:
-    """Return the indices of a phrase; raise AttnvizError where they are no valid span."""
+def _span(begin: str, end: str | None) -> range:
+    """Return the indices of a phrase, of one word without `end`; raise AttnvizError where they are no valid span."""
+    first, last = int(begin), int(end or begin)
     if not first <= last < first + _LONGEST_SPAN:
         raise AttnvizError(gettext("{first}-{last} is not a range of words.", first=first, last=last))
     return range(first, last + 1)
@@ -592,9 +597,9 @@ def _segments(text: str) -> SentencePair:
     target, links, before, aligned = list[str](), list[Link](), 0, False
     for segment in _SEGMENT.finditer(text):
         phrase = split_tokens(text[before : segment.start()])
-        source = _span(int(segment[1]), int(segment[2]))
+        source = _span(segment[1], segment[2])
         if segment[3] is None:
-            links += [(j, len(target) + i) for i in range(len(phrase)) for j in source]
+            links += product(source, range(len(target), len(target) + len(phrase)))
         else:
             aligned = True
             links += [(source[0] + j, len(target) + i) for j, i in parse_links(segment[3]).all]
@@ -613,14 +618,13 @@ def line_near_miss(content: Content) -> str | None:
             "The file looks like a fairseq log, but it has no A- lines. Run fairseq-generate with --print-alignment "
             "soft, and without --remove-bpe."
         )
-    first = [part.strip() for part in lines[0][1].split(BAR)]
-    if len(first) in (5, 6) and first[0] and is_number(first[2]):
+    if any("weights" in layout.body and layout.fields(lines[0][1]) for layout in LAYOUTS):
         return gettext(
             "The file resembles the output of Nematus, with a header before each matrix. But no row of weights "
             "follows the first header."
         )
     for layout in LAYOUTS:
-        fits = [layout.fields(line) is not None for _, line in lines]
+        fits = [bool(layout.fields(line)) for _, line in lines]
         if not layout.body and not layout.further and 2 * sum(fits) >= len(lines) and not all(fits):
             number, line = lines[fits.index(False)]
             return gettext(
@@ -639,7 +643,8 @@ def line_near_miss(content: Content) -> str | None:
             )
     if not all(BAR in line for _, line in lines):
         return None
-    if any(part.split() and "= " in part for part in first) or (len(first) == 3 and is_number(first[2])):
+    first = [part.strip() for part in lines[0][1].split(BAR)]
+    if any("= " in part for part in first) or (len(first) == 3 and is_number(first[2])):
         return gettext(
             "The file looks like an n-best list without alignments. Run moses with "
             "-print-alignment-info-in-n-best, or marian-decoder with --n-best --alignment soft."

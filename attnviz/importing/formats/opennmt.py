@@ -17,7 +17,6 @@ from attnviz.importing.format import Format
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 from attnviz.reading import Content
-from attnviz.trace import MOST_TOKENS
 
 _STAMP = re.compile(r"^\[[^]]{10,60}\] ")
 """Prefix of a log line: `[2024-06-27 19:56:21,123 INFO] `."""
@@ -39,24 +38,24 @@ def read(content: Content, _: int | None) -> Sentences | None:
 
 
 def _pairs(lines: Sequence[str]) -> Iterator[SentencePair]:
-    header, rows, logged = list[str](), list[tuple[str, str]](), dict[str, str]()
+    header, rows, logged = list[str](), list[tuple[str, list[str]]](), dict[str, str]()
     for raw in (*lines, ""):
         line = _STAMP.sub("", raw)
         row = _ROW.match(line)
-        if row and header and row[2].count(".") == len(header):
-            rows.append((row[1], row[2]))
+        if row and header and len(weights := _NUMBER.findall(row[2])) == len(header):
+            rows.append((row[1], weights))
             continue
         if rows:
             yield _pair(header, rows, logged)
             rows, logged = [], {}
-        header = [name for name in line.split(" ") if name] if len(line) < 20 * MOST_TOKENS else []
+        header = [name for name in line.split(" ") if name]
         if sentence := _SENTENCE.match(line):
             logged[sentence[1]] = sentence[2].strip()
 
 
-def _pair(header: list[str], rows: list[tuple[str, str]], logged: Mapping[str, str]) -> SentencePair:
+def _pair(header: list[str], rows: list[tuple[str, list[str]]], logged: Mapping[str, str]) -> SentencePair:
     """Return the pair of a table, with the full tokens of the sentences in the log where they fit its names."""
-    matrix = np.array([_NUMBER.findall(numbers) for _, numbers in rows], dtype=np.float64)
+    matrix = np.array([weights for _, weights in rows], dtype=np.float64)
     fields: dict[str, Any] = {"matrix": matrix, "origin": "OpenNMT-py, eole"}
     is_cut = False
     for side, names, tokens, longest in (

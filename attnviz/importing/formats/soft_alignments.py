@@ -10,20 +10,15 @@ import re
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from attnviz.errors import AttnvizError
 from attnviz.importing.format import NUMBER, Format
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 from attnviz.reading import Content, open_content
-from attnviz.trace import MOST_TOKENS
 from attnviz.trace.link_text import Links
 
 _BEGIN = re.compile(r"\s*var (alignments|sources|targets) = \[")
 _CELL = re.compile(rf"\[([0-9]{{1,6}}),\s*(?:np\.float(?:16|32|64)\()?({NUMBER}|nan)\)?,\s*([0-9]{{1,6}})\]")
-_EMPTY = re.compile(r"\s*\[\s*\][\s,]*")
-"""Line of a pair without weights."""
 _REST = re.compile(r"[\s,\[\];]*")
 
 
@@ -37,22 +32,24 @@ def read(content: Content, _: int | None) -> Sentences | None:
     """Return one sentence pair for each line, with the tokens of the neighbouring files where they exist."""
     if (found := _lines(content, "alignments")) is None:
         return None
-    lines = [line for line in found if _CELL.search(line) or _EMPTY.fullmatch(line)]
-    pairs: list[dict[str, Any]] = [{"line": line} for line in lines]
+    columns: dict[str, list[Any]] = {"line": [line for line in found if "[" in line]}
     for side, label, end in (("source", gettext("source"), "src"), ("target", gettext("target"), "trg")):
         path = Path(re.sub(r"\.ali\.js$", f".{end}.js", content.name))
-        sentences = token_lines(open_content(path)) if path.name != Path(content.name).name and path.is_file() else None
-        if sentences and len(sentences) != len(lines):
+        if path.name == Path(content.name).name or not path.is_file():
+            continue
+        sentences = token_lines(open_content(path)) or []
+        if sentences and len(sentences) != len(columns["line"]):
             raise AttnvizError(
                 gettext(
                     "The numbers of sentences differ: {count} in the file of tokens ({side}), {pairs} in the "
                     "file of alignments.",
                     side=label,
                     count=len(sentences),
-                    pairs=len(lines),
+                    pairs=len(columns["line"]),
                 )
             )
-        pairs = [pair | {side: tokens} for pair, tokens in zip(pairs, sentences, strict=True)] if sentences else pairs
+        columns |= {side: sentences} if sentences else {}
+    pairs = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
     reason = gettext("The file begins with “var alignments”, as SoftAlignments files do.")
     return Sentences(pairs, lambda pair: _read(**pair), reason=reason)
 
@@ -80,17 +77,16 @@ def token_lines(content: Content) -> list[list[str]] | None:
 
 
 def _read(line: str, **tokens: list[str]) -> SentencePair:
-    cells = _CELL.findall(line)
-    if not cells:
-        return SentencePair(tokens, Links(frozenset()))
     if not _REST.fullmatch(_CELL.sub("", line)):
         raise AttnvizError(gettext("A line of the file is not a list of weights."))
-    columns, rows = (max(int(cell[place]) for cell in cells) + 1 for place in (0, 2))
-    if max(columns, rows) > MOST_TOKENS + 1 or columns * rows != len(cells):
+    cells = _CELL.findall(line)
+    weights = {(int(i), int(j)): float(weight) for j, weight, i in cells}
+    if not weights:
+        return SentencePair(tokens, Links(frozenset()))
+    rows, columns = (max(places) + 1 for places in zip(*weights, strict=True))
+    if not rows * columns == len(weights) == len(cells):
         raise AttnvizError(gettext("Each target token of a sentence must have one weight for every source token."))
-    matrix = np.full((rows, columns), np.nan)
-    for j, weight, i in cells:
-        matrix[int(i), int(j)] = float(weight)
+    matrix = [[weights[i, j] for j in range(columns)] for i in range(rows)]
     return SentencePair({**tokens, "matrix": matrix, "origin": "SoftAlignments"})
 
 
