@@ -17,7 +17,7 @@ from attnviz.languages import gettext
 from attnviz.text import abbreviated
 from attnviz.trace import Attention
 from attnviz.trace.attention_builder import Tokens
-from attnviz.trace.link_text import Counted, Counting, CountingError, infer_counting
+from attnviz.trace.link_text import Counting, CountingError, infer_counting
 
 Side = Sequence[Tokens]
 """Tokens of one side, one entry for each pair."""
@@ -185,12 +185,8 @@ class AttentionRecords(Sequence[Attention]):
 
     def _counting_with(self, typed: Mapping[int, SentencePair]) -> Counting:
         """Return how the links count if the pairs at these indices have typed tokens."""
-        counted = list[Counted]()
-        for index in range(len(self)):
-            pair = typed.get(index) or self.pair(index)
-            if pair.links is not None:
-                sizes = [len(pair.tokens(side) or ()) or None for side in ("source", "target")]
-                counted.append(Counted(pair.links, sizes[0], sizes[1], index + 1))
+        pairs = (typed.get(index) or self.pair(index) for index in range(len(self)))
+        counted = [one for number, pair in enumerate(pairs, 1) if (one := pair.counted(number))]
         return infer_counting(counted, self.pairs.ends, self.pairs.base)
 
 

@@ -19,7 +19,7 @@ from attnviz.importing.heads import MEAN, choose_heads
 from attnviz.languages import gettext
 from attnviz.trace import MOST_TOKENS, Attention
 from attnviz.trace.attention_builder import Tokens, matrix_size_texts, split_tokens
-from attnviz.trace.link_text import Counting, Ends, Links
+from attnviz.trace.link_text import Counted, Counting, Ends, Links
 from attnviz.trace.open_format import from_fields
 from attnviz.trace.parts import Heads
 from attnviz.trace.tokens import ENDS, unescaped
@@ -81,6 +81,13 @@ class SentencePair:
     def sides(self) -> tuple[list[str] | None, list[str] | None]:
         """Source and target tokens, as `tokens` returns them."""
         return self.tokens("source"), self.tokens("target")
+
+    def counted(self, number: int) -> Counted | None:
+        """Return the links with the known numbers of tokens, for the pair with this `number`; None without links."""
+        if self.links is None:
+            return None
+        source, target = (len(tokens or ()) or None for tokens in self.sides)
+        return Counted(self.links, source, target, number)
 
     def with_tokens(self, source: Tokens | None, target: Tokens | None) -> SentencePair:
         """Return the pair with these tokens in place of its own, where given; a blank line replaces no tokens."""
