@@ -521,3 +521,11 @@ def test_damaged_table_of_soft_alignments_is_a_damaged_pair(line: str, tmp_path:
     records = read_attention(_file(tmp_path / "x.ali.js", lines), ["a b"] * 2, ["c"] * 2)
     assert [bool(pair.problem) for pair in records.pairs] == [False, True]
     assert records[0].alignment.tolist() == [[0.5, 0.5]]
+
+
+def test_header_of_nematus_needs_rows_of_weights(tmp_path: Path) -> None:
+    header = "0 ||| une voiture ||| 0.2 ||| a car ||| 2 2"
+    with pytest.raises(AttnvizError, match=r"“b c” is not a row of weights"):
+        read_attention(_file(tmp_path / "text", [header, "b c"]))
+    with pytest.raises(AttnvizError, match="no row of weights follows"):
+        read_attention(_file(tmp_path / "blank", [header, "", header]))
