@@ -48,7 +48,7 @@ class Links:
 
     def moved(self, source: int, target: int) -> Links:
         """Return the links with `source` and `target` added to their indices."""
-        if source == target == 0 or not self.all:
+        if source == target == 0:
             return self
         return self._mapped(lambda link: (link[0] + source, link[1] + target))
 
@@ -57,6 +57,8 @@ class Links:
         return self._mapped(lambda link: (link[1], link[0]))
 
     def _mapped(self, change: Callable[[Link], Link]) -> Links:
+        if not self.all:
+            return self
         shares = {change(link): share for link, share in self.shares.items()}
         return Links(frozenset(map(change, self.all)), frozenset(map(change, self.possible)), shares, self.annotated)
 
