@@ -110,6 +110,8 @@ class AttentionRecords(Sequence[Attention]):
         Raise AttnvizError where the sentences given besides the file lack its line.
         """
         pair = self.pairs[index]
+        if self.source is None and self.target is None and not source and not target:
+            return pair
         line = index if pair.line is None else pair.line
         sides = list[Tokens | None]()
         for typed, side in ((source, self.source), (target, self.target)):

@@ -48,6 +48,8 @@ DEFAULT_OPTIONS = Options()
 
 def known_tokens(value: Any) -> list[str] | None:
     """Return the tokens in a text, or in a list of texts; None in anything else."""
+    if isinstance(value, str) and not value:  # of many blank lines
+        return []
     with suppress(AttnvizError):
         return split_tokens(value)
     return None

@@ -481,6 +481,8 @@ def _targets_first(items: Iterable[Item]) -> bool:
 
 def _pair(layout: Layout, base: int, item: Item, *, swapped: bool = False) -> SentencePair:
     """Return the pair of an item; raise AttnvizError, naming the line, where it is damaged."""
+    if not item.fields and not item.is_damaged:
+        return _blank(layout.form)
     try:
         pair = _values(layout, base, item)
     except AttnvizError as error:
@@ -488,6 +490,12 @@ def _pair(layout: Layout, base: int, item: Item, *, swapped: bool = False) -> Se
     if swapped and pair.links is not None:
         pair = replace(pair, links=pair.links.swapped(), remarks=(*pair.remarks, "target-first"))
     return SentencePair(pair.fields, pair.links, pair.remarks, item.place, layout.rows)
+
+
+@cache
+def _blank(form: str) -> SentencePair:
+    """Return the pair of a blank line."""
+    return SentencePair({side: "" for side in ("source", "target") if side in form}, Links(frozenset()))
 
 
 def _values(layout: Layout, base: int, item: Item) -> SentencePair:
@@ -498,8 +506,6 @@ def _values(layout: Layout, base: int, item: Item) -> SentencePair:
             gettext("“{line}” is not like “{example}”.", line=item.text.strip()[:60], example=layout.example)
         )
     tokens: dict[str, object] = {side: fields[side] for side in ("source", "target") if side in fields}
-    if not fields:  # a blank line
-        return SentencePair({side: "" for side in ("source", "target") if side in layout.form}, Links(frozenset()))
     if "header" in fields:
         return _giza(fields)
     if "segments" in fields:
