@@ -24,23 +24,23 @@ from attnviz.importing.program import IGNORED, Program, Weights
 from attnviz.importing.unsupported import opennmt_way_out
 from attnviz.languages import gettext
 
-_NO_TENSOR = "(?!)"
+_NO_TENSOR = re.compile("(?!)")
 """Pattern that matches no name."""
-_OPTIONS: Mapping[str, tuple[tuple[Any, ...], str]] = {
+_OPTIONS: Mapping[str, tuple[tuple[Any, ...], re.Pattern[str]]] = {
     "model_type": (("text",), _NO_TENSOR),
-    "encoder_type": (("rnn", "brnn"), r"^encoder\.(cnn|linear|gnn|ggnn)\b"),
-    "decoder_type": (("rnn",), r"^decoder\.(conv_layers|linear)\b"),
-    "rnn_type": (("LSTM", "GRU"), r"\.rnn_lst\."),
+    "encoder_type": (("rnn", "brnn"), re.compile(r"^encoder\.(cnn|linear|gnn|ggnn)\b")),
+    "decoder_type": (("rnn",), re.compile(r"^decoder\.(conv_layers|linear)\b")),
+    "rnn_type": (("LSTM", "GRU"), re.compile(r"\.rnn_lst\.")),
     "global_attention": (("general", "dot", "mlp"), _NO_TENSOR),
     "global_attention_function": (("softmax",), _NO_TENSOR),
     "generator_function": (("softmax", "log_softmax"), _NO_TENSOR),
-    "context_gate": ((None,), r"\.context_gate\."),
-    "copy_attn": ((False,), r"\.(copy_attn|linear_copy)\."),
-    "position_encoding": ((False,), r"\.make_embedding\.pe\."),
-    "n_src_feats": ((0,), r"\.(emb_luts\.[1-9]\d*|make_embedding\.mlp)\."),
-    "lora_layers": (([],), r"\.lora_"),
+    "context_gate": ((None,), re.compile(r"\.context_gate\.")),
+    "copy_attn": ((False,), re.compile(r"\.(copy_attn|linear_copy)\.")),
+    "position_encoding": ((False,), re.compile(r"\.make_embedding\.pe\.")),
+    "n_src_feats": ((0,), re.compile(r"\.(emb_luts\.[1-9]\d*|make_embedding\.mlp)\.")),
+    "lora_layers": (([],), re.compile(r"\.lora_")),
     "lora_embedding": ((False,), _NO_TENSOR),
-    "quant_layers": (([],), r"\.(qweight|qzeros|SCB|absmax|quant_map)\b"),
+    "quant_layers": (([],), re.compile(r"\.(qweight|qzeros|SCB|absmax|quant_map)\b")),
 }
 """Options that change the computation: the supported values, the default first, and tensors that only others have."""
 
@@ -50,7 +50,7 @@ def _adapt(stored: Stored, weights: Weights) -> Mapping[str, Any]:
     options = fields_of(stored.extras.get("opt"))
     for option, (supported, pattern) in _OPTIONS.items():
         value = options.get(option, supported[0])
-        if value not in supported or any(re.search(pattern, name) for name in stored.tensors):
+        if value not in supported or any(map(pattern.search, stored.tensors)):
             chosen = f" {value[:40]}" if isinstance(value, str) and value not in supported else ""
             raise ValueError(gettext("it was trained with {option}", option=f"-{option}{chosen}"))
     if not options:

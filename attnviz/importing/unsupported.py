@@ -82,17 +82,32 @@ def classes_message(path: Path, classes: Sequence[str]) -> str:
     return f"{found} {way}\n\n{lines}"
 
 
-_PROGRAMS: Mapping[str, tuple[Callable[[], str], *tuple[str, ...]]] = {
-    "Marian": (partial(_command_way_out, "marian-decoder --alignment soft"), r"encoder_bi_U$", r"decoder_cell1_U$"),
-    "a transformer of fairseq": (fairseq_way_out, r"encoder\.embed_tokens\.", r"encoder\.layers\..*self_attn"),
+_PROGRAMS: Mapping[str, tuple[Callable[[], str], *tuple[re.Pattern[str], ...]]] = {
+    "Marian": (
+        partial(_command_way_out, "marian-decoder --alignment soft"),
+        re.compile(r"encoder_bi_U$"),
+        re.compile(r"decoder_cell1_U$"),
+    ),
+    "a transformer of fairseq": (
+        fairseq_way_out,
+        re.compile(r"encoder\.embed_tokens\."),
+        re.compile(r"encoder\.layers\..*self_attn"),
+    ),
     "a transformer of OpenNMT-py": (
         opennmt_way_out,
-        r"encoder\.embeddings\.make_embedding\.",
-        r"(encoder|decoder)\.transformer",
+        re.compile(r"encoder\.embeddings\.make_embedding\."),
+        re.compile(r"(encoder|decoder)\.transformer"),
     ),
-    "a transformer of eole": (_eole_way_out, r"src_emb\.embeddings\.", r"(encoder|decoder)\.transformer"),
-    "eole": (_eole_rnn_way_out, r"src_emb\.embeddings\.", r"decoder\.rnn\."),
-    "a transformer": (way_out, r".*(self_attn|SelfAttention|attention\.self|q_proj|src_src_att|attention\.attention)"),
+    "a transformer of eole": (
+        _eole_way_out,
+        re.compile(r"src_emb\.embeddings\."),
+        re.compile(r"(encoder|decoder)\.transformer"),
+    ),
+    "eole": (_eole_rnn_way_out, re.compile(r"src_emb\.embeddings\."), re.compile(r"decoder\.rnn\.")),
+    "a transformer": (
+        way_out,
+        re.compile(r".*(self_attn|SelfAttention|attention\.self|q_proj|src_src_att|attention\.attention)"),
+    ),
 }
 """Programs whose checkpoints cannot be imported.
 
@@ -103,7 +118,7 @@ Each has how to export its attention, and patterns, each of which the start of s
 def known_message(names: Collection[str]) -> str:
     """Return what program tensors of these names belong to, and how to export its attention; empty if unknown."""
     for program, (export, *patterns) in _PROGRAMS.items():
-        if all(any(re.match(pattern, name) for name in names) for pattern in patterns):
+        if all(any(map(pattern.match, names)) for pattern in patterns):
             found = gettext("attnviz cannot import this checkpoint of {program}.", program=program)
             return f"{found} {export()}"
     return ""

@@ -202,11 +202,16 @@ def _near_miss_message(content: Content) -> str | None:
             "The file looks like CTranslate2 results without attention. Call translate_batch with "
             "return_attention=True."
         )
-    return gettext(
-        "The file is JSON without attention, with the fields {found}. An object needs three fields: “source” and "
-        "“target” (lists of tokens), and either “matrix” (a row of weights for each target token) or “links”.",
-        found=", ".join(str(name)[:30] for name in list(items[0])[:8]) or "–",
+    names = ", ".join(str(name)[:30] for name in list(items[0])[:8])
+    if names:
+        found = gettext("The file is JSON without attention, with the fields {found}.", found=names)
+    else:
+        found = gettext("The file is JSON, but it has no object with fields.")
+    needed = gettext(
+        "An object needs three fields: “source” and “target” (lists of tokens), and either “matrix” (a row of "
+        "weights for each target token) or “links”."
     )
+    return f"{found} {needed}"
 
 
 def _read_ctranslate2(content: Content, _: int | None) -> Sentences | None:
