@@ -255,25 +255,25 @@ def _cells(column: Any) -> list[str | None]:
 
 def _line_or_skipped(number: int, source: str, target: str | None = None) -> Line | Skipped:
     """Return a line, or the reason to skip it; the tokenizer checks later."""
-    for what, text in ((gettext("the source"), source), (gettext("the target"), target)):
-        if text is None:
+    for name, text in (("source", source), ("target", target)):
+        if text is None or (text.strip() and "\ufffd" not in text and not is_too_long(text)):
             continue
+        what = gettext("the source") if name == "source" else gettext("the target")
         if not text.strip():
             return Skipped(number, gettext("{what} is empty", what=what))
         if "\ufffd" in text:
             return Skipped(number, gettext("{what} is not valid UTF-8", what=what))
-        if is_too_long(text):
-            return Skipped(
-                number,
-                ngettext(
-                    "{what} has {count} word and {characters} characters: too long",
-                    "{what} has {count} words and {characters} characters: too long",
-                    len(text.split()),
-                    what=what,
-                    characters=len(text),
-                ),
-                malformed=False,
-            )
+        return Skipped(
+            number,
+            ngettext(
+                "{what} has {count} word and {characters} characters: too long",
+                "{what} has {count} words and {characters} characters: too long",
+                len(text.split()),
+                what=what,
+                characters=len(text),
+            ),
+            malformed=False,
+        )
     return Line(number, source, target)
 
 

@@ -242,9 +242,11 @@ def _records_side(records: AttentionRecords) -> FileLinks:
                 )
             )
     ends, special = bool(counting and counting.ends), records.options.special
-    sides = [tuple(_words_of(side, special, ends=ends) for side in pair) for pair in tokens]
-    words = [(source[0], target[0]) for source, target in sides]
-    maps = [(source[1], target[1]) for source, target in sides]
+    words, maps = list[Sides](), list[tuple[WordMap | None, WordMap | None]]()
+    for pair in tokens:
+        source, target = (_words_of(side, special, ends=ends) for side in pair)
+        words.append((source[0], target[0]))
+        maps.append((source[1], target[1]))
     return FileLinks(pairs, _bases(records, pairs, counting), words, maps, numbers, places, tuple(remarks))
 
 

@@ -9,6 +9,7 @@ import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -79,7 +80,7 @@ class SentencePair:
         """Return the tokens of `side`, "source" or "target": [] for a blank line, None where they are unknown."""
         return known_tokens(self.fields.get(side))
 
-    @property
+    @cached_property
     def sides(self) -> tuple[list[str] | None, list[str] | None]:
         """Source and target tokens, as `tokens` returns them."""
         return self.tokens("source"), self.tokens("target")
