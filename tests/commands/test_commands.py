@@ -355,7 +355,8 @@ def test_closed_output_pipe_is_not_an_error(model_folder: Path) -> None:
         text=True,
         check=False,
     )
-    assert (done.returncode, done.stderr) == (0, "")
+    said = [line for line in done.stderr.splitlines() if not re.fullmatch(r"\d*sentence \[.*\]|", line)]  # progress
+    assert (done.returncode, said) == (0, [])
     assert json.loads(done.stdout)["source"] == "A dog."
 
 
