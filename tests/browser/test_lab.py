@@ -56,11 +56,13 @@ def cell_position(page: Page, panel: int, row: int, column: int) -> dict[str, An
     """Return the position in the window of a cell of an attribution panel."""
     chart = page.locator(".st-key-attributions .js-plotly-plot")
     found: dict[str, Any] = chart.evaluate(
-        """(chart, [panel, row, column]) => {
+        """async (chart, [panel, row, column]) => {
           const { xaxis, yaxis } = Object.values(chart.layout.meta.panels)[panel];
           const x = chart._fullLayout[`xaxis${xaxis.slice(1)}`], y = chart._fullLayout[`yaxis${yaxis.slice(1)}`];
           const at = { x: x._offset + x.c2p(column), y: y._offset + y.c2p(row) };
           window.document.querySelector(".stMain").scrollBy(0, chart.getBoundingClientRect().top + at.y - 400);
+          // A chart that was out of sight is laid out in the next frame.
+          for (let frame = 0; frame < 2; frame += 1) await new Promise(requestAnimationFrame);
           const { left, top } = chart.getBoundingClientRect();
           return { x: left + at.x, y: top + at.y, ownX: at.x, ownY: at.y };
         }""",
