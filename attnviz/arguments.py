@@ -67,19 +67,14 @@ def check_each(what: str, values: Any, kinds: tuple[type, ...]) -> None:
             )
 
 
-def check_version(what: str, version: object, latest: int) -> None:
-    """Raise AttnvizError, naming `what`, unless `version` is a format version from 1 to `latest`."""
-    found = {"what": what, "version": bounds.abbreviated(version), "latest": latest}
-    if type(version) is not int or version < 1:
+def check_version(what: str, version: object, known: int) -> None:
+    """Raise AttnvizError, naming `what`, unless `version` is the format version `known`."""
+    if type(version) is not int or version != known:
         raise AttnvizError(
             gettext(
-                "{what} has format version {version}, which does not exist: the latest version is {latest}.", **found
-            )
-        )
-    if version > latest:
-        raise AttnvizError(
-            gettext(
-                "{what} has format version {version}; this program reads versions up to {latest}. Update attnviz.",
-                **found,
+                "{what} has format version {version}, but this attnviz reads format version {known}.",
+                what=what,
+                version=bounds.abbreviated(version),
+                known=known,
             )
         )

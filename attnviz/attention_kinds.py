@@ -135,8 +135,3 @@ def _entry_points() -> Mapping[str, str]:
 
 def _in_environment() -> list[str]:
     return [place for place in os.environ.get(VARIABLE, "").split(",") if is_custom(place)]
-
-
-def with_current_attention(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the `config` of an older file with its attention "dot" under the current name, "general": e = s · P h."""
-    return {**config, "attention": "general"} if config.get("attention") == "dot" else dict(config)

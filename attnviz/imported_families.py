@@ -1,4 +1,4 @@
-"""Imported recurrent translators: names of their programs, values of config fields, and fields that old files lack.
+"""Imported recurrent translators: names of their programs, and values of config fields.
 
 Every imported translator has an encoder RNN, attention, a decoder RNN and an output layer. The fields of
 `network.Seq2SeqConfig` say which form each part has, so that one network, one recomputation and one set of texts serve
@@ -8,7 +8,6 @@ all programs.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from attnviz.attention_kinds import IMPORTED_KINDS
 
@@ -36,27 +35,3 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
 """Values of the fields that are words; `network.Seq2SeqConfig` explains them."""
 LINEAR_READOUTS = ("joined", "affine")
 """Readouts that are linear in state, context and previous word, so that a logit splits into contributions."""
-_TUTORIAL = {
-    "query": "previous",
-    "readout": "joined",
-    "directions": 2,
-    "key_bias": True,
-    "readout_bias": False,
-    "output_bias": True,
-    "source_length": 0,
-    "attends_padding": False,
-    "combined": False,
-}
-_BEFORE: Mapping[str, Mapping[str, Any]] = {
-    "tutorial": _TUTORIAL,
-    "pytorch": _TUTORIAL | {"readout": "state", "directions": 1},
-    "joey": _TUTORIAL
-    | {"query": "new", "readout": "tanh", "key_bias": False, "readout_bias": True, "output_bias": False},
-}
-"""Fields that files of earlier versions lack, by family: then, the family determined them."""
-
-
-def completed(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `config` with the fields that files of earlier versions lack."""
-    family = config.get("family")
-    return {**_BEFORE.get(family, {}), **config} if isinstance(family, str) else dict(config)

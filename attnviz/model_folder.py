@@ -14,14 +14,12 @@ from numpy.typing import NDArray
 
 from attnviz import bounds
 from attnviz.arguments import check_version
-from attnviz.attention_kinds import with_current_attention
 from attnviz.errors import AttnvizError
 from attnviz.files import check_regular
 from attnviz.languages import gettext
 
 FORMAT = "attnviz-model"
 VERSION = 2
-"""Version 1 named the attention "general" as "dot"."""
 CONFIG, WEIGHTS, TOKENIZER = "config.json", "model.safetensors", "tokenizer.model"
 VOCABULARIES = "vocabularies.json"
 """Vocabularies of an imported translator, in place of the tokenizer."""
@@ -143,11 +141,9 @@ def read_config(folder: str | Path) -> dict[str, Any]:
         fields = json.loads(path.read_text(encoding="utf-8"))
         if fields["format"] != FORMAT:
             raise ValueError("it is not marked as one of this program's")
-        version = fields["version"]
-        check_version(str(path), version, VERSION)
-        settings = fields["model"]
+        check_version(str(path), fields["version"], VERSION)
+        settings = dict(fields["model"])
         bounds.check_model(settings)
-        settings = with_current_attention(settings) if version == 1 else dict(settings)
     except OSError as error:
         raise AttnvizError(_unreadable(path, error)) from error
     except KeyError as error:

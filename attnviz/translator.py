@@ -35,7 +35,6 @@ from attnviz.decoding import (
 from attnviz.decoding.prepared import PreparedNetwork, RecordT, prepare
 from attnviz.devices import available_devices, resolve_device
 from attnviz.errors import AttnvizError
-from attnviz.former_names import FormerAttribute
 from attnviz.languages import gettext
 from attnviz.model_folder import model_folders, weights_digest
 from attnviz.network import Network
@@ -213,8 +212,6 @@ class Translator(Generic[RecordT]):
     def gradient_norms(self, trace: Trace) -> GradientNorms:
         """Return the norms of the gradient of each target piece by each source piece; raise as `attributions`."""
         return gradient_norms_of(self.network, self._decoder, self.weights_digest, trace)
-
-    signals = FormerAttribute("gradient_norms")
 
     def check(
         self,

@@ -27,17 +27,14 @@ class WordTokenizer(Tokenizer):
     def __init__(self, model: bytes) -> None:
         """Take the output of `serialised`; raise ValueError where it is damaged."""
         fields = json.loads(model)
-        if not isinstance(fields, dict) or not isinstance(fields.get("opened"), bool):
+        if not isinstance(fields, dict) or not all(isinstance(fields.get(name), bool) for name in ("opened", "closed")):
             raise ValueError("it is no pair of vocabularies")
         source, target = (_tokens(fields, side) for side in ("source", "target"))
-        closed = fields.get("closed", True)  # files of earlier versions lack it
-        if not isinstance(closed, bool):
-            raise ValueError("closed must be true or false")
-        filled = fields.get("filled", 0)
+        filled: Any = fields.get("filled")
         bounds.check_whole("filled", filled, 0, bounds.LONGEST_PADDING)
         self._take(model, target, opened=False, closed=True)
         self.source = WordTokenizer.__new__(WordTokenizer)
-        self.source._take(model, source, opened=fields["opened"], closed=closed, filled=filled)
+        self.source._take(model, source, opened=fields["opened"], closed=fields["closed"], filled=filled)
         self.source.source = self.source
 
     def _take(self, model: bytes, tokens: Sequence[str], *, opened: bool, closed: bool, filled: int = 0) -> None:

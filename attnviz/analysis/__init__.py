@@ -19,7 +19,6 @@ from attnviz.analysis.perturbation_tests import (
 )
 from attnviz.analysis.posterior import PosteriorAttention, likelihood, posterior, posterior_attention
 from attnviz.analysis.step_evaluation import PerturbedStep, best_attention
-from attnviz.former_names import former_names
 from attnviz.model_folder import load_weights
 
 __all__ = [
@@ -46,21 +45,3 @@ __all__ = [
     "posterior_attention",
     "shuffled",
 ]
-
-__getattr__ = former_names(
-    __name__,
-    {
-        "ANSWERS": "ATTRIBUTION_METHODS",
-        "AfterWord": "PosteriorAttention",
-        "Answers": "AttributionMethods",
-        "Firmness": "MinimalChange",
-        "Shuffled": "PermutationEffects",
-        "Trial": "PerturbedStep",
-        "Trials": "PerturbationTests",
-        "after_word": "posterior_attention",
-        "answers": "attribution_methods",
-        "best_look": "best_attention",
-        "firmness": "minimal_change",
-        "trials": "perturbation_tests",
-    },
-)

@@ -22,7 +22,6 @@ from attnviz.analysis.likelihood import Readouts
 from attnviz.analysis.posterior import erasure_log_drops, posterior_of
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.step_evaluation import total_variation
-from attnviz.former_names import FormerAttribute, current_name
 from attnviz.trace import Attention, Trace
 from attnviz.trace.parts import Attributions
 
@@ -66,16 +65,6 @@ class AttributionMethods:
         return shares
 
 
-class _WithFormerName(dict[AttributionMethod, Array]):
-    """Attributions by method, which are also found by the name that version 0.2 gave one of them."""
-
-    def __missing__(self, name: str) -> Array:
-        current = current_name(name, {"ledger": "logit_attribution"}, "the attribution")
-        if current == name:
-            raise KeyError(name)
-        return self[cast("AttributionMethod", current)]
-
-
 def attribution_methods(trace: Trace, weights: Weights, attributions: Attributions | None = None) -> AttributionMethods:
     """Return all attributions for every step of a translation.
 
@@ -101,7 +90,7 @@ def attribution_methods(trace: Trace, weights: Weights, attributions: Attributio
     }
     if attributions is not None:
         matrices |= {"gradient": attributions.gradient, "erased_input": attributions.erased}
-    return AttributionMethods(MappingProxyType(_WithFormerName(matrices)))
+    return AttributionMethods(MappingProxyType(matrices))
 
 
 def recorded_attributions(record: Attention) -> AttributionMethods:
@@ -149,9 +138,6 @@ class Agreement:
     def most_agreeing(self) -> tuple[AttributionMethod, AttributionMethod]:
         """Return the two different methods that agree on the top piece at the most steps; the first of equals."""
         return self._pair(np.where(np.triu(np.ones(self.top.shape), 1) > 0, self.top, -1).argmax())
-
-    apart = FormerAttribute("least_agreeing")
-    together = FormerAttribute("most_agreeing")
 
     def _pair(self, place: np.intp) -> tuple[AttributionMethod, AttributionMethod]:
         first, second = np.unravel_index(place, self.top.shape)

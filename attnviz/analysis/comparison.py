@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.grid import By, Face, Grid, grid
 from attnviz.arguments import check_each
-from attnviz.former_names import FormerAttribute
 from attnviz.languages import gettext
 from attnviz.text import normalise, word_spans
 from attnviz.trace import Attention, Record
@@ -48,9 +47,6 @@ class Comparison:
     """For each translation and column, its 0-based source pieces."""
     both_attend: bool
     """Whether both models have attention, so that cells can be compared."""
-
-    looks = FormerAttribute("both_attend")
-    moved = FormerAttribute("total_variation")
 
     @property
     def has_probabilities(self) -> bool:

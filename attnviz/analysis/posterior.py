@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.likelihood import Readouts
 from attnviz.analysis.recomputation import Weights
-from attnviz.former_names import FormerAttribute
 from attnviz.trace import Trace, Words
 
 Array = NDArray[np.float64]
@@ -163,8 +162,6 @@ class PosteriorAttention:
     """p(j | y_i) by Bayes' rule, from prior and likelihood; rows sum to 1."""
     heatmap_posterior: Array
     """Posterior attention of the heatmap: the default kind of `analysis.posterior`, which normalises over steps too."""
-
-    reading = FormerAttribute("heatmap_posterior")
 
     def change(self, step: int) -> float:
         """Return the total variation between prior and posterior of 0-based `step`, from 0 to 1."""

@@ -4,8 +4,5 @@ from attnviz.export.files import FigureOptions, save, table
 from attnviz.export.html_table import heatmap_html
 from attnviz.export.lecture import lecture_html
 from attnviz.export.tikz import heatmap_tikz
-from attnviz.former_names import former_names
 
 __all__ = ["FigureOptions", "heatmap_html", "heatmap_tikz", "lecture_html", "save", "table"]
-
-__getattr__ = former_names(__name__, {"Look": "FigureOptions"})

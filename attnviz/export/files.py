@@ -21,7 +21,7 @@ from attnviz.export.lecture import lecture_html
 from attnviz.export.tikz import heatmap_tikz
 from attnviz.figures.build import for_print
 from attnviz.figures.figure_input import Subject
-from attnviz.figures.registry import figure_name, step_figure
+from attnviz.figures.registry import step_figure
 from attnviz.figures.translation import translation_figure, translation_table
 from attnviz.files import replace_bytes
 from attnviz.languages import gettext
@@ -61,10 +61,6 @@ class FigureOptions:
     """Theme of images; .html has both."""
     gold: GoldLinks | None = None
     """Gold links to mark on the heatmap in images and .html; None for those of the record."""
-
-    def __post_init__(self) -> None:
-        """Take the current name of a figure that is given by a former one."""
-        object.__setattr__(self, "picture", figure_name(self.picture))
 
 
 def save(

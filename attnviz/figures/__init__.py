@@ -26,7 +26,6 @@ from attnviz.figures.perturbation_tests import (
 )
 from attnviz.figures.registry import STEP_FIGURES, StepFigure, step_figure, step_figures
 from attnviz.figures.translation import translation_figure, translation_table
-from attnviz.former_names import former_names
 
 __all__ = [
     "STEP_FIGURES",
@@ -62,17 +61,3 @@ __all__ = [
     "translation_figure",
     "translation_table",
 ]
-
-__getattr__ = former_names(
-    __name__,
-    {
-        "all_answers_table": "all_attributions_table",
-        "answer_table": "attribution_table",
-        "answers_figure": "attributions_figure",
-        "answers_table": "attributions_table",
-        "firmness_figure": "minimal_change_figure",
-        "firmness_table": "minimal_change_table",
-        "trials_figure": "perturbation_tests_figure",
-        "trials_table": "perturbation_tests_table",
-    },
-)

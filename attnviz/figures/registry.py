@@ -97,7 +97,6 @@ from attnviz.figures.state import (
 )
 from attnviz.figures.step_change import step_change_figure, step_change_table
 from attnviz.figures.template import FigureTemplate, Values, redrawn_picture
-from attnviz.former_names import current_name
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.wording.labels import quote, shorten, step_heading
@@ -338,26 +337,13 @@ names are used in file names and on the command line.
 """
 
 
-_FORMER_FIGURES = {
-    "ledger": "logit-attribution",
-    "microscope": "energy-decomposition",
-    "trials": "perturbation-tests",
-}
-
-
 def step_figures(subject: Subject) -> dict[str, StepFigure]:
     """Return the available figures of `subject`."""
     return {name: figure for name, figure in STEP_FIGURES.items() if not figure.missing(subject)}
 
 
-def figure_name(name: str) -> str:
-    """Return the current name of a figure, which may be given by that of version 0.2."""
-    return current_name(name, _FORMER_FIGURES, "the figure")
-
-
 def step_figure(subject: Subject, name: str) -> StepFigure:
     """Return the figure `name` of `subject`; raise AttnvizError where the name is unknown or it is not available."""
-    name = figure_name(name)
     if name not in STEP_FIGURES:
         offered = ", ".join(step_figures(subject))
         raise AttnvizError(

@@ -12,7 +12,7 @@ from typing import Any
 
 from attnviz import bounds
 from attnviz.attention_kinds import check_known, kind_of
-from attnviz.imported_families import CHOICES, LINEAR_READOUTS, completed
+from attnviz.imported_families import CHOICES, LINEAR_READOUTS
 
 
 @dataclass(frozen=True)
@@ -190,7 +190,7 @@ class Seq2SeqConfig:
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Seq2SeqConfig:
         """Return the config with these fields; raise ValueError for unknown, missing or invalid ones."""
-        settings = {name: value for name, value in completed(fields).items() if name != "architecture"}
+        settings = {name: value for name, value in fields.items() if name != "architecture"}
         known = {field.name: field.default is dataclasses.MISSING for field in dataclasses.fields(cls)}
         if unknown := sorted(set(settings) - set(known)):
             raise ValueError(f"unknown field {', '.join(unknown)}")

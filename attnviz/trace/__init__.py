@@ -5,7 +5,6 @@ alignment of another program. Each saves to one JSON file and loads again withou
 `BeamTree` holds a beam search; `WhatIfs` holds a translation with the changes that were tried on it.
 """
 
-from attnviz.former_names import former_names
 from attnviz.trace.aligned import Aligned
 from attnviz.trace.attention_builder import MOST_TOKENS, attention
 from attnviz.trace.attention_record import Attention
@@ -42,5 +41,3 @@ __all__ = [
     "Words",
     "attention",
 ]
-
-__getattr__ = former_names(__name__, {"Branch": "WhatIf", "Branches": "WhatIfs"})

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from attnviz.errors import AttnvizError
-from attnviz.former_names import former_names
 from attnviz.languages import gettext
 from attnviz.text import EOS
 from attnviz.trace.interventions import (
@@ -349,15 +348,3 @@ def _whole_numbers(values: Sequence[int]) -> tuple[int, ...]:
     if not 1 <= len(numbers) <= MOST_PIECES or any(type(value) is not int or value < 0 for value in numbers):
         raise AttnvizError(gettext("This change to the translation is not possible."))
     return numbers
-
-
-__getattr__ = former_names(
-    __name__,
-    {
-        "LookAlike": "UniformAttention",
-        "LookAway": "ExcludeSource",
-        "LookOnly": "AttendOnly",
-        "from_record": "from_json_dict",
-        "to_record": "to_json_dict",
-    },
-)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from attnviz.errors import AttnvizError
-from attnviz.former_names import FormerAttribute
 from attnviz.languages import gettext
 from attnviz.trace.parts import FloatArray, Heads
 
@@ -62,8 +61,6 @@ class HeadViews:
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
         vars(view).update(fields | self._changed_fields(heads) | {"heads": heads, "_views": self._views})
         return self._views.setdefault(heads, view)
-
-    seen_by = FormerAttribute("select_heads")
 
     def _changed_fields(self, _: Heads) -> dict[str, Any]:
         """Return the fields, besides `heads`, that differ in a view; subclasses override it."""

@@ -18,7 +18,6 @@ import numpy as np
 
 from attnviz.arguments import check_each
 from attnviz.errors import AttnvizError
-from attnviz.former_names import former_names
 from attnviz.languages import gettext, ngettext
 from attnviz.text import EOS
 
@@ -273,14 +272,3 @@ def _numbers(values: object) -> tuple[float, ...]:
     with np.errstate(over="ignore"):
         rounded = np.array([float(value) for value in numbers]).astype(np.float32)
     return tuple(rounded.tolist())
-
-
-__getattr__ = former_names(
-    __name__,
-    {
-        "acting_on": "interventions_at",
-        "from_record": "from_json_dict",
-        "keep_words": "forced_prefix",
-        "to_record": "to_json_dict",
-    },
-)

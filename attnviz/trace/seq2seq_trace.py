@@ -9,13 +9,12 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from attnviz import bounds
-from attnviz.attention_kinds import with_current_attention
-from attnviz.imported_families import CHOICES, LINEAR_READOUTS, completed
+from attnviz.imported_families import CHOICES, LINEAR_READOUTS
 from attnviz.text import SPECIAL_PIECES
 from attnviz.trace import storage
 from attnviz.trace.aligned import Groups
@@ -123,15 +122,6 @@ RECORDED = _TABLE
 """The quantities that a trace stores as arrays: all of them."""
 
 
-def _with_layers(record: dict[str, Any]) -> dict[str, Any]:
-    """Return an older record, where every decoder layer began with the same state, with the initial states of all."""
-    config = completed(record["config"])
-    layers = np.repeat(storage.unpack("initial_state", record["initial_state"])[None], config["layers"], axis=0)
-    memories = layers if config["cell"] == "lstm" else layers[:0]
-    states = {"initial_states": storage.pack(layers), "initial_memories": storage.pack(memories)}
-    return record | states | {"config": config}
-
-
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Seq2SeqTrace(Recurrent):
     """Everything computed while one sentence was translated by an imported network (`network.seq2seq`).
@@ -142,11 +132,7 @@ class Seq2SeqTrace(Recurrent):
     step. The config is a `Seq2SeqConfig`, which says of which form the parts of the network are.
     """
 
-    saved_as: ClassVar[storage.FileFormat] = storage.FileFormat(
-        "attnviz-seq2seq-trace",
-        3,
-        changed={2: lambda record: record | {"config": with_current_attention(record["config"])}, 3: _with_layers},
-    )
+    saved_as: ClassVar[storage.FileFormat] = storage.FileFormat("attnviz-seq2seq-trace", 3)
     arrays: ClassVar[tuple[Quantity, ...]] = RECORDED
     imported: ClassVar[bool] = True
 

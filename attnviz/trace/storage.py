@@ -8,7 +8,7 @@ import json
 import math
 import zlib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin, get_type_hints
@@ -35,11 +35,6 @@ class FileFormat:
 
     name: str
     version: int
-    """The latest version, which is written."""
-    added: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
-    """By version, the fields that older files lack, with their default values."""
-    changed: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = field(default_factory=dict)
-    """By version, the function that converts the fields of an older file to it."""
 
 
 LARGEST = 2**28
@@ -82,7 +77,7 @@ def encode(fields: Mapping[str, Any], saved_as: FileFormat) -> str:
 def decode(text: str, kinds: Mapping[str, Any], saved_as: FileFormat) -> dict[str, Any]:
     """Return the fields that `encode` wrote, each of its type in `kinds`.
 
-    Raise AttnvizError where `text` is no trace or has a later version; ValueError, KeyError, TypeError and the like
+    Raise AttnvizError where `text` is no trace or has another version; ValueError, KeyError, TypeError and the like
     where it is damaged.
     """
     record: Any = json.loads(text) if text.lstrip()[:1] == "{" else None
@@ -102,15 +97,10 @@ def decode(text: str, kinds: Mapping[str, Any], saved_as: FileFormat) -> dict[st
                 "Trace.save, or with “Whole trace, JSON” in the box “Share and save”."
             )
         )
-    version: Any = record.get("version")
-    check_version(gettext("This trace"), version, saved_as.version)
+    check_version(gettext("This trace"), record.get("version"), saved_as.version)
     claimed = sum(packed_size(value) for value in record.values() if isinstance(value, dict) and "zlib" in value)
     if claimed > LARGEST:
         raise ValueError("it claims to have more numbers than a translation can have")
-    for since, fields in saved_as.added.items():
-        record |= fields if version < since else {}
-    for since, change in saved_as.changed.items():
-        record = change(record) if version < since else record
     fields = {name: _decode(name, record[name]) for name in kinds}
     for name, kind in kinds.items():
         if not _fits(fields[name], kind):

@@ -11,13 +11,13 @@ without attention; k candidates stored of each step; K pieces of the vocabulary.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from attnviz import bounds
-from attnviz.attention_kinds import HALVING_KINDS, check_known, with_current_attention
+from attnviz.attention_kinds import HALVING_KINDS, check_known
 from attnviz.trace import storage
 from attnviz.trace.parts import FloatArray
 from attnviz.trace.quantity import Quantity, check_shapes, piece_quantities
@@ -238,23 +238,12 @@ def sizes(trace: Trace) -> dict[str, int]:
         "n": n,
         "2m": 2 * m,
         "n'": trace.keys.shape[1],
-        "r": trace.features.shape[2] if trace.features.ndim == 3 else 0,
+        "r": trace.features.shape[2],
         "c": 2 * m if trace.attends else m,
         "l": trace.readouts.shape[1],
         "k": trace.top_ids.shape[1],
         "K": trace.config["vocabulary_size"],
     }
-
-
-_NONE = np.zeros(0, np.float32)
-"""Placeholder for an array that older files lack."""
-
-
-def _without_features(record: dict[str, Any]) -> dict[str, Any]:
-    """Return the `record` of an older file with empty features added."""
-    shape = len(record["target_pieces"]), len(record["source_pieces"]), 0
-    weight = np.zeros((record["keys"]["shape"][1], 0), np.float32)
-    return record | {"features": np.zeros(shape, np.float32), "feature_weight": weight}
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -267,18 +256,13 @@ class Trace(Recurrent):
     `ModelConfig`.
     """
 
-    saved_as: ClassVar[storage.FileFormat] = storage.FileFormat(
-        "attnviz-trace",
-        5,
-        {2: {"score_vector": _NONE, "weights_digest": ""}, 3: {"interventions": []}},
-        {4: lambda record: record | {"config": with_current_attention(record["config"])}, 5: _without_features},
-    )
+    saved_as: ClassVar[storage.FileFormat] = storage.FileFormat("attnviz-trace", 5)
     arrays: ClassVar[tuple[Quantity, ...]] = RECORDED
     derived: ClassVar[tuple[Quantity, ...]] = DERIVED
 
-    features: FloatArray = field(default_factory=_NONE.copy)
+    features: FloatArray
     """Features f_ij of the previous step's weights, (Ty, Tx, r); r is 0 except in location-aware attention."""
-    feature_weight: FloatArray = field(default_factory=_NONE.copy)
+    feature_weight: FloatArray
     """Feature matrix L, (n', r), whose product with the features is added to the keys."""
     states: FloatArray
     """Decoder states s_i, (Ty, n)."""

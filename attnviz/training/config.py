@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attnviz import bounds
-from attnviz.attention_kinds import ATTENTION_KINDS, with_current_attention
+from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.bounds import ARCHITECTURES, LARGEST_GUIDANCE, LARGEST_SIZE, LARGEST_VOCABULARY, MOST_LAYERS
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 VERSION = 2
-"""Version of the settings file. Version 1, which had no version field, called the "general" attention "dot"."""
+"""Version of the settings file."""
 DEFAULT_VOCABULARY = 8000
 """Pieces of the vocabulary unless another size is set."""
 _MANY = 10**9
@@ -245,10 +245,10 @@ class TrainingConfig:
         fields = json.loads(text)
         if not isinstance(fields, dict):
             raise ValueError("it holds no settings")
-        version = fields.pop("version", 1)
-        if type(version) is not int or not 1 <= version <= VERSION:
-            raise ValueError(f"it has format version {bounds.abbreviated(version)}, this program reads up to {VERSION}")
-        return cls.from_dict(with_current_attention(fields) if version == 1 else fields)
+        version = fields.pop("version", None)
+        if version != VERSION:
+            raise ValueError(f"it has format version {bounds.abbreviated(version)}, not {VERSION}")
+        return cls.from_dict(fields)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as a dictionary that JSON can encode."""

@@ -23,11 +23,9 @@ from torch import Tensor, nn
 from torch.optim import Adam, Optimizer
 
 from attnviz import bounds
-from attnviz.attention_kinds import with_current_attention
 from attnviz.checkpoint import write_tensors
 from attnviz.errors import AttnvizError
 from attnviz.files import replacing
-from attnviz.model_folder import VERSION
 from attnviz.network import AnyConfig, AnyNetwork, read_fields
 from attnviz.training.config import TrainingConfig
 
@@ -266,11 +264,7 @@ def save_state(path: Path, model: AnyNetwork, optimizers: Sequence[Optimizer], p
     for optimizer, name, parameter in _owned(model, optimizers):
         for moment, tensor in optimizer.state[parameter].items():
             tensors[f"{moment}.{name}"] = tensor
-    metadata = {
-        "progress": json.dumps(asdict(progress)),
-        "model": json.dumps(model.config.to_dict()),
-        "version": str(VERSION),
-    }
+    metadata = {"progress": json.dumps(asdict(progress)), "model": json.dumps(model.config.to_dict())}
     with replacing(path) as temporary:
         write_tensors(temporary, {name: tensor.cpu().contiguous() for name, tensor in tensors.items()}, metadata)
 
@@ -284,15 +278,11 @@ def read_progress(path: Path) -> Progress:
 
 
 def read_model_config(path: Path) -> AnyConfig | None:
-    """Return the config of the saved network; None where nothing was saved, or an old version saved no config."""
+    """Return the config of the saved network; None where nothing was saved."""
     if not path.exists():
         return None
     with _naming(path), safe_open(path, framework="pt") as file:
-        metadata = file.metadata()
-        if "model" not in metadata:
-            return None
-        fields = json.loads(metadata["model"])
-        return read_fields(fields if "version" in metadata else with_current_attention(fields))
+        return read_fields(json.loads(file.metadata()["model"]))
 
 
 def load_state(path: Path, model: nn.Module, optimizers: Sequence[Optimizer]) -> Progress:
@@ -320,8 +310,7 @@ def _owned(model: nn.Module, optimizers: Sequence[Optimizer]) -> Iterator[tuple[
 
 def _progress(metadata: dict[str, str]) -> Progress:
     fields = json.loads(metadata["progress"])
-    sums = LossSums(**fields.pop("since_row", {}))  # missing in files of an earlier version
-    fields.setdefault("validated", fields["update"])  # an earlier version saved after validating only
+    sums = LossSums(**fields.pop("since_row"))
     progress = Progress(**fields, since_row=sums)
     bounds.check_whole("tokens", sums.tokens, 0, 10**15)
     sums.loss, sums.likelihood = float(sums.loss), float(sums.likelihood)

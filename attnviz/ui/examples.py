@@ -1,12 +1,10 @@
 """Example sentences by what they show, questions about some of their translations, and the default sentence.
 
-A page opens at the step of the word that the question is about. Links of earlier versions name a step but no sentence;
-for them `default_sentence` returns the former default.
+A page opens at the step of the word that the question is about.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from attnviz.evaluation.sentences import FIGURE_3, TABLE_3
@@ -15,9 +13,6 @@ from attnviz.trace import Record, Trace
 
 DEFAULT_SENTENCE = "The green house at the end of the street is very old."
 """Default sentence: whole words, and an adjective and its noun that change places."""
-
-FORMER_DEFAULT_SENTENCE = FIGURE_3[0]
-"""Default sentence of earlier versions, whose links omit it but may name, for example, a step of it."""
 
 EXAMPLES: dict[str, tuple[str, ...]] = {
     "Changes of order": (DEFAULT_SENTENCE, "The little black cat sleeps on the big red chair.", "He is an honest man."),
@@ -39,14 +34,6 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "Long": TABLE_3,
 }
 """Sentences by what they show; `tests/ui/test_examples.py` checks how the model translates them."""
-
-_TRANSLATION_PARAMETERS = frozenset({"step", "source", "word", "foil", "stage", "target", "what_ifs"})
-"""Address parameters that make sense only for one sentence."""
-
-
-def default_sentence(linked: Mapping[str, str]) -> str:
-    """Return the sentence of an address that names none."""
-    return FORMER_DEFAULT_SENTENCE if _TRANSLATION_PARAMETERS & set(linked) else DEFAULT_SENTENCE
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,10 @@ import hashlib
 import sys
 import threading
 from base64 import b64encode
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from urllib.parse import urlencode
 
 import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
@@ -37,42 +36,6 @@ from attnviz.ui.session_expiry import SessionExpiry
 
 FOR_EVER = "public, max-age=31536000, immutable"
 """Cache-Control header of content whose name changes whenever it changes."""
-
-FORMER_PATHS = ("why", "learns", "transformer", "lab", "corpus")
-"""Paths of pages from before `page` was in the address."""
-PARAMETERS = {
-    "rival": "foil",
-    "typed_rival": "typed_foil",
-    "branches": "what_ifs",
-    "branch": "what_if",
-    "other_branch": "other_what_if",
-    "rung": "exhibit",
-}
-"""Current names of parameters by their former names; a hyphen and the id of a second view may follow."""
-VALUES = {
-    ("section", "answers"): "attributions",
-    ("section", "trials"): "perturbation-tests",
-    ("compare", "branch"): "what-if",
-}
-"""Current values by the current name of the parameter and the former value."""
-
-
-def current_address(path: str, query: Iterable[tuple[str, str]]) -> str | None:
-    """Return the current address for that of an earlier version, None if it is current already or not of a page."""
-    folders, _, page = path.rpartition("/")
-    if page not in ("", *FORMER_PATHS):
-        return None
-    parameters = list(query)
-    current = [_current_parameter(name, value) for name, value in parameters]
-    if page:
-        current = [("page", page), *(one for one in current if one[0] != "page")]
-    return f"{folders}/?{urlencode(current)}" if page or current != parameters else None
-
-
-def _current_parameter(key: str, value: str) -> tuple[str, str]:
-    name, hyphen, view = key.partition("-")
-    name = PARAMETERS.get(name, name)
-    return f"{name}{hyphen}{view}", VALUES.get((name, value), value)
 
 
 def _route(name: str, respond: Callable[[Request], Response]) -> Route:
@@ -278,22 +241,6 @@ class _PageHeaders:
         await self._app(scope, receive, add_headers if scope["type"] == "http" else send)
 
 
-class _Redirection:
-    """Middleware that redirects from addresses of earlier versions to the current ones."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and scope["method"] in ("GET", "HEAD"):
-            request = Request(scope)
-            address = current_address(request.url.path, request.query_params.multi_items())
-            if address is not None:
-                await Response(status_code=307, headers={"Location": address})(scope, receive, send)
-                return
-        await self._app(scope, receive, send)
-
-
 ROUTES = [
     _route(PLOTLY.file_name, _script),
     _route(KATEX.file_name, _script),
@@ -304,7 +251,7 @@ ROUTES = [
 ]
 """Routes beside Streamlit's own."""
 
-MIDDLEWARE = [GUARD, Middleware(SessionExpiry), Middleware(_Redirection), Middleware(_PageHeaders)]
+MIDDLEWARE = [GUARD, Middleware(SessionExpiry), Middleware(_PageHeaders)]
 
 
 @asynccontextmanager

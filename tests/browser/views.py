@@ -8,10 +8,10 @@ import pytest
 from _pytest.mark import ParameterSet
 from playwright.sync_api import Page
 
-from attnviz.ui.examples import FORMER_DEFAULT_SENTENCE
+from attnviz.evaluation.sentences import FIGURE_3
 from tests.browser.settled import wait_until_still
 
-EXAMPLE = FORMER_DEFAULT_SENTENCE
+EXAMPLE = FIGURE_3[0]
 """Sentence of most tests: words of one and of several pieces, an elision, and reordered words."""
 
 

@@ -84,7 +84,7 @@ def test_damaged_settings_are_named(config: TrainingConfig, damage: Callable[[Pa
         prepare(dataclasses.replace(config, updates=20))
 
 
-def test_missing_settings_of_older_version_get_defaults(config: TrainingConfig) -> None:
+def test_missing_settings_get_defaults(config: TrainingConfig) -> None:
     drop = {"start_from", "average", "decay_updates"}
     edit_json(lambda settings: {n: v for n, v in settings.items() if n not in drop})(
         Path(config.output) / "training.json"

@@ -17,8 +17,6 @@ from attnviz.ui.components.view_state import view_payload
 from attnviz.ui.examples import (
     DEFAULT_SENTENCE,
     EXAMPLES,
-    FORMER_DEFAULT_SENTENCE,
-    default_sentence,
     first_step,
     kind_name,
     question,
@@ -147,23 +145,9 @@ def test_examples_are_unique_and_every_category_has_a_name() -> None:
     assert [kind_name(kind) for kind in EXAMPLES] == list(EXAMPLES)
 
 
-@pytest.mark.parametrize(
-    ("linked", "sentence"),
-    [
-        ({}, DEFAULT_SENTENCE),
-        ({"lang": "fr"}, DEFAULT_SENTENCE),
-        ({"step": "5"}, FORMER_DEFAULT_SENTENCE),
-        ({"lang": "fr", "source": "2"}, FORMER_DEFAULT_SENTENCE),
-    ],
-)
-def test_old_link_without_a_sentence_opens_the_former_default(linked: dict[str, str], sentence: str) -> None:
-    assert default_sentence(linked) == sentence
-
-
 def test_view_payload_has_the_sentence_that_a_step_link_needs(translate: Translate) -> None:
     view, session = View(MAIN, translate(DEFAULT_SENTENCE)), {}
     set_page_address(session, "entry", {"sentence": None})
     assert view_payload(session, view)["sentence"] == {"sentence": DEFAULT_SENTENCE}
     set_page_address(session, "entry", {"sentence": "A dog."})
     assert view_payload(session, view)["sentence"] is None
-    assert default_sentence({"step": "4"}) == FORMER_DEFAULT_SENTENCE  # which a sentence in the address prevents

@@ -286,14 +286,6 @@ def test_idle_server_collects_garbage() -> None:
     assert gc.get_freeze_count() > 10_000
 
 
-@pytest.mark.parametrize("folders", ["", "/base/path"])
-def test_former_path_of_a_page_redirects_to_it(folders: str) -> None:
-    status, headers, _ = get(f"{folders}/lab", query="sentence=A+dog.&page=x&step=3")
-    assert status == 307
-    assert headers["location"] == f"{folders}/?page=lab&sentence=A+dog.&step=3"
-    assert get("/slab")[0] == 404
-
-
 def test_registered_payload_is_served_as_json_or_attachment(monkeypatch: pytest.MonkeyPatch) -> None:
     view = View(MAIN, synthetic.trace())
     monkeypatch.setattr(st, "session_state", session := {})

@@ -32,7 +32,7 @@ FolderVersion = tuple[tuple[str, int, int], ...]
 
 
 def snapshot_folders() -> dict[str, Path]:
-    """Return the snapshot folders in model folders, by model name, without those of former versions."""
+    """Return the snapshot folders in model folders, by model name, where they can be read."""
     paths = (path for root in reversed(model_roots()) for path in root.glob(f"*/{FOLDER}"))
     folders = {path.parent.name: path for path in paths if load_runs(path)}
     return dict(sorted(folders.items()))

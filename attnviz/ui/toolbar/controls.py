@@ -16,7 +16,7 @@ from streamlit.delta_generator import DeltaGenerator
 from attnviz.languages import gettext
 from attnviz.text import LONGEST_SENTENCE
 from attnviz.ui.components.stored_choice import remember, remembered
-from attnviz.ui.examples import DEFAULT_SENTENCE, EXAMPLES, default_sentence, kind_name
+from attnviz.ui.examples import DEFAULT_SENTENCE, EXAMPLES, kind_name
 from attnviz.ui.fields import close_popover, popover, segmented_control, select_box, text_box
 from attnviz.ui.link import link
 from attnviz.ui.page_state import inputs
@@ -119,7 +119,7 @@ def current_request(models: dict[str, Path]) -> Request:
 def _open_request(models: dict[str, Path]) -> str:
     """Begin the request with the link; return the name of its model, one of `models`, which must not be empty."""
     session, linked = st.session_state, link()
-    inputs.open_request(session, linked, default_sentence(linked), models)
+    inputs.open_request(session, linked, DEFAULT_SENTENCE, models)
     if session[inputs.MODEL] not in models:  # its folder is gone
         session[inputs.MODEL] = next(iter(models))
     return str(session[inputs.MODEL])
