@@ -1,4 +1,4 @@
-"""Posterior attention, given the written word: "balanced" (the default), "fit", Bayes' rule; log p drops by erasure.
+"""Posterior attention, given the written word: "balanced" (the default) and Bayes' rule; log p drops by erasure.
 
 `PosteriorAttention` has prior, likelihood and posterior by Bayes' rule, and the posterior attention of the heatmap.
 
@@ -28,7 +28,7 @@ from attnviz.trace import Trace, Words
 
 Array = NDArray[np.float64]
 
-Kind = Literal["balanced", "posterior", "fit"]
+Kind = Literal["balanced", "posterior"]
 """Kinds of posterior attention, defined in `posterior`."""
 KINDS: tuple[Kind, ...] = get_args(Kind)
 DEFAULT: Kind = "balanced"
@@ -71,10 +71,9 @@ def posterior(trace: Trace, weights: Weights, kind: Kind = DEFAULT) -> Array:
     correct to about 1e-6; everything else is float64. `kind` is one of
 
     - "posterior": alpha_ij p(y_i | c = h_j), normalised: Bayes' rule;
-    - "fit": alpha_ij exp(fit_ij), normalised, where fit_ij is the logit that h_j with weight 1 adds to y_i through the
-      step's maxout winners, minus its mean over the vocabulary; it needs no sum over the vocabulary;
     - "balanced": alpha_ij^(3/4) p(y_i | c = h_j)^(3/4) exp(fit_ij / 4), normalised, divided by the square root of its
-      column's sum, and normalised again: a piece that other steps are about counts less for this one.
+      column's sum, and normalised again: a piece that other steps are about counts less for this one. fit_ij is the
+      logit that h_j with weight 1 adds to y_i through the step's maxout winners, minus its mean over the vocabulary.
 
     Raise AttnvizError where the model has no attention or the weights are another model's, ValueError for another kind.
     """
@@ -120,10 +119,6 @@ def _bayes(readouts: ContextEvaluation) -> Array:
     return _log(readouts.alignment) + readouts.alone
 
 
-def _fit(readouts: ContextEvaluation) -> Array:
-    return _log(readouts.alignment) + readouts.fit()
-
-
 def _balanced(readouts: ContextEvaluation) -> Array:
     scores = 0.75 * _bayes(readouts) + 0.25 * readouts.fit()
     balanced: Array = scores - 0.5 * np.log(_softmax(scores).sum(axis=0) + _FAINT)
@@ -145,7 +140,6 @@ def _softmax(scores: Array) -> Array:
 _SCORES: Mapping[Kind, Callable[[ContextEvaluation], Array]] = {
     "balanced": _balanced,
     "posterior": _bayes,
-    "fit": _fit,
 }
 """For each kind, the function of the unnormalised log posterior, (Ty, Tx)."""
 

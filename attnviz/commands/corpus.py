@@ -66,8 +66,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "--kind",
         choices=[*KINDS, "none"],
         default=DEFAULT,
-        help="variant of posterior attention for the links in links_after; fit is faster than balanced; none "
-        "leaves links_after empty",
+        help="variant of posterior attention for the links in links_after; none leaves links_after empty",
     )
     add(
         "--threshold",

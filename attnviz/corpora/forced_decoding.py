@@ -167,7 +167,7 @@ Array = NDArray[np.float64]
 SLIGHT = 0.01
 """Share, relative to the largest of its row, below which a cell's likelihood is estimated."""
 _FACTORS: dict[Kind, tuple[float, float]] = {"balanced": (0.75, 0.25), "posterior": (1, 0)}
-"""Factors of log (alpha p) and of the fit in the score of each kind; kinds without p are not listed."""
+"""Factors of log (alpha p) and of the fit in the score of each kind."""
 
 
 @dataclass(eq=False)
@@ -221,13 +221,12 @@ class BatchPosterior:
             raise ValueError("a step of this network has more than one look")
         sizes = [(len(target), len(source)) for source, target in zip(sources, targets, strict=True)]
         inputs = [self._input_of(decoded, decoded.steps, row, targets[row], *size) for row, size in enumerate(sizes)]
-        if self._kind in _FACTORS:
-            device = self._output.weight.device
-            cells = [torch.from_numpy(pair.decisive.ravel()).to(device) for pair in inputs]
-            sums = self._log_sum(torch.cat([pair.readouts[cell] for pair, cell in zip(inputs, cells, strict=True)]))
-            ends = np.cumsum([pair.decisive.sum() for pair in inputs])[:-1]
-            for pair, pair_sums in zip(inputs, np.split(_float64(sums), ends), strict=True):
-                pair.store_exact(pair_sums)
+        device = self._output.weight.device
+        cells = [torch.from_numpy(pair.decisive.ravel()).to(device) for pair in inputs]
+        sums = self._log_sum(torch.cat([pair.readouts[cell] for pair, cell in zip(inputs, cells, strict=True)]))
+        ends = np.cumsum([pair.decisive.sum() for pair in inputs])[:-1]
+        for pair, pair_sums in zip(inputs, np.split(_float64(sums), ends), strict=True):
+            pair.store_exact(pair_sums)
         return [posterior_of(pair, self._kind) for pair in inputs]
 
     def _input_of(
@@ -242,14 +241,10 @@ class BatchPosterior:
         readouts = torch.maximum(maxout_inputs[..., ::2], maxout_inputs[..., 1::2])
         weight, bias = self._output.weight, self._output.bias
         logits = (readouts @ weight[target_ids][..., None])[..., 0] + bias[target_ids][:, None]
-        flat_readouts, bound, decisive = readouts.flatten(0, 1), np.zeros(weights.shape), np.zeros(weights.shape, bool)
-        if self._kind in _FACTORS:
-            likely_ids = np.unique(np.concatenate([ids, decoded.likeliest[row, :rows].ravel()]))
-            bound = _float64(
-                logits
-                - self._log_sum(flat_readouts, torch.from_numpy(likely_ids).to(maxout_inputs.device)).view_as(logits)
-            )
-            decisive = self._decisive(alignment, bound, fits)
+        flat_readouts = readouts.flatten(0, 1)
+        likely_ids = torch.from_numpy(np.unique(np.concatenate([ids, decoded.likeliest[row, :rows].ravel()])))
+        bound = _float64(logits - self._log_sum(flat_readouts, likely_ids.to(maxout_inputs.device)).view_as(logits))
+        decisive = self._decisive(alignment, bound, fits)
         return _PairInput(alignment, fits, flat_readouts, bound, _float64(logits), decisive)
 
     def _fits(self, steps: Steps, row: int, alignment: Tensor, target_ids: Tensor) -> Array:

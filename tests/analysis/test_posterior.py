@@ -115,10 +115,10 @@ def test_posterior_refuses_unknown_kinds_and_other_weights(make_network: ModelFa
 
 def test_posterior_words_merge_the_posterior_of_pieces(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
     trace, weights = forced_trace(make_network, tokenizer, ("additive", "previous"))
-    before, after = trace.words(), posterior_words(trace, weights, "fit")
+    before, after = trace.words(), posterior_words(trace, weights, "posterior")
     assert (after.source, after.target) == (before.source, before.target)
     np.testing.assert_array_equal(before.merged(trace.alignment), before.alignment)
-    pieces = analysis.posterior(trace, weights, kind="fit")
+    pieces = analysis.posterior(trace, weights, kind="posterior")
     column, row = before.source_groups[1], before.target_groups[2]
     assert after.alignment[2, 1] == pytest.approx(pieces[np.ix_(row, column)].sum(axis=1).mean(), rel=1e-6)
     np.testing.assert_allclose(after.alignment.sum(axis=1), 1, atol=1e-6)

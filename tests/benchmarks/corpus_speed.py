@@ -1,6 +1,6 @@
 """Benchmark of `attnviz corpus`: pairs per second, and peak memory of all its processes.
 
-    OMP_WAIT_POLICY=PASSIVE python -m tests.benchmarks.corpus_speed train.tsv.xz --pairs 2000 --kinds balanced fit none
+    OMP_WAIT_POLICY=PASSIVE python -m tests.benchmarks.corpus_speed train.tsv.xz --pairs 2000 --kinds balanced posterior none
 
 Each line is a run of the whole command, including the start of its processes and the loading of the model.
 With --alone, one thread of this process measures pairs without that start, like one actor of `--ray`.
@@ -106,7 +106,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--pairs", type=int, default=2000)
-    parser.add_argument("--kinds", nargs="+", default=["balanced", "fit", "none"])
+    parser.add_argument("--kinds", nargs="+", default=["balanced", "none"])
     parser.add_argument("--workers", type=int, nargs="+", default=[2])
     parser.add_argument("--model", default="models/en-fr")
     parser.add_argument("--precision", default="auto")
