@@ -29,9 +29,7 @@ from attnviz.commands import (
     import_,
     lesson,
     models,
-    overlap,
     score,
-    snapshots,
     train,
     translate,
 )
@@ -47,8 +45,6 @@ COMMANDS = {
     "evaluate": evaluate,
     "import": import_,
     "train": train,
-    "overlap": overlap,
-    "snapshots": snapshots,
     "models": models,
     "app": app,
 }

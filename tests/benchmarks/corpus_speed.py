@@ -1,6 +1,6 @@
 """Benchmark of `attnviz corpus`: pairs per second, and peak memory of all its processes.
 
-    OMP_WAIT_POLICY=PASSIVE python -m tests.benchmarks.corpus_speed train.tsv.xz --pairs 2000 --kinds balanced posterior none
+    OMP_WAIT_POLICY=PASSIVE python -m tests.benchmarks.corpus_speed train.tsv.xz --pairs 2000 --kinds balanced none
 
 Each line is a run of the whole command, including the start of its processes and the loading of the model.
 With --alone, one thread of this process measures pairs without that start, like one actor of `--ray`.

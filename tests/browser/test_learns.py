@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from attnviz.commands.program import main
 from attnviz.trace.snapshots import Snapshots
+from tests.benchmarks.saved_models import main
 from tests.browser.conftest import Opener
 from tests.browser.contrast import faint
 from tests.browser.server import running_server
@@ -36,7 +36,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "links.jsonl").write_text(LINKS, encoding="utf-8")
     for name, guidance in (("unguided", 0.0), ("guided", 0.5)):
         run = kept_run(root / "kept", guidance=guidance, name=name)
-        arguments = ["snapshots", str(run), "-o", str(models / f"small/snapshots/{name}.json"), "--limit", "6"]
+        arguments = [str(run), "-o", str(models / f"small/snapshots/{name}.json"), "--limit", "6"]
         assert main([*arguments, "--links", str(root / "links.jsonl"), "--device", "cpu"]) == 0
     (runs / "mine/model/snapshots").mkdir(parents=True)
     shutil.copy(root / "kept/unguided/log.csv", runs / "mine")

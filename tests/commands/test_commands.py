@@ -42,7 +42,7 @@ def run(model_folder: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pyte
         if given is not None:
             content = given.encode() if isinstance(given, str) else given
             monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
-        own = ("train", "app", "snapshots")
+        own = ("train", "app")
         options = [] if arguments[0] in own else ["--model", str(model_folder), "--device", "cpu"]
         try:
             code = main([arguments[0], *options, *arguments[1:]])
@@ -117,11 +117,10 @@ PATHS = {
     "lesson": ("lesson", "{path}", "-o", "x.html"),
     "lesson page": ("lesson", "attention", "-o", "{path}.html"),
     "corpus": ("corpus", "{path}.tsv", "-o", "x.parquet"),
-    "table": ("corpus", str(REPOSITORY / "tests" / "earlier" / "validation.tsv"), "-o", "{path}.parquet"),
+    "table": ("corpus", str(REPOSITORY / ".docs" / "pages" / "examples" / "pairs.tsv"), "-o", "{path}.parquet"),
     "checkpoint": ("import", "{path}", "-o", "x"),
     "models": ("models", "en-fr", "--to", "{path}"),
     "runs": ("app", "--runs", "{path}"),
-    "run": ("snapshots", "{path}", "-o", "x.json"),
     "gold": ("score", "{path}", "--gold", "{path}"),
     "data": ("train", "--data", "{path}", "--validation", "{path}", "--output", "{path}"),
 }
@@ -289,7 +288,6 @@ def test_translate_refuses_invalid_utf_8(run) -> None:
         ["train", "--data", "a.tsv", "--validation", "b.tsv", "--output", "unmade", "--hidden-size", "0"],
         ["app", "--port", "x"],
         ["app", "--runs", "nowhere"],
-        ["snapshots", "nowhere", "-o", "series.json"],
         ["dance"],
     ],
     ids=" ".join,

@@ -1,4 +1,4 @@
-"""`attnviz overlap`: test pairs that also occur in training data."""
+"""Test pairs that also occur in training data."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz.commands.program import main
-from attnviz.evaluation.overlap import overlaps, sentence_key
+from tests.benchmarks.overlap import main, overlaps, sentence_key
 
 TRAINING = "The cat sleeps on the sofa.\tLe chat dort sur le canapé.\nThank you !\tMerci !\n"
 TESTS = (
@@ -31,7 +30,7 @@ def test_overlap_counts_and_writes_remaining_pairs(tmp_path: Path, capfd: pytest
     with lzma.open(tmp_path / "train.tsv.xz", "wt", encoding="utf-8") as file:
         file.write(TRAINING + "...\t!\nonly one column\n")
     (tmp_path / "test.tsv").write_text(TESTS, encoding="utf-8")
-    arguments = ["overlap", str(tmp_path / "test.tsv"), "--data", str(tmp_path / "train.tsv.xz")]
+    arguments = [str(tmp_path / "test.tsv"), "--data", str(tmp_path / "train.tsv.xz")]
     assert main([*arguments, "-o", str(tmp_path / "clean")]) == 0
     cells = [cell.strip() for cell in capfd.readouterr().out.splitlines()[-1].strip("|").split("|")]
     assert cells[1:] == ["5", "2", "2", "1", "2"]

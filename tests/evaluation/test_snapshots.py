@@ -1,4 +1,4 @@
-"""`attnviz snapshots`: measure the models that a training run saved, and write one file."""
+"""Measure the models that a training run saved, and write one file."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Translator
 from attnviz.analysis.learning import learning_measures
-from attnviz.commands.program import main
 from attnviz.evaluation.alignment import read_gold, word_alignments
 from attnviz.trace.snapshots import Snapshots
+from tests.benchmarks.saved_models import main, saved_moments
 from tests.small_run import LINKS, MOMENTS, kept_run
 from tests.snapshots import plain
 
@@ -27,7 +27,7 @@ def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def series(run_folder: Path) -> Path:
     output, links = run_folder / "series.json", run_folder / "links.jsonl"
     links.write_text(LINKS, encoding="utf-8")
-    arguments = ["snapshots", str(run_folder), "-o", str(output), "--links", str(links), "--limit", "6"]
+    arguments = [str(run_folder), "-o", str(output), "--links", str(links), "--limit", "6"]
     assert main([*arguments, "--name", "small", "--device", "cpu"]) == 0
     return output
 
@@ -65,7 +65,7 @@ def test_measured_moments_are_not_measured_again(
     again = tmp_path / "again.json"
     again.write_text(json.dumps(half), encoding="utf-8")
     links = str(run_folder / "links.jsonl")
-    arguments = ["snapshots", str(run_folder), "-o", str(again), "--links", links, "--limit", "6", "--name", "small"]
+    arguments = [str(run_folder), "-o", str(again), "--links", links, "--limit", "6", "--name", "small"]
     assert main(arguments) == 0
     assert loaded == []
     assert main([*arguments[:-1], "other"]) == 2  # of another name
@@ -74,15 +74,13 @@ def test_measured_moments_are_not_measured_again(
 def test_invalid_run_or_output_is_refused(
     run_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
 ) -> None:
-    assert main(["snapshots", str(tmp_path), "-o", str(tmp_path / "x.json")]) == 2
+    assert main([str(tmp_path), "-o", str(tmp_path / "x.json")]) == 2
     assert plain(capsys.readouterr().err, tmp_path) == snapshot(name="no run")
-    assert main(["snapshots", str(run_folder), "-o", str(tmp_path / "x.csv")]) == 2
+    assert main([str(run_folder), "-o", str(tmp_path / "x.csv")]) == 2
     assert plain(capsys.readouterr().err, tmp_path) == snapshot(name="no JSON")
 
 
 def test_run_without_saved_models_names_keep_at(run_folder: Path, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
-    from attnviz.evaluation.snapshots import saved_moments
-
     (tmp_path / "training.json").write_text((run_folder / "training.json").read_text())
     with pytest.raises(AttnvizError, match="--keep-at") as error:
         saved_moments(tmp_path)

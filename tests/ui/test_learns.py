@@ -17,12 +17,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.commands.program import main
-from attnviz.commands.snapshots import measurement_table
 from attnviz.trace.snapshots import Snapshots
 from attnviz.ui.learns.runs import RUNS_VARIABLE, identity_of, snapshot_folders, watched_run_folders
 from attnviz.wording.learning import LINK_MEASURES, REFERENCES, ROW_MEASURES, own_translation_sentence
 from attnviz.wording.learning import guidance_definition as told_of_guided
+from tests.benchmarks.saved_models import main, measurement_table
 from tests.conftest import REPOSITORY
 from tests.small_run import LINKS, MOMENTS, kept_run
 from tests.ui.opening import open_alone
@@ -39,7 +38,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "snapshots").mkdir()
     for name, guidance, moments in (("unguided", 0.0, MOMENTS), ("guided", 0.5, MOMENTS[1:])):
         run = kept_run(folder / "runs", guidance=guidance, name=name, keep_at=moments)
-        arguments = ["snapshots", str(run), "-o", str(folder / f"snapshots/{name}.json"), "--limit", "6"]
+        arguments = [str(run), "-o", str(folder / f"snapshots/{name}.json"), "--limit", "6"]
         assert main([*arguments, "--links", str(folder / "links.jsonl"), "--device", "cpu"]) == 0
     return folder
 

@@ -1,10 +1,14 @@
-"""Measure the models that were saved during a training run (`train --keep-at`).
+"""Measure the models that a training run saved (`train --keep-at`), for the page *How it learns*.
+
+    python -m tests.benchmarks.saved_models runs/kept --links gold.jsonl -o models/mine/snapshots/kept.json
 
 Measured are attention, translations, loss and BLEU, and what the attention has learnt about gold links.
 """
 
 from __future__ import annotations
 
+import argparse
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,12 +18,13 @@ import numpy as np
 from attnviz.analysis.alignment_error import error_rate
 from attnviz.analysis.learning import learning_baselines, learning_measures
 from attnviz.analysis.measures import links
+from attnviz.commands.shared import positive, progress
 from attnviz.errors import AttnvizError
-from attnviz.evaluation.alignment import GoldAlignment, word_alignments
+from attnviz.evaluation.alignment import GoldAlignment, read_gold, word_alignments
 from attnviz.evaluation.bleu import corpus_scores
 from attnviz.evaluation.forced import force_pairs, likelihoods, total_likelihood
 from attnviz.model_folder import CONFIG
-from attnviz.text_files import Pair
+from attnviz.text_files import Pair, read_pairs
 from attnviz.trace.snapshots import Curve, Snapshots, joined
 from attnviz.training.config import TrainingConfig
 from attnviz.training.log import read_curves
@@ -129,3 +134,81 @@ def _with_baselines(snapshots: Snapshots, data: EvaluationData, training: Curve)
     so_far = tuple((at, loss) for at, loss in training if at <= snapshots.updates[-1])
     curves = {**snapshots.curves, "training": so_far} if so_far else snapshots.curves
     return replace(snapshots, curves=curves, levels=learning_baselines(data.gold) if data.gold else {})
+
+
+def measurement_table(snapshots: Snapshots) -> str:
+    """Return the measurements as a text table, one line for each saved model."""
+    names = [name for name in snapshots.curves if name != "training"]
+    rows = [["update", *names]]
+    for update in snapshots.updates:
+        values = (dict(snapshots.curves[name]).get(update) for name in names)
+        rows.append([f"{update:,}", *("" if value is None else f"{value:.3f}" for value in values)])
+    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
+    return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    command = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    command.add_argument(
+        "run_folder", metavar="RUN", type=Path, help="folder of a training run made with train --keep-at"
+    )
+    command.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        required=True,
+        help=".json file to write; models that it already contains are not measured again",
+    )
+    command.add_argument(
+        "--sentences",
+        type=Path,
+        help="file of sentence pairs, one source<TAB>translation per line; their alignments are stored (default: "
+        "the sentences of the run’s own snapshots)",
+    )
+    command.add_argument(
+        "--links",
+        type=Path,
+        nargs="+",
+        default=[],
+        help="files of gold links (.jsonl), to measure the alignment error rate and the mean attention on each "
+        "kind of link",
+    )
+    command.add_argument("--limit", type=positive, default=300, help="number of validation pairs for loss and BLEU")
+    command.add_argument("--name", default="", help="name of the run on the page (default: the name of its folder)")
+    command.add_argument("--device", default="auto", help="device: auto, cpu, cuda, cuda:1 or mps")
+    return command.parse_args(arguments)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure each saved model, write the file after each, and print a table; return the exit status."""
+    try:
+        _run(_options(arguments))
+    except AttnvizError as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+def _run(options: argparse.Namespace) -> None:
+    if options.output.suffix != ".json":
+        raise AttnvizError(f"The output must be a .json file, not {options.output}.")
+    fixed = read_pairs(options.sentences).pairs if options.sentences else []
+    gold = [pair for path in options.links for pair in read_gold(path)]
+    data = evaluation_data(options.run_folder, options.name, fixed, gold, options.limit)
+    known = Snapshots.load(options.output) if options.output.exists() else None
+    if known and not was_measured_on(known, data):
+        raise AttnvizError(
+            f"{options.output} was measured on other sentences, links or validation pairs. Choose another output, "
+            "or delete this file."
+        )
+    snapshots = known
+    with progress("moment", len(saved_moments(options.run_folder))) as bar:
+        for snapshots in measure_checkpoints(options.run_folder, data, known, options.device):
+            snapshots.save(options.output)
+            bar.update()
+    assert snapshots is not None  # a run has at least one saved model
+    print(measurement_table(snapshots))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

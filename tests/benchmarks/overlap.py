@@ -1,17 +1,25 @@
-"""Count the test pairs with a side that occurs in the training data, and list the pairs without such a side.
+"""Count the test pairs with a side that occurs in the training data, or write the pairs without such a side.
+
+    python -m tests.benchmarks.overlap test.tsv gold.jsonl --data train.tsv.xz
 
 Sentences match if they have the same letters and digits in the same order, in upper or lower case.
 """
 
 from __future__ import annotations
 
+import argparse
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from attnviz.errors import AttnvizError
+from attnviz.evaluation.alignment import read_gold
+from attnviz.evaluation.tables import markdown_table
+from attnviz.files import replace_text
 from attnviz.reading import read_text_lines
 from attnviz.text import normalise
-from attnviz.text_files import Pair
+from attnviz.text_files import Pair, read_pairs
 
 LETTERS = 12
 """Number of letters and digits below which a sentence counts as short, since "Thank you." occurs everywhere."""
@@ -73,3 +81,66 @@ def lines_of(paths: Iterable[Path]) -> Iterable[str]:
     """Yield the lines of several `.tsv` or `.tsv.xz` files; raise AttnvizError for one that cannot be read."""
     for path in paths:
         yield from read_text_lines(path)
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    command = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    command.add_argument(
+        "tests",
+        nargs="+",
+        type=Path,
+        metavar="TEST",
+        help="test files: .tsv with source<TAB>target, or .jsonl with gold links",
+    )
+    command.add_argument(
+        "--data", nargs="+", type=Path, required=True, metavar="TRAINING", help="training files, .tsv or .tsv.xz"
+    )
+    command.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FOLDER",
+        help="folder for copies of the .tsv test files without pairs found in TRAINING",
+    )
+    return command.parse_args(arguments)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print a Markdown table, one row for each test file; return the exit status."""
+    try:
+        _run(_options(arguments))
+    except AttnvizError as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+def _run(options: argparse.Namespace) -> None:
+    tests = [_pairs(path) for path in options.tests]
+    columns = ["file", "pairs", "source in training", "target in training", "both", f"either, under {LETTERS} letters"]
+    found_overlaps = overlaps(tests, lines_of(options.data))
+    rows = []
+    for path, pairs, overlap in zip(options.tests, tests, found_overlaps, strict=True):
+        counts = (overlap.pairs, overlap.source, overlap.target, overlap.both, overlap.short)
+        rows.append([Path(path.parent.name, path.name).as_posix(), *(f"{count:,}" for count in counts)])
+        if options.output and path.suffix != ".jsonl":
+            _write(options.output / path.name, [pairs[place] for place in overlap.clean])
+    print(markdown_table(columns, rows))
+
+
+def _pairs(path: Path) -> list[tuple[str, str]]:
+    if path.suffix == ".jsonl":
+        return [(" ".join(pair.source), " ".join(pair.target)) for pair in read_gold(path)]
+    return read_pairs(path).pairs
+
+
+def _write(path: Path, pairs: list[tuple[str, str]]) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise AttnvizError(f"The file {path} cannot be written: {error.strerror or error}.") from error
+    replace_text(path, "".join(f"{source}\t{target}\n" for source, target in pairs))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
