@@ -57,9 +57,8 @@ def trace(
     weighted = attention in WITH_SCORE_VECTOR
     width = 0 if attention == "none" else ALIGNMENT if weighted else n
     top = np.sort(rng.dirichlet(np.ones(KEPT + 1), size=ty).astype(np.float32)[:, :KEPT])[:, ::-1].copy()
-    features = {}
-    if attention == "location-aware":
-        features = {"features": normal(ty, tx, FEATURES), "feature_weight": normal(width, FEATURES)}
+    count = FEATURES if attention == "location-aware" else 0
+    features = {"features": normal(ty, tx, count), "feature_weight": normal(width, count)}
     ids = np.tile(np.arange(4, 4 + KEPT, dtype=np.int32), (ty, 1))
     return Trace(
         source_text=source,
