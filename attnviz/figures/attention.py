@@ -124,7 +124,7 @@ def _title(text: str, ink: Palette) -> Spec:
 
 
 def energy_template(trace: Recurrent, theme: ThemeName) -> Spec:
-    """Return the template of `energy_bars`; the axis is the same at every step."""
+    """Return the template of e_ij, a signed bar for each source piece; the axis is the same at every step."""
     ink = palette(theme)
     bars = piece_bars(trace, Slot("energies"), "e") | signed_colours(ink)
     layout = source_layout(trace, ink)
@@ -133,7 +133,7 @@ def energy_template(trace: Recurrent, theme: ThemeName) -> Spec:
 
 
 def energy_values(trace: Recurrent, step: int) -> Values:
-    """Return the values of `energy_bars`."""
+    """Return the values of `energy_template`."""
     energies = finite_energies(trace)[step]
     best = weight_order(trace, step)[0]
     alt = gettext(
@@ -148,18 +148,13 @@ def energy_values(trace: Recurrent, step: int) -> Values:
     return {"energies": energies} | signs(energies) | bar_texts(energies) | source_values(trace, step, alt)
 
 
-def energy_bars(trace: Recurrent, step: int, *, theme: ThemeName = "light") -> go.Figure:
-    """Draw e_ij of 0-based `step`, a signed bar for each source piece; the axis is the same at every step."""
-    return figure_of(energy_template(trace, theme), energy_values(trace, step))
-
-
 def energy_table(trace: Recurrent, step: int) -> pd.DataFrame:
     """Return e_ij of 0-based `step`, one row for each source piece j (counted from 1)."""
     return attention_table(trace, step).drop(columns="alpha")
 
 
 def softmax_template(trace: Trace, theme: ThemeName) -> Spec:
-    """Return the template of `softmax_bars`; both axes are the same at every step."""
+    """Return the template of e_ij and, on the same rows, alpha_ij in [0, 1]; the axes are the same at every step."""
     ink = palette(theme)
     energy_bars = piece_bars(trace, Slot("energies"), "e") | signed_colours(ink, opacity=PALE)
     weight_bars = piece_bars(trace, Slot("weights"), "α") | {"xaxis": "x2", "marker": {"color": ink.bar}}
@@ -181,7 +176,7 @@ def softmax_template(trace: Trace, theme: ThemeName) -> Spec:
 
 
 def softmax_values(trace: Trace, step: int) -> Values:
-    """Return the values of `softmax_bars`."""
+    """Return the values of `softmax_template`."""
     energies, alpha = finite_energies(trace)[step], trace.alignment[step]
     best = weight_order(trace, step)[0]
     alt = gettext(
@@ -194,11 +189,6 @@ def softmax_values(trace: Trace, step: int) -> Values:
     )
     numbers = {"energies": energies, "weights": alpha}
     return numbers | signs(energies) | bar_texts(alpha) | source_values(trace, step, alt)
-
-
-def softmax_bars(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Figure:
-    """Draw e_ij of 0-based `step` and, beside it on the same rows, alpha_ij in [0, 1]."""
-    return figure_of(softmax_template(trace, theme), softmax_values(trace, step))
 
 
 def softmax_table(trace: Trace, step: int) -> pd.DataFrame:

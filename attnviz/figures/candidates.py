@@ -152,7 +152,7 @@ def _candidates_alt(ranked: Sequence[_Candidate]) -> str:
 
 
 def maxout_template(trace: Trace, theme: ThemeName, *, paired: bool) -> Spec:
-    """Return the template of `maxout_strips`, with the pairs if `paired`."""
+    """Return the template of the l pairs t~_i, if `paired`, and the larger of each, t_i; others are pale."""
     ink, size, last = palette(theme), trace.readouts.shape[1], 2 if paired else 0
     strip = {
         "type": "heatmap",
@@ -191,7 +191,11 @@ def maxout_template(trace: Trace, theme: ThemeName, *, paired: bool) -> Spec:
 
 
 def maxout_values(trace: Trace, step: int, pairs: NDArray[np.floating] | None) -> Values:
-    """Return the values of `maxout_strips`; `pairs` are the values of the l pairs, (2l,)."""
+    """Return the values of `maxout_template`.
+
+    `pairs`, (2l,), are those of `analysis.logit_attribution.pairs`, None without the weights, which they need. Colours
+    saturate at the 98th percentile of |t_i|.
+    """
     winners = trace.readouts[step]
     limit = float(np.quantile(np.abs(winners), STRONGEST)) or 1.0
     name = f"t{subscript(step + 1)}"
@@ -211,18 +215,6 @@ def maxout_values(trace: Trace, step: int, pairs: NDArray[np.floating] | None) -
         "lost": np.where(is_smaller, values_of_pairs, np.nan),
         "names": [gettext("first of pair"), gettext("second of pair"), gettext("larger: {vector}", vector=name)],
     }
-
-
-def maxout_strips(
-    trace: Trace, step: int, pairs: NDArray[np.floating] | None, *, theme: ThemeName = "light"
-) -> go.Figure:
-    """Draw the l pairs t~_i, (2l,), and the larger of each, t_i; others are pale.
-
-    `pairs` are those of `analysis.logit_attribution.pairs`; without them, as they need the weights, only t_i is drawn.
-    Colours saturate at the 98th percentile of |t_i|.
-    """
-    template = maxout_template(trace, theme, paired=pairs is not None)
-    return figure_of(template, maxout_values(trace, step, pairs))
 
 
 def maxout_table(trace: Trace, step: int, pairs: NDArray[np.floating] | None) -> pd.DataFrame:

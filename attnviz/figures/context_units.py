@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.context_units import UNITS, WORDS, ContextUnits, context_units
 from attnviz.figures.build import APART, Spec, axis_labels, base_axis, base_layout, escape
-from attnviz.figures.template import Slot, Values, figure_of
+from attnviz.figures.template import Slot, Values
 from attnviz.languages import gettext
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.trace import Trace
@@ -31,7 +30,11 @@ _LEAST_LABELLED = 0.12
 
 
 def context_units_template(trace: Trace, theme: ThemeName) -> Spec:
-    """Return the template of `context_units_figure`."""
+    """Return the template of 24 units of c_i as columns, with a line for each source word and one for c_i.
+
+    On a word's line, its alpha_ij h_j are added to the running sum of the lines above (a thin line). The bar above has
+    the weights of the words; the column at the right has the largest cosine of c_i with an annotation of each word.
+    """
     ink, count = palette(theme), min(UNITS, trace.contexts.shape[1])
     rows = _line_count(trace)
     inner = _WEIGHT_BAR + _GAP + _LINE * rows
@@ -91,7 +94,7 @@ def context_units_template(trace: Trace, theme: ThemeName) -> Spec:
 
 
 def context_units_values(trace: Trace, decomposition: ContextUnits, step: int) -> Values:
-    """Return the values of `context_units_figure`."""
+    """Return the values of `context_units_template`."""
     names = [trace.words().source[k] for k in decomposition.words]
     names += (
         [gettext("{n} more", n=len(trace.words().source) - len(names))] if len(decomposition.terms) > len(names) else []
@@ -133,17 +136,6 @@ def context_units_values(trace: Trace, decomposition: ContextUnits, step: int) -
         "alt": context_units_alt(trace, decomposition, step),
         "lines": _line_of_pieces(trace, decomposition),
     }
-
-
-def context_units_figure(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Figure:
-    """Draw 24 units of c_i as columns, with a line for each source word and one for c_i.
-
-    On a word's line, its alpha_ij h_j are added to the running sum of the lines above (a thin line). The bar above has
-    the weights of the words; the column at the right has the largest cosine of c_i with an annotation of each word.
-    Raise ValueError without attention.
-    """
-    values = context_units_values(trace, context_units(trace, step), step)
-    return figure_of(context_units_template(trace, theme), values)
 
 
 def context_units_table(trace: Trace, step: int) -> pd.DataFrame:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TypeGuard
 
 import numpy as np
-import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from attnviz import lazy_pandas as pd
@@ -22,7 +21,7 @@ from attnviz.figures.build import (
     strip_caption,
     strip_separators,
 )
-from attnviz.figures.template import Slot, Values, figure_of, number_values, numbers
+from attnviz.figures.template import Slot, Values, number_values, numbers
 from attnviz.languages import gettext
 from attnviz.palette import STRONGEST, ThemeName, palette
 from attnviz.trace import FloatArray, Seq2SeqTrace, Trace, TransformerTrace
@@ -237,7 +236,11 @@ def state_table(trace: Trace | Seq2SeqTrace, step: int) -> pd.DataFrame:
 
 
 def state_template(trace: Trace | Seq2SeqTrace, theme: ThemeName) -> Spec:
-    """Return the template of `state_strips`."""
+    """Return the template of the rows of `state_rows` as strips.
+
+    Units are sorted by the update gate (in an LSTM, the forget gate), rewritten ones on the left. Gates run from the
+    background colour (0) to purple (1); the other rows are signed, in (-1, 1) except for an LSTM's cell states.
+    """
     ink, units = palette(theme), trace.states.shape[1]
     gate_rows, state_count = (3, 6) if _is_lstm(trace) else (2, 5)
     # Cell states are unbounded, states are in (-1, 1).
@@ -288,7 +291,7 @@ def state_template(trace: Trace | Seq2SeqTrace, theme: ThemeName) -> Spec:
 
 
 def state_values(trace: Trace | Seq2SeqTrace, step: int, theme: ThemeName) -> Values:
-    """Return the values of `state_strips`."""
+    """Return the values of `state_template`."""
     names, rows = state_rows(trace, step)
     order, gates = np.argsort(rows[1], kind="stable"), len(rows) - (6 if _is_lstm(trace) else 5)
     labels = axis_labels(names, 20)
@@ -300,15 +303,6 @@ def state_values(trace: Trace | Seq2SeqTrace, step: int, theme: ThemeName) -> Va
         "names": labels,
         "alt": _state_alt(trace, step),
     }
-
-
-def state_strips(trace: Trace | Seq2SeqTrace, step: int, *, theme: ThemeName = "light") -> go.Figure:
-    """Draw the rows of `state_rows` as strips, units sorted by the update gate (in an LSTM, the forget gate).
-
-    Rewritten units are on the left. Gates run from the background colour (0) to purple (1); the other rows are signed,
-    in (-1, 1) except for an LSTM's cell states.
-    """
-    return figure_of(state_template(trace, theme), state_values(trace, step, theme))
 
 
 def _state_alt(trace: Trace | Seq2SeqTrace, step: int) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from attnviz.analysis.context_units import context_units
-from attnviz.figures.context_units import context_units_figure, context_units_table
+from attnviz.figures.context_units import context_units_table
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.wording.diagram import context_sentence
@@ -20,7 +20,7 @@ SOURCES = pytest.mark.parametrize("source", [LONG, "No ."])
 
 def trace_and_figure(source: str, step: int) -> tuple[Any, Any]:
     trace = make_trace(source)
-    return trace, context_units_figure(trace, step)
+    return trace, STEP_FIGURES["units"].draw(Subject(trace, step))
 
 
 @SOURCES

@@ -10,11 +10,12 @@ import plotly.graph_objects as go
 import pytest
 
 from attnviz.analysis.measures import weight_order
-from attnviz.figures.attention import energy_bars, softmax_bars
-from attnviz.figures.candidates import maxout_strips, maxout_table
+from attnviz.figures.candidates import maxout_table
 from attnviz.figures.context import context_frame
+from attnviz.figures.figure_input import Subject
+from attnviz.figures.registry import ENERGY, MAXOUT, SOFTMAX, STATE
 from attnviz.figures.source_rows import THINNED_ROWS, TOP, row_height, row_names
-from attnviz.figures.state import state_rows, state_strips, state_table
+from attnviz.figures.state import state_rows, state_table
 from attnviz.palette import LIGHT
 from attnviz.trace import Search, Trace
 from attnviz.wording.labels import quoted_name
@@ -24,6 +25,10 @@ from tests.figures import synthetic
 
 KINDS = ("additive", "general", "none")
 LONG = " ".join(f"mot{k}" for k in range(70))
+
+
+WEIGHTS = {"none": np.zeros(0)}
+"""Stand-in for the weights, which known maxout pairs replace."""
 
 
 def pairs_like(trace: Trace, step: int) -> np.ndarray:
@@ -40,13 +45,13 @@ def pairs_like(trace: Trace, step: int) -> np.ndarray:
 def test_every_figure_is_valid_and_fits_a_phone(kind: str, theme: str, source: str) -> None:
     trace = synthetic.trace(source, attention=kind)
     drawn = [
-        energy_bars(trace, 1, theme=theme),
-        softmax_bars(trace, 1, theme=theme),
+        ENERGY.draw(Subject(trace, 1), theme=theme),
+        SOFTMAX.draw(Subject(trace, 1), theme=theme),
         context_frame(trace, theme=theme),
         context_frame(trace, thinned=True, theme=theme),
-        state_strips(trace, 1, theme=theme),
-        maxout_strips(trace, 1, pairs_like(trace, 1), theme=theme),
-        maxout_strips(trace, 1, None, theme=theme),
+        STATE.draw(Subject(trace, 1), theme=theme),
+        MAXOUT.draw(Subject(trace, 1, WEIGHTS, known_maxout_pairs=pairs_like(trace, 1)), theme=theme),
+        MAXOUT.draw(Subject(trace, 1), theme=theme),
     ]
     for figure in drawn:
         go.Figure(json.loads(figure.to_json()))  # raises ValueError on any property it does not know
@@ -56,13 +61,13 @@ def test_every_figure_is_valid_and_fits_a_phone(kind: str, theme: str, source: s
 
 def test_the_bars_are_the_energies_and_the_weights() -> None:
     trace = synthetic.trace()
-    bars = energy_bars(trace, 2).data[0]
+    bars = ENERGY.draw(Subject(trace, 2)).data[0]
     np.testing.assert_array_equal(bars.x, trace.energies[2])
     assert list(bars.marker.color) == [LIGHT.minus if energy < 0 else LIGHT.plus for energy in trace.energies[2]]
-    before, after = softmax_bars(trace, 2).data[:2]
+    before, after = SOFTMAX.draw(Subject(trace, 2)).data[:2]
     np.testing.assert_array_equal(before.x, trace.energies[2])
     np.testing.assert_array_equal(after.x, trace.alignment[2])
-    written = softmax_bars(trace, 2).data[2]
+    written = SOFTMAX.draw(Subject(trace, 2)).data[2]
     assert [text.strip() for text in written.text] == [f"{weight:.2f}" for weight in trace.alignment[2]]
 
 
@@ -70,7 +75,7 @@ def test_the_bars_are_the_energies_and_the_weights() -> None:
 def test_the_first_three_figures_share_their_rows(source: str) -> None:
     trace = synthetic.trace(source)
     count = len(trace.source_pieces)
-    drawn = (energy_bars(trace, 0), softmax_bars(trace, 0), context_frame(trace))
+    drawn = (ENERGY.draw(Subject(trace, 0)), SOFTMAX.draw(Subject(trace, 0)), context_frame(trace))
     for figure in drawn:
         layout = figure.layout
         inner = layout.height - layout.margin.t - layout.margin.b
@@ -83,7 +88,7 @@ def test_the_first_three_figures_share_their_rows(source: str) -> None:
 
 def test_the_energy_axis_is_the_same_at_every_step() -> None:
     trace = synthetic.trace()
-    ranges = {tuple(energy_bars(trace, i).layout.xaxis.range) for i in range(len(trace.target_pieces))}
+    ranges = {tuple(ENERGY.draw(Subject(trace, i)).layout.xaxis.range) for i in range(len(trace.target_pieces))}
     assert len(ranges) == 1
     low, high = ranges.pop()
     assert low <= trace.energies.min()
@@ -92,12 +97,12 @@ def test_the_energy_axis_is_the_same_at_every_step() -> None:
 
 def test_rows_are_ordered_by_weight_and_thinned_when_too_many() -> None:
     trace = synthetic.trace(LONG)
-    meta = energy_bars(trace, 1).layout.meta
+    meta = ENERGY.draw(Subject(trace, 1)).layout.meta
     assert sorted(meta["order"]) == list(range(len(trace.source_pieces)))
     assert (np.diff(trace.alignment[1][meta["order"]]) <= 0).all()
     assert meta["thinned"]["rows"] == THINNED_ROWS
     assert context_frame(trace, thinned=True).layout.meta["rows"] == THINNED_ROWS + 1
-    assert energy_bars(synthetic.trace(), 1).layout.meta["thinned"] is None
+    assert ENERGY.draw(Subject(synthetic.trace(), 1)).layout.meta["thinned"] is None
 
 
 def test_equal_pieces_get_distinct_names() -> None:
@@ -118,7 +123,7 @@ def test_kept_and_new_parts_add_up_to_the_state(kind: str) -> None:
 
 def test_state_strips_are_sorted_by_the_update_gate() -> None:
     trace = synthetic.trace()
-    gates, states = state_strips(trace, 2).data
+    gates, states = STATE.draw(Subject(trace, 2)).data
     assert (np.diff(gates.z[1]) >= 0).all()
     units = [int(unit) - 1 for unit in states.x]
     np.testing.assert_array_equal(states.z[-1], trace.states[2][units])
@@ -128,7 +133,7 @@ def test_state_strips_are_sorted_by_the_update_gate() -> None:
 def test_winners_and_losers_of_the_maxout_make_up_the_pairs() -> None:
     trace = synthetic.trace()
     pairs = pairs_like(trace, 1)
-    won, lost, kept = maxout_strips(trace, 1, pairs).data
+    won, lost, kept = MAXOUT.draw(Subject(trace, 1, WEIGHTS, known_maxout_pairs=pairs)).data
     np.testing.assert_allclose(np.nanmax(won.z, axis=0), trace.readouts[1], rtol=1e-6)
     np.testing.assert_array_equal(kept.z[0], trace.readouts[1])
     both = np.where(np.isnan(won.z), lost.z, won.z)
