@@ -240,14 +240,14 @@ def print_format(records: AttentionRecords, name: str = "") -> None:
     print(f"{name}: {sentence}" if name else sentence, file=sys.stderr)
 
 
-def print_remarks(records: list[Attention], name: str = "") -> None:
+def print_remarks(records: list[Attention]) -> None:
     """Print to standard error what was inferred or assumed, each remark once, with the number of pairs it holds for."""
     from attnviz.languages import gettext
     from attnviz.wording.imported_attention import gold_links_sentence, remark_sentences, shown_heads
 
     counts_by_remark: dict[str, int] = {}
     for record in records:
-        heads = [gettext("Shown: {heads}.", heads=name)] if (name := shown_heads(record)) else []
+        heads = [gettext("Shown: {heads}.", heads=shown)] if (shown := shown_heads(record)) else []
         for remark in [*remark_sentences(dataclasses.replace(record, sure=(), possible=())), *heads]:
             counts_by_remark[remark] = counts_by_remark.get(remark, 0) + 1
     if drawn := [record for record in records if record.sure or record.possible]:
@@ -255,7 +255,7 @@ def print_remarks(records: list[Attention], name: str = "") -> None:
         counts_by_remark[gold_links_sentence(*counts)] = len(drawn)
     for remark, count in counts_by_remark.items():
         part = "" if count == len(records) else gettext(" ({count} of {all} pairs)", count=count, all=len(records))
-        print(f"{name}: {remark}{part}" if name else f"{remark}{part}", file=sys.stderr)
+        print(f"{remark}{part}", file=sys.stderr)
 
 
 def _has_links(records: AttentionRecords) -> bool:
