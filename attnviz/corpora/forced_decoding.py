@@ -201,15 +201,15 @@ class _PairInput:
 class BatchPosterior:
     """Posterior attention for a translator; it has no state between batches."""
 
-    def __init__(self, translator: Translator[Any], kind: Kind, slight: float = SLIGHT) -> None:
-        """Take a translator with one attention distribution a step. With `slight` 0, nothing is estimated."""
+    def __init__(self, translator: Translator[Any], kind: Kind) -> None:
+        """Take a translator with one attention distribution a step."""
         network: Any = translator.network
         self._output: OutputLayer = translator.prepared.decoder.output
         self._mean_output_row: Tensor = self._output.weight.mean(0)
         self._by_state: tuple[Tensor, Tensor] = tuple(
             part.detach() for part in network.decoder.readout_state.parameters()
         )
-        self._kind, self._slight = kind, slight
+        self._kind = kind
 
     @torch.inference_mode()
     def __call__(self, decoded: DecodedBatch, sources: Ids, targets: Ids) -> list[Array]:
@@ -266,14 +266,12 @@ class BatchPosterior:
         return wide
 
     def _decisive(self, alignment: Array, bound: Array, fits: Array) -> NDArray[np.bool_]:
-        """Return which cells may have more than a `slight` share of their row."""
+        """Return which cells may have more than a share SLIGHT of their row."""
         factor_of_posterior, factor_of_fit = _FACTORS[self._kind]
-        if not self._slight:
-            return np.ones(bound.shape, bool)
         with np.errstate(divide="ignore"):
             scores = factor_of_posterior * (np.log(alignment) + bound) + factor_of_fit * fits
         # Relative to the largest bound instead of the largest share: the bound exceeds it by less than 1 at most.
-        decisive: NDArray[np.bool_] = scores >= scores.max(1, keepdims=True) + np.log(self._slight)
+        decisive: NDArray[np.bool_] = scores >= scores.max(1, keepdims=True) + np.log(SLIGHT)
         return decisive
 
     def _log_sum(self, readouts: Tensor, ids: Tensor | None = None) -> Tensor:
