@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from attnviz import AttnvizError, Trace, attention
-from attnviz.analysis.gold import links_text
+from attnviz.analysis.gold import pharaoh
 from attnviz.checkpoint import save_model
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
@@ -82,7 +82,7 @@ def test_model_without_attention_has_no_frames(fixed_trace: Trace) -> None:
 def test_links_are_those_of_pharaoh_files(trace: Trace, threshold: float | None) -> None:
     frame = trace.links_frame(threshold)
     pairs = [f"{j}-{i}" for i, j in zip(frame["i"], frame["j"], strict=True)]
-    assert sorted(pairs) == sorted(links_text(trace, threshold).split())
+    assert sorted(pairs) == sorted(pharaoh(trace.words(), threshold).split())
     words = trace.words()
     for row in frame.itertuples():
         assert (row.target, row.source) == (words.target[row.i], words.source[row.j])

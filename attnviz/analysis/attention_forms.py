@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,6 @@ from attnviz.trace import FloatArray, Trace
 
 Form = Literal["additive", "general", "product", "scaled", "heads"]
 """Names of the forms, in the order of the page *To the transformer*."""
-FORMS: tuple[Form, ...] = get_args(Form)
 
 
 @dataclass(frozen=True, eq=False)

@@ -53,7 +53,7 @@ class ContextUnits:
         return np.argsort(-self.cosines, kind="stable")
 
 
-def context_units(trace: Trace, step: int, count: int = UNITS) -> ContextUnits:
+def context_units(trace: Trace, step: int) -> ContextUnits:
     """Decompose the context vector of 0-based `step`.
 
     Raise ValueError without attention, where the context is the same at every step, and IndexError without the step.
@@ -63,7 +63,7 @@ def context_units(trace: Trace, step: int, count: int = UNITS) -> ContextUnits:
     alpha, annotations = trace.alignment[step].astype(np.float64), trace.annotations.astype(np.float64)
     contexts = trace.contexts.astype(np.float64)
     mean = contexts.mean(axis=0)
-    units = np.argsort(-np.abs(contexts[step] - mean), kind="stable")[:count]
+    units = np.argsort(-np.abs(contexts[step] - mean), kind="stable")[:UNITS]
     groups = [list(group) for group in trace.words().source_groups]
     shares = np.array([alpha[group].sum() for group in groups])
     chosen = np.sort(np.argsort(-shares, kind="stable")[:WORDS])
@@ -117,7 +117,7 @@ def drawn_units(trace: Trace | Seq2SeqTrace) -> DrawnUnits:
     return DrawnUnits(annotation, context, most_varied(states), most_varied(trace.readouts))
 
 
-def most_varied(vectors: NDArray[np.floating], count: int = SQUARES) -> Units:
-    """Return the `count` units with the largest variance over `vectors`, (R, n), ascending; of equals the first."""
+def most_varied(vectors: NDArray[np.floating]) -> Units:
+    """Return the SQUARES units with the largest variance over `vectors`, (R, n), ascending; of equals the first."""
     spread = vectors.astype(np.float64).var(axis=0)
-    return np.sort(np.argsort(-spread, kind="stable")[:count])
+    return np.sort(np.argsort(-spread, kind="stable")[:SQUARES])

@@ -196,12 +196,12 @@ def pharaoh(words: Words, threshold: float | None = None) -> str:
     return " ".join(f"{j}-{i}" for j, i in _strongest_links(words, threshold))
 
 
-def links_text(record: Aligned, threshold: float | None = None) -> str:
+def links_text(record: Aligned) -> str:
     """Return the links of a record between its words, as `pharaoh` does.
 
     Where a file had links instead of weights, return all of them, with `i?j` for possible ones.
     """
-    return " ".join(f"{j}{'?' if possible else '-'}{i}" for j, i, possible in word_links(record, threshold))
+    return " ".join(f"{j}{'?' if possible else '-'}{i}" for j, i, possible in word_links(record))
 
 
 def word_links(record: Aligned, threshold: float | None = None) -> list[tuple[int, int, bool]]:

@@ -106,13 +106,13 @@ def erasure_log_drops(readouts: Readouts) -> Array:
     return np.where(np.abs(drops) > _EXACT, drops, 0)
 
 
-def posterior_words(trace: Trace, weights: Weights, kind: Kind = DEFAULT) -> Words:
+def posterior_words(trace: Trace, weights: Weights) -> Words:
     """Return the words of `trace` with posterior attention between them, merged as `Trace.words` merges alpha.
 
-    Raise AttnvizError where the model has no attention or the weights are another model's, ValueError for another kind.
+    Raise AttnvizError where the model has no attention or the weights are another model's.
     """
     words = trace.words()
-    return dataclasses.replace(words, alignment=words.merged(posterior(trace, weights, kind)))
+    return dataclasses.replace(words, alignment=words.merged(posterior(trace, weights)))
 
 
 def _bayes(readouts: ContextEvaluation) -> Array:

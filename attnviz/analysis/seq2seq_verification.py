@@ -63,11 +63,11 @@ def to_float64(weights: Weights) -> dict[str, NDArray[Any]]:
     return {n: v if n.endswith("embedding.weight") else np.asarray(v, np.float64) for n, v in weights.items()}
 
 
-def encode(weights: Weights, config: Config, source_ids: Sequence[int], padding: int = PAD) -> RNNOutput:
-    """Return h_j, (Tx, 2m), and the last states of all layers, after `padding` where the encoder reads it."""
-    read = [*source_ids, *[padding] * (int(config["source_length"]) - len(source_ids))]
+def encode(weights: Weights, config: Config, source_ids: Sequence[int]) -> RNNOutput:
+    """Return h_j, (Tx, 2m), and the last states of all layers, after padding where the encoder reads it."""
+    read = [*source_ids, *[PAD] * (int(config["source_length"]) - len(source_ids))]
     if config["attends_padding"]:
-        read = read[: max(len(read) - read.count(padding), 1)]
+        read = read[: max(len(read) - read.count(PAD), 1)]
     words = np.asarray(weights["encoder.embedding.weight"][read], np.float64)
     words = words * np.sqrt(words.shape[1]) if config["source_scaled"] else words
     rnn = submodule_weights(weights, "encoder.rnn.")

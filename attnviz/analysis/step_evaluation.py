@@ -119,13 +119,13 @@ class PerturbedStep:
 class StepEvaluation:
     """One step, prepared for other attention weights."""
 
-    def __init__(self, trace: Trace, weights: Weights, step: int, readouts: Readouts | None = None) -> None:
-        """Take 0-based `step` of `trace`; `weights` are those of its model, `readouts` may be shared between steps.
+    def __init__(self, trace: Trace, weights: Weights, step: int) -> None:
+        """Take 0-based `step` of `trace`; `weights` are those of its model.
 
         Raise AttnvizError where the model has no attention or the weights are another model's, IndexError where there
         is no such step.
         """
-        self.readouts = Readouts(trace, weights) if readouts is None else readouts
+        self.readouts = Readouts(trace, weights)
         self.step = range(len(trace.target_ids))[step]
         self.target_id = trace.target_ids[self.step]
         """Id of y_i."""

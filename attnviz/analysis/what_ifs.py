@@ -61,8 +61,12 @@ class StepChange:
         return self.written_before == self.written and max(changes) <= UNCHANGED
 
 
-def step_change(before: Trace, after: Trace, step: int, *, most: int = 10) -> StepChange:
-    """Return the change of 0-based `step` from `before` to `after`, with the `most` likeliest pieces.
+_MOST = 10
+"""Number of pieces in a change."""
+
+
+def step_change(before: Trace, after: Trace, step: int) -> StepChange:
+    """Return the change of 0-based `step` from `before` to `after`, with the ten likeliest pieces.
 
     `after` is the same sentence with an intervention. Raise IndexError where it has no such step.
     """
@@ -96,7 +100,7 @@ def step_change(before: Trace, after: Trace, step: int, *, most: int = 10) -> St
         step,
         moment,
         *numbers,
-        _likeliest(changes, most, written, written_before),
+        _likeliest(changes, written, written_before),
         written,
         written_before,
         (_smallest_probability(before, step), _smallest_probability(after, step)),
@@ -116,14 +120,14 @@ def _smallest_probability(trace: Trace, step: int) -> float:
 
 
 def _likeliest(
-    changes: dict[int, PieceChange], most: int, written: PieceChange, written_before: PieceChange | None
+    changes: dict[int, PieceChange], written: PieceChange, written_before: PieceChange | None
 ) -> tuple[PieceChange, ...]:
-    """Return the `most` likeliest pieces, before or after, with the written ones, by the new probability."""
+    """Return the _MOST likeliest pieces, before or after, with the written ones, by the new probability."""
     ordered = sorted(changes.values(), key=lambda change: -max(change.before or 0, change.after or 0))
     written_changes = [
-        change for change in (written, written_before) if change is not None and change not in ordered[:most]
+        change for change in (written, written_before) if change is not None and change not in ordered[:_MOST]
     ]
-    chosen = ordered[: most - len(written_changes)] + written_changes
+    chosen = ordered[: _MOST - len(written_changes)] + written_changes
     return tuple(sorted(chosen, key=lambda change: (-(change.after or 0), -(change.before or 0))))
 
 

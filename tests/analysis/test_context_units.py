@@ -16,11 +16,11 @@ from tests.figures.synthetic import trace as make_trace
 LONGER = "The European agreement on economic questions was signed in the month of August ."
 
 
-@given(st.integers(0, 60), st.sampled_from(["additive", "general"]), st.integers(1, 40))
-def test_the_terms_add_up_to_the_context(seed: int, attention: str, count: int) -> None:
+@given(st.integers(0, 60), st.sampled_from(["additive", "general"]))
+def test_the_terms_add_up_to_the_context(seed: int, attention: str) -> None:
     trace = make_trace(LONGER, attention=attention, seed=seed, hidden=10)
     for step in range(len(trace.target_pieces)):
-        found = context_units(trace, step, count)
+        found = context_units(trace, step)
         assert found.terms.dtype == np.float64
         np.testing.assert_allclose(found.terms.sum(axis=0), found.context, atol=1e-5)
         np.testing.assert_allclose(found.weights.sum(), 1, atol=1e-5)

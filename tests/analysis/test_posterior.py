@@ -115,10 +115,10 @@ def test_posterior_refuses_unknown_kinds_and_other_weights(make_network: ModelFa
 
 def test_posterior_words_merge_the_posterior_of_pieces(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
     trace, weights = forced_trace(make_network, tokenizer, ("additive", "previous"))
-    before, after = trace.words(), posterior_words(trace, weights, "posterior")
+    before, after = trace.words(), posterior_words(trace, weights)
     assert (after.source, after.target) == (before.source, before.target)
     np.testing.assert_array_equal(before.merged(trace.alignment), before.alignment)
-    pieces = analysis.posterior(trace, weights, kind="posterior")
+    pieces = analysis.posterior(trace, weights)
     column, row = before.source_groups[1], before.target_groups[2]
     assert after.alignment[2, 1] == pytest.approx(pieces[np.ix_(row, column)].sum(axis=1).mean(), rel=1e-6)
     np.testing.assert_allclose(after.alignment.sum(axis=1), 1, atol=1e-6)
@@ -156,11 +156,11 @@ def test_posterior_lowers_the_error_rate_of_the_shipped_model(shipped_model: Pat
         sure = frozenset((int(j), int(i)) for j, i in (link.split("-") for link in drawn.split()))
         gold.append(GoldAlignment("own", tuple(source.split()), tuple(target.split()), sure, frozenset()))
         trace = translator.translate(source, target=target)
-        assert len(trace.words().target) == len(target.split()) + 1
-        before.append(links(trace.words().alignment[:-1, :-1]))
-        after.append(
-            [links(posterior_words(trace, weights, kind).alignment[:-1, :-1]) for kind in ("balanced", "posterior")]
-        )
+        words = trace.words()
+        assert len(words.target) == len(target.split()) + 1
+        before.append(links(words.alignment[:-1, :-1]))
+        posteriors = [analysis.posterior(trace, weights, kind) for kind in KINDS]
+        after.append([links(words.merged(posterior)[:-1, :-1]) for posterior in posteriors])
     error = error_rate(before, gold).aer
     for found in zip(*after, strict=True):
         assert error_rate(found, gold).aer < 0.75 * error

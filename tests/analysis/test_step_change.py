@@ -93,10 +93,12 @@ def test_a_forced_word_leaves_context_and_state_unchanged(
     assert without_numbers(change_sentence(after)) == snapshot
 
 
-def test_pieces_include_the_likeliest_and_the_written_ones(first: Trace, changed: Trace) -> None:
-    change = step_change(first, changed, STEP, most=4)
+def test_pieces_include_the_likeliest_and_the_written_ones(translator: Translator, first: Trace) -> None:
+    unlikely = ForceWord(int(first.top_ids[STEP][50]), STEP)
+    changed = translator.translate(SENTENCE, interventions=[*forced_prefix(first.target_ids, STEP), unlikely])
+    change = step_change(first, changed, STEP)
     piece_ids = {one.piece_id for one in change.pieces}
-    assert len(change.pieces) == 4
+    assert len(change.pieces) == 10
     assert {first.target_ids[STEP], changed.target_ids[STEP]} <= piece_ids
     both = [
         dict(zip(one.top_ids[STEP].tolist(), one.top_probabilities[STEP].tolist(), strict=True))
