@@ -395,14 +395,14 @@ def open_content(path: str | Path, encoding: str | None = None, limits: Limits |
         return Content(b"".join(blocks(file, limits)), str(path), encoding, limits)
 
 
-def content_of(data: bytes, name: str = "", encoding: str | None = None, limits: Limits | None = None) -> Content:
+def content_of(data: bytes, name: str = "", limits: Limits | None = None) -> Content:
     """Return the content of `data`, decompressed where it is gzip or xz; raise AttnvizError as `open_content` does."""
     limits = limits or _LIMITS.get()
     if data.startswith((GZIP, XZ)):
         with reading_errors(""), _unpacked(io.BytesIO(data)) as file:
             data = b"".join(blocks(file, limits))
     limits.check(bytes=len(data))
-    return Content(data, name, encoding, limits)
+    return Content(data, name, limits=limits)
 
 
 def _decoded_as(data: bytes, encoding: str) -> str:

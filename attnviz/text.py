@@ -68,10 +68,14 @@ ISOLATE, POP = "\u2068", "\u2069"
 """Unicode's first strong isolate and its end (UAX #9): text in between does not reorder text around it."""
 
 
-def abbreviated(items: Iterable[object], separator: str = ", ", most: int = 10) -> str:
-    """Return a list as text: the first `most` items, and the number of all where there are more."""
+_LISTED = 10
+"""Number of items that `abbreviated` lists."""
+
+
+def abbreviated(items: Iterable[object], separator: str = ", ") -> str:
+    """Return a list as text: the first ten items, and the number of all where there are more."""
     texts = [str(item) for item in items]
-    return separator.join(texts[:most]) + (f" … ({len(texts)})" if len(texts) > most else "")
+    return separator.join(texts[:_LISTED]) + (f" … ({len(texts)})" if len(texts) > _LISTED else "")
 
 
 def is_too_long(text: str) -> bool:
@@ -166,9 +170,9 @@ class Tokenizer:
         """Return the ids of the pieces of the normalised `text`, without BOS or EOS."""
         return list(self._processor.EncodeAsIds(normalise(text)))
 
-    def encode_batch(self, texts: Sequence[str], threads: int = 2) -> list[list[int]]:
-        """Return `encode` of each text, computed in parallel."""
-        return list(self._processor.Encode([normalise(text) for text in texts], num_threads=threads))
+    def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
+        """Return `encode` of each text, computed in two threads."""
+        return list(self._processor.Encode([normalise(text) for text in texts], num_threads=2))
 
     def decode(self, ids: Iterable[int]) -> str:
         """Return the text of `ids`; special pieces except UNK are skipped."""

@@ -51,7 +51,7 @@ class WordTokenizer(Tokenizer):
         """Return the ids of the tokens of `text`, without the special pieces at its ends."""
         return [self._ids.get(token, UNK) for token in self._cut(text)]
 
-    def encode_batch(self, texts: Sequence[str], threads: int = 2) -> list[list[int]]:  # noqa: ARG002
+    def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
         """Return `encode` of each text."""
         return [self.encode(text) for text in texts]
 

@@ -136,7 +136,7 @@ def test_limits_are_checked_before_lines_are_kept() -> None:
     with pytest.raises(AttnvizError):
         _ = content_of(b"0-0\n" * 11, limits=Limits(lines=10)).lines
     with pytest.raises(AttnvizError):
-        _ = content_of("0-0\n".encode("utf-16") * 11, encoding="utf-16", limits=Limits(lines=10)).lines
+        _ = Content("0-0\n".encode("utf-16") * 11, encoding="utf-16", limits=Limits(lines=10)).lines
     with pytest.raises(AttnvizError):
         list(strict_lines(io.BytesIO(b"a\n" * 11), limits=Limits(lines=10)))
 

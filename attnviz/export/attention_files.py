@@ -56,7 +56,7 @@ def attention_file_content(records: Sequence[Attention | None], ending: str, fir
     return table_content(numbered)
 
 
-def linked_record(words: Words, gold: GoldLinks, origin: str = "") -> Attention:
+def linked_record(words: Words, gold: GoldLinks) -> Attention:
     """Return the links of `gold` between `words`, without `</s>`, as a record whose tokens are the words."""
     source, target = linkable_words(words)
     linked = sorted(gold.sure | gold.possible)
@@ -64,7 +64,7 @@ def linked_record(words: Words, gold: GoldLinks, origin: str = "") -> Attention:
     for j, i in linked:
         matrix[i, j] = 1
     matrix /= np.maximum(matrix.sum(axis=1, keepdims=True), 1)
-    record = attention(source, target, matrix, sure=gold.sure, possible=gold.possible, origin=origin)
+    record = attention(source, target, matrix, sure=gold.sure, possible=gold.possible)
     return replace(
         record,
         links=tuple(linked),

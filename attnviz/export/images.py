@@ -161,14 +161,12 @@ def titled_sheet(
     heading: str,
     name: str,
     sentences: tuple[str, str] | tuple[()] = (),
-    *,
-    theme: ThemeName = "light",
 ) -> go.Figure:
     """Return `figure` prepared for a file, with a title: `heading`, the model's `name`, and `sentences`.
 
-    `sentences` are source and target, or empty.
+    The figure is in the light theme. `sentences` are source and target, or empty.
     """
-    return _titled(figure, heading, gettext("model {model}", model=shorten(name, 24)), sentences, theme=theme)
+    return _titled(figure, heading, gettext("model {model}", model=shorten(name, 24)), sentences, theme="light")
 
 
 def _titled(

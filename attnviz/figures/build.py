@@ -88,15 +88,15 @@ def emphasise(label: str, colour: str) -> str:
     return f'<span style="color:{colour}"><b>{label}</b></span>'
 
 
-def for_print(figure: go.Figure, paper: str = "#ffffff", width: int | None = None) -> go.Figure:
+def for_print(figure: go.Figure, paper: str = "#ffffff") -> go.Figure:
     """Return `figure` on the background `paper`, with a fixed width, for a file.
 
-    The width is PRINT_WIDTH by default, at least `layout.meta["narrowest"]` and at most `layout.meta["widest"]`, where
-    a figure has it. On the page a figure is as wide as its container and transparent.
+    The width is PRINT_WIDTH, at least `layout.meta["narrowest"]` and at most `layout.meta["widest"]`, where a figure
+    has it. On the page a figure is as wide as its container and transparent.
     """
-    meta, wanted = figure.layout.meta, width or PRINT_WIDTH
-    bounded = max(meta["narrowest"], min(wanted, meta.get("widest", wanted)))
-    return go.Figure(figure).update_layout(paper_bgcolor=paper, width=bounded)
+    meta = figure.layout.meta
+    width = max(meta["narrowest"], min(PRINT_WIDTH, meta.get("widest", PRINT_WIDTH)))
+    return go.Figure(figure).update_layout(paper_bgcolor=paper, width=width)
 
 
 class LineStyle(NamedTuple):
@@ -138,9 +138,12 @@ def axis_labels(names: Iterable[str], longest: int = LONGEST) -> list[str]:
     return [escape(shorten(name, longest)) for name in names]
 
 
-def label_stride(count: int, most_labels: int = 260) -> int:
-    """Return the stride at which at most `most_labels` of `count` labels are drawn."""
-    return -(-count // most_labels)
+_MOST_LABELS = 260
+
+
+def label_stride(count: int) -> int:
+    """Return the stride at which at most 260 of `count` labels are drawn."""
+    return -(-count // _MOST_LABELS)
 
 
 _EM = {" .,;:'’|ijlI": 0.33, "rtf()-/“”«»": 0.45, "cksvxyz": 0.6, "mwMW…—": 1.0}

@@ -323,10 +323,14 @@ def _named_lines(
     return [*lines, *names_of_lines]
 
 
-def _wrapped(name: str, longest: int = 24) -> str:
+_LONGEST_NAME = 24
+"""Most characters of a name on one line."""
+
+
+def _wrapped(name: str) -> str:
     """Return a long name on two lines, both after a space."""
-    cut = name.rfind(" ", 0, longest)
-    return name if len(name) <= longest or cut < 0 else f"{name[:cut]}<br> {name[cut + 1 :]}"
+    cut = name.rfind(" ", 0, _LONGEST_NAME)
+    return name if len(name) <= _LONGEST_NAME or cut < 0 else f"{name[:cut]}<br> {name[cut + 1 :]}"
 
 
 def _label_positions(values: Sequence[float], top: float) -> list[float]:

@@ -123,6 +123,9 @@ NEWTON_SCHULZ_COEFFICIENTS = (3.4445, -4.7750, 2.0315)
 """a, b, c of X ← a X + (b X Xᵀ + c (X Xᵀ)²) X, which brings every singular value to between 0.7 and 1.2."""
 NEWTON_SCHULZ_STEPS = 5
 
+_MOMENTUM = 0.95
+"""Share of the former mean gradient in the next one, as in `torch.optim.Muon`."""
+
 
 class Muon(Optimizer):
     """Muon for matrices, with Nesterov momentum; `torch.optim.Muon` with a choice of precision.
@@ -131,11 +134,9 @@ class Muon(Optimizer):
     without bfloat16 instructions.
     """
 
-    def __init__(
-        self, matrices: Iterable[nn.Parameter], lr: float, momentum: float = 0.95, dtype: torch.dtype = torch.float32
-    ) -> None:
+    def __init__(self, matrices: Iterable[nn.Parameter], lr: float, dtype: torch.dtype = torch.float32) -> None:
         """Optimise `matrices`; `dtype` is the precision of the iteration."""
-        super().__init__(matrices, {"lr": lr, "momentum": momentum})
+        super().__init__(matrices, {"lr": lr})
         self.dtype = dtype
 
     @torch.no_grad()
@@ -149,8 +150,8 @@ class Muon(Optimizer):
                 if "momentum_buffer" not in state:
                     state["momentum_buffer"] = torch.zeros_like(matrix)
                 buffer = state["momentum_buffer"]
-                buffer.lerp_(matrix.grad, 1 - group["momentum"])
-                nesterov_gradient = matrix.grad.lerp(buffer, group["momentum"])
+                buffer.lerp_(matrix.grad, 1 - _MOMENTUM)
+                nesterov_gradient = matrix.grad.lerp(buffer, _MOMENTUM)
                 # Scaled to the RMS of an Adam step at the same rate (Liu et al. 2025).
                 rate = group["lr"] * 0.2 * math.sqrt(max(matrix.shape))
                 matrix.add_(orthogonalised(nesterov_gradient, self.dtype), alpha=-rate)

@@ -138,9 +138,13 @@ def own_translation_sentence(run: Snapshots, sentence: int, moment: int) -> str:
     )
 
 
-def _shortened(text: str, longest: int = 100) -> str:
+_LONGEST = 100
+"""Most characters of a shortened translation."""
+
+
+def _shortened(text: str) -> str:
     """Return `text`, shortened, since models early in training repeat a word up to the length limit."""
-    return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1].rstrip() + "…"
 
 
 def halfway_sentence(run: Snapshots) -> str:

@@ -25,10 +25,10 @@ def decimal(value: float, places: int = 2) -> str:
     return format_number(value, f".{places}f")
 
 
-def shown_difference(values: Iterable[float], places: int = 2) -> float:
-    """Return the difference of two numbers as shown with that many decimal places, so that it agrees with them."""
-    larger, smaller = (round(float(value), places) for value in values)
-    return round(larger - smaller, places)
+def shown_difference(values: Iterable[float]) -> float:
+    """Return the difference of two numbers as shown with two decimal places, so that it agrees with them."""
+    larger, smaller = (round(float(value), 2) for value in values)
+    return round(larger - smaller, 2)
 
 
 def significant(value: float, digits: int = 2) -> str:

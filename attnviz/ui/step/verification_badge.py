@@ -37,9 +37,9 @@ _VERIFIERS: LRUCache[Verifier] = LRUCache(12 << 20, size=lambda verifier: 2 * by
 """LRU cache of verifiers of all visitors: each holds its trace and, at most as large, values shared by all steps."""
 
 
-def inline_verification(view: View, payload: Mapping[str, Any], name: str = "verification") -> None:
+def inline_verification(view: View, payload: Mapping[str, Any]) -> None:
     """Draw a badge that is the same at every step, from a payload that is sent with the page."""
-    component("verification_badge", isolate=False)(key=view.key(name), data={**payload, "steps": view.steps})
+    component("verification_badge", isolate=False)(key=view.key("verification"), data={**payload, "steps": view.steps})
 
 
 def verification(view: View, at: str, name: str = "verification") -> None:

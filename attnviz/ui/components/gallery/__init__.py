@@ -15,15 +15,13 @@ from attnviz.ui.components.loader import component
 from attnviz.ui.view import Keyed
 
 
-def gallery(
-    view: Keyed, groups: Sequence[dict[str, Any]], chosen: str = "", request: str = "", name: str = "gallery"
-) -> None:
+def gallery(view: Keyed, groups: Sequence[dict[str, Any]], chosen: str = "", request: str = "") -> None:
     """Draw the `groups`, which `group` returns, with the cell `chosen` marked.
 
     When a visitor chooses another, the browser sends a `request` with its code.
     """
     payload = {"language": language(), "groups": list(groups), "chosen": chosen, "request": request}
-    component("gallery")(key=view.key(name), data=payload)
+    component("gallery")(key=view.key("gallery"), data=payload)
 
 
 def group(name: str, caption: str, cells: Sequence[dict[str, Any]], across: int = 4) -> dict[str, Any]:
