@@ -33,17 +33,15 @@ from attnviz.decoding import (
     target_ids,
 )
 from attnviz.decoding.prepared import PreparedNetwork, RecordT, prepare
-from attnviz.devices import available_devices, resolve_device
+from attnviz.devices import resolve_device
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
-from attnviz.model_folder import model_folders, weights_digest
+from attnviz.model_folder import weights_digest
 from attnviz.network import Network
 from attnviz.text import UNK, Tokenizer
 from attnviz.trace import BeamTree, Hypothesis, Search, Trace
 from attnviz.trace.interventions import Intervention
 from attnviz.trace.parts import Attributions, GradientNorms
-
-__all__ = ["Translator", "available_devices", "available_models"]
 
 _LONGEST_HISTORY = 3000
 """Steps times beam width up to which a search stores every step: 100 MB at a vocabulary of 8000."""
@@ -62,9 +60,6 @@ class _Translation(NamedTuple):
     search: Search
     hypotheses: tuple[Hypothesis, ...]
     """Finished hypotheses of a beam, best first; empty for forced translations."""
-
-
-available_models = model_folders
 
 
 class Translator(Generic[RecordT]):

@@ -19,7 +19,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz.errors import AttnvizError
 from attnviz.text import LONGEST_SENTENCE, Tokenizer
 from attnviz.trace import Trace
-from attnviz.translator import Translator, available_models
+from attnviz.translator import Translator
 from tests.conftest import SENTENCES, ModelFactory
 from tests.strategies import texts
 
@@ -149,12 +149,6 @@ def test_unknown_device_is_refused(model_folder: Path) -> None:
     for device in ("tpu", "cuda:99", "", "cpu:0:0"):
         with pytest.raises(AttnvizError, match="device"):
             Translator.load(model_folder, device=device)
-
-
-def test_model_folders_are_listed(model_folder: Path) -> None:
-    (model_folder.parent / "not-a-model").mkdir(exist_ok=True)
-    assert available_models(model_folder.parent) == [model_folder]
-    assert available_models(model_folder.parent / "nowhere") == []
 
 
 class Bomb:

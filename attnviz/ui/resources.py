@@ -20,7 +20,7 @@ from attnviz.analysis.posterior import PosteriorAttention, posterior, posterior_
 from attnviz.analysis.recomputation import Weights
 from attnviz.architectures import could_be_of
 from attnviz.detector import Detector
-from attnviz.devices import resolve_device
+from attnviz.devices import available_devices, resolve_device
 from attnviz.files import check_regular
 from attnviz.installed_models import installed_detectors, installed_model, installed_models
 from attnviz.lru_cache import LRUCache, cached_in, size_of
@@ -40,7 +40,6 @@ from attnviz.text import Tokenizer
 from attnviz.trace import Aligned, BeamTree, Judgement, Record
 from attnviz.trace.interventions import Intervention
 from attnviz.trace.parts import Attributions, GradientNorms
-from attnviz.translator import available_devices
 from attnviz.ui.queue_notice import current_notice
 from attnviz.ui.turns import TURNS
 from attnviz.vocabulary import load_tokenizer
