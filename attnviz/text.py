@@ -7,7 +7,6 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 import sentencepiece
 
@@ -240,21 +239,6 @@ class Tokenizer:
                 "Give more text or a smaller vocabulary."
             ) from error
         return cls(model.getvalue())
-
-    def with_characters(self, characters: Iterable[str]) -> Tokenizer:
-        """Return this tokenizer with an added piece for each of `characters` that it lacks."""
-        from sentencepiece import sentencepiece_model_pb2
-
-        # sentencepiece_model_pb2 creates its classes at run time, where type checkers do not find them.
-        model: Any = vars(sentencepiece_model_pb2)["ModelProto"].FromString(self.model)
-        known = {piece.piece for piece in model.pieces}
-        lowest = min(piece.score for piece in model.pieces)
-        for character in dict.fromkeys(characters):
-            if character not in known:
-                lowest -= 1
-                model.pieces.add(piece=character, score=lowest)
-        model.trainer_spec.vocab_size = len(model.pieces)
-        return type(self)(model.SerializeToString())
 
     @classmethod
     def load(cls, path: str | Path) -> Tokenizer:

@@ -22,11 +22,11 @@ from attnviz.model_folder import load_weights
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
 from attnviz.translator import Translator
-from attnviz.wording.equations import equations
 from attnviz.wording.stages import narrate
 from attnviz.wording.verification import badge_text
 from tests.conftest import SENTENCES, ModelFactory
 from tests.small_run import write_texts
+from tests.wording.filled_equations import equations
 
 COSINE, FORWARD = "tests.own_scorers:Cosine", "tests.own_scorers:Forward"
 

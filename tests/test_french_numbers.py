@@ -22,11 +22,11 @@ from attnviz.languages import gettext, ngettext, set_language
 from attnviz.model_folder import load_weights
 from attnviz.trace.interventions import ExcludePosition
 from attnviz.ui.components.findings import findings_payload
-from attnviz.wording.equations import equations
 from attnviz.wording.logit_attribution import logit_attribution_sentence
 from attnviz.wording.numbers import decimal, number, signed, significant
 from attnviz.wording.stages import narrate, step_sentence
 from attnviz.wording.verification import discrepancy_text
+from tests.wording.filled_equations import equations
 
 POINT = re.compile(r"\d\.\d")
 READ = {"text", "ticktext", "customdata", "alt", "more", "hovertext"}

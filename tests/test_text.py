@@ -83,18 +83,6 @@ def test_unknown_characters_are_listed(tokenizer: Tokenizer) -> None:
     assert tokenizer.unknown_characters("A red \u5b57 and a red \u5b57 \U0001f600.") == ("\u5b57", "\U0001f600")
 
 
-def test_added_characters_are_encoded_and_decoded(tokenizer: Tokenizer) -> None:
-    extended = tokenizer.with_characters("ÇŒ€a")
-    added = len(extended) - len(tokenizer)
-    assert [extended.piece(len(tokenizer) + index) for index in range(added)] == ["Ç", "Œ", "€"]
-    text = "Ça coûte 2 € ?"
-    assert UNK not in extended.encode("ÇŒ€")
-    assert extended.decode(extended.encode("Où est la gare ? Ç €")) == "Où est la gare ? Ç €"
-    assert extended.unknown_characters(text) == tuple(set(tokenizer.unknown_characters(text)) - {"Ç", "€"})
-    for sentence in SENTENCES:
-        assert extended.encode(sentence) == tokenizer.encode(sentence)
-
-
 def test_batch_encoding_equals_single(tokenizer: Tokenizer) -> None:
     assert tokenizer.encode_batch(SENTENCES) == [tokenizer.encode(sentence) for sentence in SENTENCES]
 

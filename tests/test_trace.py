@@ -19,7 +19,6 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Trace, Translator, export, figures
 from attnviz.text import Tokenizer, join_pieces
-from attnviz.wording.equations import equations
 from tests.conftest import SENTENCES, ModelFactory
 from tests.records import (
     Damage,
@@ -29,6 +28,7 @@ from tests.records import (
     open_without_torch,
     packed,
 )
+from tests.wording.filled_equations import equations
 
 
 @pytest.fixture(scope="module")

@@ -262,20 +262,6 @@ def submodule_weights(weights: Weights, prefix: str) -> dict[str, NDArray[Any]]:
     return {name.removeprefix(prefix): value for name, value in weights.items() if name.startswith(prefix)}
 
 
-def deviation(values: NDArray[Any], expected: Array) -> float:
-    """Return the largest difference of two arrays, of any shape, divided by the largest expected number.
-
-    Infinite where their shapes differ or the positions of infinities do.
-    """
-    if values.shape != expected.shape or not np.array_equal(np.isfinite(values), np.isfinite(expected)):
-        return float("inf")
-    finite = np.isfinite(expected)
-    if not finite.any():
-        return 0.0
-    scale = max(float(np.abs(expected[finite]).max()), float(np.finfo(np.float32).tiny))
-    return float(np.abs(values[finite] - expected[finite]).max()) / scale
-
-
 def changed_energies(energies: Array, interventions: Iterable[AttentionIntervention]) -> Array:
     """Return the energies (Tx,) after the interventions, applied in order."""
     for intervention in interventions:

@@ -55,3 +55,17 @@ def step_probabilities(trace: Trace, weights: Weights, step: int, row: Array) ->
     before = trace.previous_alignment[step].astype(np.float64)
     given = [ReplaceWeights(tuple(row.tolist()), step=step)]
     return decode_step(decoder, trace.config, annotations, keys, state, word, before, given)["probabilities"]
+
+
+def deviation(values: NDArray[Any], expected: Array) -> float:
+    """Return the largest difference of two arrays, of any shape, divided by the largest expected number.
+
+    Infinite where their shapes differ or the positions of infinities do.
+    """
+    if values.shape != expected.shape or not np.array_equal(np.isfinite(values), np.isfinite(expected)):
+        return float("inf")
+    finite = np.isfinite(expected)
+    if not finite.any():
+        return 0.0
+    scale = max(float(np.abs(expected[finite]).max()), float(np.finfo(np.float32).tiny))
+    return float(np.abs(values[finite] - expected[finite]).max()) / scale

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from attnviz.analysis.measures import coverage, entropy
-from attnviz.analysis.recomputation import deviation, load_weights, recompute
+from attnviz.analysis.recomputation import load_weights, recompute
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.checkpoint import save_model
 from attnviz.errors import AttnvizError
@@ -19,6 +19,7 @@ from attnviz.text import Tokenizer
 from attnviz.trace import Trace
 from attnviz.trace.trace import RECORDED
 from attnviz.translator import Translator
+from tests.analysis.given import deviation
 from tests.conftest import SENTENCES, ModelFactory
 
 ARRAYS = {

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.analysis.fit import MisfitError
-from attnviz.analysis.recomputation import deviation
 from attnviz.analysis.transformer_verification import TransformerVerifier, expected_arrays, recompute_transformer
 from attnviz.analysis.verification import Verification
 from attnviz.network import TransformerConfig
@@ -20,6 +19,7 @@ from attnviz.text import Tokenizer
 from attnviz.trace import TransformerTrace
 from attnviz.trace.transformer_trace import QUANTITIES, RECORDED
 from attnviz.translator import Translator
+from tests.analysis.given import deviation
 from tests.conftest import SENTENCES
 from tests.strategies import FEW
 from tests.transformers import random_transformer, sizes

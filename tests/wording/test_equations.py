@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.wording.equations import equations
 from attnviz.wording.numbers import number, safe_text, vector
 from tests.figures import synthetic
+from tests.wording.filled_equations import equations
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False, width=32))

@@ -23,12 +23,12 @@ from attnviz.trace.interventions import (
     Temperature,
     forced_words,
 )
-from attnviz.wording.equations import equations
 from attnviz.wording.labels import quoted_name
 from attnviz.wording.numbers import number, percent
 from attnviz.wording.stages import narrate, step_sentence, was_forced
 from tests.conftest import SENTENCES
 from tests.snapshots import without_numbers
+from tests.wording.filled_equations import equations
 
 STEP = 1
 EACH_LANGUAGE = pytest.mark.usefixtures("each_language")
