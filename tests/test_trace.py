@@ -69,12 +69,11 @@ def test_infinite_energies_survive(trace: Trace) -> None:
     )
 
 
-def test_version_1_file_opens(trace: Trace) -> None:
-    record = json.loads(trace.to_json()) | {"version": 1}
-    del record["score_vector"], record["weights_digest"]
-    loaded = Trace.from_json(json.dumps(record))
-    assert (loaded.score_vector.shape, loaded.weights_digest) == ((0,), "")
-    assert_same(loaded, dataclasses.replace(trace, score_vector=loaded.score_vector, weights_digest=""))
+@pytest.mark.parametrize("version", [4, 6])
+def test_file_of_another_version_is_refused(trace: Trace, version: int, snapshot: SnapshotAssertion) -> None:
+    with pytest.raises(AttnvizError) as error:
+        Trace.from_json(json.dumps(json.loads(trace.to_json()) | {"version": version}))
+    assert str(error.value) == snapshot
 
 
 def test_opens_without_torch_and_without_the_model(trace: Trace, tmp_path: Path) -> None:

@@ -298,7 +298,7 @@ def test_import_is_reproducible_and_resumes_after_kill(tmp_path: Path) -> None:
 def test_import_does_not_overwrite_own_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _write_peer(tmp_path, None)
     (tmp_path / "own").mkdir()
-    record = {"format": "attnviz-model", "version": 1, "model": {"vocabulary_size": 10}}
+    record = {"format": "attnviz-model", "version": 2, "model": {"vocabulary_size": 10}}
     (tmp_path / "own" / "config.json").write_text(json.dumps(record))
     assert main(["import", str(tmp_path), "-o", str(tmp_path / "own")]) == 2
     assert "was not imported" in capsys.readouterr().err

@@ -120,15 +120,6 @@ def changed(translator: Translator) -> Trace:
     return translator.translate(SENTENCES[0], interventions=[Temperature(0.5, 1), ForceWord(40, 2)])
 
 
-def test_file_without_interventions_opens(translator: Translator) -> None:
-    trace = translator.translate(SENTENCES[0])
-    record = json.loads(trace.to_json()) | {"version": 2}
-    del record["interventions"]
-    opened = Trace.from_json(json.dumps(record))
-    assert opened.interventions == ()
-    assert opened.fingerprint == trace.fingerprint
-
-
 DAMAGE: dict[str, Callable[[dict[str, Any]], object]] = {
     "none at all": lambda r: r.pop("interventions"),
     "a number": lambda r: r.update(interventions=3),

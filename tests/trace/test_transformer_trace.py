@@ -110,12 +110,6 @@ def test_seen_by_selects_alignment_of_heads(trace: TransformerTrace) -> None:
     assert loaded.fingerprint == seen.fingerprint
 
 
-def test_file_without_heads_averages_all_heads(trace: TransformerTrace) -> None:
-    record = json.loads(trace.select_heads(0, 1).to_json())
-    del record["heads"]
-    assert TransformerTrace.from_json(json.dumps(record | {"version": 1})).fingerprint == trace.fingerprint
-
-
 @pytest.mark.parametrize(
     "heads",
     [

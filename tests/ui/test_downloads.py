@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import io
-import json
 import re
 from pathlib import Path
 
@@ -93,6 +92,7 @@ def test_too_long_trace_raises_a_readable_error(snapshot: SnapshotAssertion) -> 
         keys=np.zeros((len(pieces), 6), np.float32),
         energies=np.zeros((rows, len(pieces)), np.float32),
         alignment=np.full((rows, len(pieces)), 1 / len(pieces), np.float32),
+        features=np.zeros((rows, len(pieces), 0), np.float32),
     )
     with pytest.raises(AttnvizError) as error:
         read_what_ifs(long.to_json().encode())
@@ -133,17 +133,6 @@ def test_trace_opens_without_a_model(
     assert panel_texts(app, "messages") == snapshot(name="opened")
     assert len(shown_equations(app)) == 5
     assert steps_of(app) == len(trace.target_pieces)
-
-
-def test_version_1_trace_of_every_attention_kind_is_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
-    for attention in ("additive", "general", "none"):
-        app = open_page()
-        record = json.loads(synthetic.trace(attention=attention).to_json()) | {"version": 1}
-        del record["score_vector"], record["weights_digest"]
-        upload(app, f"{attention}.json", json.dumps(record).encode())
-        assert f"{attention}.json" in panel_texts(app, "notice")[0]
-        assert len(shown_equations(app)) == (3 if attention == "none" else 5)
 
 
 def test_csv_of_the_heatmap_equals_its_table(trace: Trace) -> None:
