@@ -28,7 +28,10 @@ from tests.conftest import REPOSITORY
 from tests.snapshots import plain
 
 _SMALL_WINDOWS = """
+import signal
 import sys
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run in the background
 from attnviz import corpora
 from attnviz.corpora import job
 from attnviz.commands.program import main
