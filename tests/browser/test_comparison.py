@@ -27,8 +27,8 @@ CHART = ".st-key-comparison .js-plotly-plot"
 
 def to_section(page: Page, address: str, **query: str) -> Page:
     """Open the section with a link at the first step, and wait until it is drawn."""
-    linked = {"section": "comparison", "sentence": SENTENCE, "depth": "everything", "step": "1"} | query
-    page.goto(f"{address}/lab?{urlencode(linked)}")
+    linked = {"page": "lab", "section": "comparison", "sentence": SENTENCE, "depth": "everything", "step": "1"} | query
+    page.goto(f"{address}/?{urlencode(linked)}")
     wait_until_drawn(page)
     return page
 

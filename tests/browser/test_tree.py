@@ -39,7 +39,7 @@ TREE = "document.querySelector('.st-key-tree .js-plotly-plot').layout.meta.tree"
 
 
 def open_tree(page: Page, address: str, **parameters: str) -> None:
-    page.goto(f"{address}/lab?{urlencode({'section': 'tree', 'sentence': NEW} | parameters)}")
+    page.goto(f"{address}/?{urlencode({'page': 'lab', 'section': 'tree', 'sentence': NEW} | parameters)}")
     page.wait_for_selector(CHART)
     page.wait_for_selector(".hypotheses li")
     wait_until_idle(page)
