@@ -11,11 +11,12 @@ import io
 import itertools
 import json
 import lzma
+import os
 import re
 import shlex
 import sys
 import zlib
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
@@ -466,6 +467,7 @@ def opened_parquet(file: Path | IO[bytes], wanted: Container[str], limits: Limit
         leaves = [found.schema.column(place) for place in range(metadata.num_columns)]
         places = [place for place, leaf in enumerate(leaves) if leaf.path.partition(".")[0] in wanted]
         texts = {leaves[place].path for place in places if leaves[place].physical_type == "BYTE_ARRAY"}
+        _check_chunks(metadata, places)
         chunks = [metadata.row_group(group).column(k) for group in range(metadata.num_row_groups) for k in places]
     limits.check(
         bytes=sum(chunk.total_uncompressed_size for chunk in chunks),
@@ -477,6 +479,29 @@ def opened_parquet(file: Path | IO[bytes], wanted: Container[str], limits: Limit
     repeating = (chunk.total_uncompressed_size for chunk in chunks if "DELTA_BYTE_ARRAY" in chunk.encodings)
     with parquet.ParquetFile(file, page_checksum_verification=True, read_dictionary=[*texts]) as found:
         yield found, max(repeating, default=0)
+
+
+def _check_chunks(metadata: Any, places: Sequence[int]) -> None:
+    """Raise ValueError where the description of a column chunk is damaged.
+
+    pyarrow lets C++'s exception about it end the whole process, so that a child looks first. Where there is no fork, as
+    on Windows, nothing is checked.
+    """
+    if not hasattr(os, "fork"):
+        return
+    child = os.fork()
+    if not child:
+        status = 1
+        try:
+            os.close(2)  # C++ would write why it ends
+            for group in range(metadata.num_row_groups):
+                for place in places:
+                    metadata.row_group(group).column(place)
+            status = 0
+        finally:
+            os._exit(status)
+    if os.waitpid(child, 0)[1]:
+        raise ValueError("the description of a column is damaged")
 
 
 def cut_texts(values: Any, longest: int, errors: str = "replace") -> list[str | None]:

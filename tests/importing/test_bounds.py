@@ -148,3 +148,9 @@ def test_archive_within_bounds_is_read(tmp_path: Path) -> None:
     np.savez_compressed(path, matrix=MATRIX, source=np.array(["a", "b", "c"]), target=np.array(["x", "y"]))
     record = read_attention(path)[0]
     np.testing.assert_allclose(record.alignment, MATRIX)
+
+
+def test_parquet_with_a_damaged_description_of_a_column_does_not_end_the_process() -> None:
+    """In this file the histogram of a column has a length that C++ refuses with an exception nobody catches."""
+    with pytest.raises(AttnvizError, match="damaged"):
+        read_attention(Path(__file__).parent / "fixtures" / "damaged-column.parquet")
