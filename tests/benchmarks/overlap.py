@@ -20,6 +20,7 @@ from attnviz.files import replace_text
 from attnviz.reading import read_text_lines
 from attnviz.text import normalise
 from attnviz.text_files import Pair, read_pairs
+from tests.benchmarks.scripts import exit_status
 
 LETTERS = 12
 """Number of letters and digits below which a sentence counts as short, since "Thank you." occurs everywhere."""
@@ -107,12 +108,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print a Markdown table, one row for each test file; return the exit status."""
-    try:
-        _run(_options(arguments))
-    except AttnvizError as error:
-        print(error, file=sys.stderr)
-        return 2
-    return 0
+    return exit_status(lambda: _run(_options(arguments)))
 
 
 def _run(options: argparse.Namespace) -> None:

@@ -32,6 +32,7 @@ from attnviz.training.loop import MOMENTS
 from attnviz.training.preparation import SETTINGS
 from attnviz.training.validation import fixed_pairs, take_snapshot, validation_pairs
 from attnviz.translator import Translator
+from tests.benchmarks.scripts import exit_status
 
 
 @dataclass(frozen=True)
@@ -181,12 +182,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure each saved model, write the file after each, and print a table; return the exit status."""
-    try:
-        _run(_options(arguments))
-    except AttnvizError as error:
-        print(error, file=sys.stderr)
-        return 2
-    return 0
+    return exit_status(lambda: _run(_options(arguments)))
 
 
 def _run(options: argparse.Namespace) -> None:
