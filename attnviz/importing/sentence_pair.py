@@ -49,8 +49,6 @@ DEFAULT_OPTIONS = Options()
 
 def known_tokens(value: Any) -> list[str] | None:
     """Return the tokens in a text, or in a list of texts; None in anything else."""
-    if isinstance(value, str) and not value:  # of many blank lines
-        return []
     with suppress(AttnvizError):
         return split_tokens(value)
     return None
@@ -95,8 +93,6 @@ class SentencePair:
     def with_tokens(self, source: Tokens | None, target: Tokens | None) -> SentencePair:
         """Return the pair with these tokens in place of its own, where given; a blank line replaces no tokens."""
         given = {side: tokens for side, tokens in (("source", source), ("target", target)) if tokens is not None}
-        if not given:
-            return self
         fields = dict(self.fields)
         for side, tokens in given.items():
             own = self.tokens(side) or []
