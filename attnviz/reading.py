@@ -489,10 +489,13 @@ def _check_chunks(metadata: Any, places: Sequence[int]) -> None:
     """
     if not hasattr(os, "fork"):
         return
+    import resource  # there is none on Windows
+
     child = os.fork()
     if not child:
         status = 1
         try:
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a damaged file must not leave a dump of the memory
             os.close(2)  # C++ would write why it ends
             for group in range(metadata.num_row_groups):
                 for place in places:
