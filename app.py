@@ -6,11 +6,18 @@ from attnviz.ui.server import MIDDLEWARE, ROUTES, lifespan
 
 if __name__ == "__main__":  # as Streamlit runs it, for each visitor
     from attnviz.ui.chrome import run_pages
-    from attnviz.ui.pages import corpus, lab, learns, transformer, translate, why
+    from attnviz.ui.pages import (
+        corpus_page,
+        lab_page,
+        learns_page,
+        transformer_page,
+        translate_page,
+        why_page,
+    )
     from attnviz.ui.style import ICON
 
     st.set_page_config(page_title="attnviz", page_icon=ICON, layout="wide")
-    learning = [learns.page] if learns.offered() else []
-    run_pages([translate.page, why.page, *learning, transformer.page, lab.page, corpus.page])
+    learning = [learns_page.page] if learns_page.offered() else []
+    run_pages([translate_page.page, why_page.page, *learning, transformer_page.page, lab_page.page, corpus_page.page])
 else:  # as the server imports it, once
     app = st.App(__file__, routes=ROUTES, middleware=MIDDLEWARE, lifespan=lifespan)

@@ -2,6 +2,6 @@
 
 import sys
 
-from attnviz.commands.program import main
+from attnviz.commands.main import main
 
 sys.exit(main())

@@ -9,10 +9,31 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from attnviz.analysis import (
+    equations,
+    idea,
+    imported_attention,
+    seq2seq_steps,
+    stages,
+    transformer_steps,
+)
+from attnviz.analysis.equations import (
+    Equation,
+    Texts,
+)
 from attnviz.analysis.fit import MisfitError, check_model
+from attnviz.analysis.idea import (
+    TermCard,
+    recurrent_terms,
+)
 from attnviz.analysis.judgement import JudgementVerifier, check_judgement_fit
+from attnviz.analysis.labels import (
+    search_name,
+    shorten,
+)
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.seq2seq_verification import Seq2SeqVerifier, check_seq2seq_fit
+from attnviz.analysis.stages import Stage
 from attnviz.analysis.transformer_verification import TransformerVerifier, check_transformer_fit
 from attnviz.analysis.verification import RNNsearchVerifier, Verifier
 from attnviz.languages import gettext
@@ -20,11 +41,6 @@ from attnviz.palette import ThemeName
 from attnviz.trace import Attention, Judgement, Record, Recurrent, Seq2SeqTrace, Trace, TransformerTrace
 from attnviz.trace.quantity import Quantity
 from attnviz.trace.saved import SavedResult
-from attnviz.wording import equations, idea, imported_attention, seq2seq_steps, stages, transformer_steps
-from attnviz.wording.equations import Equation, Texts
-from attnviz.wording.idea import TermCard, recurrent_terms
-from attnviz.wording.labels import search_name, shorten
-from attnviz.wording.stages import Stage
 
 
 def _model(record: Record) -> str:
@@ -84,7 +100,7 @@ class Architecture:
     step_texts: StepTexts | None = None
     """Sentences and equations of the steps; None where there are no steps."""
     stages: Mapping[int, str] = field(default_factory=dict)
-    """Name of the panel of each stage, by the number of the stage; `ui.step.stages` has a function for each name."""
+    """Name of the panel of each stage, by the stage's number; `ui.step.stage_panels` has a function for each name."""
     idea: Callable[[Any], dict[str, int]] = lambda _: {}
     """Figures of a step at the level *Idea*, by name, each with the number of its stage."""
     payloads: frozenset[str] = frozenset()

@@ -1,8 +1,8 @@
 """Table of the kinds of attention of recurrent translators, and registration of the kinds that users add.
 
-A kind has a torch class (`network.scorers`), an independent NumPy class (`analysis.scorers`) and texts
-(`wording.scorers`). The table names them as `module:name`, and they are imported where they are needed. Two modules
-list some kinds of their own: `figures.build` and `analysis.attention_forms`.
+A kind has a torch class (`network.scorers`), an independent NumPy class (`analysis.numpy_scorers`) and texts
+(`analysis.energy`). The table names them as `module:name`, and they are imported where they are needed. Two modules
+list some kinds of their own: `figures.build` and `analysis.transformer_exhibits`.
 
 Users add a kind by its torch class, `package.module:Class`: as an entry point of the group `attnviz.scorers`, with
 `--scorer`, or in the variable `ATTNVIZ_SCORERS`. A model folder by itself cannot cause a module to be imported.
@@ -36,12 +36,12 @@ class Kind:
     network: str
     """The torch class, a `network.scorers.Scorer`."""
     recomputation: str = ""
-    """The NumPy class, an `analysis.scorers.Scorer`; empty where there is none.
+    """The NumPy class, an `analysis.numpy_scorers.Scorer`; empty where there is none.
 
     Without it, energies cannot be verified.
     """
     texts: str = ""
-    """The function that returns the `wording.scorers.ScorerTexts`; empty for a user's own kind."""
+    """The function that returns the `analysis.energy.ScorerTexts`; empty for a user's own kind."""
     halves: bool = False
     """Whether each direction of the encoder has n / 2 units, so that h_j has the length of s_i."""
     of_imports: bool = False
@@ -49,8 +49,10 @@ class Kind:
 
 
 def _built_in(name: str, of_class: str, texts: str, *, halves: bool = False, of_imports: bool = False) -> Kind:
-    network, recomputation = (f"attnviz.{package}.scorers:{of_class}" for package in ("network", "analysis"))
-    return Kind(name, network, recomputation, f"attnviz.wording.scorers:{texts}", halves, of_imports)
+    network, recomputation = (
+        f"attnviz.{module}:{of_class}" for module in ("network.scorers", "analysis.numpy_scorers")
+    )
+    return Kind(name, network, recomputation, f"attnviz.analysis.energy:{texts}", halves, of_imports)
 
 
 KINDS: Mapping[str, Kind] = {

@@ -9,8 +9,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from attnviz.analysis import scorers
-from attnviz.network.config import ModelConfig
+from attnviz.analysis import numpy_scorers
+from attnviz.network.model_config import ModelConfig
 from attnviz.network.scorers import Scorer
 
 Array = NDArray[np.float64]
@@ -36,7 +36,7 @@ class Cosine(Scorer):
         return 5 * (keys @ queries.unsqueeze(-1)).squeeze(-1)
 
 
-class ExactCosine(scorers.ProductScorer):
+class ExactCosine(numpy_scorers.ProductScorer):
     """The same in NumPy."""
 
     def weight_shapes(self, hidden: int, units: int, positions: int) -> dict[str, tuple[int, ...]]:

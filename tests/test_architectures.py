@@ -10,7 +10,7 @@ from attnviz import bounds
 from attnviz.architectures import ARCHITECTURES, Architecture, architecture_of, could_be_of, step_texts, verifier_of
 from attnviz.trace import Aligned, Attention, attention
 from attnviz.ui.payload_makers import STEP_MAKERS
-from attnviz.ui.step import stages
+from attnviz.ui.step import stage_panels
 from tests.conftest import REPOSITORY
 from tests.figures.synthetic import trace as make_trace
 
@@ -30,7 +30,7 @@ def test_each_declaration_is_complete(architecture: Architecture) -> None:
     assert all(quantity.symbol and quantity.equation and quantity.meaning for quantity in architecture.quantities)
     assert (architecture.verifier is None) == (architecture.check_model is None)
     assert (architecture.step_texts is None) == (not architecture.payloads)
-    assert set(architecture.stages.values()) <= set(stages._PANELS)
+    assert set(architecture.stages.values()) <= set(stage_panels._PANELS)
     assert all(sentence() for sentence in architecture.missing.values())
 
 
@@ -39,7 +39,7 @@ def test_every_payload_maker_belongs_to_an_architecture() -> None:
 
 
 def test_every_panel_belongs_to_an_architecture() -> None:
-    assert {name for one in ARCHITECTURES.values() for name in one.stages.values()} == set(stages._PANELS)
+    assert {name for one in ARCHITECTURES.values() for name in one.stages.values()} == set(stage_panels._PANELS)
 
 
 @pytest.mark.parametrize("kind", ["additive", "general", "none"])

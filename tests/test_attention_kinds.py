@@ -11,10 +11,11 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import attention_kinds
-from attnviz.analysis.verification import RNNsearchVerifier
+from attnviz.analysis.stages import narrate
+from attnviz.analysis.verification import RNNsearchVerifier, badge_text
 from attnviz.attention_kinds import ATTENTION_KINDS, VARIABLE, full_name, kind_of, register, resolve
 from attnviz.checkpoint import save_model
-from attnviz.commands.program import main
+from attnviz.commands.main import main
 from attnviz.errors import AttnvizError
 from attnviz.figures import STEP_FIGURES, heatmap, step_figures
 from attnviz.figures.figure_input import Subject
@@ -22,11 +23,9 @@ from attnviz.model_folder import load_weights
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
 from attnviz.translator import Translator
-from attnviz.wording.stages import narrate
-from attnviz.wording.verification import badge_text
+from tests.analysis.filled_equations import equations
 from tests.conftest import SENTENCES, ModelFactory
 from tests.small_run import write_texts
-from tests.wording.filled_equations import equations
 
 COSINE, FORWARD = "tests.own_scorers:Cosine", "tests.own_scorers:Forward"
 

@@ -13,7 +13,7 @@ from attnviz import Translator, browser_programs
 from attnviz.browser_programs import KATEX, PLOTLY, PLOTLY_TRACES, SERIF, SERIF_FAMILY, BrowserProgram, serif_style
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import step_figures
-from attnviz.figures.translation import translation_figure
+from attnviz.figures.translation_figure import translation_figure
 from attnviz.model_folder import load_weights
 from tests.conftest import REPOSITORY, SENTENCES
 from tests.figures import synthetic

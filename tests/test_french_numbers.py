@@ -12,8 +12,18 @@ import numpy as np
 import pytest
 
 from attnviz import Trace, Translator
-from attnviz.analysis.logit_attribution import logit_attribution
-from attnviz.analysis.verification import Discrepancy
+from attnviz.analysis.logit_attribution import logit_attribution, logit_attribution_sentence
+from attnviz.analysis.numbers import (
+    decimal,
+    number,
+    signed,
+    significant,
+)
+from attnviz.analysis.stages import (
+    narrate,
+    step_sentence,
+)
+from attnviz.analysis.verification import Discrepancy, discrepancy_text
 from attnviz.export.tikz import heatmap_tikz
 from attnviz.figures import STEP_FIGURES, heatmap
 from attnviz.figures.figure_input import Subject
@@ -22,11 +32,7 @@ from attnviz.languages import gettext, ngettext, set_language
 from attnviz.model_folder import load_weights
 from attnviz.trace.interventions import ExcludePosition
 from attnviz.ui.components.findings import findings_payload
-from attnviz.wording.logit_attribution import logit_attribution_sentence
-from attnviz.wording.numbers import decimal, number, signed, significant
-from attnviz.wording.stages import narrate, step_sentence
-from attnviz.wording.verification import discrepancy_text
-from tests.wording.filled_equations import equations
+from tests.analysis.filled_equations import equations
 
 POINT = re.compile(r"\d\.\d")
 READ = {"text", "ticktext", "customdata", "alt", "more", "hovertext"}

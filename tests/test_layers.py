@@ -21,8 +21,9 @@ LAYERS = (
     "arguments text text_files network palette versions",
     "model_folder trace devices vocabulary",
     "checkpoint decoding installed_models",
-    "translator detector analysis",
-    "shared_translator wording training importing",
+    "translator detector",
+    "analysis",
+    "shared_translator training importing",
     "figures evaluation",
     "architectures",
     "lessons",
@@ -52,8 +53,8 @@ FORBIDDEN = {
     "attention_kinds imported_families bounds browser_modules browser_programs lru_cache files reading": (
         "torch streamlit plotly"
     ),
-    "model_folder text vocabulary palette trace analysis": "torch streamlit plotly",
-    "wording": "torch streamlit plotly pandas attnviz.lazy_pandas",
+    "model_folder text vocabulary palette trace": "torch streamlit plotly",
+    "analysis": "torch streamlit plotly pandas attnviz.lazy_pandas",
     "architectures figures lessons export notebook commands": "torch streamlit",
     "network checkpoint decoding translator detector shared_translator": "streamlit plotly",
     "training evaluation importing": "streamlit plotly",
@@ -137,7 +138,7 @@ def test_packages_do_not_import_forbidden_modules() -> None:
 
 WORDS = (
     "attnviz attnviz.trace attnviz.text attnviz.model_folder attnviz.analysis.measures attnviz.analysis.recomputation"
-    " attnviz.wording attnviz.wording.stages attnviz.wording.findings attnviz.commands.program"
+    " attnviz.analysis attnviz.analysis.stages attnviz.analysis.findings attnviz.commands.main"
 )
 
 

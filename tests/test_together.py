@@ -14,7 +14,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import translator as translator_module
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.errors import AttnvizError
-from attnviz.network.config import READOUT_STATES
+from attnviz.network.model_config import READOUT_STATES
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
 from attnviz.trace.interventions import ReplaceWeights

@@ -19,6 +19,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Trace, Translator, export, figures
 from attnviz.text import Tokenizer, join_pieces
+from tests.analysis.filled_equations import equations
 from tests.conftest import SENTENCES, ModelFactory
 from tests.records import (
     Damage,
@@ -28,7 +29,6 @@ from tests.records import (
     open_without_torch,
     packed,
 )
-from tests.wording.filled_equations import equations
 
 
 @pytest.fixture(scope="module")

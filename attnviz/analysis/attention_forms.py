@@ -1,101 +1,261 @@
-"""Forms of attention from additive to multi-head: weights and scores of a translation, and multiplication counts."""
+"""Texts and equations of the forms of attention on *To the transformer*; texts of the faces of the heatmap.
+
+A face is a matrix that the heatmap can show: attention before the word, posterior attention, or their difference.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from attnviz.analysis.grid import Face
 from attnviz.analysis.heads import HeadTrace
-from attnviz.trace import FloatArray, Trace
+from attnviz.analysis.labels import quoted_name
+from attnviz.analysis.numbers import (
+    aligned,
+    coloured,
+    decimal,
+    percent,
+    thousands,
+)
+from attnviz.analysis.transformer_exhibits import (
+    AttentionForm,
+    ExhibitName,
+    Form,
+    count_multiplications,
+)
+from attnviz.languages import gettext
+from attnviz.palette import ThemeName, palette
+from attnviz.trace import Trace
+from attnviz.trace.parts import FloatArray
+from attnviz.trace.trace import additive_energy, query_and_key
 
-Form = Literal["additive", "general", "product", "scaled", "heads"]
-"""Names of the forms, in the order of the page *To the transformer*."""
-
-
-@dataclass(frozen=True, eq=False)
-class AttentionForm:
-    """Attention of every step to the source pieces in one form."""
-
-    weights: FloatArray
-    """alpha_ij, (Ty, Tx); rows sum to 1. With several heads, their mean."""
-    scores: FloatArray | None = None
-    """e_ij, whose softmax over j is alpha_ij, (Ty, Tx); None with several heads."""
-    heads: FloatArray | None = None
-    """Weights of each head, (H, Ty, Tx); None with a single distribution."""
-
-
-def attention_forms(additive: Trace, general: Trace, head: HeadTrace | None) -> dict[Form, AttentionForm]:
-    """Return the forms of translations with the same pieces; without a `head`, those of recurrent models only.
-
-    `head` is a cross-attention head with scores q_i . k_j / sqrt(d). "product" leaves out the division by sqrt(d), and
-    "heads" has all heads of its layer.
-    """
-    forms: dict[Form, AttentionForm] = {
-        "additive": AttentionForm(additive.alignment, additive.energies),
-        "general": AttentionForm(general.alignment, general.energies),
-    }
-    if head is None:
-        return forms
-    products = head.queries.astype(np.float64) @ head.keys.astype(np.float64).T
-    heads = head.trace.cross_weights[head.layer]
-    return forms | {
-        "product": AttentionForm(_softmax(products), products.astype(np.float32)),
-        "scaled": AttentionForm(head.weights, head.scores),
-        "heads": AttentionForm(heads.mean(axis=0), heads=heads),
-    }
-
-
-def _softmax(scores: NDArray[np.float64]) -> FloatArray:
-    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-    weights: FloatArray = (powers / powers.sum(axis=1, keepdims=True)).astype(np.float32)
-    return weights
-
-
-def instructive_step(forms: Mapping[Form, AttentionForm]) -> int:
-    """Return the 0-based step at which the forms differ most in their largest weight.
-
-    Steps at which all forms have their largest weight at the same source piece come first.
-    """
-    weights = np.stack([form.weights for form in forms.values()])
-    strongest, largest = weights.argmax(axis=2), weights.max(axis=2)
-    agree = (strongest == strongest[0]).all(axis=0)
-    return int((largest.max(axis=0) - largest.min(axis=0) + agree).argmax())
+FORM_EXHIBITS: Mapping[Form, ExhibitName] = {
+    "additive": "dot",
+    "general": "dot",
+    "product": "pair",
+    "scaled": "heads",
+    "heads": "heads",
+}
+"""The exhibit behind each form."""
 
 
 @dataclass(frozen=True)
-class Multiplications:
-    """Multiplications for all energies of a sentence, by purpose."""
+class FormSources:
+    """The translations that the forms are computed from."""
 
-    keys: int
-    """Once for each source piece: U_a h_j, or P h_j."""
-    queries: int
-    """Once for each step: W_a s_{i-1}; 0 for general attention."""
-    pairs: int
-    """For each step and source piece: the units times v_a, or times one another."""
-    tanh: int
-    """Number of tanh evaluations, which cost several multiplications each."""
-
-    @property
-    def total(self) -> int:
-        """All multiplications, without tanh."""
-        return self.keys + self.queries + self.pairs
+    additive: Trace
+    general: Trace
+    head: HeadTrace | None
+    """Cross-attention head of the transformer; None where the transformer is not installed."""
 
 
-def count_multiplications(config: Mapping[str, Any], source: int, target: int) -> Multiplications:
-    """Return the counts for a model's `config`, additive or general, `source` pieces Tx and `target` pieces Ty.
+def form_names() -> dict[Form, str]:
+    """Return the names of the forms."""
+    return {
+        "additive": gettext("Additive"),
+        "general": gettext("General"),
+        "product": gettext("Dot product"),
+        "scaled": gettext("Scaled"),
+        "heads": gettext("Heads"),
+    }
 
-    Additive, with n' alignment units: 2n n' Tx + n n' Ty + n' Tx Ty, and n' Tx Ty tanh. General: 2n n Tx + n Tx Ty.
-    Raise ValueError for another kind of attention.
-    """
-    n, kind = int(config["hidden_size"]), str(config["attention"])
-    if kind == "general":
-        return Multiplications(2 * n * n * source, 0, n * source * target, 0)
-    if kind == "additive":
-        units = int(config["alignment_size"])
-        pairs = units * source * target
-        return Multiplications(2 * n * units * source, n * units * target, pairs, pairs)
-    raise ValueError(f"nothing is counted for attention {kind!r}")
+
+def form_trace(form: Form, sources: FormSources) -> Any:
+    """Return the translation that a form's weights are from."""
+    if form in ("additive", "general") or sources.head is None:
+        return sources.additive if form == "additive" else sources.general
+    return sources.head.trace
+
+
+def form_model(form: Form, sources: FormSources) -> str:
+    """Return the model and, in a transformer, the head or layer that a form's weights are from."""
+    if form in ("additive", "general") or sources.head is None:
+        return str(form_trace(form, sources).model)
+    model, layer = sources.head.model, sources.head.layer + 1
+    if form == "heads":
+        return gettext("{model}, layer {layer}", model=model, layer=layer)
+    return gettext("{model}, layer {layer}, head {head}", model=model, layer=layer, head=sources.head.head + 1)
+
+
+def form_equation(form: Form, sources: FormSources, theme: ThemeName) -> str:
+    """Return the score and the weight of a form in LaTeX, with the part that changed since the previous form marked."""
+    ink = palette(theme).context
+
+    def changed(body: str) -> str:
+        return coloured(ink, rf"\underbrace{{{body}}}_{{\text{{{gettext('changed')}}}}}")
+
+    if form == "heads":
+        index = coloured(ink, "(n)")
+        return aligned(
+            rf"e_{{ij}}^{{{index}}} &= q_i^{{{index}\top}} k_j^{{{index}}} \big/ \sqrt{{d}}, \quad "
+            + changed(rf"n = 1, \ldots, {_head_count(sources)}"),
+            rf"\alpha_{{ij}}^{{{index}}} &= \operatorname{{softmax}}_j(e_{{ij}}^{{{index}}})",
+        )
+    score = {
+        "additive": additive_energy(query_and_key()),
+        "general": changed(r"s_{i-1}^\top P\, h_j"),
+        "product": changed(r"q_i^\top k_j") + r", \quad q_i = W_Q\, x_i, \quad k_j = W_K\, m_j",
+        "scaled": r"q_i^\top k_j" + changed(r"\big/ \sqrt{d}"),
+    }[form]
+    return aligned(rf"e_{{ij}} &= {score}", r"\alpha_{ij} &= \operatorname{softmax}_j(e_{ij})")
+
+
+def form_text(form: Form, sources: FormSources) -> str:
+    """Return what a form changes, and why."""
+    return {
+        "additive": _additive_text,
+        "general": _general_text,
+        "product": _product_text,
+        "scaled": _scaled_text,
+        "heads": _heads_text,
+    }[form](sources)
+
+
+def _additive_text(_: FormSources) -> str:
+    return gettext(
+        "A small network gives each English word an energy e (Bahdanau et al. 2014). The network adds two lists of "
+        "numbers: one made from the decoder state s, one from the word’s annotation h. Then the network applies tanh "
+        "and sums the results with learned weights v."
+    )
+
+
+def _general_text(sources: FormSources) -> str:
+    additive, general = (
+        count_multiplications(trace.config, len(trace.source_pieces), len(trace.target_pieces)).total
+        for trace in (sources.additive, sources.general)
+    )
+    return gettext(
+        "Luong et al. (2015) do without the small network. A learned matrix P makes the annotation h as long as the "
+        "state s. The energy is the dot product of s and P h. For this sentence, that takes {general} "
+        "multiplications instead of {additive}.",
+        general=thousands(general),
+        additive=thousands(additive),
+    )
+
+
+def _product_text(_: FormSources) -> str:
+    return gettext(
+        "In a transformer (Vaswani et al. 2017), one matrix makes a query q for the French word, another a key k "
+        "for each English word. The energy, called score, is the dot product of q and k. Without a recurrent state, "
+        "training can compute all queries at once. This head was trained with scores divided by √d, as in the next "
+        "form; here the division is left out."
+    )
+
+
+def _scaled_text(sources: FormSources) -> str:
+    length = sources.head.keys.shape[1] if sources.head else 0
+    return gettext(
+        "Each score is divided by √d = {root}, where d = {length} is the length of q and k. The longer q and k are, "
+        "the more products are added up, and the larger the scores are. Large scores give nearly all attention to one "
+        "word, and training can hardly change such attention.",
+        root=decimal(math.sqrt(length), 0 if math.isqrt(length) ** 2 == length else 2),
+        length=length,
+    )
+
+
+def _heads_text(sources: FormSources) -> str:
+    return gettext(
+        "A layer has several heads, here {count}. Each head n has its own matrices, so the heads can look for "
+        "different things. The last row is the mean of the heads. The transformer does not use the mean of its heads: "
+        "each head makes its own weighted sum, and the sums are concatenated.",
+        count=_head_count(sources),
+    )
+
+
+def _head_count(sources: FormSources) -> int:
+    return int(sources.head.trace.cross_weights.shape[1]) if sources.head else 0
+
+
+def step_sentence(form: Form, forms: Mapping[Form, AttentionForm], sources: FormSources, step: int) -> str:
+    """Return the numbers of a form at 0-based `step`, compared with those of the previous form."""
+    pieces, now = sources.additive.source_pieces, forms[form]
+    best = int(now.weights[step].argmax())
+    name, share = quoted_name(pieces[best]), percent(float(now.weights[step, best]))
+    if form == "additive" and now.scores is not None:
+        return gettext(
+            "The largest energy is that of {name}: {score}. The softmax turns all energies into weights, which add "
+            "up to {whole}. The weight of {name} is {share}.",
+            name=name,
+            score=decimal(float(now.scores[step, best])),
+            whole=percent(1.0),
+            share=share,
+        )
+    if now.heads is not None:
+        listed = [
+            gettext("head {number} to {name}, {share}", number=number, name=name_of, share=share_of)
+            for number, (name_of, share_of) in enumerate((_strongest(pieces, head[step]) for head in now.heads), 1)
+        ]
+        return gettext(
+            "Each head gives its largest weight to one word: {heads}. In the mean of the heads, {name} has the "
+            "largest weight: {share}.",
+            heads="; ".join(listed),
+            name=name,
+            share=share,
+        )
+    former = forms[_previous(form)]
+    if form == "scaled" and now.scores is not None and former.scores is not None:
+        return gettext(
+            "Division by √d changes the largest score from {former} to {score}, and the weight of {name} from "
+            "{before} to {share}.",
+            former=decimal(float(former.scores[step, best])),
+            score=decimal(float(now.scores[step, best])),
+            name=name,
+            before=percent(float(former.weights[step, best])),
+            share=share,
+        )
+    return gettext(
+        "{name} has the largest weight: {share}, against {before} in the previous form.",
+        name=name,
+        share=share,
+        before=percent(float(former.weights[step, best])),
+    )
+
+
+def _previous(form: Form) -> Form:
+    order = list(form_names())
+    return order[order.index(form) - 1]
+
+
+def _strongest(pieces: tuple[str, ...], weights: FloatArray) -> tuple[str, str]:
+    best = int(np.argmax(weights))
+    return quoted_name(pieces[best]), percent(float(weights[best]))
+
+
+SYMBOLS: dict[Face, str] = {"before": "α", "after": "α′", "difference": "α′ − α"}
+"""Symbol of each face's values."""
+
+
+def face_names() -> dict[str, str]:
+    """Return the name of each `Face`."""
+    return {
+        "before": gettext("Before the word"),
+        "after": gettext("After the word"),
+        "difference": gettext("Difference"),
+    }
+
+
+def face_explanation(face: Face) -> str:
+    """Return what a face shows and how it differs from the others."""
+    if face == "before":
+        return gettext(
+            "Before the word: α, the attention weights of each step. Each step computes its weights before it knows "
+            "the word that it will write."
+        )
+    if face == "after":
+        return gettext(
+            "After the word: α′, the posterior attention, computed once the word is known. For each column, Bayes’ "
+            "rule multiplies α by the probability that the word would have if the step looked only at that column. "
+            "When α is wrong, the usual reason is that the step computes α before it knows the word. Neither α nor α′ "
+            "is the cause of the word. The stage “After the word” below uses only one step, but α′ also uses the "
+            "other steps of the translation."
+        )
+    return gettext(
+        "The difference, α′ − α: blue where the word raises the weight of the column, red where the word lowers "
+        "this weight. When α is wrong, the usual reason is that the step computes α before it knows the word. "
+        "Neither α nor α′ is the cause of the word."
+    )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.scorers import scorer_of
+from attnviz.analysis.numpy_scorers import scorer_of
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 from attnviz.trace import Computation, Trace

@@ -1,4 +1,4 @@
-"""States, contexts and annotations of a corpus: the file that stores them, exact nearest neighbours, a PCA map.
+"""States, contexts and annotations of a corpus: their file, exact nearest neighbours, a PCA map, and all texts.
 
 `Vectors` has one of these vectors for each piece of the sentence pairs, and the pairs with their pieces.
 """
@@ -7,18 +7,38 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import (
+    Callable,
+    Iterator,
+    Mapping,
+)
+from dataclasses import (
+    asdict,
+    dataclass,
+)
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import (
+    Any,
+    Literal,
+    get_args,
+)
 
 import numpy as np
 from numpy.typing import NDArray
 
+from attnviz.analysis.labels import quoted_name
+from attnviz.analysis.numbers import (
+    decimal,
+    percent,
+)
 from attnviz.errors import AttnvizError
-from attnviz.files import DAMAGED, replacing
+from attnviz.files import (
+    DAMAGED,
+    replacing,
+)
 from attnviz.languages import gettext
+from attnviz.trace import Trace
 
 Single = Callable[[NDArray[Any]], NDArray[np.float32]]
 """Converts a block of vectors to single precision."""
@@ -247,3 +267,83 @@ def _pair(fields: Mapping[str, Any]) -> VectorPair:
 def vectors_path(table: Path) -> Path:
     """Return the path of the vectors of a table."""
     return table.with_suffix(".vectors.npz")
+
+
+def vector_kind_names() -> dict[str, str]:
+    """Return the name of each kind of vector."""
+    return {"state": gettext("State s"), "context": gettext("Context vector c"), "annotation": gettext("Annotation h")}
+
+
+def metric_names() -> dict[str, str]:
+    """Return the name of each metric."""
+    return {"cosine": gettext("By angle (cosine)"), "euclid": gettext("By distance (Euclid)")}
+
+
+def neighbours_caption() -> str:
+    """Return what is searched, and what the result does not show."""
+    return gettext(
+        "The model computed a vector of the kind chosen above for every piece of the corpus. The list shows the "
+        "vectors nearest to this step’s vector, each with its sentence. The nearer two vectors are, the more similar "
+        "they are for the model. The search covers all vectors of the corpus except those of your sentence. But the "
+        "model may use only some of the numbers in a vector, and the list does not show which numbers."
+    )
+
+
+def query_vector_name(trace: Trace, kind: VectorKind, step: int, source: int) -> str:
+    """Return which vector of 0-based `step` is the query; an annotation is that of 0-based source piece `source`."""
+    piece = quoted_name(trace.target_pieces[step])
+    if kind == "state":
+        return gettext("The state of step {step} (the step that wrote {piece})", piece=piece, step=step + 1)
+    if kind == "context":
+        return gettext("The context vector of step {step} (the step that wrote {piece})", piece=piece, step=step + 1)
+    return gettext(
+        "The annotation of {source}, which step {step} attended to most",
+        source=quoted_name(trace.source_surfaces[source]),
+        step=step + 1,
+    )
+
+
+def nearness_text(metric: Metric, neighbour: Neighbour) -> str:
+    """Return the cosine or distance of a vector."""
+    if metric == "cosine":
+        return f"cos = {decimal(neighbour.cosine, 3)}"
+    return gettext("distance {distance}", distance=decimal(neighbour.distance, 2))
+
+
+def principal_map_sentence(principal_map: PrincipalMap, shown: int, total: int) -> str:
+    """Return the shares of variance that the map shows, and the number of vectors on it."""
+    first, second = principal_map.shares
+    sentence = gettext(
+        "The map shows the plane in which the corpus vectors differ most (principal components). The width of the map "
+        "shows {first} of the variance of the vectors, the height {second}. The map cannot show the other {rest} of "
+        "the variance. Points that are close on this plane may be far apart in reality.",
+        first=percent(first),
+        second=percent(second),
+        rest=percent(max(1 - first - second, 0)),
+    )
+    if shown < total:
+        sentence += " " + gettext(
+            "The map shows {drawn} of {whole} vectors, picked evenly across the corpus.", drawn=shown, whole=total
+        )
+    return sentence
+
+
+def missing_model_reason(trace: Trace) -> str:
+    """Return the message that the model of the vectors is not available."""
+    return gettext(
+        "Vectors can only be compared within the same model. “{model}” is missing: put it in the folder of models.",
+        model=trace.model,
+    )
+
+
+def no_vectors_reason(*, imported: bool) -> str:
+    """Return why a transformer has no such vectors, or why there are none of an `imported` translator."""
+    if imported:
+        return gettext(
+            "Nearest neighbours are available only for translators trained with attnviz. This model was imported from "
+            "another program."
+        )
+    return gettext(
+        "This model is a transformer. A transformer has no state and no single context vector per step, so there are "
+        "no nearest neighbours to find."
+    )

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.findings.rules import is_word
+from attnviz.analysis.finding_rules import is_word
 from attnviz.analysis.word_classes import FUNCTION_WORDS
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext

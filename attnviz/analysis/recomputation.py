@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz import model_folder
-from attnviz.analysis.scorers import scorer_of
+from attnviz.analysis.numpy_scorers import scorer_of
 from attnviz.text import BOS
 from attnviz.trace.interventions import (
     AttentionIntervention,

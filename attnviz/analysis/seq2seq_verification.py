@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.cells import CellOutput, RNNOutput, cell_output, names, rnn_output
-from attnviz.analysis.energy_decomposition import energy_decomposition
+from attnviz.analysis.energy import energy_decomposition
 from attnviz.analysis.fit import MisfitError, check_weight_shapes, misfit_message
 from attnviz.analysis.logit_attribution import logit_attributions
 from attnviz.analysis.measures import coverage, entropy

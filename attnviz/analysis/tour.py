@@ -1,264 +1,241 @@
-"""Choose for the tour the words of a translation that illustrate attention best, and the questions of its quiz.
+"""Stops of the tour, which explains a translation: title, place on the page and step; texts of the quiz at its end.
 
-`chance_score` is the number of right answers expected without knowledge; the browser counts the visitor's.
-
-Words are those of `Record.words`, by 0-based index. The attention of a word is *clear* if one source word has at least
-half of it, and a fifth more than any other. Two neighbouring words *cross* if both are clear and the later one attends
-further left.
+The sentences of a stop are in `tour_sentences`; a stop that a translation lacks has the reason as its text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Literal, get_args
+from typing import Literal
 
-import numpy as np
-from numpy.typing import NDArray
+from attnviz.analysis.diagram_texts import has_diagram
+from attnviz.analysis.numbers import (
+    decimal,
+    fine_percent,
+)
+from attnviz.analysis.tour_data import (
+    ChanceScore,
+    Question,
+    TourData,
+)
+from attnviz.analysis.tour_sentences import (
+    annotation_sentences,
+    context_sentences,
+    energy_sentences,
+    posterior_sentences,
+    softmax_sentences,
+    word_sentences,
+    written_word_sentences,
+)
+from attnviz.languages import gettext
 
-from attnviz.analysis.word_classes import is_article, is_content, is_punctuation
-from attnviz.text import SPECIAL_PIECES
-from attnviz.trace import Record
-from attnviz.trace.interventions import interventions_at
-
-Array = NDArray[np.floating]
-
-CLEAR = 0.5
-"""Smallest share of the strongest source word in clear attention."""
-LEAD = 0.2
-"""Smallest lead of the strongest source word over every other in clear attention."""
-LARGEST_SHARED = 0.95
-"""Largest share that leaves visible attention to other words."""
-MOVED = 0.1
-"""Smallest total variation between attention and posterior attention that counts as a change."""
-_TOLERANCE = 1e-6
-"""Shares that differ by less are equal."""
-
-
-@dataclass(frozen=True, eq=False)
-class WordAttention:
-    """The attention of a translation by words."""
-
-    record: Record
-    shares: Array
-    """Attention by words, (target words, source words); rows sum to 1."""
-
-    @cached_property
-    def sources(self) -> tuple[int, ...]:
-        """For each target word, the source word with the largest share, the first of equals."""
-        return tuple(int(k) for k in self.shares.argmax(axis=1))
-
-    def strongest(self, word: int) -> tuple[int, ...]:
-        """Return all source words with the largest share of a target word."""
-        row = self.shares[word]
-        return tuple(int(k) for k in np.flatnonzero(row >= row.max() - _TOLERANCE))
-
-    def makes_sense(self, word: int) -> bool:
-        """Return whether a target word and its strongest source word both have a letter or digit and known pieces."""
-        words, record = self.record.words(), self.record
-        source = self.sources[word]
-        sides = (
-            (words.target[word], words.target_groups[word], record.target_pieces),
-            (words.source[source], words.source_groups[source], record.source_pieces),
-        )
-        return not any(
-            is_punctuation(text) or {pieces[i] for i in group} & {*SPECIAL_PIECES} for text, group, pieces in sides
-        )
-
-    def is_clear(self, word: int) -> bool:
-        """Return whether the attention of a target word is clear."""
-        shares = np.sort(self.shares[word])[::-1]
-        return bool(shares[0] >= CLEAR and (len(shares) == 1 or shares[0] - shares[1] >= LEAD))
-
-    def crosses(self, word: int) -> bool:
-        """Return whether a target word crosses a neighbour."""
-        if not self._is_illustrative(word):
-            return False
-        source, sources = self.sources[word], self.sources
-        crosses_previous = word > 0 and self._is_illustrative(word - 1) and sources[word - 1] > source
-        crosses_next = word + 1 < len(sources) and self._is_illustrative(word + 1) and sources[word + 1] < source
-        return crosses_previous or crosses_next
-
-    def _is_illustrative(self, word: int) -> bool:
-        return self.makes_sense(word) and self.is_clear(word)
+Place = Literal["", "heatmap", "encoder", "source", "stage1", "stage2", "stage3", "stage5"]
+"""Part of the page that a stop points at; empty for none."""
+SOFTMAX_STOP, MIXTURE_STOP, POSTERIOR_STOP, QUIZ_STOP = 4, 5, 7, 8
+"""Stops with controls, or with a step of their own. At *Idea*, the quiz takes the place of the posterior attention."""
 
 
 @dataclass(frozen=True)
-class IllustrativeWord:
-    """A target word, its first step, and its strongest source word; all 0-based."""
+class Stop:
+    """One stop of the tour, numbered from 1."""
 
-    word: int
+    number: int
+    title: str
+    sentences: tuple[str, ...]
+    """The text, with `coloured` words; for a missing stop, the reason."""
+    place: Place
     step: int
-    source: int
+    """0-based step that the page displays."""
+    missing: bool = False
+    """Whether this translation has no such stop."""
 
 
-def illustrative_word(record: Record) -> IllustrativeWord:
-    """Return the word that the tour explains, the best by these criteria in order.
+def stop_titles() -> dict[int, str]:
+    """Return the titles of the stops, by number."""
+    return {
+        1: gettext("One word and its attention"),
+        2: gettext("What an annotation is"),
+        3: gettext("Comparing query and keys"),
+        4: gettext("Softmax: shares of attention"),
+        5: gettext("Mixing the context vector"),
+        6: gettext("The written word"),
+        7: gettext("Before and after the word"),
+        QUIZ_STOP: gettext("Your turn"),
+    }
 
-    It makes sense; its attention was not changed by hand and is clear; it crosses a neighbour; its position differs
-    from that of its source word; it is a content word; both words are single pieces; some attention is left for other
-    words; its share is the largest. Where no word makes sense, it is the first word.
-    """
-    words = record.words()
-    first = np.array([group[0] for group in words.target_groups])
-    groups = [list(group) for group in words.source_groups]
-    shares = np.stack([record.alignment[first][:, group].sum(axis=1) for group in groups], axis=1)
-    attention = WordAttention(record, shares)
 
-    def rank(word: int) -> tuple[float, ...]:
-        source, share = attention.sources[word], float(shares[word].max())
-        single_pieces = len(words.target_groups[word]) == len(words.source_groups[source]) == 1
-        edited = record.attends_once and bool(interventions_at(record.interventions, int(first[word])))
-        return (
-            attention.makes_sense(word),
-            not edited,
-            attention.is_clear(word),
-            attention.crosses(word),
-            source != word,
-            is_content(words.target[word], "target"),
-            single_pieces,
-            share <= LARGEST_SHARED,
-            share,
+def tour_stops(tour: TourData, *, posterior: bool = True) -> tuple[Stop, ...]:
+    """Return the stops of the tour without the last, the quiz, and on request without posterior attention."""
+    return tuple(_stop(tour, number) for number in range(1, QUIZ_STOP if posterior else POSTERIOR_STOP))
+
+
+def _stop(tour: TourData, number: int) -> Stop:
+    title, step = _title(tour, number), tour.word.step
+    if reason := _missing_reason(tour, number):
+        return Stop(number, title, (reason,), "", step, missing=True)
+    if number == MIXTURE_STOP:
+        step = tour.mixed_step
+    if number == POSTERIOR_STOP:
+        step = tour.record.words().target_groups[tour.posterior_word][0]
+    return Stop(number, title, tuple(filter(None, _SENTENCE_FUNCTIONS[number](tour))), _place(tour, number), step)
+
+
+def _title(tour: TourData, number: int) -> str:
+    """Return the title of a stop; some differ without attention."""
+    if tour.record.attends or number not in (1, 5):
+        return stop_titles()[number]
+    return gettext("One word, without attention") if number == 1 else gettext("The same numbers for every word")
+
+
+def _place(tour: TourData, number: int) -> Place:
+    diagram = has_diagram(tour.record)
+    places: Mapping[int, Place] = {
+        1: "heatmap" if tour.record.attends else "source",
+        2: "encoder" if diagram else "source",
+        3: "stage1",
+        SOFTMAX_STOP: "stage2",
+        5: "stage3",
+        6: "stage5",
+        POSTERIOR_STOP: "heatmap",
+    }
+    return places[number]
+
+
+def _missing_reason(tour: TourData, number: int) -> str:
+    """Return why this translation has no such stop; empty where it has."""
+    record = tour.record
+    if number in (3, SOFTMAX_STOP, POSTERIOR_STOP) and not record.attends:
+        return no_attention_reason()
+    if number == SOFTMAX_STOP and tour.has_changed_weights:
+        return gettext(
+            "The attention weights of this step were changed by hand, so they no longer come from softmax. To see "
+            "this stop of the tour, go back to the first translation."
         )
+    if number == POSTERIOR_STOP and record.imported:
+        return gettext(
+            "Posterior attention exists only for translators trained with attnviz. This model was imported from "
+            "another program."
+        )
+    if number == POSTERIOR_STOP and not record.attends_once:
+        return gettext(
+            "A transformer looks at the sentence many times at each step, once with each head. This stop of the tour "
+            "exists only for translators that look at the sentence only once per step."
+        )
+    if number == POSTERIOR_STOP and tour.posterior_weights is None:
+        return gettext("Posterior attention cannot be computed: the model that made this translation is not installed.")
+    return ""
 
-    best = max(range(len(words.target)), key=rank)
-    return IllustrativeWord(best, int(first[best]), attention.sources[best])
+
+def no_attention_reason() -> str:
+    """Return why a translator without attention has no stop about attention."""
+    return gettext(
+        "This translator has no attention: it gives no weights to English words. So this stop of the tour has nothing "
+        "to show. Under “More”, choose a model with attention, then come back."
+    )
 
 
-def most_changed_word(record: Record, posterior_weights: Array) -> int:
-    """Return the target word whose posterior attention differs most from its attention.
+_SENTENCE_FUNCTIONS: Mapping[int, Callable[[TourData], tuple[str, ...]]] = {
+    1: word_sentences,
+    2: annotation_sentences,
+    3: energy_sentences,
+    SOFTMAX_STOP: softmax_sentences,
+    MIXTURE_STOP: context_sentences,
+    6: written_word_sentences,
+    POSTERIOR_STOP: posterior_sentences,
+}
 
-    `posterior_weights` are by words, (Ty, Tx) in words. Words that make sense with both, with clear posterior, come
-    first; among them the largest total variation wins. Words of one piece that attend to such words and change by
-    at least `MOVED` are preferred, since the page then shows the same shares for words and pieces.
-    """
-    words, weights = record.words(), record.words().alignment
-    attention, posterior = WordAttention(record, weights), WordAttention(record, posterior_weights)
-    change = 0.5 * np.abs(posterior_weights - weights).sum(axis=1)
 
-    def rank(word: int) -> tuple[float, ...]:
-        sources = {attention.sources[word], posterior.sources[word]}
-        single_pieces = {len(words.target_groups[word]), *(len(words.source_groups[source]) for source in sources)} == {
-            1
+def quiz_introduction(tour: TourData, questions: Sequence[Question]) -> str:
+    """Return the introduction of the quiz, or why there is none."""
+    if not tour.record.attends:
+        return no_attention_reason()
+    if not questions:
+        return gettext(
+            "No word of this translation attends clearly to a single English word, so the quiz has no clear "
+            "question to ask. Try a longer sentence, for example one from “Examples”."
+        )
+    if len(questions) == 1:
+        return gettext(
+            "Choose the English word that the translator looked at most for this French word. The pictures are hidden "
+            "until you have answered."
+        )
+    return gettext(
+        "Here are {count} French words of different kinds. For each French word, choose the English word that the "
+        "translator looked at most. The pictures are hidden until you have answered.",
+        count=len(questions),
+    )
+
+
+def answer_explanation(tour: TourData, question: Question) -> str:
+    """Return the attention and the posterior attention of a word in one sentence."""
+    attended = question.attended[0]
+    share = fine_percent(float(tour.record.words().alignment[question.word, attended]))
+    values = {"word": tour.source(attended), "share": share}
+    if tour.posterior_weights is None or not question.meant:
+        text = gettext("{share} of the attention went to {word}.", **values)
+    else:
+        meant = attended if attended in question.meant else question.meant[0]
+        values |= {
+            "later": fine_percent(float(tour.posterior_weights[question.word, meant])),
+            "other": tour.source(meant),
         }
-        sensible = posterior.makes_sense(word) and attention.makes_sense(word) and posterior.is_clear(word)
-        return sensible, single_pieces and change[word] >= MOVED, change[word]
-
-    return max(range(len(change)), key=rank)
-
-
-QUESTIONS = 5
-"""Number of questions, where there are enough suitable words."""
-
-Kind = Literal["crossed", "turned", "content", "article", "other"]
-"""Kinds of questions.
-
-"crossed": the word crosses a neighbour; "turned": its posterior attention is on another source word than its
-attention; the rest are word classes, where "other" means function words and numbers.
-"""
-KINDS: tuple[Kind, ...] = get_args(Kind)
+        text = (
+            gettext("{word}: α = {share} before the French word is known, α′ = {later} after.", **values)
+            if meant == attended
+            else gettext(
+                "Before the French word was known, {word} had α = {share}. Once the French word is known, "
+                "{other} has α′ = {later}.",
+                **values,
+            )
+        )
+    if question.kind != "crossed":
+        return text
+    return f"{text} {gettext('At this word, the French word order differs from the English order.')}"
 
 
-@dataclass(frozen=True)
-class Question:
-    """A question about a target word; all indices are 0-based."""
-
-    word: int
-    kind: Kind
-    attended: tuple[int, ...]
-    """Source words with the largest attention: correct answers by alpha."""
-    meant: tuple[int, ...]
-    """Source words with the largest posterior attention: correct answers by the posterior; empty where unknown."""
-
-
-@dataclass(frozen=True)
-class ChanceScore:
-    """Expected number of correct answers without knowledge."""
-
-    attended: float
-    """By alpha, for uniformly random answers."""
-    meant: float
-    """By the posterior, for uniformly random answers."""
-    diagonal: int
-    """By alpha, for answers at the same relative position as the target word; of two nearest words the left."""
-
-
-def questions(
-    record: Record, posterior_weights: Array | None, most: int = QUESTIONS, answered: Collection[int] = ()
-) -> tuple[Question, ...]:
-    """Return up to `most` questions in the order of the translation.
-
-    `posterior_weights` are by words, (Ty, Tx) in words, None where unknown; `answered` words were asked about before. A
-    word is suitable if the question makes sense and alpha is clear (see `illustrative_words`). First come words that
-    attend mostly to another position than their own, then those that divide their attention, then all others. Words
-    that need no guess come after them: `answered` ones, and those spelled like their source word; repetitions come
-    last. For variety, each of KINDS in turn gets the word with the clearest attention.
-    """
-    words = record.words()
-    attention, posterior = (
-        WordAttention(record, words.alignment),
-        None if posterior_weights is None else WordAttention(record, posterior_weights),
+def chance_sentence(chances: ChanceScore, count: int, *, after: bool) -> str:
+    """Return the expected number of correct answers to `count` questions by chance."""
+    values = {"chance": decimal(chances.attended, 1), "straight": chances.diagonal, "count": count}
+    text = gettext(
+        "Expected correct answers: {chance} of {count} by random guessing, {straight} of {count} by following "
+        "the diagonal of the heatmap.",
+        **values,
     )
-    sources, targets = len(words.source), len(words.target)
-
-    def group_of(word: int) -> int:
-        source = attention.sources[word]
-        if word in answered or words.target[word].lower() == words.source[source].lower():
-            return 3
-        if source not in (word, _diagonal_source(word, targets, sources)):
-            return 0
-        return 1 if attention.shares[word].max() <= LARGEST_SHARED else 2
-
-    suitable = [word for word in range(targets) if attention.makes_sense(word) and attention.is_clear(word)]
-    suitable.sort(key=lambda word: -float(attention.shares[word].max()))
-    texts: set[str] = set()
-    groups: tuple[list[int], ...] = ([], [], [], [], [])
-    for word in sorted(suitable, key=group_of):  # of two equal words, the harder one
-        text = words.target[word].lower()
-        groups[4 if text in texts else group_of(word)].append(word)
-        texts.add(text)
-    kinds = {word: _kind(attention, posterior, word) for word in suitable}
-    chosen: list[int] = []
-    for remaining in groups:
-        while remaining and len(chosen) < most:
-            for kind in KINDS:
-                best = next((word for word in remaining if kinds[word] == kind), None)
-                if best is not None and len(chosen) < most:
-                    chosen.append(best)
-                    remaining.remove(best)
-    return tuple(
-        Question(word, kinds[word], attention.strongest(word), posterior.strongest(word) if posterior else ())
-        for word in sorted(chosen)
-    )
+    if after and abs(chances.meant - chances.attended) >= 0.05:
+        text += " " + gettext(
+            "If answers are judged by α′ (attention after the word), expect {chance} correct answers by random "
+            "guessing.",
+            chance=decimal(chances.meant, 1),
+        )
+    return text
 
 
-def chance_score(record: Record, asked_questions: tuple[Question, ...]) -> ChanceScore:
-    """Return the expected number of correct answers to `asked_questions` without knowledge."""
-    words = record.words()
-    sources, targets = len(words.source), len(words.target)
-    on_diagonal = {question.word: _diagonal_source(question.word, targets, sources) for question in asked_questions}
-    return ChanceScore(
-        sum(len(question.attended) for question in asked_questions) / sources,
-        sum(len(question.meant) for question in asked_questions) / sources,
-        sum(on_diagonal[question.word] in question.attended for question in asked_questions),
-    )
-
-
-def _kind(attention: WordAttention, posterior: WordAttention | None, word: int) -> Kind:
-    if attention.crosses(word):
-        return "crossed"
-    if posterior and not set(posterior.strongest(word)) & set(attention.strongest(word)):
-        return "turned"
-    text = attention.record.words().target[word]
-    if is_article(text, "target"):
-        return "article"
-    return "content" if is_content(text, "target") else "other"
-
-
-def _diagonal_source(word: int, targets: int, sources: int) -> int:
-    """Return the source word nearest to the diagonal in the row of a target word, the left one of two.
-
-    Both sentences end with their end marks.
-    """
-    return int(np.ceil(word * (sources - 1) / max(targets - 1, 1) - 0.5))
+def quiz_labels(tour: TourData) -> dict[str, str]:
+    """Return the texts of the quiz, with placeholders that the browser fills."""
+    heads = not tour.record.attends_once
+    return {
+        "ask": gettext("Word {k} of {n}: where did the translator look most for “{word}”?"),
+        "english": gettext("English words to choose from"),
+        "right": gettext("Right."),
+        "wrong": gettext("Wrong: {word} got {share} of the attention."),
+        "shades": gettext(
+            "The greener a word, the more the translator looked at it. The underlined word has the largest posterior "
+            "attention."
+        )
+        if tour.posterior_weights is not None
+        else gettext("The greener a word, the more the translator looked at it."),
+        "next": gettext("Next word"),
+        "end": gettext("What did I score?"),
+        "score": gettext("Correct answers, judged by the mean attention of the heads: {hits} of {n}.")
+        if heads
+        else gettext("Correct answers, judged by α (before the word): {hits} of {n}."),
+        "later": gettext("Correct answers, judged by α′ (after the word): {hits} of {n}.")
+        if tour.posterior_weights is not None
+        else "",
+        "again": gettext("Ask me again"),
+        "lead": gettext("Next: Why attention?"),
+        "explained": gettext(
+            "The terms of this page are explained beside the step, under “What the words on this page mean”."
+        ),
+    }

@@ -127,7 +127,10 @@ def open_records(names: list[str], options: argparse.Namespace, *, attributions:
 
     With `attributions`, the model in a folder also computes those.
     """
-    from attnviz.corpora.lines import local_file, source_files
+    from attnviz.corpora.corpus_lines import (
+        local_file,
+        source_files,
+    )
     from attnviz.importing.attention_reader import is_part, read_attention
     from attnviz.importing.huggingface_model import is_model_folder
 
@@ -163,7 +166,10 @@ def open_records(names: list[str], options: argparse.Namespace, *, attributions:
 def run(options: argparse.Namespace) -> None:
     """Describe, draw or convert the file; raise AttnvizError where it cannot be read or written."""
     from attnviz.export.attention_files import ENDINGS, attention_file_content
-    from attnviz.export.files import check_ending, save
+    from attnviz.export.saved_files import (
+        check_ending,
+        save,
+    )
 
     if options.compare:
         compare_files(options)
@@ -212,7 +218,10 @@ def write_table(records: AttentionRecords, path: Path, gold: Path | None) -> int
     """
     from pyarrow import csv, parquet
 
-    from attnviz.corpora.attention_table import attention_table, plain_columns
+    from attnviz.corpora.measured_attention import (
+        attention_table,
+        plain_columns,
+    )
     from attnviz.evaluation.scoring import by_record, score
     from attnviz.files import replacing
 
@@ -242,8 +251,12 @@ def print_format(records: AttentionRecords, name: str = "") -> None:
 
 def print_remarks(records: list[Attention]) -> None:
     """Print to standard error what was inferred or assumed, each remark once, with the number of pairs it holds for."""
+    from attnviz.analysis.imported_attention import (
+        gold_links_sentence,
+        remark_sentences,
+        shown_heads,
+    )
     from attnviz.languages import gettext
-    from attnviz.wording.imported_attention import gold_links_sentence, remark_sentences, shown_heads
 
     counts_by_remark: dict[str, int] = {}
     for record in records:
@@ -363,7 +376,7 @@ def compare_files(options: argparse.Namespace) -> None:
 
 
 def _print_agreement(agreement: LinkAgreement, chosen: Sequence[int], names: tuple[str, str]) -> None:
-    from attnviz.evaluation.tables import markdown_table
+    from attnviz.evaluation.measurement_tables import markdown_table
 
     rows = [_row(str(agreement.numbers[index]), agreement.pairs[index]) for index in chosen[:_PRINTED]]
     if len(chosen) > 1:
@@ -415,9 +428,9 @@ def _fields(number: int, pair: PairAgreement) -> dict[str, Any]:
 def _draw(records: tuple[Attention, Attention], names: tuple[str, str], path: Path, ending: str) -> None:
     """Write both heatmaps of a pair and their difference as a picture."""
     from attnviz.analysis.comparison import compare
-    from attnviz.export.files import IMAGES
     from attnviz.export.images import image, translation_sheet
-    from attnviz.figures.comparison import comparison
+    from attnviz.export.saved_files import IMAGES
+    from attnviz.figures.comparison_figure import comparison
 
     figure = comparison(compare(*records), names)
     heading = f"{names[0]} and {names[1]} side by side"

@@ -220,7 +220,10 @@ def _own_translations(table: Path) -> int:
 
 def _on_this_machine(options: argparse.Namespace, settings: Settings, show: Show) -> dict[Path, TableMetadata]:
     """Write the table of each file with processes on this machine."""
-    from attnviz.corpora.lines import source_files, table_files
+    from attnviz.corpora.corpus_lines import (
+        source_files,
+        table_files,
+    )
 
     if cluster_options := [name for name in _OF_CLUSTER if name in options]:
         raise AttnvizError(f"The option --{cluster_options[0].replace('_', '-')} is only for Ray. Add --ray.")
@@ -246,7 +249,11 @@ def _table_of(
 ) -> TableMetadata:
     """Write the table of the file `name`, which is copied into `folder` if it is on another file system."""
     from attnviz.corpora import analyse_file
-    from attnviz.corpora.lines import Line, local_file, read_lines
+    from attnviz.corpora.corpus_lines import (
+        Line,
+        local_file,
+        read_lines,
+    )
 
     file = local_file(name, folder)
     try:

@@ -1,7 +1,7 @@
 """The command `attnviz evaluate`: measure models on files, and print the sections of a report.
 
-`attnviz.evaluation` measures, `attnviz.figures.sentence_length` draws the figure. This module chooses files, models,
-sections and the output form: text, Markdown or JSON.
+`attnviz.evaluation` measures, `attnviz.figures.sentence_length_figure` draws the figure. This module chooses files,
+models, sections and the output form: text, Markdown or JSON.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from attnviz.installed_models import default_model
 if TYPE_CHECKING:
     from attnviz.evaluation.alignment import GoldAlignment
     from attnviz.evaluation.bleu import LengthScore
+    from attnviz.evaluation.compared_models import Model
     from attnviz.evaluation.forced import Advance
-    from attnviz.evaluation.models import Model
+    from attnviz.evaluation.measurement_tables import Section
     from attnviz.evaluation.report import Judge
-    from attnviz.evaluation.tables import Section
     from attnviz.text_files import Skipped
 
 T = TypeVar("T")
@@ -228,7 +228,7 @@ def _read_gold(paths: Sequence[Path], limit: int | None) -> Gold:
 
 def _label(path: Path, labels: Container[str]) -> str:
     """Return the last part of `path`, or all of it where another file has the same last part."""
-    from attnviz.evaluation.tables import short
+    from attnviz.evaluation.measurement_tables import short
 
     return str(path) if short(path) in labels else short(path)
 
@@ -239,7 +239,7 @@ def _load(folders: Sequence[Path], device: str) -> tuple[list[Model], list[Judge
     Each is named after its folder, or after the run where the folder is a run's `model`.
     """
     from attnviz.detector import Detector
-    from attnviz.evaluation.models import Model
+    from attnviz.evaluation.compared_models import Model
     from attnviz.evaluation.report import Judge
     from attnviz.model_folder import architecture
     from attnviz.translator import Translator
@@ -270,7 +270,7 @@ def _measure(
     options: argparse.Namespace,
     progress: Advance,
 ) -> list[Section]:
-    from attnviz.evaluation import models as measured
+    from attnviz.evaluation import compared_models as measured
     from attnviz.evaluation import report
 
     sections = []
@@ -304,7 +304,7 @@ def _write(scores: Sequence[LengthScore], options: argparse.Namespace) -> None:
     if options.csv:
         write_rows(options.csv, records, list(records[0]))
     if options.figure:
-        from attnviz.figures.sentence_length import bleu_by_length
+        from attnviz.figures.sentence_length_figure import bleu_by_length
 
         figure = bleu_by_length(records)
         is_json = options.figure.suffix == ".json"
@@ -324,7 +324,10 @@ def _rendered(sections: Sequence[Section], options: argparse.Namespace) -> str:
 
 def _command(section: Section, options: argparse.Namespace) -> str:
     """Return the command that prints this section, without options that do not affect it."""
-    from attnviz.evaluation.tables import command_line, short
+    from attnviz.evaluation.measurement_tables import (
+        command_line,
+        short,
+    )
 
     files = [path for path in options.files if section.kind == ("gold" if _is_gold(path) else "pairs")]
     if section.key in ("models", "detectors"):

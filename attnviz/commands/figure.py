@@ -155,7 +155,12 @@ def add_options(command: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Write the file; raise AttnvizError for options that cannot be combined, or where drawing or writing fails."""
     _check(options)
-    from attnviz.export.files import FigureOptions, check_ending, save, uses_weights
+    from attnviz.export.saved_files import (
+        FigureOptions,
+        check_ending,
+        save,
+        uses_weights,
+    )
 
     ending = check_ending(options.output)  # check before loading a model
     if options.checkpoint:
@@ -258,8 +263,8 @@ def _drawn_objects(options: argparse.Namespace) -> tuple[Any, WhatIfs | None]:
 
 def _attention(options: argparse.Namespace) -> Attention:
     """Return the attention in a file of another program; print remarks on how the file was read."""
+    from attnviz.analysis.imported_attention import remark_sentences
     from attnviz.importing.attention_reader import read_attention
-    from attnviz.wording.imported_attention import remark_sentences
 
     if options.face not in (None, "before"):
         raise AttnvizError("Posterior attention cannot be computed from attention weights alone. Leave out --face.")

@@ -34,7 +34,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Write the page; raise AttnvizError for a lesson that is not valid or does not fit its translations."""
-    from attnviz.export.lesson import lesson_html
+    from attnviz.export.lesson_page import lesson_html
     from attnviz.files import replace_bytes
     from attnviz.languages import set_language
     from attnviz.lessons import read_lesson, shipped_lessons

@@ -139,7 +139,7 @@ def _check(options: argparse.Namespace) -> None:
 
 def _print_scores(scored: ScoredLinks) -> None:
     """Print the scores of the first pairs, and of all pairs together."""
-    from attnviz.evaluation.tables import markdown_table
+    from attnviz.evaluation.measurement_tables import markdown_table
 
     error = scored.error
     rows = [_row(str(number), one) for number, one in zip(scored.numbers, error.sentences, strict=True)]
@@ -155,7 +155,7 @@ def _print_scores(scored: ScoredLinks) -> None:
 
 def _print_errors(errors: Sequence[WordError] | None, most: int) -> None:
     """Print the most frequent wrong word pairs, or how to name them."""
-    from attnviz.evaluation.tables import markdown_table
+    from attnviz.evaluation.measurement_tables import markdown_table
 
     if errors is None:
         print(
@@ -177,7 +177,7 @@ def _print_errors(errors: Sequence[WordError] | None, most: int) -> None:
 def _rank_heads(links: AttentionRecords, gold: AttentionRecords, options: argparse.Namespace) -> None:
     """Print the heads in the order of the measure, and those whose mean aligns best; write them to a file."""
     from attnviz.evaluation.head_finder import find_heads, head_rows
-    from attnviz.evaluation.tables import markdown_table
+    from attnviz.evaluation.measurement_tables import markdown_table
 
     found, output = find_heads(links, gold, by=options.by), options.output
     columns = ["rank", "layer", "head", "AER", "precision", "recall", "F1", "mutual", "erased"]

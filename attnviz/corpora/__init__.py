@@ -5,8 +5,11 @@ from __future__ import annotations
 from attnviz.corpora.analyser import Analyser
 from attnviz.corpora.cluster import Cluster, analyse_folder
 from attnviz.corpora.columns import MEASURES, SCHEMA, Measure, Settings
+from attnviz.corpora.corpus_lines import (
+    Line,
+    read_lines,
+)
 from attnviz.corpora.job import Progress, analyse_file
-from attnviz.corpora.lines import Line, read_lines
 from attnviz.text_files import Skipped
 
 __all__ = [

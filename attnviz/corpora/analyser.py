@@ -15,8 +15,8 @@ from typing import Any
 import pyarrow as pa
 
 from attnviz.corpora.columns import SCHEMA, Settings
+from attnviz.corpora.corpus_lines import Line
 from attnviz.corpora.forced_decoding import BatchPosterior, force_decode, pair_batches
-from attnviz.corpora.lines import Line
 from attnviz.corpora.row import AnalysedPair, pieces_of, row_of
 from attnviz.decoding import sentence_ids, target_ids
 from attnviz.errors import AttnvizError

@@ -21,8 +21,12 @@ import torch
 
 from attnviz.corpora.analyser import Analyser
 from attnviz.corpora.columns import Settings
+from attnviz.corpora.corpus_lines import (
+    extensions_text,
+    name_without_extensions,
+    readable,
+)
 from attnviz.corpora.job import WINDOW, Job, Progress, TableMetadata, write_part
-from attnviz.corpora.lines import extensions_text, name_without_extensions, readable
 from attnviz.errors import AttnvizError
 from attnviz.memory import keep_few_shapes
 from attnviz.model_folder import weights_digest

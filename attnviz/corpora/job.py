@@ -30,7 +30,14 @@ from pyarrow import parquet
 
 from attnviz.corpora.analyser import Analyser
 from attnviz.corpora.columns import SCHEMA, Settings
-from attnviz.corpora.lines import Line, check_lines, check_name, count_lines, read_lines, unescaped_line
+from attnviz.corpora.corpus_lines import (
+    Line,
+    check_lines,
+    check_name,
+    count_lines,
+    read_lines,
+    unescaped_line,
+)
 from attnviz.devices import resolve_device
 from attnviz.errors import AttnvizError
 from attnviz.files import check_regular, remove_abandoned, replace_text, replacing

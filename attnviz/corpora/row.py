@@ -13,16 +13,15 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.alignment_error import Link, error_rate
 from attnviz.analysis.drift import drifts
-from attnviz.analysis.findings import Finding, Kind, findings_of
-from attnviz.analysis.findings.rules import is_word
+from attnviz.analysis.finding_rules import is_word
+from attnviz.analysis.findings import Finding, Kind, finding_sentence, findings_of
 from attnviz.analysis.measures import coverage, entropy, links
 from attnviz.analysis.prefixes import content_words
-from attnviz.corpora.lines import Line
+from attnviz.corpora.corpus_lines import Line
 from attnviz.evaluation.alignment import GoldAlignment, between_words, memberships
 from attnviz.evaluation.bleu import sentence_bleu, sentence_chrf
 from attnviz.text import BOS, EOS, SPECIAL_PIECES, UNK, Tokenizer, join_pieces, word_groups
 from attnviz.trace import Words
-from attnviz.wording.findings import finding_sentence
 
 
 @dataclass(frozen=True, eq=False)

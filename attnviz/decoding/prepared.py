@@ -16,13 +16,16 @@ from typing import TYPE_CHECKING, Any, Generic
 import torch
 from torch import Tensor
 
-from attnviz.decoding.interventions import force, force_batch
+from attnviz.decoding.applied_interventions import (
+    force,
+    force_batch,
+)
 from attnviz.decoding.search import DecodingPath, SearchStep, largest, path_of
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 from attnviz.network import Network, RNNsearch, Seq2Seq, Transformer
-from attnviz.network.config import TransformerConfig
 from attnviz.network.encoder import PreparedEncoder
+from attnviz.network.model_config import TransformerConfig
 from attnviz.network.output import OutputLayer
 from attnviz.network.rnnsearch import Memory, StepDecoder
 from attnviz.network.searchable import SourceMemory, Stepping

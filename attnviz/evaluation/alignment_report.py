@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.alignment_error import Link, error_rate, mutual_links
 from attnviz.analysis.measures import links
+from attnviz.analysis.transformer_steps import heads_name
 from attnviz.evaluation.alignment import (
     GoldAlignment,
     best_threshold,
@@ -21,13 +22,17 @@ from attnviz.evaluation.alignment import (
     posterior_alignments,
     word_alignments,
 )
+from attnviz.evaluation.compared_models import Model
 from attnviz.evaluation.forced import Advance
-from attnviz.evaluation.models import Model
+from attnviz.evaluation.measurement_tables import (
+    Section,
+    TableRow,
+    markdown_table,
+    number,
+)
 from attnviz.evaluation.report import Judge
-from attnviz.evaluation.tables import Section, TableRow, markdown_table, number
 from attnviz.network import Seq2Seq, Transformer
 from attnviz.trace.parts import Heads
-from attnviz.wording.transformer_steps import heads_name
 
 WHEN = ("before", "after")
 """Attention, and posterior attention once the word is known."""

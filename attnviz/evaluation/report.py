@@ -23,10 +23,28 @@ from attnviz.evaluation.bleu import (
     scores_by_length,
     sentence_counts,
 )
+from attnviz.evaluation.compared_models import (
+    Model,
+    Pairs,
+    Predicted,
+    TranslatedCorpus,
+    best_trial,
+    search_name,
+    tune,
+)
+from attnviz.evaluation.example_sentences import (
+    FIGURE_3,
+    LONG,
+)
 from attnviz.evaluation.forced import Advance, total_likelihood
-from attnviz.evaluation.models import Model, Pairs, Predicted, TranslatedCorpus, best_trial, search_name, tune
-from attnviz.evaluation.sentences import FIGURE_3, LONG
-from attnviz.evaluation.tables import MINUS, Section, TableRow, markdown_table, number, speed_note
+from attnviz.evaluation.measurement_tables import (
+    MINUS,
+    Section,
+    TableRow,
+    markdown_table,
+    number,
+    speed_note,
+)
 from attnviz.model_folder import WEIGHTS
 from attnviz.network import ModelConfig, Seq2SeqConfig, TransformerConfig
 from attnviz.text import EOS

@@ -51,7 +51,7 @@ def attention_file_content(records: Sequence[Attention | None], ending: str, fir
             )
         )
     # Imported here: pyarrow takes 36 MiB.
-    from attnviz.export.attention_table import table_content
+    from attnviz.export.attention_parquet import table_content
 
     return table_content(numbered)
 

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import plotly.graph_objects as go
 
+from attnviz.analysis.labels import shorten
 from attnviz.architectures import step_texts
 from attnviz.deadlines import with_deadline
 from attnviz.errors import AttnvizError, MissingFontWarning
@@ -20,7 +21,6 @@ from attnviz.figures.build import escape, figure_json, for_print, width
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import Aligned
-from attnviz.wording.labels import shorten
 
 ImageFormat = Literal["png", "svg", "pdf"]
 

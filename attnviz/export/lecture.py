@@ -9,33 +9,48 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from attnviz.analysis.attention_forms import (
+    face_explanation,
+    face_names,
+)
 from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.grid import FACES, By, Face
-from attnviz.analysis.logit_attribution import LogitAttribution, centred_attributions
-from attnviz.analysis.posterior import PosteriorAttention, posterior_attention
-from attnviz.analysis.recomputation import Weights
-from attnviz.architectures import step_texts
-from attnviz.export.offline_page import compressed, in_every_language, json_objects, offline_page, variants
-from attnviz.figures.attention import posterior_bars
-from attnviz.figures.figure_input import Subject
-from attnviz.figures.heatmap import heatmap
-from attnviz.figures.logit_attribution import logit_attribution_waterfall
-from attnviz.figures.registry import StepFigure, step_figures
-from attnviz.figures.translation import translation_figure
-from attnviz.languages import LANGUAGES, gettext, language
-from attnviz.palette import DEFAULT_COLOURS, Colours, ThemeName
-from attnviz.text import BLANK_NAME, SPACE, SPECIAL_PIECES, join_pieces, piece_name
-from attnviz.trace import Aligned, Attention, Trace, WhatIfs
-from attnviz.wording.attention_forms import face_explanation, face_names
-from attnviz.wording.imported_attention import missing_values_reason, remark_sentences
-from attnviz.wording.labels import quote, shorten
-from attnviz.wording.logit_attribution import (
+from attnviz.analysis.imported_attention import (
+    missing_values_reason,
+    remark_sentences,
+)
+from attnviz.analysis.labels import (
+    quote,
+    shorten,
+)
+from attnviz.analysis.logit_attribution import (
+    LogitAttribution,
+    centred_attributions,
     logit_attribution_heading,
     logit_attribution_sentence,
     logit_attribution_title,
 )
-from attnviz.wording.posterior_attention import posterior_caption, posterior_sentence, posterior_title
-from attnviz.wording.what_if import what_ifs_payload
+from attnviz.analysis.posterior import (
+    PosteriorAttention,
+    posterior_attention,
+    posterior_caption,
+    posterior_sentence,
+    posterior_title,
+)
+from attnviz.analysis.recomputation import Weights
+from attnviz.analysis.what_if_effects import what_ifs_payload
+from attnviz.architectures import step_texts
+from attnviz.export.offline_page import compressed, in_every_language, json_objects, offline_page, variants
+from attnviz.figures.attention_figure import posterior_bars
+from attnviz.figures.figure_input import Subject
+from attnviz.figures.heatmap import heatmap
+from attnviz.figures.logit_attribution_figure import logit_attribution_waterfall
+from attnviz.figures.registry import StepFigure, step_figures
+from attnviz.figures.translation_figure import translation_figure
+from attnviz.languages import LANGUAGES, gettext, language
+from attnviz.palette import DEFAULT_COLOURS, Colours, ThemeName
+from attnviz.text import BLANK_NAME, SPACE, SPECIAL_PIECES, join_pieces, piece_name
+from attnviz.trace import Aligned, Attention, Trace, WhatIfs
 
 
 def lecture_labels() -> dict[str, str | dict[str, str]]:

@@ -10,6 +10,10 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from attnviz import lazy_pandas as pd
+from attnviz.analysis.labels import (
+    shorten,
+    subscript,
+)
 from attnviz.figures.build import (
     APART,
     STRIP,
@@ -27,7 +31,6 @@ from attnviz.languages import format_share, gettext
 from attnviz.palette import LOSER_OPACITY, PALE, STRONGEST, ThemeName, palette
 from attnviz.text import piece_name
 from attnviz.trace import Record, Trace
-from attnviz.wording.labels import shorten, subscript
 
 _ROW = 20
 """Height of a row in pixels."""

@@ -1,7 +1,7 @@
 """Figures and table of the context vector of one step: weighted annotations, their sum, and the sum as it grows.
 
 `context_frame` and `growth_frame` return the growing sum without its numbers, which the browser computes.
-`figures.head` uses the general functions for the output of a transformer's head.
+`figures.head_figure` uses the general functions for the output of a transformer's head.
 """
 
 from __future__ import annotations
@@ -10,6 +10,11 @@ import numpy as np
 import plotly.graph_objects as go
 
 from attnviz import lazy_pandas as pd
+from attnviz.analysis.labels import shorten
+from attnviz.analysis.numbers import (
+    decimal,
+    significant,
+)
 from attnviz.figures.build import APART, STRIP, Spec, axis_labels, base_axis, base_layout, build, emphasise, rectangle
 from attnviz.figures.source_rows import LEFT, SUM_GAP, THINNED_ROWS, TOP, label_size, row_height, row_names
 from attnviz.languages import gettext
@@ -17,8 +22,6 @@ from attnviz.palette import STRONGEST, Palette, ThemeName, palette
 from attnviz.text import piece_name
 from attnviz.trace import FloatArray, Recurrent, Trace
 from attnviz.trace.aligned import AttentionMatrix
-from attnviz.wording.labels import shorten
-from attnviz.wording.numbers import decimal, significant
 
 STRIPS = 6
 """Number of annotations with a strip of their own; the others are summed."""

@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.context_units import drawn_units
+from attnviz.analysis.labels import subscript
 from attnviz.languages import gettext
 from attnviz.text import piece_name
 from attnviz.trace import Trace
-from attnviz.wording.labels import subscript
 
 
 def diagram_table(trace: Trace, step: int) -> pd.DataFrame:

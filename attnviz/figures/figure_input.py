@@ -10,20 +10,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.energy_decomposition import EnergyDecomposition, energy_decomposition, score_vector
+from attnviz.analysis.energy import (
+    EnergyDecomposition,
+    energy_decomposition,
+    score_vector,
+)
+from attnviz.analysis.imported_attention import (
+    missing_energies_reason,
+    missing_values_reason,
+)
 from attnviz.analysis.logit_attribution import Cell, LogitAttribution, logit_attribution, pairs
 from attnviz.analysis.measures import weight_order
+from attnviz.analysis.numpy_scorers import scorer_of
 from attnviz.analysis.perturbation_tests import PerturbationTests, perturbation_tests
 from attnviz.analysis.posterior import PosteriorAttention, posterior_attention
 from attnviz.analysis.recomputation import Weights
-from attnviz.analysis.scorers import scorer_of
+from attnviz.analysis.seq2seq_steps import no_logit_attribution_reason
 from attnviz.analysis.step_evaluation import PerturbedStep, best_attention
-from attnviz.analysis.what_ifs import StepChange, step_change
+from attnviz.analysis.what_if_effects import (
+    StepChange,
+    step_change,
+)
 from attnviz.languages import gettext
 from attnviz.text import piece_name
 from attnviz.trace import Record, Trace
-from attnviz.wording.imported_attention import missing_energies_reason, missing_values_reason
-from attnviz.wording.seq2seq_steps import no_logit_attribution_reason
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,23 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from attnviz import lazy_pandas as pd
+from attnviz.analysis.attention_forms import (
+    SYMBOLS,
+    face_names,
+)
 from attnviz.analysis.drift import drifts
-from attnviz.analysis.gold import GoldLinks
+from attnviz.analysis.gold import GoldLinks, link_count_texts
 from attnviz.analysis.grid import By, Face, Grid, grid, places_of_pieces, rows_of_steps
+from attnviz.analysis.labels import (
+    merged_cell_text,
+    shorten,
+    size_text,
+)
+from attnviz.analysis.numbers import (
+    decimal,
+    signed,
+    significant,
+)
 from attnviz.figures.build import (
     Spec,
     axis_labels,
@@ -49,10 +63,6 @@ from attnviz.palette import (
 from attnviz.text import isolated
 from attnviz.trace import FloatArray, Words
 from attnviz.trace.aligned import AttentionMatrix
-from attnviz.wording.attention_forms import SYMBOLS, face_names
-from attnviz.wording.gold import link_count_texts
-from attnviz.wording.labels import merged_cell_text, shorten, size_text
-from attnviz.wording.numbers import decimal, signed, significant
 
 MOST_TEXTS = 10_000
 """Number of cells up to which each has a hover text."""

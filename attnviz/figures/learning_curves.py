@@ -11,16 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.grid import Grid
-from attnviz.analysis.measures import coverage, entropy
-from attnviz.figures.build import Spec, base_axis, base_layout, build, escape
-from attnviz.figures.heatmap import cells_layout, colour_bar
-from attnviz.figures.heatmap_parts import cell_sizes
-from attnviz.figures.template import Slot, Values, figure_of
-from attnviz.languages import gettext, ngettext
-from attnviz.palette import ColourScale, Palette, ThemeName, palette
-from attnviz.trace.snapshots import Curve, Snapshots
-from attnviz.wording.labels import shorten, size_text
-from attnviz.wording.learning import (
+from attnviz.analysis.labels import (
+    shorten,
+    size_text,
+)
+from attnviz.analysis.learning import (
     LINK_MEASURES,
     QUALITY_MEASURES,
     ROW_MEASURES,
@@ -28,7 +23,18 @@ from attnviz.wording.learning import (
     measure_names,
     run_name,
 )
-from attnviz.wording.numbers import decimal, significant
+from attnviz.analysis.measures import coverage, entropy
+from attnviz.analysis.numbers import (
+    decimal,
+    significant,
+)
+from attnviz.figures.build import Spec, base_axis, base_layout, build, escape
+from attnviz.figures.heatmap import cells_layout, colour_bar
+from attnviz.figures.heatmap_parts import cell_sizes
+from attnviz.figures.template import Slot, Values, figure_of
+from attnviz.languages import gettext, ngettext
+from attnviz.palette import ColourScale, Palette, ThemeName, palette
+from attnviz.trace.snapshots import Curve, Snapshots
 
 _LINEAR_UPDATES = 20
 """Number of updates up to which the scale is nearly linear; after that it is logarithmic."""

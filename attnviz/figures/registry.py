@@ -13,10 +13,19 @@ import plotly.graph_objects as go
 
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.context_units import context_units
-from attnviz.analysis.energy_decomposition import EnergyDecomposition, head_energy_decomposition
+from attnviz.analysis.energy import (
+    EnergyDecomposition,
+    head_energy_decomposition,
+)
 from attnviz.analysis.heads import head_trace
+from attnviz.analysis.labels import (
+    quote,
+    shorten,
+    step_heading,
+)
+from attnviz.analysis.logit_attribution import logit_attribution_title
 from attnviz.errors import AttnvizError
-from attnviz.figures.attention import (
+from attnviz.figures.attention_figure import (
     attention_bars,
     attention_table,
     energy_table,
@@ -42,12 +51,15 @@ from attnviz.figures.candidates import (
     maxout_values,
 )
 from attnviz.figures.context import context_strips, context_table
-from attnviz.figures.context_units import (
+from attnviz.figures.context_units_figure import (
     context_units_table,
     context_units_template,
     context_units_values,
 )
-from attnviz.figures.energy_decomposition import energy_decomposition_figure, energy_decomposition_table
+from attnviz.figures.energy_decomposition_figure import (
+    energy_decomposition_figure,
+    energy_decomposition_table,
+)
 from attnviz.figures.figure_input import (
     ATTENTION,
     ATTENTION_FOR_POSTERIOR,
@@ -70,7 +82,7 @@ from attnviz.figures.figure_input import (
     Requirement,
     Subject,
 )
-from attnviz.figures.head import (
+from attnviz.figures.head_figure import (
     head_table,
     scores_table,
     scores_template,
@@ -80,14 +92,17 @@ from attnviz.figures.head import (
     weights_template,
     weights_values,
 )
-from attnviz.figures.logit_attribution import (
+from attnviz.figures.logit_attribution_figure import (
     logit_attribution_rows,
     logit_attribution_table,
     logit_attribution_template,
     logit_attribution_values,
 )
-from attnviz.figures.perturbation_tests import perturbation_tests_figure, perturbation_tests_table
-from attnviz.figures.state import (
+from attnviz.figures.perturbation_figure import (
+    perturbation_tests_figure,
+    perturbation_tests_table,
+)
+from attnviz.figures.state_figure import (
     state_table,
     state_template,
     state_values,
@@ -99,8 +114,6 @@ from attnviz.figures.step_change import step_change_figure, step_change_table
 from attnviz.figures.template import FigureTemplate, Values, redrawn_picture
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
-from attnviz.wording.labels import quote, shorten, step_heading
-from attnviz.wording.logit_attribution import logit_attribution_title
 
 
 @dataclass(frozen=True)

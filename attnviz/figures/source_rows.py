@@ -12,7 +12,12 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from attnviz.analysis.labels import (
+    shorten,
+    subscript,
+)
 from attnviz.analysis.measures import weight_order
+from attnviz.analysis.numbers import decimal
 from attnviz.figures.build import APART, Spec, base_axis, base_layout, escape
 from attnviz.figures.template import Slot, Values, number_values, numbers
 from attnviz.languages import gettext
@@ -20,8 +25,6 @@ from attnviz.palette import Palette
 from attnviz.text import piece_name
 from attnviz.trace import Recurrent
 from attnviz.trace.aligned import AttentionMatrix
-from attnviz.wording.labels import shorten, subscript
-from attnviz.wording.numbers import decimal
 
 LABEL_LENGTH = 12
 """Characters of a source piece's label; hover texts are longer."""

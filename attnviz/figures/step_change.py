@@ -5,13 +5,16 @@ from __future__ import annotations
 import plotly.graph_objects as go
 
 from attnviz import lazy_pandas as pd
-from attnviz.analysis.what_ifs import PieceChange, StepChange
+from attnviz.analysis.labels import subscript
+from attnviz.analysis.what_if_effects import (
+    PieceChange,
+    StepChange,
+    change_alt,
+)
 from attnviz.figures.build import APART, Spec, axis_labels, base_axis, base_layout, build, emphasise
 from attnviz.languages import format_share, gettext
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.text import piece_name
-from attnviz.wording.labels import subscript
-from attnviz.wording.what_if import change_alt
 
 _ROW, _TOP, _BOTTOM = 30, 30, 8
 """Pixels of a piece, above the first and below the last."""

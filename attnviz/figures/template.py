@@ -22,10 +22,10 @@ import orjson
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from attnviz.analysis.numbers import signed
 from attnviz.figures.build import Spec, base_axis, base_layout, build
 from attnviz.figures.figure_input import Subject
 from attnviz.palette import Palette, ThemeName
-from attnviz.wording.numbers import signed
 
 Values = dict[str, Any]
 """Values of a step, by the names of their slots: numbers, texts, arrays of any shape, and lists of these."""

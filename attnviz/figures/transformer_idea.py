@@ -7,17 +7,28 @@ from typing import Any
 import numpy as np
 
 from attnviz.analysis.heads import HeadTrace, head_trace, strongest_words, word_weights_of_heads
+from attnviz.analysis.idea import added_name
+from attnviz.analysis.labels import (
+    quote,
+    shorten,
+)
+from attnviz.analysis.numbers import percent
 from attnviz.figures.build import APART, Spec, axis_labels, base_axis, base_layout, emphasise, escape, rectangle
-from attnviz.figures.head import scores_template, scores_values
+from attnviz.figures.head_figure import (
+    scores_template,
+    scores_values,
+)
 from attnviz.figures.heatmap_parts import font_size
-from attnviz.figures.idea import fit_alt, share_template, share_values, without_scale
+from attnviz.figures.idea_figures import (
+    fit_alt,
+    share_template,
+    share_values,
+    without_scale,
+)
 from attnviz.figures.template import Slot, Values
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import GREYS, ThemeName, palette
 from attnviz.trace import TransformerTrace
-from attnviz.wording.idea import added_name
-from attnviz.wording.labels import quote, shorten
-from attnviz.wording.numbers import percent
 
 _ROW, _LEFT, _LABEL_LENGTH = 21, 148, 12
 """Pixels of a row and of its label, and characters of a word above its column."""

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz import lazy_pandas as pd
+from attnviz.analysis.labels import shorten
+from attnviz.analysis.numbers import percent
 from attnviz.figures.build import Spec, base_axis, base_layout, escape
 from attnviz.figures.template import Slot, Values
 from attnviz.languages import gettext
 from attnviz.palette import MARKER, MARKER_EDGE, ThemeName, palette
-from attnviz.wording.labels import shorten
-from attnviz.wording.numbers import percent
 
 HEIGHT = 460
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.importing.checkpoint import Stored
+from attnviz.importing.checkpoint_folder import Stored
 from attnviz.importing.program import Program, Weights
 
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from attnviz.importing.checkpoint import Stored
+from attnviz.importing.checkpoint_folder import Stored
 from attnviz.importing.program import Program, Weights
 from attnviz.importing.unsupported import d2l_way_out
 from attnviz.languages import gettext

@@ -20,7 +20,11 @@ from typing import Any
 import numpy as np
 
 from attnviz.errors import AttnvizError
-from attnviz.importing.checkpoint import Stored, Vocabulary, fields_of
+from attnviz.importing.checkpoint_folder import (
+    Stored,
+    Vocabulary,
+    fields_of,
+)
 from attnviz.importing.program import Program, Weights
 from attnviz.importing.unsupported import fairseq_way_out
 from attnviz.languages import gettext

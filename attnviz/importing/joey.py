@@ -20,7 +20,10 @@ from typing import Any
 import yaml
 
 from attnviz.errors import AttnvizError
-from attnviz.importing.checkpoint import Stored, fields_of
+from attnviz.importing.checkpoint_folder import (
+    Stored,
+    fields_of,
+)
 from attnviz.importing.program import Program, Weights
 from attnviz.languages import gettext
 

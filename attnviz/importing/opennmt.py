@@ -19,7 +19,12 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from attnviz.importing.checkpoint import Stored, Vocabulary, fields_of, vocabulary_of
+from attnviz.importing.checkpoint_folder import (
+    Stored,
+    Vocabulary,
+    fields_of,
+    vocabulary_of,
+)
 from attnviz.importing.program import IGNORED, Program, Weights
 from attnviz.importing.unsupported import opennmt_way_out
 from attnviz.languages import gettext

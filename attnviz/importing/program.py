@@ -12,7 +12,11 @@ from attnviz.analysis.cells import names
 from attnviz.analysis.seq2seq_verification import weight_shapes
 from attnviz.errors import AttnvizError
 from attnviz.imported_families import FAMILIES
-from attnviz.importing.checkpoint import Array, Stored, Vocabulary
+from attnviz.importing.checkpoint_folder import (
+    Array,
+    Stored,
+    Vocabulary,
+)
 from attnviz.importing.unsupported import way_out
 from attnviz.languages import gettext, ngettext
 from attnviz.text import BOS, SPECIAL_PIECES

@@ -16,7 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.errors import AttnvizError
-from attnviz.importing.heads import MEAN, choose_heads
+from attnviz.importing.head_dimensions import (
+    MEAN,
+    choose_heads,
+)
 from attnviz.languages import gettext
 from attnviz.trace import MOST_TOKENS, Attention
 from attnviz.trace.attention_builder import Tokens, matrix_size_texts, split_tokens

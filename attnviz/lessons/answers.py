@@ -12,7 +12,6 @@ from attnviz.errors import AttnvizError
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import step_figure
 from attnviz.languages import gettext
-from attnviz.lessons.fields import fail, nearest, quoted
 from attnviz.lessons.lesson_file import (
     HARMLESS,
     HEATMAP,
@@ -23,6 +22,11 @@ from attnviz.lessons.lesson_file import (
     Question,
     SourceWordPrediction,
     Text,
+)
+from attnviz.lessons.yaml_fields import (
+    fail,
+    nearest,
+    quoted,
 )
 from attnviz.text import SPACE, join_pieces
 from attnviz.trace.parts import head_choices

@@ -5,7 +5,8 @@ The docstrings of the modules give shapes and the papers' equations.
 
 from typing import overload
 
-from attnviz.network.config import (
+from attnviz.network.decomposable import Decomposable
+from attnviz.network.model_config import (
     AnyConfig,
     DecomposableConfig,
     ModelConfig,
@@ -14,7 +15,6 @@ from attnviz.network.config import (
     TransformerConfig,
     read_fields,
 )
-from attnviz.network.decomposable import Decomposable
 from attnviz.network.rnnsearch import RNNsearch
 from attnviz.network.seq2seq import Seq2Seq
 from attnviz.network.transformer import Transformer

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from attnviz.network.config import DecomposableConfig
+from attnviz.network.model_config import DecomposableConfig
 
 PADDING = 0
 """Padding id, equal to `text.PAD`, which this layer may not import."""

@@ -23,9 +23,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import embedding, linear
 
-from attnviz.network.config import ModelConfig
 from attnviz.network.derivatives import tanh_
 from attnviz.network.encoder import Encoder
+from attnviz.network.model_config import ModelConfig
 from attnviz.network.output import OutputLayer
 from attnviz.network.products import FixedProduct
 from attnviz.network.scorers import scorer_class

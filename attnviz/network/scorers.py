@@ -22,8 +22,8 @@ from torch.nn.functional import linear, pad
 from attnviz.attention_kinds import kind_of, resolve
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
-from attnviz.network.config import ModelConfig
 from attnviz.network.derivatives import taking_derivatives, tanh_
+from attnviz.network.model_config import ModelConfig
 from attnviz.network.recurrence import AttentiveGRUSequence, GRUSequence, gru_step
 
 

@@ -11,7 +11,11 @@ from typing import Protocol, Self, TypeVar
 import torch
 from torch import Tensor
 
-from attnviz.network.config import ModelConfig, Seq2SeqConfig, TransformerConfig
+from attnviz.network.model_config import (
+    ModelConfig,
+    Seq2SeqConfig,
+    TransformerConfig,
+)
 from attnviz.network.output import OutputLayer
 
 

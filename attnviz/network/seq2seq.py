@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from torch.nn.functional import linear, pad
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from attnviz.network.config import Seq2SeqConfig
+from attnviz.network.model_config import Seq2SeqConfig
 from attnviz.network.output import OutputLayer
 from attnviz.network.searchable import selected
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import embedding
 
-from attnviz.network.config import TransformerConfig
+from attnviz.network.model_config import TransformerConfig
 from attnviz.network.output import OutputLayer
 from attnviz.network.searchable import selected
 

@@ -9,7 +9,7 @@ from attnviz.trace.aligned import Aligned
 from attnviz.trace.attention_builder import MOST_TOKENS, attention
 from attnviz.trace.attention_record import Attention
 from attnviz.trace.beam_tree import BeamNode, BeamTree
-from attnviz.trace.judgement import Judgement
+from attnviz.trace.judgement_record import Judgement
 from attnviz.trace.parts import FloatArray, Hypothesis, IntArray, Search, Words
 from attnviz.trace.record import STORED_CANDIDATES, Record, Recurrent
 from attnviz.trace.saved import Computation

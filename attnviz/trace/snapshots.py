@@ -74,7 +74,7 @@ class Snapshots:
     translations: tuple[tuple[str, ...], ...]
     """Greedy translation of each sentence at each moment, (M, S)."""
     curves: Mapping[str, Curve]
-    """Measurements by name (`attnviz.wording.learning` describes each), also between the moments."""
+    """Measurements by name (`attnviz.analysis.learning` describes each), also between the moments."""
     levels: Mapping[str, Mapping[str, float]]
     """Baselines by curve.
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from attnviz.training.config import TrainingConfig
+from attnviz.training.training_config import TrainingConfig
 
 if TYPE_CHECKING:
     from attnviz.training.loop import run

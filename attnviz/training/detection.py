@@ -15,8 +15,11 @@ from torch.nn.functional import cross_entropy
 from attnviz.decoding import padded
 from attnviz.network import Decomposable
 from attnviz.text import Tokenizer
-from attnviz.training.config import TrainingConfig
-from attnviz.training.corpus import Corpus, encode, epoch_batches
+from attnviz.training.encoded_pairs import (
+    Corpus,
+    encode,
+    epoch_batches,
+)
 from attnviz.training.negatives import (
     TRAINED,
     Exchanges,
@@ -29,6 +32,7 @@ from attnviz.training.negatives import (
 )
 from attnviz.training.objective import Lexicon
 from attnviz.training.preparation import LEXICON, prepare_guidance
+from attnviz.training.training_config import TrainingConfig
 from attnviz.training.validation import validation_pairs
 
 EXCHANGES = "exchanges.npz"

@@ -18,7 +18,10 @@ from attnviz.files import check_regular, replace_text
 from attnviz.trace.snapshots import Curve
 
 if TYPE_CHECKING:
-    from attnviz.training.state import LossSums, Progress
+    from attnviz.training.run_state import (
+        LossSums,
+        Progress,
+    )
 
 COLUMNS = (
     "update",

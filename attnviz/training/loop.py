@@ -21,12 +21,11 @@ from attnviz.errors import AttnvizError
 from attnviz.memory import keep_memory, return_memory
 from attnviz.network import AnyNetwork, build
 from attnviz.network.products import choose_precision
-from attnviz.training.config import TrainingConfig
-from attnviz.training.corpus import epoch_batches
+from attnviz.training.encoded_pairs import epoch_batches
 from attnviz.training.log import MEAN, Log, Window, write_curve
 from attnviz.training.preparation import prepare, start_from
 from attnviz.training.processes import Interrupted, ProcessGroup, Stopped, StopRequest, join_process_group
-from attnviz.training.state import (
+from attnviz.training.run_state import (
     CHECKPOINT,
     FORECAST_AFTER,
     FORECAST_AGAIN,
@@ -43,6 +42,7 @@ from attnviz.training.state import (
     snapshot_moments,
 )
 from attnviz.training.tasks import Inputs, ValidationResult, task_of
+from attnviz.training.training_config import TrainingConfig
 
 MOMENTS = "moments"
 """Subfolder of a run with the models saved during training, each named after its update."""

@@ -15,7 +15,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 from attnviz.devices import resolve_device
-from attnviz.training.config import TrainingConfig
+from attnviz.training.training_config import TrainingConfig
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,6 @@ from torch import nn
 
 from attnviz.network import Decomposable
 from attnviz.text import Tokenizer
-from attnviz.training.config import TrainingConfig
-from attnviz.training.corpus import Corpus, make_batch
 from attnviz.training.detection import (
     EXCHANGES,
     DetectorObjective,
@@ -27,9 +25,14 @@ from attnviz.training.detection import (
     pairs_at,
     prepare_lexicon,
 )
+from attnviz.training.encoded_pairs import (
+    Corpus,
+    make_batch,
+)
 from attnviz.training.negatives import Negatives, save_exchanges
 from attnviz.training.objective import Lexicon, Objective
 from attnviz.training.preparation import prepare_guidance
+from attnviz.training.training_config import TrainingConfig
 from attnviz.training.validation import Validation
 
 Inputs = tuple[tuple[Any, ...], int]

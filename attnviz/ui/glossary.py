@@ -11,8 +11,8 @@ from typing import Literal
 
 import streamlit as st
 
+from attnviz.analysis.why_attention import TextSection
 from attnviz.languages import gettext, language
-from attnviz.wording.why import TextSection
 
 
 def text_section(section: TextSection, french: str = "") -> None:

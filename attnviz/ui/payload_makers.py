@@ -11,23 +11,30 @@ from attnviz.architectures import architecture_of, step_texts
 from attnviz.ui.components import context_growth
 from attnviz.ui.components.step_summary import summary_payload
 from attnviz.ui.lab.attributions import LAYOUTS, attributions_payload
-from attnviz.ui.lab.neighbours import neighbours_payload, vector_map_payload
-from attnviz.ui.lab.perturbation_tests import WIDTHS as PERTURBATION_TEST_WIDTHS
-from attnviz.ui.lab.perturbation_tests import minimal_change_payload, perturbation_tests_payload, shuffled_payload
+from attnviz.ui.lab.neighbours_experiment import (
+    neighbours_payload,
+    vector_map_payload,
+)
+from attnviz.ui.lab.perturbation_experiment import WIDTHS as PERTURBATION_TEST_WIDTHS
+from attnviz.ui.lab.perturbation_experiment import (
+    minimal_change_payload,
+    perturbation_tests_payload,
+    shuffled_payload,
+)
 from attnviz.ui.lab.tree import WIDTHS, finished_hypotheses_payload, tree_payload
 from attnviz.ui.shared_payloads import Maker, PayloadRequest, UnknownPayloadError
-from attnviz.ui.step import idea
-from attnviz.ui.step.diagram import step_diagram_payload
-from attnviz.ui.step.energy_decomposition import cells_payload
+from attnviz.ui.step import idea_panels
+from attnviz.ui.step.diagram_panel import step_diagram_payload
+from attnviz.ui.step.energy_decomposition_panel import cells_payload
 from attnviz.ui.step.intervention_controls import interventions_payload, other_words_payload
-from attnviz.ui.step.logit_attribution import logit_attribution_payload
+from attnviz.ui.step.logit_attribution_panel import logit_attribution_payload
 from attnviz.ui.step.posterior_section import (
     POSTERIOR_EQUATION,
     POSTERIOR_FIGURE,
     posterior_equation_payload,
     posterior_payload,
 )
-from attnviz.ui.step.stages import (
+from attnviz.ui.step.stage_panels import (
     CONTEXT_UNITS,
     context_units_payload,
     equation_payload,
@@ -35,13 +42,23 @@ from attnviz.ui.step.stages import (
     picture_payload,
     sentences_of,
 )
-from attnviz.ui.step.tour import tour_stops_payload
+from attnviz.ui.step.tour_panel import tour_stops_payload
 from attnviz.ui.step.verification_badge import verification_payload
-from attnviz.ui.step.what_ifs import changed_payload
-from attnviz.ui.transformer import attention_row, five_models, heads
-from attnviz.ui.why.gradient_decay import share_payload, signals_payload
-from attnviz.ui.why.sentence_length import growth_chart_payload, growth_payload
-from attnviz.ui.why.side_by_side import forced_payload
+from attnviz.ui.step.what_if_panel import changed_payload
+from attnviz.ui.transformer import (
+    attention_row,
+    five_models,
+    heads_exhibit,
+)
+from attnviz.ui.why.gradient_decay_section import (
+    share_payload,
+    signals_payload,
+)
+from attnviz.ui.why.parallel_section import forced_payload
+from attnviz.ui.why.sentence_length_section import (
+    growth_chart_payload,
+    growth_payload,
+)
 
 
 def _facts(request: PayloadRequest) -> dict[str, Any]:
@@ -89,7 +106,7 @@ _MAKERS: Mapping[str, Maker] = {
     **{name: partial(picture_payload, name) for name in _FIGURES},
     **{name: partial(logit_attribution_payload, name) for name in ("logit-attribution", "contrast")},
     **{f"equation-{stage}": partial(equation_payload, stage) for stage in range(1, 6)},
-    **idea.MAKERS,
+    **idea_panels.MAKERS,
 }
 STEP_MAKERS: Mapping[str, Maker] = {name: _for_architecture(name, maker) for name, maker in _MAKERS.items()}
 """Functions that make payloads, by the names in their addresses; each architecture declares the names that it has."""
@@ -115,6 +132,6 @@ _WHY: Mapping[str, Maker] = {
     "growing": growth_payload,
     "growing-chart": growth_chart_payload,
 }
-PAGES = (STEP_MAKERS, _LAB, _WHY, attention_row.MAKERS, heads.MAKERS, five_models.MAKERS)
+PAGES = (STEP_MAKERS, _LAB, _WHY, attention_row.MAKERS, heads_exhibit.MAKERS, five_models.MAKERS)
 """The functions of each page; no two have a name in common."""
 MAKERS: Mapping[str, Maker] = {name: maker for page in PAGES for name, maker in page.items()}

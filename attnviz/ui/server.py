@@ -311,7 +311,7 @@ def warm_up() -> None:
     sys.setswitchinterval(interval / 10)
     try:
         from attnviz.ui import payload_makers  # noqa: F401  imported early, before a request needs it
-        from attnviz.ui.pages.translate import cache_default_translation
+        from attnviz.ui.pages.translate_page import cache_default_translation
 
         with suppress(AttnvizError):
             cache_default_translation()

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from attnviz import Translator
+from attnviz.analysis.numpy_scorers import scorer_of
 from attnviz.analysis.recomputation import decode_step, encode, submodule_weights
-from attnviz.analysis.scorers import scorer_of
-from attnviz.network.config import READOUT_STATES
+from attnviz.network.model_config import READOUT_STATES
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
 from attnviz.trace.interventions import ReplaceWeights

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from attnviz.analysis.attention_forms import AttentionForm, Form, instructive_step
+from attnviz.analysis.transformer_exhibits import (
+    AttentionForm,
+    Form,
+    instructive_step,
+)
 
 
 def form(*rows: tuple[float, float]) -> AttentionForm:

@@ -7,10 +7,16 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Translator
+from attnviz.analysis.numbers import (
+    decimal,
+    significant,
+)
 from attnviz.analysis.prefixes import ForcedWords, forced_words
+from attnviz.analysis.why_attention import (
+    forgetting_sentences,
+    shares_by_length_sentence,
+)
 from attnviz.text import Tokenizer
-from attnviz.wording.numbers import decimal, significant
-from attnviz.wording.why import forgetting_sentences, shares_by_length_sentence
 from tests.conftest import SENTENCES, ModelFactory
 
 KINDS = ("none", "general", "additive")

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz.analysis.energy_decomposition import head_energy_decomposition
+from attnviz.analysis.energy import head_energy_decomposition
 from attnviz.analysis.heads import Kind, head_trace, heads_of, named_head
 from attnviz.checkpoint import save_model
-from attnviz.figures.head import thumbnail
+from attnviz.figures.head_figure import thumbnail
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import TransformerTrace

@@ -16,7 +16,7 @@ from attnviz.detector import Detector
 from attnviz.network import DecomposableConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import Judgement
-from attnviz.trace.judgement import RECORDED
+from attnviz.trace.judgement_record import RECORDED
 from tests.conftest import SENTENCES
 from tests.detectors import random_detector
 

@@ -11,11 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attnviz.analysis.energy_decomposition import energy_decomposition, saturated
+from attnviz.analysis.energy import (
+    energy_decomposition,
+    saturated,
+)
 from attnviz.analysis.logit_attribution import centred_attributions, logit_attribution
 from attnviz.analysis.recomputation import load_weights, recompute
 from attnviz.attention_kinds import ATTENTION_KINDS
-from attnviz.network.config import READOUT_STATES
+from attnviz.network.model_config import READOUT_STATES
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
 from attnviz.translator import Translator

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from attnviz.analysis.attention_forms import count_multiplications
-from attnviz.analysis.scorers import scorer_of
+from attnviz.analysis.numpy_scorers import scorer_of
+from attnviz.analysis.transformer_exhibits import count_multiplications
 
 
 class Counted:

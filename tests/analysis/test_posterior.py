@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from attnviz import AttnvizError, analysis
 from attnviz.analysis.alignment_error import error_rate
 from attnviz.analysis.measures import links
+from attnviz.analysis.numpy_scorers import scorer_of
 from attnviz.analysis.posterior import KINDS, posterior_words
 from attnviz.analysis.recomputation import decode_step, encode, submodule_weights
-from attnviz.analysis.scorers import scorer_of
 from attnviz.evaluation.alignment import GoldAlignment
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace

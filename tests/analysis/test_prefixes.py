@@ -15,7 +15,10 @@ from attnviz.analysis.prefixes import (
     largest_shares,
     prefixes,
 )
-from attnviz.evaluation.sentences import REFERENCE_TRANSLATIONS, TECHNOLOGY
+from attnviz.evaluation.example_sentences import (
+    REFERENCE_TRANSLATIONS,
+    TECHNOLOGY,
+)
 from tests.strategies import texts
 
 

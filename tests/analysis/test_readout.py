@@ -9,7 +9,7 @@ import pytest
 
 from attnviz.analysis.logit_attribution import pairs
 from attnviz.attention_kinds import ATTENTION_KINDS
-from attnviz.network.config import READOUT_STATES
+from attnviz.network.model_config import READOUT_STATES
 from attnviz.text import Tokenizer
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES, ModelFactory

@@ -14,7 +14,7 @@ from attnviz.analysis.recomputation import load_weights, recompute
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.checkpoint import save_model
 from attnviz.errors import AttnvizError
-from attnviz.network.config import READOUT_STATES
+from attnviz.network.model_config import READOUT_STATES
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
 from attnviz.trace.trace import RECORDED

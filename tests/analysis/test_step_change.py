@@ -12,14 +12,18 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace, Translator, figures
-from attnviz.analysis.what_ifs import StepChange, step_change
+from attnviz.analysis.labels import quoted_name
+from attnviz.analysis.what_if_effects import (
+    StepChange,
+    change_alt,
+    change_sentence,
+    step_change,
+)
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.figures.step_change import step_change_figure, step_change_table
 from attnviz.palette import ThemeName
 from attnviz.trace.interventions import ForceWord, ReplaceWeights, forced_prefix
-from attnviz.wording.labels import quoted_name
-from attnviz.wording.what_if import change_alt, change_sentence
 from tests.snapshots import without_numbers
 
 SENTENCE, STEP = "Two dogs play in the snow.", 1

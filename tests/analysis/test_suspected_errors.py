@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from attnviz import Trace, Translator
+from attnviz.analysis.finding_rules import other_hypotheses
 from attnviz.analysis.findings import Finding, Kind, findings_of
-from attnviz.analysis.findings.rules import other_hypotheses
-from attnviz.analysis.findings.suspected_errors import (
+from attnviz.analysis.suspected_errors import (
     LITTLE_WORD_PROBABILITY,
     MOST_UNSURE,
     least_sure_step,

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from attnviz.analysis.tour import (
+from attnviz.analysis.tour_data import (
     CLEAR,
     KINDS,
     LEAD,

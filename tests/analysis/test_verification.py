@@ -15,17 +15,16 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz.analysis import measures
 from attnviz.analysis.fit import MisfitError
+from attnviz.analysis.labels import quote
 from attnviz.analysis.likelihood import Readouts
 from attnviz.analysis.posterior import bayes, posterior_of
 from attnviz.analysis.recomputation import load_weights
-from attnviz.analysis.verification import RNNsearchVerifier, verify
+from attnviz.analysis.verification import RNNsearchVerifier, discrepancy_text, verify
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.checkpoint import save_model
-from attnviz.network.config import READOUT_STATES
+from attnviz.network.model_config import READOUT_STATES
 from attnviz.text import Tokenizer, piece_name
 from attnviz.translator import Translator
-from attnviz.wording.labels import quote
-from attnviz.wording.verification import discrepancy_text
 from tests.conftest import SENTENCES, ModelFactory
 from tests.strategies import FEW
 

@@ -23,11 +23,14 @@ from attnviz.devices import resolve_device
 from attnviz.errors import AttnvizError
 from attnviz.network.products import bfloat16_speed
 from attnviz.text import EOS
-from attnviz.training.config import TrainingConfig
-from attnviz.training.corpus import Corpus, make_batch
+from attnviz.training.encoded_pairs import (
+    Corpus,
+    make_batch,
+)
 from attnviz.training.objective import Objective
 from attnviz.training.preparation import start_from
-from attnviz.training.state import make_optimizers
+from attnviz.training.run_state import make_optimizers
+from attnviz.training.training_config import TrainingConfig
 from attnviz.translator import Translator
 
 SENTENCES = (

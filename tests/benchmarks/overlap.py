@@ -15,7 +15,7 @@ from pathlib import Path
 
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.alignment import read_gold
-from attnviz.evaluation.tables import markdown_table
+from attnviz.evaluation.measurement_tables import markdown_table
 from attnviz.files import replace_text
 from attnviz.reading import read_text_lines
 from attnviz.text import normalise

@@ -26,10 +26,10 @@ from attnviz.evaluation.forced import force_pairs, likelihoods, total_likelihood
 from attnviz.model_folder import CONFIG
 from attnviz.text_files import Pair, read_pairs
 from attnviz.trace.snapshots import Curve, Snapshots, joined
-from attnviz.training.config import TrainingConfig
 from attnviz.training.log import read_curves
 from attnviz.training.loop import MOMENTS
 from attnviz.training.preparation import SETTINGS
+from attnviz.training.training_config import TrainingConfig
 from attnviz.training.validation import fixed_pairs, take_snapshot, validation_pairs
 from attnviz.translator import Translator
 from tests.benchmarks.scripts import exit_status

@@ -33,7 +33,7 @@ from attnviz.network import ModelConfig, RNNsearch
 from attnviz.network.products import choose_precision
 from attnviz.text import BOS, EOS, Tokenizer
 from attnviz.text_files import read_pairs
-from attnviz.training.corpus import Batch
+from attnviz.training.encoded_pairs import Batch
 from attnviz.training.objective import Objective
 from tests.benchmarks.peers.process import DRIVERS, Peer
 

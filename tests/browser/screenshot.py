@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from PIL import Image
 from playwright.sync_api import Locator, Page, sync_playwright
 
-from attnviz.evaluation.sentences import FIGURE_3
+from attnviz.evaluation.example_sentences import FIGURE_3
 from attnviz.ui.examples import DEFAULT_SENTENCE
 from tests.browser.server import CHROMIUM_FLAGS, READY, REPOSITORY, find_chromium, running_page
 from tests.browser.settled import settled

@@ -4,7 +4,10 @@ import streamlit as st
 
 from attnviz.languages import language
 from attnviz.ui.chrome import Page, run_pages
-from attnviz.ui.pages import lab, translate
+from attnviz.ui.pages import (
+    lab_page,
+    translate_page,
+)
 from attnviz.ui.server import MIDDLEWARE, ROUTES
 
 NAMES = {
@@ -22,6 +25,6 @@ def named(path: str) -> Page:
 
 if __name__ == "__main__":
     st.set_page_config(page_title="attnviz", layout="wide")
-    run_pages([translate.page, *map(named, NAMES), lab.page])
+    run_pages([translate_page.page, *map(named, NAMES), lab_page.page])
 else:
     app = st.App(__file__, routes=ROUTES, middleware=MIDDLEWARE)

@@ -8,7 +8,7 @@ import streamlit as st
 
 from attnviz.translator import Translator
 from attnviz.ui.chrome import run_pages
-from attnviz.ui.pages import translate
+from attnviz.ui.pages import translate_page
 from attnviz.ui.server import MIDDLEWARE, ROUTES
 
 _translate = Translator.translate
@@ -23,7 +23,7 @@ def slow_translate(self: Any, text: str, **how: Any) -> Any:
 
 if __name__ == "__main__":
     st.set_page_config(page_title="attnviz", layout="wide")
-    run_pages([translate.page])
+    run_pages([translate_page.page])
 else:
     Translator.translate = slow_translate  # type: ignore[method-assign]
     app = st.App(__file__, routes=ROUTES, middleware=MIDDLEWARE)

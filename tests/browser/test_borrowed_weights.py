@@ -12,7 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace
 from attnviz.analysis import load_weights, posterior
-from attnviz.analysis.what_ifs import weights_from_trace
+from attnviz.analysis.what_if_effects import weights_from_trace
 from attnviz.translator import Translator
 from tests.browser.conftest import Opener
 from tests.browser.settled import settled

@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import Page, expect
 from syrupy.assertion import SnapshotAssertion
 
+from attnviz.analysis.labels import end_name
 from attnviz.ui.examples import DEFAULT_SENTENCE
-from attnviz.wording.labels import end_name
 from tests.browser.server import READY
 from tests.browser.settled import settled
 from tests.browser.test_page import expect_step, query, type_sentence

@@ -22,9 +22,9 @@ from attnviz.analysis import posterior_attention
 from attnviz.analysis.gold import pharaoh
 from attnviz.analysis.grid import FACES
 from attnviz.analysis.logit_attribution import centred_attributions
+from attnviz.analysis.numbers import signed
+from attnviz.analysis.posterior import posterior_sentence
 from attnviz.analysis.recomputation import load_weights
-from attnviz.wording.numbers import signed
-from attnviz.wording.posterior_attention import posterior_sentence
 from tests.browser.server import READY, running_page
 from tests.browser.settled import settled
 from tests.browser.texts import text_of

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.commands.program import main
+from attnviz.commands.main import main
 from tests.browser.conftest import Opener
 from tests.browser.server import running_page
 from tests.browser.settled import settled

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from attnviz.export.lesson import lesson_html
+from attnviz.export.lesson_page import lesson_html
 from attnviz.lessons import LessonSentence, parse_lesson
 from attnviz.trace import Trace
 from tests.browser.conftest import Opener

@@ -12,14 +12,20 @@ from playwright.sync_api import Browser, Page, Route, expect
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace, Translator
-from attnviz.analysis.energy_decomposition import energy_decomposition, saturated
+from attnviz.analysis.energy import (
+    energy_decomposition,
+    saturated,
+)
+from attnviz.analysis.numbers import signed
 from attnviz.checkpoint import save_model
-from attnviz.figures.energy_decomposition import UNITS, energy_decomposition_figure
+from attnviz.figures.energy_decomposition_figure import (
+    UNITS,
+    energy_decomposition_figure,
+)
 from attnviz.text import Tokenizer, piece_name
 from attnviz.ui.components.energy_decomposition import energy_decomposition_payload
 from attnviz.ui.session_payloads import ADDRESS_PREFIX
-from attnviz.ui.step.figure_input import parse_piece
-from attnviz.wording.numbers import signed
+from attnviz.ui.step.subject_boxes import parse_piece
 from tests.browser.server import READY, running_page
 from tests.browser.settled import bring_into_sight, settled
 from tests.browser.texts import text_of

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from attnviz.ui.chrome import Page, run_pages
-from attnviz.ui.pages import translate
+from attnviz.ui.pages import translate_page
 from attnviz.ui.server import MIDDLEWARE, ROUTES
 
 elsewhere = Page("elsewhere", lambda: "Elsewhere", lambda: st.text("Nothing of the first page is here."))
@@ -12,6 +12,6 @@ elsewhere = Page("elsewhere", lambda: "Elsewhere", lambda: st.text("Nothing of t
 
 if __name__ == "__main__":
     st.set_page_config(page_title="attnviz", layout="wide")
-    run_pages([translate.page, elsewhere])
+    run_pages([translate_page.page, elsewhere])
 else:
     app = st.App(__file__, routes=ROUTES, middleware=MIDDLEWARE)

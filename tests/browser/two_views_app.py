@@ -5,7 +5,7 @@ import streamlit as st
 from attnviz.ui.chrome import load_library
 from attnviz.ui.fields import set_value
 from attnviz.ui.language import use_chosen_language
-from attnviz.ui.pages.translate import draw_steps
+from attnviz.ui.pages.translate_page import draw_steps
 from attnviz.ui.requests import acknowledge_handled, handle, next_request, receive
 from attnviz.ui.server import MIDDLEWARE, ROUTES
 from attnviz.ui.style import apply_style, theme_name

@@ -8,7 +8,7 @@ import pytest
 from _pytest.mark import ParameterSet
 from playwright.sync_api import Page
 
-from attnviz.evaluation.sentences import FIGURE_3
+from attnviz.evaluation.example_sentences import FIGURE_3
 from tests.browser.settled import wait_until_still
 
 EXAMPLE = FIGURE_3[0]

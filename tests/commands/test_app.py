@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from attnviz.commands.program import main
+from attnviz.commands.main import main
 
 
 class Started(Exception):

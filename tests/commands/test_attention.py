@@ -10,7 +10,7 @@ from pyarrow import parquet
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import read_attention
-from attnviz.commands.program import main
+from attnviz.commands.main import main
 from tests.importing.attention_files import CONTENTS, LINKS, SOURCES, TARGETS, TEXTS
 from tests.snapshots import plain
 

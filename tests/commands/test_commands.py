@@ -22,7 +22,7 @@ from attnviz.analysis.measures import links
 from attnviz.analysis.posterior import posterior_words
 from attnviz.analysis.recomputation import load_weights
 from attnviz.checkpoint import save_model
-from attnviz.commands.program import main
+from attnviz.commands.main import main
 from attnviz.evaluation.alignment import between_tokens
 from attnviz.text import Tokenizer
 from attnviz.translator import Translator
@@ -471,7 +471,7 @@ def test_figure_of_sentence_and_of_saved_trace(run, tmp_path: Path, translator: 
     assert (tmp_path / "x.tex").read_text(encoding="utf-8") == expected
     # A saved trace needs no model, nor torch.
     start = "import sys\nsys.modules['torch'] = None\n"
-    program = start + "from attnviz.commands.program import main\nsys.exit(main(sys.argv[1:]))"
+    program = start + "from attnviz.commands.main import main\nsys.exit(main(sys.argv[1:]))"
     arguments = ["figure", "--trace", str(saved), "-o", str(tmp_path / "x.csv"), "--picture", "state", "--step", "1"]
     done = subprocess.run(
         [sys.executable, "-c", program, *arguments], cwd=REPOSITORY, capture_output=True, text=True, check=False
@@ -600,7 +600,7 @@ def test_help_does_not_import_torch() -> None:
     program = """
 import contextlib, sys
 sys.modules["torch"] = None
-from attnviz.commands.program import main
+from attnviz.commands.main import main
 for name in sys.argv[1:]:
     with contextlib.suppress(SystemExit):
         main([name, "--help"] if name else ["--help"])

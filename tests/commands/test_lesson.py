@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.commands.program import main
-from attnviz.export.lesson import lesson_html
+from attnviz.commands.main import main
+from attnviz.export.lesson_page import lesson_html
 from attnviz.lessons import LessonSentence, read_lesson, shipped_lessons
 from attnviz.model_folder import load_weights
 from attnviz.trace import Trace

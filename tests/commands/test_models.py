@@ -20,7 +20,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Translator, installed_models
 from attnviz.commands import models
-from attnviz.commands.program import main
+from attnviz.commands.main import main
 from attnviz.installed_models import MODELS_VARIABLE
 from tests.conftest import REPOSITORY
 from tests.published_models import published_models

@@ -14,7 +14,7 @@ import pytest
 from pyarrow import parquet
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.commands.program import main
+from attnviz.commands.main import main
 from attnviz.corpora.job import table_metadata
 from attnviz.text import Tokenizer
 from attnviz.training.preparation import DATA

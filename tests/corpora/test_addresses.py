@@ -10,8 +10,12 @@ import pytest
 from pyarrow import parquet
 
 from attnviz import AttnvizError
-from attnviz.commands.program import main
-from attnviz.corpora.lines import local_file, source_files, table_files
+from attnviz.commands.main import main
+from attnviz.corpora.corpus_lines import (
+    local_file,
+    source_files,
+    table_files,
+)
 
 PAIRS = "A dog sleeps.\tUn chien dort.\n"
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from attnviz.analysis import load_weights
 from attnviz.analysis.alignment_error import error_rate
-from attnviz.analysis.findings import findings_of
+from attnviz.analysis.findings import finding_sentence, findings_of
 from attnviz.analysis.measures import coverage, entropy, links
 from attnviz.analysis.posterior import KINDS, posterior, posterior_words
 from attnviz.checkpoint import save_model
@@ -24,7 +24,6 @@ from attnviz.evaluation.alignment import GoldAlignment
 from attnviz.evaluation.bleu import sentence_bleu, sentence_chrf
 from attnviz.text import EOS, Tokenizer
 from attnviz.translator import Translator
-from attnviz.wording.findings import finding_sentence
 from tests.conftest import SENTENCES, ModelFactory
 from tests.strategies import FEW
 

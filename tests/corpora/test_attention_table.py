@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from pyarrow import csv, parquet
 
 from attnviz import Attention, AttnvizError, attention, read_attention
-from attnviz.commands.program import main
-from attnviz.corpora.attention_table import attention_table
+from attnviz.commands.main import main
 from attnviz.corpora.columns import ATTENTION_SCHEMA
 from attnviz.corpora.job import table_metadata
+from attnviz.corpora.measured_attention import attention_table
 from attnviz.evaluation.scoring import score
 
 ENGLISH, FRENCH = "In 1992 , Smith left Paris .", "En 1992 , Smith quitta Paris ."

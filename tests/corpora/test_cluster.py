@@ -17,7 +17,7 @@ import pytest
 from pyarrow import parquet
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.commands.program import main
+from attnviz.commands.main import main
 from attnviz.corpora import Cluster, Progress, Settings, analyse_file, analyse_folder
 from attnviz.errors import AttnvizError
 from tests.snapshots import plain

@@ -19,7 +19,7 @@ import pytest
 from pyarrow import parquet
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.commands.program import main
+from attnviz.commands.main import main
 from attnviz.corpora import Progress, Settings, analyse_file
 from attnviz.corpora.analyser import Analyser
 from attnviz.corpora.job import table_metadata
@@ -34,7 +34,7 @@ import sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run in the background
 from attnviz import corpora
 from attnviz.corpora import job
-from attnviz.commands.program import main
+from attnviz.commands.main import main
 
 if __name__ == "__main__":
     whole = job.analyse_file

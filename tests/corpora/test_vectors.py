@@ -11,7 +11,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import AttnvizError, Translator
 from attnviz.analysis.neighbours import VECTOR_KINDS, Vectors, vectors_path
 from attnviz.checkpoint import save_model
-from attnviz.commands.program import main
+from attnviz.commands.main import main
 from attnviz.corpora.vectors import vectors_of_pairs, write_vectors
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer

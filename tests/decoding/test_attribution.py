@@ -21,7 +21,7 @@ from attnviz.decoding.attribution import (
     log_likelihoods,
 )
 from attnviz.network import RNNsearch
-from attnviz.network.config import READOUT_STATES
+from attnviz.network.model_config import READOUT_STATES
 from attnviz.network.rnnsearch import StepDecoder
 from attnviz.text import BOS, EOS, Tokenizer
 from attnviz.trace.interventions import ExcludePosition, ReplaceWeights, Temperature

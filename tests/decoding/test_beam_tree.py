@@ -16,7 +16,7 @@ from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.decoding import force, longest_target
 from attnviz.errors import AttnvizError
 from attnviz.network import TransformerConfig
-from attnviz.network.config import READOUT_STATES
+from attnviz.network.model_config import READOUT_STATES
 from attnviz.text import EOS, Tokenizer
 from attnviz.trace import BeamTree
 from attnviz.trace.interventions import ExcludePosition, ForceWord, Intervention, ReplaceWeights, Temperature

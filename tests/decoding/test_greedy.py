@@ -13,8 +13,8 @@ from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.decoding import SearchStep, greedy, longest_target, search
 from attnviz.errors import AttnvizError
 from attnviz.network import ModelConfig, RNNsearch
-from attnviz.network.config import READOUT_STATES
 from attnviz.network.encoder import PreparedEncoder
+from attnviz.network.model_config import READOUT_STATES
 from attnviz.network.rnnsearch import Memory, StepDecoder
 from attnviz.text import EOS, Tokenizer
 from attnviz.trace.interventions import ForceWord, Intervention, Temperature

@@ -16,7 +16,7 @@ from attnviz.analysis.recomputation import recompute
 from attnviz.analysis.verification import RNNsearchVerifier
 from attnviz.decoding import longest_target, search
 from attnviz.errors import AttnvizError
-from attnviz.network.config import READOUT_STATES
+from attnviz.network.model_config import READOUT_STATES
 from attnviz.network.rnnsearch import StepDecoder
 from attnviz.text import EOS, Tokenizer
 from attnviz.trace import Trace

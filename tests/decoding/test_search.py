@@ -11,7 +11,7 @@ import torch
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.decoding import force
 from attnviz.network import products
-from attnviz.network.config import READOUT_STATES
+from attnviz.network.model_config import READOUT_STATES
 from attnviz.network.rnnsearch import StepDecoder
 from attnviz.text import EOS, PAD, UNK, Tokenizer
 from attnviz.trace import Trace

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from attnviz.commands.program import _parser
+from attnviz.commands.main import _parser
 from tests.conftest import REPOSITORY
 from tests.documentation.pages import DOCUMENTATION, GUIDES, PAGES, blocks, outputs_match, prepare, run_blocks
 

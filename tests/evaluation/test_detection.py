@@ -10,7 +10,7 @@ import pytest
 
 from attnviz.analysis.alignment_error import error_rate, mutual_links
 from attnviz.checkpoint import save_model
-from attnviz.commands.program import main
+from attnviz.commands.main import main
 from attnviz.detector import Detector
 from attnviz.evaluation.alignment import detected_alignments, read_gold
 from attnviz.network import DecomposableConfig

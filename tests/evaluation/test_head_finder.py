@@ -12,7 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 
 import attnviz
 from attnviz import Attention, AttnvizError, alignment_error, attention, find_heads, read_attention
-from attnviz.commands.program import main
+from attnviz.commands.main import main
 from attnviz.evaluation import head_finder
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer

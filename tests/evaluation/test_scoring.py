@@ -16,7 +16,7 @@ import attnviz
 from attnviz import AttnvizError, alignment_error, attention, link_agreement, read_attention
 from attnviz.analysis.alignment_error import WordError
 from attnviz.analysis.gold import GoldLinks
-from attnviz.commands.program import main
+from attnviz.commands.main import main
 from attnviz.evaluation.scoring import by_record, score
 from attnviz.evaluation.two_files import check_pair_counts, gold_of_pair, pair_place
 from attnviz.importing.records import AttentionRecords

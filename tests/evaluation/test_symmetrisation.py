@@ -17,7 +17,7 @@ import attnviz
 from attnviz import AttnvizError, alignment_error, attention, read_attention, symmetrise
 from attnviz.analysis.alignment_error import Link
 from attnviz.analysis.symmetrisation import METHODS, Method
-from attnviz.commands.program import main
+from attnviz.commands.main import main
 from tests.snapshots import plain
 
 LINKS = st.frozensets(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=14)

@@ -5,7 +5,11 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-from attnviz.evaluation.tables import command_line, markdown_table, number
+from attnviz.evaluation.measurement_tables import (
+    command_line,
+    markdown_table,
+    number,
+)
 
 
 def test_markdown_table_of_small_example() -> None:

@@ -14,7 +14,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import Translator
 from attnviz.analysis.alignment_error import error_rate, mutual_links
 from attnviz.checkpoint import save_model
-from attnviz.commands.program import main
+from attnviz.commands.main import main
 from attnviz.evaluation.alignment import head_alignments, read_gold, word_alignments
 from attnviz.evaluation.forced import force_pairs
 from attnviz.network import TransformerConfig

@@ -6,7 +6,11 @@ import pytest
 
 from attnviz.decoding import FinishedHypothesis
 from attnviz.evaluation.bleu import corpus_scores
-from attnviz.evaluation.models import best_trial, choose, tune
+from attnviz.evaluation.compared_models import (
+    best_trial,
+    choose,
+    tune,
+)
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES
 

@@ -13,7 +13,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, attention, read_attention
 from attnviz.analysis.alignment_error import Link
-from attnviz.commands.program import main
+from attnviz.commands.main import main
 from attnviz.evaluation.two_files import link_agreement, with_tokens_of
 from tests.snapshots import plain
 

@@ -13,15 +13,24 @@ from hypothesis.extra.numpy import arrays
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Attention, AttnvizError, attention, figures
-from attnviz.analysis.findings import findings_of, summarise
+from attnviz.analysis.findings import (
+    finding_sentence,
+    findings_of,
+    nothing_found_text,
+    step_attention_sentence,
+    summarise,
+    summary_sentence,
+)
 from attnviz.analysis.gold import pharaoh
+from attnviz.analysis.imported_attention import missing_values_reason
 from attnviz.architectures import step_texts
-from attnviz.commands.program import main
-from attnviz.export.files import FigureOptions, contents
+from attnviz.commands.main import main
+from attnviz.export.saved_files import (
+    FigureOptions,
+    contents,
+)
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import STEP_FIGURES
-from attnviz.wording.findings import finding_sentence, nothing_found_text, step_attention_sentence, summary_sentence
-from attnviz.wording.imported_attention import missing_values_reason
 from tests.importing.given import SOURCE, TARGET, marian, matrix
 from tests.snapshots import plain
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from attnviz import AttnvizError, alignment_error, attention, read_attention
 from attnviz.analysis.gold import GoldLinks, link_errors, word_links
-from attnviz.commands.program import main
+from attnviz.commands.main import main
 from attnviz.export.attention_files import LINK_ENDINGS, attention_file_content, linked_record
 from attnviz.importing.attention_reader import records_of
 from attnviz.reading import content_of

@@ -28,13 +28,14 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Attention, AttnvizError, Trace, Translator, attention, export, figures
 from attnviz.analysis.gold import pharaoh
+from attnviz.analysis.labels import step_heading
 from attnviz.analysis.logit_attribution import centred_attributions
+from attnviz.analysis.numbers import signed
 from attnviz.analysis.posterior import posterior_words
 from attnviz.analysis.recomputation import load_weights
 from attnviz.browser_programs import PLOTLY
 from attnviz.errors import MissingFontWarning
 from attnviz.export import FigureOptions, images, save
-from attnviz.export.files import contents, heading
 from attnviz.export.images import (
     BROWSER_VARIABLE,
     ImageFormat,
@@ -44,14 +45,16 @@ from attnviz.export.images import (
     translation_sheet,
 )
 from attnviz.export.offline_page import difference
+from attnviz.export.saved_files import (
+    contents,
+    heading,
+)
 from attnviz.export.tikz import escape
 from attnviz.figures.build import for_print, width
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import STEP_FIGURES, step_figures
 from attnviz.languages import LANGUAGES, language, set_language
 from attnviz.palette import palette
-from attnviz.wording.labels import step_heading
-from attnviz.wording.numbers import signed
 from tests.browser.server import find_chromium
 from tests.conftest import SENTENCES
 from tests.figures import synthetic

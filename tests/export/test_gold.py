@@ -11,8 +11,12 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, attention
 from attnviz.analysis.gold import GoldLinks, parse_gold_links
-from attnviz.commands.program import main
-from attnviz.export.files import FigureOptions, contents, picture
+from attnviz.commands.main import main
+from attnviz.export.saved_files import (
+    FigureOptions,
+    contents,
+    picture,
+)
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES
 

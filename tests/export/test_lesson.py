@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from attnviz.browser_programs import PLOTLY
-from attnviz.export.lesson import lesson_html
+from attnviz.export.lesson_page import lesson_html
 from attnviz.figures.heatmap import heatmap
 from attnviz.languages import LANGUAGES, language, set_language
 from attnviz.lessons import Lesson, LessonSentence, parse_lesson

@@ -14,13 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnviz import Translator
+from attnviz.analysis.beam_search import fate_sentence
 from attnviz.figures import beam_tree_figure, beam_tree_table
-from attnviz.figures.beam_tree import places_of
+from attnviz.figures.beam_tree_figure import places_of
 from attnviz.figures.build import width
 from attnviz.palette import ThemeName, palette
 from attnviz.text import piece_name
 from attnviz.trace import BeamTree
-from attnviz.wording.beam_tree import fate_sentence
 from tests.conftest import SENTENCES
 from tests.figures.test_colours import MARK, TEXT, axis_texts, contrast, marks, rgb
 from tests.figures.trees import small

@@ -5,7 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 import pytest
 
-from attnviz.figures.sentence_length import bleu_by_length
+from attnviz.figures.sentence_length_figure import bleu_by_length
 
 ROWS = [
     {"words": "1-10", "pairs": "1200", "model": "a", "bleu": "30", "bleu_low": "28", "bleu_high": "33"},

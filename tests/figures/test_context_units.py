@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from attnviz.analysis.context_units import context_units
-from attnviz.figures.context_units import context_units_table
+from attnviz.analysis.diagram_texts import context_sentence
+from attnviz.figures.context_units_figure import context_units_table
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import STEP_FIGURES
-from attnviz.wording.diagram import context_sentence
 from tests.figures.synthetic import trace as make_trace
 
 LONG = "The European agreement on economic questions was signed in August ."

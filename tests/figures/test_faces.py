@@ -12,9 +12,12 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Trace, Translator, analysis, figures
 from attnviz.analysis.grid import FACES
+from attnviz.analysis.numbers import (
+    decimal,
+    signed,
+)
 from attnviz.languages import language, set_language
 from attnviz.palette import palette
-from attnviz.wording.numbers import decimal, signed
 from tests.conftest import SENTENCES
 from tests.figures import synthetic
 from tests.snapshots import without_numbers

@@ -11,10 +11,14 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, export, figures
-from attnviz.export.files import FigureOptions, save, table
+from attnviz.export.saved_files import (
+    FigureOptions,
+    save,
+    table,
+)
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import STEP_FIGURES
-from attnviz.figures.translation import fixed_context
+from attnviz.figures.translation_figure import fixed_context
 from attnviz.trace import Trace
 from tests.figures import synthetic
 
@@ -76,7 +80,7 @@ def test_exports_use_the_fixed_context_figure(trace: Trace, tmp_path: Path, snap
 
 def test_the_logit_attribution_has_one_row_for_the_sentence(trace: Trace) -> None:
     from attnviz.analysis.logit_attribution import LogitAttribution
-    from attnviz.figures.logit_attribution import logit_attribution_waterfall
+    from attnviz.figures.logit_attribution_figure import logit_attribution_waterfall
 
     entries = np.zeros(len(trace.source_pieces))
     entries[-1] = 1.5

@@ -9,14 +9,17 @@ import plotly.graph_objects as go
 import pytest
 
 from attnviz.analysis.heads import head_trace, word_weights_of_heads
+from attnviz.analysis.numbers import percent
 from attnviz.figures.figure_input import Subject
 from attnviz.network import TransformerConfig
 from attnviz.palette import ThemeName
 from attnviz.text import Tokenizer
 from attnviz.trace import TransformerTrace
 from attnviz.translator import Translator
-from attnviz.ui.step.idea import HEAD_IDEA_FIGURES, IDEA_FIGURES
-from attnviz.wording.numbers import percent
+from attnviz.ui.step.idea_panels import (
+    HEAD_IDEA_FIGURES,
+    IDEA_FIGURES,
+)
 from tests.conftest import SENTENCES
 from tests.figures import synthetic
 from tests.transformers import random_transformer

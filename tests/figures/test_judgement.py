@@ -8,10 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz.analysis.judgement import PairAttention, largest_difference, matching_positions, with_words_swapped
+from attnviz.analysis.judgement import (
+    PairAttention,
+    largest_difference,
+    matching_positions,
+    swap_sentence,
+    with_words_swapped,
+)
 from attnviz.checkpoint import save_model
 from attnviz.detector import Detector
-from attnviz.figures.judgement import (
+from attnviz.figures.judgement_figure import (
     aggregated_table,
     attend_figure,
     bag_figure,
@@ -25,7 +31,6 @@ from attnviz.figures.template import figure_of
 from attnviz.network import DecomposableConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import Judgement
-from attnviz.wording.judgement import swap_sentence
 from tests.detectors import random_detector
 
 ENGLISH, FRENCH = "Two dogs play in the snow.", "Deux chiens jouent dans la neige."

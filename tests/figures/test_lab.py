@@ -13,27 +13,30 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace, Translator, analysis, figures
-from attnviz.analysis.perturbation_tests import PerturbationTests
-from attnviz.figures.figure_input import Subject
-from attnviz.figures.registry import STEP_FIGURES
-from attnviz.languages import format_share, set_language
-from attnviz.palette import ThemeName, palette
-from attnviz.text import Tokenizer
-from attnviz.wording.attribution_methods import (
+from attnviz.analysis.attribution_methods import (
     attribution_method_texts,
     attributions_caveat,
     overall_agreement_sentence,
     step_agreement_sentence,
 )
-from attnviz.wording.labels import quoted_name
-from attnviz.wording.numbers import decimal, percent
-from attnviz.wording.perturbation_tests import (
+from attnviz.analysis.labels import quoted_name
+from attnviz.analysis.numbers import (
+    decimal,
+    percent,
+)
+from attnviz.analysis.perturbation_tests import (
+    PerturbationTests,
     best_sentence,
     minimal_change_sentence,
     perturbation_tests_caveat,
     perturbation_tests_sentence,
     shuffled_sentence,
 )
+from attnviz.figures.figure_input import Subject
+from attnviz.figures.registry import STEP_FIGURES
+from attnviz.languages import format_share, set_language
+from attnviz.palette import ThemeName, palette
+from attnviz.text import Tokenizer
 from tests.analysis.given import KINDS, forced_trace
 from tests.conftest import ModelFactory
 from tests.figures.test_colours import MARK, TEXT, axis_texts, contrast, marks, rgb

@@ -9,6 +9,10 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
+from attnviz.analysis.learning import (
+    LINK_MEASURES,
+    ROW_MEASURES,
+)
 from attnviz.figures.learning_curves import (
     ROOT_GREYS,
     attention_measures_figure,
@@ -23,7 +27,6 @@ from attnviz.figures.learning_curves import (
 )
 from attnviz.figures.template import fill, to_json
 from attnviz.trace.snapshots import Sentence, Snapshots
-from attnviz.wording.learning import LINK_MEASURES, ROW_MEASURES
 
 MOMENTS = (0, 10, 100, 2000)
 SENTENCE = Sentence(

@@ -11,23 +11,29 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Trace
-from attnviz.analysis.posterior import PosteriorAttention
-from attnviz.export.files import FigureOptions, contents
-from attnviz.figures.attention import posterior_bars, posterior_table
-from attnviz.figures.figure_input import Subject
-from attnviz.figures.registry import STEP_FIGURES, step_figure
-from attnviz.languages import set_language
-from attnviz.network.config import READOUT_STATES
-from attnviz.text import Tokenizer
-from attnviz.wording.labels import quote
-from attnviz.wording.numbers import percent
-from attnviz.wording.posterior_attention import (
+from attnviz.analysis.labels import quote
+from attnviz.analysis.numbers import percent
+from attnviz.analysis.posterior import (
+    PosteriorAttention,
     posterior_equation,
     posterior_sentence,
     texts_of_cells,
     texts_of_source,
     texts_of_step,
 )
+from attnviz.export.saved_files import (
+    FigureOptions,
+    contents,
+)
+from attnviz.figures.attention_figure import (
+    posterior_bars,
+    posterior_table,
+)
+from attnviz.figures.figure_input import Subject
+from attnviz.figures.registry import STEP_FIGURES, step_figure
+from attnviz.languages import set_language
+from attnviz.network.model_config import READOUT_STATES
+from attnviz.text import Tokenizer
 from tests.analysis.given import KINDS, forced_trace
 from tests.conftest import ModelFactory
 from tests.figures import synthetic

@@ -9,18 +9,24 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
+from attnviz.analysis.labels import quoted_name
 from attnviz.analysis.measures import weight_order
+from attnviz.analysis.numbers import percent
+from attnviz.analysis.stages import (
+    narrate,
+    stage_titles,
+)
 from attnviz.figures.candidates import maxout_table
 from attnviz.figures.context import context_frame
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import ENERGY, MAXOUT, SOFTMAX, STATE
 from attnviz.figures.source_rows import THINNED_ROWS, TOP, row_height, row_names
-from attnviz.figures.state import state_rows, state_table
+from attnviz.figures.state_figure import (
+    state_rows,
+    state_table,
+)
 from attnviz.palette import LIGHT
 from attnviz.trace import Search, Trace
-from attnviz.wording.labels import quoted_name
-from attnviz.wording.numbers import percent
-from attnviz.wording.stages import narrate, stage_titles
 from tests.figures import synthetic
 
 KINDS = ("additive", "general", "none")

@@ -14,10 +14,13 @@ from attnviz import AttnvizError, export, figures
 from attnviz.analysis.gold import pharaoh
 from attnviz.analysis.heads import head_trace
 from attnviz.checkpoint import save_model
-from attnviz.commands.program import main
-from attnviz.figures.head import head_table, values_table
+from attnviz.commands.main import main
+from attnviz.figures.head_figure import (
+    head_table,
+    values_table,
+)
 from attnviz.figures.heatmap import heatmap_table
-from attnviz.figures.state import stream_rows
+from attnviz.figures.state_figure import stream_rows
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import TransformerTrace

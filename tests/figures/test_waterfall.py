@@ -9,15 +9,15 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from attnviz.analysis.energy_decomposition import EnergyDecomposition
+from attnviz.analysis.energy import EnergyDecomposition
 from attnviz.analysis.logit_attribution import LogitAttribution
-from attnviz.figures.energy_decomposition import (
+from attnviz.figures.energy_decomposition_figure import (
     SATURATION_MARK,
     UNITS,
     energy_decomposition_figure,
     energy_decomposition_table,
 )
-from attnviz.figures.logit_attribution import (
+from attnviz.figures.logit_attribution_figure import (
     SOURCES,
     logit_attribution_rows,
     logit_attribution_table,

@@ -12,26 +12,9 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace, Translator
 from attnviz.analysis.gradient_decay import gradient_quartiles
+from attnviz.analysis.numbers import percent
 from attnviz.analysis.prefixes import JudgedTranslation, PrefixTranslations, forced_words
-from attnviz.figures.sentence_length import (
-    bleu_by_length,
-    bleu_by_length_table,
-    bucket_of,
-    sentence_growth_figure,
-    sentence_growth_table,
-)
-from attnviz.figures.three_models import (
-    forced_words_figure,
-    forced_words_table,
-    gradient_norms_figure,
-    gradient_norms_table,
-)
-from attnviz.languages import set_language
-from attnviz.palette import ThemeName, palette
-from attnviz.text import Tokenizer
-from attnviz.trace.parts import GradientNorms
-from attnviz.wording.numbers import percent
-from attnviz.wording.why import (
+from attnviz.analysis.why_attention import (
     Origin,
     forced_section,
     gradient_paths_section,
@@ -46,6 +29,23 @@ from attnviz.wording.why import (
     length_sentence,
     translations_section,
 )
+from attnviz.figures.sentence_length_figure import (
+    bleu_by_length,
+    bleu_by_length_table,
+    bucket_of,
+    sentence_growth_figure,
+    sentence_growth_table,
+)
+from attnviz.figures.three_models_figure import (
+    forced_words_figure,
+    forced_words_table,
+    gradient_norms_figure,
+    gradient_norms_table,
+)
+from attnviz.languages import set_language
+from attnviz.palette import ThemeName, palette
+from attnviz.text import Tokenizer
+from attnviz.trace.parts import GradientNorms
 from tests.conftest import SENTENCES, ModelFactory
 from tests.figures.test_bleu_by_length import ROWS
 from tests.figures.test_colours import MARK, TEXT, axis_texts, contrast, marks, rgb

@@ -25,7 +25,7 @@ from attnviz.trace.snapshots import FOLDER
 from attnviz.ui.corpus_tables import CORPORA_VARIABLE
 from attnviz.ui.learns.runs import RUNS_VARIABLE
 from attnviz.ui.page_state.selection import VIEW_PARAMETERS
-from attnviz.ui.pages.lab import SECTIONS
+from attnviz.ui.pages.lab_page import SECTIONS
 from attnviz.ui.transformer.exhibit import ADDITIVE_MODEL, FIXED_CONTEXT_MODEL, GENERAL_MODEL, TRANSFORMER_MODEL
 from tests.detectors import random_detector
 from tests.fuzzing.mutations import Mutation
@@ -158,7 +158,8 @@ class Bench:
         from streamlit.testing.v1 import AppTest
 
         source = (
-            f"from attnviz.ui.chrome import run_pages\nfrom attnviz.ui.pages import {page}\nrun_pages([{page}.page])"
+            "from attnviz.ui.chrome import run_pages\n"
+            f"from attnviz.ui.pages import {page}_page\nrun_pages([{page}_page.page])"
         )
         app = AppTest.from_string(source, default_timeout=60)
         for name, value in linked.items():

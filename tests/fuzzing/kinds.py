@@ -15,7 +15,7 @@ from pyarrow import parquet
 from attnviz import AttnvizError, Translator, export, figures
 from attnviz.analysis.findings import findings_of
 from attnviz.corpora import analyse_file
-from attnviz.corpora.lines import read_lines
+from attnviz.corpora.corpus_lines import read_lines
 from attnviz.evaluation.alignment import read_gold
 from attnviz.evaluation.scoring import alignment_error
 from attnviz.importing.attention_reader import read_attention

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from attnviz.corpora import MEASURES
 from attnviz.ui.corpus.table import PRESETS
-from attnviz.ui.pages.lab import SECTIONS
-from attnviz.ui.pages.transformer import EXHIBITS
+from attnviz.ui.pages.lab_page import SECTIONS
+from attnviz.ui.pages.transformer_page import EXHIBITS
 from tests.fuzzing.bench import PAGES, SENTENCES, TABLES, Bench
 from tests.fuzzing.mutations import text
 

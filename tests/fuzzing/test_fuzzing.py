@@ -33,7 +33,7 @@ def test_input_is_used_or_refused(bench: Bench, kind: str) -> None:
 
 
 def test_bench_knows_every_page_and_its_parameters(bench: Bench) -> None:
-    assert set(PAGES) == {one.name for one in pkgutil.iter_modules(pages.__path__)}
+    assert set(PAGES) == {one.name.removesuffix("_page") for one in pkgutil.iter_modules(pages.__path__)}
     for page, wanted in {
         "translate": {"sentence", "step", "depth", "lang", "model", "search", "source", "word"},
         "why": {"long"},

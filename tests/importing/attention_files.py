@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pyarrow import parquet
 
 from attnviz import attention
-from attnviz.corpora.attention_table import attention_table
+from attnviz.corpora.measured_attention import attention_table
 from attnviz.export.attention_files import attention_file_content
 from attnviz.trace import Attention
 from tests.importing.given import logged, npy, npz

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, attention
-from attnviz.commands.program import main
+from attnviz.commands.main import main
 from attnviz.importing.attention_reader import read_attention, read_bytes, records_of
 from attnviz.reading import content_of
 from tests.importing.given import SOURCE, TARGET, arrays_of_one_pair, logged, marian, matrix, npy, npz

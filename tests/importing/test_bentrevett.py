@@ -18,7 +18,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Translator
 from attnviz.analysis.seq2seq_verification import recompute
-from attnviz.commands.program import main
+from attnviz.commands.main import main
 from attnviz.importing.family import load_checkpoint, write_checkpoint
 from attnviz.importing.program import Checkpoint
 from tests.importing import bentrevett_seq2seq

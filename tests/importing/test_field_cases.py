@@ -16,7 +16,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Attention, AttnvizError, alignment_error, read_attention
 from attnviz.analysis.gold import linkable_words, links_text
-from attnviz.commands.program import main
+from attnviz.commands.main import main
 from attnviz.importing.attention_reader import read_bytes
 from tests.snapshots import plain
 

@@ -14,7 +14,7 @@ import torch
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Attention, AttnvizError, find_heads, from_huggingface, read_attention
-from attnviz.commands.program import main
+from attnviz.commands.main import main
 from attnviz.trace.parts import Heads
 
 try:

@@ -24,21 +24,21 @@ from pyarrow import parquet
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Translator
+from attnviz.analysis.diagram_texts import diagram_terms
 from attnviz.analysis.logit_attribution import logit_attribution, logit_attributions
 from attnviz.analysis.posterior import posterior
 from attnviz.analysis.seq2seq_verification import recompute
 from attnviz.architectures import could_be_of, step_texts, verifier_of
 from attnviz.checkpoint import load_model
-from attnviz.commands.program import main
+from attnviz.commands.main import main
 from attnviz.model_folder import EVERY_FILE, load_weights, model_folders
 from attnviz.trace import Seq2SeqTrace, WhatIfs
 from attnviz.trace.interventions import ExcludePosition, ForceWord
-from attnviz.wording.diagram import diagram_terms
+from tests.analysis.test_terms import ALWAYS, drawn
 from tests.conftest import REPOSITORY
 from tests.equation_symbols import symbols_of
 from tests.importing import bentrevett_seq2seq, joey_nmt
 from tests.snapshots import plain
-from tests.wording.test_terms import ALWAYS, drawn
 
 KINDS = (
     None,

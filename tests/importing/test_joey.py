@@ -17,8 +17,8 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Translator
 from attnviz.analysis.seq2seq_verification import recompute
-from attnviz.commands.program import main
-from attnviz.importing.checkpoint import read_checkpoint
+from attnviz.commands.main import main
+from attnviz.importing.checkpoint_folder import read_checkpoint
 from attnviz.importing.family import load_checkpoint, translator_in, write_checkpoint
 from tests.importing import bentrevett_seq2seq
 from tests.importing.joey_nmt import SOURCE, TARGET, Kind, Model, write_model

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from attnviz import AttnvizError, Translator
 from attnviz.analysis import load_weights
+from attnviz.analysis.diagram_texts import has_diagram
 from attnviz.architectures import step_texts, verifier_of
 from attnviz.checkpoint import load_model
-from attnviz.commands.program import main
-from attnviz.importing.checkpoint import ENDINGS
+from attnviz.commands.main import main
+from attnviz.importing.checkpoint_folder import ENDINGS
 from attnviz.importing.family import load_checkpoint, write_checkpoint
 from attnviz.trace import WhatIfs
-from attnviz.wording.diagram import has_diagram
 
 FIXTURES = Path(__file__).parent / "fixtures"
 

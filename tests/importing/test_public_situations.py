@@ -1,7 +1,7 @@
 """Situations that people reported in public: their files are read right, or refused with what to do instead.
 
 Each test names the report. Other modules test the situations that need a model (`test_huggingface_models`) or a
-checkpoint (`test_imported_models`, `test_toolkits`), and the sentences in any script (`wording/test_isolation`).
+checkpoint (`test_imported_models`, `test_toolkits`), and the sentences in any script (`analysis/test_isolation`).
 """
 
 from __future__ import annotations
@@ -20,9 +20,12 @@ from pyarrow import csv
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, attention, from_huggingface, read_attention
-from attnviz.commands.program import main
-from attnviz.export.files import FigureOptions, contents
+from attnviz.commands.main import main
 from attnviz.export.html_table import heatmap_html
+from attnviz.export.saved_files import (
+    FigureOptions,
+    contents,
+)
 from attnviz.text import without_isolates
 from tests.snapshots import plain
 from tests.ui.opening import open_page, upload

@@ -19,9 +19,12 @@ import attnviz
 import attnviz.export
 from attnviz import AttnvizError, attention, read_attention
 from attnviz.export.attention_files import attention_file_content
-from attnviz.export.files import FigureOptions
+from attnviz.export.saved_files import FigureOptions
 from attnviz.importing.formats import FORMATS
-from attnviz.importing.formats.lines import LAYOUTS, Layout
+from attnviz.importing.formats.line_formats import (
+    LAYOUTS,
+    Layout,
+)
 from attnviz.text import SPACE
 from attnviz.trace.link_text import CountingError
 from tests.conftest import REPOSITORY

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from attnviz import Attention, from_huggingface, read_attention
 from attnviz.analysis.gold import linkable_words, links_text
-from attnviz.commands.program import main
+from attnviz.commands.main import main
 
 try:
     import transformers

@@ -25,8 +25,8 @@ from attnviz.analysis.logit_attribution import logit_attributions
 from attnviz.analysis.seq2seq_verification import recompute
 from attnviz.architectures import step_texts, verifier_of
 from attnviz.checkpoint import load_model, save_model
-from attnviz.commands.program import main
-from attnviz.importing.checkpoint import read_checkpoint
+from attnviz.commands.main import main
+from attnviz.importing.checkpoint_folder import read_checkpoint
 from attnviz.importing.family import load_checkpoint, translator_in, write_checkpoint
 from attnviz.importing.program import SPECIAL
 from attnviz.importing.unsupported import RESAVED_VOCABULARIES, opennmt_way_out

@@ -22,15 +22,18 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from attnviz.attention_kinds import ATTENTION_KINDS
-from attnviz.decoding.interventions import constrained, energy_change
+from attnviz.decoding.applied_interventions import (
+    constrained,
+    energy_change,
+)
 from attnviz.decoding.search import _continuations
 from attnviz.network import ModelConfig, RNNsearch
-from attnviz.network.config import READOUT_STATES
 from attnviz.network.encoder import PreparedEncoder
+from attnviz.network.model_config import READOUT_STATES
 from attnviz.network.recurrence import AttentiveGRUSequence, GRUSequence
 from attnviz.network.rnnsearch import StepDecoder
 from attnviz.trace.interventions import ExcludePosition, ReplaceEnergies, ReplaceWeights, Temperature
-from attnviz.training.corpus import Batch
+from attnviz.training.encoded_pairs import Batch
 from attnviz.training.objective import Objective, SmoothedCrossEntropy
 
 every_kind = pytest.mark.parametrize(("attention", "readout_state"), list(product(ATTENTION_KINDS, READOUT_STATES)))

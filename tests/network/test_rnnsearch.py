@@ -11,7 +11,7 @@ import torch
 from attnviz.analysis.recomputation import recompute
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.network import ModelConfig
-from attnviz.network.config import READOUT_STATES
+from attnviz.network.model_config import READOUT_STATES
 from attnviz.text import BOS, EOS
 from tests.conftest import ModelFactory
 

@@ -9,9 +9,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from attnviz.analysis.scorers import scorer_of
+from attnviz.analysis.numpy_scorers import scorer_of
 from attnviz.attention_kinds import ATTENTION_KINDS
-from attnviz.network.config import ModelConfig
+from attnviz.network.model_config import ModelConfig
 from attnviz.network.scorers import Scorer
 from tests.conftest import REPOSITORY, ModelFactory
 

@@ -12,7 +12,7 @@ from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
 from attnviz.network import Transformer, TransformerConfig
 from attnviz.network.transformer import TransformerStepDecoder
-from attnviz.training.corpus import Batch
+from attnviz.training.encoded_pairs import Batch
 from attnviz.training.objective import Objective
 from tests.network.test_devices import TX, TY, B, CountFloat64, K, KeepAll, _devices, _ids, _let_cpu_builds_say_cuda
 

@@ -22,7 +22,10 @@ from attnviz.detector import Detector
 from attnviz.network import DecomposableConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import Judgement
-from attnviz.trace.judgement import QUANTITIES, RECORDED
+from attnviz.trace.judgement_record import (
+    QUANTITIES,
+    RECORDED,
+)
 from attnviz.trace.quantity import check_shapes
 from attnviz.trace.storage import element_type
 from attnviz.translator import Translator

@@ -16,9 +16,13 @@ import pytest
 from numpy.typing import NDArray
 
 from attnviz.analysis.recomputation import Recomputation, recompute
-from attnviz.analysis.verification import verify
+from attnviz.analysis.verification import (
+    POSITION_QUANTITIES,
+    quantity_names,
+    verify,
+)
 from attnviz.attention_kinds import ATTENTION_KINDS
-from attnviz.network.config import READOUT_STATES
+from attnviz.network.model_config import READOUT_STATES
 from attnviz.text import Tokenizer
 from attnviz.trace import Attention, Judgement, Seq2SeqTrace, Trace, TransformerTrace
 from attnviz.trace.quantity import plain_equation
@@ -27,7 +31,6 @@ from attnviz.trace.storage import element_type
 from attnviz.trace.trace import DERIVED, QUANTITIES, RECORDED, check_shapes, sizes
 from attnviz.trace.transformer_trace import QUANTITIES as of_transformers
 from attnviz.translator import Translator
-from attnviz.wording.verification import POSITION_QUANTITIES, quantity_names
 from tests.conftest import SENTENCES, ModelFactory
 
 every_kind = pytest.mark.parametrize(("attention", "readout_state"), list(product(ATTENTION_KINDS, READOUT_STATES)))

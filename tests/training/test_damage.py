@@ -18,7 +18,7 @@ from attnviz.errors import AttnvizError
 from attnviz.files import replace_text, replacing
 from attnviz.text import Tokenizer
 from attnviz.training import TrainingConfig, run
-from attnviz.training.corpus import Corpus
+from attnviz.training.encoded_pairs import Corpus
 from attnviz.training.log import Log, read_log
 from attnviz.training.objective import Lexicon
 from attnviz.training.preparation import prepare
@@ -133,8 +133,8 @@ def test_inconsistent_corpus_arrays_are_refused(
     config: TrainingConfig, name: str, change: Callable[[Any], Any]
 ) -> None:
     path = Path(config.output) / "corpus.npz"
-    corpus = Corpus.load(path, 80)
-    arrays = {each: getattr(corpus, each) for each in ARRAYS}
+    encoded_pairs = Corpus.load(path, 80)
+    arrays = {each: getattr(encoded_pairs, each) for each in ARRAYS}
     np.savez(path, **arrays | {name: change(arrays[name])})
     with pytest.raises(AttnvizError, match=r"corpus\.npz is damaged"):
         prepare(config)
@@ -256,11 +256,11 @@ def test_file_is_replaced_atomically(tmp_path: Path, snapshot: SnapshotAssertion
 def test_batched_encoding_equals_single_sentences(
     pairs: list[tuple[str, str]], config: TrainingConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from attnviz.training import corpus
+    from attnviz.training import encoded_pairs
 
-    monkeypatch.setattr(corpus, "_BLOCK", 7)
+    monkeypatch.setattr(encoded_pairs, "_BLOCK", 7)
     tokenizer = Tokenizer.load(Path(config.output) / "tokenizer.model")
-    encoded = corpus.encode(pairs, [1.0] * len(pairs), tokenizer)
+    encoded = encoded_pairs.encode(pairs, [1.0] * len(pairs), tokenizer)
     for k, (source, target) in enumerate(pairs):
         assert encoded.source_sentence(k).tolist() == [*tokenizer.encode(source), 3]
         assert encoded.target_sentence(k).tolist() == [*tokenizer.encode(target), 3]

@@ -10,7 +10,11 @@ import torch
 
 from attnviz.network import ModelConfig, RNNsearch
 from attnviz.text import EOS, PAD
-from attnviz.training.corpus import Batch, Corpus, make_batch
+from attnviz.training.encoded_pairs import (
+    Batch,
+    Corpus,
+    make_batch,
+)
 from attnviz.training.objective import Lexicon, Objective
 
 WORDS = 20

@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.commands.program import main
+from attnviz.commands.main import main
 from attnviz.training import TrainingConfig, run
 from attnviz.training.loop import _Run
 from attnviz.training.processes import Interrupted, Stopped, StopRequest
-from attnviz.training.state import read_progress
+from attnviz.training.run_state import read_progress
 from attnviz.training.validation import Validation
 from tests.conftest import REPOSITORY
 from tests.killing.kinds import KINDS

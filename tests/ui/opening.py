@@ -13,7 +13,7 @@ Run = Callable[..., AppTest]
 
 _ALONE = """
 from attnviz.ui.chrome import run_pages
-from attnviz.ui.pages import {name}
+from attnviz.ui.pages import {name}_page as {name}
 run_pages([{name}.page])
 """
 

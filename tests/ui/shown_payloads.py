@@ -12,12 +12,12 @@ from urllib.parse import parse_qsl, urlsplit
 
 from streamlit.testing.v1 import AppTest
 
+from attnviz.analysis.equations import Equation
 from attnviz.ui.page_state.selection import OPTIONS, Selection, linked_selection
 from attnviz.ui.payload_makers import MAKERS
 from attnviz.ui.session_payloads import ADDRESS_PREFIX, JSON, payload_content
 from attnviz.ui.shared_payloads import payload as shared_payload
 from attnviz.ui.shared_payloads import shown_trace
-from attnviz.wording.equations import Equation
 
 
 def mounted(app: AppTest, component: str) -> list[Any]:

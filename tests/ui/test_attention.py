@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, attention
+from attnviz.analysis.imported_attention import missing_values_reason
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import step_figures
 from attnviz.importing.attention_reader import read_bytes
@@ -19,7 +20,6 @@ from attnviz.ui.shared_payloads import shown_trace
 from attnviz.ui.toolbar.downloads import pictures
 from attnviz.ui.toolbar.opened_file import attention_in
 from attnviz.ui.view import MAIN, View
-from attnviz.wording.imported_attention import missing_values_reason
 from tests.figures import synthetic
 from tests.importing.given import SOURCE, TARGET, arrays_of_one_pair, marian, matrix, npz
 from tests.ui.fields import fields, options, set_field
@@ -38,7 +38,7 @@ from tests.ui.shown_payloads import (
 
 _WHY = """
 from attnviz.ui.chrome import run_pages
-from attnviz.ui.pages import why
+from attnviz.ui.pages import why_page as why
 run_pages([why.page])
 """
 

@@ -16,6 +16,10 @@ from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace, Translator
+from attnviz.analysis.attention_forms import (
+    FormSources,
+    form_names,
+)
 from attnviz.analysis.heads import named_head
 from attnviz.checkpoint import save_model
 from attnviz.languages import format_share
@@ -26,7 +30,6 @@ from attnviz.trace import TransformerTrace
 from attnviz.ui.shared_payloads import UnknownPayloadError
 from attnviz.ui.transformer.attention_row import row_pictures
 from attnviz.ui.transformer.exhibit import ADDITIVE_MODEL, GENERAL_MODEL, TRANSFORMER_MODEL
-from attnviz.wording.attention_forms import FormSources, form_names
 from tests.conftest import ModelFactory
 from tests.snapshots import without_numbers
 from tests.transformers import random_transformer

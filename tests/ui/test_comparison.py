@@ -26,7 +26,7 @@ from attnviz.ui.lab.compared_translation import (
     other_what_ifs,
     plain,
 )
-from attnviz.ui.lab.comparison import differing_sentences_html
+from attnviz.ui.lab.comparison_experiment import differing_sentences_html
 from attnviz.ui.page_state.linked import keep_for
 from attnviz.ui.view import MAIN, View
 from tests.conftest import SENTENCES, ModelFactory
@@ -208,7 +208,7 @@ def test_what_if_is_compared_step_by_step_with_the_first_translation(two_models:
 
 
 def test_saved_comparison_has_the_figure_and_its_numbers(two_models: Any, lab: Run) -> None:
-    from attnviz.ui.lab.comparison import comparison_pictures
+    from attnviz.ui.lab.comparison_experiment import comparison_pictures
 
     app = lab(section="comparison", sentence=SENTENCES[6])
     assert not app.exception

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from attnviz import AttnvizError, Trace, Translator
+from attnviz.analysis.what_if_effects import changed_words
 from attnviz.languages import format_share
 from attnviz.trace.changes import SHARE_TOTAL, TranslatorArguments, shares_of, translator_arguments
 from attnviz.trace.interventions import ReplaceWeights
 from attnviz.ui.step.intervention_controls import _consequence_at, consequence_payload
-from attnviz.ui.step.what_ifs import requested_change
+from attnviz.ui.step.what_if_panel import requested_change
 from attnviz.ui.view import MAIN, View
-from attnviz.wording.what_if import changed_words
 from tests.conftest import SENTENCES
 
 

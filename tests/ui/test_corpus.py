@@ -22,10 +22,16 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import AttnvizError
 from attnviz.analysis.gold import linkable_words, parse_sure_and_possible
 from attnviz.corpora import MEASURES, Settings, analyse_file
-from attnviz.figures.corpus import histogram_figure, scatter_figure
+from attnviz.figures.corpus_figure import (
+    histogram_figure,
+    scatter_figure,
+)
 from attnviz.languages import set_language
 from attnviz.translator import Translator
-from attnviz.ui.corpus import corpus_page, jobs
+from attnviz.ui.corpus import (
+    corpus_sections,
+    jobs,
+)
 from attnviz.ui.corpus.jobs import LIMITS, MOST_MEGABYTES, begin, job_of
 from attnviz.ui.corpus.table import (
     COPIED,
@@ -42,7 +48,11 @@ from attnviz.ui.corpus.table import (
     pair_of,
 )
 from attnviz.ui.corpus_tables import CORPORA_VARIABLE, SAMPLE, SAMPLE_LINKS
-from attnviz.ui.page_state.gold import gold_of, open_gold, set_gold
+from attnviz.ui.page_state.gold_state import (
+    gold_of,
+    open_gold,
+    set_gold,
+)
 from attnviz.ui.view import MAIN, View
 from tests.ui.fields import field, set_field
 from tests.ui.opening import Run, open_alone
@@ -243,7 +253,7 @@ def test_file_that_fails_during_a_run_is_reported_and_the_table_stays(
     app.button(key="corpus_sample").click().run()
     wait_until_job_ends(app.session_state["corpus_table"])
     shown = app.run().dataframe[0].value
-    draw_sources, ended = corpus_page._table_sources, []
+    draw_sources, ended = corpus_sections._table_sources, []
 
     def end_meanwhile(model: str) -> None:
         draw_sources(model)
@@ -252,7 +262,7 @@ def test_file_that_fails_during_a_run_is_reported_and_the_table_stays(
             wait_until_job_ends(useless.identity)
             ended.append(useless.identity)
 
-    monkeypatch.setattr(corpus_page, "_table_sources", end_meanwhile)
+    monkeypatch.setattr(corpus_sections, "_table_sources", end_meanwhile)
     jobs._RUN_LOCK.acquire()
     useless = begin("somebody", "empty.tsv", b"", str(models_folder / "en-fr"))
     app.session_state["corpus_table"] = useless.identity
@@ -518,7 +528,7 @@ def test_measure_without_values_is_not_offered() -> None:
 
 def test_numbers_of_a_column_have_the_same_number_of_decimals() -> None:
     rows = pd.DataFrame({"log_p": [-6.6, -6.54, np.nan], "length": [1.0, 2.0, 12.0], "perplexity": [3.0, 10.5, np.inf]})
-    shown = re.findall("<td[^>]*>(.*?)</td>", corpus_page._in_the_language(rows, list(rows)).to_html())
+    shown = re.findall("<td[^>]*>(.*?)</td>", corpus_sections._in_the_language(rows, list(rows)).to_html())
     assert shown == ["−6.60", "1", "3.00", "−6.54", "2", "10.50", "", "12", "∞"]
 
 

@@ -11,13 +11,16 @@ import pytest
 
 from attnviz import Trace
 from attnviz.analysis.context_units import drawn_units
+from attnviz.analysis.diagram_texts import mixture
+from attnviz.analysis.stages import (
+    narrate,
+    stage_titles,
+)
 from attnviz.figures.diagram_table import diagram_table
 from attnviz.languages import set_language
 from attnviz.trace.interventions import ExcludePosition
 from attnviz.translator import Translator
-from attnviz.ui.step.diagram import diagram_payload
-from attnviz.wording.diagram import mixture
-from attnviz.wording.stages import narrate, stage_titles
+from attnviz.ui.step.diagram_panel import diagram_payload
 from tests.figures.synthetic import trace as make_trace
 
 KINDS = pytest.mark.parametrize("attention", ["additive", "general", "none"])

@@ -13,9 +13,9 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Trace, Translator
-from attnviz.export.files import file_name
+from attnviz.export.saved_files import file_name
 from attnviz.ui.page_state.selection import Selection
-from attnviz.ui.step import figure_input
+from attnviz.ui.step import subject_boxes
 from attnviz.ui.toolbar.downloads import pictures
 from attnviz.ui.toolbar.opened_file import MOST_PIECES, close, current_file, open_file, read_what_ifs
 from attnviz.ui.view import MAIN, View
@@ -33,8 +33,8 @@ def trace(translator: Translator) -> Trace:
 def test_step_figures_have_unique_names_and_titles(
     trace: Trace, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
 ) -> None:
-    monkeypatch.setattr(figure_input, "weights_of", lambda _: None)
-    monkeypatch.setattr(figure_input, "tokenizer_of", lambda _: None)
+    monkeypatch.setattr(subject_boxes, "weights_of", lambda _: None)
+    monkeypatch.setattr(subject_boxes, "tokenizer_of", lambda _: None)
     offered = list(pictures(View(MAIN, trace), {"selection": Selection(2)}))
     names = [picture.name for picture in offered]
     assert names[0] == "heatmap"
@@ -136,7 +136,11 @@ def test_trace_opens_without_a_model(
 
 
 def test_csv_of_the_heatmap_equals_its_table(trace: Trace) -> None:
-    from attnviz.export.files import FigureOptions, contents, table
+    from attnviz.export.saved_files import (
+        FigureOptions,
+        contents,
+        table,
+    )
 
     read = pd.read_csv(
         io.BytesIO(contents(trace, "csv", FigureOptions(by="pieces"))), index_col=0, encoding="utf-8-sig"

@@ -11,10 +11,10 @@ from attnviz import Trace, Translator
 from attnviz.palette import ThemeName
 from attnviz.trace.interventions import Temperature
 from attnviz.ui.components.equation import equation_payloads
+from tests.analysis.filled_equations import equations
 from tests.conftest import REPOSITORY
 from tests.deno_program import made_by
 from tests.figures import synthetic
-from tests.wording.filled_equations import equations
 
 PROGRAM = REPOSITORY / "attnviz" / "ui" / "components" / "equation" / "texts.js"
 

@@ -11,7 +11,10 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace, Translator
 from attnviz.analysis.findings import Kind, findings_of
-from attnviz.evaluation.sentences import FIGURE_3, TABLE_3
+from attnviz.evaluation.example_sentences import (
+    FIGURE_3,
+    TABLE_3,
+)
 from attnviz.trace.changes import AttendOnly, translator_arguments
 from attnviz.ui.components.view_state import view_payload
 from attnviz.ui.examples import (

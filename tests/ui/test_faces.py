@@ -15,7 +15,7 @@ from attnviz.text import Tokenizer
 from attnviz.ui import resources
 from attnviz.ui.page_state.selection import HeatmapChoices, Selection, linked_selection, with_selection
 from attnviz.ui.resources import has_posterior, posterior_of, translate
-from attnviz.ui.step.heatmap import shown_choices
+from attnviz.ui.step.heatmap_panel import shown_choices
 from attnviz.ui.toolbar.downloads import pictures
 from attnviz.ui.view import MAIN, View
 from tests.conftest import SENTENCES, ModelFactory

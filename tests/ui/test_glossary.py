@@ -13,10 +13,10 @@ from tests.conftest import REPOSITORY
 
 CALL = re.compile(r"glossary_box\([^)]*?\"glossary\"\)?,([^)]*)\)")
 WORDS = {
-    "why": ("pages/why.py", "Fixed vector", "BLEU", "Gradient", "chrF2", "Annotation", "Context vector"),
-    "learns": ("pages/learns.py", "Loss", "BLEU", "AER", "Update", "Attention weight"),
+    "why": ("pages/why_page.py", "Fixed vector", "BLEU", "Gradient", "chrF2", "Annotation", "Context vector"),
+    "learns": ("pages/learns_page.py", "Loss", "BLEU", "AER", "Update", "Attention weight"),
     "transformer": (
-        "pages/transformer.py",
+        "pages/transformer_page.py",
         "Head",
         "Layer",
         "Query",
@@ -26,9 +26,9 @@ WORDS = {
         "Mask",
         "AER",
     ),
-    "corpus": ("corpus/corpus_page.py", "chrF2", "BLEU", "AER", "Entropy", "Coverage", "Pharaoh"),
-    "lab": ("pages/lab.py", "Attention weight", "Logit", "Posterior", "AER"),
-    "translate": ("pages/translate.py", "State", "Maxout", "GRU", "Head", "`<s>`, `</s>`, `<unk>`"),
+    "corpus": ("corpus/corpus_sections.py", "chrF2", "BLEU", "AER", "Entropy", "Coverage", "Pharaoh"),
+    "lab": ("pages/lab_page.py", "Attention weight", "Logit", "Posterior", "AER"),
+    "translate": ("pages/translate_page.py", "State", "Maxout", "GRU", "Head", "`<s>`, `</s>`, `<unk>`"),
 }
 """By page: the module that draws its glossary, and terms that must be in it."""
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.commands.program import main
+from attnviz.analysis.diagram_texts import no_diagram_reason
+from attnviz.analysis.seq2seq_steps import no_logit_attribution_reason
+from attnviz.commands.main import main
 from attnviz.ui.toolbar.input_advice import is_french
-from attnviz.wording.diagram import no_diagram_reason
-from attnviz.wording.seq2seq_steps import no_logit_attribution_reason
 from tests.importing import bentrevett_seq2seq, d2l_book, fairseq_lstm, joey_nmt, opennmt_py, pytorch_tutorial_2017
 from tests.ui.opening import open_page
 from tests.ui.shown_payloads import all_payloads, badge, panel_texts, shown_equations, steps_of, texts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.evaluation.sentences import FIGURE_3
+from attnviz.evaluation.example_sentences import FIGURE_3
 from attnviz.ui.corpus_tables import SAMPLE
 from attnviz.ui.examples import EXAMPLES
 from attnviz.ui.toolbar.input_advice import advice, is_french, is_in_capitals, sentences

@@ -12,9 +12,9 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace
 from attnviz.analysis.findings import Finding, Kind
-from attnviz.analysis.findings.suspected_errors import SuspectedError
-from attnviz.analysis.perturbation_tests import PerturbationTests
+from attnviz.analysis.perturbation_tests import REFERENCES, PerturbationTests
 from attnviz.analysis.recomputation import Weights
+from attnviz.analysis.suspected_errors import SuspectedError
 from attnviz.checkpoint import save_model
 from attnviz.languages import set_language
 from attnviz.text import Tokenizer
@@ -22,12 +22,11 @@ from attnviz.trace.interventions import ExcludePosition
 from attnviz.ui import resources
 from attnviz.ui.examples import DEFAULT_SENTENCE
 from attnviz.ui.lab import cached_analyses
-from attnviz.ui.pages import lab as lab_script
-from attnviz.ui.pages.lab import SECTIONS
+from attnviz.ui.pages import lab_page as lab_script
+from attnviz.ui.pages.lab_page import SECTIONS
 from attnviz.ui.shared_payloads import UnknownPayloadError, register_trace
 from attnviz.ui.shared_payloads import address as address_of
 from attnviz.ui.view import MAIN, View
-from attnviz.wording.perturbation_tests import REFERENCES
 from tests.conftest import REPOSITORY, ModelFactory
 from tests.ui.fields import field, set_field
 from tests.ui.opening import Run

@@ -17,10 +17,15 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
+from attnviz.analysis.learning import (
+    LINK_MEASURES,
+    REFERENCES,
+    ROW_MEASURES,
+    own_translation_sentence,
+)
+from attnviz.analysis.learning import guidance_definition as told_of_guided
 from attnviz.trace.snapshots import Snapshots
 from attnviz.ui.learns.runs import RUNS_VARIABLE, identity_of, snapshot_folders, watched_run_folders
-from attnviz.wording.learning import LINK_MEASURES, REFERENCES, ROW_MEASURES, own_translation_sentence
-from attnviz.wording.learning import guidance_definition as told_of_guided
 from tests.benchmarks.saved_models import main, measurement_table
 from tests.conftest import REPOSITORY
 from tests.small_run import LINKS, MOMENTS, kept_run
@@ -209,13 +214,13 @@ def test_only_configured_runs_can_be_watched(models: Path, measured: Path, monke
 def test_page_without_snapshots_is_not_offered_and_shows_a_command(
     tmp_path: Path, models: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from attnviz.ui.pages import learns
+    from attnviz.ui.pages import learns_page
 
-    assert learns.offered()
+    assert learns_page.offered()
     (models / "small/snapshots/guided.json").write_text("{}")
     assert list(snapshot_folders()) == ["small"]
     (models / "small/snapshots/unguided.json").write_text("not even JSON")
-    assert not learns.offered()
+    assert not learns_page.offered()
     app = opened()
     assert "attnviz app --runs FOLDER" in app.text[0].value
 

@@ -10,6 +10,10 @@ from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import analysis
+from attnviz.analysis.posterior import (
+    posterior_sentence,
+    posterior_title,
+)
 from attnviz.checkpoint import save_model
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
@@ -17,7 +21,6 @@ from attnviz.ui import resources
 from attnviz.ui.resources import translate
 from attnviz.ui.toolbar.downloads import pictures
 from attnviz.ui.view import MAIN, View
-from attnviz.wording.posterior_attention import posterior_sentence, posterior_title
 from tests.conftest import SENTENCES, ModelFactory
 from tests.ui.fields import field
 from tests.ui.opening import Run

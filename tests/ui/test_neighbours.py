@@ -16,7 +16,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import Translator
 from attnviz.analysis.neighbours import Vectors, vectors_path
 from attnviz.checkpoint import save_model
-from attnviz.commands.program import main
+from attnviz.commands.main import main
 from attnviz.corpora import Analyser, Settings, analyse_file
 from attnviz.corpora.vectors import write_vectors
 from attnviz.network import TransformerConfig

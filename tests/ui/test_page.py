@@ -17,11 +17,14 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace
 from attnviz import architectures as kinds
+from attnviz.analysis.stages import (
+    Stage,
+    narrate,
+)
 from attnviz.checkpoint import save_model
 from attnviz.text import EOS, Tokenizer
 from attnviz.ui.examples import DEFAULT_SENTENCE
 from attnviz.ui.page_state.linked import page_payload
-from attnviz.wording.stages import Stage, narrate
 from tests.conftest import ModelFactory
 from tests.strategies import FEW
 from tests.ui.fields import field, options, set_field
@@ -116,7 +119,7 @@ def test_step_texts_are_computed_once_per_translation_and_language(page: Run, mo
         return narrate(trace, step)
 
     monkeypatch.setattr(
-        "attnviz.ui.step.stages.step_texts",
+        "attnviz.ui.step.stage_panels.step_texts",
         lambda record: dataclasses.replace(kinds.step_texts(record), narrate=counted),
     )
     app = page()

@@ -30,7 +30,7 @@ from attnviz.browser_programs import KATEX, PLOTLY, SERIF, BrowserProgram, serif
 from attnviz.ui import payload_makers, resources, server, session_payloads
 from attnviz.ui.components import loader
 from attnviz.ui.examples import DEFAULT_SENTENCE
-from attnviz.ui.pages import translate
+from attnviz.ui.pages import translate_page
 from attnviz.ui.shared_payloads import address, register_trace
 from attnviz.ui.view import MAIN, View
 from tests.benchmarks.visitor import Visitor
@@ -185,7 +185,7 @@ def test_damaged_model_does_not_stop_the_warm_up(
 def test_failed_warm_up_restores_the_switch_interval(monkeypatch: pytest.MonkeyPatch) -> None:
     """The warm-up changes the interval at which Python switches threads, and must restore it on errors."""
     usual = sys.getswitchinterval()
-    monkeypatch.setattr(translate, "cache_default_translation", None)
+    monkeypatch.setattr(translate_page, "cache_default_translation", None)
     with pytest.raises(TypeError):
         server.warm_up()
     assert sys.getswitchinterval() == usual

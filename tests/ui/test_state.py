@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
+from attnviz.analysis.stages import step_sentence
 from attnviz.ui.components.chart import EVERY_STEP
 from attnviz.ui.components.player import player_payload
 from attnviz.ui.page_state import selection
@@ -36,7 +37,6 @@ from attnviz.ui.page_state.selection import (
     with_selection,
 )
 from attnviz.ui.view import MAIN, View
-from attnviz.wording.stages import step_sentence
 from tests.conftest import REPOSITORY
 from tests.figures import synthetic
 

@@ -17,28 +17,45 @@ from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace, Translator
-from attnviz.analysis.findings import Finding, Kind
-from attnviz.analysis.logit_attribution import LogitAttribution
+from attnviz.analysis.findings import (
+    Finding,
+    Kind,
+    finding_sentence,
+    step_attention_sentence,
+)
+from attnviz.analysis.logit_attribution import (
+    LogitAttribution,
+    idle_sources,
+    logit_attribution_sentence,
+    odds_text,
+)
+from attnviz.analysis.numbers import power_of_ten
 from attnviz.analysis.recomputation import load_weights
-from attnviz.analysis.verification import Discrepancy, Verification, verify
+from attnviz.analysis.verification import (
+    Discrepancy,
+    Verification,
+    badge_text,
+    discrepancy_text,
+    quantity_names,
+    verify,
+)
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.checkpoint import save_model
 from attnviz.figures.figure_input import Subject
 from attnviz.lru_cache import LRUCache
-from attnviz.network.config import READOUT_STATES
+from attnviz.network.model_config import READOUT_STATES
 from attnviz.text import Tokenizer, piece_name
 from attnviz.ui import resources
 from attnviz.ui.components.energy_decomposition import energy_decomposition_payload
 from attnviz.ui.components.findings import SEVERITY, findings_payload
 from attnviz.ui.shared_payloads import PayloadRequest
-from attnviz.ui.step.figure_input import parse_piece, word_and_foil
-from attnviz.ui.step.logit_attribution import piece_heading
+from attnviz.ui.step.logit_attribution_panel import piece_heading
+from attnviz.ui.step.subject_boxes import (
+    parse_piece,
+    word_and_foil,
+)
 from attnviz.ui.step.verification_badge import verification_payload, verification_rows
 from attnviz.ui.view import MAIN, View
-from attnviz.wording.findings import finding_sentence, step_attention_sentence
-from attnviz.wording.logit_attribution import idle_sources, logit_attribution_sentence, odds_text
-from attnviz.wording.numbers import power_of_ten
-from attnviz.wording.verification import badge_text, discrepancy_text, quantity_names
 from tests import strategies
 from tests.conftest import SENTENCES, ModelFactory
 from tests.figures.synthetic import trace as make_trace
@@ -88,7 +105,7 @@ def test_unavailable_energy_decomposition_is_explained(snapshot: SnapshotAsserti
 
         import numpy as np
 
-        from attnviz.ui.step.energy_decomposition import energy_decomposition_panel
+        from attnviz.ui.step.energy_decomposition_panel import energy_decomposition_panel
         from attnviz.ui.view import View
         from tests.figures.synthetic import trace as make_trace
 
@@ -129,7 +146,7 @@ def test_a_wrong_number_turns_the_badge_red_and_names_it(
         states[1, 3] += 0.01
         return dataclasses.replace(trace, states=states)
 
-    monkeypatch.setattr("attnviz.ui.toolbar.translation.translate", altered)
+    monkeypatch.setattr("attnviz.ui.toolbar.shown_translation.translate", altered)
     app = page()
     (found,) = payloads_of(app, "verification_badge", 1)
     assert not found["holds"]
@@ -169,7 +186,7 @@ def test_altered_numbers_change_the_identity_of_a_translation() -> None:
 def test_missing_model_of_a_step_is_named(
     page: Run, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
 ) -> None:
-    monkeypatch.setattr("attnviz.ui.pages.translate.weights_of", lambda _: None)
+    monkeypatch.setattr("attnviz.ui.pages.translate_page.weights_of", lambda _: None)
     app = page()
     assert not app.exception
     assert texts_with(app, "“en-fr”") == snapshot

@@ -12,9 +12,9 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import Trace, Translator
 from attnviz.trace.changes import TakeHypothesis, translator_arguments
 from attnviz.ui.examples import EXAMPLES
-from attnviz.ui.step import suspected_errors as suspected_errors_module
-from attnviz.ui.step.suspected_errors import suspected_error_payloads
-from attnviz.ui.step.what_ifs import requested_change
+from attnviz.ui.step import suspected_errors_panel as suspected_errors_module
+from attnviz.ui.step.suspected_errors_panel import suspected_error_payloads
+from attnviz.ui.step.what_if_panel import requested_change
 from attnviz.ui.view import MAIN, View
 
 UNSURE = "The squirrel nibbled on a walnut."

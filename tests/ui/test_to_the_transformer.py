@@ -29,7 +29,7 @@ from attnviz.ui.transformer.exhibit import (
     LARGE_MODEL,
     TRANSFORMER_MODEL,
 )
-from attnviz.ui.transformer.heads import head_errors
+from attnviz.ui.transformer.heads_exhibit import head_errors
 from tests.conftest import REPOSITORY, ModelFactory
 from tests.detectors import random_detector
 from tests.snapshots import without_numbers
@@ -53,7 +53,7 @@ SENTENCE = "Two dogs play in the snow."
 KINDS = {FIXED_CONTEXT_MODEL: "none", GENERAL_MODEL: "general", ADDITIVE_MODEL: "additive"}
 PAGE = """
 from attnviz.ui.chrome import run_pages
-from attnviz.ui.pages import transformer
+from attnviz.ui.pages import transformer_page as transformer
 run_pages([transformer.page])
 """
 

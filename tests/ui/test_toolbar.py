@@ -9,7 +9,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.ui.examples import DEFAULT_SENTENCE
-from attnviz.ui.toolbar import translation
+from attnviz.ui.toolbar import shown_translation
 from tests.ui.fields import set_field
 from tests.ui.opening import Run
 from tests.ui.shown_payloads import panel_texts
@@ -27,8 +27,8 @@ def test_opening_example_uses_the_chosen_search_and_is_announced(
     page: Run, monkeypatch: pytest.MonkeyPatch, linked: dict[str, str], beam: int, snapshot: SnapshotAssertion
 ) -> None:
     asked = []
-    translate = translation.translate
-    monkeypatch.setattr(translation, "translate", lambda *wish: asked.append(wish[2:4]) or translate(*wish))
+    translate = shown_translation.translate
+    monkeypatch.setattr(shown_translation, "translate", lambda *wish: asked.append(wish[2:4]) or translate(*wish))
     app = page(sentence=" ", **linked)
     assert asked == [(" ", beam), (DEFAULT_SENTENCE, beam)]
     assert panel_texts(app, "messages") == snapshot(name="opening example")

@@ -10,13 +10,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import analysis
+from attnviz.analysis.tour import stop_titles
 from attnviz.checkpoint import save_model
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.ui import resources
 from attnviz.ui.page_state import detail_level
 from attnviz.ui.page_state.selection import STOPS
-from attnviz.wording.tour import stop_titles
 from tests.conftest import SENTENCES, ModelFactory
 from tests.transformers import random_transformer
 from tests.ui.fields import set_field

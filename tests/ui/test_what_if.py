@@ -16,9 +16,9 @@ from attnviz.installed_models import installed_models
 from attnviz.trace import WhatIfs
 from attnviz.trace.changes import shares_of, translator_arguments
 from attnviz.trace.what_ifs import MOST
-from attnviz.ui.page_state.what_ifs import stored_what_ifs
+from attnviz.ui.page_state.what_if_state import stored_what_ifs
 from attnviz.ui.resources import translate
-from attnviz.ui.step.what_ifs import handle_what_if
+from attnviz.ui.step.what_if_panel import handle_what_if
 from attnviz.ui.toolbar.opened_file import open_file
 from attnviz.ui.view import MAIN, View
 from tests.conftest import SENTENCES, ModelFactory

@@ -17,7 +17,11 @@ from attnviz.trace.changes import AttendOnly, ExcludeSource, SetTemperature, Set
 from attnviz.trace.what_ifs import MOST, StoredWhatIfs, decode_what_ifs, encode_what_ifs, with_descendants
 from attnviz.ui.page_state.linked import SENTENCE_PAGES, clear_entries
 from attnviz.ui.page_state.selection import own_parameters
-from attnviz.ui.page_state.what_ifs import WHAT_IFS, open_what_ifs, stored_what_ifs
+from attnviz.ui.page_state.what_if_state import (
+    WHAT_IFS,
+    open_what_ifs,
+    stored_what_ifs,
+)
 from attnviz.ui.view import MAIN, View
 from tests.figures import synthetic
 from tests.trace.test_changes import changes

@@ -17,15 +17,22 @@ from attnviz import AttnvizError, Translator
 from attnviz.analysis.prefixes import FIRST, prefixes
 from attnviz.checkpoint import save_model
 from attnviz.corpora.judging import judge
-from attnviz.evaluation.sentences import REFERENCE_TRANSLATIONS, TABLE_3, TECHNOLOGY
+from attnviz.evaluation.example_sentences import (
+    REFERENCE_TRANSLATIONS,
+    TABLE_3,
+    TECHNOLOGY,
+)
 from attnviz.text import Tokenizer
 from attnviz.ui.examples import DEFAULT_SENTENCE, EXAMPLES
-from attnviz.ui.pages.why import why_pictures
+from attnviz.ui.pages.why_page import why_pictures
 from attnviz.ui.shared_payloads import UnknownPayloadError, register_trace
 from attnviz.ui.shared_payloads import address as address_of
-from attnviz.ui.why.gradient_decay import signals_tables
-from attnviz.ui.why.sentence_length import growth_of, three_models_bleu
-from attnviz.ui.why.three_models import (
+from attnviz.ui.why.gradient_decay_section import signals_tables
+from attnviz.ui.why.sentence_length_section import (
+    growth_of,
+    three_models_bleu,
+)
+from attnviz.ui.why.three_models_section import (
     MODELS,
     PREFERRED_REFERENCE,
     missing_models_reason,
@@ -44,7 +51,7 @@ SENTENCE = "Two dogs play in the snow."
 
 PAGE = """
 from attnviz.ui.chrome import run_pages
-from attnviz.ui.pages import why
+from attnviz.ui.pages import why_page as why
 run_pages([why.page])
 """
 

@@ -4,9 +4,9 @@ from attnviz.importing.format import Format
 from attnviz.importing.formats import (
     csv_table,
     json_formats,
-    lines,
+    line_formats,
     numpy_arrays,
-    opennmt,
+    opennmt_attention,
     parquet,
     soft_alignments,
     tensors,
@@ -19,7 +19,7 @@ _STRICT: tuple[Format, ...] = (
     *json_formats.FORMATS,
     soft_alignments.FORMAT,
 )
-FORMATS: tuple[Format, ...] = (*_STRICT, *lines.FORMATS, opennmt.FORMAT, csv_table.FORMAT)
+FORMATS: tuple[Format, ...] = (*_STRICT, *line_formats.FORMATS, opennmt_attention.FORMAT, csv_table.FORMAT)
 """All formats by name."""
-DETECTED: tuple[Format, ...] = (*_STRICT, lines.ANY, opennmt.FORMAT, csv_table.FORMAT)
+DETECTED: tuple[Format, ...] = (*_STRICT, line_formats.ANY, opennmt_attention.FORMAT, csv_table.FORMAT)
 """Formats in the order in which detection tries them: strict ones first, all line formats together."""

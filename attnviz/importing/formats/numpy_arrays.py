@@ -1,7 +1,7 @@
 """Read NumPy files: .npy with a matrix or an array with batch, layer and head dimensions, and .npz with tokens too.
 
 Joey NMT's Python interface and others return such arrays. An .npz may also hold one array for each sentence. That of
-one pair may have further arrays (`PARTS`), named as the columns of `export.attention_table`.
+one pair may have further arrays (`PARTS`), named as the columns of `export.attention_parquet`.
 Nothing is unpickled.
 """
 
@@ -20,7 +20,7 @@ from attnviz.errors import AttnvizError
 from attnviz.files import DAMAGED, ArchiveReader
 from attnviz.importing.format import Format
 from attnviz.importing.formats.json_formats import MOST_INDEX, NAMES, by_name, pair_of
-from attnviz.importing.heads import split_batch
+from attnviz.importing.head_dimensions import split_batch
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 from attnviz.reading import LIMITS, NPY, ZIP, Content

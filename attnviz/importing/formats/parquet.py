@@ -1,7 +1,8 @@
 """Read attention in Parquet files that this program wrote: by `attention -o FILE.parquet` or by `--table`.
 
-The columns of the former are the parts of a record (`export.attention_table.SCHEMA`), named like NumPy arrays. A table
-of measures has the whole record in its column `record`, as `Attention.to_json` writes it; its measures are not read.
+The columns of the former are the parts of a record (`export.attention_parquet.SCHEMA`), named like NumPy arrays. A
+table of measures has the whole record in its column `record`, as `Attention.to_json` writes it, and its measures are
+not read.
 """
 
 from __future__ import annotations

@@ -164,7 +164,7 @@ interface ChangedWord {
   space: boolean;
 }
 
-/** The explanation of a term: `attnviz/wording/idea.py`. */
+/** The explanation of a term: `attnviz/analysis/idea.py`. */
 interface TermCard {
   name: string;
   /** Words that stand for it, separated by |. */

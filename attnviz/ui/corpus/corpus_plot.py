@@ -7,13 +7,17 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attnviz.figures.corpus import MOST_POINTS, histogram_figure, scatter_figure
+from attnviz.analysis.corpus_measures import measure_names
+from attnviz.figures.corpus_figure import (
+    MOST_POINTS,
+    histogram_figure,
+    scatter_figure,
+)
 from attnviz.languages import gettext
 from attnviz.ui.corpus import table
 from attnviz.ui.corpus.table import clear_brush, key
 from attnviz.ui.fields import select_box
 from attnviz.ui.style import theme_name
-from attnviz.wording.corpus import measure_names
 
 
 def plot_panel(table_rows: Any, rows: Any, chosen: table.Choice) -> None:

@@ -8,9 +8,15 @@ from typing import Any
 import streamlit as st
 
 from attnviz import lazy_pandas as pd
-from attnviz.analysis.attribution_methods import agreement
+from attnviz.analysis.attribution_methods import (
+    agreement,
+    attribution_method_texts,
+    attributions_caveat,
+    overall_agreement_sentence,
+    step_agreement_sentence,
+)
 from attnviz.analysis.grid import By
-from attnviz.figures.attribution_methods import (
+from attnviz.figures.attribution_figure import (
     agreement_table,
     all_attributions_table,
     attributions_figure,
@@ -25,15 +31,12 @@ from attnviz.ui.lab.cached_analyses import attribution_methods_of, unavailable_r
 from attnviz.ui.page_state.linked import Session
 from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
-from attnviz.ui.step.heatmap import grid_sentences, unit_names
+from attnviz.ui.step.heatmap_panel import (
+    grid_sentences,
+    unit_names,
+)
 from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.view import View
-from attnviz.wording.attribution_methods import (
-    attribution_method_texts,
-    attributions_caveat,
-    overall_agreement_sentence,
-    step_agreement_sentence,
-)
 
 LAYOUTS = {"": (3, 1380), "-narrow": (2, 358)}
 """Largest number of panels side by side, and layout width in pixels, by the window size in an address."""

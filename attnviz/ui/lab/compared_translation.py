@@ -11,6 +11,10 @@ import streamlit as st
 
 from attnviz import AttnvizError, Trace
 from attnviz.analysis.comparison import Side, next_word, sentence_words, with_next_swapped, without_word
+from attnviz.analysis.labels import (
+    quote,
+    shorten,
+)
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.text import LONGEST_SENTENCE
@@ -20,7 +24,6 @@ from attnviz.ui.page_state.linked import Session
 from attnviz.ui.requests import request_button
 from attnviz.ui.resources import devices, translate, weights_of
 from attnviz.ui.view import View
-from attnviz.wording.labels import quote, shorten
 
 Kind = Literal["model", "sentence", "what-if"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

@@ -8,7 +8,16 @@ from typing import Any
 import streamlit as st
 
 from attnviz import AttnvizError, Trace
-from attnviz.figures.beam_tree import beam_tree_figure, beam_tree_table
+from attnviz.analysis.beam_search import (
+    position_sentence,
+    score_computation,
+    search_sentence,
+    winner_sentence,
+)
+from attnviz.figures.beam_tree_figure import (
+    beam_tree_figure,
+    beam_tree_table,
+)
 from attnviz.figures.build import figure_json
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
@@ -25,7 +34,6 @@ from attnviz.ui.resources import weights_of
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.view import View
-from attnviz.wording.beam_tree import position_sentence, score_computation, search_sentence, winner_sentence
 
 WIDTH = "width"
 """Name of the chosen beam width, in the session state and in the address."""

@@ -8,6 +8,20 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from attnviz.analysis.learning import (
+    LINK_MEASURES,
+    REFERENCES,
+    ROW_MEASURES,
+    grouped_digits,
+    guidance_definition,
+    halfway_sentence,
+    link_counts_text,
+    measure_definitions,
+    measure_names,
+    measured_values_text,
+    own_translation_sentence,
+    run_name,
+)
 from attnviz.export.chapters import Chapter, ChapterPage, ChapterPicture
 from attnviz.figures.build import figure_json
 from attnviz.figures.learning_curves import (
@@ -27,20 +41,6 @@ from attnviz.trace.snapshots import Snapshots
 from attnviz.ui.components.chart import AtStep, chart_payload, inline_chart, steady_payload
 from attnviz.ui.learns.runs import LearningChoices, LearningView, identity_of
 from attnviz.ui.resources import cached_for_all
-from attnviz.wording.learning import (
-    LINK_MEASURES,
-    REFERENCES,
-    ROW_MEASURES,
-    grouped_digits,
-    guidance_definition,
-    halfway_sentence,
-    link_counts_text,
-    measure_definitions,
-    measure_names,
-    measured_values_text,
-    own_translation_sentence,
-    run_name,
-)
 
 VIEW = LearningView()
 

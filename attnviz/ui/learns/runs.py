@@ -14,6 +14,8 @@ from pathlib import Path
 
 import streamlit as st
 
+from attnviz.analysis.labels import shorten
+from attnviz.analysis.learning import run_name
 from attnviz.installed_models import model_roots
 from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache, cached_in
@@ -21,8 +23,6 @@ from attnviz.trace.snapshots import FOLDER, Snapshots, load_folder
 from attnviz.training.log import read_curves
 from attnviz.ui.fields import segmented_control, select_box
 from attnviz.ui.link import link
-from attnviz.wording.labels import shorten
-from attnviz.wording.learning import run_name
 
 RUNS_VARIABLE = "ATTNVIZ_RUNS"
 """Environment variable of the folder of runs that the page shows while they are in progress; unset, it shows none."""

@@ -13,8 +13,8 @@ import re
 from collections.abc import Callable, Collection, Mapping, MutableMapping
 from typing import Any, NamedTuple
 
+from attnviz.analysis.labels import shorten
 from attnviz.languages import gettext
-from attnviz.wording.labels import shorten
 
 Session = MutableMapping[Any, Any]
 """Streamlit's session state (`st.session_state`), or a dictionary in its place."""

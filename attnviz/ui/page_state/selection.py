@@ -25,10 +25,13 @@ from attnviz.trace import Trace
 from attnviz.trace.parts import Heads, head_choices
 from attnviz.ui.language import LANGUAGE
 from attnviz.ui.page_state.detail_level import DETAIL_LEVEL
-from attnviz.ui.page_state.gold import gold_text
+from attnviz.ui.page_state.gold_state import gold_text
 from attnviz.ui.page_state.inputs import MODEL, SEARCH, SEARCHES
 from attnviz.ui.page_state.linked import SENTENCE_PAGES, Session, ValidValues, is_valid, linked_entry
-from attnviz.ui.page_state.what_ifs import what_if_number, what_ifs_text
+from attnviz.ui.page_state.what_if_state import (
+    what_if_number,
+    what_ifs_text,
+)
 from attnviz.ui.resources import has_posterior
 from attnviz.ui.view import DETAIL_LEVELS, View, view_key
 
@@ -59,7 +62,7 @@ class HeatmapChoices:
     by: By = "words"
     """Whether rows and columns are words or pieces."""
     face: Face = "before"
-    """Prior α, posterior α′ or their difference; `ui.step.heatmap.shown_choices` returns those that can be drawn."""
+    """Prior α, posterior α′ or their difference; `ui.step.heatmap_panel.shown_choices` returns the drawable ones."""
     colours: Colours = DEFAULT_COLOURS
     root: bool = False
     """Whether colours are linear in √α instead of α."""

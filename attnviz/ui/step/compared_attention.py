@@ -11,18 +11,28 @@ import streamlit as st
 
 from attnviz import AttnvizError
 from attnviz import lazy_pandas as pd
-from attnviz.analysis.comparison import Comparison, SharedAxis, Side, compare
+from attnviz.analysis.comparison import (
+    Comparison,
+    SharedAxis,
+    Side,
+    agreement_sentences,
+    attention_at_step,
+    compare,
+    only_one_sentence,
+)
 from attnviz.evaluation.two_files import LinkAgreement, link_agreement
-from attnviz.figures.comparison import comparison, comparison_table
+from attnviz.figures.comparison_figure import (
+    comparison,
+    comparison_table,
+)
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.components.chart import chart, fitting_payload
 from attnviz.ui.components.findings import inline_findings
 from attnviz.ui.page_state.selection import HeatmapChoices, Selection
 from attnviz.ui.session_payloads import register_payload
-from attnviz.ui.step.gold import SHOWN_LINKS
+from attnviz.ui.step.gold_panel import SHOWN_LINKS
 from attnviz.ui.view import Compared, View
-from attnviz.wording.comparison import agreement_sentences, attention_at_step, only_one_sentence
 
 
 def compared_attention_panel(view: View, theme: ThemeName) -> None:

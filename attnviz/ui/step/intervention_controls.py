@@ -13,6 +13,16 @@ import numpy as np
 import orjson
 import streamlit as st
 
+from attnviz.analysis.labels import (
+    quote,
+    quoted_name,
+    shorten,
+)
+from attnviz.analysis.numbers import percent
+from attnviz.analysis.what_if_effects import (
+    probability_change_text,
+    words_with_changes,
+)
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
@@ -22,15 +32,15 @@ from attnviz.trace.changes import translator_arguments
 from attnviz.trace.interventions import ENDLESS, ReplaceEnergies, ReplaceWeights, Temperature
 from attnviz.ui.components.chart import chart
 from attnviz.ui.components.loader import component
-from attnviz.ui.page_state.what_ifs import stored_what_ifs
+from attnviz.ui.page_state.what_if_state import stored_what_ifs
 from attnviz.ui.resources import has_posterior, tokenizer_of
 from attnviz.ui.session_payloads import register_content
 from attnviz.ui.shared_payloads import PayloadRequest, address
-from attnviz.ui.step.what_ifs import lenders, requested_change
+from attnviz.ui.step.what_if_panel import (
+    lenders,
+    requested_change,
+)
 from attnviz.ui.view import View
-from attnviz.wording.labels import quote, quoted_name, shorten
-from attnviz.wording.numbers import percent
-from attnviz.wording.what_if import probability_change_text, words_with_changes
 
 FOILS = 10
 """Number of likeliest alternatives that are offered."""

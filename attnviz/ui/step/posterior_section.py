@@ -6,6 +6,17 @@ from typing import Any
 
 import streamlit as st
 
+from attnviz.analysis.posterior import (
+    posterior_caption,
+    posterior_equation,
+    posterior_heading,
+    posterior_sentence,
+    posterior_title,
+    texts_of_cells,
+    texts_of_source,
+    texts_of_step,
+)
+from attnviz.analysis.verification import misfit_text
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.figures.template import to_json
@@ -17,17 +28,6 @@ from attnviz.ui.page_state.selection import POSTERIOR_OPEN
 from attnviz.ui.resources import has_posterior, posterior_attention_of, weights_of
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, payload_address
 from attnviz.ui.view import View
-from attnviz.wording.posterior_attention import (
-    posterior_caption,
-    posterior_equation,
-    posterior_heading,
-    posterior_sentence,
-    posterior_title,
-    texts_of_cells,
-    texts_of_source,
-    texts_of_step,
-)
-from attnviz.wording.verification import misfit_text
 
 POSTERIOR_FIGURE, POSTERIOR_EQUATION = "posterior", "equation-after"
 """Names of the payloads."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import streamlit as st
 
+from attnviz.analysis.what_if_effects import what_ifs_payload
 from attnviz.languages import gettext, language
 from attnviz.trace import WhatIfs
 from attnviz.trace.what_ifs import with_descendants
@@ -15,9 +16,8 @@ from attnviz.ui.components.view_state import view_state
 from attnviz.ui.fields import by_unit
 from attnviz.ui.resources import has_posterior
 from attnviz.ui.step.intervention_controls import slider_labels
-from attnviz.ui.step.suspected_errors import suspected_error_payloads
+from attnviz.ui.step.suspected_errors_panel import suspected_error_payloads
 from attnviz.ui.view import View
-from attnviz.wording.what_if import what_ifs_payload
 
 
 def what_if_cards(view: View) -> None:

@@ -11,8 +11,21 @@ from typing import Any
 import streamlit as st
 
 from attnviz.analysis.fit import MisfitError
+from attnviz.analysis.numbers import (
+    power_of_ten,
+    thousands,
+)
 from attnviz.analysis.recomputation import Weights
-from attnviz.analysis.verification import Verification, Verifier
+from attnviz.analysis.verification import (
+    Verification,
+    Verifier,
+    badge_text,
+    discrepancy_text,
+    misfit_text,
+    not_verified_text,
+    quantity_names,
+    verification_caption,
+)
 from attnviz.architectures import verifier_of
 from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache
@@ -23,15 +36,6 @@ from attnviz.ui.page_state.selection import POSTERIOR_OPEN
 from attnviz.ui.resources import bytes_of, weights_digest_of
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.view import View
-from attnviz.wording.numbers import power_of_ten, thousands
-from attnviz.wording.verification import (
-    badge_text,
-    discrepancy_text,
-    misfit_text,
-    not_verified_text,
-    quantity_names,
-    verification_caption,
-)
 
 _VERIFIERS: LRUCache[Verifier] = LRUCache(12 << 20, size=lambda verifier: 2 * bytes_of(verifier.trace))
 """LRU cache of verifiers of all visitors: each holds its trace and, at most as large, values shared by all steps."""

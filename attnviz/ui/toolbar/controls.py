@@ -13,6 +13,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from attnviz.analysis.why_attention import additive_and_general
 from attnviz.languages import gettext
 from attnviz.text import LONGEST_SENTENCE
 from attnviz.ui.components.stored_choice import remember, remembered
@@ -33,7 +34,6 @@ from attnviz.ui.resources import devices
 from attnviz.ui.toolbar import opened_file
 from attnviz.ui.toolbar.downloads import WIDTH
 from attnviz.ui.view import DetailLevel
-from attnviz.wording.why import additive_and_general
 
 _EXAMPLES = "examples"
 _EXAMPLES_WIDTH = 620

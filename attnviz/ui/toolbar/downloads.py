@@ -14,13 +14,26 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from attnviz import lazy_pandas as pd
+from attnviz.analysis.attention_forms import face_names
+from attnviz.analysis.diagram_texts import diagram_alt
 from attnviz.analysis.gold import GoldLinks
+from attnviz.analysis.labels import step_heading
 from attnviz.analysis.recomputation import Weights
 from attnviz.architectures import step_texts
 from attnviz.export.chapters import ChapterPage, ChapterPicture, chapters_html
-from attnviz.export.files import FigureOptions, contents, file_name, heading, picture, table
 from attnviz.export.images import shortened_to_fit, translation_sheet
-from attnviz.figures.comparison import comparison, comparison_table
+from attnviz.export.saved_files import (
+    FigureOptions,
+    contents,
+    file_name,
+    heading,
+    picture,
+    table,
+)
+from attnviz.figures.comparison_figure import (
+    comparison,
+    comparison_table,
+)
 from attnviz.figures.diagram_table import diagram_table
 from attnviz.figures.heatmap import heatmap, heatmap_table
 from attnviz.figures.registry import step_figures
@@ -35,18 +48,15 @@ from attnviz.ui.components.picture_files import (
     followed_picture_files,
     picture_files_payload,
 )
-from attnviz.ui.page_state.gold import gold_of
+from attnviz.ui.page_state.gold_state import gold_of
 from attnviz.ui.page_state.linked import Session
 from attnviz.ui.page_state.selection import Selection, selection_of, with_selection
 from attnviz.ui.resources import has_posterior, posterior_of, weights_of
 from attnviz.ui.session_payloads import register_payload
 from attnviz.ui.step.compared_attention import compared_in
-from attnviz.ui.step.figure_input import subject_of
-from attnviz.ui.step.heatmap import shown_choices
+from attnviz.ui.step.heatmap_panel import shown_choices
+from attnviz.ui.step.subject_boxes import subject_of
 from attnviz.ui.view import Keyed, View
-from attnviz.wording.attention_forms import face_names
-from attnviz.wording.diagram import diagram_alt
-from attnviz.wording.labels import step_heading
 
 WIDTH = 740
 """Width of the box in pixels: two columns, so that it fits the height of a small window."""

@@ -12,13 +12,13 @@ from functools import partial
 
 import streamlit as st
 
+from attnviz.analysis.labels import shorten
 from attnviz.evaluation.alignment import detokenise
 from attnviz.languages import gettext
 from attnviz.text import normalise
 from attnviz.trace.tokens import is_escaped, unescaped_text
 from attnviz.ui.page_state import inputs
 from attnviz.ui.requests import request_button
-from attnviz.wording.labels import shorten
 
 MOST_CAPITALS = 0.7
 """Share of the letters from which a text counts as written in capitals."""

@@ -13,16 +13,43 @@ import streamlit as st
 
 from attnviz import AttnvizError, Trace
 from attnviz.analysis.attention_forms import (
+    FORM_EXHIBITS,
+    FormSources,
+    form_equation,
+    form_model,
+    form_names,
+    form_text,
+    form_trace,
+    step_sentence,
+)
+from attnviz.analysis.heads import HeadTrace, named_head
+from attnviz.analysis.labels import (
+    quoted_name,
+    shorten,
+)
+from attnviz.analysis.transformer_exhibits import (
     AttentionForm,
     Form,
     Multiplications,
     attention_forms,
     count_multiplications,
+    exhibit_titles,
     instructive_step,
+    work_equation,
+    work_sentence,
 )
-from attnviz.analysis.heads import HeadTrace, named_head
+from attnviz.analysis.verification import not_verified_text
+from attnviz.analysis.why_attention import (
+    attention_name,
+    short_name,
+)
 from attnviz.browser_programs import KATEX
-from attnviz.figures.attention_forms import attention_row_figure, attention_row_table, work_figure, work_table
+from attnviz.figures.attention_forms_figure import (
+    attention_row_figure,
+    attention_row_table,
+    work_figure,
+    work_table,
+)
 from attnviz.figures.build import figure_json
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import STEP_FIGURES
@@ -52,22 +79,8 @@ from attnviz.ui.transformer.exhibit import (
     missing_models_reason,
 )
 from attnviz.ui.transformer.five_models import models_badge
-from attnviz.ui.transformer.heads import best_head
+from attnviz.ui.transformer.heads_exhibit import best_head
 from attnviz.ui.view import View
-from attnviz.wording.attention_forms import (
-    FORM_EXHIBITS,
-    FormSources,
-    form_equation,
-    form_model,
-    form_names,
-    form_text,
-    form_trace,
-    step_sentence,
-)
-from attnviz.wording.labels import quoted_name, shorten
-from attnviz.wording.transformer_page import exhibit_titles, work_equation, work_sentence
-from attnviz.wording.verification import not_verified_text
-from attnviz.wording.why import attention_name, short_name
 
 VIEW_ID = "energies"
 """Id of the view of the row, which the first exhibit shares: it has the same step."""

@@ -11,11 +11,30 @@ import streamlit as st
 from attnviz import AttnvizError
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.fit import MisfitError
-from attnviz.analysis.verification import Verification
+from attnviz.analysis.parallel_translations import (
+    ModelFacts,
+    bleu_gap_sentence,
+    by_length_sentence,
+    combined_badge_text,
+    facts_text,
+    heatmaps_caption,
+    misfit_sentence,
+    model_name,
+    step_caption,
+)
+from attnviz.analysis.verification import (
+    Verification,
+    discrepancy_text,
+    verification_caption,
+)
 from attnviz.architectures import verifier_of
 from attnviz.figures.build import figure_json
 from attnviz.figures.heatmap import heatmap, heatmap_table
-from attnviz.figures.sentence_length import bleu_by_length, bleu_by_length_table, bucket_of
+from attnviz.figures.sentence_length_figure import (
+    bleu_by_length,
+    bleu_by_length_table,
+    bucket_of,
+)
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext, ngettext
 from attnviz.model_folder import count_parameters
@@ -40,18 +59,6 @@ from attnviz.ui.transformer.exhibit import (
     SentenceRequest,
 )
 from attnviz.ui.view import View
-from attnviz.wording.parallel_translations import (
-    ModelFacts,
-    bleu_gap_sentence,
-    by_length_sentence,
-    combined_badge_text,
-    facts_text,
-    heatmaps_caption,
-    misfit_sentence,
-    model_name,
-    step_caption,
-)
-from attnviz.wording.verification import discrepancy_text, verification_caption
 
 
 def models_badge(view: View, traces: Iterable[Any], theme: ThemeName, name: str = "verification") -> None:

@@ -11,6 +11,7 @@ import streamlit as st
 
 from attnviz import AttnvizError
 from attnviz import lazy_pandas as pd
+from attnviz.analysis import judgement as texts
 from attnviz.analysis.judgement import (
     PairAttention,
     largest_difference,
@@ -19,9 +20,11 @@ from attnviz.analysis.judgement import (
     verify_judgement,
     with_words_swapped,
 )
+from attnviz.analysis.labels import shorten
+from attnviz.analysis.verification import verification_caption
 from attnviz.figures.build import figure_json
 from attnviz.figures.heatmap import heatmap_table
-from attnviz.figures.judgement import (
+from attnviz.figures.judgement_figure import (
     aggregated_table,
     attend_figure,
     bag_figure,
@@ -54,9 +57,6 @@ from attnviz.ui.step.verification_badge import inline_verification, verification
 from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.transformer.exhibit import Exhibit, ExhibitSelection, SentenceRequest
 from attnviz.ui.view import View
-from attnviz.wording import judgement as wording
-from attnviz.wording.labels import shorten
-from attnviz.wording.verification import verification_caption
 
 FRENCH = "pair"
 """Name of the French sentence, in the session state and, where it differs from the translation, in the address."""
@@ -99,10 +99,10 @@ def _french(request: SentenceRequest) -> str:
 def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:
     attention: PairAttention = view.trace
     judgement = attention.judgement
-    st.html(f'<p class="explanation">{wording.detector_caption()}</p>')
+    st.html(f'<p class="explanation">{texts.detector_caption()}</p>')
     step_controls(view, SentencePair((gettext("English"), gettext("French")), second_is_written=False))
     inline_verification(view, _verification_payload(judgement, judgement.fingerprint, language()))
-    st.html(f'<h2 class="section">{gettext("Attend")}</h2><p class="explanation">{wording.attention_caption()}</p>')
+    st.html(f'<h2 class="section">{gettext("Attend")}</h2><p class="explanation">{texts.attention_caption()}</p>')
     left, right = st.columns(2, gap="large")
     with left:
         figure = _heatmap_json(attention, attention.fingerprint, theme, language(), True)
@@ -121,9 +121,9 @@ def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:
     with right, st.container(key=view.key("equations_verdict")):
         st.html(
             f'<h2 class="section">{gettext("Aggregate, then decide")}</h2>'
-            f'<p class="explanation"><b>{wording.verdict(judgement)}</b></p>'
+            f'<p class="explanation"><b>{texts.verdict(judgement)}</b></p>'
         )
-        inline_equation(view, wording.verdict_equation(judgement, theme), "verdict")
+        inline_equation(view, texts.verdict_equation(judgement, theme), "verdict")
     _swap_section(view, request, judgement, theme)
 
 
@@ -166,14 +166,14 @@ def _bag_sentence(judgement: Judgement, other: Judgement | None) -> str:
     The latter says whether the recomputation of both gives bitwise equal probabilities.
     """
     if other is None:
-        return wording.comparisons_caption()
+        return texts.comparisons_caption()
     positions, weights = matching_positions(judgement, other), weights_of_detector(judgement)
     difference = None if positions is None else largest_difference(judgement, other, positions)
     exact = False
     if positions is not None and weights is not None:
         recomputed = [recompute_decomposable(weights, each.source_ids, each.target_ids) for each in (judgement, other)]
         exact = bool((recomputed[0].probabilities == recomputed[1].probabilities).all())
-    return wording.swap_sentence(judgement, other, difference, exact=exact)
+    return texts.swap_sentence(judgement, other, difference, exact=exact)
 
 
 @cached_for_all
@@ -207,11 +207,11 @@ def _verification_payload(_judgement: Judgement, identity: str, code: str) -> di
     verified = verify_judgement(_judgement, weights)
     return {
         "holds": verified.holds,
-        "summary": wording.verdict_badge_text(verified),
+        "summary": texts.verdict_badge_text(verified),
         "about": verification_caption(),
         "wrong": [],
         "names": [gettext("quantity"), gettext("numbers"), "max |Δ|", ""],
-        "rows": verification_rows(verified, wording.quantity_names()),
+        "rows": verification_rows(verified, texts.quantity_names()),
     }
 
 

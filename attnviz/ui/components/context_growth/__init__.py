@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from attnviz.analysis.heads import HeadTrace, head_trace
 from attnviz.figures.build import figure_json
 from attnviz.figures.context import context_frame
-from attnviz.figures.head import values_frame
+from attnviz.figures.head_figure import values_frame
 from attnviz.figures.source_rows import MOST_ROWS
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName

@@ -9,11 +9,15 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from attnviz.analysis.energy_decomposition import SATURATED, EnergyDecomposition, head_energy_decomposition
-from attnviz.analysis.energy_decomposition import energy_decomposition as decompose
+from attnviz.analysis.energy import (
+    SATURATED,
+    EnergyDecomposition,
+    head_energy_decomposition,
+)
+from attnviz.analysis.energy import energy_decomposition as decompose
 from attnviz.analysis.heads import HeadTrace
 from attnviz.figures.build import figure_json
-from attnviz.figures.energy_decomposition import (
+from attnviz.figures.energy_decomposition_figure import (
     SATURATION_MARK,
     UNITS,
     energy_decomposition_figure,

@@ -8,13 +8,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from attnviz.analysis.equations import (
+    Equation,
+    Texts,
+)
 from attnviz.architectures import step_texts
 from attnviz.browser_programs import KATEX
 from attnviz.palette import ThemeName
 from attnviz.trace import Record
 from attnviz.ui.components.loader import component
 from attnviz.ui.view import View
-from attnviz.wording.equations import Equation, Texts
 
 
 def equation(view: View, stage: int | str, at: str) -> None:

@@ -9,13 +9,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from attnviz.analysis.findings import Kind, cell_of, findings_of, summarise
+from attnviz.analysis.findings import (
+    Kind,
+    cell_of,
+    finding_sentence,
+    findings_of,
+    nothing_found_text,
+    step_attention_sentence,
+    summarise,
+    summary_sentence,
+)
 from attnviz.languages import gettext, language
 from attnviz.trace import Trace
 from attnviz.ui.components.loader import component
 from attnviz.ui.resources import cached_for_all
 from attnviz.ui.view import View
-from attnviz.wording.findings import finding_sentence, nothing_found_text, step_attention_sentence, summary_sentence
 
 AT_ONCE = 5
 """Number of findings before "more"."""

@@ -11,6 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.analysis.labels import (
+    end_name,
+    summed_pieces_text,
+)
 from attnviz.analysis.measures import is_uniform
 from attnviz.languages import gettext, language
 from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces
@@ -18,7 +22,6 @@ from attnviz.trace import Aligned, Trace
 from attnviz.ui.components.loader import component
 from attnviz.ui.resources import cached_for_all
 from attnviz.ui.view import View
-from attnviz.wording.labels import end_name, summed_pieces_text
 
 
 def player_labels() -> dict[str, str]:
@@ -67,7 +70,7 @@ class SentencePair:
 def player(view: View, suspected_errors: Sequence[Mapping[str, Any]] = (), pair: SentencePair | None = None) -> None:
     """Draw both sentences with the current step and source piece marked, and the controls.
 
-    Words that are likely wrong have `suspected_errors` (`ui.step.suspected_errors`).
+    Words that are likely wrong have `suspected_errors` (`ui.step.suspected_errors_panel`).
     """
     end = "</s>" if view.shows("numbers") else end_name()
     payload = _payload(view.trace, view.identity, pair, end, language())

@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from attnviz.analysis.labels import (
+    quote,
+    shorten,
+)
+from attnviz.analysis.stages import (
+    Narration,
+    step_sentence,
+)
 from attnviz.languages import gettext
 from attnviz.trace import Record
 from attnviz.ui.components.loader import component
 from attnviz.ui.view import View
-from attnviz.wording.labels import quote, shorten
-from attnviz.wording.stages import Narration, step_sentence
 
 
 def step_summary(view: View, titles: Mapping[int, str], steps: Mapping[str, Any]) -> None:

@@ -18,7 +18,7 @@ from attnviz.ui.components.loader import component
 from attnviz.ui.page_state import inputs, linked
 from attnviz.ui.page_state.linked import Session
 from attnviz.ui.page_state.selection import browser_parameters, own_parameters
-from attnviz.ui.page_state.what_ifs import stored_what_ifs
+from attnviz.ui.page_state.what_if_state import stored_what_ifs
 from attnviz.ui.view import MAIN, View
 
 

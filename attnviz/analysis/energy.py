@@ -1,0 +1,438 @@
+"""The energy of each kind of attention: its units, names, equation, and the symbols of a translator's equations.
+
+Symbols and sizes are those of `trace.trace`.
+
+The diagram labels its parts with these symbols.
+
+`attention_kinds` names the function of each kind, which returns the texts in the current language.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import (
+    Callable,
+    Mapping,
+)
+from dataclasses import (
+    dataclass,
+    field,
+    replace,
+)
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.analysis.heads import HeadTrace
+from attnviz.analysis.numpy_scorers import scorer_of
+from attnviz.analysis.recomputation import (
+    Weights,
+    submodule_weights,
+)
+from attnviz.attention_kinds import (
+    KINDS,
+    resolve,
+)
+from attnviz.languages import gettext
+from attnviz.trace import Recurrent
+from attnviz.trace.trace import (
+    additive_energy,
+    query_and_key,
+)
+
+Array = NDArray[np.float64]
+
+SATURATED = 0.99
+"""|tanh| from which a unit is saturated: its slope, 1 - tanh^2, is then below 2 %."""
+
+
+@dataclass(frozen=True)
+class EnergyDecomposition:
+    """The units k = 1 ... n' of one energy e_ij.
+
+    Additive: contribution_k = v_k tanh(query_k + key_k). Product: contribution_k = query_k key_k, with `score` 1, or
+    times v_k in a user's own kind. Transformer: that times 1 / sqrt(units).
+    """
+
+    query: Array
+    """(W_a s_{i-1})_k of additive attention, (s_{i-1})_k of a product, or q_k of a transformer, (n',)."""
+    key: Array
+    """The key as `Recurrent.keys_at` returns it, for instance (U_a h_j)_k or (P h_j)_k, (n',).
+
+    Location-aware attention adds (L f_ij)_k. For a transformer it is k_k.
+    """
+    activation: Array
+    """Activation of each unit, tanh(query + key) or query * key, (n',)."""
+    score: Array
+    """Weight of each unit, (v_a)_k, 1, or 1 / sqrt(n'), (n',)."""
+    bounded: bool = True
+    """Whether the activation is a tanh, as in additive attention."""
+    names: tuple[str, str] = ("queryₖ", "keyₖ")
+    """Labels of unit k of the query and of the key."""
+    scaled: bool = False
+    """Whether `score` is 1 / sqrt(n'), as in a transformer."""
+
+    @property
+    def contributions(self) -> Array:
+        """Contribution of each unit, score * activation, (n',)."""
+        return self.score * self.activation
+
+    @property
+    def energy(self) -> float:
+        """Energy e_ij, the sum of the contributions."""
+        return float(self.contributions.sum())
+
+    @property
+    def order(self) -> NDArray[np.intp]:
+        """The units, largest |contribution| first."""
+        return np.argsort(-np.abs(self.contributions), kind="stable")
+
+
+def energy_decomposition(trace: Recurrent, weights: Weights | None, step: int, position: int) -> EnergyDecomposition:
+    """Return the decomposition of the energy of 0-based target `step` and source `position`, in float64.
+
+    v_a is taken from the trace; only traces of early versions need `weights`. Raise ValueError for a model without
+    attention, and where v_a is not available; MissingFunctionError for a user's own kind without a NumPy class.
+    """
+    query = np.asarray(trace.queries[step], dtype=np.float64)
+    key = np.asarray(trace.keys_at(step)[position], dtype=np.float64)
+    scorer = scorer_of(trace.config)
+    score = score_vector(trace, weights)
+    return EnergyDecomposition(query, key, scorer.activations(query, key), score, scorer.bounded, scorer.names)
+
+
+def head_energy_decomposition(opened: HeadTrace, row: int, column: int) -> EnergyDecomposition:
+    """Return the decomposition of a transformer head's score, in float64: contribution_k = q_k k_k / sqrt(d/H).
+
+    `row` and `column` are 0-based. For masked cells it is the score before the mask.
+    """
+    query, key = (np.asarray(vector, dtype=np.float64) for vector in (opened.queries[row], opened.keys[column]))
+    score = np.full(len(query), 1 / np.sqrt(len(query)))
+    return EnergyDecomposition(query, key, query * key, score, bounded=False, names=("qₖ", "kₖ"), scaled=True)
+
+
+def score_vector(trace: Recurrent, weights: Weights | None) -> Array:
+    """Return v_a, (n',), or ones for products; raise ValueError where there is none (see `energy_decomposition`)."""
+    decoder: dict[str, NDArray[Any]] = {}
+    if trace.score_vector.size:
+        decoder["attention.score"] = trace.score_vector
+    elif weights is not None:
+        decoder = submodule_weights(weights, "decoder.")
+    try:
+        return scorer_of(trace.config).score_vector(decoder, trace.keys.shape[1])
+    except KeyError:
+        raise ValueError("the trace lacks v_a, and the model that made it is not here") from None
+
+
+def saturated(decomposition: EnergyDecomposition) -> NDArray[np.bool_]:
+    """Return which units of an additive energy are saturated, (n',); products never are."""
+    return (np.abs(decomposition.activation) >= SATURATED) & decomposition.bounded
+
+
+NEW, OLD = "⟦i⟧", "⟦before⟧"
+"""Placeholders of the number of a step, from 1, and of the step before."""
+
+
+@dataclass(frozen=True)
+class WeightSymbols:
+    """Symbols of the weights of state, context and word, in LaTeX; empty where there is no weight.
+
+    Several weights with the same letter are that letter alone.
+    """
+
+    state: str = ""
+    context: str = ""
+    word: str = ""
+    bias: str = ""
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Symbols besides x, h, e, α, c, s, t and y, in LaTeX; empty where a translator has none."""
+
+    query: str = ""
+    """Weights of the querying state."""
+    key: str = ""
+    """Weights of an annotation."""
+    key_bias: str = ""
+    energy: str = ""
+    """Weights of an energy's units."""
+    embedded: str = f"E y_{{{OLD}}}"
+    """Embedding of the previous word."""
+    intermediates: tuple[str, ...] = ()
+    """Intermediate values of the recurrence: gates, candidate."""
+    recurrence: WeightSymbols = WeightSymbols()
+    """Weights of the recurrence, where they are written out."""
+    readout: WeightSymbols = WeightSymbols()
+    logit_weights: str = ""
+    """Weights of the logits."""
+    logit_bias: str = ""
+
+
+_INTERMEDIATE = {"gru": ("x", "z", "r", r"\tilde s"), "lstm": ("x", "e", "f", r"\tilde m", "o", "m")}
+"""Intermediate values of an imported recurrence, in the order of its equations."""
+
+
+def terms(trace: Recurrent) -> Terms:
+    """Return the symbols in the equations of `trace`."""
+    attention_terms = texts_of(trace.config["attention"]).terms
+    if trace.imported:
+        return replace(
+            attention_terms,
+            key_bias="b_a" if trace.config["key_bias"] else "",
+            intermediates=_at_step(_INTERMEDIATE[trace.config["cell"]]),
+            recurrence=WeightSymbols("U", "W", "W", "b"),
+            readout=WeightSymbols("W_t", "W_t", bias="b_t" if trace.config["readout_bias"] else "")
+            if trace.config["readout"] in ("affine", "tanh")
+            else WeightSymbols(),
+            logit_weights="W_o",
+            logit_bias="b_o" if trace.config["output_bias"] else "",
+        )
+    return replace(
+        attention_terms,
+        intermediates=_at_step(("z", r"\tilde s")),
+        readout=WeightSymbols("U_o", "C_o", "V_o", "b"),
+        logit_weights="W_o",
+        logit_bias="b_o",
+    )
+
+
+def _at_step(letters: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(f"{letter}_{{{NEW}}}" for letter in letters)
+
+
+_SYMBOL = re.compile(r"(\\tilde )?([A-Za-z])(?:_(?:\{([^}]{0,80})\}|(\w)))?|(\S)")
+Symbol = tuple[str, str]
+"""A symbol and its index; for text between symbols the index is empty."""
+
+
+def symbols(latex: str) -> list[Symbol]:
+    """Return the symbols of a LaTeX expression, each with its index, and the text between them."""
+    parts = []
+    for tilde, letter, index, short, other in _SYMBOL.findall(latex):
+        parts.append((other or f"{letter}{chr(0x303) if tilde else ''}", index or short))
+    return parts
+
+
+@dataclass(frozen=True)
+class ScorerTexts:
+    """Texts of one kind of attention."""
+
+    name: str
+    short_name: str
+    """Short name, for a legend."""
+    terms: Terms = field(default_factory=Terms)
+    """Symbols of the weights of query, key and energy."""
+    energy: tuple[str, ...] = ()
+    """The energy in LaTeX, by line.
+
+    {state} and {annotation} stand for the two vectors, {bias} for a bias of the key, and ⟦name⟧ for a number of this
+    step.
+    """
+    note: str = ""
+    """Note below the equation, where the query is the state before the step, s_{i-1}."""
+    note_after: str = ""
+    """Note below the equation, where the query is the state after the step, s_i."""
+    fit: Callable[[int, int], str] = lambda _, __: ""
+    """Sentence of the tour on how query and key are compared, from the lengths of an annotation and of a query."""
+    units: str = ""
+    """Caption, in HTML, of the bars of an energy's units; empty where an energy is not a sum of units."""
+    more: str = ""
+    """Further sentence of stage 1 on the energies' dependence on other inputs; empty for most kinds."""
+
+
+def texts_of(kind: str) -> ScorerTexts:
+    """Return the texts of a kind of attention, general ones for a user's own kind."""
+    if kind not in KINDS:
+        return own(kind)
+    texts: ScorerTexts = resolve(KINDS[kind].texts)()
+    return texts
+
+
+def additive() -> ScorerTexts:
+    """Return the texts of additive attention, e = v . tanh(W s + U h)."""
+    return ScorerTexts(
+        gettext("Additive attention"),
+        gettext("additive"),
+        Terms(query="W_a", key="U_a", energy="v_a"),
+        _additive_lines("{bias}", "⟦query⟧", "⟦key⟧"),
+        gettext(
+            "Energy measures how well the state before this word fits a source piece, here piece {piece}. One layer "
+            "applied to the concatenated state and annotation would give the same energy.",
+            piece="⟦j⟧",
+        ),
+        gettext("Energy measures how well the updated state fits a source piece, here piece {piece}.", piece="⟦j⟧"),
+        lambda units, count: gettext(
+            "An annotation has {units} numbers. Learned matrices first turn the query and the annotation into {count} "
+            "numbers each. Learned weights then combine the numbers of query and annotation into one number.",
+            units=units,
+            count=count,
+        ),
+        gettext(
+            '<span class="wide">For each unit: the value of <span class="decoder">the query</span>, the value of '
+            '<span class="encoder">the key</span> with the sum of query and key (◆), the tanh of this sum, the '
+            "learned weight v, and the running sum of v times tanh. The last value of the running sum is the energy. "
+            "</span>▮ marks a saturated unit, |tanh| ≥ {saturated}. One layer applied to the concatenation [s ; h] "
+            "gives the same result as W<sub>a</sub> s + U<sub>a</sub> h.",
+            saturated=SATURATED,
+        ),
+    )
+
+
+def general() -> ScorerTexts:
+    """Return the texts of Luong's *general* attention, e = s . P h."""
+    return ScorerTexts(
+        gettext("General attention"),
+        gettext("general"),
+        Terms(key="P"),
+        _product_lines("P\\,{annotation}"),
+        _fit_note(),
+        _fit_note(),
+        lambda units, _: gettext(
+            "An annotation has {units} numbers. A learned matrix first turns the annotation into a list as long "
+            "as the query. Then annotation and query are multiplied number by number, and the products are added "
+            "up.",
+            units=units,
+        ),
+        gettext(
+            '<span class="wide">For each unit: the value of <span class="decoder">the state</span>, the value of '
+            '<span class="encoder">the projected annotation</span>, and the running sum of their products. The last '
+            "value of the running sum is the energy.</span>"
+        ),
+    )
+
+
+def dot() -> ScorerTexts:
+    """Return the texts of Luong's *dot* attention, e = s . h."""
+    return ScorerTexts(
+        gettext("Dot-product attention"),
+        gettext("dot product"),
+        Terms(),
+        _product_lines("{annotation}"),
+        gettext(
+            "Energy measures how well the state fits this source piece. Dot-product attention needs no matrix, "
+            "because an annotation is as long as the state. Each direction of the encoder has half as many units as "
+            "the decoder."
+        ),
+        _fit_note(),
+        lambda units, _: gettext(
+            "An annotation has {units} numbers, as many as the query. Annotation and query are multiplied number "
+            "by number, and the products are added up.",
+            units=units,
+        ),
+        gettext(
+            '<span class="wide">For each unit: the value of <span class="decoder">the state</span>, the value of '
+            '<span class="encoder">the annotation</span>, and the running sum of their products. The last value of '
+            "the running sum is the energy.</span>"
+        ),
+    )
+
+
+def location() -> ScorerTexts:
+    """Return the texts of Luong's *location* attention, e = s . w, with a w for each position."""
+    return ScorerTexts(
+        gettext("Location attention"),
+        gettext("location"),
+        Terms(),
+        _product_lines("w_{⟦j⟧}"),
+        gettext(
+            "Energy measures how well the state fits position {place} of the sentence. The key w belongs to the "
+            "position: it is the same for any word at that position.",
+            place="⟦j⟧",
+        ),
+        "",
+        lambda _, count: gettext(
+            "Each position in the sentence has its own {count} numbers, whatever word is there. The numbers of a "
+            "position are multiplied by those of the query, one by one, and the products are added up.",
+            count=count,
+        ),
+        gettext(
+            '<span class="wide">For each unit: the value of <span class="decoder">the state</span>, the value of '
+            '<span class="encoder">the position</span>, and the running sum of their products. The last value of the '
+            "running sum is the energy.</span>"
+        ),
+        gettext(
+            "With location attention, a key belongs to a position in the sentence, not to the word at that position."
+        ),
+    )
+
+
+def location_aware() -> ScorerTexts:
+    """Return the texts of location-aware attention, e = v . tanh(W s + U h + L f), f = F * alpha."""
+    return replace(
+        additive(),
+        name=gettext("Location-aware attention"),
+        short_name=gettext("location-aware"),
+        energy=(
+            r"f_{⟦i⟧} &= F * \alpha_{⟦before⟧}",
+            *_additive_lines(r" + L f_{⟦i⟧,⟦j⟧}", "⟦query⟧", "⟦key⟧", r"L\,⟦features⟧"),
+        ),
+        note=gettext(
+            "Energy measures how well the state before this word fits source piece {piece}. The energy also depends "
+            "on the weights α of the previous step. The filters F compute features f from the weights at each "
+            "position and its neighbours. Before the first word, all weights α are 0.",
+            piece="⟦j⟧",
+        ),
+        fit=lambda units, count: gettext(
+            "An annotation has {units} numbers. Learned matrices turn three inputs into {count} numbers each: the "
+            "query, the annotation, and the attention that the previous step gave to this piece and its neighbours. "
+            "Learned weights then combine the numbers of all three inputs into one number.",
+            units=units,
+            count=count,
+        ),
+        more=gettext(
+            "The energy of a piece also depends on the attention that the previous step gave to this piece and "
+            "its neighbours."
+        ),
+    )
+
+
+def none() -> ScorerTexts:
+    """Return the names of a model without attention, which has no energies."""
+    return ScorerTexts(gettext("One fixed vector"), gettext("fixed vector"))
+
+
+def own(kind: str) -> ScorerTexts:
+    """Return the texts of a user's own kind, package.module:Class, whose energies are unknown."""
+    name = kind.rpartition(":")[2]
+    return ScorerTexts(
+        name,
+        name,
+        energy=(r"e_{⟦i⟧,⟦j⟧} &= a\bigl({state}, {annotation}\bigr)", r"&= ⟦energy⟧"),
+        note=gettext(
+            "Energy measures how well the state fits a source piece. attnviz does not know how {name} computes "
+            "this energy.",
+            name=name,
+        ),
+        fit=lambda *_: gettext("attnviz does not know how {name} compares query and key.", name=name),
+    )
+
+
+def _additive_lines(more: str, *numbers: str) -> tuple[str, ...]:
+    """Return the lines of an additive energy: its symbols, with `more` inside the tanh, and its numbers.
+
+    Each of `numbers` is a summand inside the tanh and has a line of its own.
+    """
+    symbols = additive_energy(query_and_key("{state}", "{annotation}", more), r"\bigl(", r"\bigr)")
+    values = additive_energy("\n&\\quad + ".join(numbers), r"\Bigl(", r"\Bigr)")
+    return rf"e_{{⟦i⟧,⟦j⟧}} &= {symbols}", *f"&= {values}".split("\n"), r"&= ⟦energy⟧"
+
+
+def _product_lines(key: str) -> tuple[str, ...]:
+    """Return the lines of the energy state . `key`."""
+    return rf"e_{{⟦i⟧,⟦j⟧}} &= {{state}}^\top {key}", r"&= ⟦query⟧", r"&\quad \cdot ⟦key⟧", r"&= ⟦energy⟧"
+
+
+def _fit_note() -> str:
+    return gettext("Energy measures how well the decoder's state fits this source piece.")
+
+
+def fill_placeholders(lines: tuple[str, ...], texts: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return `lines` of LaTeX with each {name} of `texts` replaced; other braces are LaTeX's."""
+    filled_lines = []
+    for line in lines:
+        for name, text in texts.items():
+            line = line.replace(f"{{{name}}}", text)
+        filled_lines.append(line)
+    return tuple(filled_lines)

@@ -1,0 +1,264 @@
+"""The equations of a decoder step of RNNsearch in LaTeX: templates, and the numbers of a step that fill them.
+
+The equations of other architectures are built from parts of this module.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.analysis.energy import (
+    NEW,
+    OLD,
+    fill_placeholders,
+    terms,
+    texts_of,
+)
+from attnviz.analysis.numbers import (
+    NEW_LINE,
+    aligned,
+    coloured,
+    number,
+    safe_text,
+    vector,
+)
+from attnviz.analysis.recomputation import changed_energies
+from attnviz.languages import gettext
+from attnviz.palette import Palette, ThemeName, palette
+from attnviz.trace import Record, Recurrent, Seq2SeqTrace, Trace
+from attnviz.trace.aligned import AttentionMatrix
+from attnviz.trace.interventions import interventions_at
+
+_MOST_TERMS = 3
+"""Number of terms of a sum that are written out before the dots."""
+
+_PLACEHOLDER = re.compile(r"⟦(\w+)⟧")
+
+Texts = dict[str, str]
+"""Texts of the placeholders of a template, by name."""
+
+
+@dataclass(frozen=True)
+class Equation:
+    """The equation of one stage, or a template with a ⟦placeholder⟧ for each text that differs between steps."""
+
+    stage: int
+    """Stage 1 to 5: energy, softmax, context, state, word; 6: posterior attention (`analysis.posterior`)."""
+    latex: str
+    """The equation, followed by the same with the numbers of the step."""
+    note: str
+    """A sentence of explanation."""
+
+    @property
+    def places(self) -> frozenset[str]:
+        """Names of the placeholders of a template."""
+        return frozenset(_PLACEHOLDER.findall(self.latex + self.note))
+
+    def filled(self, texts: Texts) -> Equation:
+        """Return the equation with `texts` in place of the placeholders; raise KeyError where one is missing."""
+        latex, note = (
+            _PLACEHOLDER.sub(lambda match: texts[match[1]], template) for template in (self.latex, self.note)
+        )
+        return Equation(self.stage, latex, note)
+
+
+def equation_templates(trace: Trace, theme: ThemeName = "light") -> tuple[Equation, ...]:
+    """Return the equation templates of all steps, in order.
+
+    `texts_of_step`, `texts_of_source` and `texts_of_cells` of the source piece fill them.
+    """
+    colours = palette(theme)
+    if not trace.attends:
+        return (
+            _fixed_context_equation(trace, colours),
+            _state_equation(trace, colours),
+            _word_equation(trace, colours),
+        )
+    note = gettext("Softmax turns energies into positive weights that add up to 1.")
+    return (
+        energy_equation(trace, colours),
+        softmax_equation(trace, f"{note}⟦tilde⟧"),
+        context_equation(trace, colours),
+        _state_equation(trace, colours),
+        _word_equation(trace, colours),
+    )
+
+
+def texts_of_step(trace: Trace, step: int, theme: ThemeName = "light") -> Texts:
+    """Return the texts of 0-based `step` that hold for all source pieces."""
+    texts = {"i": str(step + 1), "before": str(step), "context": vector(trace.contexts[step])}
+    texts |= state_change_texts(trace, step) | written_piece_texts(trace, step)
+    return texts | attention_texts(trace, step, palette(theme)) if trace.attends else texts
+
+
+def texts_of_source(trace: Recurrent, source: int) -> Texts:
+    """Return the texts of 0-based source piece `source` that hold for all steps; none without attention."""
+    return {"j": str(source + 1), "key": vector(trace.keys[source])} if trace.attends else {}
+
+
+def texts_of_cells(trace: Recurrent, step: int) -> dict[str, list[str]]:
+    """Return the texts of a step for each source piece, as lists; none without attention."""
+    if not trace.attends:
+        return {}
+    rows = {"energy": trace.energies[step], "exponent": _softmax_inputs(trace, step), "weight": trace.alignment[step]}
+    texts = {name: [number(value) for value in row.tolist()] for name, row in rows.items()}
+    features = trace.features_at(step)
+    return texts | {"features": [vector(row) for row in features]} if features.size else texts
+
+
+def energy_equation(trace: Recurrent, colours: Palette, state: str = OLD) -> Equation:
+    """Return the template of an energy; `state` is the index of the querying state."""
+    texts, bias = texts_of(trace.config["attention"]), terms(trace).key_bias
+    query, note = coloured(colours.decoder, f"s_{{{state}}}"), texts.note if state == OLD else texts.note_after
+    if trace.config.get("query") == "joined":
+        query = rf"\bigl[{terms(trace).embedded} ; {query} ; 1\bigr]"
+        note = gettext(
+            "Energy measures how well the previous word and the state fit position {place} of the sentence. Each "
+            "position has its own key w, whatever word is at that position.",
+            place="⟦j⟧",
+        )
+    parts = {
+        "state": query,
+        "annotation": coloured(colours.encoder, "h_{⟦j⟧}"),
+        "bias": f" + {bias}" if bias else "",
+    }
+    return Equation(1, aligned(*fill_placeholders(texts.energy, parts)), note)
+
+
+def softmax_equation(trace: AttentionMatrix, note: str, last: str = "") -> Equation:
+    """Return the template of a softmax of numbers named ⟦symbol⟧, over the source pieces up to `last`."""
+    denominator = rf"\sum_{{k=1}}^{{{last or len(trace.source_pieces)}}} \exp(⟦symbol⟧_{{⟦i⟧,k}})"
+    lines = (
+        rf"\alpha_{{⟦i⟧,⟦j⟧}} &= \frac{{\exp(⟦symbol⟧_{{⟦i⟧,⟦j⟧}})}}{{{denominator}}}",
+        r"&= \frac{\exp(⟦exponent⟧)}{⟦exponentials⟧}",
+        r"&= ⟦weight⟧",
+    )
+    return Equation(2, aligned(*lines), note)
+
+
+def context_equation(trace: Recurrent, colours: Palette) -> Equation:
+    """Return the template of the weighted sum of annotations."""
+    context, annotation = coloured(colours.context, "c_{⟦i⟧}"), coloured(colours.encoder, "h_j")
+    lines = (
+        rf"{context} &= \sum_{{j=1}}^{{{len(trace.source_pieces)}}} \alpha_{{⟦i⟧,j}}\, {annotation}",
+        r"&= ⟦summands⟧",
+        r"&= ⟦context⟧",
+    )
+    return Equation(3, aligned(*lines), gettext("The source as this step sees it: a weighted sum of annotations."))
+
+
+def _fixed_context_equation(trace: Trace, colours: Palette) -> Equation:
+    context = coloured(colours.context, "c_{⟦i⟧}")
+    last = coloured(colours.encoder, rf"\overrightarrow{{h}}_{{{len(trace.source_pieces)}}}")
+    note = gettext("A model without attention: every step gets the same vector, the encoder’s last forward state.")
+    return Equation(3, aligned(f"{context} &= {last}", "&= ⟦context⟧"), note)
+
+
+def _state_equation(trace: Trace, colours: Palette) -> Equation:
+    gate, proposal = terms(trace).intermediates
+    new, old, candidate, unit = (
+        coloured(colours.decoder, body) for body in ("s_{⟦i⟧}", "s_{⟦before⟧}", proposal, "s_{⟦i⟧,⟦unit⟧}")
+    )
+    lines = (
+        rf"{new} &= (1 - {gate}) \odot {candidate} + {gate} \odot {old}",
+        rf"{unit} &= ⟦open⟧\,(⟦proposal⟧)",
+        r"&\quad + ⟦gate⟧\,(⟦kept⟧)",
+        r"&= ⟦moved⟧",
+        rf"{new} &= ⟦state⟧",
+    )
+    note = gettext(
+        "This is the gated recurrent unit (GRU) of PyTorch. In PyTorch, z keeps the old state; in Bahdanau et al., z "
+        "lets the new state in. The example is unit {unit}, which changes most at this step.",
+        unit="⟦unit⟧",
+    )
+    return Equation(4, aligned(*lines), note)
+
+
+def _word_equation(trace: Trace, colours: Palette) -> Equation:
+    current = trace.config["readout_state"] == "current"
+    state = coloured(colours.decoder, f"s_{{{NEW if current else OLD}}}")
+    context, symbols = coloured(colours.context, "c_{⟦i⟧}"), terms(trace)
+    weights, logits = symbols.readout, rf"{symbols.logit_weights} t_{{⟦i⟧}} + {symbols.logit_bias}"
+    lines = (
+        rf"t_{{⟦i⟧}} &= \operatorname{{maxout}}({weights.state} {state} + {weights.word} {symbols.embedded}",
+        rf"&\quad + {weights.context} {context} + {weights.bias})",
+        r"&= ⟦readout⟧⟦chosen⟧",
+        rf"p(y_{{⟦i⟧}}) &= \operatorname{{softmax}}({logits})_{{y_{{⟦i⟧}}}}",
+        r"&= ⟦probability⟧",
+    )
+    note = gettext("The state, the previous word and the context vector determine the next word.")
+    if current:
+        which = gettext("This model computes the next word from the new state, as Eq. 4 of Bahdanau et al. does.")
+    else:
+        which = gettext(
+            "This model computes the next word from the state before the step, as the appendix of Bahdanau et al. does."
+        )
+    return Equation(5, aligned(*lines), f"{note} {which}")
+
+
+def attention_texts(trace: Recurrent, step: int, colours: Palette) -> Texts:
+    """Return the texts of attention at 0-based `step`: query, sum of exponentials, sum of annotations."""
+    step_interventions = interventions_at(trace.interventions, step)
+    return {
+        "query": vector(trace.queries[step]),
+        "symbol": r"\tilde{e}" if step_interventions else "e",
+        "tilde": " " + gettext("A tilde marks energies that were changed by hand.") if step_interventions else "",
+        "exponentials": exponentials(_softmax_inputs(trace, step)),
+        "summands": summands(trace.alignment[step], "h", colours),
+    }
+
+
+def exponentials(energies: NDArray[np.floating]) -> str:
+    """Return the largest terms of the sum of exponentials of `energies`, (Tx,)."""
+    shown = [rf"\exp({number(float(energies[k]))})" for k in np.argsort(-energies, kind="stable")[:_MOST_TERMS]]
+    return " + ".join(shown + ([r"\cdots"] if len(energies) > _MOST_TERMS else []))
+
+
+def summands(alpha: NDArray[np.floating], letter: str, colours: Palette) -> str:
+    """Return the largest terms of a sum of vectors named `letter`, weighted by `alpha`, (Tx,)."""
+    order = np.argsort(-alpha, kind="stable")[:_MOST_TERMS]
+    terms = [rf"{number(float(alpha[j]))}\,{coloured(colours.encoder, f'{letter}_{{{j + 1}}}')}" for j in order]
+    terms += [r"\cdots"] if len(alpha) > _MOST_TERMS else []
+    first = 1 if any("10^" in term for term in terms) else len(terms)  # powers of ten would make the line too long
+    return NEW_LINE.join(filter(None, (" + ".join(terms[:first]), _continuation_line(terms[first:]))))
+
+
+def _continuation_line(terms: list[str]) -> str:
+    """Return the continuation line of a sum; empty without terms."""
+    return rf"&\quad + {' + '.join(terms)}" if terms else ""
+
+
+def _softmax_inputs(trace: Recurrent, step: int) -> NDArray[np.float64]:
+    """Return the inputs of a step's softmax, (Tx,): its energies after interventions."""
+    energies = trace.energies[step].astype(np.float64)
+    step_interventions = interventions_at(trace.interventions, step)
+    return changed_energies(energies, step_interventions) if step_interventions else energies
+
+
+def state_change_texts(trace: Trace | Seq2SeqTrace, step: int) -> Texts:
+    """Return the texts of a GRU's new state at 0-based `step`, and of the unit that changed most."""
+    unit = int(np.abs(trace.states[step] - trace.previous_states[step]).argmax())
+    gate = float(trace.update_gates[step, unit])
+    return {
+        "unit": str(unit + 1),
+        "open": number(1 - gate),
+        "proposal": number(float(trace.candidates[step, unit])),
+        "gate": number(gate),
+        "kept": number(float(trace.previous_states[step, unit])),
+        "moved": number(float(trace.states[step, unit])),
+        "state": vector(trace.states[step]),
+    }
+
+
+def written_piece_texts(trace: Record, step: int) -> Texts:
+    """Return the texts of readout, written piece and its probability at 0-based `step`."""
+    text = safe_text(trace.target_pieces[step])
+    return {
+        "readout": vector(trace.readouts[step]),
+        "chosen": rf"{NEW_LINE}y_{{{step + 1}}} &= {text}" if text else "",
+        "probability": number(float(trace.probabilities[step])),
+    }

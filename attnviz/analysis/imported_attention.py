@@ -1,0 +1,191 @@
+"""Texts about attention from a file of another program: its steps, its origin, remarks on the file, missing values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from attnviz.analysis.gold import link_count_texts
+from attnviz.analysis.labels import (
+    quoted_name,
+    shorten,
+    word_share_text,
+)
+from attnviz.analysis.measures import is_uniform, weight_order
+from attnviz.analysis.numbers import percent
+from attnviz.analysis.stages import (
+    Stage,
+    context_shares,
+)
+from attnviz.analysis.transformer_steps import heads_name
+from attnviz.languages import gettext
+from attnviz.text import join_pieces
+from attnviz.trace import Attention
+from attnviz.trace.attention_record import OF_HEADS
+
+
+def attention_stage_titles(_: Attention) -> dict[int, str]:
+    """Return the name of the only stage of a step."""
+    return {2: gettext("Where it looked")}
+
+
+def narrate_attention(trace: Attention, step: int) -> tuple[Stage, ...]:
+    """Return the only stage of 0-based `step` in words."""
+    return tuple(
+        Stage(number, title, *_attention_stage(trace, step)) for number, title in attention_stage_titles(trace).items()
+    )
+
+
+def _attention_stage(trace: Attention, step: int) -> tuple[str, str]:
+    order, alpha = weight_order(trace, step), trace.alignment[step]
+    if not alpha.any():
+        return gettext("This token has no links: its row is empty."), gettext("linked to nothing")
+    share = percent(float(alpha[order[0]]))
+    if is_uniform(trace, step):
+        outcome = gettext("every piece gets {share} of the weight", share=share)
+    else:
+        outcome = gettext(
+            "{name} gets {share} of the weight", name=quoted_name(trace.source_pieces[order[0]]), share=share
+        )
+        outcome += word_share_text(trace, step, order[0])
+    parts, _ = context_shares(trace, step)
+    return gettext("This token’s attention in the file: {parts}", parts=parts), outcome
+
+
+def attention_step_sentence(trace: Attention, step: int, blank: str) -> str:
+    """Return the token of 0-based `step`; `blank` names one that is only a space."""
+    piece = trace.target_pieces[step]
+    name = quoted_name(piece) if join_pieces([piece]) else blank
+    if trace.is_self_attention:
+        return gettext("Token {i} of the text is {name}.", i=step + 1, name=name)
+    return gettext("Token {i} of the target is {name}.", i=step + 1, name=name)
+
+
+def shown_heads(trace: Attention) -> str:
+    """Return the heads that are shown; empty where there is only one matrix."""
+    return heads_name(trace.heads) if trace.head_weights.size else ""
+
+
+def made_by(trace: Attention) -> str:
+    """Return the origin of the numbers, in a few words."""
+    if trace.is_self_attention:
+        return (
+            gettext("self-attention of {origin}", origin=shorten(trace.origin, 40))
+            if trace.origin
+            else gettext("self-attention of another program")
+        )
+    if not trace.origin:
+        return gettext("attention of another program")
+    return gettext("attention of {origin}", origin=shorten(trace.origin, 40))
+
+
+def self_attention_sentences(trace: Attention) -> str:
+    """Return that rows and columns are the same text, and whether the attention is causal."""
+    sentence = gettext("This is self-attention: rows and columns are the words of the same text.")
+    if trace.kind != "decoder":
+        return sentence
+    return f"{sentence} {gettext('A word attends only to itself and to the words before it.')}"
+
+
+def side_names(trace: Attention) -> tuple[str, str]:
+    """Return the names of the attended and the attending side."""
+    if trace.is_self_attention:
+        return gettext("Keys"), gettext("Queries")
+    return gettext("Source"), gettext("Target")
+
+
+def remark_sentences(trace: Attention) -> list[str]:
+    """Return sentences about what the reader assumed or changed."""
+    sentences = [
+        _REMARKS[remark]()
+        for remark in trace.remarks
+        if remark in _REMARKS and not (trace.head_weights.size and remark in OF_HEADS)
+    ]
+    if "special-tokens" in trace.remarks:
+        sides = ((trace.source_pieces, trace.source_word_of), (trace.target_pieces, trace.target_word_of))
+        names = [piece for pieces, words in sides for piece, word in zip(pieces, words, strict=True) if word < 0]
+        sentences.append(
+            gettext(
+                "By their spelling, these tokens are special. They count as no words: {names}.",
+                names=shorten(", ".join(dict.fromkeys(names)), 80),
+            )
+        )
+    if trace.head_weights.size:
+        layers, heads = trace.head_weights.shape[:2]
+        sentences.append(gettext("Layers: {layers}; heads of each layer: {heads}.", layers=layers, heads=heads))
+    if trace.sure or trace.possible:
+        sentences.append(gold_links_sentence(len(trace.sure), len(trace.possible)))
+    return sentences
+
+
+def gold_links_sentence(sure: int, possible: int) -> str:
+    """Return the numbers of gold links of a file."""
+    return gettext("The file has links marked by hand: {sure}, {possible}.", **link_count_texts(sure, possible))
+
+
+def missing_values_reason() -> str:
+    """Return what is missing, and why."""
+    return gettext(
+        "The file contains attention only, not what the network computes before and after the attention. So "
+        "there is no context vector, no probability, no logit attribution and no verification. You cannot change "
+        "a weight or a word by hand."
+    )
+
+
+def missing_energies_reason() -> str:
+    """Return why there is no figure of energies."""
+    return gettext("The file has attention weights, but no energies.")
+
+
+_REMARKS: Mapping[str, Callable[[], str]] = {
+    "source-end": lambda: gettext(
+        "The matrix has one column more than there are source tokens; the extra column is read as </s>."
+    ),
+    "target-end": lambda: gettext(
+        "The matrix has one row more than there are target tokens; the extra row is read as </s>."
+    ),
+    "scaled": lambda: gettext("Every row was scaled to add up to 1."),
+    "empty-rows": lambda: gettext("Some rows are empty: their tokens have no links."),
+    "links": lambda: gettext("The file has links, not weights: all links of a token get the same weight."),
+    "cut-names": lambda: gettext(
+        "The file cuts long tokens: it keeps 7 letters of a source token and 10 of a target token."
+    ),
+    "padding": lambda: gettext("Padding rows or columns were removed."),
+    "energies-differ": lambda: gettext("The softmax of the file’s energies does not give the weights in the matrix."),
+    "one-head": lambda: gettext("The file’s attention is that of one head."),
+    "mean-of-heads": lambda: gettext("The weights are the mean of several heads or layers."),
+    "transposed": lambda: gettext("The file has a row for each source token, so the matrix was transposed."),
+    "pair-arrays-ignored": lambda: gettext(
+        "The file has several sentence pairs. Energies, states and attributions are read only from a file of one pair."
+    ),
+    "linked-source-end": lambda: gettext("A link that points past the last source token is read as a link to </s>."),
+    "linked-target-end": lambda: gettext("A link that points past the last target token is read as a link to </s>."),
+    "counted-from-0": lambda: gettext("In this file, token numbers start at 0, although the file format starts at 1."),
+    "counted-from-1": lambda: gettext(
+        "The first token is read as number 1. No link names token 0; if the first token were number 0, some links "
+        "would go past the last token."
+    ),
+    "counted-from-0-assumed": lambda: gettext(
+        "The first token is read as number 0, although no link names token 0. The links would also be valid if "
+        "token numbers started at 1."
+    ),
+    "counted-by-format": lambda: gettext("In this format, token numbers start at 1."),
+    "probabilities": lambda: gettext(
+        "The links have probabilities: the weights in the row of a token are proportional to the probabilities "
+        "of its links."
+    ),
+    "phrases": lambda: gettext(
+        "The file links phrases: each target word of a phrase pair is linked to each source word of the pair."
+    ),
+    "null-links": lambda: gettext("Links to word 0, which stands for “no word”, were left out."),
+    "target-first": lambda: gettext("In this file, each link names the target token first."),
+    "best-only": lambda: gettext("The file has several translations of a sentence; only the first one is read."),
+    "reordered": lambda: gettext(
+        "The sentences in the file are not sorted by number; they are shown in the order of their numbers."
+    ),
+    "margins-dropped": lambda: gettext("attnviz left out the file’s column of entropies and its row of sums."),
+    "index-dropped": lambda: gettext(
+        "The file numbers its rows or columns 0, 1, …; attnviz left out these numbers, which are not tokens."
+    ),
+    "unescaped": lambda: gettext("The escape sequences of Moses’ tokenizer were decoded."),
+}
+"""Sentences by key in `trace.attention_record.REMARKS`."""

@@ -1,0 +1,144 @@
+"""Labels in figures, sentences and files: shortened or quoted pieces, what a weight sums up, headings, the search.
+
+A source word has the *sum* of the weights of its pieces, a target word the *mean* of its steps. One attention therefore
+has three numbers; a text of this module beside each says which one it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from attnviz.analysis.grid import By, Face
+from attnviz.analysis.numbers import percent
+from attnviz.languages import gettext, ngettext
+from attnviz.text import SPACE, isolated, piece_name, without_isolates
+from attnviz.trace import Aligned, Record
+from attnviz.trace.aligned import AttentionMatrix
+
+LONGEST = 16
+"""Characters of the longest axis label; hover texts are longer."""
+
+
+def shorten(text: str, longest: int = LONGEST) -> str:
+    """Return `text`, shortened to `longest` characters with an ellipsis; right-to-left text stands in isolates."""
+    text = without_isolates(text)
+    return isolated(text if len(text) <= longest else text[: longest - 1] + "…")
+
+
+def quote(text: str) -> str:
+    """Return `text` in the quotation marks of the current language."""
+    return gettext("“{text}”", text=isolated(text))
+
+
+_PUNCTUATION_NAMES: dict[str, Callable[[], str]] = {
+    "": lambda: gettext("a blank"),
+    "'": lambda: gettext("an apostrophe"),
+    '"': lambda: gettext("a quotation mark"),
+    ",": lambda: gettext("a comma"),
+    ".": lambda: gettext("a full stop"),
+    "-": lambda: gettext("a hyphen"),
+}
+
+
+def punctuation_name(piece: str) -> str | None:
+    """Return the name of a piece that would be illegible in quotation marks, such as a comma; None for others."""
+    name = _PUNCTUATION_NAMES.get(piece.strip(SPACE))
+    return None if name is None else name()
+
+
+def quoted_name(piece: str) -> str:
+    """Return the label of a piece in quotation marks; spaces and small marks by name."""
+    return punctuation_name(piece) or quote(shorten(piece_name(piece), 30))
+
+
+def everyday_name(piece: str) -> str:
+    """Return the label of a piece in everyday words: `quoted_name`, but "the end mark" for `</s>`."""
+    return gettext("the end mark") if piece == "</s>" else quoted_name(piece)
+
+
+def end_name() -> str:
+    """Return what stands for `</s>` among words, at the level of detail "idea"."""
+    return gettext("(end)")
+
+
+def subscript(number: int) -> str:
+    """Return `number` in subscript digits."""
+    return "".join("₀₁₂₃₄₅₆₇₈₉"[int(digit)] for digit in str(number))
+
+
+def size_text(by: By, rows: int, columns: int) -> str:
+    """Return the size of an alignment in words or pieces."""
+    if by == "words":
+        target = ngettext("{count} target word", "{count} target words", rows)
+        source = ngettext("{count} source word", "{count} source words", columns)
+    else:
+        target = ngettext("{count} target piece", "{count} target pieces", rows)
+        source = ngettext("{count} source piece", "{count} source pieces", columns)
+    return gettext("{target} and {source}", target=target, source=source)
+
+
+def merged_cell_text(steps: int, pieces: int) -> str:
+    """Return how a cell's weight was merged from steps and source pieces; empty for one of each."""
+    if steps > 1 and pieces > 1:
+        return gettext("mean of {steps} steps, sum of {pieces} pieces", steps=steps, pieces=pieces)
+    if steps > 1:
+        return gettext("mean of {steps} steps", steps=steps)
+    return gettext("sum of {pieces} pieces", pieces=pieces) if pieces > 1 else ""
+
+
+def summed_pieces_text(pieces: int) -> str:
+    """Return which pieces the weight of a source word at one step sums; empty for a word of one piece."""
+    if pieces < 2:
+        return ""
+    return gettext("both pieces") if pieces == 2 else gettext("all {count} pieces", count=pieces)
+
+
+def word_share_text(trace: AttentionMatrix, step: int, piece: int) -> str:
+    """Return, for 0-based `piece` of a longer source word, the share of the whole word at 0-based `step`."""
+    words = trace.words()
+    for word, group in zip(words.source, words.source_groups, strict=True):
+        if piece in group and len(group) > 1:
+            share = percent(float(trace.alignment[step, list(group)].sum()))
+            return gettext(
+                ", {pieces} of {word} {share}",
+                pieces=summed_pieces_text(len(group)),
+                word=quote(shorten(word, 30)),
+                share=share,
+            )
+    return ""
+
+
+def search_name(trace: Record, forced_name: str) -> str:
+    """Return the name of the decoding method; `forced_name` is that of forced decoding."""
+    return {
+        "greedy": gettext("greedy search"),
+        "beam": gettext("beam search, width {width}", width=trace.search.beam),
+        "forced": forced_name,
+    }[trace.search.method]
+
+
+def heatmap_heading(by: By, root: bool, face: Face = "before") -> str:
+    """Return the title of the heatmap."""
+    if face == "after":
+        share = "√α′" if root else "α′"
+        if by == "words":
+            return gettext("Alignment: posterior attention {share}, word by word", share=share)
+        return gettext("Alignment: posterior attention {share}, piece by piece", share=share)
+    if face == "difference":
+        if by == "words":
+            return gettext("How knowing the written word changes the alignment: α′ − α, word by word")
+        return gettext("How knowing the written word changes the alignment: α′ − α, piece by piece")
+    weight = "√α" if root else "α"
+    if by == "words":
+        return gettext("Alignment: attention weights {weight}, word by word", weight=weight)
+    return gettext("Alignment: attention weights {weight}, piece by piece", weight=weight)
+
+
+def step_heading(trace: Aligned, step: int, picture: str, source: int | None = None) -> str:
+    """Return the title of the figure `picture` of 0-based `step`, and of 0-based source piece `source` if given."""
+    piece = quote(shorten(piece_name(trace.target_pieces[step]), 24))
+    if source is not None:
+        source_name = quote(shorten(piece_name(trace.source_pieces[source]), 24))
+        piece = gettext("{piece} looking at {source}", piece=piece, source=source_name)
+    count = len(trace.target_pieces)
+    return gettext("{picture}: step {i} of {n}, {piece}", picture=picture, i=step + 1, n=count, piece=piece)

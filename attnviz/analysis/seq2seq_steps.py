@@ -1,0 +1,299 @@
+"""The decoder step of an imported recurrent translator: its stages in words, and equation templates with their numbers.
+
+Energies, softmax and context are worded in `stages` and `equations`, the state and the word here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from attnviz.analysis.energy import (
+    NEW,
+    OLD,
+    terms,
+)
+from attnviz.analysis.equations import (
+    Equation,
+    Texts,
+    attention_texts,
+    context_equation,
+    energy_equation,
+    softmax_equation,
+    state_change_texts,
+    written_piece_texts,
+)
+from attnviz.analysis.labels import (
+    quoted_name,
+    subscript,
+)
+from attnviz.analysis.numbers import (
+    aligned,
+    coloured,
+    decimal,
+    number,
+    percent,
+    vector,
+)
+from attnviz.analysis.stages import (
+    Stage,
+    context_stage,
+    energy_stage,
+    softmax_stage,
+    word_choice_texts,
+)
+from attnviz.languages import gettext
+from attnviz.palette import Palette, ThemeName, palette
+from attnviz.trace import Seq2SeqTrace
+
+
+def seq2seq_equations(trace: Seq2SeqTrace, theme: ThemeName = "light") -> tuple[Equation, ...]:
+    """Return the equation templates of all steps, in order of execution.
+
+    `seq2seq_texts_of_step` fills them, and `texts_of_source` and `texts_of_cells`, as for RNNsearch.
+    """
+    colours = palette(theme)
+    state = OLD if trace.queries_previous_state else NEW
+    note = gettext("Softmax turns energies into positive weights that add up to 1.")
+    attention = (
+        energy_equation(trace, colours, state),
+        softmax_equation(trace, note),
+        context_equation(trace, colours),
+    )
+    recurrence = (_lstm_equation if trace.config["cell"] == "lstm" else _gru_equation)(trace, colours)
+    return (
+        (*attention, recurrence, _word_equation(trace, colours))
+        if trace.queries_previous_state
+        else (recurrence, *attention, _word_equation(trace, colours))
+    )
+
+
+def seq2seq_texts_of_step(trace: Seq2SeqTrace, step: int, theme: ThemeName = "light") -> Texts:
+    """Return the texts of 0-based `step` that hold for all source pieces."""
+    state_texts = _lstm_texts if trace.config["cell"] == "lstm" else state_change_texts
+    texts = {"i": str(step + 1), "before": str(step), "context": vector(trace.contexts[step])}
+    return (
+        texts
+        | state_texts(trace, step)
+        | written_piece_texts(trace, step)
+        | attention_texts(trace, step, palette(theme))
+    )
+
+
+def _input_line(trace: Seq2SeqTrace, colours: Palette) -> str:
+    """Return the equation of the last layer's input."""
+    if (layers := trace.layer_states.shape[1]) > 1:
+        below = coloured(colours.decoder, rf"s_{{⟦i⟧}}^{{({layers - 1})}}")
+        return rf"x_{{⟦i⟧}} &= {below}"
+    if trace.queries_previous_state:
+        context = coloured(colours.context, "c_{⟦i⟧}")
+        joined = f"[E y_{{⟦before⟧}} ; {context}]"
+        return rf"x_{{⟦i⟧}} &= \max(0, W_x {joined} + b_x)" if trace.config["combined"] else rf"x_{{⟦i⟧}} &= {joined}"
+    return (
+        r"x_{⟦i⟧} &= [E y_{⟦before⟧} ; t_{⟦before⟧}]"
+        if trace.config["input_feeding"]
+        else (r"x_{⟦i⟧} &= E y_{⟦before⟧}")
+    )
+
+
+def _gru_equation(trace: Seq2SeqTrace, colours: Palette) -> Equation:
+    new, old, candidate, unit = (
+        coloured(colours.decoder, body) for body in ("s_{⟦i⟧}", "s_{⟦before⟧}", r"\tilde s_{⟦i⟧}", "s_{⟦i⟧,⟦unit⟧}")
+    )
+    lines = (
+        _input_line(trace, colours),
+        rf"z_{{⟦i⟧}} &= \sigma(W_z x_{{⟦i⟧}} + b_z + U_z {old} + b_z')",
+        rf"r_{{⟦i⟧}} &= \sigma(W_r x_{{⟦i⟧}} + b_r + U_r {old} + b_r')",
+        rf"{candidate} &= \tanh\bigl(W x_{{⟦i⟧}} + b + r_{{⟦i⟧}} \odot (U {old} + b')\bigr)",
+        rf"{new} &= (1 - z_{{⟦i⟧}}) \odot {candidate} + z_{{⟦i⟧}} \odot {old}",
+        rf"{unit} &= ⟦open⟧\,(⟦proposal⟧) + ⟦gate⟧\,(⟦kept⟧)",
+        r"&= ⟦moved⟧",
+        rf"{new} &= ⟦state⟧",
+    )
+    note = gettext(
+        "The state is updated by the gated recurrent unit (GRU) of PyTorch. The reset gate r is applied after the "
+        "matrix U. The update gate z says how much of the old state is kept. The equation shows unit {unit}, which "
+        "changed most.",
+        unit="⟦unit⟧",
+    )
+    return Equation(4, aligned(*lines), note)
+
+
+def _lstm_equation(trace: Seq2SeqTrace, colours: Palette) -> Equation:
+    new, old, unit = (coloured(colours.decoder, body) for body in ("s_{⟦i⟧}", "s_{⟦before⟧}", "s_{⟦i⟧,⟦unit⟧}"))
+    gates = (("e", r"\sigma"), ("f", r"\sigma"), (r"\tilde m", r"\tanh"), ("o", r"\sigma"))
+    lines = (
+        _input_line(trace, colours),
+        *(
+            rf"{name}_{{⟦i⟧}} &= {activation}(W_{{{k}}} x_{{⟦i⟧}} + b_{{{k}}} + U_{{{k}}} {old} + b_{{{k}}}')"
+            for k, (name, activation) in enumerate(gates, 1)
+        ),
+        r"m_{⟦i⟧} &= f_{⟦i⟧} \odot m_{⟦before⟧} + e_{⟦i⟧} \odot \tilde m_{⟦i⟧}",
+        rf"{new} &= o_{{⟦i⟧}} \odot \tanh m_{{⟦i⟧}}",
+        r"m_{⟦i⟧,⟦unit⟧} &= ⟦forget⟧\,(⟦kept⟧) + ⟦enter⟧\,(⟦proposal⟧)",
+        r"&= ⟦memory⟧",
+        rf"{unit} &= ⟦out⟧\,\tanh(⟦memory⟧) = ⟦moved⟧",
+        rf"{new} &= ⟦state⟧",
+    )
+    note = gettext(
+        "The state is updated by the LSTM of PyTorch. The LSTM keeps a memory m beside the state s. The equation "
+        "shows unit {unit}, which changed most.",
+        unit="⟦unit⟧",
+    )
+    return Equation(4, aligned(*lines), note)
+
+
+def _word_equation(trace: Seq2SeqTrace, colours: Palette) -> Equation:
+    state, context = coloured(colours.decoder, "s_{⟦i⟧}"), coloured(colours.context, "c_{⟦i⟧}")
+    symbols = terms(trace)
+    bias = f" + {symbols.logit_bias}" if symbols.logit_bias else ""
+    readout_bias = f" + {symbols.readout.bias}" if symbols.readout.bias else ""
+    affine = f"{symbols.readout.state} [{state} ; {context}]{readout_bias}"
+    if trace.linear:
+        joined = f"[{state} ; {context} ; {symbols.embedded}]"
+        first = rf"t_{{⟦i⟧}} &= {joined if trace.config['readout'] == 'joined' else affine}"
+        note = (
+            gettext(
+                "The readout is linear: it only multiplies state, context and previous word by weights and adds the "
+                "products. So a logit is exactly a sum of parts: one for each input and bias."
+            )
+            if trace.config["readout"] == "joined"
+            else gettext(
+                "The readout is linear: it only multiplies state and context by weights and adds the products. So a "
+                "logit is exactly a sum of parts: one for each input and bias."
+            )
+        )
+    elif trace.config["readout"] == "state":
+        first = rf"t_{{⟦i⟧}} &= {state}"
+        note = gettext("The logits are computed from the new state alone: the context vector acts through the state.")
+    else:
+        first = rf"t_{{⟦i⟧}} &= \tanh({affine})"
+        note = gettext(
+            "A tanh lies between context and logit, so a logit of this model does not split into one part per input."
+        )
+    lines = (
+        first,
+        r"&= ⟦readout⟧⟦chosen⟧",
+        rf"p(y_{{⟦i⟧}}) &= \operatorname{{softmax}}({symbols.logit_weights} t_{{⟦i⟧}}{bias})_{{y_{{⟦i⟧}}}}",
+        r"&= ⟦probability⟧",
+    )
+    return Equation(5, aligned(*lines), note)
+
+
+def _lstm_texts(trace: Seq2SeqTrace, step: int) -> Texts:
+    """Return the texts of an LSTM's new state, and of the unit that changed most."""
+    unit = int(np.abs(trace.states[step] - trace.previous_states[step]).argmax())
+    enter, forget, proposal, out = (number(float(gate[unit])) for gate in trace.gates[step, -1])
+    return {
+        "unit": str(unit + 1),
+        "enter": enter,
+        "forget": forget,
+        "proposal": proposal,
+        "out": out,
+        "kept": number(float(trace.previous_memories[step, unit])),
+        "memory": number(float(trace.memories[step, -1, unit])),
+        "moved": number(float(trace.states[step, unit])),
+        "state": vector(trace.states[step]),
+    }
+
+
+def import_stage_titles(trace: Seq2SeqTrace) -> dict[int, str]:
+    """Return the names of the stages; where the query is s_i, the state changes before attention."""
+    state = {4: gettext("The state moves")}
+    attention = {1: gettext("Query meets keys"), 2: gettext("Softmax"), 3: gettext("The context vector is built")}
+    word = {5: gettext("The word is chosen")}
+    return attention | state | word if trace.queries_previous_state else state | attention | word
+
+
+def narrate_seq2seq(trace: Seq2SeqTrace, step: int) -> tuple[Stage, ...]:
+    """Return the stages of 0-based `step` in words: those of `import_stage_titles`."""
+    functions: dict[int, Callable[[Seq2SeqTrace, int], tuple[str, str]]] = {
+        1: energy_stage,
+        2: softmax_stage,
+        3: context_stage,
+        4: _state_stage,
+        5: _word_stage,
+    }
+    titles = import_stage_titles(trace).items()
+    return tuple(Stage(number, title, *functions[number](trace, step)) for number, title in titles)
+
+
+def no_logit_attribution_reason() -> str:
+    """Return why a logit does not split into parts in a model with a tanh or a cell before its output layer."""
+    return gettext(
+        "This model has no logit attribution, because a logit does not split into one part per input. A tanh or a GRU "
+        "lies between the context vector and the logit."
+    )
+
+
+def _state_stage(trace: Seq2SeqTrace, step: int) -> tuple[str, str]:
+    lstm = trace.config["cell"] == "lstm"
+    keep_gate = trace.gates[step, -1, 1]  # update gate of a GRU, forget gate of an LSTM
+    before, after = trace.previous_states[step], trace.states[step]
+    unit = int(np.abs(after - before).argmax())
+    share = percent(float(keep_gate.mean()))
+    values = {"count": len(after), "kept": share, "from_": _candidate_inputs(trace, step)}
+    if lstm:
+        start = gettext(
+            "On average over {count} units, the forget gate keeps {kept} of the memory. The new part of the memory is "
+            "made from {from_}.",
+            **values,
+        )
+        outcome = gettext("{kept} of the memory kept", kept=share)
+    else:
+        values["new"] = percent(1 - float(keep_gate.mean()))
+        start = gettext(
+            "On average over {count} units, the state keeps {kept} of its old value and takes {new} from the "
+            "candidate. The candidate is made from {from_}.",
+            **values,
+        )
+        outcome = gettext("{kept} of the state kept, {new} rewritten", kept=share, new=values["new"])
+    most = gettext(
+        "Unit {unit} of the state changed most, from {before} to {after}.",
+        unit=unit + 1,
+        before=decimal(float(before[unit])),
+        after=decimal(float(after[unit])),
+    )
+    layers = trace.layer_states.shape[1]
+    which = "" if layers == 1 else gettext("The last of the {count} layers is shown.", count=layers)
+    return " ".join(filter(None, (start, most, which))), outcome
+
+
+def _candidate_inputs(trace: Seq2SeqTrace, step: int) -> str:
+    """Return the inputs of the candidate of the last layer."""
+    if trace.layer_states.shape[1] > 1:
+        return gettext("the state of the layer below")
+    piece = quoted_name(trace.previous_pieces[step])
+    if trace.queries_previous_state:
+        return gettext("{piece} and {vector}", piece=piece, vector=f"c{subscript(step + 1)}")
+    if trace.config["input_feeding"]:
+        return gettext("{piece} and {vector}", piece=piece, vector=f"t{subscript(step)}")
+    return piece
+
+
+def _word_stage(trace: Seq2SeqTrace, step: int) -> tuple[str, str]:
+    rest, outcome = word_choice_texts(trace, step)
+    readout = trace.config["readout"]
+    if readout == "joined":
+        start = gettext(
+            "State, context and previous word, {count} numbers in all, determine the logit of every word.",
+            count=trace.readouts.shape[1],
+        )
+    elif readout == "affine":
+        start = gettext(
+            "A matrix combines the state and the context vector into {count} numbers, which determine the logit of "
+            "every word.",
+            count=trace.readouts.shape[1],
+        )
+    elif readout == "state":
+        start = gettext(
+            "The new state, {count} numbers in all, determines the logit of every word.", count=trace.readouts.shape[1]
+        )
+    else:
+        start = gettext(
+            "A matrix and tanh combine the state and the context vector into {count} numbers between −1 and 1. The "
+            "{count} numbers determine the logit of every word.",
+            count=trace.readouts.shape[1],
+        )
+    return f"{start} {rest}", outcome

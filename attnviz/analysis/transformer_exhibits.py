@@ -1,0 +1,379 @@
+"""Exhibits of *To the transformer*: forms of attention and their costs, what each changes and why, and equations.
+
+An exhibit is behind the row of weights at the top of the page. The equations mark changed lines: the score in the first
+three exhibits, and the weighted sum in the second and third. The last exhibit has no equations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import (
+    Any,
+    Literal,
+    NamedTuple,
+)
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.analysis.equations import Equation
+from attnviz.analysis.heads import HeadTrace
+from attnviz.analysis.numbers import (
+    aligned,
+    coloured,
+    thousands,
+)
+from attnviz.analysis.why_attention import TextSection
+from attnviz.languages import gettext
+from attnviz.palette import (
+    ThemeName,
+    palette,
+)
+from attnviz.trace import (
+    FloatArray,
+    Trace,
+)
+from attnviz.trace.trace import (
+    additive_energy,
+    query_and_key,
+)
+
+Form = Literal["additive", "general", "product", "scaled", "heads"]
+"""Names of the forms, in the order of the page *To the transformer*."""
+
+
+@dataclass(frozen=True, eq=False)
+class AttentionForm:
+    """Attention of every step to the source pieces in one form."""
+
+    weights: FloatArray
+    """alpha_ij, (Ty, Tx); rows sum to 1. With several heads, their mean."""
+    scores: FloatArray | None = None
+    """e_ij, whose softmax over j is alpha_ij, (Ty, Tx); None with several heads."""
+    heads: FloatArray | None = None
+    """Weights of each head, (H, Ty, Tx); None with a single distribution."""
+
+
+def attention_forms(additive: Trace, general: Trace, head: HeadTrace | None) -> dict[Form, AttentionForm]:
+    """Return the forms of translations with the same pieces; without a `head`, those of recurrent models only.
+
+    `head` is a cross-attention head with scores q_i . k_j / sqrt(d). "product" leaves out the division by sqrt(d), and
+    "heads" has all heads of its layer.
+    """
+    forms: dict[Form, AttentionForm] = {
+        "additive": AttentionForm(additive.alignment, additive.energies),
+        "general": AttentionForm(general.alignment, general.energies),
+    }
+    if head is None:
+        return forms
+    products = head.queries.astype(np.float64) @ head.keys.astype(np.float64).T
+    heads = head.trace.cross_weights[head.layer]
+    return forms | {
+        "product": AttentionForm(_softmax(products), products.astype(np.float32)),
+        "scaled": AttentionForm(head.weights, head.scores),
+        "heads": AttentionForm(heads.mean(axis=0), heads=heads),
+    }
+
+
+def _softmax(scores: NDArray[np.float64]) -> FloatArray:
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+    weights: FloatArray = (powers / powers.sum(axis=1, keepdims=True)).astype(np.float32)
+    return weights
+
+
+def instructive_step(forms: Mapping[Form, AttentionForm]) -> int:
+    """Return the 0-based step at which the forms differ most in their largest weight.
+
+    Steps at which all forms have their largest weight at the same source piece come first.
+    """
+    weights = np.stack([form.weights for form in forms.values()])
+    strongest, largest = weights.argmax(axis=2), weights.max(axis=2)
+    agree = (strongest == strongest[0]).all(axis=0)
+    return int((largest.max(axis=0) - largest.min(axis=0) + agree).argmax())
+
+
+@dataclass(frozen=True)
+class Multiplications:
+    """Multiplications for all energies of a sentence, by purpose."""
+
+    keys: int
+    """Once for each source piece: U_a h_j, or P h_j."""
+    queries: int
+    """Once for each step: W_a s_{i-1}; 0 for general attention."""
+    pairs: int
+    """For each step and source piece: the units times v_a, or times one another."""
+    tanh: int
+    """Number of tanh evaluations, which cost several multiplications each."""
+
+    @property
+    def total(self) -> int:
+        """All multiplications, without tanh."""
+        return self.keys + self.queries + self.pairs
+
+
+def count_multiplications(config: Mapping[str, Any], source: int, target: int) -> Multiplications:
+    """Return the counts for a model's `config`, additive or general, `source` pieces Tx and `target` pieces Ty.
+
+    Additive, with n' alignment units: 2n n' Tx + n n' Ty + n' Tx Ty, and n' Tx Ty tanh. General: 2n n Tx + n Tx Ty.
+    Raise ValueError for another kind of attention.
+    """
+    n, kind = int(config["hidden_size"]), str(config["attention"])
+    if kind == "general":
+        return Multiplications(2 * n * n * source, 0, n * source * target, 0)
+    if kind == "additive":
+        units = int(config["alignment_size"])
+        pairs = units * source * target
+        return Multiplications(2 * n * units * source, n * units * target, pairs, pairs)
+    raise ValueError(f"nothing is counted for attention {kind!r}")
+
+
+ExhibitName = Literal["dot", "pair", "heads", "answers"]
+"""Names of the exhibits, in order of the page."""
+
+
+def work_equation(
+    additive: Multiplications, dot: Multiplications, sizes: tuple[int, int], lengths: tuple[int, int]
+) -> Equation:
+    """Return both counts as formulas; `sizes` are the units of state and energy, `lengths` those of the sentences."""
+    (state_size, key_size), (source, target) = sizes, lengths
+    lines = (
+        rf"\text{{{gettext('additive')}}} &= 2n n' T_x + n n' T_y + n' T_x T_y",
+        rf"&= 2 \cdot {state_size} \cdot {key_size} \cdot {source} + {state_size} \cdot {key_size} \cdot {target}",
+        rf"&\quad + {key_size} \cdot {source} \cdot {target}",
+        rf"&= {_number(additive.total)}",
+        rf"\text{{{gettext('general')}}} &= 2n n\, T_x + n\, T_x T_y",
+        rf"&= 2 \cdot {state_size} \cdot {state_size} \cdot {source} + {state_size} \cdot {source} \cdot {target}",
+        rf"&= {_number(dot.total)}",
+    )
+    note = gettext(
+        "The state has n units, and the additive energy has n′ units. The English sentence has Tₓ pieces, and the "
+        "French sentence has Tᵧ pieces. An annotation has 2n numbers."
+    )
+    return Equation(1, aligned(*lines), note)
+
+
+def work_sentence(additive: Multiplications, dot: Multiplications) -> str:
+    """Return what general attention saves, and where."""
+    return gettext(
+        "All energies of this sentence take {additive} multiplications with additive attention, or {dot} with general "
+        "attention. General attention uses the state directly as its query, which saves {queries} multiplications. "
+        "General attention computes no tanh, while additive attention computes tanh {tanh} times. With general "
+        "attention, the energies of a step are a single product of a matrix and a vector.",
+        additive=thousands(additive.total),
+        dot=thousands(dot.total),
+        queries=thousands(additive.queries),
+        tanh=thousands(additive.tanh),
+    )
+
+
+def _number(count: int) -> str:
+    return thousands(count).replace("\u202f", r"\ ").replace(",", "{,}")
+
+
+class EquationLine(NamedTuple):
+    """A line of the equations, in LaTeX, and the line that it replaces."""
+
+    now: str
+    before: str = ""
+
+
+_SOFTMAX = r"\alpha_{ij} = \operatorname{softmax}_j(%s)"
+_DOT_SCORE = r"e_{ij} = s_{i-1}^\top P\, h_j"
+_ADDITIVE_SCORE = rf"e_{{ij}} = {additive_energy(query_and_key())}"
+_EMBEDDING_SCORE = r"e_{ij} = F(a_i)^\top F(b_j)"
+_ANNOTATION_SUM = r"c_i = \textstyle\sum_j \alpha_{ij}\, h_j"
+_EMBEDDING_SUM = r"\beta_i = \textstyle\sum_j \alpha_{ij}\, b_j"
+EQUATION_LINES: dict[ExhibitName, tuple[EquationLine, ...]] = {
+    "dot": (
+        EquationLine(_DOT_SCORE, _ADDITIVE_SCORE),
+        EquationLine(_SOFTMAX % "e_{ij}"),
+        EquationLine(_ANNOTATION_SUM),
+    ),
+    "pair": (
+        EquationLine(_EMBEDDING_SCORE, _DOT_SCORE),
+        EquationLine(_SOFTMAX % "e_{ij}"),
+        EquationLine(_EMBEDDING_SUM, _ANNOTATION_SUM),
+    ),
+    "heads": (
+        EquationLine(r"s_{ij} = q_i^\top k_j \big/ \sqrt{d}, \quad q = W_Q\, x,\; k = W_K\, m", _EMBEDDING_SCORE),
+        EquationLine(_SOFTMAX % "s_{ij}"),
+        EquationLine(r"z_i = \textstyle\sum_j \alpha_{ij}\, v_j, \quad v = W_V\, m", _EMBEDDING_SUM),
+    ),
+    "answers": (),
+}
+"""The lines of each exhibit."""
+
+
+def exhibit_equation(exhibit: ExhibitName, theme: ThemeName) -> Equation:
+    """Return the lines of an exhibit, with changed lines marked and their previous form."""
+    ink = palette(theme)
+    rows = []
+    for now, before in EQUATION_LINES[exhibit]:
+        if before:
+            rows.append(rf"& {coloured(ink.quiet, before)} & {coloured(ink.quiet, _latex_text(gettext('before')))}")
+            mark = coloured(ink.context, r"\blacktriangleright")
+            rows.append(
+                rf"{mark} & {coloured(ink.context, now)} & {coloured(ink.context, _latex_text(gettext('changed')))}"
+            )
+        else:
+            rows.append(rf"& {now} &")
+    return Equation(1, r"\begin{array}{rll}" + r" \\[6pt] ".join(rows) + r"\end{array}", note(exhibit))
+
+
+def _latex_text(text: str) -> str:
+    return rf"\quad\text{{{text}}}"
+
+
+def note(exhibit: ExhibitName) -> str:
+    """Return the meaning of the symbols of an exhibit."""
+    return {
+        "dot": gettext(
+            "From additive to general attention, only the energy e changes; softmax and sum stay the same. s is the "
+            "decoder state, h the annotation of an English piece; v, W, U and P are learned."
+        ),
+        "pair": gettext(
+            "Two things change: the energy e, and the sum, which adds up embeddings instead of annotations. The "
+            "vector a is the embedding of an English piece, b the embedding of a French piece. F is a small "
+            "feed-forward network."
+        ),
+        "heads": gettext(
+            "Two things change: a score s replaces the energy, and the sum adds up values instead of embeddings. A "
+            "separate matrix computes the values. The query is computed from the residual stream x, keys and values "
+            "from the residual stream m. d is the number of units of a head. Every head has its own matrices W."
+        ),
+        "answers": "",
+    }[exhibit]
+
+
+def exhibit_titles() -> dict[str, str]:
+    """Return the titles of the exhibits behind the row."""
+    return {
+        "dot": gettext("Additive and general"),
+        "pair": gettext("No recurrence"),
+        "heads": gettext("Heads and layers"),
+    }
+
+
+def introduction() -> TextSection:
+    """Return the introduction of the page."""
+    return TextSection(
+        gettext("To the transformer"),
+        (
+            gettext(
+                "Four changes to one formula lead from the attention of 2014 to the transformer. Choose the five forms "
+                "in order."
+            ),
+        ),
+    )
+
+
+def exhibit_section(exhibit: ExhibitName) -> TextSection:
+    """Return the text of an exhibit."""
+    return {"dot": _dot_section, "pair": _pair_section, "heads": _heads_section, "answers": _answers_section}[exhibit]()
+
+
+def _dot_section() -> TextSection:
+    return TextSection(
+        gettext("From additive to general attention"),
+        (
+            gettext(
+                "One formula changes: the one that says how well a word fits the decoder state. Word and state are "
+                "lists of numbers. Bahdanau et al. use a small network: it adds the lists of word and state, applies "
+                "tanh to each sum, and takes a weighted sum of the results. Luong et al. (2015) multiply the lists of "
+                "word and state number by number and add up the products (“general” attention). Two lists that point "
+                "in the same direction give a large sum. Luong’s formula takes fewer multiplications than Bahdanau’s. "
+                "The numbers of multiplications are below. The drawback of Luong’s formula: a learned matrix P must "
+                "first give both lists the same length."
+            ),
+        ),
+        gettext(
+            "The additive model and the general model are forced to write the same French words, so that you can "
+            "compare their attention step by step. Choose a French piece (← →) and an English piece (↑ ↓, or click)."
+        ),
+    )
+
+
+def _pair_section() -> TextSection:
+    return TextSection(
+        gettext("Attention without recurrence"),
+        (
+            gettext(
+                "What changes: to compute a word, the model needs no result from the previous word. Each piece is "
+                "represented only by its embedding, a list of numbers read from a table. So all pieces can be "
+                "computed at the same time. The drawback is the loss of word order: attention is a weighted sum, "
+                "which is the same in any word order. To recover word order, the transformer adds to each embedding "
+                "numbers that encode the position of the piece (first, second, third)."
+            ),
+            gettext(
+                "The model of Parikh et al. (2016) compares two sentences. Each piece of one sentence looks for "
+                "matching pieces in the other sentence and is compared with the pieces found. The comparisons of all "
+                "pieces are then added up. The model of Parikh et al. said whether one sentence follows from another. "
+                "Our model says whether one sentence is a translation of another; our model itself does not translate."
+            ),
+        ),
+    )
+
+
+def _heads_section() -> TextSection:
+    return TextSection(
+        gettext("Scaled dot products, heads and layers"),
+        (
+            gettext(
+                "Vaswani et al. (2017) replaced recurrence by attention. English words look at each other; French "
+                "words look at the words already written, then look at the English words. A head computes one "
+                "attention distribution; several heads, each with its own matrices, work side by side. A layer is a "
+                "row of heads; each layer reads the output of the layer before it. One drawback: every layer compares "
+                "every word with every other word. Another drawback: the model has to learn word order from positions."
+            ),
+            gettext(
+                "In a head, three matrices turn each piece into three lists of numbers (projections). The query "
+                "is what the piece looks for. The key is what other pieces compare their queries with. The value "
+                "is what the piece passes on. Products of queries and keys are divided by √d, so that they do "
+                "not grow with the length d of the lists. The output of a head is added to the residual stream, "
+                "the list of numbers that runs through all layers. A mask keeps each French word from attending "
+                "to words that are not written yet."
+            ),
+        ),
+        gettext(
+            "Below are all heads of small-transformer for your sentence. A row is a query, a column is a key; a "
+            "bright cell is a large weight (the shade is √α). Choose a head to open it."
+        ),
+    )
+
+
+def _answers_section() -> TextSection:
+    return TextSection(
+        gettext("All five models, side by side"),
+        (
+            gettext(
+                "Five models translate your sentence: one with a fixed vector, one with general attention, one with "
+                "additive attention, a transformer, and en-fr, the large additive model. The four small models had "
+                "the same data, number of updates and vocabulary. The model en-fr is larger than the four small "
+                "models and was trained far longer. The model without recurrence does not translate, so it is not "
+                "among the five models. BLEU, 0 to 100, measures how many runs of words a translation shares with a "
+                "human translation."
+            ),
+        ),
+    )
+
+
+REFERENCES = (
+    (
+        "Bahdanau, Cho & Bengio (2014)",
+        "Neural machine translation by jointly learning to align and translate",
+        "1409.0473",
+    ),
+    (
+        "Luong, Pham & Manning (2015)",
+        "Effective approaches to attention-based neural machine translation",
+        "1508.04025",
+    ),
+    (
+        "Parikh, Täckström, Das & Uszkoreit (2016)",
+        "A decomposable attention model for natural language inference",
+        "1606.01933",
+    ),
+    ("Vaswani et al. (2017)", "Attention is all you need", "1706.03762"),
+)
+"""References: authors, title, arXiv number."""

@@ -1,0 +1,560 @@
+"""What-ifs: weights to copy, the effect of a change on a step, and sentences about changes and effects."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import (
+    Collection,
+    Iterator,
+    Sequence,
+)
+from dataclasses import asdict, dataclass
+from difflib import SequenceMatcher
+from typing import (
+    Any,
+    Literal,
+    NamedTuple,
+    cast,
+)
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.analysis.labels import (
+    quote,
+    quoted_name,
+    shorten,
+)
+from attnviz.analysis.numbers import (
+    decimal,
+    percent,
+    significant,
+)
+from attnviz.errors import AttnvizError
+from attnviz.languages import format_share, gettext
+from attnviz.text import (
+    SPACE,
+    SPECIAL_PIECES,
+    join_pieces,
+)
+from attnviz.trace import (
+    Recurrent,
+    Trace,
+    WhatIfs,
+)
+from attnviz.trace.changes import (
+    AttendOnly,
+    Change,
+    ExcludeSource,
+    FreezeContext,
+    SetTemperature,
+    SetWeights,
+    TakeHypothesis,
+    UniformAttention,
+    WriteWords,
+)
+from attnviz.trace.interventions import (
+    AttentionIntervention,
+    ExcludePosition,
+    ReplaceEnergies,
+    ReplaceWeights,
+    Temperature,
+    interventions_at,
+)
+
+UNCHANGED = 1e-4
+"""Change of a vector's length, or of a probability, that counts as unchanged; rounding causes less."""
+
+Moment = Literal["same", "other words", "none"]
+"""Whether the words before a step are the same in both translations; "none" where the other ended before."""
+
+
+class PieceChange(NamedTuple):
+    """Probabilities of a piece before and after."""
+
+    piece_id: int
+    piece: str
+    before: float | None
+    """Probability in the other translation; None where not recorded, which means below the recorded ones."""
+    after: float | None
+    """Probability in the changed translation; None where not recorded."""
+
+
+@dataclass(frozen=True, eq=False)
+class StepChange:
+    """A step of a changed translation, compared with the same step of another; numbers of "none" are 0."""
+
+    step: int
+    """0-based step."""
+    moment: Moment
+    context: float
+    """||c' - c|| / ||c||, from 0."""
+    state: float
+    """||s' - s|| / ||s||, from 0."""
+    pieces: tuple[PieceChange, ...]
+    """The likeliest pieces of both, by the larger probability; both written pieces are among them."""
+    written: PieceChange
+    """The piece that the changed translation wrote."""
+    written_before: PieceChange | None
+    """The piece that the other translation wrote; None where it ended before."""
+    least: tuple[float, float]
+    """Smallest recorded probabilities, before and after; unrecorded pieces are below."""
+
+    @property
+    def unchanged(self) -> bool:
+        """Whether context, state, pieces and probabilities are the same within UNCHANGED."""
+        if self.moment == "none" or max(self.context, self.state) > UNCHANGED:
+            return False
+        changes = (abs((piece.after or 0) - (piece.before or 0)) for piece in self.pieces)
+        return self.written_before == self.written and max(changes) <= UNCHANGED
+
+
+_MOST = 10
+"""Number of pieces in a change."""
+
+
+def step_change(before: Trace, after: Trace, step: int) -> StepChange:
+    """Return the change of 0-based `step` from `before` to `after`, with the ten likeliest pieces.
+
+    `after` is the same sentence with an intervention. Raise IndexError where it has no such step.
+    """
+    step = range(len(after.target_ids))[step]
+    if step >= len(before.target_ids):
+        recorded_before = {}
+        moment: Moment = "none"
+    else:
+        recorded_before = _recorded_pieces(before, step)
+        moment = "same" if before.target_ids[:step] == after.target_ids[:step] else "other words"
+    recorded_after = _recorded_pieces(after, step)
+    changes = {
+        piece: PieceChange(
+            piece,
+            (recorded_after.get(piece) or recorded_before[piece])[0],
+            *(side[piece][1] if piece in side else None for side in (recorded_before, recorded_after)),
+        )
+        for piece in {**recorded_after, **recorded_before}
+    }
+    written = changes[after.target_ids[step]]
+    written_before = None if moment == "none" else changes[before.target_ids[step]]
+    numbers = (
+        (0.0, 0.0)
+        if moment == "none"
+        else (
+            _relative_change(before.contexts[step], after.contexts[step]),
+            _relative_change(before.states[step], after.states[step]),
+        )
+    )
+    return StepChange(
+        step,
+        moment,
+        *numbers,
+        _likeliest(changes, written, written_before),
+        written,
+        written_before,
+        (_smallest_probability(before, step), _smallest_probability(after, step)),
+    )
+
+
+def _recorded_pieces(trace: Trace, step: int) -> dict[int, tuple[str, float]]:
+    """Return name and probability of the recorded pieces of a step, by id."""
+    recorded = zip(trace.top_ids[step].tolist(), trace.top_pieces[step], trace.top_probabilities[step], strict=True)
+    pieces = {piece: (name, float(p)) for piece, name, p in recorded}
+    pieces.setdefault(trace.target_ids[step], (trace.target_pieces[step], float(trace.probabilities[step])))
+    return pieces
+
+
+def _smallest_probability(trace: Trace, step: int) -> float:
+    return float(trace.top_probabilities[step].min()) if step < len(trace.target_ids) else 1.0
+
+
+def _likeliest(
+    changes: dict[int, PieceChange], written: PieceChange, written_before: PieceChange | None
+) -> tuple[PieceChange, ...]:
+    """Return the _MOST likeliest pieces, before or after, with the written ones, by the new probability."""
+    ordered = sorted(changes.values(), key=lambda change: -max(change.before or 0, change.after or 0))
+    written_changes = [
+        change for change in (written, written_before) if change is not None and change not in ordered[:_MOST]
+    ]
+    chosen = ordered[: _MOST - len(written_changes)] + written_changes
+    return tuple(sorted(chosen, key=lambda change: (-(change.after or 0), -(change.before or 0))))
+
+
+def _relative_change(before: NDArray[np.float32], after: NDArray[np.float32]) -> float:
+    old, new = before.astype(np.float64), after.astype(np.float64)
+    return float(np.linalg.norm(new - old) / max(np.linalg.norm(old), np.finfo(np.float64).tiny))
+
+
+Array = NDArray[np.float64]
+
+
+def weights_from_links(trace: Trace, step: int, links: Collection[tuple[int, int]]) -> Array:
+    """Return uniform weights (Tx,) over the source words linked to the word of 0-based `step`; they sum to 1.
+
+    Words share the weight equally, and so do the pieces of a word. `links` are (source word, target word), both from 0,
+    as `pharaoh` writes them. Raise AttnvizError where a link names a word that does not exist, or the word has no link.
+    """
+    words = trace.words()
+    # </s>, the last word of both sides, has no links.
+    ends = len(words.source) - 1, len(words.target) - 1
+    word = words.word_at(step)
+    if word == ends[1]:
+        raise AttnvizError(gettext("This step writes the end mark </s>, which has no word links. Choose another step."))
+    for j, i in links:
+        if not (0 <= j < ends[0] and 0 <= i < ends[1]):
+            raise AttnvizError(
+                gettext(
+                    "The link {link} names a word that does not exist. Words are counted from 0; there are "
+                    "{source} source words and {target} target words.",
+                    link=f"{j}-{i}",
+                    source=ends[0],
+                    target=ends[1],
+                )
+            )
+    linked = sorted({j for j, i in links if i == word})
+    if not linked:
+        raise AttnvizError(
+            gettext(
+                "None of the links given ends at the target word “{name}”, so the links give no weights for this "
+                "word. Add a link to this word.",
+                name=words.target[word],
+            )
+        )
+    weights = np.zeros(len(trace.source_pieces))
+    for j in linked:
+        group = list(words.source_groups[j])
+        weights[group] = 1 / len(linked) / len(group)
+    return weights
+
+
+def weights_from_trace(trace: Trace, step: int, other: Trace) -> Array:
+    """Return the attention of `other` for the text of 0-based `step`, as weights over the pieces of `trace`, (Tx,).
+
+    `other` is the same translation of the same sentence by another model. A piece of one model shares its weight among
+    those of the other by characters, spaces not counted; weights sum to 1. Raise AttnvizError where the texts differ.
+    """
+    rows = _overlaps(other.target_pieces, trace.target_pieces)
+    if rows is None:
+        raise AttnvizError(
+            gettext("This model cannot use the attention of a model whose pieces spell a different translation.")
+        )
+    columns = _overlaps(trace.source_surfaces, other.source_surfaces)
+    if columns is None:
+        raise AttnvizError(
+            gettext("This model cannot use the attention of a model whose pieces spell a different source sentence.")
+        )
+    shares = columns @ (rows[:, step] @ other.alignment.astype(np.float64))
+    weights: Array = shares / shares.sum()
+    return weights
+
+
+def _overlaps(pieces: Sequence[str], other_pieces: Sequence[str]) -> Array | None:
+    """Return the share of each of `other_pieces` in each of `pieces`, (pieces, other pieces); columns sum to 1.
+
+    It is None where the pieces do not spell the same text.
+
+    The last piece of both is `</s>`. A piece that is only a space belongs to the next.
+    """
+    texts = [[piece.replace(SPACE, "") for piece in side[:-1]] + ["\0"] for side in (pieces, other_pieces)]
+    if "".join(texts[0]) != "".join(texts[1]):
+        return None
+    owners = [index for index, text in enumerate(texts[0]) for _ in text]
+    shares, offset = np.zeros((len(pieces), len(other_pieces))), 0
+    for column, text in enumerate(texts[1]):
+        covered = owners[offset : offset + max(1, len(text))]
+        np.add.at(shares[:, column], covered, 1 / len(covered))
+        offset += len(text)
+    return shares
+
+
+WordKind = Literal["same", "other", "gone"]
+SpacedWords = Sequence[tuple[str, bool]]
+"""Words, each with whether a space precedes it."""
+
+
+def mean_context_name() -> str:
+    """Return the name of the choice that gives the decoder the mean of the annotations at every step."""
+    return gettext("always the mean annotation")
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word of a what-if, compared with the first translation."""
+
+    text: str
+    kind: WordKind
+    """"same" or "other" than in the first translation, or "gone" where only the first has it."""
+    space: bool
+    """Whether a space precedes it."""
+
+
+@dataclass(frozen=True)
+class WhatIfTexts:
+    """A what-if, or the first translation, in words."""
+
+    description: str
+    """The change."""
+    on: str
+    """What the change was made to, if not to the first translation."""
+    words: tuple[Word, ...]
+    per_word: str
+    """Log probability per word."""
+
+
+def cards(what_ifs: WhatIfs) -> list[WhatIfTexts]:
+    """Return the first translation and each of its what-ifs in words."""
+    return [_texts_of(what_ifs, number) for number in range(len(what_ifs.what_ifs) + 1)]
+
+
+def what_ifs_payload(what_ifs: WhatIfs) -> dict[str, Any]:
+    """Return the what-ifs as a JSON payload for the browser, with their labels."""
+    words = {
+        "title": gettext("What if"),
+        "undo": gettext("Undo"),
+        "all": gettext("All what-ifs ({count})"),
+        "rate": gettext("log p/word"),
+        "about": gettext(
+            "Log probability of all pieces, divided by the number of words. The nearer to 0, the more probable "
+            "the translation."
+        ),
+        "gone": gettext("left out: {word}"),
+    }
+    return {"cards": [asdict(texts) for texts in cards(what_ifs)], "words": words}
+
+
+def probability_change_text(piece: str, before: float, after: float) -> str:
+    """Return how the probability of `piece` changes, as “verte”: 56 % → 10 %."""
+    was, becomes = format_share(before), format_share(after)
+    if was == becomes:
+        return gettext("{piece} keeps {share}", piece=quoted_name(piece), share=was)
+    return gettext("{piece}: {before} → {after}", piece=quoted_name(piece), before=was, after=becomes)
+
+
+def log_probability_per_word(trace: Trace) -> float:
+    """Return Σ_i log p(y_i) over all pieces, `</s>` included, divided by the number of words."""
+    words = [group for group in trace.words().target_groups if trace.target_pieces[group[0]] != "</s>"]
+    return float(trace.log_probabilities.sum()) / max(len(words), 1)
+
+
+def change_text(change: Change, trace: Trace, parent: Trace) -> str:
+    """Return the change that made `trace` from `parent`."""
+    match change:
+        case SetWeights():
+            return _weights_text(change)
+        case AttendOnly(step=step, source=source):
+            return gettext("Step {step} looks only at {piece}", step=step + 1, piece=_source_name(parent, source))
+        case ExcludeSource(step=step, source=source):
+            return gettext("Step {step} does not look at {piece}", step=step + 1, piece=_source_name(parent, source))
+        case UniformAttention(step=step):
+            return gettext("Step {step} looks at all pieces equally", step=step + 1)
+        case FreezeContext(step=step):
+            return gettext("Context vector frozen: every step gets that of step {step}", step=step + 1)
+        case SetTemperature(temperature=math.inf, step=None):
+            return gettext("Every step gets the mean of all annotations")
+        case SetTemperature(temperature=temperature, step=None):
+            return gettext("Temperature {temperature} at every step", temperature=significant(temperature, 3))
+        case SetTemperature(temperature=temperature, step=int(step)):
+            return gettext(
+                "Temperature {temperature} at step {step}", temperature=significant(temperature, 3), step=step + 1
+            )
+        case WriteWords(step=step, pieces=pieces, replaced=replaced):
+            return gettext(
+                "Step {step}: {new} instead of {old}",
+                step=step + 1,
+                new=_written_text(trace, step, len(pieces)),
+                old=_written_text(parent, step, replaced),
+            )
+    return gettext("Another beam search hypothesis")
+
+
+def _weights_text(change: SetWeights) -> str:
+    step = change.step + 1
+    match change.lender:
+        case "step":
+            return gettext("Step {step} looks where step {other} looked", step=step, other=int(change.of) + 1)
+        case "posterior":
+            return gettext("Step {step} uses its posterior attention", step=step)
+        case "links":
+            return gettext("Step {step} follows the gold links", step=step)
+        case "model":
+            return gettext("Step {step} looks where {model} looks", step=step, model=change.of)
+    return gettext("Step {step}: weights set by hand", step=step)
+
+
+def _texts_of(what_ifs: WhatIfs, number: int) -> WhatIfTexts:
+    trace, first = what_ifs.trace(number), what_ifs.first
+    if not number:
+        return WhatIfTexts(
+            gettext("First translation"), "", tuple(words_with_changes(first, first)), _per_word_text(first)
+        )
+    what_if, parent = what_ifs.what_ifs[number - 1], cast("Trace", what_ifs.parent(number))
+    text = change_text(what_if.change, trace, parent)
+    if what_if.held and not isinstance(what_if.change, TakeHypothesis):
+        text = gettext("{told}, words kept", told=text)
+    on = gettext("from what-if {number}", number=what_if.parent) if what_if.parent else ""
+    return WhatIfTexts(text, on, tuple(words_with_changes(trace, first)), _per_word_text(trace))
+
+
+def _per_word_text(trace: Trace) -> str:
+    return decimal(log_probability_per_word(trace))
+
+
+def words_with_changes(trace: Trace, first: Trace) -> Iterator[Word]:
+    """Yield the words of `trace`, compared with those of `first`, without `</s>`.
+
+    A word of `first` that is missing between two that stayed is among them.
+    """
+    yield from changed_words(_spaced_words(trace), _spaced_words(first))
+
+
+def changed_words(words: SpacedWords, first_words: SpacedWords) -> Iterator[Word]:
+    """Yield `words`, compared with `first_words`; both have for each word whether a space precedes it.
+
+    The words before the first difference stay the same: otherwise, of two equal words, the first could be marked
+    where the second was added.
+    """
+    old, new = ([text for text, _ in given] for given in (first_words, words))
+    start = next(
+        (k for k, (one, other) in enumerate(zip(old, new, strict=False)) if one != other), min(len(old), len(new))
+    )
+    yield from (Word(text, "same", space) for text, space in words[:start])
+    matcher = SequenceMatcher(None, old[start:], new[start:], autojunk=False)
+    for kind, i, end, j, last in matcher.get_opcodes():
+        if kind == "delete":
+            yield from (Word(text, "gone", space) for text, space in first_words[start + i : start + end])
+        else:
+            state: WordKind = "same" if kind == "equal" else "other"
+            yield from (Word(text, state, space) for text, space in words[start + j : start + last])
+
+
+def _spaced_words(trace: Trace) -> SpacedWords:
+    """Return the words of a translation without `</s>`, each with whether a space precedes it."""
+    words = zip(trace.words().target, trace.words().target_groups, strict=True)
+    spaced: list[tuple[str, bool]] = []
+    for text, group in words:
+        first = trace.target_pieces[group[0]]
+        if first != "</s>":
+            spaced.append((text, bool(spaced) and (first in SPECIAL_PIECES or first.startswith(SPACE))))
+    return spaced
+
+
+def _source_name(trace: Trace, source: int) -> str:
+    return quoted_name(trace.source_pieces[source]) if source < len(trace.source_pieces) else str(source + 1)
+
+
+def _written_text(trace: Trace, step: int, count: int) -> str:
+    """Return the text of `count` pieces of a translation, in quotation marks."""
+    pieces = trace.target_pieces[step : step + count]
+    return quoted_name(pieces[0]) if len(pieces) == 1 else quote(shorten(join_pieces(pieces), 30))
+
+
+def interventions_text(trace: Recurrent, step: int) -> str:
+    """Return the interventions on the attention of 0-based `step`, in their order; empty without any."""
+    return ", ".join(
+        _intervention_text(trace, intervention) for intervention in interventions_at(trace.interventions, step)
+    )
+
+
+def _intervention_text(trace: Recurrent, intervention: AttentionIntervention) -> str:
+    match intervention:
+        case Temperature(temperature=math.inf):
+            return gettext("the energies were made equal (temperature τ = ∞)")
+        case Temperature(temperature=temperature):
+            return gettext("the energies were divided by {temperature}", temperature=significant(temperature, 3))
+        case ReplaceWeights():
+            return gettext("the weights were replaced")
+        case ReplaceEnergies():
+            return gettext("the energies were replaced")
+        case ExcludePosition(position=position):
+            return gettext("{name} was left out of the attention", name=quoted_name(trace.source_pieces[position]))
+
+
+def change_sentence(change: StepChange) -> str:
+    """Return what changed at a step, compared with the translation before the intervention."""
+    after = probability_text(change.written.after, change.least[1])
+    name = quoted_name(change.written.piece)
+    if change.unchanged:
+        return gettext("Nothing changed at this step.")
+    if change.moment == "none" or change.written_before is None:
+        return gettext(
+            "Before the change, the translation ended before this step. Now this step writes {name} with "
+            "probability {p}.",
+            name=name,
+            p=after,
+        )
+    sentence = _movement_sentence(change)
+    if change.moment == "other words":
+        sentence = gettext("The words before this step have changed.") + f" {sentence}"
+    return " ".join(filter(None, (sentence, _word_sentence(change, name, after), _likelier_sentence(change))))
+
+
+def _likelier_sentence(change: StepChange) -> str:
+    """Return which piece is more likely than the one that is written; empty where none is."""
+    likeliest = max(change.pieces, key=lambda one: one.after or 0)
+    if (likeliest.after or 0) <= (change.written.after or 0):
+        return ""
+    return gettext(
+        "{name} is more likely than the written piece, with {p}.",
+        name=quoted_name(likeliest.piece),
+        p=probability_text(likeliest.after, change.least[1]),
+    )
+
+
+def _word_sentence(change: StepChange, name: str, after: str) -> str:
+    previous_choice, least = change.written_before, change.least
+    before = probability_text(change.written.before, least[0])
+    if previous_choice is None or previous_choice.piece_id == change.written.piece_id:
+        return gettext(
+            "This step still writes {name}; its probability goes from {before} to {p}.",
+            name=name,
+            p=after,
+            before=before,
+        )
+    return gettext(
+        "This step now writes {name}: its probability goes from {before} to {p}. The probability of the previous "
+        "choice, {other}, goes from {r} to {q}.",
+        name=name,
+        p=after,
+        before=before,
+        other=quoted_name(previous_choice.piece),
+        q=probability_text(previous_choice.after, least[1]),
+        r=probability_text(previous_choice.before, least[0]),
+    )
+
+
+def change_alt(change: StepChange) -> str:
+    """Return the text alternative of the figure of a step's change."""
+    listed = "; ".join(
+        gettext(
+            "{name}: {before} before, {after} after",
+            name=quoted_name(piece_change.piece),
+            before=_probability_before(change, piece_change),
+            after=probability_text(piece_change.after, change.least[1]),
+        )
+        for piece_change in change.pieces
+    )
+    sentence = gettext(
+        "Most probable pieces of step {step} before and after the change: {listed}.",
+        step=change.step + 1,
+        listed=listed,
+    )
+    return sentence if change.moment == "none" else f"{sentence} {_movement_sentence(change)}"
+
+
+def _movement_sentence(change: StepChange) -> str:
+    return gettext(
+        "The change moved the context vector by {context} of its length, and the decoder state by {state} of its "
+        "own length.",
+        context=percent(change.context),
+        state=percent(change.state),
+    )
+
+
+def _probability_before(change: StepChange, piece_change: PieceChange) -> str:
+    return gettext("not there") if change.moment == "none" else probability_text(piece_change.before, change.least[0])
+
+
+def probability_text(p: float | None, least: float) -> str:
+    """Return a probability as a percentage; for None, that it is below `least`."""
+    if p is not None:
+        return percent(p)
+    return gettext("less than {share}", share=format_share(max(1, math.ceil(100 * least)) / 100))

@@ -1,0 +1,265 @@
+"""Save the heatmap or a figure of a step as image or table, or the whole translation; the extension decides."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import plotly.graph_objects as go
+
+from attnviz import lazy_pandas as pd
+from attnviz.analysis.gold import GoldLinks, links_text, pharaoh, recorded_gold_links
+from attnviz.analysis.grid import By, Face
+from attnviz.analysis.labels import heatmap_heading
+from attnviz.analysis.posterior import posterior, posterior_words
+from attnviz.analysis.recomputation import Weights
+from attnviz.architectures import step_texts
+from attnviz.errors import AttnvizError
+from attnviz.export.images import ImageFormat, image, translation_sheet
+from attnviz.export.lecture import lecture_html
+from attnviz.export.tikz import heatmap_tikz
+from attnviz.figures.build import for_print
+from attnviz.figures.figure_input import Subject
+from attnviz.figures.registry import step_figure
+from attnviz.figures.translation_figure import (
+    translation_figure,
+    translation_table,
+)
+from attnviz.files import replace_bytes
+from attnviz.languages import gettext
+from attnviz.palette import DEFAULT_COLOURS, Colours, ThemeName, palette
+from attnviz.text import without_isolates
+from attnviz.trace import Aligned, WhatIfs
+
+HEATMAP = "heatmap"
+LOGIT_ATTRIBUTION = ("logit-attribution", "contrast")
+"""Figures that need weights and are available for imported translators too."""
+IMAGES: dict[str, ImageFormat] = {"png": "png", "svg": "svg", "pdf": "pdf"}
+ENDINGS = (*IMAGES, "html", "tex", "csv", "json", "pharaoh")
+
+
+@dataclass(frozen=True)
+class FigureOptions:
+    """What to draw, and how."""
+
+    picture: str = HEATMAP
+    """The heatmap, or the name of a figure of a step."""
+    step: int | None = None
+    """0-based step, of which the heatmap frames the row and which other figures show."""
+    source: int | None = None
+    """0-based source piece for energy decomposition and logit attribution; None for the strongest."""
+    by: By = "words"
+    face: Face = "before"
+    """Face of the heatmap; others than "before" need the model's weights."""
+    colours: Colours = DEFAULT_COLOURS
+    root: bool = False
+    end: bool = True
+    margins: bool = False
+    """Whether the heatmap has sums and entropies, in images, tables and .html."""
+    title: bool = True
+    """Whether images have a title with the sentences."""
+    theme: ThemeName = "light"
+    """Theme of images; .html has both."""
+    gold: GoldLinks | None = None
+    """Gold links to mark on the heatmap in images and .html; None for those of the record."""
+
+
+def save(
+    trace: Aligned,
+    path: str | Path,
+    options: FigureOptions | None = None,
+    weights: Weights | None = None,
+    what_ifs: WhatIfs | None = None,
+) -> None:
+    """Write `path`, whose extension decides the content.
+
+    .png, .svg and .pdf are the figure, .csv its numbers, .html the whole translation to step through, .tex the heatmap
+    in TikZ, .json the trace, .pharaoh its word links.
+
+    Logit attributions and faces of the heatmap other than "before" need the `weights` of the model that made the trace
+    (`load_weights`). With weights, .html contains the logit attributions, and .pharaoh links by posterior attention
+    instead of attention. With the `what_ifs` that `trace` is one of, .html has a card for each what-if, and .json all
+    of them.
+
+    Raise AttnvizError for another extension, a step or figure that does not exist, and where the file cannot be
+    written.
+    """
+    path = Path(path)
+    replace_bytes(path, contents(trace, check_ending(path), options or FigureOptions(), weights, what_ifs))
+
+
+def check_ending(path: Path) -> str:
+    """Return a file's extension without the dot; raise AttnvizError where it is unknown."""
+    ending = path.suffix.removeprefix(".").lower()
+    if ending not in ENDINGS:
+        raise AttnvizError(
+            f"The name of the file {path} must end in one of {', '.join('.' + known for known in ENDINGS)}."
+        )
+    return ending
+
+
+def uses_weights(trace: Any, picture: str) -> bool:
+    """Return whether weights add to the content: posterior attention, or the logit attributions of `picture`."""
+    return trace.recurrent and (not trace.imported or picture in LOGIT_ATTRIBUTION)
+
+
+def contents(
+    trace: Any, ending: str, options: FigureOptions, weights: Weights | None = None, what_ifs: WhatIfs | None = None
+) -> bytes:
+    """Return the content of a file with this `ending`, one of ENDINGS; raise AttnvizError as `save` does."""
+    if not uses_weights(trace, options.picture):
+        weights = None
+    if ending == "csv":
+        return csv(table(trace, options, weights))
+    _check_available(trace, ending, options, weights)
+    if ending in IMAGES:
+        return image(_print_figure(trace, options, weights), IMAGES[ending])
+    if ending == "json":
+        text = trace.to_json() if what_ifs is None else what_ifs.to_json()
+    elif ending == "pharaoh":
+        text = (links_text(trace) if weights is None else pharaoh(posterior_words(trace, weights))) + "\n"
+    elif ending == "html":
+        text = lecture_html(
+            trace,
+            by=options.by,
+            face=options.face,
+            colours=options.colours,
+            root=options.root,
+            end=options.end,
+            margins=options.margins,
+            step=options.step,
+            weights=weights,
+            what_ifs=what_ifs,
+            gold=_gold_links(trace, options),
+        )
+    else:
+        posterior_weights = None if weights is None or options.face == "before" else posterior(trace, weights)
+        text = heatmap_tikz(
+            trace,
+            by=options.by,
+            face=options.face,
+            posterior=posterior_weights,
+            colours=options.colours,
+            root=options.root,
+            end=options.end,
+            step=options.step,
+        )
+    return text.encode("utf-8", "replace")
+
+
+def heading(trace: Aligned, options: FigureOptions, weights: Weights | None = None) -> str:
+    """Return the title of the figure."""
+    if options.picture != HEATMAP:
+        subject = _subject(trace, options, weights)
+        return step_figure(subject, options.picture).headline(subject)
+    if not trace.attends:
+        return gettext("A single vector for all steps")
+    return ", ".join(
+        filter(None, (heatmap_heading(options.by, options.root, options.face), step_texts(trace).heads_text(trace)))
+    )
+
+
+def _print_figure(trace: Aligned, options: FigureOptions, weights: Weights | None) -> go.Figure:
+    """Return the figure as an image contains it."""
+    figure = picture(trace, options, weights)
+    if options.title:
+        return translation_sheet(figure, trace, heading(trace, options, weights), theme=options.theme)
+    return for_print(figure, palette(options.theme).sheet)
+
+
+def _subject(trace: Aligned, options: FigureOptions, weights: Weights | None) -> Subject:
+    """Return the input of a figure of a step."""
+    return Subject(trace, options.step or 0, weights, options.source)
+
+
+def picture(trace: Aligned, options: FigureOptions, weights: Weights | None = None) -> go.Figure:
+    """Return the heatmap, or the figure of the step, as a Plotly figure."""
+    if options.picture != HEATMAP:
+        subject = _subject(trace, options, weights)
+        return step_figure(subject, options.picture).draw(subject, theme=options.theme)
+    return translation_figure(
+        trace,
+        by=options.by,
+        face=options.face,
+        weights=weights,
+        colours=options.colours,
+        root=options.root,
+        end=options.end,
+        margins=options.margins,
+        step=options.step,
+        theme=options.theme,
+        gold=_gold_links(trace, options),
+    )
+
+
+def _gold_links(trace: Aligned, options: FigureOptions) -> GoldLinks | None:
+    """Return the gold links to mark."""
+    return recorded_gold_links(trace) if options.gold is None else options.gold
+
+
+def table(trace: Aligned, options: FigureOptions | None = None, weights: Weights | None = None) -> pd.DataFrame:
+    """Return the numbers of a figure: of the heatmap, or of the figure of a step that `options` name.
+
+    Raise AttnvizError where there is no such figure or step, and where it needs the model's `weights`.
+    """
+    options = options or FigureOptions()
+    _check_available(trace, "csv", options, weights)
+    if options.picture != HEATMAP:
+        subject = _subject(trace, options, weights)
+        return step_figure(subject, options.picture).table(subject)
+    return translation_table(
+        trace, by=options.by, face=options.face, weights=weights, end=options.end, margins=options.margins
+    )
+
+
+def file_name(trace: Aligned, ending: str) -> str:
+    """Return a name for a file of `trace`: the first words of the sentence, then `ending`."""
+    words = "-".join(re.findall(r"\w+", trace.source_text.lower())[:4])[:40]
+    return "-".join(filter(None, ("attnviz", words, ending)))
+
+
+def csv(numbers: pd.DataFrame) -> bytes:
+    """Return a table as CSV in UTF-8 with a byte-order mark, which spreadsheets need."""
+    return without_isolates(numbers.to_csv()).encode("utf-8-sig")
+
+
+def _check_available(trace: Any, ending: str, options: FigureOptions, weights: Weights | None) -> None:
+    """Raise AttnvizError unless the requested content exists."""
+    steps = len(trace.target_pieces)
+    if options.step is not None and not 0 <= options.step < steps:
+        raise AttnvizError(f"There is no step {options.step + 1}: this translation has steps 1 to {steps}.")
+    pieces = len(trace.source_pieces)
+    if options.source is not None and not 0 <= options.source < pieces:
+        raise AttnvizError(f"There is no source piece {options.source + 1}: this sentence has pieces 1 to {pieces}.")
+    if not trace.attends and (options.margins or ending in ("tex", "pharaoh")):
+        what = "margins" if options.margins else f"a .{ending} file"
+        raise AttnvizError(f"The model {trace.model} has no attention, so there is no alignment for {what}.")
+    if options.margins and ending in ("tex", "json", "pharaoh"):
+        raise AttnvizError(
+            f"A .{ending} file has no margins. Leave out the margins, or save .svg, .pdf, .png, .html or .csv."
+        )
+    if options.gold and (options.picture != HEATMAP or ending not in (*IMAGES, "html")):
+        raise AttnvizError(
+            "Links marked by hand can be drawn only on the heatmap, in .png, .svg, .pdf and .html files."
+        )
+    if options.picture == HEATMAP:
+        return
+    step_figure(_subject(trace, options, weights), options.picture)
+    if options.face != "before":
+        raise AttnvizError(
+            "Only the heatmap can show attention after the word or the difference; the picture "
+            f"{options.picture!r} cannot."
+        )
+    if options.margins:
+        raise AttnvizError(
+            f"Only the heatmap has margins (coverage and entropy); the picture {options.picture!r} has none."
+        )
+    if options.step is None:
+        raise AttnvizError(f"The picture {options.picture!r} shows one step. Give the number of the step.")
+    if ending in ("html", "tex", "json", "pharaoh"):
+        raise AttnvizError(
+            f"A .{ending} file always shows the whole translation, but the picture {options.picture!r} shows a part "
+            "of it."
+        )

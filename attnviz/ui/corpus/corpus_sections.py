@@ -1,0 +1,543 @@
+"""Draw the page *Corpus*: choice of a table or upload of a file to measure, plot, rows, link scores, downloads.
+
+A file of sentence pairs, or of another program's attention, is measured by a job on the server, with a progress bar. A
+row of the table opens its pair in the step view.
+"""
+
+from __future__ import annotations
+
+import io
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow.csv
+import streamlit as st
+
+from attnviz import AttnvizError
+from attnviz.analysis.comparison import agreement_sentences
+from attnviz.analysis.corpus_measures import (
+    measure_names,
+    preset_caption,
+    preset_names,
+)
+from attnviz.analysis.gold import GoldLinks
+from attnviz.analysis.labels import shorten
+from attnviz.analysis.numbers import (
+    decimal,
+    significant,
+)
+from attnviz.analysis.why_attention import TextSection
+from attnviz.evaluation.scoring import by_record
+from attnviz.importing.records import AttentionRecords
+from attnviz.languages import gettext, ngettext
+from attnviz.ui.components.loader import component
+from attnviz.ui.corpus import jobs, table
+from attnviz.ui.corpus.corpus_plot import plot_panel
+from attnviz.ui.corpus.jobs import MOST_LINES, MOST_MEGABYTES, File, Files, Job
+from attnviz.ui.corpus.table import clear_brush, key, show_pairs
+from attnviz.ui.corpus_tables import SAMPLE, SAMPLE_LINKS, offered_tables
+from attnviz.ui.fields import multiple_uploader, popover, segmented_control, select_box, text_box, uploader
+from attnviz.ui.glossary import glossary_box, text_section
+from attnviz.ui.requests import begin_fragment, request_button
+from attnviz.ui.turns import in_turn
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from pandas.io.formats.style import Styler
+
+_LAST_TABLE, _UPLOAD_ERROR = "corpus_before", "corpus_refused"
+"""Session state keys: the finished table shown last; the error of the last file, with the table current then."""
+_OPENED = "corpus_opened"
+"""Session state key: how many pairs have been opened."""
+_PART_ROWS = 200
+"""Number of rows that are sent to the browser at once."""
+
+_UPLOAD = "corpus_attention"
+"""Session state key: the files whose table was begun last (`_Uploads`)."""
+_MOST_ATTENTION_MEGABYTES = 16
+"""Largest size of an attention file, in megabytes; the command has no limit."""
+
+
+@dataclass(frozen=True)
+class _Uploads:
+    """Attention files, and the files that they are compared with."""
+
+    files: Files
+    gold: File | None = None
+    other: File | None = None
+
+
+OpenPair = Callable[[table.Pair], None]
+"""Opens a pair in the step view."""
+OpenAttention = Callable[
+    [str, AttentionRecords, int, tuple[str, AttentionRecords] | None, tuple[str, Sequence[GoldLinks | None]] | None],
+    None,
+]
+"""Opens a pair of an attention file by the file's name and the pair's number, from 1.
+
+The last arguments are the name and attention of a file that it is compared with, and the name of a file of gold links
+and those of every pair."""
+
+
+def _keep_scroll(container: str, name: str) -> None:
+    """Keep how far the table in the container with the key `container`, and the page, are scrolled.
+
+    `name` identifies the contents of the list: another list begins at its top.
+    """
+    component("kept_scroll", isolate=False)(
+        key=f"scroll_of_{container}", data={"container": container, "name": name}, height=1
+    )
+
+
+def corpus_page(model: str, open_pair: OpenPair, open_attention: OpenAttention) -> None:
+    """Draw the page; new tables are measured by the model in the folder `model`."""
+    if not st.session_state[key(table.TABLE)] and not st.session_state.get(_UPLOAD_ERROR):
+        _begin_sample(model)
+    job = _current_job()
+    running = job is not None and not job.ended  # read once: the job may end at any moment
+    if job is not None and not running:
+        job = _store_result(job)
+    with st.container(key="corpus_opening"):
+        text_section(TextSection(gettext("Corpus"), (_introduction(),)))
+        _table_sources(model)
+        glossary_box("glossary", "signs", "attention", "writing", "scores")
+    message, identity = st.session_state.get(_UPLOAD_ERROR, ("", ""))
+    if message and identity == st.session_state[key(table.TABLE)]:
+        _show_error(message)
+    if job is None:
+        if st.session_state[key(table.TABLE)]:
+            _show_error(gettext("The server no longer has this table: upload the file again."))
+    elif running:
+        _progress(job)
+    elif job.done:
+        _table(job, partial(_open_row, job, open_pair, open_attention))
+    else:
+        _show_error(job.problem)
+    table.write_address(st.session_state)
+
+
+@st.cache_resource(scope="session", on_release=jobs.leave, show_spinner=False)
+def _visitor() -> str:
+    """Return a random id of this visitor, the same until the session ends."""
+    return secrets.token_hex(8)
+
+
+def _current_job() -> Job | None:
+    return jobs.job_of(_visitor(), st.session_state[key(table.TABLE)])
+
+
+def _store_result(ended: Job) -> Job | None:
+    """Store a finished table; for a failed file, show the error and return the previous table."""
+    session = st.session_state
+    if ended.done:
+        session[_LAST_TABLE] = session[key(table.TABLE)]
+    elif session.get(_LAST_TABLE):
+        session[key(table.TABLE)] = session[_LAST_TABLE]
+        _store_error(ended.problem)
+    return _current_job()
+
+
+def _introduction() -> str:
+    return gettext(
+        "This page computes statistics of many sentence pairs at once. For each pair, the model must write "
+        "exactly the given French sentence (forced decoding). Sort and search the pairs, select a region of the "
+        "plot, or open a pair to see every step of its translation. The sample has 200 pairs; some of its "
+        "translations are wrong on purpose."
+    )
+
+
+def _table_sources(model: str) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", key="corpus_ways"):
+        request_button(gettext("Take the sample"), partial(_begin_sample, model), type="primary", key="corpus_sample")
+        with popover(gettext("Your file"), key="corpus_own"):
+            uploader(
+                gettext("On each line: English, a tab, French"),
+                partial(_begin, model),
+                key="corpus_own",
+                megabytes=MOST_MEGABYTES,
+            )
+            st.caption(
+                gettext(
+                    "A line may also hold only an English sentence; the model then translates this sentence. The file "
+                    "may have {lines} lines and {size} MB at most. The file may be .tsv, .txt, .jsonl (pairs with "
+                    "links) or .parquet; all but .parquet may be compressed as .gz or .xz. The file stays on this "
+                    "server, and is deleted when the server stops. The command attnviz corpus takes files of any size.",
+                    lines=MOST_LINES,
+                    size=MOST_MEGABYTES,
+                )
+            )
+            st.caption(_sharing())
+
+        with popover(gettext("Attention of another program"), key="corpus_foreign"):
+            multiple_uploader(
+                gettext("Attention weights or word links, of any toolkit"),
+                _begin_attention,
+                key="corpus_foreign",
+                megabytes=_MOST_ATTENTION_MEGABYTES,
+            )
+            st.caption(
+                gettext(
+                    "The table has one row for each sentence pair, with the entropy, the attention on </s>, the words "
+                    "without a link, and the sequences of links shifted by one word. Several files of the same format "
+                    "make one table, in the order of the file names. All files together may have at most {lines} "
+                    "sentence pairs.",
+                    lines=MOST_LINES,
+                )
+            )
+            st.caption(_sharing())
+
+    offered, current = offered_tables(), st.session_state[key(table.TABLE)]
+    if offered:
+        # The current table may be a visitor's own, which is not among the offered ones.
+        other = "" if current in offered else current
+        select_box(
+            gettext("Table"),
+            {other: gettext("A table on this server"), **{name: name for name in offered}},
+            key=key(table.TABLE),
+            default=other,
+            then=partial(show_pairs, "all"),
+            label_visibility="collapsed",
+            width=300,
+        )
+
+
+def _sharing() -> str:
+    return gettext("The link of the table shares your file: whoever has the link can see all its sentence pairs.")
+
+
+def _begin_sample(model: str) -> None:
+    _begin(model, SAMPLE.name, SAMPLE.read_bytes(), SAMPLE_LINKS.read_bytes(), preset="wrong")
+
+
+def _begin(model: str, name: str, content: bytes, gold: bytes | None = None, *, preset: str = "all") -> None:
+    """Measure a file and make its table the current one, with the pairs of a predefined filter."""
+    try:
+        job = jobs.begin(_visitor(), name, content, model, gold)
+    except AttnvizError as error:
+        _store_error(str(error))
+        return
+    _select_table(job.identity, preset)
+
+
+def _begin_attention(files: Files) -> None:
+    """Measure attention files and make their table the current one."""
+    _begin_uploads(_Uploads(files))
+
+
+def _begin_again(change: str, name: str, content: bytes) -> None:
+    """Measure the attention files of the session again, with another file as their gold or `other` links."""
+    preset = st.session_state[key(table.PRESET)]
+    _begin_uploads(replace(st.session_state[_UPLOAD], **{change: (name, content)}), preset)
+
+
+def _begin_uploads(uploads: _Uploads, preset: str = "all") -> None:
+    st.session_state[_UPLOAD] = uploads
+    job = jobs.begin_attention(_visitor(), uploads.files, uploads.gold, uploads.other)
+    _select_table(job.identity, preset)
+
+
+def _store_error(message: str) -> None:
+    """Show the error `message` as long as the current table stays."""
+    st.session_state[_UPLOAD_ERROR] = message, st.session_state[key(table.TABLE)]
+
+
+def _select_table(identity: str, preset: str = "all") -> None:
+    """Make another table current, with the pairs of a predefined filter."""
+    st.session_state.pop(_UPLOAD_ERROR, None)
+    st.session_state[key(table.TABLE)] = identity
+    show_pairs(preset)
+
+
+def _show_error(message: str) -> None:
+    with st.container(key="corpus_problem"):
+        st.text(message)
+
+
+@st.fragment(run_every=1)
+@in_turn
+def _progress(job: Job) -> None:
+    """Draw the progress, until the job has ended."""
+    begin_fragment()
+    if job.ended:
+        st.rerun()
+    progress, seconds_left = job.progress, job.seconds_left
+    with st.container(horizontal=True, vertical_alignment="center", key="corpus_progress"):
+        if progress is None:
+            st.progress(0.0, gettext("The server is making another table. Your table waits in the queue."))
+        else:
+            time_text = "" if seconds_left is None else gettext("{seconds} s left", seconds=round(seconds_left))
+            count = ngettext("{count} of {all} pairs", "{count} of {all} pairs", progress.done, all=progress.total)
+            st.progress(progress.done / max(progress.total, 1), " · ".join(filter(None, (count, time_text))))
+        request_button(gettext("Cancel"), partial(_cancel, job), key="corpus_cancel")
+
+
+def _cancel(job: Job) -> None:
+    """Cancel a table, and show the previous one."""
+    jobs.cancel(_visitor(), job)
+    st.session_state[key(table.TABLE)] = st.session_state.get(_LAST_TABLE, "")
+    _store_error(gettext("Cancelled."))
+
+
+def _open_row(job: Job, open_pair: OpenPair, open_attention: OpenAttention, row: dict[str, Any]) -> None:
+    """Open the pair of a row: of an attention file as imported attention, else by forced decoding."""
+    number = int(row["number"])
+    records, place = job.records, number
+    if records is None:
+        records, place = table.records_of(job.table, number), 1
+    if records is None:
+        open_pair(table.pair_of(job.table, number, row["source"], row["target"]))
+        return
+    other = None if job.other is None else (job.other_name, job.other)
+    gold = (job.gold_name, by_record(job.scored.gold, job.scored.places)) if job.scored else None
+    open_attention(job.name, records, place, other, gold)
+
+
+def _score_box(job: Job) -> None:
+    """Draw the score of an attention file against gold links, and the box that takes a file of gold links."""
+    if job.scored:
+        error, low, high = job.scored.error, *job.scored.error.interval
+        st.text(
+            gettext(
+                "Alignment error rate {aer} (95\u00a0% confidence interval, by resampling the pairs: {low} to "
+                "{high}), precision {precision}, recall {recall}, F1 {f1}.",
+                aer=decimal(error.aer or 0.0, 3),
+                low=decimal(low, 3),
+                high=decimal(high, 3),
+                precision=decimal(error.precision or 0.0, 3),
+                recall=decimal(error.recall or 0.0, 3),
+                f1=decimal(error.f1 or 0.0, 3),
+            ),
+            width="content",
+        )
+        st.caption(" ".join(job.scored.remarks))
+    else:
+        _further_file(
+            "gold", gettext("Evaluate with gold links"), gettext("Gold links of this table’s pairs, in any format")
+        )
+
+
+def _comparison_box(job: Job) -> None:
+    """Draw how far two attention files agree, or the box that takes the other file."""
+    if job.agreement:
+        names = (shorten(job.name, 40), shorten(job.other_name, 40))
+        with st.container(key="corpus_agreement"):
+            st.text(" ".join(agreement_sentences(job.agreement.pairs, names)))
+            if job.agreement.remarks:
+                st.caption(" ".join(job.agreement.remarks))
+    else:
+        _further_file(
+            "other",
+            gettext("Compare with another program"),
+            gettext("Attention or links of another program for the same sentence pairs, in any format"),
+        )
+
+
+def _further_file(change: str, title: str, label: str) -> None:
+    """Draw the box that takes another file for the uploaded attention, as their "gold" or "other" links."""
+    if _UPLOAD not in st.session_state:
+        return
+    with popover(title, key=f"corpus_{change}", type="tertiary"):
+        uploader(label, partial(_begin_again, change), key=f"corpus_{change}", megabytes=_MOST_ATTENTION_MEGABYTES)
+
+
+def _table(job: Job, open_row: Callable[[dict[str, Any]], None]) -> None:
+    """Draw the plots and rows of a finished table."""
+    session = st.session_state
+    try:
+        table_rows = table.load_table(job.table)
+    except AttnvizError as error:
+        _show_error(str(error))
+        return
+    presets = preset_names()
+    with st.container(key="corpus_choices", gap="small"):
+        preset = segmented_control(
+            gettext("Show me"),
+            presets,
+            key=key(table.PRESET),
+            default="wrong",
+            label_visibility="collapsed",
+        )
+        st.html(f'<p class="explanation">{preset_caption(preset)}</p>')
+    plot_column, list_column = st.columns([2, 3], gap="medium")
+    with list_column:
+        search_column, order_column = st.columns(2, vertical_alignment="bottom")
+        with search_column:
+            text_box(
+                gettext("Search"),
+                key=key(table.QUERY),
+                placeholder=gettext("Words in source or target"),
+                single_line=True,
+            )
+    with plot_column:
+        matching = table.matching_rows(table_rows, table.current_choice(session))
+        plot_panel(table_rows, matching, table.current_choice(session))
+    with list_column:
+        chosen = table.current_choice(session)
+        with order_column:
+            _order(table_rows)
+        listed = table.listed_rows(matching, table.current_choice(session))
+        if job.records is not None:
+            _score_box(job)
+            _comparison_box(job)
+        _summary(job, table_rows, listed, chosen)
+        if len(listed):
+            _rows(listed, table_rows, open_row)
+            _downloads(job, listed)
+        elif chosen.query.strip():
+            query = shorten(chosen.query.strip(), 40)
+            st.text(gettext("None of the chosen pairs contains “{query}”.", query=query))
+            request_button(gettext("Clear the search"), table.clear_search, key="corpus_find_all")
+
+
+def _summary(job: Job, table_rows: Any, listed: table.SortedRows, chosen: table.Choice) -> None:
+    """Draw how many pairs are listed and how many there are, and the button that clears the region."""
+    with st.container(horizontal=True, vertical_alignment="center", key="corpus_said"):
+        st.text(
+            ngettext(
+                "{count} of {all} pairs of {name}",
+                "{count} of {all} pairs of {name}",
+                len(listed),
+                all=len(table_rows),
+                name=job.name,
+            ),
+            width="content",
+        )
+        if job.progress and job.progress.skipped:
+            _skipped(job, job.progress.skipped)
+        if chosen.brush is not None:
+            st.text(gettext("The list shows only the pairs in the selected region."), width="content")
+            request_button(gettext("Show all again"), clear_brush, type="tertiary", key="corpus_unbrush")
+
+
+def _skipped(job: Job, count: int) -> None:
+    """Draw how many lines were skipped and, in a popover, which and why."""
+    with st.popover(
+        gettext("Lines that could not be used: {count}", count=count), type="tertiary", key="corpus_skipped"
+    ):
+        lines = [gettext("Line {number}: {reason}.", number=number, reason=reason) for number, reason in job.skipped]
+        remaining = count - len(lines)
+        st.text("\n".join([*lines, *([gettext("{n} more", n=remaining)] if remaining > 0 else [])]))
+
+
+def _order(table_rows: Any) -> None:
+    """Draw the choice of the order of the rows."""
+    names, session = measure_names(), st.session_state
+    with st.container(horizontal=True, vertical_alignment="bottom", key="corpus_order"):
+        orders = {
+            "": gettext("default order"),
+            "number": gettext("line number in the file"),
+            **{name: names[name] for name in table.known_measures(table_rows)},
+        }
+        select_box(gettext("Order"), orders, key=key(table.SORT), default="", width=240)
+        if session[key(table.SORT)]:
+            directions = {"": "↑", "1": "↓"}
+            segmented_control(
+                gettext("Direction"),
+                directions,
+                key=key(table.DESCENDING),
+                default="",
+                label_visibility="collapsed",
+            )
+
+
+def _rows(listed: table.SortedRows, table_rows: Any, open_row: Callable[[dict[str, Any]], None]) -> None:
+    """Draw a part of the rows; a click opens a pair."""
+    names, session = measure_names(), st.session_state
+    known = table.known_measures(table_rows)
+    part = _choose_part(-(-len(listed) // _PART_ROWS))
+    shown = listed.part(part * _PART_ROWS, _PART_ROWS)
+    axes_and_order = [
+        name for name in (session[key(table.SORT)], session[key(table.X)], session[key(table.Y)]) if name in known
+    ]
+    file = ["file"] if table.has_files(table_rows) else []
+    columns = list(dict.fromkeys(["number", *file, "source", "target", *axes_and_order, *known]))
+    with st.container(key="corpus_list"):
+        event = st.dataframe(
+            _in_the_language(shown.select(columns).to_pandas(), list(names)),
+            hide_index=True,
+            on_select="rerun",
+            selection_mode="single-row",
+            # A new key after each opened pair clears the selection.
+            key=f"corpus_rows_{part}_{session.get(_OPENED, 0)}",
+            height=min(520, 38 + 35 * len(shown)),
+            column_config=_columns(names),
+        )
+        _keep_scroll("corpus_list", repr((session[key(table.TABLE)], table.current_choice(session), part)))
+    st.caption(
+        gettext(
+            "Tick the box at the start of a row to see its sentence pair step by step. Your browser’s Back button "
+            "returns to this list."
+        )
+    )
+    rows = event.get("selection", {}).get("rows", [])
+    if rows and rows[0] < len(shown):
+        row = shown.slice(rows[0], 1).to_pylist()[0]
+        table.write_address(session)
+        session[_OPENED] = session.get(_OPENED, 0) + 1
+        try:
+            open_row(row)
+        except AttnvizError as error:
+            _show_error(str(error))
+
+
+def _columns(names: dict[str, str]) -> dict[str, Any]:
+    texts = {
+        "number": st.column_config.NumberColumn(gettext("line"), width=60),
+        "file": st.column_config.TextColumn(gettext("file"), width="small"),
+        "source": st.column_config.TextColumn(gettext("English"), width="medium"),
+        "target": st.column_config.TextColumn(gettext("French"), width="medium"),
+    }
+    return texts | {name: st.column_config.NumberColumn(label) for name, label in names.items()}
+
+
+def _in_the_language(rows: pd.DataFrame, measures: list[str]) -> Styler:
+    """Return `rows` with the numbers of `measures` written as in the language of the page.
+
+    Streamlit's own formats write a point in every language, or follow the language of the browser.
+    """
+    formats: dict[Any, Any] = {name: _format(rows[name]) for name in measures if name in rows}
+    return rows.style.format(formats, na_rep="")
+
+
+def _format(column: pd.Series[Any]) -> Callable[[float], str]:
+    """Return a function that writes each number of a column with as many decimals, three digits for most of them."""
+    values = column[np.isfinite(column.astype(float))].astype(float)
+    sizes = values[values != 0].abs()
+    places = 0 if (values == values.round()).all() else int(np.clip(2 - np.floor(np.log10(sizes.median())), 0, 4))
+    return lambda value: decimal(float(value), places) if np.isfinite(value) else significant(float(value))
+
+
+def _choose_part(count: int) -> int:
+    """Draw the choice of one of `count` parts where there are several; return it, from 0."""
+    session = st.session_state
+    stored = session[key(table.PART)]
+    current = min(max(int(stored) if stored.isascii() and stored.isdigit() else 1, 1), max(count, 1))
+    if count > 1:
+        entered = st.number_input(gettext("Part of {count}", count=count), 1, count, current, width=140)
+        session[key(table.PART)] = str(int(entered))
+        return int(entered) - 1
+    return 0
+
+
+def _downloads(job: Job, listed: table.SortedRows) -> None:
+    """Offer the listed rows as CSV, and the whole table, with links and remarks, as Parquet."""
+
+    def csv() -> bytes:
+        buffer = io.BytesIO()
+        rows = listed.part(0)
+        pyarrow.csv.write_csv(rows if table.has_files(rows) else rows.drop_columns(["file"]), buffer)
+        return buffer.getvalue()
+
+    with st.container(horizontal=True, key="corpus_downloads"):
+        st.download_button(gettext("The listed pairs, CSV"), csv, "corpus.csv", "text/csv", on_click="ignore")
+        st.download_button(
+            gettext("The whole table with word links, Parquet"),
+            job.table.read_bytes,
+            "corpus.parquet",
+            "application/vnd.apache.parquet",
+            on_click="ignore",
+        )

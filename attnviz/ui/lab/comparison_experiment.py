@@ -1,0 +1,326 @@
+"""Lab section *Side by side*: two translations on common axes, stepped together by one player.
+
+They come from two models, from two sentences, or from two what-ifs.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+from attnviz import AttnvizError, Trace
+from attnviz import lazy_pandas as pd
+from attnviz.analysis.attention_forms import face_names
+from attnviz.analysis.comparison import (
+    Comparison,
+    compare,
+    comparison_caveat,
+    comparison_sentences,
+    no_heatmaps_reason,
+    shared_axis,
+    step_sentence,
+)
+from attnviz.analysis.grid import By, Face
+from attnviz.analysis.what_if_effects import cards
+from attnviz.figures.comparison_figure import (
+    compared_words_table,
+    comparison,
+    comparison_table,
+)
+from attnviz.languages import gettext, language
+from attnviz.palette import ThemeName
+from attnviz.text import SPACE, SPECIAL_PIECES
+from attnviz.ui.components.chart import chart, fitting_payload
+from attnviz.ui.fields import option_segments, segmented_control, select_box
+from attnviz.ui.lab.compared_translation import (
+    KIND,
+    MODEL,
+    SENTENCE,
+    WHAT_IF,
+    Pair,
+    chosen_partner,
+    default_what_if,
+    other_models,
+    other_what_ifs,
+    selected_pair,
+    sentence_editor,
+    unknown_text_sentence,
+    what_if_name,
+)
+from attnviz.ui.page_state.linked import Session, keep_for
+from attnviz.ui.page_state.selection import HeatmapChoices, Selection, selection_of
+from attnviz.ui.resources import cached_for_all, has_posterior, posterior_of, weights_digest_of
+from attnviz.ui.session_payloads import register_payload
+from attnviz.ui.step.compared_attention import comparison_layouts
+from attnviz.ui.step.heatmap_panel import (
+    root_switch,
+    unit_names,
+)
+from attnviz.ui.toolbar.downloads import OfferedFigure
+from attnviz.ui.view import View
+
+
+def differing_sentences_html(pair: Pair) -> str:
+    """Return the sentences of a pair and its translations as HTML, each only where they differ."""
+    return "".join(
+        _lines(pair, title, source) for title, source in ((gettext("English"), True), (gettext("French"), False))
+    )
+
+
+def _lines(pair: Pair, title: str, source: bool) -> str:
+    first, second = (_words(trace, source) for trace in (pair.first, pair.other))
+    axis = shared_axis([word for word, _ in first], [word for word, _ in second])
+    if axis.same:
+        return ""
+    removed = [place for place, other in zip(axis.first, axis.other, strict=True) if other is None]
+    added = [place for place, other in zip(axis.other, axis.first, strict=True) if other is None]
+    css_class, language = ("encoder", "en") if source else ("decoder", "fr")
+    return "".join(
+        f'<p><span class="name">{escape(title)}, {escape(name)}</span> '
+        f'<span class="{css_class}" lang="{language}">{_highlighted(words, highlighted, tag)}</span></p>'
+        for name, words, highlighted, tag in (
+            (pair.names[0], first, removed, "del"),
+            (pair.names[1], second, added, "ins"),
+        )
+    )
+
+
+def _words(trace: Trace, source: bool) -> list[tuple[str, bool]]:
+    """Return the words of a sentence without </s>, each with whether a blank precedes it."""
+    words = trace.words()
+    names, groups = (words.source, words.source_groups) if source else (words.target, words.target_groups)
+    pieces = trace.source_surfaces if source else trace.target_pieces
+    return [
+        (name, pieces[group[0]].startswith(SPACE) or pieces[group[0]] in SPECIAL_PIECES)
+        for name, group in zip(names, groups, strict=True)
+        if name != "</s>"
+    ]
+
+
+def _highlighted(words: list[tuple[str, bool]], highlighted: list[int | None], tag: str) -> str:
+    return "".join(
+        (" " if has_space and index else "")
+        + (f"<{tag}>{escape(word)}</{tag}>" if index in highlighted else escape(word))
+        for index, (word, has_space) in enumerate(words)
+    )
+
+
+def comparison_panel(view: View, theme: ThemeName) -> None:
+    """Draw the choice of what `view` is compared with, and both translations side by side."""
+    keep_for(st.session_state, view.key(SENTENCE), view.trace.source_text)
+    _choices(view)
+    try:
+        with st.spinner(gettext("Translating…")):
+            pair = selected_pair(st.session_state, view)
+    except AttnvizError as error:
+        _message(str(error), "compare_told")
+        return
+    _sentences(pair)
+    _switches(view, pair)
+
+    def make_payload(selection: Selection) -> dict[str, Any]:
+        choices = shown_choices(selection, pair)
+        return dict(_payload(pair, _identity(pair), choices, theme, language()))
+
+    name = f"{theme} {_identity(pair)}"
+    at = register_payload(view, "comparison", name, make_payload, "options")
+    chart(view, at, "comparison", waiting=gettext("Computing…"))
+    st.html(f'<p class="explanation">{comparison_caveat()}</p>')
+
+
+def shown_choices(selection: Selection, pair: Pair) -> HeatmapChoices:
+    """Return how both heatmaps are drawn: as in `selection`, as far as both allow.
+
+    If one has no posterior attention, both show α. If their pieces differ, both show words.
+    """
+    chosen = selection.choices
+    both_have_posterior = all(has_posterior(trace) for trace in (pair.first, pair.other) if trace.attends)
+    return dataclasses.replace(
+        chosen,
+        face=chosen.face if both_have_posterior else "before",
+        by=chosen.by if is_same_segmentation(pair) else "words",
+    )
+
+
+def is_same_segmentation(pair: Pair) -> bool:
+    """Return whether both are segmented alike: by the same model, or into the same pieces."""
+    first, second = pair.first, pair.other
+    return first.model == second.model or (first.source_pieces, first.target_pieces) == (
+        second.source_pieces,
+        second.target_pieces,
+    )
+
+
+def compared_pair(pair: Pair, choices: HeatmapChoices) -> Comparison:
+    """Return both translations on common axes."""
+    by: By = choices.by
+    face: Face = choices.face
+    posteriors = (None, None) if face == "before" else (posterior_of(pair.first), posterior_of(pair.other))
+    return compare(pair.first, pair.other, by=by, face=face, posteriors=posteriors)
+
+
+def comparison_pictures(view: View, session: Session) -> Iterator[OfferedFigure]:
+    """Yield the figure as it is saved."""
+    try:
+        pair = selected_pair(session, view)
+    except AttnvizError:
+        return
+    choices = shown_choices(selection_of(session, view), pair)
+    compared = compared_pair(pair, choices)
+    heading = gettext("{first} and {other} side by side", first=pair.names[0], other=pair.names[1])
+    figure = comparison(
+        compared, pair.names, end=choices.end, root=choices.root, colours=choices.colours, leads=pair.leads
+    )
+    yield OfferedFigure(gettext("Side by side"), heading, "comparison", figure, comparison_table(compared, pair.names))
+
+
+def comparison_tables(view: View, session: Session) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield the numbers in the figure, each table with its name."""
+    try:
+        pair = selected_pair(session, view)
+    except AttnvizError:
+        return
+    compared = compared_pair(pair, shown_choices(selection_of(session, view), pair))
+    yield gettext("log p of each word"), compared_words_table(compared, pair.names)
+    if compared.both_attend:
+        yield gettext("Side by side"), comparison_table(compared, pair.names)
+
+
+def _choices(view: View) -> None:
+    """Draw the choice of what is compared."""
+    kinds = {"model": gettext("Two models"), "sentence": gettext("Two sentences"), "what-if": gettext("A what-if")}
+    models = other_models(view.trace)
+    with st.container(horizontal=True, vertical_alignment="center", key=view.key("compared")):
+        kind = segmented_control(
+            gettext("What is compared"),
+            kinds,
+            key=view.key(KIND),
+            default="model",
+            label_visibility="collapsed",
+            parameter=view.key(KIND),
+        )
+        if kind == "model" and models:
+            select_box(
+                gettext("The other model"),
+                {name: name for name in models},
+                key=view.key(MODEL),
+                default=models[0],
+                label_visibility="collapsed",
+                parameter=view.key(MODEL),
+                width=240,
+            )
+        what_ifs = {str(number): what_if_name(number) for number in other_what_ifs(view)}
+        if kind == "what-if" and what_ifs:
+            select_box(
+                gettext("The other"),
+                what_ifs,
+                key=view.key(WHAT_IF),
+                default=str(default_what_if(view)),
+                label_visibility="collapsed",
+                parameter=view.key(WHAT_IF),
+                width=240,
+            )
+    if kind == "what-if":
+        st.html(
+            '<p class="explanation">'
+            + gettext(
+                "This view compares two what-ifs, or a what-if with the original translation. If a word appears "
+                "in only one heatmap, its row or column is hatched in the other heatmap."
+            )
+            + "</p>"
+        )
+        _what_if_descriptions(view)
+    elif kind == "model":
+        st.html(
+            '<p class="explanation">'
+            + gettext(
+                "Forced decoding makes both models write the same translation, so that every cell of one heatmap "
+                "has a counterpart in the other heatmap. The models differ in where they look, and in the "
+                "probability that they give to each word."
+            )
+            + "</p>"
+        )
+    else:
+        st.html(
+            '<p class="explanation">'
+            + gettext(
+                "Change the sentence below: type in it, or choose a word to drop it or swap it with the next word. "
+                "See how the translation changes. A word that is in both heatmaps has the same row or column in both. "
+                "If a word appears in only one heatmap, its row or column is hatched in the other heatmap."
+            )
+            + "</p>"
+        )
+        sentence_editor(view)
+
+
+def _what_if_descriptions(view: View) -> None:
+    """Draw a description of the compared what-ifs."""
+    descriptions = cards(view.what_ifs) if view.what_ifs else []
+    partner = chosen_partner(st.session_state, view, other_models(view.trace))
+    numbers = sorted({view.number, partner.what_if} - {0})
+    if lines := [
+        f"{what_if_name(number)}: {descriptions[number].description}"
+        for number in numbers
+        if number < len(descriptions)
+    ]:
+        st.text("\n".join(lines))
+
+
+def _switches(view: View, pair: Pair) -> None:
+    """Draw the display options, the same as those of the heatmap."""
+    if without_attention := [trace for trace in (pair.first, pair.other) if not trace.attends]:
+        _message(no_heatmaps_reason(without_attention[0].model), "compare_told_looks")
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key=view.key("comparison_switches")):
+        if all(has_posterior(trace) for trace in (pair.first, pair.other)):
+            option_segments(view, "face", gettext("Attention before or after the word"), face_names())
+        if is_same_segmentation(pair):
+            option_segments(view, "by", gettext("Rows and columns"), unit_names())
+        root_switch(view)
+
+
+def _sentences(pair: Pair) -> None:
+    """Draw both sentences and translations where they differ; highlight the words that only one has."""
+    if problem := unknown_text_sentence(pair):
+        _message(problem, "compare_told_unread")
+    if html := differing_sentences_html(pair):
+        st.html(f'<div class="compared">{html}</div>')
+
+
+def _message(sentence: str, key: str) -> None:
+    with st.container(key=key):
+        st.text(sentence)
+
+
+def _identity(pair: Pair) -> tuple[str, ...]:
+    """Return the cache key of a pair's figure."""
+    parts = [part for trace in (pair.first, pair.other) for part in (trace.fingerprint, weights_digest_of(trace) or "")]
+    return (*parts, *pair.names, pair.leads)
+
+
+@cached_for_all
+def _payload(
+    _pair: Pair,
+    identity: tuple[str, ...],  # noqa: ARG001
+    choices: HeatmapChoices,
+    theme: ThemeName,
+    code: str,  # noqa: ARG001
+) -> Mapping[str, Any]:
+    """Return the payload of the figure for all window widths.
+
+    `identity` and the language `code` complete the cache key.
+    """
+    names, leads, compared = _pair.names, _pair.leads, compared_pair(_pair, choices)
+    figures = comparison_layouts(compared, names, choices, theme, leads)
+    sentences = " ".join(comparison_sentences(compared, names))
+    return fitting_payload(
+        figures,
+        {
+            step: ("", f"{step_sentence(compared, names, step, leads)}\n{sentences}")
+            for step in range(sum(map(len, compared.steps[leads])))
+        },
+    )

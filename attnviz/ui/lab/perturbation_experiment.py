@@ -1,0 +1,246 @@
+"""Lab section *Perturbation tests*: other weights at the current step; shuffles and minimal changes at all steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+from attnviz import Trace
+from attnviz import lazy_pandas as pd
+from attnviz.analysis.perturbation_tests import (
+    REFERENCES,
+    Spelling,
+    best_sentence,
+    minimal_change_sentence,
+    perturbation_tests_caveat,
+    perturbation_tests_question,
+    perturbation_tests_sentence,
+    shuffled_sentence,
+)
+from attnviz.figures.build import figure_json
+from attnviz.figures.minimal_change_figure import (
+    minimal_change_figure,
+    minimal_change_table,
+)
+from attnviz.figures.perturbation_figure import (
+    WIDTH,
+    perturbation_tests_figure,
+    perturbation_tests_likeliest_table,
+    shuffled_figure,
+    shuffled_table,
+)
+from attnviz.figures.registry import STEP_FIGURES
+from attnviz.languages import gettext
+from attnviz.palette import ThemeName
+from attnviz.ui.components.chart import chart, steady_payload
+from attnviz.ui.fields import disclosure
+from attnviz.ui.glossary import references
+from attnviz.ui.lab.cached_analyses import (
+    best_attention_of,
+    minimal_change_of,
+    perturbation_tests_of,
+    shuffled_of,
+    unavailable_reason,
+)
+from attnviz.ui.page_state.linked import Session
+from attnviz.ui.resources import tokenizer_of
+from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
+from attnviz.ui.step.subject_boxes import (
+    subject_of,
+    word_choice,
+)
+from attnviz.ui.toolbar.downloads import OfferedFigure
+from attnviz.ui.view import View
+
+WIDTHS = {"": WIDTH, "-narrow": 358}
+"""Width in pixels of the figure, by the window's size."""
+
+
+def perturbation_tests_panel(view: View, theme: ThemeName) -> None:
+    """Draw the perturbation tests of the current step, and a button that opens the rest of the section."""
+    if reason := unavailable_reason(view.trace):
+        st.text(reason)
+        return
+    chart(
+        view,
+        address(view.trace, "perturbation-tests{size}", theme, every=False, word=True),
+        "perturbation-tests",
+        waiting=gettext("Computing…"),
+        prefetch=True,
+    )
+    if disclosure(gettext("Explanations, and the tests of all steps"), key=view.key("all_steps")):
+        _more(view)
+        _all_steps(view, theme)
+        references(REFERENCES)
+
+
+def _more(view: View) -> None:
+    """Draw how to read the picture, what the tests show, and the choice of a word for the best attention."""
+    left, right = st.columns(2, gap="large")
+    with left:
+        _heading(
+            gettext("How to read the picture"),
+            gettext(
+                "The left side shows, above each English piece, the weights that each test tries. A dash marks the "
+                "weight that the model computed. The right side shows how probable the word is with the weights of "
+                "each test. A line marks the probability of the word with the weights that the model computed."
+            ),
+        )
+        with st.container(key=view.key("inside_word")):
+            _best_attention_choice(view)
+    with right:
+        _heading(gettext("What perturbation tests show, and their limits"), perturbation_tests_caveat())
+
+
+def _all_steps(view: View, theme: ThemeName) -> None:
+    """Draw the figures of all steps: shuffled weights, and minimal changes."""
+    left, right = st.columns(2, gap="large")
+    with left, st.container(key=view.key("beside_bars")):
+        _heading(
+            gettext("All steps with shuffled weights"),
+            gettext(
+                "Each point is a step (as in a figure of Jain & Wallace 2019). The further right a point is, the more "
+                "the step’s attention goes to a single piece. The higher a point is, the more the probabilities of "
+                "the step change when its weights are shuffled. A point is filled if the step writes the same piece "
+                "with most shuffled weights as with its own weights, and hollow otherwise. Click a point to go to its "
+                "step."
+            ),
+        )
+        chart(view, address(view.trace, "shuffled", theme, every=True), "shuffled", waiting=gettext("Computing…"))
+    with right:
+        _heading(
+            gettext("Minimal weight change of each step"),
+            gettext(
+                "Each bar stands for one step. A bar shows the smallest change of the attention weights that we found "
+                "to make its step write another piece. Weight moved from one piece to another counts for both pieces, "
+                "so the change lies between 0 and 2. A change smaller than the one shown may exist. The label of a "
+                "bar contains an arrow. After the arrow is the piece that the step writes with the changed weights. "
+                "Before the arrow is the likeliest piece with the unchanged weights. The label omits the piece before "
+                "the arrow if the step wrote this piece. Click a bar to go to its step."
+            ),
+        )
+        chart(
+            view,
+            address(view.trace, "minimal-change", theme, every=True),
+            "minimal-change",
+            waiting=gettext("Computing…"),
+        )
+
+
+def _heading(title: str, text: str) -> None:
+    st.html(f'<h2 class="section">{escape(title)}</h2><p class="explanation">{escape(text)}</p>')
+
+
+def _best_attention_choice(view: View) -> None:
+    """Draw the choice of the word that the best attention makes likeliest."""
+    tokenizer = tokenizer_of(view.trace)
+    assert tokenizer is not None  # callers check `unavailable_reason` first
+    word_choice(view, tokenizer, gettext("Best attention weights for"))
+
+
+def perturbation_tests_payload(width: int, request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of a step's perturbation tests, `width` pixels wide.
+
+    It includes the best attention for the requested word, if any. Raise UnknownPayloadError where there are none.
+    """
+    trace, (step, *others) = request.trace, request.steps
+    if others or unavailable_reason(trace):
+        raise UnknownPayloadError("perturbation-tests")
+    word, tests, spelling = request.word, perturbation_tests_of(trace, step), spelling_of(trace)
+    best = None if word is None else best_attention_of(trace, step, word)
+    sentences = [perturbation_tests_sentence(tests, spelling)]
+    if word is not None and best is not None:
+        sentences.append(best_sentence(best, tests.real, word, trace, spelling))
+    figure = perturbation_tests_figure(trace, tests, spelling, best, theme=request.theme, width=width)
+    caption = perturbation_tests_question(tests, spelling), " ".join(filter(None, sentences))
+    return steady_payload(figure_json(figure), {step: caption})
+
+
+def shuffled_payload(request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of the shuffling figure of Jain & Wallace (2019).
+
+    Raise UnknownPayloadError where there is none.
+    """
+    trace = request.trace
+    if unavailable_reason(trace):
+        raise UnknownPayloadError("shuffled")
+    shuffles = shuffled_of(trace)
+    sentence = shuffled_sentence(shuffles)
+    return steady_payload(
+        figure_json(shuffled_figure(trace, shuffles, theme=request.theme)), dict.fromkeys(request.steps, ("", sentence))
+    )
+
+
+def minimal_change_payload(request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of every step's minimal change; raise UnknownPayloadError where there is none."""
+    trace = request.trace
+    if unavailable_reason(trace):
+        raise UnknownPayloadError("minimal-change")
+    changes, spelling = minimal_change_of(trace), spelling_of(trace)
+    figure = minimal_change_figure(trace, changes, spelling, theme=request.theme)
+    return steady_payload(
+        figure_json(figure), {step: ("", minimal_change_sentence(changes, step, spelling)) for step in request.steps}
+    )
+
+
+def spelling_of(trace: Trace) -> Spelling:
+    """Return the function from piece ids to text of the model that made `trace`, an installed one."""
+    tokenizer = tokenizer_of(trace)
+    assert tokenizer is not None  # callers check `unavailable_reason` first
+    return tokenizer.piece
+
+
+def perturbation_tests_pictures(view: View, session: Session) -> Iterator[OfferedFigure]:
+    """Yield the figures of the section as they are saved."""
+    trace = view.trace
+    if unavailable_reason(trace):
+        return
+    subject, figure = subject_of(view, session), STEP_FIGURES["perturbation-tests"]
+    step = subject.step
+    yield OfferedFigure(
+        figure.title(subject),
+        figure.headline(subject),
+        f"step-{step + 1}-perturbation-tests",
+        figure.draw(subject),
+        figure.table(subject),
+    )
+    title, shuffles = gettext("All steps with shuffled weights"), shuffled_of(trace)
+    yield OfferedFigure(
+        title, title, "shuffled", shuffled_figure(trace, shuffles, step=step), shuffled_table(trace, shuffles)
+    )
+    title, changes, spelling = (
+        gettext("Minimal weight change of each step"),
+        minimal_change_of(trace),
+        spelling_of(trace),
+    )
+    yield OfferedFigure(
+        title,
+        title,
+        "minimal-change",
+        minimal_change_figure(trace, changes, spelling, step=step),
+        minimal_change_table(trace, changes, spelling),
+    )
+
+
+def perturbation_tests_tables(view: View, session: Session) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield the perturbation tests of the current step, and shuffles and minimal changes of all steps."""
+    trace = view.trace
+    if unavailable_reason(trace):
+        return
+    subject = subject_of(view, session)
+    yield (
+        gettext("Perturbation tests of step {step}", step=subject.step + 1),
+        STEP_FIGURES["perturbation-tests"].table(subject),
+    )
+    yield (
+        gettext("Likeliest pieces of each test"),
+        perturbation_tests_likeliest_table(subject.perturbation_tests, subject.piece_or_id, subject.best_attention),
+    )
+    yield gettext("All steps with shuffled weights"), shuffled_table(trace, shuffled_of(trace))
+    yield (
+        gettext("Minimal weight change of each step"),
+        minimal_change_table(trace, minimal_change_of(trace), spelling_of(trace)),
+    )

@@ -1,0 +1,196 @@
+"""Store the gold alignment links of a view, and errors about them.
+
+A visitor types or draws the links, or they are in the address. Where there are none, `gold_of` returns those of a gold
+file or of the trace. Links of each pair of a file last as long as the session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from attnviz.analysis.gold import (
+    GoldLinks,
+    PairLinks,
+    linkable_words,
+    parse_gold_links,
+    recorded_gold_links,
+    removed_links_message,
+    word_links,
+)
+from attnviz.errors import AttnvizError
+from attnviz.trace import Words
+from attnviz.ui.page_state.linked import SENTENCE_PAGES, Session, clear_with_link, keep_for, linked_entry
+from attnviz.ui.view import MAIN, FilePair, View, view_key
+
+GOLD = "gold"
+"""Session state key, and address parameter."""
+TEXT = "gold_text"
+"""Key of the text box that links are typed in."""
+_OF_PAIRS, _OPENED_PAIRS = "gold_of_pairs", "gold_opened_pairs"
+"""Session state keys: the visitor's links of each pair of a file, and the words of the pairs that were shown.
+
+They last as long as the session, so that links are there again when their file is opened again.
+"""
+_PROBLEM = "gold_problem"
+_LONGEST = 10_000
+"""Largest length of an address value that is read, in characters."""
+
+
+def open_gold(session: Session, view: View, linked: Mapping[str, str]) -> None:
+    """Begin the links with the address; drop those of another sentence, with a message.
+
+    Links of another translation of the same sentence stay, and are shown with it; so do those of each pair of a file.
+    """
+    words = view.trace.words()
+    text, problem, pair = view.key(TEXT), view.key(_PROBLEM), pair_of(view)
+    for key in (text, problem):
+        keep_for(session, key, repr((pair, linkable_words(words))))
+    clear_with_link(session, text, problem, scope=SENTENCE_PAGES)
+    if pair:
+        session.setdefault(_OPENED_PAIRS, {})[pair] = words
+        return
+
+    def parse(linked_text: str) -> PairLinks | None:
+        try:
+            return PairLinks.parse(linked_text[:_LONGEST], words) if linked_text else None
+        except AttnvizError as error:
+            session[problem] = str(error)
+            return None
+
+    stored: PairLinks | None = linked_entry(session, linked, view.key(GOLD), None, parse=parse, scope=SENTENCE_PAGES)
+    if stored is not None and not stored.joins_source(words):
+        session[view.key(GOLD)] = None
+        session.pop(text, None)
+        if stored.links:
+            session[problem] = removed_links_message()
+
+
+def pair_of(view: View) -> str:
+    """Return text that identifies the pair of a file that `view` shows, with its words; empty for a translation."""
+    return _pair_name(view.file, view.file.number, view.trace.words()) if view.file else ""
+
+
+def _pair_name(file: FilePair, number: int, words: Words) -> str:
+    return f"{file.key(number)} {PairLinks.of(*linkable_words(words), GoldLinks()).digest}"
+
+
+def gold_of(session: Mapping[Any, Any], view: View) -> GoldLinks | None:
+    """Return the links between the current words: those of the visitor, else those of a gold file or in the trace.
+
+    None if there are no links, or the model has no attention.
+    """
+    if not view.trace.attends:
+        return None
+    stored = _stored(session, view)
+    if stored is not None and stored.joins(view.trace.words()):
+        return stored.links or None  # empty where the visitor removed the trace's own links
+    with suppress(AttnvizError):  # the page has the message
+        if view.file and (given := view.file.gold(view.file.number)) is not None:
+            return given or None
+    return recorded_gold_links(view.trace) or None
+
+
+def links_of_pairs(session: Mapping[Any, Any]) -> dict[str, PairLinks]:
+    """Return the visitor's links of the pairs of files, as they are now."""
+    return dict(session.get(_OF_PAIRS, {}))
+
+
+def links_of_pair(file: FilePair, number: int, record: Any, drawn: Mapping[str, PairLinks]) -> GoldLinks:
+    """Return the links of a pair of `file` with its attention: the visitor's, else gold links, else its own.
+
+    `drawn` are the `links_of_pairs`. Raise AttnvizError where the gold links cannot be read.
+    """
+    if (stored := drawn.get(_pair_name(file, number, record.words()))) is not None:
+        return stored.links
+    if (given := file.gold(number)) is not None:
+        return given
+    return recorded_gold_links(record) or GoldLinks(frozenset((j, i) for j, i, _ in word_links(record)))
+
+
+def has_links_for_other_words(session: Mapping[Any, Any], view: View) -> bool:
+    """Return whether links are stored, but for other words than the current ones."""
+    stored = _stored(session, view)
+    return stored is not None and bool(stored.links) and not stored.joins(view.trace.words())
+
+
+def problem_of(session: Mapping[Any, Any], view: View) -> str:
+    """Return the error in the last links, or why they were dropped; empty if there is none."""
+    return str(session.get(view.key(_PROBLEM), ""))
+
+
+def set_problem(session: Session, view: View, message: str) -> None:
+    """Store why links could not be taken."""
+    session[view.key(_PROBLEM)] = message
+
+
+def set_links(session: Session, view: View, text: str, identity: str = "") -> None:
+    """Parse and store links that a visitor typed or drew; empty text removes them.
+
+    They belong to the pair of this `identity` that `view` showed, by default to the current one. On an error the
+    previous links stay, and `problem_of` returns the message.
+    """
+    pair = identity if identity in session.get(_OPENED_PAIRS, {}) else pair_of(view)
+    words = session.get(_OPENED_PAIRS, {}).get(pair) or view.trace.words()
+    session.pop(view.key(_PROBLEM), None)
+    try:
+        links = PairLinks.of(*linkable_words(words), parse_gold_links(text, words) if text.strip() else GoldLinks())
+    except AttnvizError as error:
+        set_problem(session, view, str(error))
+        return
+    if pair:
+        session.setdefault(_OF_PAIRS, {})[pair] = links
+    else:
+        session[view.key(GOLD)] = links
+
+
+def drawn_identity(view: View) -> str:
+    """Return text that identifies what links are drawn for in `view`."""
+    return pair_of(view) or view.identity
+
+
+def is_drawn_in(session: Mapping[Any, Any], view: View, request: Any) -> bool:
+    """Return whether a browser's request, which may be anything, is about links drawn in `view`.
+
+    They may be of a pair that `view` showed before: the visitor may go to another pair at once after an edit.
+    """
+    return (
+        isinstance(request, Mapping)
+        and request.get("view") == view.id
+        and isinstance(request.get("identity"), str)
+        and (request["identity"] == drawn_identity(view) or request["identity"] in session.get(_OPENED_PAIRS, {}))
+        and isinstance(request.get("links"), str)
+    )
+
+
+def set_drawn_links(session: Session, view: View, request: Mapping[str, Any]) -> None:
+    """Store the links of a request that `is_drawn_in` the view; write those of the current words in the text box."""
+    text, identity = request["links"][:_LONGEST], request["identity"]
+    set_links(session, view, text, identity)
+    if identity == drawn_identity(view):
+        session[view.key(TEXT)] = text
+
+
+def take_links(session: Session, view: View, links: GoldLinks) -> None:
+    """Store links between the words of `view`, none to remove them, and write them in the text box."""
+    set_links(session, view, links.text())
+    session[view.key(TEXT)] = links.text()
+
+
+def set_gold(session: Session, links: GoldLinks, source: Sequence[str], target: Sequence[str]) -> None:
+    """Set the links between the words of `source` and `target` in the page's own view."""
+    session[view_key(MAIN, GOLD)] = PairLinks.of(source, target, links)
+    session.pop(view_key(MAIN, TEXT), None)
+
+
+def gold_text(session: Mapping[Any, Any], view: View) -> str | None:
+    """Return the links for the address; None if there are none."""
+    stored = _stored(session, view)
+    return stored.text() if stored is not None and stored.links else None
+
+
+def _stored(session: Mapping[Any, Any], view: View) -> PairLinks | None:
+    pair = pair_of(view)
+    stored: PairLinks | None = session.get(_OF_PAIRS, {}).get(pair) if pair else session.get(view.key(GOLD))
+    return stored

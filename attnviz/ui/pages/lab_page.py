@@ -1,0 +1,213 @@
+"""The page *Lab*: the sentence and its translation, the current section, its tables and downloads.
+
+`SECTIONS` has the functions of each section: one draws it, others make its figures and tables. The server computes the
+current section only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import streamlit as st
+
+from attnviz import lazy_pandas as pd
+from attnviz.analysis.suspected_errors import least_sure_step
+from attnviz.analysis.why_attention import TextSection
+from attnviz.figures.figure_input import TRANSLATION, Subject
+from attnviz.installed_models import installed_models
+from attnviz.languages import gettext
+from attnviz.palette import ThemeName
+from attnviz.ui.chrome import Page
+from attnviz.ui.components.copy_link import copy_link
+from attnviz.ui.components.picture_files import PictureFile
+from attnviz.ui.fields import segmented_control
+from attnviz.ui.glossary import glossary_box, text_section
+from attnviz.ui.lab.attributions import attributions_panel, attributions_pictures, attributions_tables
+from attnviz.ui.lab.compared_translation import NAMES as COMPARISON_NAMES
+from attnviz.ui.lab.comparison_experiment import (
+    comparison_panel,
+    comparison_pictures,
+    comparison_tables,
+)
+from attnviz.ui.lab.neighbours_experiment import (
+    CORPUS,
+    KIND,
+    METRIC,
+    neighbours_panel,
+    neighbours_pictures,
+    neighbours_tables,
+)
+from attnviz.ui.lab.perturbation_experiment import (
+    perturbation_tests_panel,
+    perturbation_tests_pictures,
+    perturbation_tests_tables,
+)
+from attnviz.ui.lab.tree import WIDTH as BEAM_WIDTH
+from attnviz.ui.lab.tree import tree_panel, tree_pictures
+from attnviz.ui.page_state.linked import Session
+from attnviz.ui.page_state.selection import Selection, with_selection
+from attnviz.ui.requests import begin_fragment
+from attnviz.ui.shared_payloads import show_traces
+from attnviz.ui.step.step_controls import key_help, step_controls
+from attnviz.ui.step.suspected_errors_panel import shown_suspected_errors
+from attnviz.ui.step.tables_box import table_box
+from attnviz.ui.style import theme_name
+from attnviz.ui.toolbar.controls import current_request, request_address
+from attnviz.ui.toolbar.downloads import OfferedFigure, download_box, offer_pictures, picture_file
+from attnviz.ui.toolbar.shown_translation import (
+    open_view,
+    shown_translation,
+    status,
+)
+from attnviz.ui.view import View
+
+SECTION = "section"
+"""Name of the current section's choice, in the session state and in the address."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A question and its analyses. No section imports another."""
+
+    title: Callable[[], str]
+    """Title in the current language."""
+    draw: Callable[[View, ThemeName], None]
+    """Draws the section."""
+    pictures: Callable[[View, Session], Iterator[OfferedFigure]]
+    """Yields the figures as currently shown, to be saved; none where it has none."""
+    choices: Sequence[str] = ()
+    """Session state keys of the choices that determine the figures."""
+    tables: Callable[[View, Session], Iterator[tuple[str, pd.DataFrame]]] | None = None
+    """Yields the numbers in the figures, each table with its name; None where they are part of its figures."""
+
+
+SECTIONS: Mapping[str, Section] = {
+    "perturbation-tests": Section(
+        lambda: gettext("Perturbation tests"),
+        perturbation_tests_panel,
+        perturbation_tests_pictures,
+        tables=perturbation_tests_tables,
+    ),
+    "attributions": Section(
+        lambda: gettext("Attributions"), attributions_panel, attributions_pictures, tables=attributions_tables
+    ),
+    "tree": Section(lambda: gettext("The beam as a tree"), tree_panel, tree_pictures, (BEAM_WIDTH,)),
+    "comparison": Section(
+        lambda: gettext("Side by side"),
+        comparison_panel,
+        comparison_pictures,
+        COMPARISON_NAMES,
+        tables=comparison_tables,
+    ),
+    "neighbours": Section(
+        lambda: gettext("Neighbours"),
+        neighbours_panel,
+        neighbours_pictures,
+        (KIND, METRIC, CORPUS),
+        tables=neighbours_tables,
+    ),
+}
+"""By their names in the address, in the order of the page; the first is the default."""
+
+
+@st.fragment
+def lab_page(view: View, *, requested: bool = False) -> None:
+    """Draw the lab of `view`; if its translation was `requested`, show how it was computed."""
+    begin_fragment()
+    (trace,) = show_traces(view.key("lab"), view.trace)
+    view = replace(view, trace=trace)
+    with st.container(key=view.key("room")):  # the browser stores the view's state here: see components/view.js
+        with st.container(key="lab_opening"):
+            text_section(TextSection(gettext("Lab"), (_introduction(),)))
+        sentences = st.container(key=view.key("sentences"))
+        with st.container(horizontal=True, vertical_alignment="center", key="beside_section"):
+            chosen = _chosen_section()
+            section = SECTIONS[chosen]
+            files = st.container(width="content")
+            if requested:
+                status(view)
+            copy_link(view)
+        with st.container(key=view.key("section_panel")):
+            section.draw(view, theme_name())
+        with files:
+            _downloads(view, section)  # after the section's own choices, which a link may set
+        with sentences:
+            step_controls(view)  # after the choice of the section, which is part of the address
+        _tables(view, section)
+        with st.container(horizontal=True, vertical_alignment="center", key="lab_foot"):
+            key_help(view, common_only=True)
+            glossary_box(view.key("glossary"), "signs", "attention", "heads", "writing", "scores")
+
+
+def _introduction() -> str:
+    return gettext("What does each French word depend on? Each tab answers this question in its own way.")
+
+
+def _chosen_section() -> str:
+    """Draw the choice of the section; return its name."""
+    titles = {name: section.title() for name, section in SECTIONS.items()}
+    return segmented_control(
+        gettext("Section"),
+        titles,
+        key=SECTION,
+        default=next(iter(SECTIONS)),
+        label_visibility="collapsed",
+        parameter=SECTION,
+    )
+
+
+def _tables(view: View, section: Section) -> None:
+    """Offer the numbers in the section's figures, computed only while the box is open."""
+    tables, session = section.tables, st.session_state.to_dict()
+    if tables is None:
+        return
+
+    def make_tables(selection: Selection) -> Iterator[tuple[str, pd.DataFrame]]:
+        return tables(view, with_selection(session, view, selection))
+
+    table_box(view, gettext("The charts as tables"), "tables", figures_cache_key(session), make_tables)
+
+
+def figures_cache_key(session: Mapping[Any, Any]) -> str:
+    """Return the choices that determine the figures, as text for cache keys."""
+    names = {name for section in SECTIONS.values() for name in section.choices}
+    return repr({name: session.get(name) for name in sorted(names)})
+
+
+def _downloads(view: View, section: Section) -> None:
+    """Offer the figures of the section."""
+    session = st.session_state.to_dict()
+
+    def make_files(selection: Selection) -> Iterator[PictureFile]:
+        return (
+            picture_file(view.trace, picture)
+            for picture in section.pictures(view, with_selection(session, view, selection))
+        )
+
+    download_box(lambda: offer_pictures(view, make_files, figures_cache_key(session)))
+
+
+def _draw() -> None:
+    available = installed_models()
+    request = current_request(available) if available else None
+    shown = shown_translation(request, back=False)
+    if shown.view:
+        view = replace(shown.view, first_step=_doubtful_step(shown.view.trace))
+        parameters = request_address(request, available) if shown.asked and request else None
+        open_view(view, parameters)
+        lab_page(view, requested=shown.asked)
+
+
+def _doubtful_step(trace: Any) -> int:
+    """Return the 0-based step of the first mistake, or of the content word that the model is least sure of.
+
+    Imported attention and other pairs of sentences have neither; for them it is the first step.
+    """
+    if not TRANSLATION.is_met(Subject(trace, 0)):
+        return 0
+    return next((mark.step for mark in shown_suspected_errors(trace) if mark.strong), least_sure_step(trace))
+
+
+page = Page("lab", lambda: gettext("Lab"), _draw, shows_sentence=True)

@@ -1,0 +1,270 @@
+"""The page *How it learns*: choices, checkpoint controls, figures, tables and downloads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+from attnviz import lazy_pandas as pd
+from attnviz.analysis.learning import (
+    REFERENCES,
+    grouped_digits,
+    guidance_definition,
+    link_counts_text,
+    measure_definitions,
+    measure_names,
+    run_name,
+)
+from attnviz.analysis.why_attention import TextSection
+from attnviz.export.chapters import chapters_html
+from attnviz.export.images import titled_sheet
+from attnviz.figures.learning_curves import (
+    attention_measures_figure,
+    baselines_table,
+    learning_heatmap,
+    learning_heatmap_table,
+    learning_table,
+    quality_figure,
+)
+from attnviz.languages import gettext, language, ngettext
+from attnviz.trace.snapshots import Snapshots
+from attnviz.ui.chrome import Page
+from attnviz.ui.components.copy_link import copy_link
+from attnviz.ui.components.loader import component
+from attnviz.ui.components.picture_files import PictureFile, followed_picture_files, picture_files_payload
+from attnviz.ui.components.tables import tables, tables_payload
+from attnviz.ui.glossary import glossary_box, references, text_section
+from attnviz.ui.language import language_address
+from attnviz.ui.learns.learning_figures import (
+    VIEW,
+    attention_measures_panel,
+    attention_panel,
+    checkpoint_sentence,
+    checkpoint_updates,
+    has_link_measures,
+    introduction,
+    learning_chapters,
+)
+from attnviz.ui.learns.runs import RUNS_VARIABLE, LearningChoices, choose, linked_update, trainings, watches_run
+from attnviz.ui.page_state.linked import set_page_address
+from attnviz.ui.requests import begin_fragment
+from attnviz.ui.session_payloads import register_content
+from attnviz.ui.style import theme_name
+from attnviz.ui.toolbar.downloads import download_box, lecture_link
+from attnviz.ui.turns import in_turn
+from attnviz.ui.view import Keyed
+
+_INTERVAL = "10s"
+"""Polling interval for a run that may be in progress."""
+
+
+def timeline(
+    view: Keyed,
+    identity: str,
+    updates: Sequence[int],
+    captions: Sequence[str],
+    ends: tuple[str, str],
+    opened: int | None,
+) -> None:
+    """Draw the timeline of the checkpoints after so many `updates`; `captions` has the model's quality at each.
+
+    It opens at the checkpoint `opened`, the last where that is None; `identity` distinguishes these runs from others.
+    The browser writes the current update into the address.
+    """
+    words = {
+        "moments": gettext("Moments of the training"),
+        "moment": gettext("Moment"),
+        "previous": gettext("Earlier"),
+        "next": gettext("Later"),
+        "play": gettext("Play"),
+        "pause": gettext("Pause"),
+        "space": gettext("Space"),
+        "speed": gettext("Speed"),
+    }
+    payload = {
+        "identity": identity,
+        "language": language(),
+        "updates": list(updates),
+        "captions": list(captions),
+        "ends": list(ends),
+        "opened": opened,
+        "words": words,
+    }
+    component("timeline")(key=view.key("timeline"), data=payload)
+
+
+def learning_page() -> None:
+    """Draw the page; while it shows a run that may be in progress, it redraws itself periodically."""
+    watching = watches_run(trainings())
+    st.fragment(_draw, run_every=_INTERVAL if watching else None)(watching)
+
+
+@in_turn
+def _draw(watching: bool) -> None:
+    begin_fragment()
+    offered = trainings()
+    if not offered:
+        st.text(_no_snapshots_reason())
+        return
+    with st.container(key="learns_opening"):
+        how = gettext("Press Play to watch the training from the beginning.")
+        text_section(TextSection(gettext("How it learns"), (f"{introduction()} {how}",)))
+    glossary_box("glossary", "signs", "attention", "learning", "scores")
+    with st.container(key=VIEW.key("room")):  # the browser stores the checkpoint here: see components/view.js
+        with st.container(horizontal=True, vertical_alignment="bottom", key="learns_choices"):
+            choices = choose(offered)
+            if choices:
+                _downloads(choices)
+                copy_link(VIEW)
+        if watches_run(offered) != watching:
+            st.rerun()  # only the page sets the interval of the redraws
+        if choices is None:
+            st.text(_unreadable_reason())
+            return
+        _figures(choices)
+
+
+def _figures(choices: LearningChoices) -> None:
+    """Draw the figures at the current checkpoint, and sentences about it."""
+    _timeline(choices)
+    if sentence := guidance_definition(choices.runs):
+        st.html(f'<p class="explanation">{escape(sentence)}</p>')
+    attention_panel(choices.runs, choices.sentence, theme_name())
+    definitions_box = None
+    if len(choices.runs) > 1 or has_link_measures(choices.runs[0]):
+        st.html(f'<h2 class="section">{escape(gettext("What is learnt when"))}</h2>')
+        definitions_box = attention_measures_panel(choices.runs, theme_name())
+    if choices.watching:
+        st.caption(gettext("This page reloads the training run every ten seconds."))
+    with definitions_box or st.expander(gettext("What the curves measure"), key=VIEW.key("rules")):
+        _definitions(choices.runs)
+    _tables(choices)
+    references(REFERENCES)
+
+
+def _no_snapshots_reason() -> str:
+    return gettext(
+        "There are no snapshots of a training run. A model’s snapshots are in its model folder, in snapshots/. To "
+        "watch a run of your own, start the page with the folder of your runs: attnviz app --runs FOLDER. You can "
+        "also name the folder of your runs in the environment variable {variable}.",
+        variable=RUNS_VARIABLE,
+    )
+
+
+def _unreadable_reason() -> str:
+    return gettext(
+        "The snapshots of this training cannot be read. The snapshots are damaged or come from another version "
+        "of attnviz."
+    )
+
+
+def _timeline(choices: LearningChoices) -> None:
+    """Draw the controls of the checkpoints, with the measures of each."""
+    runs, updates, update = choices.runs, checkpoint_updates(choices.runs), linked_update()
+    opened = None if update is None else max(0, sum(checkpoint_update <= update for checkpoint_update in updates) - 1)
+    captions = [checkpoint_sentence(runs, checkpoint_update) for checkpoint_update in updates]
+    names = " ".join([*(run.name for run in runs), str(len(runs))])
+    timeline(VIEW, names, updates, captions, (grouped_digits(updates[0]), grouped_digits(updates[-1])), opened)
+    set_page_address(st.session_state, names, language_address())
+
+
+def _definitions(runs: list[Snapshots]) -> None:
+    """Draw the definitions of the measures, and the data that they are computed on."""
+    names, rules = measure_names(), measure_definitions()
+    shown = [name for name in rules if any(name in run.curves for run in runs)]
+    listed = "".join(f"<dt>{escape(names[name])}</dt><dd>{escape(rules[name])}</dd>" for name in shown)
+    st.html(f'<dl class="rules">{listed}</dl>')
+    if sentence := link_counts_text(runs):
+        st.html(f'<p class="explanation">{escape(sentence)}</p>')
+
+
+def _downloads(choices: LearningChoices) -> None:
+    """Offer the figures at the current checkpoint, and its page for a lecture."""
+
+    def make_files(parameters: Mapping[str, str]) -> dict[str, Any]:
+        return picture_files_payload(_files(choices, _update_of(choices, parameters)))
+
+    def make_lecture(parameters: Mapping[str, str]) -> bytes:
+        return chapters_html(partial(learning_chapters, choices, _update_of(choices, parameters))).encode("utf-8")
+
+    def draw() -> None:
+        followed_picture_files(VIEW, _checkpoint_address(choices, "export", make_files), VIEW.key("export"))
+        file = f"attnviz-learns-{choices.runs[0].name}-lecture.html"
+        lecture_link(VIEW, _checkpoint_address(choices, "lecture", make_lecture), file)
+
+    download_box(draw, VIEW.key)
+
+
+def _checkpoint_address(choices: LearningChoices, key: str, make: Callable[[Mapping[str, str]], Any]) -> str:
+    """Return the address of a payload of the current checkpoint."""
+    names = [(run.name, run.updates[-1]) for run in choices.runs]
+    return f"{register_content(VIEW.key(key), f'{choices.sentence} {names}', make)}?checkpoint={{step}}"
+
+
+def _update_of(choices: LearningChoices, parameters: Mapping[str, str]) -> int:
+    """Return the update of the checkpoint in an address; the last where there is none."""
+    updates, text = checkpoint_updates(choices.runs), parameters.get("checkpoint", "")
+    return updates[int(text)] if text.isascii() and text.isdigit() and int(text) < len(updates) else updates[-1]
+
+
+def _files(choices: LearningChoices, update: int) -> Iterator[PictureFile]:
+    """Yield the figures as they are saved, each below its title."""
+    runs, updates = choices.runs, checkpoint_updates(choices.runs)
+    table = learning_table(runs)
+    for number, run in enumerate(runs, 1):
+        checkpoint, name = run.moment(update), run_name(run, is_only_run=len(runs) == 1)
+        sentence, figure = run.sentences[choices.sentence], learning_heatmap(run, choices.sentence, checkpoint)
+        heading = ngettext(
+            "After {count} update, {run}", "After {count} updates, {run}", run.updates[checkpoint], run=name
+        )
+        yield PictureFile(
+            f"{gettext('Heatmap')}, {name}",
+            f"attnviz-learns-heatmap-{number}-{run.updates[checkpoint]}",
+            titled_sheet(figure, heading, run.name, (sentence.source, sentence.target)),
+            learning_heatmap_table(run, choices.sentence, checkpoint),
+        )
+    quality, title = quality_figure(runs, updates, update=update), gettext("Loss, BLEU and alignment error rate")
+    yield PictureFile(title, "attnviz-learns-quality", titled_sheet(quality, title, runs[0].name), table)
+    for number, run in enumerate(runs, 1):
+        if has_link_measures(run):
+            title = f"{gettext('What is learnt when')}, {run_name(run, is_only_run=len(runs) == 1)}"
+            figure = attention_measures_figure(run, updates, other_runs=runs, update=update)
+            yield PictureFile(title, f"attnviz-learns-when-{number}", titled_sheet(figure, title, run.name), table)
+
+
+def _tables(choices: LearningChoices) -> None:
+    """Offer the numbers in the figures."""
+
+    def make_tables(parameters: Mapping[str, str]) -> dict[str, Any]:
+        return tables_payload(_numbers(choices, _update_of(choices, parameters)))
+
+    with st.expander(gettext("The charts as tables"), key=VIEW.key("tables")):
+        tables(VIEW, _checkpoint_address(choices, "tables", make_tables), VIEW.key("tables_rows"))
+
+
+def _numbers(choices: LearningChoices, update: int) -> Iterator[tuple[str, pd.DataFrame]]:
+    runs = choices.runs
+    for run in runs:
+        checkpoint = run.moment(update)
+        name = ngettext(
+            "{run}: where the model looks after {count} update",
+            "{run}: where the model looks after {count} updates",
+            run.updates[checkpoint],
+            run=run_name(run, is_only_run=len(runs) == 1),
+        )
+        yield name, learning_heatmap_table(run, choices.sentence, checkpoint)
+    yield gettext("Measurements at each moment"), learning_table(runs)
+    if runs[0].levels:
+        yield gettext("Baselines: attention without training"), baselines_table(runs[0])
+
+
+def offered() -> bool:
+    """Return whether there is a training to show; without one the navigation leaves the page out."""
+    return bool(trainings())
+
+
+page = Page("learns", lambda: gettext("How it learns"), learning_page)

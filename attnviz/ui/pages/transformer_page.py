@@ -1,0 +1,245 @@
+"""Draw the page *To the transformer*: sentence, row of weights, the open exhibit, its tables and downloads.
+
+An exhibit is a section of figures: on dot products, a judged sentence pair, several heads, or all five models. The
+server computes only the open one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import get_args
+
+import streamlit as st
+
+from attnviz import AttnvizError
+from attnviz import lazy_pandas as pd
+from attnviz.analysis import transformer_exhibits
+from attnviz.analysis.transformer_exhibits import (
+    EQUATION_LINES,
+    ExhibitName,
+    exhibit_equation,
+)
+from attnviz.export.chapters import Chapter, ChapterPage
+from attnviz.export.saved_files import file_name
+from attnviz.installed_models import installed_models
+from attnviz.languages import gettext
+from attnviz.palette import ThemeName
+from attnviz.ui.chrome import Page
+from attnviz.ui.components.copy_link import copy_link
+from attnviz.ui.components.equation import inline_equation
+from attnviz.ui.components.picture_files import PictureFile
+from attnviz.ui.glossary import glossary_box, references, text_section
+from attnviz.ui.link import link
+from attnviz.ui.page_state import linked
+from attnviz.ui.page_state.linked import linked_entry
+from attnviz.ui.page_state.selection import Selection, source_of
+from attnviz.ui.requests import handle, request_button
+from attnviz.ui.step.tables_box import table_box
+from attnviz.ui.style import theme_name
+from attnviz.ui.toolbar.controls import current_request, request_address, sentence_box
+from attnviz.ui.toolbar.downloads import chapter_pictures, download_box, offer_lecture, offer_pictures, picture_file
+from attnviz.ui.toolbar.shown_translation import (
+    open_view,
+    shown_translation,
+)
+from attnviz.ui.transformer import (
+    attention_row,
+    five_models,
+    heads_exhibit,
+    pair,
+)
+from attnviz.ui.transformer.exhibit import Exhibit, ExhibitSelection, SentenceRequest
+from attnviz.ui.transformer.pair import SWAP, chosen_swap
+from attnviz.ui.view import View
+
+EXHIBIT_PARAMETER = "exhibit"
+"""Session state key and address parameter of the open exhibit, and name of the request to open or close one."""
+EXHIBITS: Mapping[str, Exhibit] = {
+    "dot": attention_row.EXHIBIT,
+    "pair": pair.EXHIBIT,
+    "heads": heads_exhibit.EXHIBIT,
+    "answers": five_models.EXHIBIT,
+}
+"""By their names in the address, in the order of the page."""
+_SHOWN_TRACES = "transformer_on_show"
+"""Session state key of the shown traces: payloads are available while the session holds them."""
+
+
+def draw_transformer(request: SentenceRequest) -> None:
+    """Draw the row of weights for the sentence of `request`, and below it the exhibit that is open."""
+    exhibit_name = _open_exhibit_name()
+    exhibit = EXHIBITS.get(exhibit_name)
+    row_place, exhibit_place = st.container(), st.container()
+    with row_place, st.spinner(gettext("Translating…")):
+        row, row_problem = _made(attention_row.make_view, request)
+        row = row and replace(row, main=request.view)
+    view, problem = row, ""
+    if exhibit and exhibit.view_id != attention_row.VIEW_ID:
+        with exhibit_place, st.spinner(gettext("Translating…")):
+            view, problem = _made(exhibit.make_view, request)
+        if view and not row:
+            view = replace(view, main=request.view)
+    if provider := row or view:  # before the row is drawn, which sends the address
+        _write_address(provider, exhibit_name)
+    with row_place:
+        _problem(row_problem, "row")
+        if row:
+            with st.container(key=row.key("room")):  # the browser stores the view's state here: see components/view.js
+                attention_row.draw(row, request, theme_name(), exhibit_name)
+                if exhibit and view is row:
+                    _exhibit(row, exhibit, request, exhibit_name)
+    with exhibit_place:
+        _problem(problem, "exhibit")
+        if exhibit and view and view is not row:
+            with st.container(key=view.key("room")):
+                _exhibit(view, exhibit, request, exhibit_name)
+    with st.container(horizontal=True, vertical_alignment="center", key="transformer_foot"):
+        is_open = exhibit_name == "answers"
+        label = gettext("Close the comparison") if is_open else gettext("Compare all five models")
+        request_button(label, partial(_store_exhibit_name, "" if is_open else "answers"), key="compare_models")
+        if provider:
+            copy_link(provider)
+        glossary_box("glossary", "signs", "attention", "heads", "learning", "scores")
+    references(transformer_exhibits.REFERENCES)
+
+
+def _open_exhibit_name() -> str:
+    """Return the name of the open exhibit, empty where none is, after following the link and the requests."""
+    session = st.session_state
+    linked_entry(session, link(), EXHIBIT_PARAMETER, None, offered=tuple(EXHIBITS), noted=True)
+    for name in (heads_exhibit.HEAD, SWAP):
+        linked_entry(session, link(), name, None)
+    linked.add_parameters(session, dict.fromkeys((heads_exhibit.HEAD, pair.FRENCH, SWAP)))
+    handle({EXHIBIT_PARAMETER: _store_exhibit_name})
+    return str(session[EXHIBIT_PARAMETER]) if session[EXHIBIT_PARAMETER] in EXHIBITS else ""
+
+
+def _store_exhibit_name(name: object) -> None:
+    st.session_state[EXHIBIT_PARAMETER] = name if name in EXHIBITS else None
+
+
+def _made(make_view: Callable[[SentenceRequest], View], request: SentenceRequest) -> tuple[View | None, str]:
+    """Return the view that `make_view` makes, or None and the reason why it cannot."""
+    try:
+        return make_view(request), ""
+    except AttnvizError as error:
+        return None, str(error)
+
+
+def _problem(text: str, name: str) -> None:
+    if text:
+        with st.container(key=f"transformer_problem_{name}"):
+            st.text(text)
+
+
+def _exhibit(view: View, exhibit: Exhibit, request: SentenceRequest, exhibit_name: str) -> None:
+    """Draw an exhibit with its text, its tables and its downloads, in the room of its view."""
+    name = _as_exhibit_name(exhibit_name)
+    st.session_state[_SHOWN_TRACES] = view.trace, request.view.trace
+    with st.container(key=f"exhibit_{exhibit_name}"):  # the row scrolls to it: see components/attention_row
+        text_section(transformer_exhibits.exhibit_section(name))
+    exhibit.draw(view, request, theme_name())
+    if EQUATION_LINES[name]:
+        with st.container(key=view.key("equations")):
+            st.html(f'<h2 class="section">{gettext("How the equations change")}</h2>')
+            inline_equation(view, exhibit_equation(name, theme_name()), "equations")
+    _tables(view, exhibit, request)
+    _downloads(view, exhibit, request, name)
+
+
+def _as_exhibit_name(name: str) -> ExhibitName:
+    return next(literal for literal in get_args(ExhibitName) if literal == name)
+
+
+def _write_address(view: View, exhibit_name: str) -> None:
+    """Write the parameters of the page into the address, which `view` provides; each exhibit has its history entry."""
+    session, chosen = st.session_state, {"heads": heads_exhibit.HEAD, "pair": SWAP}.get(exhibit_name)
+    main_identity = view.main.identity if view.main else ""
+    parameters: linked.Parameters = {EXHIBIT_PARAMETER: exhibit_name or None}
+    if chosen:
+        parameters[chosen] = session[chosen]
+    linked.set_page_address(session, f"{main_identity} {exhibit_name} {view.identity}", parameters)
+
+
+def _tables(view: View, exhibit: Exhibit, request: SentenceRequest) -> None:
+    """Offer the numbers in the figures, computed only while the box is open."""
+    theme, swap = theme_name(), chosen_swap(request.sentence)
+
+    def make_tables(selection: Selection) -> list[tuple[str, pd.DataFrame]]:
+        pictures = exhibit.pictures(view, request, _exhibit_selection(view, selection, swap), theme)
+        tables = [(picture.heading, picture.numbers) for picture in pictures]
+        return tables + (list(exhibit.tables(view, request)) if exhibit.tables else [])
+
+    table_box(view, gettext("The charts as tables"), "tables", f"{theme} {swap}", make_tables)
+
+
+def _downloads(view: View, exhibit: Exhibit, request: SentenceRequest, exhibit_name: ExhibitName) -> None:
+    """Offer the figures of the exhibit, and its page for a lecture."""
+    swap, file = chosen_swap(request.sentence), file_name(request.view.trace, f"{exhibit_name}.html")
+
+    def make_files(selection: Selection) -> Iterator[PictureFile]:
+        pictures = exhibit.pictures(view, request, _exhibit_selection(view, selection, swap), "light")
+        return (picture_file(request.view.trace, picture) for picture in pictures)
+
+    def page(selection: Selection, theme: ThemeName) -> ChapterPage:
+        return _lecture_page(view, exhibit, request, _exhibit_selection(view, selection, swap), exhibit_name, theme)
+
+    def draw() -> None:
+        offer_pictures(view, make_files, str(swap))
+        offer_lecture(view, page, file, str(swap))
+
+    download_box(draw)
+
+
+def _lecture_page(
+    view: View,
+    exhibit: Exhibit,
+    request: SentenceRequest,
+    selection: ExhibitSelection,
+    exhibit_name: ExhibitName,
+    theme: ThemeName,
+) -> ChapterPage:
+    """Return the lecture page of the current exhibit."""
+    text, tables = (
+        transformer_exhibits.exhibit_section(exhibit_name),
+        tuple(exhibit.tables(view, request)) if exhibit.tables else (),
+    )
+    equation = exhibit_equation(exhibit_name, theme)
+    note = (transformer_exhibits.note(exhibit_name),) if EQUATION_LINES[exhibit_name] else ()
+    shown = Chapter(
+        text.heading,
+        (*text.paragraphs, *note),
+        chapter_pictures(exhibit.pictures(view, request, selection, theme)),
+        tables,
+        equation.latex if EQUATION_LINES[exhibit_name] else "",
+    )
+    opening = Chapter(transformer_exhibits.introduction().heading, transformer_exhibits.introduction().paragraphs)
+    return ChapterPage(
+        gettext("To the transformer"), request.sentence, (opening, shown), references=transformer_exhibits.REFERENCES
+    )
+
+
+def _exhibit_selection(view: View, selection: Selection, swap: tuple[int, int] | None) -> ExhibitSelection:
+    return ExhibitSelection(selection.step, source_of(selection, view.trace), swap)
+
+
+def _draw() -> None:
+    available = installed_models()
+    with st.container(key="transformer_opening"):
+        text_section(transformer_exhibits.introduction())
+    request = None
+    if available:
+        with st.container(key="transformer_sentence"):
+            sentence_box(available)
+        request = current_request(available)
+    shown = shown_translation(request, back=False)
+    if shown.view is None:
+        return
+    open_view(shown.view, request_address(request, available) if shown.asked and request else None)
+    device, beam = (request.device, request.beam) if request else ("auto", 5)
+    draw_transformer(SentenceRequest(shown.view, device, beam))
+
+
+page = Page("transformer", lambda: gettext("To the transformer"), _draw, shows_sentence=True)

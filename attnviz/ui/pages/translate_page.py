@@ -1,0 +1,368 @@
+"""The page *Translate*: a sentence, the step view of its translation or of imported attention, or a lesson.
+
+The browser changes the step by itself, from payloads that it fetches; the server does not know the current step.
+
+`context_choice` lets the visitor give all steps the same context vector, which adds a what-if.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import partial
+from html import escape
+
+import streamlit as st
+
+from attnviz.analysis.attribution_methods import recorded_attributions
+from attnviz.analysis.imported_attention import (
+    missing_values_reason,
+    side_names,
+)
+from attnviz.analysis.what_if_effects import (
+    mean_context_name,
+    words_with_changes,
+)
+from attnviz.architectures import step_texts
+from attnviz.figures.attribution_figure import attributions_figure
+from attnviz.figures.build import figure_json
+from attnviz.figures.figure_input import Subject
+from attnviz.figures.registry import STEP_FIGURES
+from attnviz.installed_models import installed_models
+from attnviz.languages import gettext
+from attnviz.trace import Trace, WhatIf
+from attnviz.trace.changes import Change, FreezeContext, SetTemperature
+from attnviz.ui.chrome import Page
+from attnviz.ui.components.chart import chart, inline_chart, steady_payload
+from attnviz.ui.components.findings import findings_panel, inline_findings
+from attnviz.ui.components.player import SentencePair
+from attnviz.ui.components.step_summary import step_summary, summary_payload
+from attnviz.ui.examples import question, step_of_word
+from attnviz.ui.fields import segmented_control
+from attnviz.ui.glossary import glossary_box
+from attnviz.ui.link import link
+from attnviz.ui.page_state.what_if_state import (
+    WHAT_IFS,
+    stored_what_ifs,
+)
+from attnviz.ui.requests import begin_fragment
+from attnviz.ui.resources import tokenizer_of, translate, weights_of
+from attnviz.ui.shared_payloads import all_at_once, payload_address, show_traces
+from attnviz.ui.step.compared_attention import compared_attention_panel
+from attnviz.ui.step.diagram_panel import diagram_panel
+from attnviz.ui.step.energy_decomposition_panel import energy_decomposition_panel
+from attnviz.ui.step.heatmap_panel import heatmap_with_columns
+from attnviz.ui.step.idea_panels import (
+    idea_facts,
+    idea_stage,
+)
+from attnviz.ui.step.intervention_controls import slider_labels
+from attnviz.ui.step.logit_attribution_panel import logit_attribution_panel
+from attnviz.ui.step.posterior_section import posterior_section
+from attnviz.ui.step.stage_panels import (
+    narration,
+    stage,
+)
+from attnviz.ui.step.step_controls import key_help, step_controls
+from attnviz.ui.step.tables_box import chart_tables
+from attnviz.ui.step.tour_panel import tour
+from attnviz.ui.step.verification_badge import verification_badge
+from attnviz.ui.step.what_if_panel import what_changed
+from attnviz.ui.style import theme_name
+from attnviz.ui.toolbar.controls import (
+    controls,
+    default_request,
+    page_detail_level,
+    request_address,
+    tour_button,
+    tour_offer,
+)
+from attnviz.ui.toolbar.downloads import share_and_save
+from attnviz.ui.toolbar.open_lesson import (
+    current_lesson,
+    draw_lesson,
+)
+from attnviz.ui.toolbar.shown_translation import (
+    open_view,
+    run_summary,
+    shown_translation,
+    status,
+)
+from attnviz.ui.view import DetailLevel, View, shows
+
+CHANGES: dict[str, Change] = {"first": FreezeContext(0), "mean": SetTemperature(math.inf)}
+"""The changes that give all steps one vector, by choice: that of the first step, or the mean of the annotations."""
+
+_NARROWEST = 640
+"""Pixels of the attributions side by side, in which their captions fit; a narrower window scrolls them."""
+PICTURES = ("look", "energy", "softmax")
+"""Figures of a step, each drawn if the attention contains its numbers."""
+
+
+def draw_imported_attention(view: View) -> None:
+    """Draw the panels of `view`, whose trace is an `Attention`, and say which are missing."""
+    with st.container(key=view.key("room")):  # components/view.js stores the view's state on this element
+        step_controls(view, SentencePair(side_names(view.trace), ("und", "und")))
+        left, right = heatmap_with_columns(view, theme_name())
+        if view.shows("numbers") and not view.trace.is_self_attention:  # findings are about translations
+            with left:
+                findings_panel(view)
+        with right, st.container(key=view.key("step_panel")):
+            _step(view)
+        compared_attention_panel(view, theme_name())
+        if view.shows("numbers"):
+            _attributions(view)
+        chart_tables(view)
+
+
+def _attributions(view: View) -> None:
+    """Draw the recorded attributions of all steps side by side, if there are any."""
+    methods = recorded_attributions(view.trace)
+    if len(methods.names) < 2:
+        return
+    sentences = gettext(
+        "All heatmaps share one scale: the colour of a cell shows the cell’s share of its row. A blue cell supports "
+        "the word of its row, a red cell opposes this word."
+    )
+    if view.trace.kind == "decoder":
+        sentences += " " + gettext(
+            "In each row, gradient and erasure explain the word of the row, while the attention helps to write the "
+            "next word."
+        )
+    st.html(f'<h2 class="section">{gettext("Attributions")}</h2><p class="explanation">{sentences}</p>')
+    figure = attributions_figure(view.trace, methods, across=len(methods.names), theme=theme_name())
+    figure.layout.meta = figure.layout.meta | {"narrowest": max(_NARROWEST, figure.layout.meta["narrowest"])}
+    inline_chart(view, steady_payload(figure_json(figure), {}), "attributions")
+
+
+def _step(view: View) -> None:
+    """Draw the current step: its summary, attention, and imported energies."""
+    trace, theme, subject = view.trace, theme_name(), Subject(view.trace, 0)
+    if all_at_once(view):
+        steps = tuple(range(view.steps))
+        facts = summary_payload(trace, narration(trace, steps), step_texts(trace).step_sentence)
+    else:
+        facts = {"at": payload_address(view, "facts", theme)}
+    step_summary(view, step_texts(trace).stage_titles(trace), facts)
+    key_help(view, common_only=not view.shows("numbers"))
+    for name in PICTURES[: None if view.shows("numbers") else 1]:
+        if not STEP_FIGURES[name].missing(subject):
+            if name != "look":  # the stage above has the same title
+                st.html(f'<h2 class="section">{STEP_FIGURES[name].title(subject)}</h2>')
+            chart(view, payload_address(view, name, theme), name)
+    with st.container(key=view.key("missing_values_reason")):
+        st.text(missing_values_reason())
+
+
+def context_choice(view: View) -> None:
+    """Draw the choice, where attention can be changed; `view` shows the translation with that vector."""
+    if view.what_ifs is None or slider_labels(view.trace) is None:
+        return
+    key = view.key("context")
+    st.session_state[key] = _current(view)
+    names = {
+        "each": gettext("a new mixture at each step"),
+        "first": gettext("always that of step 1"),
+        "mean": mean_context_name(),
+    }
+    with st.container(horizontal=True, vertical_alignment="center", key=view.key("context_choice")):
+        st.html(f'<p class="label">{gettext("The decoder gets")}</p>', width="content")
+        segmented_control(
+            gettext("The decoder gets"),
+            names,
+            key=key,
+            default="each",
+            then=partial(_choose, view, key),
+            label_visibility="collapsed",
+        )
+    if view.parent is not None and st.session_state[key] != "each":
+        with st.container(key=view.key("context_outcome")):
+            st.html(_outcome_html(view.trace, view.parent))
+
+
+def _outcome_html(trace: Trace, parent: Trace) -> str:
+    """Return the translation with one vector for all steps, with the words marked that differ from `parent`."""
+    tags = {"same": "span", "other": "ins", "gone": "del"}
+    words = "".join(
+        f"{' ' if word.space else ''}<{tags[word.kind]}>{escape(word.text)}</{tags[word.kind]}>"
+        for word in words_with_changes(trace, parent)
+    )
+    name = gettext("Resulting translation")
+    return f'<div class="compared"><p><span class="name">{name}</span><span lang="fr">{words}</span></p></div>'
+
+
+def _current(view: View) -> str:
+    """Return the choice that the current what-if is, or "each"."""
+    change = view.what_ifs.what_ifs[view.number - 1].change if view.what_ifs and view.number else None
+    return next((name for name, one in CHANGES.items() if one == change), "each")
+
+
+def _choose(view: View, key: str) -> None:
+    """Show the translation of which one of `CHANGES` is made, or the what-if that makes the chosen one."""
+    session, current, chosen = st.session_state, _current(view), st.session_state[key]
+    if view.what_ifs is None or chosen == current:
+        return
+    base = view.number if current == "each" else view.what_ifs.what_ifs[view.number - 1].parent
+    stored = stored_what_ifs(session, view.id)
+    session[view.key(WHAT_IFS)] = (
+        stored.showing(base) if chosen == "each" else stored.adding(WhatIf(base, CHANGES[chosen]))
+    )
+
+
+@st.fragment
+def draw_steps(view: View, detail_level: DetailLevel = "everything") -> None:
+    """Draw the parts of `view` that depend on the step, at the level `detail_level`."""
+    begin_fragment()
+    view = replace(_registered(view), detail_level=detail_level)
+    if not view.trace.translated:
+        draw_imported_attention(view)
+        return
+    with st.container(key=view.key("room")):  # components/view.js stores the view's state on this element
+        step_controls(view, tour=True)
+        with st.container(key=view.key("question")):
+            _question(view)
+        left, right = heatmap_with_columns(view, theme_name())
+        if view.shows("numbers"):
+            with left:
+                findings_panel(view)
+            with right:
+                _step_panel(view)
+            _diagram_and_stages(view)
+        else:
+            with right, st.container(key=view.key("in_place")):  # page.css shows one part at a time
+                _step_panel(view)
+                _diagram_and_stages(view)
+            with right:
+                _help(view)
+        chart_tables(view)
+        tour(view, theme_name())
+
+
+def _question(view: View) -> None:
+    """Draw the question about the translation of an example, with links to the steps of two words."""
+    if (asked := question(view.trace)) is None:
+        return
+    entries = [
+        {
+            "text": gettext("the step of “{word}”", word=word),
+            "kind": "example",
+            "strong": False,
+            "step": step_of_word(view.trace, word),
+            "source": None,
+        }
+        for word in (asked.word, asked.other)
+    ]
+    payload = {"summary": asked.text, "findings": entries, "steps": [], "atOnce": len(entries), "more": ""}
+    inline_findings(view, payload, "example_question")
+
+
+def _registered(view: View) -> View:
+    """Return `view` with its translation and what-ifs registered for payloads (`shared_payloads.show_traces`)."""
+    what_ifs = view.what_ifs
+    if what_ifs is None:
+        (trace,) = show_traces(view.key("step"), view.trace)
+        return replace(view, trace=trace)
+    trace, first, *others = show_traces(view.key("step"), view.trace, what_ifs.first, *what_ifs.traces)
+    return replace(view, trace=trace, what_ifs=replace(what_ifs, first=first, traces=tuple(others)))
+
+
+def _diagram_and_stages(view: View) -> None:
+    with st.container(key=view.key("diagram_box")):
+        diagram_panel(view, theme_name(), _titles(view))
+        context_choice(view)
+    first = next(iter(_titles(view)))
+    with st.container(key=view.key("stages_state_first" if first == 4 else "stages")):  # page.css places them
+        _stages(view)
+
+
+def _step_panel(view: View) -> None:
+    """Draw the panel beside the heatmap: the step's summary, its verification, and help."""
+    trace, theme, is_idea = view.trace, theme_name(), _is_idea(view)
+    steps = tuple(range(view.steps))
+    if not all_at_once(view):
+        facts = {"at": payload_address(view, "idea-facts" if is_idea else "facts", theme)}
+    else:  # sent with the page, since it is in the window at once
+        facts = idea_facts(trace, steps) if is_idea else summary_payload(trace, narration(trace, steps))
+    with st.container(key=view.key("step_panel")):
+        step_summary(view, _titles(view), facts)
+        if view.shows("everything"):
+            verification_badge(view, weights_of(trace), theme)
+        if not is_idea:
+            _help(view)
+
+
+def _help(view: View) -> None:
+    """Draw the keyboard shortcuts and the glossary."""
+    key_help(view, common_only=_is_idea(view), has_stages=True)
+    glossary_box(view.key("glossary"), "signs", "attention", "heads", "writing")
+
+
+def _titles(view: View) -> dict[int, str]:
+    """Return the titles of the stages."""
+    wording = step_texts(view.trace)
+    return wording.idea_titles(view.trace) if _is_idea(view) else wording.stage_titles(view.trace)
+
+
+def _is_idea(view: View) -> bool:
+    """Return whether the step is explained at the level *Idea*."""
+    return not view.shows("numbers")
+
+
+def _stages(view: View) -> None:
+    """Draw the five stages; at *Everything* also energy decomposition, logit attribution and posterior attention."""
+    theme, weights, titles = theme_name(), weights_of(view.trace), _titles(view)
+    draw_stage = idea_stage if _is_idea(view) else stage
+    for number in titles:
+        with st.container(key=view.key(f"stage_{number}")):
+            draw_stage(view, number, theme, titles)
+        if number == 1 and view.shows("everything"):
+            with st.container(key=view.key("inside_energy")):
+                energy_decomposition_panel(view, weights, theme)
+        if number == 5 and view.shows("everything"):
+            with st.container(key=view.key("inside_word")):
+                logit_attribution_panel(view, weights, theme)
+    if view.shows("everything"):
+        with st.container(key=view.key("looking_back")):
+            posterior_section(view, theme)
+    if view.parent is not None:  # last, so that nothing else is mounted again; page.css places it below the weights
+        with st.container(key=view.key("what_changed")):
+            what_changed(view, theme)
+
+
+def cache_default_translation() -> None:
+    """Translate the default sentence, so that it is cached before a visitor comes; raise AttnvizError if it fails."""
+    if available := installed_models():
+        request = default_request(available)
+        trace = translate(request.folder, request.device, request.text, request.beam, request.target)
+        weights_of(trace)
+        tokenizer_of(trace)
+
+
+def _draw() -> None:
+    if lesson := current_lesson(st.session_state, link()):
+        draw_lesson(lesson)
+        return
+    available = installed_models()
+    drawn = controls(available)
+    request = drawn.request
+    shown = shown_translation(request, back=bool(request), steps=True)
+    view = shown.view
+    if view:
+        open_view(view, request_address(request, available) if shown.asked and request else None)
+        if view.trace.translated:
+            with drawn.tour:
+                tour_button()
+    with drawn.share:
+        share_and_save(view)
+    if view and shown.asked:
+        drawn.run.caption(run_summary(view))
+    if view and shown.asked and shows(page_detail_level(), "numbers"):
+        with drawn.status:
+            status(view)
+    if view:
+        draw_steps(view, page_detail_level())
+        if view.trace.translated:
+            tour_offer()
+
+
+page = Page("", lambda: gettext("Translate"), _draw, shows_sentence=True)

@@ -1,0 +1,314 @@
+"""The page *Why attention?*: a growing sentence, BLEU by length, the current sentence in three models.
+
+Below are the gradients of these models, their tables, and the downloads (figures, and the lecture page that
+`why_chapters` makes).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from html import escape
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from attnviz import AttnvizError, Trace
+from attnviz import lazy_pandas as pd
+from attnviz.analysis import why_attention
+from attnviz.analysis.prefixes import prefixes
+from attnviz.analysis.why_attention import (
+    REFERENCES,
+    TextSection,
+    attention_name,
+)
+from attnviz.export.chapters import Chapter, ChapterPage, ChapterPicture
+from attnviz.export.saved_files import file_name
+from attnviz.figures.translation_figure import translation_figure
+from attnviz.installed_models import installed_models
+from attnviz.languages import gettext
+from attnviz.palette import ThemeName
+from attnviz.ui.chrome import Page
+from attnviz.ui.components.copy_link import copy_link
+from attnviz.ui.components.picture_files import PictureFile
+from attnviz.ui.components.view_state import view_state
+from attnviz.ui.fields import disclosure
+from attnviz.ui.glossary import glossary_box, references, text_section
+from attnviz.ui.page_state.selection import Selection
+from attnviz.ui.requests import begin_fragment
+from attnviz.ui.resources import translate
+from attnviz.ui.shared_payloads import register_trace
+from attnviz.ui.style import theme_name
+from attnviz.ui.toolbar.controls import Request, current_request, own_translation, request_address, sentence_box
+from attnviz.ui.toolbar.downloads import (
+    OfferedFigure,
+    chapter_pictures,
+    download_box,
+    offer_lecture,
+    offer_pictures,
+    picture_file,
+)
+from attnviz.ui.toolbar.shown_translation import (
+    open_view,
+    shown_translation,
+)
+from attnviz.ui.view import View
+from attnviz.ui.why.gradient_decay_section import (
+    share_panel,
+    signals_panel,
+    signals_pictures,
+    signals_tables,
+)
+from attnviz.ui.why.parallel_section import (
+    forced_panel,
+    forced_pictures,
+    forced_tables,
+    translation_tables,
+    translations_panel,
+)
+from attnviz.ui.why.sentence_length_section import (
+    by_length_panel,
+    by_length_pictures,
+    by_length_tables,
+    choose_sentence,
+    growth_of,
+    growth_panel,
+    growth_pictures,
+    growth_tables,
+    no_judge_reason,
+)
+from attnviz.ui.why.three_models_section import (
+    MODELS,
+    Trio,
+    judge_model,
+    missing_models_reason,
+    translate_trio,
+)
+
+TRANSLATIONS, GROWTH = "why", "length"
+"""Ids of the page's views: the three translations, and the growing sentence."""
+_SHOWN_TRACES = "why_on_show"
+"""Session state key of the shown translations: payloads are available while the session holds them."""
+
+
+def why_chapters(trio: Trio, growth_trace: Trace | None, theme: ThemeName) -> ChapterPage:
+    """Return the lecture page of `trio`, and of the growing sentence where there is one.
+
+    Raise AttnvizError where a model is not installed.
+    """
+    reference = trio.reference
+    forced, text = why_attention.forced_section(reference.model, trio.origin), reference.translation
+    translation_text = {
+        "model": gettext("Translation by {model}: {text}", model=reference.model, text=text),
+        "reference": gettext("Reference translation: {text}", text=text),
+        "visitor": gettext("Given translation: {text}", text=text),
+    }[trio.origin]
+    chapters = [
+        _chapter(why_attention.introduction()),
+        *_growth(growth_trace, theme),
+        _chapter(why_attention.length_section(), *by_length_pictures(trio, theme)),
+        _translations(trio, theme),
+        _chapter(TextSection(forced.heading, (forced.paragraphs[0], translation_text)), *forced_pictures(trio, theme)),
+        _chapter(
+            _with_paragraphs_of(why_attention.gradient_section(), why_attention.gradient_paths_section()),
+            *signals_pictures(trio, theme),
+        ),
+    ]
+    count = len(trio.longest.target_pieces)
+    step_names = tuple(gettext("step {step} of {count}", step=step + 1, count=count) for step in range(count))
+    return ChapterPage(
+        gettext("Why attention?"), reference.source_text, tuple(chapters), step_names, references=REFERENCES
+    )
+
+
+def _growth(trace: Trace | None, theme: ThemeName) -> list[Chapter]:
+    """Return the chapter of the growing sentence of `trace`, with the translations of all of it."""
+    if trace is None:
+        return []
+    growth = growth_of(trace)
+    section = why_attention.growth_section()
+    texts = [
+        f"{attention_name(kind)}: {row[-1].text}"
+        for kind, row in zip(growth.attentions, growth.translations, strict=True)
+    ]
+    paragraphs = (growth.sentence, *texts, why_attention.judge_section(growth.judge))
+    return [_chapter(TextSection(section.heading, paragraphs), *growth_pictures(trace, theme))]
+
+
+def _translations(trio: Trio, theme: ThemeName) -> Chapter:
+    """Return the three translations, each with its heatmap or its only vector; the row of a step is framed."""
+    note = gettext(
+        "Each picture has one row for each French word. The slider above and the keys ← and → change the "
+        "step. A frame marks the row of the current step."
+    )
+    heatmaps = tuple(_heatmap(trace, theme) for trace in trio.own)
+    return Chapter(why_attention.translations_section().heading, (note,), heatmaps, tuple(translation_tables(trio)))
+
+
+def _heatmap(trace: Trace, theme: ThemeName) -> ChapterPicture:
+    name = attention_name(str(trace.config["attention"]))
+    return ChapterPicture(f"{name} ({trace.model})", (trace.translation,), (translation_figure(trace, theme=theme),))
+
+
+def _with_paragraphs_of(text: TextSection, other: TextSection) -> TextSection:
+    return TextSection(text.heading, text.paragraphs + other.paragraphs)
+
+
+def _chapter(text: TextSection, *pictures: OfferedFigure) -> Chapter:
+    return Chapter(text.heading, text.paragraphs, chapter_pictures(pictures))
+
+
+def why_page(trio: Trio, main_view: View, result: DeltaGenerator) -> None:
+    """Draw the page for the sentence of `trio`, and the growing sentence in the container `result`.
+
+    The address includes the parameters of `main_view`, of other pages.
+    """
+    trio, session = replace(trio, reference=register_trace(trio.reference)), st.session_state
+    view = View(TRANSLATIONS, trio.longest, main=main_view)
+    with result:
+        growth_trace = _growth_section(trio)
+    with st.container(key=view.key("room")):  # the browser stores the view's state here: see components/view.js
+        text_section(why_attention.length_section())
+        if message := by_length_panel(view, trio, theme_name()):
+            st.text(message)
+        text_section(why_attention.translations_section())
+        translations_panel(view, trio)
+        text_section(
+            why_attention.forced_section(trio.reference.model, trio.origin),
+            trio.reference.translation,
+        )
+        forced_panel(view, trio, theme_name())
+        _signals_section(view, trio)
+        view_state(view)
+    session[_SHOWN_TRACES] = trio, growth_trace
+    _footer(view, trio, growth_trace)
+
+
+def _growth_section(trio: Trio) -> Trace | None:
+    """Draw the growing sentence; return a model's translation of it, or None where there is no judge."""
+    judge_name = judge_model()
+    if judge_name is None:
+        st.text(no_judge_reason())
+        return None
+    text_section(why_attention.growth_section())
+    with st.container(key="why_growth"):  # the choice of the sentence is below, but decides what is above it
+        shown, choice = st.container(), st.container()
+    with choice:
+        sentence = choose_sentence(trio.reference.source_text)
+        st.html(f'<p class="explanation">{escape(why_attention.judge_section(judge_name))}</p>')
+    with shown, st.spinner(gettext("Translating…")):
+        trace = register_trace(translate(str(installed_models()[MODELS[-1]]), trio.reference.device, sentence, 5, None))
+    count = len(prefixes(sentence))
+    view = View(GROWTH, trace, first_step=count - 1, step_count=count)
+    with shown, st.container(key=view.key("room")):
+        growth_panel(view, theme_name())
+        view_state(view)
+    return trace
+
+
+@st.fragment
+def _signals_section(view: View, trio: Trio) -> None:
+    """Draw the share of the gradient that reaches the right piece, and a button that opens the figure of its paths."""
+    begin_fragment()
+    text_section(why_attention.gradient_section())
+    share_panel(view, trio, theme_name())
+    if disclosure(why_attention.gradient_paths_section().heading, key=view.key("signal_paths")):
+        for paragraph in why_attention.gradient_paths_section().paragraphs:
+            st.html(f'<p class="explanation">{escape(paragraph)}</p>')
+        signals_panel(view, trio, theme_name())
+
+
+def _footer(view: View, trio: Trio, growth_trace: Trace | None) -> None:
+    """Draw downloads, tables and references."""
+    with st.container(horizontal=True, vertical_alignment="center", key="why_foot"):
+        _downloads(view, trio, growth_trace)
+        copy_link(view)
+    _tables(view, trio, growth_trace)
+    references(REFERENCES)
+
+
+@st.fragment
+def _tables(view: View, trio: Trio, growth_trace: Trace | None) -> None:
+    """Offer the numbers in the figures, computed only when opened."""
+    begin_fragment()
+    if not disclosure(gettext("The charts as tables"), key=view.key("tables")):
+        return
+    with st.spinner(gettext("Computing…")):
+        tables = list(_all_tables(trio, growth_trace))
+    for name, table in tables:
+        st.markdown(f"**{name}**")
+        st.dataframe(table, height="content" if len(table) <= 12 else 420)
+
+
+def _all_tables(trio: Trio, growth_trace: Trace | None) -> Iterator[tuple[str, pd.DataFrame]]:
+    if growth_trace is not None:
+        yield from growth_tables(growth_trace)
+    for tables in (by_length_tables, translation_tables, forced_tables, signals_tables):
+        yield from tables(trio)
+
+
+def why_pictures(trio: Trio, growth_trace: Trace | None) -> Iterator[OfferedFigure]:
+    """Yield the figures of the page as they are saved."""
+    if growth_trace is not None:
+        yield from growth_pictures(growth_trace)
+    for pictures in (by_length_pictures, forced_pictures, signals_pictures):
+        yield from pictures(trio)
+
+
+def _downloads(view: View, trio: Trio, growth_trace: Trace | None) -> None:
+    """Offer the figures, and the page for a lecture."""
+    name = f"{trio.reference.fingerprint} {growth_trace.fingerprint if growth_trace else ''}"
+
+    def make_files(_: Selection) -> Iterator[PictureFile]:
+        return (picture_file(trio.reference, picture) for picture in why_pictures(trio, growth_trace))
+
+    def page(_: Selection, theme: ThemeName) -> ChapterPage:
+        return why_chapters(trio, growth_trace, theme)
+
+    def draw() -> None:
+        offer_pictures(view, make_files, name)
+        offer_lecture(view, page, file_name(trio.reference, "why.html"), name)
+
+    download_box(draw)
+
+
+def _draw() -> None:
+    available = installed_models()
+    with st.container(key="why_opening"):
+        text_section(why_attention.introduction())
+    result, request = st.container(key="why_result"), None
+    if available:
+        with st.container(key="why_sentence"):
+            st.html(f'<h2 class="section">{gettext("Your sentence")}</h2>')
+            sentence_box(available)
+            with st.popover(gettext("Force another translation"), type="tertiary", key="own"):
+                own_translation()
+        request = current_request(available)
+    glossary_box("glossary", "signs", "attention", "learning", "scores")
+    shown = shown_translation(request, back=False)
+    if shown.view is None:
+        return
+    open_view(shown.view, request_address(request, available) if shown.asked and request else None)
+    if message := missing_models_reason():
+        with st.container(key="why_problem"):
+            st.text(message)
+        return
+    if translations := _trio(shown.view, request):
+        why_page(translations, shown.view, result)
+
+
+def _trio(view: View, request: Request | None) -> Trio | None:
+    """Return the three models' translations of the current sentence; on an error, show it and return None."""
+    forced = view.number == 0 and view.trace.search.method == "forced"
+    target = view.trace.translation if forced else None
+    settings = (request.device, request.beam) if request else ("auto", 5)
+    try:
+        with st.spinner(gettext("Translating…")):
+            return translate_trio(view.trace.source_text, target, *settings)
+    except AttnvizError as error:
+        with st.container(key="why_problem"):
+            st.text(str(error))
+        return None
+
+
+page = Page("why", lambda: gettext("Why attention?"), _draw, shows_sentence=True)

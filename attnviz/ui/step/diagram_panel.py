@@ -1,0 +1,138 @@
+"""Put the architecture diagram of the current step on the page, and make its payload; the browser draws it.
+
+The drawing is in `ui/components/diagram`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from attnviz.analysis.context_units import DrawnUnits, drawn_units
+from attnviz.analysis.diagram_texts import (
+    diagram_alt,
+    diagram_labels,
+    diagram_terms,
+    has_diagram,
+    mixture,
+    no_diagram_reason,
+)
+from attnviz.analysis.labels import (
+    quote,
+    shorten,
+)
+from attnviz.analysis.numbers import percent
+from attnviz.analysis.stages import Narration
+from attnviz.figures.source_rows import energy_range, finite_energies
+from attnviz.languages import gettext, language
+from attnviz.palette import STRONGEST, ThemeName
+from attnviz.text import SPECIAL_PIECES, join_pieces, piece_name
+from attnviz.trace import Trace
+from attnviz.trace.interventions import interventions_at
+from attnviz.ui.components.loader import component, packed
+from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, payload_address
+from attnviz.ui.step.stage_panels import narration
+from attnviz.ui.view import View
+
+LETTERS = 14
+"""Largest length of a piece in the diagram, in characters."""
+FOILS = 2
+"""Number of pieces that are named besides the written one."""
+
+
+def diagram_payload(trace: Trace, steps: Sequence[int], narration: Narration) -> dict[str, Any]:
+    """Return the payload of the diagram at these 0-based `steps`; `narration` has the sentences of the steps."""
+    units, rows = drawn_units(trace), np.array(steps, dtype=np.intp)
+    return {
+        "language": language(),
+        "attention": trace.config["attention"],
+        "readout": "current" if trace.reads_new_state else "previous",
+        "sources": [_surface(piece) for piece in trace.source_surfaces],
+        "joined": _joined(trace),
+        "steps": list(steps),
+        "range": energy_range(finite_energies(trace), 0) if trace.attends else [0, 1],
+        **_numbers(trace, units, rows),
+        "previous": [shorten(piece_name(trace.previous_pieces[i]), LETTERS) for i in steps],
+        "written": [shorten(piece_name(trace.target_pieces[i]), LETTERS) for i in steps],
+        "likely": [percent(float(trace.probabilities[i])) for i in steps],
+        "foils": [_foils(trace, i) for i in steps],
+        "byHand": [trace.attends and bool(interventions_at(trace.interventions, i)) for i in steps],
+        "frozen": bool(trace.interventions) and np.allclose(trace.alignment, trace.alignment[:1], atol=1e-6),
+        "mixes": [mixture(trace, i) for i in steps],
+        "alts": [diagram_alt(trace, i, narration[i]) for i in steps],
+        "outcomes": [[stage.outcome for stage in narration[i]] for i in steps],
+        "terms": diagram_terms(trace),
+        "words": diagram_labels(trace),
+    }
+
+
+def _numbers(trace: Trace, units: DrawnUnits, steps: NDArray[np.intp]) -> dict[str, Any]:
+    """Return energies and weights, and the drawn units of each vector."""
+    annotations, states = trace.annotations[:, units.annotation], np.vstack([trace.initial_state[None], trace.states])
+    states, readouts = states[:, units.state], trace.readouts[:, units.readout]
+    return {
+        "energies": packed(trace.energies[steps]),
+        "weights": packed(trace.alignment[steps]),
+        "annotations": packed(annotations),
+        "contexts": packed(trace.contexts[steps][:, units.context]),
+        "before": packed(states[steps]),
+        "after": packed(states[steps + 1]),
+        "readouts": packed(readouts[steps]),
+        "squares": {
+            "annotation": len(units.annotation),
+            "context": len(units.context),
+            "state": len(units.state),
+            "readout": len(units.readout),
+        },
+        "limits": {"annotation": _limit(annotations), "state": _limit(states), "readout": _limit(readouts)},
+    }
+
+
+def _limit(values: NDArray[np.float32]) -> float:
+    return float(np.quantile(np.abs(values), STRONGEST)) or 1.0
+
+
+def _surface(piece: str) -> str:
+    return shorten(piece if piece in SPECIAL_PIECES else join_pieces([piece]) or "␣", LETTERS)
+
+
+def _joined(trace: Trace) -> list[bool]:
+    """Return for each source piece whether it continues the previous word."""
+    inner = {j for group in trace.words().source_groups for j in group[1:]}
+    return [j in inner for j in range(len(trace.source_pieces))]
+
+
+def _foils(trace: Trace, step: int) -> str:
+    """Return the likeliest pieces that 0-based `step` did not write, with their probabilities."""
+    ranked = zip(trace.top_ids[step], trace.top_pieces[step], trace.top_probabilities[step], strict=True)
+    others = [(piece, float(p)) for index, piece, p in ranked if index != trace.target_ids[step]]
+    named = [f"{quote(shorten(piece_name(piece), LETTERS))} {percent(p)}" for piece, p in others[:FOILS]]
+    return gettext("others: {others}", others=", ".join(named)) if named else ""
+
+
+def diagram_panel(view: View, theme: ThemeName, titles: Mapping[int, str]) -> None:
+    """Put the diagram of the current step on the page; its stages are links named by `titles`.
+
+    From the level of detail "numbers" on it has the symbols of the equations.
+    """
+    st.html(f'<h2 class="section">{gettext("Architecture diagram at this step")}</h2>')
+    if not has_diagram(view.trace):
+        st.text(no_diagram_reason(view.trace))
+        return
+    stages = [
+        {"number": number, "place": place, "title": title}
+        for place, (number, title) in enumerate(titles.items(), 1)  # without attention three of the five
+    ]
+    payload = {"at": payload_address(view, "diagram", theme), "stages": stages, "formulas": view.shows("numbers")}
+    component("diagram", isolate=False)(key=view.key("diagram"), data=payload)
+
+
+def step_diagram_payload(request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of the diagram; raise UnknownPayloadError for an architecture without one."""
+    if not has_diagram(request.trace):
+        raise UnknownPayloadError("diagram")
+    return diagram_payload(request.trace, request.steps, narration(request.trace, request.steps))

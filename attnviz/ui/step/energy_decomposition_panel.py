@@ -1,0 +1,75 @@
+"""Draw the energy of the current heatmap cell as a sum over the units of the alignment model: chart and table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from attnviz import lazy_pandas as pd
+from attnviz.analysis.energy import (
+    energy_decomposition,
+    score_vector,
+    texts_of,
+)
+from attnviz.analysis.recomputation import Weights
+from attnviz.figures.energy_decomposition_figure import energy_decomposition_table
+from attnviz.figures.figure_input import Subject
+from attnviz.figures.registry import STEP_FIGURES
+from attnviz.languages import gettext
+from attnviz.palette import ThemeName
+from attnviz.ui.components.energy_decomposition import (
+    energy_decomposition as draw_energy_decomposition,
+)
+from attnviz.ui.components.energy_decomposition import energy_decomposition_payload
+from attnviz.ui.page_state.selection import Selection, source_of
+from attnviz.ui.shared_payloads import PayloadRequest, address
+from attnviz.ui.step.tables_box import table_box
+from attnviz.ui.view import View
+
+
+def energy_decomposition_panel(view: View, weights: Weights | None, theme: ThemeName) -> None:
+    """Draw the energy e_ij of the current cell as the sum over its units.
+
+    `weights` are needed only for a trace that lacks v_a.
+    """
+    trace = view.trace
+    reason = STEP_FIGURES["energy-decomposition"].missing(Subject(trace, 0, weights))
+    if reason:
+        st.text(reason)
+        return
+    if trace.features_at(0).size:  # each step has its own keys, and the component supports one key for each piece
+        st.text(
+            gettext(
+                "In this model the keys change at every step, because they depend on the previous step’s weights. The "
+                "table lists the units of the chosen cell’s energy. The key of this cell is U h + L f, where h is the "
+                "annotation of the source piece and f has the features computed from the previous step’s weights."
+            )
+        )
+        _table(view, weights)
+        return
+    draw_energy_decomposition(view, address(trace, "energy-decomposition", theme, every=True))
+    st.html(f'<p class="explanation">{texts_of(trace.config["attention"]).units}</p>')
+    _table(view, weights)
+
+
+def cells_payload(request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload from which the browser draws the energy of every cell."""
+    return energy_decomposition_payload(request.trace, score_vector(request.trace, request.weights), request.theme)
+
+
+def _table(view: View, weights: Weights | None) -> None:
+    """Offer all units of the current cell as a table, computed only while its box is open."""
+
+    def make_tables(selection: Selection) -> list[tuple[str, pd.DataFrame]]:
+        source = source_of(selection, view.trace)
+        decomposition = energy_decomposition(view.trace, weights, selection.step, source)
+        title = gettext(
+            "Step {step}, source piece {source}: the running sum ends at e = {energy:.6f}",
+            step=selection.step + 1,
+            source=source + 1,
+            energy=decomposition.energy,
+        )
+        return [(title, energy_decomposition_table(decomposition))]
+
+    table_box(view, gettext("All units of this energy as a table"), "energy_decomposition_table", "", make_tables)

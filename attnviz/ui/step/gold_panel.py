@@ -1,0 +1,287 @@
+"""Gold links in the step view: box to enter them, missed and false links, drawing on the heatmap, and download.
+
+The browser edits the links and sends each edit as the request "links" (`page_state.gold.set_drawn_links`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from attnviz.analysis.attention_forms import face_names
+from attnviz.analysis.gold import (
+    MOST_LINKS,
+    GoldLinks,
+    LinkErrors,
+    PairLinks,
+    drawing_texts,
+    false_link_sentence,
+    gold_summary,
+    hidden_links_message,
+    link_errors,
+    link_file_names,
+    linkable_words,
+    links_help,
+    missed_link_sentence,
+)
+from attnviz.analysis.grid import Face
+from attnviz.errors import AttnvizError
+from attnviz.export.attention_files import LINK_ENDINGS, attention_file_content, linked_record
+from attnviz.export.saved_files import file_name
+from attnviz.languages import gettext, language
+from attnviz.trace import Attention, Words
+from attnviz.ui.components.findings import findings_at
+from attnviz.ui.components.loader import component
+from attnviz.ui.fields import popover, switch, text_box, uploader
+from attnviz.ui.link import link
+from attnviz.ui.page_state.gold_state import (
+    TEXT,
+    drawn_identity,
+    gold_of,
+    has_links_for_other_words,
+    links_of_pair,
+    links_of_pairs,
+    problem_of,
+    set_links,
+    take_links,
+)
+from attnviz.ui.page_state.linked import linked_entry
+from attnviz.ui.page_state.selection import Selection
+from attnviz.ui.requests import request_button
+from attnviz.ui.resources import cached_for_all, has_posterior, posterior_of, weights_digest_of
+from attnviz.ui.session_payloads import register_content, register_payload
+from attnviz.ui.view import FilePair, View
+
+MOST_MEGABYTES = 16
+"""Largest size of a file of links, in megabytes."""
+SHOWN_LINKS = 6
+"""Number of links shown before "more"."""
+
+
+def gold_box(view: View) -> None:
+    """Draw the box in which links are entered."""
+    session, key = st.session_state, view.key(TEXT)
+    box = view.key("gold_box")
+    with popover(gettext("Links marked by hand"), type="tertiary", key=box):
+        st.html(f'<p class="explanation">{escape(links_help(of_file=not view.trace.translated))}</p>')
+        for name, side in zip((gettext("Source"), gettext("Target")), linkable_words(view.trace.words()), strict=True):
+            st.html(f'<p class="explanation"><b>{escape(name)}</b> {_numbered(side)}</p>')
+        links = gold_of(session, view)
+        text_box(
+            gettext("Links"),
+            key=key,
+            default=links.text() if links else "",
+            height=90,
+            placeholder="0-0 1-2 2?1",
+            label_visibility="collapsed",
+        )
+        with st.container(horizontal=True):
+            request_button(gettext("Show them"), partial(_store_links, view), type="primary", key=view.key("gold_show"))
+            request_button(
+                gettext("Take them off"), partial(take_links, session, view, GoldLinks()), key=view.key("gold_off")
+            )
+        if problem := problem_of(session, view):
+            st.container(key=view.key("gold_problem_within")).text(problem)
+        if view.open_gold:
+            label = gettext("Or open a file of links, in any format")
+            uploader(label, partial(view.open_gold, view), key=box, megabytes=MOST_MEGABYTES)
+
+
+def _numbered(words: tuple[str, ...]) -> str:
+    return " ".join(
+        f'<span style="white-space:nowrap"><small>{number}</small>\u00a0{escape(word)}</span>'
+        for number, word in enumerate(words)
+    )
+
+
+def _store_links(view: View) -> None:
+    set_links(st.session_state, view, str(st.session_state.get(view.key(TEXT)) or ""))
+
+
+def gold_panel(view: View, *, listed: bool) -> None:
+    """Draw the problem of the gold links; if `listed`, also the errors of the links in the heatmap against them.
+
+    Each error is a link to its cell.
+    """
+    session = st.session_state
+    with st.container(key=view.key("gold_panel")):  # always present: otherwise the parts below are mounted again
+        if problem := problem_of(session, view):
+            st.container(key=view.key("gold_problem")).text(problem)
+        elif has_links_for_other_words(session, view):
+            st.text(hidden_links_message())
+        if not listed or (gold := gold_of(session, view)) is None:
+            return
+
+        def make_payload(selection: Selection) -> dict[str, Any]:
+            face = selection.choices.face if has_posterior(view.trace) else "before"
+            digest = "" if face == "before" else weights_digest_of(view.trace) or ""
+            return _cached_payload(view.trace, view.identity, digest, gold.text(), gold, face, language())
+
+        findings_at(view, register_payload(view, "gold_links", gold.text(), make_payload, "options"), "gold_links")
+
+
+@cached_for_all
+def _cached_payload(
+    _trace: Any,
+    identity: str,  # noqa: ARG001
+    digest: str,  # noqa: ARG001
+    links: str,  # noqa: ARG001
+    _gold: GoldLinks,
+    face: Face,
+    code: str,  # noqa: ARG001
+) -> dict[str, Any]:
+    """Return the payload of the errors; the unused arguments complete the cache key."""
+    posterior = None if face == "before" else posterior_of(_trace)
+    shares = None if posterior is None else _trace.words().merged(posterior)
+    return gold_payload(_trace.words(), _gold, face, shares, of_file=not _trace.translated)
+
+
+def gold_payload(
+    words: Words, gold: GoldLinks, face: Face, posterior: Any = None, *, of_file: bool = False
+) -> dict[str, Any]:
+    """Return the payload: the error rate of the links of `words`, and each missed or false link with its cell.
+
+    The links are compared with `gold`. `posterior`, (target words, source words), is the posterior attention; if both
+    kinds are shown, the listed links are those of the posterior. With `of_file`, another program made the links.
+    """
+    errors_by_face: dict[Face, LinkErrors] = {}
+    if face != "after":
+        errors_by_face["before"] = link_errors(words, gold)
+    if face != "before":
+        errors_by_face["after"] = link_errors(words, gold, posterior)
+    errors, words = errors_by_face["before" if face == "before" else "after"], words.linkable
+    listed = [(missed_link_sentence(words, errors, link, of_file=of_file), "missed", link) for link in errors.missed]
+    listed += [(false_link_sentence(words, link, of_file=of_file), "false", link) for link in errors.false]
+    entries = [
+        {
+            "text": text,
+            "kind": kind,
+            "strong": False,
+            "step": words.target_groups[i][0],
+            "source": words.source_groups[j][0],
+        }
+        for text, kind, (j, i) in listed
+    ]
+    return {
+        "summary": gold_summary(gold, errors_by_face, of_file=of_file),
+        "findings": entries,
+        "steps": [],
+        "atOnce": SHOWN_LINKS,
+        "more": gettext("{n} more"),
+    }
+
+
+MOST_SAVED = 10_000
+"""Largest number of pairs of a file whose links are saved together; a larger file would keep other visitors waiting."""
+DRAW = "draw"
+"""Session state key of the switch, and address parameter."""
+
+
+def draws_links(view: View) -> bool:
+    """Return whether the visitor draws links in `view`, which needs attention and the level *Numbers*."""
+    if not view.shows("numbers") or not view.trace.attends:
+        return False
+    key = view.key(DRAW)
+    linked_entry(st.session_state, link(), key, False, offered=("0", "1"), parse="1".__eq__)
+    return st.session_state[key] is True
+
+
+def link_drawing_switch(view: View) -> None:
+    """Draw the switch of the mode, which stands beside the title of the heatmap."""
+    switch(
+        gettext("Draw links yourself"),
+        key=view.key(DRAW),
+        parameter=view.key(DRAW),
+        help=gettext(
+            "Click a cell of the heatmap to link its English word with its French word. The page draws no links by "
+            "itself. The page then shows how far the attention agrees with your links."
+        ),
+    )
+
+
+def link_drawing(view: View) -> None:
+    """Draw the bar below the heatmap; its script puts the cells over the heatmap."""
+    words, gold = view.trace.words(), gold_of(st.session_state, view) or GoldLinks()
+    source, target = linkable_words(words)
+    payload = {
+        "language": language(),
+        "view": view.id,
+        "identity": drawn_identity(view),
+        "heatmap": view.key("alignment"),
+        "links": gold.text(),
+        "source": source,
+        "target": target,
+        "sourceWords": _words_of_pieces(words.source_groups, words.places[0]),
+        "targetWords": _words_of_pieces(words.target_groups, words.places[1]),
+        "most": MOST_LINKS,
+        "at": register_payload(view, "links_of_attention", "", partial(_links_of_attention, view), "options"),
+        "files": _files(view, words, gold),
+        "words": drawing_texts(*_place(view), of_file=not view.trace.translated),
+    }
+    component("link_drawing", isolate=False)(key=view.key("link_drawing_bar"), data=payload)
+
+
+def _place(view: View) -> tuple[int, int]:
+    """Return the number of the pair in its file, and the number of pairs."""
+    return (view.file.number, view.file.count) if view.file else (1, 1)
+
+
+def _files(view: View, words: Words, gold: GoldLinks) -> list[list[dict[str, str]]]:
+    """Return the files of this pair and, where the view shows one of several pairs of a file, those of all pairs."""
+    makers = [("", gold.text(), partial(_pair_content, words, gold, _place(view)[0]), file_name(view.trace, "links"))]
+    if view.file and 1 < view.file.count <= MOST_SAVED:
+        drawn = links_of_pairs(st.session_state)
+        name = f"{view.file.key(0)} {sorted((pair, links.text()) for pair, links in drawn.items())}"
+        makers.append(
+            ("all_", name, partial(_all_content, view.file, drawn), f"attnviz-{Path(view.file.name).stem}-links")
+        )
+    return [
+        [
+            {
+                "label": link_file_names()[ending],
+                "at": register_content(
+                    view.key(f"drawn_{kind}{ending}"), f"{drawn_identity(view)} {name}", partial(make, ending)
+                ),
+                "file": f"{file}.{ending}",
+            }
+            for ending in LINK_ENDINGS
+        ]
+        for kind, name, make, file in makers
+    ]
+
+
+def _words_of_pieces(groups: tuple[tuple[int, ...], ...], places: list[int]) -> list[int]:
+    """Return the number of the word of each piece, as links count words; that after the last for a special token."""
+    numbers = {place: number for number, place in enumerate(places)}
+    return [numbers.get(place, len(places)) for place, group in enumerate(groups) for _ in group]
+
+
+def _links_of_attention(view: View, selection: Selection) -> dict[str, Any]:
+    """Return the links of the attention that the heatmap shows; of the difference, those of the posterior."""
+    words = view.trace.words()
+    face = selection.choices.face if has_posterior(view.trace) else "before"
+    shown = "before" if face == "before" else "after"
+    shares = None if shown == "before" else words.merged(posterior_of(view.trace))
+    return {"links": link_errors(words, GoldLinks(), shares).found, "face": face_names()[shown]}
+
+
+def _pair_content(words: Words, gold: GoldLinks, number: int, ending: str, _: Any) -> bytes:
+    return attention_file_content([linked_record(words, gold)], ending, number)
+
+
+def _all_content(file: FilePair, drawn: Mapping[str, PairLinks], ending: str, _: Any) -> bytes:
+    """Return the links of all pairs of a file: those that the visitor drew, else those that it has."""
+    records = list[Attention | None]()
+    for number in range(1, file.count + 1):
+        try:
+            record = file.record(number)
+            linked = record and linked_record(record.words(), links_of_pair(file, number, record, drawn))
+        except AttnvizError:  # the page of the pair says why it cannot be read
+            linked = None
+        records.append(linked)
+    return attention_file_content(records, ending)

@@ -1,0 +1,339 @@
+"""Draw the alignment heatmap of the step view, with an introduction, display options and gold links."""
+
+from __future__ import annotations
+
+import dataclasses
+from html import escape
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from attnviz import figures
+from attnviz.analysis.attention_forms import (
+    face_explanation,
+    face_names,
+)
+from attnviz.analysis.gold import GoldLinks
+from attnviz.analysis.grid import FACES, grid
+from attnviz.analysis.imported_attention import self_attention_sentences
+from attnviz.analysis.measures import is_uniform
+from attnviz.analysis.stages import capitalised
+from attnviz.analysis.transformer_steps import heads_name
+from attnviz.architectures import step_texts
+from attnviz.figures.build import figure_json
+from attnviz.languages import gettext, language, ngettext
+from attnviz.palette import ThemeName, heatmap_scale_names
+from attnviz.trace import Attention, Record, Trace
+from attnviz.trace.parts import head_choices
+from attnviz.ui.components.chart import chart, steady_payload
+from attnviz.ui.fields import by_unit, option_segments, option_select, option_switch, select_box, shown_if
+from attnviz.ui.page_state.gold_state import gold_of
+from attnviz.ui.page_state.selection import HEADS, HeatmapChoices, Selection
+from attnviz.ui.resources import cached_for_all, has_posterior, posterior_of, weights_digest_of
+from attnviz.ui.session_payloads import register_payload
+from attnviz.ui.step.gold_panel import (
+    draws_links,
+    gold_box,
+    gold_panel,
+    link_drawing,
+    link_drawing_switch,
+)
+from attnviz.ui.view import View
+
+MOST_EQUAL = 32
+"""Largest number of columns with which the heatmap is about as wide as the panel of the step; beyond, it is wider."""
+
+
+def heatmap_panel(view: View, theme: ThemeName) -> None:
+    """Draw the heatmap and its options; it is the same at every step, and the browser moves the frame.
+
+    For a model without attention, the figure of its one vector is drawn instead.
+    """
+    attends = view.trace.attends
+    title, draws = _title(view.trace), draws_links(view)
+    gold = None if draws else gold_of(st.session_state, view)  # the browser draws the links that it edits
+
+    def make_payload(selection: Selection) -> dict[str, Any]:
+        chosen = shown_choices(selection, view)
+        digest = "" if chosen.face == "before" else weights_digest_of(view.trace) or ""
+        figure = _figure_json(
+            view.trace, view.identity, digest, chosen, gold, gold.text() if gold else "", theme, language()
+        )
+        return steady_payload(figure, {})
+
+    at = register_payload(view, "heatmap", f"{theme} {gold.text() if gold else ''}", make_payload, "options")
+    with st.container(key=view.key("alignment"), gap="xsmall"):
+        with st.container(horizontal=True, vertical_alignment="center", key=view.key("heatmap_title")):
+            st.html(f'<h2 class="section">{title}</h2>', width="content")
+            if attends and view.shows("numbers"):
+                link_drawing_switch(view)
+        st.html(f'<p class="explanation">{_introduction(view)}</p>')
+        if draws:  # the link drawing below the heatmap writes into it
+            st.html('<div class="drawn-score"></div>')
+        if view.shows("numbers"):
+            _heads_box(view)
+        chart(view, at, "heatmap", sent=make_payload(Selection()))
+    if not view.shows("numbers"):
+        return
+    with st.container(key=view.key("link_drawing")):  # always present: otherwise the parts below are mounted again
+        if draws:
+            link_drawing(view)
+    if attends:
+        with st.expander(gettext("How to read the heatmap"), key=view.key("how_to_read")):
+            st.html(f'<p class="explanation">{_details(view.trace)}</p>')
+    _switches(view)
+    if attends:
+        gold_panel(view, listed=not draws)  # the bar of the drawing mode has the score
+
+
+def _title(trace: Record | Attention) -> str:
+    """Return the title of the heatmap, or of the figure that replaces it."""
+    if not trace.attends:
+        return gettext("A single vector for all steps")
+    return gettext("Self-attention") if trace.is_self_attention else gettext("Alignment")
+
+
+def _heads_box(view: View) -> None:
+    """Draw the choice of a transformer's heads, which applies to the whole page."""
+    choices = head_choices(view.trace)
+    if not choices:
+        return
+    names = {code: capitalised(heads_name(heads)) for code, heads in choices.items()}
+    current = view.trace.heads.name
+    chosen = select_box(
+        gettext("Heads"),
+        names,
+        key=view.key(HEADS),
+        default=current,
+        label_visibility="collapsed",
+        width=260,
+    )
+    if chosen != current:
+        st.rerun()
+
+
+def shown_choices(selection: Selection, view: View) -> HeatmapChoices:
+    """Return the choices of `selection`, with the prior α where there is no posterior, and no end mark at Idea.
+
+    A posterior needs attention and the model's weights.
+    """
+    chosen = selection.choices
+    if chosen.face != "before" and not has_posterior(view.trace):
+        chosen = dataclasses.replace(chosen, face="before")
+    return chosen if view.shows("numbers") else dataclasses.replace(chosen, end=False)
+
+
+@cached_for_all
+def _figure_json(
+    _trace: Trace,
+    identity: str,  # noqa: ARG001
+    digest: str,  # noqa: ARG001
+    chosen: HeatmapChoices,
+    _gold: GoldLinks | None,
+    links: str,  # noqa: ARG001
+    theme: ThemeName,
+    code: str,  # noqa: ARG001
+) -> str:
+    """Return the heatmap as JSON.
+
+    `identity`, the `digest` of the weights, the gold `links` as text and the language `code` complete the cache key.
+    """
+    options = dataclasses.asdict(chosen) | {"theme": theme, "gold": _gold}
+    if chosen.face == "before":
+        return figure_json(figures.translation_figure(_trace, **options))
+    return figure_json(figures.heatmap(_trace, **options, posterior=posterior_of(_trace)))
+
+
+def _switches(view: View) -> None:
+    """Draw the options."""
+    if has_posterior(view.trace):
+        option_segments(view, "face", gettext("Attention before or after the word"), face_names())
+    with st.container(horizontal=True, vertical_alignment="center", key=view.key("heatmap_choices")):
+        option_segments(view, "by", gettext("Rows and columns"), unit_names())
+        if not view.trace.attends:
+            return
+        root_switch(view)
+        option_switch(
+            view,
+            "end",
+            gettext("End mark"),
+            gettext(
+                "Show `</s>`, the end of the sentence. This end mark is a position like any other and gets a "
+                "share of the attention in every row. When the end mark is hidden, the rows add up to less than "
+                "1."
+            ),
+        )
+        option_switch(
+            view,
+            "margins",
+            gettext("Margins"),
+            gettext(
+                "Bars below the heatmap show the total attention on each English word: Σ α down its column. Bars on "
+                "the right show the entropy H of each row in bits: how widely the row spreads its attention. The sums "
+                "and the entropies follow the choice shown in the heatmap: α, α′ or their difference. H is always "
+                "computed over pieces, even when the heatmap shows words."
+            ),
+        )
+        option_select(view, "colours", gettext("Colours"), heatmap_scale_names(), 260)
+        gold_box(view)
+
+
+def root_switch(view: View) -> None:
+    """Draw the option of colours that are linear in √α."""
+    option_switch(
+        view, "root", "√α", gettext("Colour by the square root of the weights, so that small weights can be seen.")
+    )
+
+
+def unit_names() -> dict[str, str]:
+    """Return the names of what rows and columns may be."""
+    return {"words": gettext("words"), "pieces": gettext("pieces")}
+
+
+def _introduction(view: View) -> str:
+    """Return what rows and columns are, or that there is one vector without attention, and what to click first."""
+    if not view.trace.translated:
+        return _imported_introduction(view.trace)
+    start = gettext("Press Play, or click a French word.")
+    if not view.trace.attends:
+        return f"{_one_vector_sentence(view.trace)} {start}"
+    trace = view.trace
+    uniform = trace.attends_once and all(is_uniform(trace, step) for step in range(len(trace.target_pieces)))
+    alike = gettext("All cells are alike: each French word looked equally at all English words.") if uniform else ""
+    if not view.shows("numbers"):
+        axes = gettext(
+            'A <span class="decoder">row</span> is a French word, a <span class="encoder">column</span> an English '
+            "word."
+        )
+        return f"{axes} {alike or gettext('Bright cell: the translator looked at the English word.')}"
+    sentences = [grid_sentences() + shown_if("before", f" {_brightness_sentences()} {alike}".rstrip())]
+    words = view.trace.words()
+    if any(len(group) > 1 for group in (*words.source_groups, *words.target_groups)):
+        sentences.append(gettext("A thin line in a word separates its pieces."))
+    if words.source[-1] == "</s>" or words.target[-1] == "</s>":
+        sentences.append(escape(gettext("The sign </s> marks the end of a sentence.")))
+    return " ".join((*sentences, start))
+
+
+def _details(trace: Trace) -> str:
+    """Return the details of the heatmap: α or α′, rows of several steps, sums of rows, and what is clickable."""
+    cells = grid(trace, "words")
+    steps, rows = sum(map(len, cells.steps)), len(cells.steps)
+    faces = FACES if has_posterior(trace) else ()
+    sentences = [shown_if(face, face_explanation(face)) for face in faces]
+    sentences += filter(None, (_heads_sentence(trace),))
+    if steps > rows:
+        several_steps = ngettext(
+            "The decoder took {steps} steps to write this word: each step writes one piece. The row of a "
+            "word with several pieces is the mean of the rows of its pieces.",
+            "The decoder took {steps} steps to write these {count} words: each step writes one piece. The "
+            "row of a word with several pieces is the mean of the rows of its pieces.",
+            rows,
+            steps=steps,
+        )
+        sentences.append(shown_if("words", several_steps))
+    sentences.append(_row_sum_sentences())
+    if not trace.translated:
+        return " ".join(sentences)
+    sentences.append(
+        gettext(
+            "Click a word, a cell or a bar to show its step; the numbers beside and below the heatmap change "
+            "with the step. In the English sentence at the top, the greener a word, the more the chosen step "
+            "looked at it."
+        )
+    )
+    return " ".join(sentences)
+
+
+def _heads_sentence(trace: Record) -> str:
+    """Return which heads are shown; empty if a step has only one."""
+    heads = step_texts(trace).heads_text(trace)
+    if not heads:
+        return ""
+    return gettext(
+        "A transformer computes attention many times at each step, once with each head of each layer. The "
+        "heatmap shows the {heads}.",
+        heads=heads,
+    )
+
+
+def _row_sum_sentences() -> str:
+    """Return a sentence about the sum of a row, for each of the display options it depends on."""
+    distribution = shown_if("end", gettext("Every row adds up to 1.")) + shown_if(
+        "no-end", gettext("Every row adds up to 1 if you count the hidden &lt;/s&gt;.")
+    )
+    difference = shown_if("end", gettext("Every row adds up to 0.")) + shown_if(
+        "no-end", gettext("Every row adds up to 0 if the hidden column &lt;/s&gt; is included.")
+    )
+    return shown_if("distribution", distribution) + shown_if("difference", difference)
+
+
+def grid_sentences() -> str:
+    """Return what rows and columns are, as HTML: a sentence for words and one for pieces."""
+    words = gettext(
+        'Each <span class="decoder">row</span> is a French word, in the order of writing; each <span '
+        'class="encoder">column</span> is an English word.'
+    )
+    pieces = gettext(
+        'Each <span class="decoder">row</span> is a French piece, written in one step; each <span '
+        'class="encoder">column</span> is an English piece.'
+    )
+    return by_unit(words, pieces)
+
+
+def _brightness_sentences() -> str:
+    """Return what the brightness of a cell means, as HTML: a sentence for words and one for pieces."""
+    words = gettext("The brighter a cell, the more attention the word of its row gave to the word of its column.")
+    pieces = gettext("The brighter a cell, the more attention the piece of its row gave to the piece of its column.")
+    return by_unit(words, pieces)
+
+
+def _imported_grid_sentences() -> str:
+    """Return what rows, columns and brightness are, for imported attention in unknown languages."""
+    words = gettext(
+        'Each <span class="decoder">row</span> is a target word; each <span class="encoder">column</span> is a '
+        "source word."
+    )
+    pieces = gettext(
+        'Each <span class="decoder">row</span> is a target piece; each <span class="encoder">column</span> is a '
+        "source piece."
+    )
+    return f"{by_unit(words, pieces)} {_brightness_sentences()}"
+
+
+def _imported_introduction(trace: Attention) -> str:
+    """Return what rows and columns of imported attention are, and what to click first."""
+    if trace.is_self_attention:
+        return f"{self_attention_sentences(trace)} {_brightness_sentences()} {gettext('Press Play, or click a row.')}"
+    return f"{_imported_grid_sentences()} {gettext('Press Play, or click a target word.')}"
+
+
+def _one_vector_sentence(trace: Trace) -> str:
+    """Return what a model without attention has instead of an alignment."""
+    return gettext(
+        'This model has no attention. The model reads the <span class="encoder">English sentence</span> in '
+        'order. The encoder’s state after the last piece, <span class="context">one vector of {units} numbers</span>, '
+        'must hold the whole sentence. Every step that writes a <span class="decoder">French piece</span> gets this '
+        "same vector, so no step looks at one word more than at another.",
+        units=trace.contexts.shape[1],
+    )
+
+
+def heatmap_with_columns(view: View, theme: ThemeName) -> tuple[DeltaGenerator, DeltaGenerator]:
+    """Draw the heatmap; return the containers below and beside it."""
+    if not view.shows("numbers"):  # the diagram beside it needs more width, and a wide heatmap scrolls
+        with st.container(key=view.key("idea_columns")):
+            left, right = st.columns([5, 7], gap="medium")
+        with left, st.container(key=view.key("fits_window")):
+            heatmap_panel(view, theme)
+        return left, right
+    left, right = st.columns([8, 5] if _column_count(view) > MOST_EQUAL else [11, 10], gap="large")
+    with left:
+        heatmap_panel(view, theme)
+    return left, right
+
+
+def _column_count(view: View) -> int:
+    """Return the number of columns, words, of the heatmap; 0 without attention, where another figure is drawn."""
+    return len(grid(view.trace, "words").source) if view.trace.attends else 0

@@ -1,0 +1,241 @@
+"""Draw the logit attribution of a word, or its contrast with a foil, source word by source word.
+
+By default each step shows the attribution of its own word, and the browser fetches all of these at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from attnviz import lazy_pandas as pd
+from attnviz.analysis.labels import (
+    quote,
+    shorten,
+)
+from attnviz.analysis.logit_attribution import (
+    logit_attribution_heading,
+    logit_attribution_sentence,
+    logit_attributions,
+)
+from attnviz.analysis.measures import weight_order
+from attnviz.analysis.recomputation import Weights
+from attnviz.figures.figure_input import Subject
+from attnviz.figures.logit_attribution_figure import (
+    logit_attribution_table,
+    logit_attribution_template,
+)
+from attnviz.figures.registry import CONTRAST, LOGIT_ATTRIBUTION, STEP_FIGURES
+from attnviz.figures.template import to_json
+from attnviz.languages import gettext, language
+from attnviz.palette import ThemeName
+from attnviz.text import Tokenizer
+from attnviz.trace import Seq2SeqTrace, Trace
+from attnviz.ui.components.chart import AtStep, chart, chart_payload
+from attnviz.ui.page_state.selection import Selection, source_of
+from attnviz.ui.resources import cached_for_all, tokenizer_of, weights_digest_of
+from attnviz.ui.session_payloads import register_payload
+from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, payload_address
+from attnviz.ui.step.subject_boxes import (
+    chosen_word_and_foil,
+    typed_words,
+    word_and_foil,
+    word_choices,
+)
+from attnviz.ui.step.tables_box import table_box
+from attnviz.ui.view import View
+
+
+def logit_attribution_panel(view: View, weights: Weights | None, theme: ThemeName) -> None:
+    """Draw the choices, the logit attribution of the chosen word at the current step, and the contrast."""
+    trace, tokenizer = view.trace, tokenizer_of(view.trace)
+    reason = STEP_FIGURES["logit-attribution"].missing(Subject(trace, 0, weights))
+    if reason or weights is None or tokenizer is None:
+        st.text(reason)
+        return
+    word_choices(view, tokenizer)
+    left, right = st.columns(2, gap="large")
+    for column, name in ((left, "logit-attribution"), (right, "contrast")):
+
+        def make_payload(selection: Selection, name: str = name) -> dict[str, Any]:
+            return chosen_payload(name, view, weights, tokenizer, selection, theme)
+
+        with column:
+            chosen_address = register_payload(
+                view, f"{name}_chosen", f"{theme} {weights_digest_of(trace)}", make_payload
+            )
+            chart(view, payload_address(view, name, theme), name, chosen_address)
+    st.html(f'<p class="explanation">{_legend(trace)}</p>')
+    _attribution_tables(view, weights, tokenizer)
+
+
+def chosen_payload(
+    name: str, view: View, weights: Weights, tokenizer: Tokenizer, selection: Selection, theme: ThemeName
+) -> dict[str, Any]:
+    """Return the payload "logit-attribution" or "contrast", by `name`, of the chosen words."""
+    comparison, trace = _current_comparison(view, tokenizer, selection), view.trace
+    key = trace.fingerprint, theme, language(), weights_digest_of(trace)
+    attributions = _chosen_word_figures(trace, weights, tokenizer, comparison, key)
+    by_step = {comparison.step: attributions[name]} if name in attributions else {}
+    return chart_payload(to_json(logit_attribution_template(trace, theme)), by_step)
+
+
+def _legend(trace: Trace | Seq2SeqTrace) -> str:
+    if not trace.attends:
+        return gettext(
+            "Each row adds its part of the logit to the running sum: a blue row raises the sum, a red row lowers it."
+        )
+    if trace.imported:
+        return gettext(
+            "Each row adds its part of the logit to the running sum: a blue row raises the sum, a red row lowers "
+            'it. The grey bar on the left of a row is the attention weight of the <span class="encoder">source '
+            "word</span>. A long grey bar beside a tiny coloured bar means that the attention to this word "
+            "hardly affected the logit. The sum is exact: the output layer of this model is linear."
+        )
+    return gettext(
+        "Each row adds its part of the logit to the running sum: a blue row raises the sum, a red row lowers it. "
+        'The grey bar on the left of a row is the attention weight of the <span class="encoder">source '
+        "word</span>. A long grey bar beside a tiny coloured bar means that the attention to this word hardly "
+        "affected the logit. The sum is exact: maxout is linear once the larger of each pair of units is known."
+    )
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The logit to attribute at a step: that of piece `word`, minus that of `foil` if there is one."""
+
+    step: int
+    word: int
+    foil: int | None
+    source: int
+    """Current source piece, which always has its own row."""
+    typed_word: str | None = None
+    """Text typed for `word`, if the model encodes it as several pieces."""
+    typed_foil: str | None = None
+
+
+def _default_comparison(trace: Trace, step: int) -> Comparison:
+    """Return the default comparison at `step`."""
+    return Comparison(step, *word_and_foil(trace, step, None, None), weight_order(trace, step)[0])
+
+
+def _current_comparison(view: View, tokenizer: Tokenizer, selection: Selection) -> Comparison:
+    """Return the current comparison."""
+    trace = view.trace
+    word, foil = chosen_word_and_foil(trace, selection, len(tokenizer))
+    return Comparison(selection.step, word, foil, source_of(selection, trace), *typed_words(selection, tokenizer))
+
+
+def logit_attribution_payload(name: str, request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload "logit-attribution" of the words that the steps wrote, or "contrast" with their foils.
+
+    Raise UnknownPayloadError where the model is not installed, or its logits cannot be attributed.
+    """
+    tokenizer = tokenizer_of(request.trace)
+    reason = STEP_FIGURES["logit-attribution"].missing(Subject(request.trace, 0, request.weights))
+    if reason or request.weights is None or tokenizer is None:
+        raise UnknownPayloadError(name)
+    key = request.trace.fingerprint, request.theme, language(), weights_digest_of(request.trace)
+    template, by_step = _own_word_figures(request.trace, request.weights, tokenizer, request.steps, key)
+    return chart_payload(template, {step: one[name] for step, one in by_step.items() if name in one})
+
+
+@cached_for_all
+def _own_word_figures(
+    _trace: Trace,
+    _weights: Weights,
+    _tokenizer: Tokenizer,
+    steps: tuple[int, ...],
+    key: tuple[str, ThemeName, str, str | None],  # cache key: trace, theme, language and weights
+) -> tuple[str, dict[int, dict[str, AtStep]]]:
+    """Return the template of all attributions, as JSON, and those of the words that the `steps` wrote."""
+    comparisons, theme = [_default_comparison(_trace, step) for step in steps], key[1]
+    return to_json(logit_attribution_template(_trace, theme)), _figures_by_step(
+        _trace, _weights, _tokenizer, comparisons, theme
+    )
+
+
+@cached_for_all
+def _chosen_word_figures(
+    _trace: Trace,
+    _weights: Weights,
+    _tokenizer: Tokenizer,
+    comparison: Comparison,
+    key: tuple[str, ThemeName, str, str | None],  # cache key, as above
+) -> dict[str, AtStep]:
+    """Return the "logit-attribution" and the "contrast" of the words that a visitor chose."""
+    return _figures_by_step(_trace, _weights, _tokenizer, [comparison], key[1])[comparison.step]
+
+
+def _figures_by_step(
+    trace: Trace, weights: Weights, tokenizer: Tokenizer, comparisons: Sequence[Comparison], theme: ThemeName
+) -> dict[int, dict[str, AtStep]]:
+    """Return, by step, the "logit-attribution" of each comparison and, if it has a foil, the "contrast"."""
+    step_pieces = [
+        (comparison.step, piece) for comparison in comparisons for piece in {None, comparison.word, comparison.foil}
+    ]
+    attributions = dict(zip(step_pieces, logit_attributions(trace, weights, step_pieces), strict=True))
+    by_step: dict[int, dict[str, AtStep]] = {}
+    for comparison in comparisons:
+        foil = comparison.word if comparison.foil is None else comparison.foil
+        subject = Subject(
+            trace,
+            comparison.step,
+            weights,
+            comparison.source,
+            comparison.word,
+            foil,
+            tokenizer.piece,
+            known_logit_attributions=attributions,
+        )
+        name = subject.name(comparison.word)
+        heading = logit_attribution_heading(piece_heading(name, comparison.typed_word), None)
+        sentence = logit_attribution_sentence(trace, subject.logit_attribution, name, None)
+        by_step[comparison.step] = {
+            "logit-attribution": AtStep(to_json(LOGIT_ATTRIBUTION.values(subject, theme)), heading, sentence)
+        }
+        if comparison.foil is not None:
+            foil_name = subject.name(comparison.foil)
+            heading = logit_attribution_heading(
+                piece_heading(name, comparison.typed_word), piece_heading(foil_name, comparison.typed_foil)
+            )
+            sentence = logit_attribution_sentence(trace, subject.contrast, name, foil_name)
+            by_step[comparison.step]["contrast"] = AtStep(to_json(CONTRAST.values(subject, theme)), heading, sentence)
+    return by_step
+
+
+def piece_heading(piece: str, typed: str | None) -> str:
+    """Return the name of a `piece` in a heading: its own, or the `typed` word whose first piece it is."""
+    if typed is None:
+        return quote(piece)
+    return gettext("“{text}” (scored by its first piece, “{piece}”)", text=shorten(typed, 40), piece=piece)
+
+
+def _attribution_tables(view: View, weights: Weights, tokenizer: Tokenizer) -> None:
+    """Offer all entries of attribution and contrast as tables, computed only while the box is open."""
+
+    def make_tables(selection: Selection) -> Iterator[tuple[str, pd.DataFrame]]:
+        comparison = _current_comparison(view, tokenizer, selection)
+        for name, foil in ((gettext("logit minus mean logit"), None), (gettext("difference"), comparison.foil)):
+            if foil is None and name == gettext("difference"):
+                continue
+            subject = Subject(view.trace, comparison.step, weights, None, comparison.word, foil)
+            entries = subject.logit_attribution if foil is None else subject.contrast
+            title = gettext(
+                "Step {step}: the entries of the {name} add up to {sum:.6f}",
+                step=comparison.step + 1,
+                name=name,
+                sum=entries.logit,
+            )
+            yield title, logit_attribution_table(view.trace, entries)
+
+    table_box(
+        view,
+        gettext("All entries as a table"),
+        "logit_attribution_table",
+        weights_digest_of(view.trace) or "",
+        make_tables,
+    )

@@ -1,0 +1,201 @@
+"""Make the payload of the tour: its stops and quiz for the current translation; and mount its card."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.analysis.labels import (
+    punctuation_name,
+    quote,
+    quoted_name,
+    shorten,
+)
+from attnviz.analysis.numbers import percent
+from attnviz.analysis.tour import (
+    POSTERIOR_STOP,
+    QUIZ_STOP,
+    SOFTMAX_STOP,
+    Stop,
+    answer_explanation,
+    chance_sentence,
+    quiz_introduction,
+    quiz_labels,
+    stop_titles,
+    tour_stops,
+)
+from attnviz.analysis.tour_data import (
+    LONGEST_WORD,
+    Question,
+    TourData,
+    chance_score,
+    coloured_parts,
+    questions,
+)
+from attnviz.languages import gettext, language
+from attnviz.palette import ThemeName
+from attnviz.text import SPACE, SPECIAL_PIECES
+from attnviz.trace import Record
+from attnviz.ui.components.loader import component
+from attnviz.ui.resources import posterior_of
+from attnviz.ui.shared_payloads import PayloadRequest, address
+from attnviz.ui.view import MAIN, View
+
+PULLED_PIECES, COMPARED_WORDS = 5, 4
+"""Number of pieces whose energies can be changed, and of words whose prior and posterior are compared."""
+
+
+def tour_card(view: View, at: str) -> None:
+    """Place the card of the tour of `view`; its stops are in the payload at the address `at`."""
+    component("tour")(key=view.key("tour_card"), data={"at": at}, height=1)
+
+
+def tour(view: View, theme: ThemeName) -> None:
+    """Mount the tour, hidden until it begins; only a page's own view has one."""
+    if view.id == MAIN:
+        name = "tour" if view.shows("numbers") else "tour-idea"
+        tour_card(view, address(view.trace, name, theme, every=True))
+
+
+def tour_stops_payload(request: PayloadRequest, *, posterior: bool) -> dict[str, Any]:
+    """Return the payload of all stops; without `posterior` attention for the level *Idea*."""
+    data = tour_data(request.trace, posterior=posterior)
+    stops = [_stop_payload(data, stop) for stop in tour_stops(data, posterior=posterior)]
+    return {
+        "identity": request.trace.fingerprint,
+        "language": language(),
+        "words": tour_words(request.trace),
+        "stops": [*stops, _quiz_payload(data) | {"number": len(stops) + 1}],
+    }
+
+
+def tour_data(trace: Record, *, posterior: bool = True) -> TourData:
+    """Return the translation for the tour, with its posterior attention where it is shown."""
+    if not posterior:
+        return TourData(trace, None)
+    posterior_weights = posterior_of(trace)  # type: ignore[arg-type]  # a transformer's trace, too, which has none
+    return TourData(trace, None if posterior_weights is None else trace.words().merged(posterior_weights))
+
+
+def tour_words(trace: Record) -> dict[str, str]:
+    """Return the texts on the card that are the same at every stop."""
+    return {
+        "count": gettext("Stop {n} of {count}"),
+        "close": gettext("Close the tour"),
+        "back": gettext("Back"),
+        "next": gettext("Next"),
+        "finish": gettext("Finish"),
+        "stops": gettext("Stops"),
+        "stop": gettext("Stop {n}: {title}"),
+        "keys": gettext(
+            "Press ← or → to go from stop to stop, and Esc to close the tour. While the tour is open, the arrow "
+            "keys control only the tour."
+        ),
+        "own": gettext("← → choose a word, Enter confirms it, Esc closes the tour."),
+        "astray": gettext("Show this word again"),
+        "reset": gettext("As it was"),
+        "fit": gettext("Fit (score)") if trace.has_heads else gettext("Fit (energy)"),
+        "share": gettext("Share (attention weight)"),
+        "before": gettext("before the word"),
+        "after": gettext("after the word"),
+    }
+
+
+def _stop_payload(data: TourData, stop: Stop) -> dict[str, Any]:
+    payload = {
+        "number": stop.number,
+        "title": stop.title,
+        "texts": [coloured_parts(text) for text in stop.sentences],
+        "place": stop.place,
+        "step": stop.step,
+        "missing": stop.missing,
+    }
+    if stop.number == SOFTMAX_STOP and not stop.missing:
+        payload["pull"] = _energies_payload(data)
+    if stop.number == POSTERIOR_STOP and not stop.missing:
+        payload["after"] = _posterior_payload(data)
+    return payload
+
+
+def _energies_payload(data: TourData) -> dict[str, Any]:
+    """Return the energies of the step, and the pieces whose energies can be changed."""
+    alpha, trace = data.opened.alignment[data.word.step], data.record
+    rows = sorted(int(j) for j in np.argsort(-alpha, kind="stable")[:PULLED_PIECES])
+    return {
+        "energies": data.energies.astype(float).tolist(),
+        "rows": [{"piece": j, "name": quoted_name(trace.source_pieces[j])} for j in rows],
+        "shown": trace.attends_once,
+    }
+
+
+def _posterior_payload(data: TourData) -> list[dict[str, Any]]:
+    """Return prior and posterior shares of the words for which either is largest."""
+    words, word = data.record.words(), data.posterior_word
+    posterior_rows: NDArray[np.floating] = words.alignment if data.posterior_weights is None else data.posterior_weights
+    prior, posterior = words.alignment[word], posterior_rows[word]
+    shown = sorted(int(k) for k in np.argsort(-np.maximum(prior, posterior), kind="stable")[:COMPARED_WORDS])
+    return [
+        {
+            "name": _display_name(words.source[k]),
+            "before": float(prior[k]),
+            "after": float(posterior[k]),
+            "texts": [percent(float(prior[k])), percent(float(posterior[k]))],
+        }
+        for k in shown
+    ]
+
+
+def _quiz_payload(data: TourData) -> dict[str, Any]:
+    """Return the questions of the last stop, with the correct answers and explanations."""
+    record, words = data.record, data.record.words()
+    quiz_questions = questions(record, data.posterior_weights, answered=data.explained_words) if record.attends else ()
+    quiz = {
+        "source": list(words.source),
+        "names": [_display_name(word) for word in words.source],
+        "target": _target_words(record),
+        "questions": [_question_payload(data, question) for question in quiz_questions],
+        "words": quiz_labels(data),
+        "chance": chance_sentence(
+            chance_score(record, quiz_questions), len(quiz_questions), after=data.posterior_weights is not None
+        ),
+    }
+    return {
+        "title": stop_titles()[QUIZ_STOP],
+        "texts": [coloured_parts(quiz_introduction(data, quiz_questions))],
+        "place": "heatmap" if quiz_questions else "",
+        "step": data.word.step,
+        "missing": not quiz_questions,
+        **({"quiz": quiz} if quiz_questions else {}),
+    }
+
+
+def _target_words(record: Record) -> list[dict[str, Any]]:
+    """Return the words of the translation without `</s>`, each with whether a space precedes it."""
+    words = record.words()
+    listed = []
+    for word, group in zip(words.target, words.target_groups, strict=True):
+        first = record.target_pieces[group[0]]
+        if first != "</s>":
+            listed.append({"word": word, "space": first in SPECIAL_PIECES or first.startswith(SPACE)})
+    return listed
+
+
+def _display_name(word: str) -> str:
+    """Return the name of a word in a sentence."""
+    return punctuation_name(word) or quote(shorten(word, LONGEST_WORD))
+
+
+def _question_payload(data: TourData, question: Question) -> dict[str, Any]:
+    shares = data.record.words().alignment[question.word]
+    posterior = None if data.posterior_weights is None else data.posterior_weights[question.word]
+    return {
+        "word": question.word,
+        "attended": list(question.attended),
+        "meant": list(question.meant),
+        "shares": shares.astype(float).tolist(),
+        "later": None if posterior is None else posterior.astype(float).tolist(),
+        "texts": [percent(float(share)) for share in shares],
+        "explained": coloured_parts(answer_explanation(data, question)),
+    }

@@ -1,0 +1,336 @@
+"""Handle requests about what-ifs (add, show, remove, undo), compute their traces, and draw what changed at a step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.analysis.gold import parse_pharaoh
+from attnviz.analysis.what_if_effects import (
+    change_sentence,
+    weights_from_links,
+    weights_from_trace,
+)
+from attnviz.errors import AttnvizError
+from attnviz.figures.figure_input import Subject
+from attnviz.figures.registry import STEP_FIGURES
+from attnviz.figures.template import to_json
+from attnviz.installed_models import installed_models
+from attnviz.languages import gettext
+from attnviz.model_folder import read_config
+from attnviz.palette import ThemeName
+from attnviz.text import UNK
+from attnviz.trace import Trace, WhatIf, WhatIfs
+from attnviz.trace.changes import (
+    LONGEST_LENDER,
+    AttendOnly,
+    Change,
+    ExcludeSource,
+    FreezeContext,
+    SetTemperature,
+    SetWeights,
+    TakeHypothesis,
+    TranslatorArguments,
+    UniformAttention,
+    WriteWords,
+    replaced_by,
+    shares_of,
+    translator_arguments,
+)
+from attnviz.trace.interventions import Temperature, decode_infinity
+from attnviz.trace.what_ifs import StoredWhatIfs, left_out_sentence
+from attnviz.ui.components.chart import AtStep, chart, chart_payload
+from attnviz.ui.examples import first_step
+from attnviz.ui.page_state.linked import Session
+from attnviz.ui.page_state.selection import with_chosen_heads
+from attnviz.ui.page_state.what_if_state import (
+    WHAT_IFS,
+    open_what_ifs,
+    stored_what_ifs,
+)
+from attnviz.ui.resources import devices, posterior_of, tokenizer_of, translate, weights_of
+from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address, all_at_once
+from attnviz.ui.view import View, view_key
+
+LONGEST_TYPED = 80
+"""Largest length of a word that is typed for another, in characters."""
+
+
+def is_about(view: View, request: Any) -> bool:
+    """Return whether a request of a browser, which may be anything, belongs to `view` or one of its what-ifs."""
+    return isinstance(request, Mapping) and _requested_view(view, request) is not None
+
+
+def _requested_view(view: View, request: Mapping[str, Any]) -> View | None:
+    """Return the view for which the browser made the request; another what-if may be current by now."""
+    if request.get("view") != view.id or not isinstance(request.get("what_if"), Mapping):
+        return None
+    what_ifs = view.what_ifs
+    traces = {number: what_ifs.trace(number) for number in range(len(what_ifs.what_ifs) + 1)} if what_ifs else {}
+    traces[view.number] = view.trace
+    numbers = (number for number, trace in traces.items() if trace.fingerprint == request.get("identity"))
+    number = next(numbers, None)
+    return None if number is None else replace(view, trace=traces[number], number=number)
+
+
+def handle_what_if(session: Session, current: View, request: Mapping[str, Any]) -> None:
+    """Handle a `request` that `is_about` the view `current`; store an error message where it fails.
+
+    Its `what_if` has a `kind`, the arguments of that kind, and `held` if the translation stays the same. Steps
+    and pieces count from 0.
+    """
+    view, stored = _requested_view(current, request), stored_what_ifs(session, current.id)
+    if view is None:
+        return
+    try:
+        changed = _changed(stored, view, request["what_if"])
+    except AttnvizError as error:
+        changed = replace(stored, problems=(str(error),))
+    except (KeyError, TypeError, ValueError, IndexError):
+        changed = replace(stored, problems=(_impossible(),))
+    session[view.key(WHAT_IFS)] = changed
+
+
+def _changed(stored: StoredWhatIfs, view: View, payload: Mapping[str, Any]) -> StoredWhatIfs:
+    """Return the what-ifs after a request."""
+    match payload.get("kind"):
+        case "undo":
+            return stored.undoing()
+        case "what_if":
+            return stored.showing(int(payload["index"]))
+        case "remove":
+            return stored.removing(int(payload["index"]))
+    change = _change(view, payload)
+    if _has_no_effect(view, change):
+        return stored
+    return stored.adding(WhatIf(view.number, change, payload.get("held") is True))
+
+
+def _impossible() -> str:
+    return gettext("This change to the translation is not possible.")
+
+
+def requested_change(view: View, payload: object) -> Change:
+    """Return the change that a browser requests; raise AttnvizError where it is invalid."""
+    try:
+        return _change(view, cast("Mapping[str, Any]", payload))
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise AttnvizError(_impossible()) from error
+
+
+def _change(view: View, payload: Mapping[str, Any]) -> Change:
+    kind, step = payload["kind"], cast("int", payload.get("step"))
+    match kind:
+        case "weights":
+            return SetWeights(step, shares_of(payload["weights"]))
+        case "only":
+            return AttendOnly(step, payload["source"])
+        case "without":
+            return ExcludeSource(step, payload["source"])
+        case "alike":
+            return UniformAttention(step)
+        case "frozen":
+            return FreezeContext(step)
+        case "temperature":
+            return SetTemperature(decode_infinity(payload)["temperature"], step)
+        case "words":
+            return WriteWords(step, tuple(payload["pieces"]))
+        case "typed":
+            return _write_typed_word(view, step, str(payload["text"]))
+        case "hypothesis":
+            return TakeHypothesis(tuple(payload["pieces"]))
+        case "borrowed":
+            row = shares_of(borrowed_row(view.trace, step, payload))
+            lender = str(payload["of"])[:LONGEST_LENDER] if payload["from"] in ("step", "model") else ""
+            return SetWeights(step, row, payload["from"], lender)
+    raise KeyError(kind)
+
+
+def _write_typed_word(view: View, step: int, text: str) -> WriteWords:
+    """Return the change that writes a typed word at `step` instead of the rest of the word there."""
+    tokenizer = tokenizer_of(view.trace)
+    if tokenizer is None:
+        raise AttnvizError(gettext("You can type a word only if the model that made this translation is installed."))
+    if len(text) > LONGEST_TYPED:
+        raise AttnvizError(gettext("A typed word can have at most {most} characters.", most=LONGEST_TYPED))
+    pieces = tokenizer.encode(text)
+    if not pieces:
+        raise AttnvizError(gettext("Type the word that this step should write."))
+    if UNK in pieces:
+        unseen = "  ".join(tokenizer.unknown_characters(text)[:20])
+        raise AttnvizError(gettext("The model has never seen {listed}, so it cannot write this word.", listed=unseen))
+    return WriteWords(step, tuple(pieces), replaced_by(view.trace, step))
+
+
+def _has_no_effect(view: View, change: Change) -> bool:
+    """Return whether a change has no effect, for example when a bar is released at its old place."""
+    if isinstance(change, SetTemperature):
+        set_by_hand = [
+            intervention for intervention in view.trace.interventions if isinstance(intervention, Temperature)
+        ]
+        return change.temperature == 1 and all(intervention.step != change.step for intervention in set_by_hand)
+    if isinstance(change, WriteWords):
+        written = tuple(view.trace.target_ids)[change.step : change.step + change.replaced]
+        return tuple(change.pieces) == written
+    if not isinstance(change, SetWeights) or change.step >= view.steps:
+        return False
+    return change.shares == shares_of(view.trace.alignment[change.step])
+
+
+def lenders(trace: Trace) -> list[str]:
+    """Return the names of the other models with attention, whose weights a step of `trace` can borrow."""
+    return [name for name, folder in installed_models().items() if name != trace.model and _has_attention(str(folder))]
+
+
+def borrowed_row(trace: Trace, step: int, source: Mapping[str, Any]) -> NDArray[np.float64]:
+    """Return the weights (Tx,), at least 0, with sum 1, that 0-based `step` of `trace` borrows.
+
+    `source["from"]` is the kind of lender, and `source["of"]` which one: for "step" its number from 0; for "links" word
+    links as text, source and target words counted from 0; for "model" its name, and it force-decodes the same
+    translation. "posterior" needs none. Raise AttnvizError if there are no such weights.
+    """
+    kind, lender = source.get("from"), source.get("of")
+    if kind == "step":
+        if type(lender) is not int or not 0 <= lender < len(trace.target_ids):
+            raise AttnvizError(gettext("The step whose weights you want to borrow does not exist."))
+        row = trace.alignment[lender].astype(np.float64)
+    elif kind == "posterior":
+        posterior = posterior_of(trace)
+        if posterior is None:
+            raise AttnvizError(
+                gettext(
+                    "Posterior attention cannot be computed: the model that made this translation is not installed."
+                )
+            )
+        row = posterior[step]
+    elif kind == "links":
+        row = weights_from_links(trace, step, parse_pharaoh(str(lender)))
+    elif kind == "model" and lender in lenders(trace):
+        row = weights_from_trace(trace, step, _force_decoded(trace, str(lender)))
+    else:
+        raise AttnvizError(gettext("No installed model with attention has the requested name."))
+    weights: NDArray[np.float64] = row / row.sum()
+    return weights
+
+
+def _force_decoded(trace: Trace, model: str) -> Trace:
+    """Return the trace of another model, force-decoded with the sentence and translation of `trace`."""
+    device = trace.device if trace.device in devices() else "auto"  # a file may come from another machine
+    return translate(str(installed_models()[model]), device, trace.source_text, 1, trace.translation)
+
+
+def _has_attention(folder: str) -> bool:
+    try:
+        return bool(read_config(folder).get("attention") != "none")
+    except AttnvizError:  # damaged: the error is shown when the model is used
+        return False
+
+
+MakeTrace = Callable[[TranslatorArguments], Trace]
+"""Translates with these interventions."""
+
+
+def current_view(
+    session: Session,
+    view_id: str,
+    first: Trace,
+    linked: Mapping[str, str],
+    *,
+    device: str = "auto",
+    beam: int | None = None,
+    saved: WhatIfs | None = None,
+) -> View:
+    """Return the view of the current what-if of `first`, or of `first` itself.
+
+    The model that made `first` computes them on `device`, with beam width `beam`, by default that of `first`; those
+    that were `saved` need no model. What-ifs that fail are left out, and `stored_what_ifs` has the errors.
+    """
+    same_original = open_what_ifs(session, view_id, first, linked, saved.what_ifs if saved else None)
+    make = _trace_maker(first, device, beam)
+    what_ifs = _computed_what_ifs(session, view_id, first, make, saved, same_original=same_original)
+    number = stored_what_ifs(session, view_id).current
+    trace = with_chosen_heads(session, view_id, what_ifs.trace(number), linked)
+    return View(view_id, trace, what_ifs, number, first_step=first_step(trace), translate_again=make)
+
+
+def _computed_what_ifs(
+    session: Session, view_id: str, first: Trace, make: MakeTrace, saved: WhatIfs | None, *, same_original: bool
+) -> WhatIfs:
+    """Return the what-ifs of `first` that can be computed, and remove the others.
+
+    With `same_original`, a what-if that fails is the visitor's latest change; otherwise it comes from a link, and the
+    error says that it is left out.
+    """
+    saved_traces = _traces_by_what_if(saved) if saved else {}
+    traces: dict[int, Trace] = {0: first}
+    problems = []
+    stored = stored_what_ifs(session, view_id)
+    for number, what_if in enumerate(stored.what_ifs, 1):
+        if (parent := traces.get(what_if.parent)) is None:
+            continue
+        try:
+            trace = saved_traces.get((parent.fingerprint, what_if))
+            traces[number] = trace or make(translator_arguments(parent, what_if.change, held=what_if.held))
+        except AttnvizError as error:
+            problems.append(str(error) if same_original else left_out_sentence(number, str(error)))
+    if removed := set(range(1, len(stored.what_ifs) + 1)) - set(traces):
+        stored = stored.without(removed, (*stored.problems, *problems))
+        session[view_key(view_id, WHAT_IFS)] = stored
+    return WhatIfs(first, stored.what_ifs, tuple(traces.values())[1:])
+
+
+def _traces_by_what_if(saved: WhatIfs) -> dict[tuple[str, WhatIf], Trace]:
+    """Return the traces of a file, by the fingerprint of the parent and the what-if."""
+    traces = {}
+    for number, what_if in enumerate(saved.what_ifs, 1):
+        parent = cast("Trace", saved.parent(number))
+        traces[parent.fingerprint, what_if] = saved.trace(number)
+    return traces
+
+
+def _trace_maker(first: Trace, device: str, beam: int | None) -> MakeTrace:
+    """Return a function that translates the sentence of `first` with interventions."""
+
+    def make(change: TranslatorArguments) -> Trace:
+        if weights_of(first) is None:
+            raise AttnvizError(
+                gettext(
+                    "What-ifs need the model “{model}”, which made this translation. This model is not "
+                    "installed: add its model folder.",
+                    model=first.model,
+                )
+            )
+        folder, width = str(installed_models()[first.model]), first.search.beam if beam is None else beam
+        return translate(folder, device, first.source_text, width, change.target, change.interventions)
+
+    return make
+
+
+def what_changed(view: View, theme: ThemeName) -> None:
+    """Draw what changed at the current step; nothing for the original translation."""
+    if view.parent is not None and not STEP_FIGURES["changed"].missing(Subject(view.trace, 0, parent=view.parent)):
+        changes_address = address(view.trace, "changed", theme, every=all_at_once(view), parent=view.parent)
+        chart(view, changes_address, "changed")
+
+
+def changed_payload(request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of the changes at each requested step; raise UnknownPayloadError where there is no parent."""
+    if request.parent is None:
+        raise UnknownPayloadError("changed")
+    figure = STEP_FIGURES["changed"].picture
+    subjects = [Subject(request.trace, step, parent=request.parent) for step in request.steps]
+    return chart_payload(
+        to_json(figure.template(subjects[0], request.theme)),
+        {
+            subject.step: AtStep(
+                to_json(figure.values(subject, request.theme)),
+                gettext("Effect of the what-if at this step"),
+                change_sentence(subject.change),
+            )
+            for subject in subjects
+        },
+    )

@@ -1,0 +1,306 @@
+"""Choose the translation that a page shows (requested, from a file, previous, example); draw messages about it.
+
+`open_view` prepares its view: it reads the link that the visitor followed, stores the gold links drawn by hand, and
+sets the page address.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, cast
+
+import streamlit as st
+
+from attnviz import AttnvizError, Trace
+from attnviz.analysis.imported_attention import (
+    made_by,
+    remark_sentences,
+)
+from attnviz.analysis.labels import search_name
+from attnviz.analysis.learning import guidance_text
+from attnviz.importing.records import format_sentence
+from attnviz.installed_models import MODELS_VARIABLE
+from attnviz.languages import gettext
+from attnviz.text import SPACE
+from attnviz.ui.chrome import go_to
+from attnviz.ui.examples import DEFAULT_SENTENCE
+from attnviz.ui.fields import popover, uploader
+from attnviz.ui.language import language_address
+from attnviz.ui.link import link
+from attnviz.ui.page_state import inputs
+from attnviz.ui.page_state.gold_state import (
+    is_drawn_in,
+    open_gold,
+    set_drawn_links,
+)
+from attnviz.ui.page_state.inputs import is_listed_pair
+from attnviz.ui.page_state.linked import Parameters, read_link, set_page_address
+from attnviz.ui.page_state.selection import offered_in
+from attnviz.ui.page_state.what_if_state import stored_what_ifs
+from attnviz.ui.requests import handle, request_button
+from attnviz.ui.resources import tokenizer_of, translate
+from attnviz.ui.step.what_if_panel import (
+    current_view,
+    handle_what_if,
+    is_about,
+)
+from attnviz.ui.toolbar import opened_file
+from attnviz.ui.toolbar.controls import Request, page_detail_level, page_level_address
+from attnviz.ui.toolbar.input_advice import draw_advice
+from attnviz.ui.toolbar.opened_file import attention_form
+from attnviz.ui.view import MAIN, View, shows
+
+_LAST, _ASKED = "last_trace", "last_asked"
+
+
+@dataclass(frozen=True)
+class ShownTranslation:
+    """What a page shows; `view` is None if there is nothing to show."""
+
+    view: View | None
+    asked: bool
+    """Whether it is the requested translation."""
+
+
+def shown_translation(request: Request | None, *, back: bool, steps: bool = False) -> ShownTranslation:
+    """Return the translation to show for `request`, which is None if there is no model; draw messages about it.
+
+    With `back`, a button closes an open file. With `steps`, for the page Translate, imported attention is shown too; on
+    the other pages a message says that Translate shows the file.
+    """
+    opened = opened_file.current_file(st.session_state, request)
+    with st.container(key="messages"):  # always present: otherwise the parts below are mounted again
+        if steps:
+            attention_form()
+        elif opened and opened.trace and not opened.trace.translated:
+            st.text(
+                gettext(
+                    "The page Translate shows the attention in {name}. This page needs the complete trace of a "
+                    "translation, not only its attention.",
+                    name=opened.name,
+                )
+            )
+            opened = None
+        if opened and opened.problem:
+            _problem(opened.problem, key="file_problem")
+        file_trace = opened.trace if opened else None
+        if file_trace and opened:
+            _file_notice(opened, back)
+        requested_trace = None if file_trace or not request else _requested_trace(request)
+        original = file_trace or requested_trace or _fallback_trace(request)
+        view = _view(original, request if requested_trace else None, opened) if original else None
+        if view:
+            view = replace(view, open_gold=partial(opened_file.open_gold, st.session_state))
+        if view and opened and original is file_trace:
+            view = replace(view, compared=opened.compared, file=opened.pair)
+        if requested_trace and request:
+            _notice(requested_trace, request.target or "")
+            if not request.target and not requested_trace.imported:  # no one knows what an imported model reads
+                draw_advice(request.text)
+    return ShownTranslation(view, requested_trace is not None)
+
+
+def _view(first: Trace, request: Request | None, opened: opened_file.OpenedFile | None) -> View:
+    """Return the view of `first`, requested or `opened`, or of its current what-if; draw messages about errors."""
+    settings: dict[str, Any] = {"device": request.device, "beam": request.beam} if request else {}
+    saved = opened.what_ifs if opened else None
+    view = current_view(st.session_state, MAIN, first, link(), saved=saved, **settings)
+    if handle({"what_if": partial(handle_what_if, st.session_state, view)}, lambda payload: is_about(view, payload)):
+        view = current_view(st.session_state, MAIN, first, link(), saved=saved, **settings)
+    if problems := stored_what_ifs(st.session_state, MAIN).problems:
+        _problem("\n".join(problems), key="what_if_problem")
+        st.toast("\n".join(problems))  # the visitor may have scrolled down
+    return view
+
+
+def open_view(view: View, requested: Parameters | None) -> None:
+    """Initialise `view` from its link, store links drawn in it, and set the address parameters to those of `requested`.
+
+    Where `requested` is None, the previous parameters stay.
+    """
+    session, linked = st.session_state, link()
+    page_detail_level()
+    read_link(session, linked, offered_in(view))
+    open_gold(session, view, linked)
+    handle({"links": partial(set_drawn_links, session, view)}, partial(is_drawn_in, session, view))
+    if requested is not None:
+        session[_ASKED] = requested
+    parameters: Parameters = session.get(_ASKED, {}) | language_address() | page_level_address()
+    set_page_address(session, view.identity, parameters)
+
+
+def status(view: View) -> None:
+    """Draw the model, device and search."""
+    with st.container(key="status", width="stretch"):
+        st.text(run_summary(view))
+
+
+def run_summary(view: View) -> str:
+    """Return the model, device and search."""
+    trace = view.trace
+    guidance = guidance_text(trace.config)
+    model = gettext(
+        "{model} on {device}", model=f"{trace.model} ({guidance})" if guidance else trace.model, device=trace.device
+    )
+    search = search_name(trace, gettext("forced decoding")) if view.number else _search_name(trace)
+    what_if = (gettext("what-if {number}", number=view.number),) if view.number else ()
+    return " · ".join((*what_if, model, search))
+
+
+def is_all_unknown(trace: Trace) -> bool:
+    """Return whether all pieces of the source sentence are unknown, except blanks and the end."""
+    return not {*trace.source_pieces} - {"<unk>", SPACE, "</s>"}
+
+
+def _requested_trace(request: Request) -> Trace | None:
+    """Return the requested trace; on bad input show the error and return None."""
+    try:
+        with st.spinner(gettext("Translating…")):
+            trace = translate(request.folder, request.device, request.text, request.beam, request.target)
+    except AttnvizError as error:
+        _problem(str(error))
+        return None
+    if is_all_unknown(trace):
+        _problem(
+            gettext(
+                "The model knows no word of this sentence and reads every word as <unk>. The translation of unknown "
+                "words would mean nothing. Write words that the model has learned."
+            )
+            if trace.imported
+            else gettext(
+                "The model knows no part of this sentence and reads every part as <unk>. The translation of unknown "
+                "text would mean nothing. Write an English sentence in Latin letters."
+            )
+        )
+        return None
+    st.session_state[_LAST] = trace
+    return trace
+
+
+def _fallback_trace(request: Request | None) -> Trace | None:
+    """Return the last translation, or that of the default sentence; None, with a message, where there is no model."""
+    if request is None:
+        _problem(
+            gettext(
+                "No model is installed. Put a model folder in the folder “models”, or set the environment "
+                "variable {variable} to the folder that contains your model folders. You can open a trace file "
+                "without a model.",
+                variable=MODELS_VARIABLE,
+            )
+        )
+        return None
+    if _LAST in st.session_state:
+        st.text(gettext("Showing your previous sentence."))
+        return cast("Trace", st.session_state[_LAST])
+    try:
+        trace = translate(request.folder, request.device, DEFAULT_SENTENCE, request.beam, None)
+    except AttnvizError:
+        return None
+    st.text(gettext("Showing the example sentence of this page."))
+    return trace
+
+
+def _file_notice(opened: opened_file.OpenedFile, back: bool) -> None:
+    """Draw a message that the trace was read from a file, with its model, and the button `back` to translating."""
+    name, trace = opened.name, opened.trace
+    with st.container(key="notice"):
+        if not trace.translated:
+            _imported_notice(opened, back)
+            return
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.text(
+                gettext(
+                    "The trace file {name} contains a translation by model {model} on {device} ({method}).",
+                    name=name,
+                    model=trace.model,
+                    device=trace.device,
+                    method=_search_name(trace),
+                )
+            )
+            if back:
+                _back_button()
+        _unknown_characters(trace)
+
+
+def _imported_notice(opened: opened_file.OpenedFile, back: bool) -> None:
+    """Draw a message about imported attention and how it was read, with the button `back` to translating."""
+    name, trace, choice = opened.name, opened.trace, opened.choice
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.text(gettext("The file {name} contains the {whose}.", name=name, whose=made_by(trace)), width="content")
+        if back:
+            _back_button()
+        if choice and choice.other:
+            if opened.compared:
+                st.text(
+                    gettext("The comparison with {name} is below the heatmap.", name=choice.other[0]), width="content"
+                )
+            stop = partial(opened_file.stop_comparing, st.session_state)
+            request_button(gettext("Stop comparing"), stop, key="compare_stop")
+        elif choice:
+            with popover(gettext("Compare with another program"), key="compare_file", type="tertiary"):
+                uploader(
+                    gettext("Attention or links of another program for the same sentence pairs, in any format"),
+                    partial(opened_file.compare_with, st.session_state),
+                    key="compare_file",
+                    megabytes=opened_file.LARGEST_MEGABYTES,
+                )
+        if choice and choice.gold:
+            st.text(gettext("Links marked by hand: {name}.", name=choice.gold.name), width="content")
+            leave = partial(opened_file.close_gold, st.session_state)
+            request_button(gettext("Close this file of links"), leave, key="gold_close")
+    sentences = [format_sentence(choice.file)] if choice else []
+    hint = gettext(
+        "At the level of detail “Numbers”, you can draw links on the heatmap, or open a file of links marked by hand."
+    )
+    hints = [] if shows(page_detail_level(), "numbers") else [hint]
+    if remarks := [*sentences, *remark_sentences(trace), *hints]:
+        st.text(" ".join(remarks))
+
+
+def _back_button() -> None:
+    request_button(gettext("Back to the sentence above"), partial(opened_file.close, st.session_state), key="back")
+
+
+def _search_name(trace: Trace) -> str:
+    """Return the name of the search."""
+    return search_name(trace, gettext("given translation"))
+
+
+def _notice(trace: Trace, translation: str) -> None:
+    """Draw a message that the translation was given, and the characters that the tokenizer does not know."""
+    forced, tokenizer = trace.search.method == "forced", tokenizer_of(trace)
+    if not forced and not trace.unknown_characters:
+        return
+    with st.container(key="notice"):
+        if forced:
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.text(gettext("Forced decoding: the decoder writes a given translation."), width="content")
+                request_button(gettext("Clear"), partial(inputs.drop_target, st.session_state), key="clear")
+                if is_listed_pair(st.session_state):
+                    request_button(gettext("Back to the pairs"), partial(go_to, "corpus"), key="back_to_list")
+            unseen = tokenizer.unknown_characters(translation) if tokenizer else ()
+            if unseen:
+                st.text(
+                    gettext(
+                        "The model has never seen these parts of the given translation and reads each as <unk>: "
+                        "{listed}",
+                        listed="  ".join(unseen[:20]),
+                    )
+                )
+        _unknown_characters(trace)
+
+
+def _unknown_characters(trace: Trace) -> None:
+    """Draw the characters that the tokenizer does not know."""
+    if trace.unknown_characters:
+        listed = "  ".join(trace.unknown_characters[:20])
+        st.text(
+            gettext("The model has never seen these parts of the text and reads each as <unk>: {listed}", listed=listed)
+        )
+
+
+def _problem(message: str, key: str = "problem") -> None:
+    """Draw a message; it may quote the visitor, and st.text interprets no markup."""
+    with st.container(key=key):
+        st.text(message)
