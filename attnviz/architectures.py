@@ -12,12 +12,11 @@ from typing import Any
 from attnviz.analysis.fit import MisfitError, check_model
 from attnviz.analysis.judgement import JudgementVerifier, check_judgement_fit
 from attnviz.analysis.recomputation import Weights
-from attnviz.analysis.seq2seq_verification import Seq2SeqVerifier, check_seq2seq_fit
 from attnviz.analysis.transformer_verification import TransformerVerifier, check_transformer_fit
-from attnviz.analysis.verification import RNNsearchVerifier, Verifier
+from attnviz.analysis.verification import RecurrentVerifier, Verifier
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
-from attnviz.trace import Attention, Judgement, Record, Recurrent, Seq2SeqTrace, Trace, TransformerTrace
+from attnviz.trace import Attention, Judgement, Record, Trace, TransformerTrace
 from attnviz.trace.quantity import Quantity
 from attnviz.trace.saved import SavedResult
 from attnviz.wording import equations, idea, imported_attention, seq2seq_steps, stages, transformer_steps
@@ -125,7 +124,7 @@ PAYLOADS = (
 )
 
 
-def idea_figures(trace: Recurrent) -> dict[str, int]:
+def idea_figures(trace: Trace) -> dict[str, int]:
     """Return the figures of a step: "context" instead of "mixtures" and "units" where there is no attention."""
     left_out = {"context"} if trace.attends else {"mixtures", "units"}
     return {name: stage for name, stage in IDEA_FIGURES.items() if name not in left_out}
@@ -133,9 +132,9 @@ def idea_figures(trace: Recurrent) -> dict[str, int]:
 
 IMPORTED = Architecture(
     "seq2seq",
-    Seq2SeqTrace,
-    Seq2SeqVerifier,
-    check_seq2seq_fit,
+    Trace,
+    RecurrentVerifier,
+    check_model,
     StepTexts(
         seq2seq_steps.import_stage_titles,
         seq2seq_steps.narrate_seq2seq,
@@ -183,7 +182,7 @@ IMPORTED_ATTENTION = Architecture(
 RNNSEARCH = Architecture(
     "rnnsearch",
     Trace,
-    RNNsearchVerifier,
+    RecurrentVerifier,
     check_model,
     StepTexts(
         stages.stage_titles,
@@ -241,12 +240,11 @@ ARCHITECTURES: Mapping[str, Architecture] = {
     architecture.name: architecture
     for architecture in (RNNSEARCH, IMPORTED, TRANSFORMER, DECOMPOSABLE, IMPORTED_ATTENTION)
 }
-_BY_RESULT = {architecture.result: architecture for architecture in ARCHITECTURES.values()}
 
 
 def architecture_of(result: SavedResult) -> Architecture:
     """Return the declaration of the architecture that made `result`."""
-    return _BY_RESULT[type(result)]
+    return ARCHITECTURES[result.architecture]
 
 
 def step_texts(result: SavedResult) -> StepTexts:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from attnviz.analysis.heads import HeadTrace
 from attnviz.analysis.recomputation import Weights, submodule_weights
 from attnviz.analysis.scorers import scorer_of
-from attnviz.trace import Recurrent
+from attnviz.trace import Trace
 
 Array = NDArray[np.float64]
 
@@ -33,7 +33,7 @@ class EnergyDecomposition:
     query: Array
     """(W_a s_{i-1})_k of additive attention, (s_{i-1})_k of a product, or q_k of a transformer, (n',)."""
     key: Array
-    """The key as `Recurrent.keys_at` returns it, for instance (U_a h_j)_k or (P h_j)_k, (n',).
+    """The key as `Trace.keys_at` returns it, for instance (U_a h_j)_k or (P h_j)_k, (n',).
 
     Location-aware attention adds (L f_ij)_k. For a transformer it is k_k.
     """
@@ -64,7 +64,7 @@ class EnergyDecomposition:
         return np.argsort(-np.abs(self.contributions), kind="stable")
 
 
-def energy_decomposition(trace: Recurrent, weights: Weights | None, step: int, position: int) -> EnergyDecomposition:
+def energy_decomposition(trace: Trace, weights: Weights | None, step: int, position: int) -> EnergyDecomposition:
     """Return the decomposition of the energy of 0-based target `step` and source `position`, in float64.
 
     v_a is taken from the trace; only traces of early versions need `weights`. Raise ValueError for a model without
@@ -87,7 +87,7 @@ def head_energy_decomposition(opened: HeadTrace, row: int, column: int) -> Energ
     return EnergyDecomposition(query, key, query * key, score, bounded=False, names=("qₖ", "kₖ"), scaled=True)
 
 
-def score_vector(trace: Recurrent, weights: Weights | None) -> Array:
+def score_vector(trace: Trace, weights: Weights | None) -> Array:
     """Return v_a, (n',), or ones for products; raise ValueError where there is none (see `energy_decomposition`)."""
     decoder: dict[str, NDArray[Any]] = {}
     if trace.score_vector.size:

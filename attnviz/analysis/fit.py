@@ -1,4 +1,4 @@
-"""Check that the weights of RNNsearch fit a trace; `MisfitError`, and the check of shapes that all models share."""
+"""Check that weights fit a trace of a recurrent translator; `MisfitError`, and the check that all models share."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from attnviz.analysis.cells import names
 from attnviz.analysis.scorers import scorer_of
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 from attnviz.trace import Computation, Trace
-from attnviz.trace.trace import check_shapes, sizes
 
 _ATTENTION = "decoder.attention."
 
@@ -24,8 +24,8 @@ class MisfitError(AttnvizError):
 def check_fit(trace: Trace, weights: Mapping[str, NDArray[Any]]) -> None:
     """Raise MisfitError unless `weights`, by parameter name, and the arrays of `trace` have the expected shapes."""
     try:
-        check_shapes(trace)
-    except (ValueError, KeyError, IndexError) as error:
+        trace.check_shapes()
+    except (ValueError, KeyError, IndexError, TypeError) as error:
         raise MisfitError(misfit_message(trace, error)) from error
     check_model(trace, weights)
 
@@ -33,8 +33,8 @@ def check_fit(trace: Trace, weights: Mapping[str, NDArray[Any]]) -> None:
 def check_model(trace: Trace, weights: Mapping[str, NDArray[Any]]) -> None:
     """Raise MisfitError unless `weights` are of the kind and the sizes of the model that made `trace`."""
     try:
-        expected = _weight_shapes(trace, weights, np.shape(weights["decoder.embedding.weight"])[-1])
-    except (ValueError, KeyError, IndexError) as error:
+        expected = imported_weight_shapes(trace.config) if trace.imported else _weight_shapes(trace, weights)
+    except (ValueError, KeyError, IndexError, TypeError) as error:
         raise MisfitError(misfit_message(trace, error)) from error
     check_weight_shapes(trace, weights, expected)
 
@@ -63,9 +63,9 @@ def misfit_message(trace: Computation, reason: object) -> str:
     return gettext("This translation does not fit the weights of “{model}”: {what}.", model=trace.model, what=reason)
 
 
-def _weight_shapes(trace: Trace, weights: Mapping[str, NDArray[Any]], m: int) -> dict[str, tuple[int, ...]]:
-    """Return the shape of every weight of the network that made `trace`, with embeddings of size `m`."""
-    size = sizes(trace)
+def _weight_shapes(trace: Trace, weights: Mapping[str, NDArray[Any]]) -> dict[str, tuple[int, ...]]:
+    """Return the shape of every weight of the RNNsearch that made `trace`, with embeddings as large as in `weights`."""
+    size, m = trace.sizes(), np.shape(weights["decoder.embedding.weight"])[-1]
     n, half, c, wide, vocabulary = size["n"], size["2m"] // 2, size["c"], 2 * size["l"], size["K"]
     shapes: dict[str, tuple[int, ...]] = {
         "encoder.embedding.weight": (vocabulary, m),
@@ -92,3 +92,46 @@ def _weight_shapes(trace: Trace, weights: Mapping[str, NDArray[Any]], m: int) ->
     positions = trace.config.get("alignment_size", size["n'"])
     attention = scorer_of(trace.config).weight_shapes(n, size["n'"], positions)
     return shapes | {f"decoder.{name}": shape for name, shape in attention.items()}
+
+
+def imported_weight_shapes(config: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
+    """Return the shape of every weight of an imported translator; raise KeyError where its config lacks a size."""
+    directions = ("", "_reverse")[: int(config["directions"])]
+    m, n, units = (int(config[name]) for name in ("encoder_size", "hidden_size", "alignment_size"))
+    context_size = len(directions) * m
+    words, source_words = int(config["embedding_size"]), int(config["source_embedding_size"])
+    vocabulary = int(config["vocabulary_size"])
+    shapes: dict[str, tuple[int, ...]] = {
+        "encoder.embedding.weight": (int(config["source_vocabulary_size"]), source_words),
+        "decoder.embedding.weight": (vocabulary, words),
+        "decoder.output.weight": (vocabulary, n + context_size + words if config["readout"] == "joined" else n),
+        "decoder.output.bias": (vocabulary,),
+    }
+    if config["attention"] == "location":
+        shapes["decoder.place.weight"] = (int(config["source_length"]), units)
+    if config["combined"]:
+        shapes |= {"decoder.combine.weight": (n, words + context_size), "decoder.combine.bias": (n,)}
+    if config["attention"] in ("additive", "general"):
+        shapes |= {"decoder.key.weight": (units, context_size), "decoder.key.bias": (units,)}
+    if config["attention"] == "additive":
+        shapes |= {"decoder.query.weight": (units, n), "decoder.score": (units,)}
+    first = config["first_state"]
+    rows, columns = (int(config["layers"]) * m,) * 2 if first == "rectified" else (n, context_size)
+    if first in ("bridge", "projected", "rectified"):
+        shapes |= {"decoder.bridge.weight": (rows, columns), "decoder.bridge.bias": (rows,)}
+    if first in ("projected", "rectified") and config["cell"] == "lstm":
+        shapes |= {"decoder.memory_bridge.weight": (rows, columns), "decoder.memory_bridge.bias": (rows,)}
+    if config["readout"] in ("affine", "tanh"):
+        shapes |= {"decoder.readout.weight": (n, n + context_size), "decoder.readout.bias": (n,)}
+    blocks = {"encoder": config["encoder_cell"], "decoder": config["cell"]}
+    decoder_inputs = words + (n * bool(config["input_feeding"]) if config["query"] == "new" else context_size)
+    decoder_inputs = n if config["combined"] else decoder_inputs
+    for side, ways, size, first in (("encoder", directions, m, source_words), ("decoder", ("",), n, decoder_inputs)):
+        for layer in range(int(config["encoder_layers" if side == "encoder" else "layers"])):
+            inputs = first if layer == 0 else size * len(ways)
+            for direction in ways:
+                rows = size * (3 if blocks[side] == "gru" else 4)
+                gate_shapes = ((rows, inputs), (rows, size), (rows,), (rows,))
+                named = zip(names(layer, direction), gate_shapes, strict=True)
+                shapes |= {f"{side}.rnn.{name}": shape for name, shape in named}
+    return shapes

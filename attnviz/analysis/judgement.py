@@ -26,7 +26,6 @@ from attnviz.analysis.verification import Pairs, Verification, Verifier
 from attnviz.trace import FloatArray, Judgement
 from attnviz.trace.aligned import words_of
 from attnviz.trace.parts import Words
-from attnviz.trace.quantity import check_shapes
 
 Array = NDArray[np.float64]
 Operand = Callable[[str, Array], Array]
@@ -173,7 +172,7 @@ def verify_judgement(judgement: Judgement, weights: Mapping[str, NDArray[Any]]) 
 def check_judgement_fit(judgement: Judgement, weights: Mapping[str, NDArray[Any]]) -> None:
     """Raise MisfitError unless `weights`, by parameter name, and the arrays of `judgement` have the expected shapes."""
     try:
-        check_shapes(judgement)
+        judgement.check_shapes()
         expected = _weight_shapes(judgement.config)
     except (ValueError, KeyError, IndexError) as error:
         raise MisfitError(misfit_message(judgement, error)) from error

@@ -47,7 +47,7 @@ class Readouts:
                     "has no attention weights to change and no posterior attention."
                 )
             )
-        if not isinstance(trace, Trace):
+        if not trace.attends_once:
             raise AttnvizError(
                 gettext(
                     "Posterior attention needs an RNNsearch model; “{model}” is a transformer, or was imported from "

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.recomputation import Weights
-from attnviz.trace import Seq2SeqTrace, Trace
+from attnviz.trace import Trace
 
 Array = NDArray[np.float64]
 
@@ -129,9 +129,7 @@ class LogitAttribution:
         )
 
 
-def logit_attribution(
-    trace: Trace | Seq2SeqTrace, weights: Weights, step: int, piece_id: int | None
-) -> LogitAttribution:
+def logit_attribution(trace: Trace, weights: Weights, step: int, piece_id: int | None) -> LogitAttribution:
     """Return the logit attribution of piece `piece_id`, or of the mean logit for None, at 0-based `step`, in float64.
 
     `weights` are those of the model that made the trace (`load_weights`). Raise IndexError where there is no such step
@@ -140,7 +138,7 @@ def logit_attribution(
     return logit_attributions(trace, weights, [(step, piece_id)])[0]
 
 
-def logit_attributions(trace: Trace | Seq2SeqTrace, weights: Weights, cells: Sequence[Cell]) -> list[LogitAttribution]:
+def logit_attributions(trace: Trace, weights: Weights, cells: Sequence[Cell]) -> list[LogitAttribution]:
     """Return the logit attributions of several `cells`, in fewer products than one by one.
 
     Raise ValueError for an imported translator with a tanh between contexts and logits, whose logits do not split.
@@ -151,7 +149,7 @@ def logit_attributions(trace: Trace | Seq2SeqTrace, weights: Weights, cells: Seq
             raise IndexError(f"there is no step {step} or no piece {piece}")
     if not cells:
         return []
-    if isinstance(trace, Seq2SeqTrace):
+    if trace.form["readout"] != "maxout":
         return _linear(trace, weights, cells)
     steps, pieces = [step for step, _ in cells], [piece for _, piece in cells]
     output, output_bias = _output_rows(weights, pieces)
@@ -172,9 +170,7 @@ def logit_attributions(trace: Trace | Seq2SeqTrace, weights: Weights, cells: Seq
     ]
 
 
-def centred_attributions(
-    trace: Trace | Seq2SeqTrace, weights: Weights, cells: Sequence[tuple[int, int]]
-) -> list[LogitAttribution]:
+def centred_attributions(trace: Trace, weights: Weights, cells: Sequence[tuple[int, int]]) -> list[LogitAttribution]:
     """Return the logit attributions of several `cells`, each minus that of the mean logit at its step."""
     found = logit_attributions(trace, weights, [*cells, *((step, None) for step, _ in cells)])
     return [own - mean for own, mean in zip(found[: len(cells)], found[len(cells) :], strict=True)]
@@ -191,7 +187,7 @@ def _output_rows(weights: Weights, pieces: Sequence[int | None]) -> tuple[Array,
     return own_rows, own_bias
 
 
-def _linear(trace: Seq2SeqTrace, weights: Weights, cells: Sequence[Cell]) -> list[LogitAttribution]:
+def _linear(trace: Trace, weights: Weights, cells: Sequence[Cell]) -> list[LogitAttribution]:
     """Return the logit attributions of a readout that is linear in state, context and previous word."""
     if not trace.linear:
         raise ValueError("a tanh or a GRU stands between the contexts of this model and its logits")

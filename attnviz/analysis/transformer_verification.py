@@ -24,7 +24,6 @@ from attnviz.analysis.recomputation import Weights, submodule_weights
 from attnviz.analysis.verification import Pairs, Verifier
 from attnviz.text import BOS
 from attnviz.trace import TransformerTrace
-from attnviz.trace.quantity import check_shapes
 from attnviz.trace.transformer_trace import QUANTITIES, RECORDED
 
 Array = NDArray[np.float64]
@@ -227,7 +226,7 @@ class TransformerVerifier(Verifier):
 def check_transformer_fit(trace: TransformerTrace, weights: Mapping[str, NDArray[Any]]) -> None:
     """Raise MisfitError unless `weights`, by parameter name, and the arrays of `trace` have the expected shapes."""
     try:
-        check_shapes(trace)
+        trace.check_shapes()
         expected = _weight_shapes(trace.config)
     except (ValueError, KeyError, IndexError) as error:
         raise MisfitError(misfit_message(trace, error)) from error

@@ -25,7 +25,7 @@ from attnviz.figures.translation import translation_figure
 from attnviz.languages import LANGUAGES, gettext, language
 from attnviz.palette import DEFAULT_COLOURS, Colours, ThemeName
 from attnviz.text import BLANK_NAME, SPACE, SPECIAL_PIECES, join_pieces, piece_name
-from attnviz.trace import Aligned, Attention, Trace, WhatIfs
+from attnviz.trace import Aligned, Attention, WhatIfs
 from attnviz.wording.attention_forms import face_explanation, face_names
 from attnviz.wording.imported_attention import missing_values_reason, remark_sentences
 from attnviz.wording.labels import quote, shorten
@@ -301,7 +301,7 @@ def lecture_html(
     `trace` only, since words of the others may differ. Raise AttnvizError where another face lacks its weights,
     ValueError for an unknown choice.
     """
-    if weights is None or not trace.attends:
+    if weights is None or not trace.attends_once:
         translation_figure(trace, by=by, face=face, weights=weights)  # raises where a face is not available
     trace_payload = functools.partial(
         _trace_payload, weights, by=by, colours=colours, root=root, end=end, margins=margins
@@ -321,14 +321,14 @@ def lecture_html(
 
 
 def _trace_payload(
-    weights: Weights | None, trace: Aligned, *, gold: GoldLinks | None = None, **arguments: Any
+    weights: Weights | None, trace: Any, *, gold: GoldLinks | None = None, **arguments: Any
 ) -> dict[str, Any]:
     """Return the payload of one trace."""
     attributions: tuple[LogitAttribution, ...] = ()
     posterior = None
-    if weights is not None and isinstance(trace, Trace):  # other traces have neither
+    if weights is not None and trace.recurrent and trace.linear:  # other traces have no attributions
         attributions = tuple(centred_attributions(trace, weights, list(enumerate(trace.target_ids))))
-        posterior = posterior_attention(trace, weights) if trace.attends else None
+        posterior = posterior_attention(trace, weights) if trace.attends_once else None
     lecture = _Lecture(trace=trace, posterior=posterior, attributions=attributions, gold=gold, **arguments)
     return {
         "target": [_word(trace, i) for i in range(len(trace.target_pieces))],

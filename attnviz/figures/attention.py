@@ -28,12 +28,12 @@ from attnviz.figures.template import Slot, Values, figure_of, number_values, num
 from attnviz.languages import gettext
 from attnviz.palette import PALE, Palette, ThemeName, palette
 from attnviz.text import piece_name
-from attnviz.trace import Aligned, Recurrent, Trace
+from attnviz.trace import Aligned, Trace
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import decimal, significant, small
 
 
-def attention_bars(trace: Recurrent, step: int, *, theme: ThemeName = "light") -> go.Figure:
+def attention_bars(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Figure:
     """Draw e_ij (above, signed) and alpha_ij (below) of 0-based `step`, one bar for each source piece.
 
     `layout.meta` has `alt`, `narrowest`, and the 0-based column of the largest alpha (`peak`), to scroll to.
@@ -89,7 +89,7 @@ def attention_bars(trace: Recurrent, step: int, *, theme: ThemeName = "light") -
     return build(traces, layout)
 
 
-def attention_table(trace: Recurrent, step: int) -> pd.DataFrame:
+def attention_table(trace: Trace, step: int) -> pd.DataFrame:
     """Return e_ij and alpha_ij of 0-based `step`, one row for each source piece j (counted from 1)."""
     return pd.DataFrame(
         {
@@ -101,7 +101,7 @@ def attention_table(trace: Recurrent, step: int) -> pd.DataFrame:
     ).set_index("j")
 
 
-def _attention_alt(trace: Recurrent, step: int) -> str:
+def _attention_alt(trace: Trace, step: int) -> str:
     alpha = trace.alignment[step]
     best = int(alpha.argmax())
     return gettext(
@@ -123,7 +123,7 @@ def _title(text: str, ink: Palette) -> Spec:
     return {"text": text, "font": {"size": 12, "color": ink.quiet}, "standoff": 4}
 
 
-def energy_template(trace: Recurrent, theme: ThemeName) -> Spec:
+def energy_template(trace: Trace, theme: ThemeName) -> Spec:
     """Return the template of e_ij, a signed bar for each source piece; the axis is the same at every step."""
     ink = palette(theme)
     bars = piece_bars(trace, Slot("energies"), "e") | signed_colours(ink)
@@ -132,7 +132,7 @@ def energy_template(trace: Recurrent, theme: ThemeName) -> Spec:
     return {"data": [bars, *bar_numbers(trace, ink)], "layout": layout}
 
 
-def energy_values(trace: Recurrent, step: int) -> Values:
+def energy_values(trace: Trace, step: int) -> Values:
     """Return the values of `energy_template`."""
     energies = finite_energies(trace)[step]
     best = weight_order(trace, step)[0]
@@ -148,7 +148,7 @@ def energy_values(trace: Recurrent, step: int) -> Values:
     return {"energies": energies} | signs(energies) | bar_texts(energies) | source_values(trace, step, alt)
 
 
-def energy_table(trace: Recurrent, step: int) -> pd.DataFrame:
+def energy_table(trace: Trace, step: int) -> pd.DataFrame:
     """Return e_ij of 0-based `step`, one row for each source piece j (counted from 1)."""
     return attention_table(trace, step).drop(columns="alpha")
 

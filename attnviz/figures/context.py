@@ -15,7 +15,7 @@ from attnviz.figures.source_rows import LEFT, SUM_GAP, THINNED_ROWS, TOP, label_
 from attnviz.languages import gettext
 from attnviz.palette import STRONGEST, Palette, ThemeName, palette
 from attnviz.text import piece_name
-from attnviz.trace import FloatArray, Recurrent, Trace
+from attnviz.trace import FloatArray, Trace
 from attnviz.trace.aligned import AttentionMatrix
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import decimal, significant
@@ -168,7 +168,7 @@ def _colour_bar(limit: float, ink: Palette) -> Spec:
     }
 
 
-def context_frame(trace: Recurrent, *, thinned: bool = False, theme: ThemeName = "light") -> go.Figure:
+def context_frame(trace: Trace, *, thinned: bool = False, theme: ThemeName = "light") -> go.Figure:
     """Return the figure of the growing context vector without its numbers: see `growth_frame`."""
     alt = gettext(
         "Weighted annotations: one strip of {count} units for each source piece, and a last strip for their sum.",

@@ -34,7 +34,7 @@ class Subject:
     """
 
     trace: Any
-    """A `Trace`, `Seq2SeqTrace`, `TransformerTrace` or `Attention`; a figure's requirements say which it accepts."""
+    """A `Trace`, `TransformerTrace` or `Attention`; a figure's requirements say which it accepts."""
     step: int
     weights: Weights | None = None
     """Weights of the model that made the trace, where available."""

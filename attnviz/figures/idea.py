@@ -22,13 +22,13 @@ from attnviz.figures.template import Slot, Values
 from attnviz.languages import format_share, gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.text import piece_name
-from attnviz.trace import Recurrent
+from attnviz.trace import Trace
 from attnviz.trace.aligned import AttentionMatrix
 from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import percent
 
 
-def fit_template(trace: Recurrent, theme: ThemeName) -> Spec:
+def fit_template(trace: Trace, theme: ThemeName) -> Spec:
     """Return the template of bars in proportion to the energies, without numbers."""
     return without_scale(energy_template(trace, theme))
 
@@ -43,7 +43,7 @@ def without_scale(spec: Spec) -> Spec:
     return {"data": [bars | {"hovertemplate": "%{customdata}<extra></extra>"}], "layout": layout}
 
 
-def fit_values(trace: Recurrent, step: int) -> Values:
+def fit_values(trace: Trace, step: int) -> Values:
     """Return the values of `fit_template` at 0-based `step`."""
     return energy_values(trace, step) | {"alt": fit_alt(trace, step)}
 
@@ -93,7 +93,7 @@ def share_values(trace: AttentionMatrix, step: int) -> Values:
     return values
 
 
-def mixtures_template(trace: Recurrent, theme: ThemeName) -> Spec:  # noqa: ARG001  the same for all traces
+def mixtures_template(trace: Trace, theme: ThemeName) -> Spec:  # noqa: ARG001  the same for all traces
     """Return the template of three bars: what the mixtures of the step before, this step and the next are made of."""
     ink = palette(theme)
     bar = {
@@ -140,7 +140,7 @@ def mixtures_template(trace: Recurrent, theme: ThemeName) -> Spec:  # noqa: ARG0
     return {"data": bars, "layout": layout}
 
 
-def mixtures_values(trace: Recurrent, step: int) -> Values:
+def mixtures_values(trace: Trace, step: int) -> Values:
     """Return the values of `mixtures_template` at 0-based `step`: the largest weights of each row, and the rest."""
     values: Values = {"names": []}
     columns: list[list[tuple[float, str, str]]] = [[] for _ in range(_NAMED_PARTS + 1)]
@@ -166,7 +166,7 @@ def mixtures_values(trace: Recurrent, step: int) -> Values:
     return values | {"alt": gettext("Parts of each context vector. {mixtures}.", mixtures="; ".join(descriptions))}
 
 
-def _mixture_parts(trace: Recurrent, step: int) -> list[tuple[float, str]]:
+def _mixture_parts(trace: Trace, step: int) -> list[tuple[float, str]]:
     """Return the largest weights of 0-based `step` with the labels of their pieces, and last the sum of the others."""
     alpha, names = trace.alignment[step], row_names(trace)
     order = weight_order(trace, step)
@@ -181,7 +181,7 @@ _LETTER, _BAR = 7, 400
 """Width of a letter and of a whole bar in pixels, about."""
 
 
-def state_shares_template(trace: Recurrent, theme: ThemeName) -> Spec:  # noqa: ARG001  the same for all traces
+def state_shares_template(trace: Trace, theme: ThemeName) -> Spec:  # noqa: ARG001  the same for all traces
     """Return the template of one bar: the shares of the state that a step keeps and that are new."""
     ink = palette(theme)
     bar = {
@@ -209,7 +209,7 @@ def state_shares_template(trace: Recurrent, theme: ThemeName) -> Spec:  # noqa: 
     return {"data": [bar | kept, bar | new], "layout": layout}
 
 
-def state_shares_values(trace: Recurrent, step: int) -> Values:
+def state_shares_values(trace: Trace, step: int) -> Values:
     """Return the values of `state_shares_template` at 0-based `step`: the mean of the update gate, and the rest."""
     kept = float(trace.kept_shares[step].mean())
     shares = {"kept": percent(kept), "new": percent(1 - kept)}

@@ -24,7 +24,7 @@ from attnviz.figures.build import (
 from attnviz.figures.template import Slot, Values, number_values, numbers
 from attnviz.languages import gettext
 from attnviz.palette import STRONGEST, ThemeName, palette
-from attnviz.trace import FloatArray, Seq2SeqTrace, Trace, TransformerTrace
+from attnviz.trace import FloatArray, Trace, TransformerTrace
 from attnviz.wording.labels import subscript
 from attnviz.wording.numbers import decimal
 
@@ -158,7 +158,7 @@ def stream_table(head: TransformerTrace | HeadTrace, step: int) -> pd.DataFrame:
     return pd.DataFrame(rows.T, index=unit, columns=[f"({k}) {name}" for k, name in enumerate(names)])
 
 
-def state_rows(trace: Trace | Seq2SeqTrace, step: int) -> tuple[list[str], NDArray[np.float32]]:
+def state_rows(trace: Trace, step: int) -> tuple[list[str], NDArray[np.float32]]:
     """Return names and rows of the state change at 0-based `step`, (7, units), units in their own order.
 
     The rows are both gates, state before, candidate, the kept part, the new part, and state after, which is their sum.
@@ -195,12 +195,12 @@ def state_rows(trace: Trace | Seq2SeqTrace, step: int) -> tuple[list[str], NDArr
     return names, np.stack(rows)
 
 
-def _is_lstm(trace: Trace | Seq2SeqTrace) -> TypeGuard[Seq2SeqTrace]:
+def _is_lstm(trace: Trace) -> TypeGuard[Trace]:
     """Return whether the state is that of an LSTM."""
     return bool(trace.config.get("cell") == "lstm")
 
 
-def _lstm_rows(trace: Seq2SeqTrace, step: int) -> tuple[list[str], NDArray[np.float32]]:
+def _lstm_rows(trace: Trace, step: int) -> tuple[list[str], NDArray[np.float32]]:
     i = step + 1
     input_gate, forget_gate, candidate, output_gate = trace.gates[step, -1]
     previous_memory, memory = trace.previous_memories[step], trace.memories[step, -1]
@@ -229,13 +229,13 @@ def _lstm_rows(trace: Seq2SeqTrace, step: int) -> tuple[list[str], NDArray[np.fl
     return names, np.stack(rows)
 
 
-def state_table(trace: Trace | Seq2SeqTrace, step: int) -> pd.DataFrame:
+def state_table(trace: Trace, step: int) -> pd.DataFrame:
     """Return the rows of `state_rows` as columns, one row for each unit (counted from 1)."""
     names, rows = state_rows(trace, step)
     return pd.DataFrame(rows.T, index=pd.RangeIndex(1, rows.shape[1] + 1, name=gettext("unit")), columns=names)
 
 
-def state_template(trace: Trace | Seq2SeqTrace, theme: ThemeName) -> Spec:
+def state_template(trace: Trace, theme: ThemeName) -> Spec:
     """Return the template of the rows of `state_rows` as strips.
 
     Units are sorted by the update gate (in an LSTM, the forget gate), rewritten ones on the left. Gates run from the
@@ -290,7 +290,7 @@ def state_template(trace: Trace | Seq2SeqTrace, theme: ThemeName) -> Spec:
     return {"data": [gates, states], "layout": layout}
 
 
-def state_values(trace: Trace | Seq2SeqTrace, step: int, theme: ThemeName) -> Values:
+def state_values(trace: Trace, step: int, theme: ThemeName) -> Values:
     """Return the values of `state_template`."""
     names, rows = state_rows(trace, step)
     order, gates = np.argsort(rows[1], kind="stable"), len(rows) - (6 if _is_lstm(trace) else 5)
@@ -305,7 +305,7 @@ def state_values(trace: Trace | Seq2SeqTrace, step: int, theme: ThemeName) -> Va
     }
 
 
-def _state_alt(trace: Trace | Seq2SeqTrace, step: int) -> str:
+def _state_alt(trace: Trace, step: int) -> str:
     if _is_lstm(trace):
         kept = f"{float(trace.gates[step, -1, 1].mean()):.0%}"
         return gettext(

@@ -35,8 +35,6 @@ class Aligned(SavedResult):
     """Whether a network known to this program computed it; its words then have probabilities, its pieces ids."""
     recurrent: ClassVar[bool] = False
     """Whether a recurrent decoder computed it, with one attention distribution over the source at each step."""
-    imported: ClassVar[bool] = False
-    """Whether the network was trained by another program."""
     has_heads: ClassVar[bool] = False
     """Whether each step has queries, keys, values and weights of every attention head."""
 
@@ -65,6 +63,11 @@ class Aligned(SavedResult):
         """Return the class name and both sentences, each shortened to 80 characters."""
         source, target = (shorten(text, 80, placeholder=" …") for text in (self.source_text, self.translation))
         return f"<{type(self).__name__}: {source} → {target}>"
+
+    @property
+    def imported(self) -> bool:
+        """Whether the network was trained by another program."""
+        return False
 
     @property
     @abstractmethod

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext, ngettext
-from attnviz.trace import storage
 from attnviz.trace.attention_record import ROUNDED, Attention, Links, is_distribution
 from attnviz.trace.head_views import mean_of_heads
 from attnviz.trace.parts import KINDS, FloatArray, Heads, Kind
@@ -349,7 +348,7 @@ def _further(
 def checked(record: Attention) -> Attention:
     """Return `record`; raise AttnvizError where its parts do not fit together."""
     try:
-        storage.check(record)
+        record.check()
     except (ValueError, IndexError) as error:
         raise AttnvizError(
             gettext("The fields of this attention object do not fit together: {error}.", error=error)

@@ -103,6 +103,7 @@ class Attention(HeadViews, Aligned):
     saved_as: ClassVar[storage.FileFormat] = storage.FileFormat("attnviz-attention", 1)
     arrays: ClassVar[tuple[Quantity, ...]] = RECORDED
     translated: ClassVar[bool] = False
+    architecture: ClassVar[str] = "attention"
 
     alignment: FloatArray
     """Attention alpha_ij, (Ty, Tx), not negative; rows sum to 1, or to 0 for a target piece without links."""

@@ -128,6 +128,7 @@ class TransformerTrace(HeadViews, Record):
     """
 
     saved_as: ClassVar[storage.FileFormat] = storage.FileFormat("attnviz-transformer-trace", 2)
+    architectures: ClassVar[tuple[str, ...]] = ("transformer",)
     arrays: ClassVar[tuple[Quantity, ...]] = RECORDED
     has_heads: ClassVar[bool] = True
     derived: ClassVar[tuple[Quantity, ...]] = DERIVED

@@ -36,7 +36,6 @@ from attnviz.trace.changes import (
     to_json_dict,
 )
 from attnviz.trace.record import Record
-from attnviz.trace.seq2seq_trace import Seq2SeqTrace
 from attnviz.trace.storage import LARGEST, read_file
 from attnviz.trace.trace import Trace
 from attnviz.trace.transformer_trace import TransformerTrace
@@ -63,7 +62,7 @@ class WhatIfs:
     """A translation, its what-ifs, and the trace of each."""
 
     first: Any
-    """The first translation: a `Trace`, `TransformerTrace`, `Seq2SeqTrace` or `Attention`."""
+    """The first translation: a `Trace`, `TransformerTrace` or `Attention`."""
     what_ifs: tuple[WhatIf, ...] = ()
     traces: tuple[Any, ...] = ()
     """The trace of each what-if."""
@@ -149,9 +148,7 @@ def _kind(text: str) -> type[Any]:
     except (ValueError, RecursionError):
         fields = None
     format_name = fields.get("format") if isinstance(fields, dict) else None
-    return {kind.saved_as.name: kind for kind in (TransformerTrace, Seq2SeqTrace, Attention)}.get(
-        str(format_name), Trace
-    )
+    return {kind.saved_as.name: kind for kind in (TransformerTrace, Attention)}.get(str(format_name), Trace)
 
 
 def _read(written: object, number: int, first: Mapping[str, Any], kind: type[Record]) -> tuple[WhatIf, Record]:

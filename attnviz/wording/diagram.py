@@ -9,7 +9,7 @@ from typing import Any
 from attnviz.analysis.context_units import SQUARES, UNITS, ContextUnits
 from attnviz.analysis.measures import is_uniform
 from attnviz.languages import gettext
-from attnviz.trace import Aligned, Seq2SeqTrace, Trace
+from attnviz.trace import Aligned, Trace
 from attnviz.wording.labels import end_name, quote, quoted_name, shorten, subscript
 from attnviz.wording.numbers import decimal, percent
 from attnviz.wording.scorers import NEW, OLD, Symbol, WeightSymbols, symbols, terms
@@ -39,7 +39,7 @@ def no_diagram_reason(trace: Aligned) -> str:
     )
 
 
-def diagram_labels(trace: Trace | Seq2SeqTrace) -> dict[str, str]:
+def diagram_labels(trace: Trace) -> dict[str, str]:
     """Return the names of the parts, and how vectors are drawn."""
     squares = gettext(
         "The diagram draws each vector as {count} squares. The squares show the numbers that differ most between the "
@@ -71,7 +71,7 @@ def diagram_labels(trace: Trace | Seq2SeqTrace) -> dict[str, str]:
     }
 
 
-def diagram_terms(trace: Trace | Seq2SeqTrace) -> dict[str, Any]:
+def diagram_terms(trace: Trace) -> dict[str, Any]:
     """Return the symbols in the equations, by the part of the diagram where they are displayed."""
     trace_terms = terms(trace)
     key = " + ".join(filter(None, (f"{trace_terms.key} h_j", trace_terms.key_bias)))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from attnviz.analysis.recomputation import changed_energies
 from attnviz.languages import gettext
 from attnviz.palette import Palette, ThemeName, palette
-from attnviz.trace import Record, Recurrent, Seq2SeqTrace, Trace
+from attnviz.trace import Record, Trace
 from attnviz.trace.aligned import AttentionMatrix
 from attnviz.trace.interventions import interventions_at
 from attnviz.wording.numbers import NEW_LINE, aligned, coloured, number, safe_text, vector
@@ -82,12 +82,12 @@ def texts_of_step(trace: Trace, step: int, theme: ThemeName = "light") -> Texts:
     return texts | attention_texts(trace, step, palette(theme)) if trace.attends else texts
 
 
-def texts_of_source(trace: Recurrent, source: int) -> Texts:
+def texts_of_source(trace: Trace, source: int) -> Texts:
     """Return the texts of 0-based source piece `source` that hold for all steps; none without attention."""
     return {"j": str(source + 1), "key": vector(trace.keys[source])} if trace.attends else {}
 
 
-def texts_of_cells(trace: Recurrent, step: int) -> dict[str, list[str]]:
+def texts_of_cells(trace: Trace, step: int) -> dict[str, list[str]]:
     """Return the texts of a step for each source piece, as lists; none without attention."""
     if not trace.attends:
         return {}
@@ -97,7 +97,7 @@ def texts_of_cells(trace: Recurrent, step: int) -> dict[str, list[str]]:
     return texts | {"features": [vector(row) for row in features]} if features.size else texts
 
 
-def energy_equation(trace: Recurrent, colours: Palette, state: str = OLD) -> Equation:
+def energy_equation(trace: Trace, colours: Palette, state: str = OLD) -> Equation:
     """Return the template of an energy; `state` is the index of the querying state."""
     texts, bias = texts_of(trace.config["attention"]), terms(trace).key_bias
     query, note = coloured(colours.decoder, f"s_{{{state}}}"), texts.note if state == OLD else texts.note_after
@@ -127,7 +127,7 @@ def softmax_equation(trace: AttentionMatrix, note: str, last: str = "") -> Equat
     return Equation(2, aligned(*lines), note)
 
 
-def context_equation(trace: Recurrent, colours: Palette) -> Equation:
+def context_equation(trace: Trace, colours: Palette) -> Equation:
     """Return the template of the weighted sum of annotations."""
     context, annotation = coloured(colours.context, "c_{⟦i⟧}"), coloured(colours.encoder, "h_j")
     lines = (
@@ -187,7 +187,7 @@ def _word_equation(trace: Trace, colours: Palette) -> Equation:
     return Equation(5, aligned(*lines), f"{note} {which}")
 
 
-def attention_texts(trace: Recurrent, step: int, colours: Palette) -> Texts:
+def attention_texts(trace: Trace, step: int, colours: Palette) -> Texts:
     """Return the texts of attention at 0-based `step`: query, sum of exponentials, sum of annotations."""
     step_interventions = interventions_at(trace.interventions, step)
     return {
@@ -219,14 +219,14 @@ def _continuation_line(terms: list[str]) -> str:
     return rf"&\quad + {' + '.join(terms)}" if terms else ""
 
 
-def _softmax_inputs(trace: Recurrent, step: int) -> NDArray[np.float64]:
+def _softmax_inputs(trace: Trace, step: int) -> NDArray[np.float64]:
     """Return the inputs of a step's softmax, (Tx,): its energies after interventions."""
     energies = trace.energies[step].astype(np.float64)
     step_interventions = interventions_at(trace.interventions, step)
     return changed_energies(energies, step_interventions) if step_interventions else energies
 
 
-def state_change_texts(trace: Trace | Seq2SeqTrace, step: int) -> Texts:
+def state_change_texts(trace: Trace, step: int) -> Texts:
     """Return the texts of a GRU's new state at 0-based `step`, and of the unit that changed most."""
     unit = int(np.abs(trace.states[step] - trace.previous_states[step]).argmax())
     gate = float(trace.update_gates[step, unit])

@@ -12,7 +12,7 @@ from attnviz.analysis.heads import HeadTrace, head_trace, strongest_words
 from attnviz.analysis.measures import is_uniform, weight_order
 from attnviz.languages import gettext, ngettext
 from attnviz.text import join_pieces
-from attnviz.trace import Record, Recurrent, Seq2SeqTrace, Trace, TransformerTrace
+from attnviz.trace import Record, Trace, TransformerTrace
 from attnviz.trace.aligned import AttentionMatrix
 from attnviz.wording.labels import everyday_name, quote, shorten
 from attnviz.wording.numbers import percent, thousands
@@ -20,7 +20,7 @@ from attnviz.wording.stages import MOST, Stage, capitalised, was_forced, word_ou
 from attnviz.wording.what_if import interventions_text
 
 
-def idea_titles(trace: Trace | Seq2SeqTrace) -> dict[int, str]:
+def idea_titles(trace: Trace) -> dict[int, str]:
     """Return the everyday name and the term of each stage, in order; without attention only the last three."""
     titles = {
         3: gettext("Mixture (context vector)") if trace.attends else gettext("One vector for all words"),
@@ -35,7 +35,7 @@ def idea_titles(trace: Trace | Seq2SeqTrace) -> dict[int, str]:
     return attention_titles | titles
 
 
-def idea_stages(trace: Trace | Seq2SeqTrace, step: int) -> tuple[Stage, ...]:
+def idea_stages(trace: Trace, step: int) -> tuple[Stage, ...]:
     """Return the stages of 0-based `step` in everyday words: those of `idea_titles`."""
     functions: dict[int, Callable[[Any, int], tuple[str, str]]] = {
         1: _energy_stage,
@@ -83,7 +83,7 @@ def attention_sentence(trace: AttentionMatrix, step: int) -> str:
     )
 
 
-def _energy_stage(trace: Recurrent, step: int) -> tuple[str, str]:
+def _energy_stage(trace: Trace, step: int) -> tuple[str, str]:
     best = everyday_name(trace.source_pieces[int(trace.energies[step].argmax())])
     sentence = gettext(
         "Before writing, the translator compares its state with each English piece. The longer the bar of a piece, "
@@ -93,7 +93,7 @@ def _energy_stage(trace: Recurrent, step: int) -> tuple[str, str]:
     return sentence, gettext("{name} fits best", name=capitalised(best))
 
 
-def _attention_stage(trace: Recurrent, step: int) -> tuple[str, str]:
+def _attention_stage(trace: Trace, step: int) -> tuple[str, str]:
     order, alpha = weight_order(trace, step), trace.alignment[step]
     best, share = everyday_name(trace.source_pieces[order[0]]), percent(float(alpha[order[0]]))
     if is_uniform(trace, step):
@@ -115,7 +115,7 @@ def _attention_stage(trace: Recurrent, step: int) -> tuple[str, str]:
     return f"{attention_sentence(trace, step)} {invitation}", outcome
 
 
-def _mixture_stage(trace: Recurrent, step: int) -> tuple[str, str]:
+def _mixture_stage(trace: Trace, step: int) -> tuple[str, str]:
     order, alpha = weight_order(trace, step), trace.alignment[step]
     sums = np.cumsum(alpha[order])
     needed = min(int(np.searchsorted(sums, MOST)) + 1, len(order))
@@ -150,7 +150,7 @@ def _fixed_vector_stage(trace: Trace, step: int) -> tuple[str, str]:  # noqa: AR
     return sentence, gettext("the same vector at every step")
 
 
-def _state_stage(trace: Trace | Seq2SeqTrace, step: int) -> tuple[str, str]:
+def _state_stage(trace: Trace, step: int) -> tuple[str, str]:
     kept_share = float(trace.kept_shares[step].mean())
     shares = {"kept": percent(kept_share), "new": percent(1 - kept_share)}
     previous_piece = trace.previous_pieces[step]
@@ -221,7 +221,7 @@ class TermCard:
     """Number of the stage that computes it."""
 
 
-def _cell_sentence(trace: Recurrent) -> str:
+def _cell_sentence(trace: Trace) -> str:
     if trace.config.get("cell") == "lstm":
         return gettext("A gated LSTM (long short-term memory) computes the state.")
     return gettext("A gated recurrent unit (GRU) computes the state.")
@@ -231,7 +231,7 @@ def _maxout_sentence() -> str:
     return gettext("Before the probabilities, a maxout layer keeps the larger number of each pair.")
 
 
-def recurrent_terms(trace: Recurrent) -> tuple[TermCard, ...]:
+def recurrent_terms(trace: Trace) -> tuple[TermCard, ...]:
     """Return the terms of a recurrent translator; those of attention only where it has attention."""
     cards = (
         TermCard(

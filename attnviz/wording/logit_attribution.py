@@ -9,7 +9,7 @@ import numpy as np
 from attnviz.analysis.logit_attribution import LogitAttribution
 from attnviz.languages import gettext
 from attnviz.text import piece_name
-from attnviz.trace import Seq2SeqTrace, Trace
+from attnviz.trace import Trace
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.numbers import decimal, signed, thousands
 
@@ -33,9 +33,7 @@ def logit_attribution_title(name: str, foil: str | None = None) -> str:
     return f"{shorten(name, 9)} − {shorten(foil, 9)}"
 
 
-def logit_attribution_sentence(
-    trace: Trace | Seq2SeqTrace, entries: LogitAttribution, name: str, foil: str | None
-) -> str:
+def logit_attribution_sentence(trace: Trace, entries: LogitAttribution, name: str, foil: str | None) -> str:
     """Return the logit attribution in words; `name` and `foil` are piece and foil."""
     state_name = gettext("the new state s_i") if trace.reads_new_state else gettext("the state")
     attends = trace.attends

@@ -15,7 +15,7 @@ from typing import Any
 from attnviz.analysis.energy_decomposition import SATURATED
 from attnviz.attention_kinds import KINDS, resolve
 from attnviz.languages import gettext
-from attnviz.trace import Recurrent
+from attnviz.trace import Trace
 from attnviz.trace.trace import additive_energy, query_and_key
 
 NEW, OLD = "⟦i⟧", "⟦before⟧"
@@ -62,7 +62,7 @@ _INTERMEDIATE = {"gru": ("x", "z", "r", r"\tilde s"), "lstm": ("x", "e", "f", r"
 """Intermediate values of an imported recurrence, in the order of its equations."""
 
 
-def terms(trace: Recurrent) -> Terms:
+def terms(trace: Trace) -> Terms:
     """Return the symbols in the equations of `trace`."""
     attention_terms = texts_of(trace.config["attention"]).terms
     if trace.imported:

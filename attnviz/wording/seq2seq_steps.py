@@ -11,7 +11,7 @@ import numpy as np
 
 from attnviz.languages import gettext
 from attnviz.palette import Palette, ThemeName, palette
-from attnviz.trace import Seq2SeqTrace
+from attnviz.trace import Trace
 from attnviz.wording.equations import (
     Equation,
     Texts,
@@ -28,7 +28,7 @@ from attnviz.wording.scorers import NEW, OLD, terms
 from attnviz.wording.stages import Stage, context_stage, energy_stage, softmax_stage, word_choice_texts
 
 
-def seq2seq_equations(trace: Seq2SeqTrace, theme: ThemeName = "light") -> tuple[Equation, ...]:
+def seq2seq_equations(trace: Trace, theme: ThemeName = "light") -> tuple[Equation, ...]:
     """Return the equation templates of all steps, in order of execution.
 
     `seq2seq_texts_of_step` fills them, and `texts_of_source` and `texts_of_cells`, as for RNNsearch.
@@ -49,7 +49,7 @@ def seq2seq_equations(trace: Seq2SeqTrace, theme: ThemeName = "light") -> tuple[
     )
 
 
-def seq2seq_texts_of_step(trace: Seq2SeqTrace, step: int, theme: ThemeName = "light") -> Texts:
+def seq2seq_texts_of_step(trace: Trace, step: int, theme: ThemeName = "light") -> Texts:
     """Return the texts of 0-based `step` that hold for all source pieces."""
     state_texts = _lstm_texts if trace.config["cell"] == "lstm" else state_change_texts
     texts = {"i": str(step + 1), "before": str(step), "context": vector(trace.contexts[step])}
@@ -61,7 +61,7 @@ def seq2seq_texts_of_step(trace: Seq2SeqTrace, step: int, theme: ThemeName = "li
     )
 
 
-def _input_line(trace: Seq2SeqTrace, colours: Palette) -> str:
+def _input_line(trace: Trace, colours: Palette) -> str:
     """Return the equation of the last layer's input."""
     if (layers := trace.layer_states.shape[1]) > 1:
         below = coloured(colours.decoder, rf"s_{{⟦i⟧}}^{{({layers - 1})}}")
@@ -77,7 +77,7 @@ def _input_line(trace: Seq2SeqTrace, colours: Palette) -> str:
     )
 
 
-def _gru_equation(trace: Seq2SeqTrace, colours: Palette) -> Equation:
+def _gru_equation(trace: Trace, colours: Palette) -> Equation:
     new, old, candidate, unit = (
         coloured(colours.decoder, body) for body in ("s_{⟦i⟧}", "s_{⟦before⟧}", r"\tilde s_{⟦i⟧}", "s_{⟦i⟧,⟦unit⟧}")
     )
@@ -100,7 +100,7 @@ def _gru_equation(trace: Seq2SeqTrace, colours: Palette) -> Equation:
     return Equation(4, aligned(*lines), note)
 
 
-def _lstm_equation(trace: Seq2SeqTrace, colours: Palette) -> Equation:
+def _lstm_equation(trace: Trace, colours: Palette) -> Equation:
     new, old, unit = (coloured(colours.decoder, body) for body in ("s_{⟦i⟧}", "s_{⟦before⟧}", "s_{⟦i⟧,⟦unit⟧}"))
     gates = (("e", r"\sigma"), ("f", r"\sigma"), (r"\tilde m", r"\tanh"), ("o", r"\sigma"))
     lines = (
@@ -124,7 +124,7 @@ def _lstm_equation(trace: Seq2SeqTrace, colours: Palette) -> Equation:
     return Equation(4, aligned(*lines), note)
 
 
-def _word_equation(trace: Seq2SeqTrace, colours: Palette) -> Equation:
+def _word_equation(trace: Trace, colours: Palette) -> Equation:
     state, context = coloured(colours.decoder, "s_{⟦i⟧}"), coloured(colours.context, "c_{⟦i⟧}")
     symbols = terms(trace)
     bias = f" + {symbols.logit_bias}" if symbols.logit_bias else ""
@@ -161,7 +161,7 @@ def _word_equation(trace: Seq2SeqTrace, colours: Palette) -> Equation:
     return Equation(5, aligned(*lines), note)
 
 
-def _lstm_texts(trace: Seq2SeqTrace, step: int) -> Texts:
+def _lstm_texts(trace: Trace, step: int) -> Texts:
     """Return the texts of an LSTM's new state, and of the unit that changed most."""
     unit = int(np.abs(trace.states[step] - trace.previous_states[step]).argmax())
     enter, forget, proposal, out = (number(float(gate[unit])) for gate in trace.gates[step, -1])
@@ -178,7 +178,7 @@ def _lstm_texts(trace: Seq2SeqTrace, step: int) -> Texts:
     }
 
 
-def import_stage_titles(trace: Seq2SeqTrace) -> dict[int, str]:
+def import_stage_titles(trace: Trace) -> dict[int, str]:
     """Return the names of the stages; where the query is s_i, the state changes before attention."""
     state = {4: gettext("The state moves")}
     attention = {1: gettext("Query meets keys"), 2: gettext("Softmax"), 3: gettext("The context vector is built")}
@@ -186,9 +186,9 @@ def import_stage_titles(trace: Seq2SeqTrace) -> dict[int, str]:
     return attention | state | word if trace.queries_previous_state else state | attention | word
 
 
-def narrate_seq2seq(trace: Seq2SeqTrace, step: int) -> tuple[Stage, ...]:
+def narrate_seq2seq(trace: Trace, step: int) -> tuple[Stage, ...]:
     """Return the stages of 0-based `step` in words: those of `import_stage_titles`."""
-    functions: dict[int, Callable[[Seq2SeqTrace, int], tuple[str, str]]] = {
+    functions: dict[int, Callable[[Trace, int], tuple[str, str]]] = {
         1: energy_stage,
         2: softmax_stage,
         3: context_stage,
@@ -207,7 +207,7 @@ def no_logit_attribution_reason() -> str:
     )
 
 
-def _state_stage(trace: Seq2SeqTrace, step: int) -> tuple[str, str]:
+def _state_stage(trace: Trace, step: int) -> tuple[str, str]:
     lstm = trace.config["cell"] == "lstm"
     keep_gate = trace.gates[step, -1, 1]  # update gate of a GRU, forget gate of an LSTM
     before, after = trace.previous_states[step], trace.states[step]
@@ -240,7 +240,7 @@ def _state_stage(trace: Seq2SeqTrace, step: int) -> tuple[str, str]:
     return " ".join(filter(None, (start, most, which))), outcome
 
 
-def _candidate_inputs(trace: Seq2SeqTrace, step: int) -> str:
+def _candidate_inputs(trace: Trace, step: int) -> str:
     """Return the inputs of the candidate of the last layer."""
     if trace.layer_states.shape[1] > 1:
         return gettext("the state of the layer below")
@@ -252,7 +252,7 @@ def _candidate_inputs(trace: Seq2SeqTrace, step: int) -> str:
     return piece
 
 
-def _word_stage(trace: Seq2SeqTrace, step: int) -> tuple[str, str]:
+def _word_stage(trace: Trace, step: int) -> tuple[str, str]:
     rest, outcome = word_choice_texts(trace, step)
     readout = trace.config["readout"]
     if readout == "joined":

@@ -14,7 +14,7 @@ from attnviz.analysis.measures import is_uniform, weight_order
 from attnviz.analysis.recomputation import softmax
 from attnviz.languages import gettext
 from attnviz.text import join_pieces
-from attnviz.trace import Aligned, Record, Recurrent, Trace
+from attnviz.trace import Aligned, Record, Trace
 from attnviz.trace.interventions import ForceWord
 from attnviz.wording.labels import quoted_name, subscript, word_share_text
 from attnviz.wording.numbers import decimal, percent, shown_difference
@@ -86,7 +86,7 @@ def _probability(p: float) -> str:
     return gettext("more than {share}", share=decimal(0.999, 3)) if 0.9995 <= p < 1 else decimal(p, 3)
 
 
-def energy_stage(trace: Recurrent, step: int) -> tuple[str, str]:
+def energy_stage(trace: Trace, step: int) -> tuple[str, str]:
     """Return how query and keys make the energies of 0-based `step`, and which key fits best."""
     best, count = int(trace.energies[step].argmax()), len(trace.source_pieces)
     name, energy = quoted_name(trace.source_pieces[best]), decimal(float(trace.energies[step, best]))
@@ -120,7 +120,7 @@ def energy_stage(trace: Recurrent, step: int) -> tuple[str, str]:
     return sentence, gettext("{name} fits best, e = {energy}", name=name, energy=energy)
 
 
-def softmax_stage(trace: Recurrent, step: int) -> tuple[str, str]:
+def softmax_stage(trace: Trace, step: int) -> tuple[str, str]:
     """Return how the energies of 0-based `step` become weights, and which is largest."""
     order, alpha = weight_order(trace, step), trace.alignment[step]
     best = quoted_name(trace.source_pieces[order[0]])
@@ -155,7 +155,7 @@ def softmax_stage(trace: Recurrent, step: int) -> tuple[str, str]:
     return sentence, outcome
 
 
-def context_stage(trace: Recurrent, step: int) -> tuple[str, str]:
+def context_stage(trace: Trace, step: int) -> tuple[str, str]:
     """Return the source pieces in the context of 0-based `step`, and how few make up most of it."""
     parts, outcome = context_shares(trace, step)
     sentence = gettext(

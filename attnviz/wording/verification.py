@@ -24,8 +24,7 @@ def quantity_names() -> dict[str, str]:
     """Return the names of the verified quantities on the page."""
     return {
         "annotations": gettext("annotations"),
-        "initial_state": gettext("first state s₀"),
-        "initial_states": gettext("first states of all layers"),
+        "initial_states": gettext("first state s₀"),
         "initial_memories": gettext("first cell states"),
         "keys": gettext("keys U h"),
         "score_vector": gettext("vector v"),
@@ -41,10 +40,11 @@ def quantity_names() -> dict[str, str]:
         "states": gettext("state s"),
         "reset_gates": gettext("reset gate r"),
         "update_gates": gettext("update gate z"),
+        "input_gates": gettext("input gate e"),
+        "forget_gates": gettext("forget gate f"),
+        "output_gates": gettext("output gate o"),
         "candidates": gettext("candidate state"),
-        "gates": gettext("gates and candidate"),
         "memories": gettext("memory m"),
-        "layer_states": gettext("state s, all layers"),
         "maxout pairs": gettext("pairs before the maxout"),
         "readouts": gettext("readout t"),
         "top_probabilities": gettext("likeliest words’ probabilities"),

@@ -11,7 +11,7 @@ from typing import Any, Literal, cast
 from attnviz.analysis.what_ifs import PieceChange, StepChange
 from attnviz.languages import format_share, gettext
 from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces
-from attnviz.trace import Recurrent, Trace, WhatIfs
+from attnviz.trace import Trace, WhatIfs
 from attnviz.trace.changes import (
     AttendOnly,
     Change,
@@ -215,14 +215,14 @@ def _written_text(trace: Trace, step: int, count: int) -> str:
     return quoted_name(pieces[0]) if len(pieces) == 1 else quote(shorten(join_pieces(pieces), 30))
 
 
-def interventions_text(trace: Recurrent, step: int) -> str:
+def interventions_text(trace: Trace, step: int) -> str:
     """Return the interventions on the attention of 0-based `step`, in their order; empty without any."""
     return ", ".join(
         _intervention_text(trace, intervention) for intervention in interventions_at(trace.interventions, step)
     )
 
 
-def _intervention_text(trace: Recurrent, intervention: AttentionIntervention) -> str:
+def _intervention_text(trace: Trace, intervention: AttentionIntervention) -> str:
     match intervention:
         case Temperature(temperature=math.inf):
             return gettext("the energies were made equal (temperature τ = ∞)")

@@ -13,7 +13,7 @@ import torch
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.analysis.recomputation import recompute
-from attnviz.analysis.verification import RNNsearchVerifier
+from attnviz.analysis.verification import RecurrentVerifier
 from attnviz.decoding import longest_target, search
 from attnviz.errors import AttnvizError
 from attnviz.network.config import READOUT_STATES
@@ -65,17 +65,17 @@ def _assert_same(one: Trace, other: Trace, atol: float = 1e-6) -> None:
 
 def _assert_verified(translator: Translator, trace: Trace) -> None:
     """Assert that the trace is what NumPy computes from the weights, at every step and from end to end."""
-    verifier = RNNsearchVerifier(trace, _weights(translator))
+    verifier = RecurrentVerifier(trace, _weights(translator))
     for step in range(len(trace.target_pieces)):
         assert verifier.verify(step).holds, verifier.verify(step).discrepancies
     exact = recompute(_weights(translator), trace.config, trace.source_ids, trace.target_ids, trace.interventions)
     for quantity in RECORDED:
-        expected = getattr(exact, quantity.name, None)
+        expected = exact.get(quantity.name)
         if expected is not None:
             np.testing.assert_allclose(
                 getattr(trace, quantity.name), expected, atol=1e-5, rtol=1e-5, err_msg=quantity.name
             )
-    chosen = exact.probabilities[np.arange(len(trace.target_ids)), list(trace.target_ids)]
+    chosen = exact["probabilities"][np.arange(len(trace.target_ids)), list(trace.target_ids)]
     np.testing.assert_allclose(np.exp(trace.log_probabilities), chosen, atol=1e-5)
 
 
@@ -163,9 +163,9 @@ def test_false_interventions_are_not_verified(kind: Translator) -> None:
         1: [(*done, Temperature(0.5, 1)), (Temperature(0.5), done[1])],
     }
     for step, false in claims.items():
-        assert RNNsearchVerifier(trace, _weights(kind)).verify(step).holds
+        assert RecurrentVerifier(trace, _weights(kind)).verify(step).holds
         for claim in false:
-            verification = RNNsearchVerifier(
+            verification = RecurrentVerifier(
                 dataclasses.replace(trace, interventions=tuple(claim)), _weights(kind)
             ).verify(step)
             assert "alignment" in {wrong.quantity for wrong in verification.discrepancies}, claim
@@ -187,7 +187,7 @@ def test_translation_continues_after_forced_word(kind: Translator) -> None:
     again = kind.translate(TEXT, interventions=trace.interventions)
     assert again.target_ids == trace.target_ids
     claimed = dataclasses.replace(trace, interventions=(ForceWord(foil + 1, step),))
-    wrong = RNNsearchVerifier(claimed, _weights(kind)).verify(step).discrepancies
+    wrong = RecurrentVerifier(claimed, _weights(kind)).verify(step).discrepancies
     assert [(one.quantity, one.shown, one.recomputed) for one in wrong] == [("target_ids", foil, foil + 1)]
 
 
@@ -242,7 +242,7 @@ def test_extreme_temperatures(kind: Translator, temperature: float) -> None:
         np.testing.assert_allclose(trace.alignment, 1 / len(trace.source_pieces), atol=0.05)
     else:
         assert (trace.alignment.argmax(axis=1) == trace.energies.argmax(axis=1)).all()
-    verifier = RNNsearchVerifier(trace, _weights(kind))
+    verifier = RecurrentVerifier(trace, _weights(kind))
     assert all(verifier.verify(step).holds for step in range(len(trace.target_pieces)))
 
 
@@ -260,7 +260,7 @@ def test_infinite_temperature_makes_context_the_mean(kind: Translator, how: dict
     _assert_same(after, trace)
     assert Trace.from_json(trace.to_json()).fingerprint == trace.fingerprint
     claimed = dataclasses.replace(trace, interventions=(Temperature(100.0), *trace.interventions[1:]))
-    assert not RNNsearchVerifier(claimed, _weights(kind)).verify(0).holds
+    assert not RecurrentVerifier(claimed, _weights(kind)).verify(0).holds
 
 
 @pytest.mark.parametrize("intervention", [Temperature(1.0), ExcludePosition(0), ReplaceWeights((1.0,))])

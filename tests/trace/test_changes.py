@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnviz.analysis import load_weights
-from attnviz.analysis.verification import RNNsearchVerifier
+from attnviz.analysis.verification import RecurrentVerifier
 from attnviz.errors import AttnvizError
 from attnviz.text import EOS, Tokenizer
 from attnviz.trace import Trace, WhatIf, WhatIfs
@@ -312,5 +312,5 @@ def test_damaged_what_ifs_are_refused(translator: Translator, damage: Callable[[
 def test_what_if_is_verified(translator: Translator, model_folder: Any) -> None:
     for number in (1, 2):
         trace = nested_what_ifs(translator).trace(number)
-        verifier = RNNsearchVerifier(trace, load_weights(model_folder))
+        verifier = RecurrentVerifier(trace, load_weights(model_folder))
         assert all(verifier.verify(i).holds for i in range(len(trace.target_ids)))

@@ -22,7 +22,6 @@ from attnviz.analysis.transformer_verification import TransformerRecomputation
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import TransformerTrace
-from attnviz.trace.quantity import check_shapes
 from attnviz.trace.storage import element_type
 from attnviz.trace.transformer_trace import ATTENTIONS, QUANTITIES, RECORDED
 from attnviz.translator import Translator
@@ -50,14 +49,14 @@ def test_quantities_list_every_array(trace: TransformerTrace) -> None:
     arrays = [name for name in fields if element_type(hints[name]) is not None]
     assert sorted(quantity.name for quantity in RECORDED) == sorted(arrays)
     assert {field.name for field in dataclasses.fields(TransformerRecomputation)} <= set(QUANTITIES)
-    check_shapes(trace)
+    trace.check_shapes()
 
 
 @pytest.mark.parametrize("quantity", RECORDED, ids=lambda quantity: quantity.name)
 def test_wrong_array_shape_is_named(trace: TransformerTrace, quantity: Any) -> None:
     array = getattr(trace, quantity.name)
     with pytest.raises(ValueError, match="has the shape"):
-        check_shapes(dataclasses.replace(trace, **{quantity.name: np.concatenate([array, array[:1]])}))
+        dataclasses.replace(trace, **{quantity.name: np.concatenate([array, array[:1]])}).check_shapes()
 
 
 def test_array_shapes_and_ranges(trace: TransformerTrace) -> None:

@@ -125,9 +125,9 @@ def test_a_wrong_number_turns_the_badge_red_and_names_it(
 
     def altered(*request: Any) -> Trace:
         trace = true(*request)
-        states = trace.states.copy()
-        states[1, 3] += 0.01
-        return dataclasses.replace(trace, states=states)
+        states = trace.layer_states.copy()
+        states[1, 0, 3] += 0.01
+        return dataclasses.replace(trace, layer_states=states)
 
     monkeypatch.setattr("attnviz.ui.toolbar.translation.translate", altered)
     app = page()
@@ -148,7 +148,7 @@ def test_weights_of_another_kind_fail_verification_and_defects_raise(
     def broken(*arguments: object) -> None:
         raise ValueError("a defect of the program")
 
-    monkeypatch.setattr("attnviz.analysis.verification.decode_with_alignment", broken)
+    monkeypatch.setattr("attnviz.analysis.recomputation.Network.step", broken)
     monkeypatch.setattr(
         "attnviz.ui.shared_payloads._PAYLOADS", LRUCache(1, size=len)
     )  # empty: other tests have filled it

@@ -22,7 +22,7 @@ from attnviz.figures.template import to_json
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.text import Tokenizer
-from attnviz.trace import Seq2SeqTrace, Trace
+from attnviz.trace import Trace
 from attnviz.ui.components.chart import AtStep, chart, chart_payload
 from attnviz.ui.page_state.selection import Selection, source_of
 from attnviz.ui.resources import cached_for_all, tokenizer_of, weights_digest_of
@@ -69,7 +69,7 @@ def chosen_payload(
     return chart_payload(to_json(logit_attribution_template(trace, theme)), by_step)
 
 
-def _legend(trace: Trace | Seq2SeqTrace) -> str:
+def _legend(trace: Trace) -> str:
     if not trace.attends:
         return gettext(
             "Each row adds its part of the logit to the running sum: a blue row raises the sum, a red row lowers it."
