@@ -140,8 +140,8 @@ IMPORTED = Architecture(
         seq2seq_steps.narrate_seq2seq,
         idea.idea_titles,
         idea.idea_stages,
-        seq2seq_steps.seq2seq_equations,
-        seq2seq_steps.seq2seq_texts_of_step,
+        equations.equation_templates,
+        equations.texts_of_step,
         equations.texts_of_source,
         equations.texts_of_cells,
         terms=recurrent_terms,
@@ -157,6 +157,10 @@ IMPORTED = Architecture(
         "lab": lambda: gettext(
             "Attributions and perturbation tests need a translator trained with attnviz. This model was imported "
             "from another program."
+        ),
+        "neighbours": lambda: gettext(
+            "Nearest neighbours are available only for translators trained with attnviz. This model was imported from "
+            "another program."
         ),
     },
 )
@@ -229,6 +233,10 @@ TRANSFORMER = Architecture(
         "lab": lambda: gettext(
             "Attributions and perturbation tests need a model with one attention distribution per step. This model is "
             "a transformer, which has many attention distributions per step."
+        ),
+        "neighbours": lambda: gettext(
+            "This model is a transformer. A transformer has no state and no single context vector per step, so there "
+            "are no nearest neighbours to find."
         ),
     },
 )

@@ -39,10 +39,11 @@ LINEAR_READOUTS = ("joined", "affine", "maxout")
 
 Maxout is linear once the larger of each pair is known.
 """
-IMPORTED: Mapping[str, Any] = {"readout_state": "current", "joiner": "@@"}
+IMPORTED: Mapping[str, Any] = {"readout_state": "current", "joiner": "@@", "writes_gates": True}
 """The parts that all imported translators share; the others are in their configs.
 
-`joiner` ends a piece that continues in the next one (subword-nmt); SentencePiece needs none.
+`joiner` ends a piece that continues in the next one (subword-nmt); SentencePiece needs none. `writes_gates`: the
+equations write out the recurrence's input and gates, since programs differ in them.
 """
 RNNSEARCH: Mapping[str, Any] = {
     "cell": "gru",
@@ -63,6 +64,7 @@ RNNSEARCH: Mapping[str, Any] = {
     "source_length": 0,
     "attends_padding": False,
     "joiner": "",
+    "writes_gates": False,
 }
 """The parts of RNNsearch: s_0 = tanh(W_s backward h_1 + b_s), t_i is a maxout layer of s_{i-1} or, by config, s_i."""
 

@@ -57,7 +57,7 @@ class Readouts:
             )
         check_fit(trace, weights)
         self.trace, self._weights = trace, weights
-        self.current = trace.config["readout_state"] == "current"
+        self.current = trace.reads_new_state
         self.alignment = _float64(trace.alignment)
         """alpha after interventions, (Ty, Tx)."""
         annotations, states = _float64(trace.annotations), _float64(trace.previous_states)

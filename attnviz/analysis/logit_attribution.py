@@ -62,7 +62,7 @@ def readout(trace: Trace, weights: Weights, steps: Sequence[int]) -> Readout:
 
     `weights` are those of the model that made the trace (`load_weights`).
     """
-    current, step_indices = trace.config["readout_state"] == "current", np.array(steps, dtype=np.intp)
+    current, step_indices = trace.reads_new_state, np.array(steps, dtype=np.intp)
 
     def float64_weight(name: str) -> Array:
         # Models may be saved in half precision, which is too coarse for sums.
@@ -194,7 +194,7 @@ def _linear(trace: Trace, weights: Weights, cells: Sequence[Cell]) -> list[Logit
     steps, pieces = [step for step, _ in cells], [piece for _, piece in cells]
     n, context_size = trace.states.shape[1], trace.contexts.shape[1]
     (rows, bias), readouts = _output_rows(weights, pieces), _float64(trace.readouts[steps])
-    if trace.config["readout"] == "affine":
+    if trace.form["readout"] == "affine":
         bias = bias + rows @ _float64(weights["decoder.readout.bias"])
         rows = rows @ _float64(weights["decoder.readout.weight"])
     state, context, word = np.split(rows, [n, n + context_size], axis=1)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TypeGuard
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -195,9 +193,9 @@ def state_rows(trace: Trace, step: int) -> tuple[list[str], NDArray[np.float32]]
     return names, np.stack(rows)
 
 
-def _is_lstm(trace: Trace) -> TypeGuard[Trace]:
+def _is_lstm(trace: Trace) -> bool:
     """Return whether the state is that of an LSTM."""
-    return bool(trace.config.get("cell") == "lstm")
+    return bool(trace.form["cell"] == "lstm")
 
 
 def _lstm_rows(trace: Trace, step: int) -> tuple[list[str], NDArray[np.float32]]:
@@ -306,8 +304,8 @@ def state_values(trace: Trace, step: int, theme: ThemeName) -> Values:
 
 
 def _state_alt(trace: Trace, step: int) -> str:
+    kept = f"{float(trace.kept_shares[step].mean()):.0%}"
     if _is_lstm(trace):
-        kept = f"{float(trace.gates[step, -1, 1].mean()):.0%}"
         return gettext(
             "Strips of {count} units at step {step}: the gates, the memory before the step, the candidate, the kept "
             "part and the new part of the memory, the memory after the step, the state after the step. The forget "
@@ -316,7 +314,6 @@ def _state_alt(trace: Trace, step: int) -> str:
             count=trace.states.shape[1],
             kept=kept,
         )
-    kept = f"{float(trace.update_gates[step].mean()):.0%}"
     return gettext(
         "Strips of {count} units at step {step}: the gates, the state before the step, the candidate, the kept part, "
         "the new part, the state after the step. The update gate keeps {kept} of the previous state on average.",

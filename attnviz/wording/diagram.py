@@ -28,7 +28,7 @@ def no_diagram_reason(trace: Aligned) -> str:
             "The architecture diagram shows only translators that read the sentence in both directions. This "
             "translator reads the sentence forwards only. The stages below explain this step."
         )
-    if trace.imported:
+    if trace.recurrent:
         return gettext(
             "The architecture diagram shows only translators that attend before their state changes. This "
             "translator attends after its state has changed. The stages below explain this step."
@@ -58,8 +58,8 @@ def diagram_labels(trace: Trace) -> dict[str, str]:
         "annotation": gettext("annotation"),
         "state": gettext("previous state"),
         "previous": gettext("previous word"),
-        "cell": str(trace.config.get("cell", "gru")).upper(),
-        "maxout": gettext("joined") if trace.imported else "maxout",
+        "cell": str(trace.form["cell"]).upper(),
+        "maxout": "maxout" if trace.form["readout"] == "maxout" else gettext("joined"),
         "hand": gettext("by hand"),
         "again": gettext("reused in the next step"),
         "stage": gettext("Stage {place}: {title}. {outcome}. Go to this stage."),

@@ -149,7 +149,7 @@ def nothing_found_text(trace: Any) -> str:
             "The checks found no problem in this attention. The checks look at weights, not at meaning. The "
             "probabilities of the words are not known."
         )
-    if trace.attends and not trace.attends_once and not trace.imported:
+    if trace.has_heads:
         sentences = [
             gettext(
                 "No word was improbable. A step has many attention distributions, and no single distribution shows "

@@ -59,30 +59,23 @@ class Terms:
 
 
 _INTERMEDIATE = {"gru": ("x", "z", "r", r"\tilde s"), "lstm": ("x", "e", "f", r"\tilde m", "o", "m")}
-"""Intermediate values of an imported recurrence, in the order of its equations."""
+"""Intermediate values of a recurrence that is written out, in the order of its equations."""
 
 
 def terms(trace: Trace) -> Terms:
     """Return the symbols in the equations of `trace`."""
-    attention_terms = texts_of(trace.config["attention"]).terms
-    if trace.imported:
-        return replace(
-            attention_terms,
-            key_bias="b_a" if trace.config["key_bias"] else "",
-            intermediates=_at_step(_INTERMEDIATE[trace.config["cell"]]),
-            recurrence=WeightSymbols("U", "W", "W", "b"),
-            readout=WeightSymbols("W_t", "W_t", bias="b_t" if trace.config["readout_bias"] else "")
-            if trace.config["readout"] in ("affine", "tanh")
-            else WeightSymbols(),
-            logit_weights="W_o",
-            logit_bias="b_o" if trace.config["output_bias"] else "",
-        )
+    form = trace.form
+    readouts = {"maxout": WeightSymbols("U_o", "C_o", "V_o", "b")} | dict.fromkeys(
+        ("affine", "tanh"), WeightSymbols("W_t", "W_t", bias="b_t" if form["readout_bias"] else "")
+    )
     return replace(
-        attention_terms,
-        intermediates=_at_step(("z", r"\tilde s")),
-        readout=WeightSymbols("U_o", "C_o", "V_o", "b"),
+        texts_of(trace.config["attention"]).terms,
+        key_bias="b_a" if form["key_bias"] else "",
+        intermediates=_at_step(_INTERMEDIATE[form["cell"]] if form["writes_gates"] else ("z", r"\tilde s")),
+        recurrence=WeightSymbols("U", "W", "W", "b") if form["writes_gates"] else WeightSymbols(),
+        readout=readouts.get(form["readout"], WeightSymbols()),
         logit_weights="W_o",
-        logit_bias="b_o",
+        logit_bias="b_o" if form["output_bias"] else "",
     )
 
 

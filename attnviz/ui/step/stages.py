@@ -127,24 +127,23 @@ def _context(view: View, theme: ThemeName) -> None:
 def _state(view: View, theme: ThemeName) -> None:
     _chart(view, "state", theme)
     order = gettext("One column for each unit, sorted by rising value of the update gate.")
-    if view.trace.config.get("cell") == "lstm":
+    if view.trace.form["cell"] == "lstm":
         order = gettext("One column for each unit, sorted by rising value of the forget gate.")
     st.caption(f"{order} {_colour_legend()}")
 
 
 def _word(view: View, theme: ThemeName) -> None:
     _chart(view, "maxout", theme)
-    _candidates(view, payload_address(view, "candidates", theme), theme)
+    _candidates(view, payload_address(view, "candidates", theme), theme, caption_first=True)
 
 
 def _imported_word(view: View, theme: ThemeName) -> None:
-    _candidates(view, payload_address(view, "word", theme), theme)
+    _candidates(view, payload_address(view, "word", theme), theme, caption_first=False)
 
 
-def _candidates(view: View, pieces_address: str, theme: ThemeName) -> None:
+def _candidates(view: View, pieces_address: str, theme: ThemeName, *, caption_first: bool) -> None:
     """Draw the likeliest pieces from the payload at `pieces_address`, and the choice of another."""
-    has_caption_below = view.trace.imported  # nothing else is above the chart there
-    if has_caption_below:
+    if not caption_first:
         chart(view, pieces_address, "candidates")
     if view.trace.search.method == "forced":
         caption = gettext(
@@ -159,7 +158,7 @@ def _candidates(view: View, pieces_address: str, theme: ThemeName) -> None:
     if view.shows("everything") and view.trace.linear:
         caption += f" {_click_hint(view.trace)}"
     st.caption(caption)
-    if not has_caption_below:
+    if caption_first:
         chart(view, pieces_address, "candidates")
     other_word_panel(view, payload_address(view, "foils", theme))
 

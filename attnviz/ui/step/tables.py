@@ -85,9 +85,9 @@ def _step_tables(
 ) -> list[tuple[str, pd.DataFrame]]:
     """Return the named tables of a step.
 
-    For a recurrent translator these are the tables of its stages, otherwise those of all its figures.
+    For a recurrent translator with a maxout layer these are the tables of its stages, otherwise those of all figures.
     """
-    if trace.imported or not trace.recurrent:
+    if not trace.recurrent or trace.form["readout"] != "maxout":
         return [
             (step_heading(trace, step, figure.title(subject)), figure.table(subject))
             for figure in figures.step_figures(subject).values()

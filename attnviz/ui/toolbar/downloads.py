@@ -45,7 +45,7 @@ from attnviz.ui.step.figure_input import subject_of
 from attnviz.ui.step.heatmap import shown_choices
 from attnviz.ui.view import Keyed, View
 from attnviz.wording.attention_forms import face_names
-from attnviz.wording.diagram import diagram_alt
+from attnviz.wording.diagram import diagram_alt, has_diagram
 from attnviz.wording.labels import step_heading
 
 WIDTH = 740
@@ -147,7 +147,7 @@ def downloads(view: View) -> None:
     def make_payload(selection: Selection) -> dict[str, Any]:
         step = selection.step
         files = [picture_file(view.trace, one) for one in pictures(view, with_selection(state, view, selection))]
-        if view.trace.recurrent and not view.trace.imported:
+        if has_diagram(view.trace):
             files.append(diagram_file(view, step, file_name(view.trace, f"step-{step + 1}-machine")))
         caption = gettext(
             "The files contain the pictures as they are shown now. Each picture of a single step shows step {step}.",
