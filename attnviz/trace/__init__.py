@@ -7,13 +7,13 @@ the model and without torch.
 """
 
 from attnviz.trace.aligned import Aligned
-from attnviz.trace.attention_builder import MOST_TOKENS, attention
-from attnviz.trace.attention_record import Attention
+from attnviz.trace.attention_record import Attention, attention
 from attnviz.trace.beam_tree import BeamNode, BeamTree
 from attnviz.trace.judgement import Judgement
 from attnviz.trace.parts import FloatArray, Hypothesis, IntArray, Search, Words
 from attnviz.trace.record import STORED_CANDIDATES, Record
 from attnviz.trace.saved import Computation
+from attnviz.trace.tokens import MOST_TOKENS
 from attnviz.trace.trace import Trace
 from attnviz.trace.transformer_trace import TransformerTrace
 from attnviz.trace.what_ifs import WhatIf, WhatIfs
