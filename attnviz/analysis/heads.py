@@ -168,7 +168,7 @@ class HeadTrace:
 
     @cached_property
     def _words(self) -> Words:
-        return words_of(self, self.source_surfaces)
+        return words_of(self.source_surfaces, self.target_pieces, self.alignment)
 
 
 def head_trace(trace: TransformerTrace | HeadTrace) -> HeadTrace:

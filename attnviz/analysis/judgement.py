@@ -274,7 +274,7 @@ class PairAttention:
 
     @cached_property
     def _words(self) -> Words:
-        return words_of(self, self.source_surfaces)
+        return words_of(self.source_surfaces, self.target_pieces, self.alignment)
 
 
 def matching_positions(first: Judgement, other: Judgement) -> list[int] | None:

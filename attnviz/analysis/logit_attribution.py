@@ -147,27 +147,52 @@ def logit_attributions(trace: Trace, weights: Weights, cells: Sequence[Cell]) ->
     for step, piece in cells:
         if not (0 <= step < len(trace.target_pieces) and (piece is None or 0 <= piece < vocabulary)):
             raise IndexError(f"there is no step {step} or no piece {piece}")
+    if not trace.linear:
+        raise ValueError("a tanh or a GRU stands between the contexts of this model and its logits")
     if not cells:
         return []
-    if trace.form["readout"] != "maxout":
-        return _linear(trace, weights, cells)
     steps, pieces = [step for step, _ in cells], [piece for _, piece in cells]
-    output, output_bias = _output_rows(weights, pieces)
-    once, places = np.unique(steps, return_inverse=True)
-    parts = readout(trace, weights, once.tolist())
-    # The logit's weights at the winning units, 0 at the losing ones: (cells, 2l).
-    won = np.zeros((len(cells), parts.bias.size))
-    np.put_along_axis(won, parts.winners[places], output, axis=1)
-    bias = won @ parts.bias + output_bias
-    by_state = np.einsum("cu,cu->c", won, parts.state[places])
-    by_word = np.einsum("cu,cu->c", won, parts.previous_word[places])
+    rows, bias = _output_rows(weights, pieces)
+    state_rows, context_rows, word_rows, words, inner_bias = _input_rows(trace, weights, steps, rows)
+    states = trace.states if trace.reads_new_state else trace.previous_states
+    by_state = np.einsum("cu,cu->c", state_rows, _float64(states[steps]))
+    by_word = np.einsum("cu,cu->c", word_rows, words)
     annotations = _float64(trace.annotations)[:, : trace.contexts.shape[1]]
-    by_annotation = won @ _float64(weights["decoder.readout_context.weight"]) @ annotations.T
-    source = _float64(trace.alignment[steps]) * by_annotation
+    source = _float64(trace.alignment[steps]) * (context_rows @ annotations.T)
+    bias = bias + inner_bias
     return [
         LogitAttribution(step, piece, float(bias[k]), float(by_state[k]), float(by_word[k]), source[k])
         for k, (step, piece) in enumerate(cells)
     ]
+
+
+def _input_rows(
+    trace: Trace, weights: Weights, steps: Sequence[int], rows: Array
+) -> tuple[Array, Array, Array, Array, Array]:
+    """Return the weights of a logit at each cell's state, context and word, the words' vectors, and the inner bias.
+
+    From the rows of W_o, (cells, l), at the 0-based `steps` of the cells: (cells, n), (cells, c), (cells, m),
+    (cells, m) and (cells,). Where the readout has no word, m is 0.
+    """
+    kind, bias = trace.form["readout"], np.zeros(len(rows))
+    if kind == "maxout":
+        once, places = np.unique(steps, return_inverse=True)
+        parts = readout(trace, weights, once.tolist())
+        # The logit's weights at the winning units, 0 at the losing ones: (cells, 2l).
+        won = np.zeros((len(rows), parts.bias.size))
+        np.put_along_axis(won, parts.winners[places], rows, axis=1)
+        state, context, word = (
+            won @ _float64(weights[f"decoder.readout_{name}.weight"]) for name in ("state", "context", "word")
+        )
+        words = weights["decoder.embedding.weight"][[trace.previous_ids[step] for step in steps]]
+        return state, context, word, _float64(words), won @ parts.bias
+    if kind == "affine":
+        bias = rows @ _float64(weights["decoder.readout.bias"])
+        rows = rows @ _float64(weights["decoder.readout.weight"])
+    n, context_size = trace.states.shape[1], trace.contexts.shape[1]
+    state, context, word = np.split(rows, [n, n + context_size], axis=1)
+    words = trace.readouts[steps, n + context_size :] if kind == "joined" else word
+    return state, context, word, _float64(words), bias
 
 
 def centred_attributions(trace: Trace, weights: Weights, cells: Sequence[tuple[int, int]]) -> list[LogitAttribution]:
@@ -185,26 +210,6 @@ def _output_rows(weights: Weights, pieces: Sequence[int | None]) -> tuple[Array,
         average = [piece is None for piece in pieces]
         own_rows[average], own_bias[average] = rows.mean(axis=0, dtype=np.float64), bias.mean(dtype=np.float64)
     return own_rows, own_bias
-
-
-def _linear(trace: Trace, weights: Weights, cells: Sequence[Cell]) -> list[LogitAttribution]:
-    """Return the logit attributions of a readout that is linear in state, context and previous word."""
-    if not trace.linear:
-        raise ValueError("a tanh or a GRU stands between the contexts of this model and its logits")
-    steps, pieces = [step for step, _ in cells], [piece for _, piece in cells]
-    n, context_size = trace.states.shape[1], trace.contexts.shape[1]
-    (rows, bias), readouts = _output_rows(weights, pieces), _float64(trace.readouts[steps])
-    if trace.form["readout"] == "affine":
-        bias = bias + rows @ _float64(weights["decoder.readout.bias"])
-        rows = rows @ _float64(weights["decoder.readout.weight"])
-    state, context, word = np.split(rows, [n, n + context_size], axis=1)
-    by_state = np.einsum("cu,cu->c", state, _float64(trace.states[steps]))
-    by_word = np.einsum("cu,cu->c", word, readouts[:, readouts.shape[1] - word.shape[1] :])
-    source = _float64(trace.alignment[steps]) * (context @ _float64(trace.annotations).T)
-    return [
-        LogitAttribution(step, piece, float(bias[k]), float(by_state[k]), float(by_word[k]), source[k])
-        for k, (step, piece) in enumerate(cells)
-    ]
 
 
 def _float64(values: NDArray[Any]) -> Array:

@@ -7,10 +7,10 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from textwrap import shorten
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from attnviz.text import join_pieces, word_groups
-from attnviz.trace.drawing import drawing
+from attnviz.trace.drawing import drawing, step_index
 from attnviz.trace.parts import FloatArray, Words
 from attnviz.trace.saved import SavedResult
 
@@ -37,6 +37,8 @@ class Aligned(SavedResult):
     """Whether a recurrent decoder computed it, with one attention distribution over the source at each step."""
     has_heads: ClassVar[bool] = False
     """Whether each step has queries, keys, values and weights of every attention head."""
+    attention_figure: ClassVar[str]
+    """The figure of the attention of a step, a name from `figures.STEP_FIGURES`."""
 
     source_pieces: tuple[str, ...]
     target_pieces: tuple[str, ...]
@@ -143,19 +145,46 @@ class Aligned(SavedResult):
 
     @cached_property
     def _words(self) -> Words:
-        source, target = self.word_groups()
-        words = Words(
-            source=tuple(join_pieces(self.source_surfaces[i] for i in group) or "<unk>" for group in source),
-            target=tuple(join_pieces(self.typed_target[i] for i in group) or "<unk>" for group in target),
-            alignment=self.alignment,
-            source_groups=source,
-            target_groups=target,
-            links=self._links_between_words(),
-            special=self._special_words(source, target),
-        )
-        merged = words.merged(self.alignment)
-        merged.setflags(write=False)
-        return dataclasses.replace(words, alignment=merged)
+        groups = self.word_groups()
+        words = words_of(self.source_surfaces, self.typed_target, self.alignment, groups)
+        return dataclasses.replace(words, links=self._links_between_words(), special=self._special_words(*groups))
+
+    def heatmap(self, **choices: Any) -> Any:
+        """Return the alignment as a Plotly figure; `choices` as for `figures.heatmap`."""
+        return drawing().heatmap(self, **choices)
+
+    def step_figure(self, i: int, picture: str | None = None, **choices: Any) -> Any:
+        """Return the figure `picture` of step index `i` (0-based), a name from `figures.STEP_FIGURES`.
+
+        By default it is that of the attention. Some figures need the model's weights: pass
+        `weights=analysis.load_weights(folder)`. A transformer's show the head on display (`analysis.heads`). Raise
+        AttnvizError where there is no such step or figure.
+        """
+        return drawing().step_figure(self, step_index(self, i), picture or self.attention_figure, **choices)
+
+    def _repr_html_(self) -> str:
+        """Return the alignment as an HTML table without scripts, which notebooks display."""
+        return drawing().table_html(self)
+
+
+def words_of(
+    source: tuple[str, ...], target: tuple[str, ...], alignment: FloatArray, groups: tuple[Groups, Groups] | None = None
+) -> Words:
+    """Return an alignment between pieces, (Ty, Tx), by words; `groups` are the pieces of each word of both sides.
+
+    Without `groups`, words begin where pieces start with a space.
+    """
+    source_groups, target_groups = groups or (word_groups(source), word_groups(target))
+    words = Words(
+        tuple(join_pieces(source[j] for j in group) or "<unk>" for group in source_groups),
+        tuple(join_pieces(target[i] for i in group) or "<unk>" for group in target_groups),
+        alignment,
+        source_groups,
+        target_groups,
+    )
+    merged = words.merged(alignment)
+    merged.setflags(write=False)
+    return dataclasses.replace(words, alignment=merged)
 
 
 class AttentionMatrix(Protocol):
@@ -178,19 +207,6 @@ class AttentionMatrix(Protocol):
 
     def words(self) -> Words:
         """Return the alignment by words."""
-
-
-def words_of(matrix: AttentionMatrix, surfaces: tuple[str, ...]) -> Words:
-    """Return the alignment of `matrix` by words; `surfaces` are the key pieces as they were typed."""
-    key_groups, query_groups = word_groups(surfaces), word_groups(matrix.target_pieces)
-    words = Words(
-        tuple(join_pieces(surfaces[j] for j in group) or "<unk>" for group in key_groups),
-        tuple(join_pieces(matrix.target_pieces[i] for i in group) for group in query_groups),
-        matrix.alignment,
-        key_groups,
-        query_groups,
-    )
-    return dataclasses.replace(words, alignment=words.merged(matrix.alignment))
 
 
 @dataclass(frozen=True)

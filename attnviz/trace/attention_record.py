@@ -40,7 +40,6 @@ from attnviz.text import join_pieces
 from attnviz.trace import link_text, storage
 from attnviz.trace.aligned import Aligned, Groups
 from attnviz.trace.attention_builder import Links, Tokens, checked_numbers, checked_pieces, is_distribution, pairs_of
-from attnviz.trace.drawing import drawing, step_index
 from attnviz.trace.head_views import HeadViews, mean_of_heads
 from attnviz.trace.parts import KINDS, FloatArray, Heads, IntArray, Kind
 from attnviz.trace.quantity import Quantity
@@ -132,6 +131,7 @@ class Attention(HeadViews, Aligned):
     saved_as: ClassVar[storage.FileFormat] = storage.FileFormat("attnviz-attention", 1)
     arrays: ClassVar[tuple[Quantity, ...]] = RECORDED
     translated: ClassVar[bool] = False
+    attention_figure: ClassVar[str] = "look"
     architecture: ClassVar[str] = "attention"
 
     alignment: FloatArray
@@ -296,21 +296,6 @@ class Attention(HeadViews, Aligned):
         except (ValueError, RecursionError) as error:
             raise AttnvizError(gettext("The text is not JSON: {error}.", error=error)) from error
         return from_fields(fields)
-
-    def heatmap(self, **choices: Any) -> Any:
-        """Return the alignment as a Plotly figure; `choices` as for `figures.heatmap`."""
-        return drawing().heatmap(self, **choices)
-
-    def step_figure(self, i: int, picture: str = "look", **choices: Any) -> Any:
-        """Return the figure `picture` of target piece `i` (0-based), a name from `figures.STEP_FIGURES`.
-
-        Raise AttnvizError where there is no such piece or picture.
-        """
-        return drawing().step_figure(self, step_index(self, i), picture, **choices)
-
-    def _repr_html_(self) -> str:
-        """Return the heatmap as an HTML table without scripts, which notebooks display."""
-        return drawing().table_html(self)
 
 
 def _groups(word_of: IntArray) -> Groups:

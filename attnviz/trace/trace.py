@@ -27,7 +27,6 @@ from attnviz.imported_families import CHOICES, LINEAR_READOUTS, form_of
 from attnviz.text import SPECIAL_PIECES
 from attnviz.trace import storage
 from attnviz.trace.aligned import Groups
-from attnviz.trace.drawing import drawing, step_index
 from attnviz.trace.parts import FloatArray, Words
 from attnviz.trace.quantity import Quantity, piece_quantities, table
 from attnviz.trace.record import Record
@@ -309,6 +308,7 @@ class Trace(Record):
     arrays: ClassVar[tuple[Quantity, ...]] = RECORDED
     derived: ClassVar[tuple[Quantity, ...]] = DERIVED
     recurrent: ClassVar[bool] = True
+    attention_figure: ClassVar[str] = "attention"
 
     annotations: FloatArray
     """Annotations h_j = [forward h_j ; backward h_j], (Tx, 2m)."""
@@ -511,22 +511,6 @@ class Trace(Record):
             tuple(name.replace(f"{joiner} ", "") for name in names) for names in (words.source, words.target)
         )
         return dataclasses.replace(words, source=source, target=target)
-
-    def heatmap(self, **choices: Any) -> Any:
-        """Return the alignment as a Plotly figure; `choices` as for `figures.heatmap`."""
-        return drawing().heatmap(self, **choices)
-
-    def step_figure(self, i: int, picture: str = "attention", **choices: Any) -> Any:
-        """Return the figure `picture` of step index `i` (0-based), a name from `figures.STEP_FIGURES`.
-
-        Some figures need the model's weights: pass `weights=analysis.load_weights(folder)`. Raise AttnvizError where
-        there is no such step or picture.
-        """
-        return drawing().step_figure(self, step_index(self, i), picture, **choices)
-
-    def _repr_html_(self) -> str:
-        """Return the heatmap as an HTML table without scripts, which notebooks display."""
-        return drawing().table_html(self)
 
 
 def _joined_groups(pieces: tuple[str, ...], joiner: str) -> Groups:

@@ -17,7 +17,7 @@ import numpy as np
 from attnviz import bounds
 from attnviz.errors import AttnvizError
 from attnviz.trace import storage
-from attnviz.trace.drawing import drawing, step_index
+from attnviz.trace.drawing import drawing
 from attnviz.trace.head_views import HeadViews, mean_of_heads
 from attnviz.trace.parts import FloatArray, Heads
 from attnviz.trace.quantity import Quantity, piece_quantities
@@ -131,6 +131,7 @@ class TransformerTrace(HeadViews, Record):
     architectures: ClassVar[tuple[str, ...]] = ("transformer",)
     arrays: ClassVar[tuple[Quantity, ...]] = RECORDED
     has_heads: ClassVar[bool] = True
+    attention_figure: ClassVar[str] = "scores"
     derived: ClassVar[tuple[Quantity, ...]] = DERIVED
 
     encoder_queries: FloatArray
@@ -223,17 +224,6 @@ class TransformerTrace(HeadViews, Record):
         With a layer, that of `select_heads(layer, head)`.
         """
         return drawing().heatmap(self if layer is head is None else self.select_heads(layer, head), **choices)
-
-    def step_figure(self, i: int, picture: str = "scores", **choices: Any) -> Any:
-        """Return the figure `picture` of step index `i` (0-based), a name from `figures.STEP_FIGURES`.
-
-        It shows the head on display (`analysis.heads`). Raise AttnvizError where there is no such step or picture.
-        """
-        return drawing().step_figure(self, step_index(self, i), picture, **choices)
-
-    def _repr_html_(self) -> str:
-        """Return the alignment as an HTML table without scripts, which notebooks display."""
-        return drawing().table_html(self)
 
     def sizes(self) -> dict[str, int]:
         """Return the value of each size symbol in the table of quantities.
