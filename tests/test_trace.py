@@ -234,6 +234,8 @@ DAMAGE: dict[str, Damage] = {
     ),
     "contexts of one half": lambda r: r.update(contexts=packed(np.zeros((len(r["target_pieces"]), 10), np.float32))),
     "an id beyond the vocabulary": lambda r: r["target_ids"].__setitem__(0, 10**6),
+    "an architecture of another class": lambda r: r["config"].update(architecture="transformer"),
+    "an import without its choices": lambda r: r["config"].update(architecture="seq2seq"),
     "a vocabulary without a size": lambda r: r["config"].pop("vocabulary_size"),
     "an unknown search": lambda r: r["search"].update(method="lucky"),
     "search with unknown fields": lambda r: r["search"].update(temperature=1),
