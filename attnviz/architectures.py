@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from attnviz.analysis.fit import MisfitError, check_model
-from attnviz.analysis.judgement import JudgementVerifier, check_judgement_fit
+from attnviz.analysis.fit import MisfitError, check_fit
+from attnviz.analysis.judgement import JudgementVerifier
 from attnviz.analysis.recomputation import Weights
-from attnviz.analysis.transformer_verification import TransformerVerifier, check_transformer_fit
+from attnviz.analysis.transformer_verification import TransformerVerifier
 from attnviz.analysis.verification import RecurrentVerifier, Verifier
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
@@ -73,13 +73,8 @@ class Architecture:
     """Name in `bounds.ARCHITECTURES`; "attention" for attention that another program computed."""
     result: type[SavedResult]
     """Type of its results."""
-    verifier: Callable[[Any, Weights], Verifier] | None = None
-    """Returns the verifier of a result, given weights; raises MisfitError for weights of another model.
-
-    None where nothing can be recomputed.
-    """
-    check_model: Callable[[Any, Weights], None] | None = None
-    """Raises MisfitError unless the weights have the kind and the sizes of the model that made a result."""
+    verifier: type[Verifier] | None = None
+    """Class of the verifiers of a result; None where nothing can be recomputed."""
     step_texts: StepTexts | None = None
     """Sentences and equations of the steps; None where there are no steps."""
     stages: Mapping[int, str] = field(default_factory=dict)
@@ -97,7 +92,7 @@ class Architecture:
         return self.result.arrays
 
 
-DECOMPOSABLE = Architecture("decomposable", Judgement, JudgementVerifier, check_judgement_fit)
+DECOMPOSABLE = Architecture("decomposable", Judgement, JudgementVerifier)
 
 
 IDEA_FIGURES = {"energy": 1, "softmax": 2, "mixtures": 3, "units": 3, "context": 3, "state": 4, "candidates": 5}
@@ -134,7 +129,6 @@ IMPORTED = Architecture(
     "seq2seq",
     Trace,
     RecurrentVerifier,
-    check_model,
     StepTexts(
         seq2seq_steps.import_stage_titles,
         seq2seq_steps.narrate_seq2seq,
@@ -187,7 +181,6 @@ RNNSEARCH = Architecture(
     "rnnsearch",
     Trace,
     RecurrentVerifier,
-    check_model,
     StepTexts(
         stages.stage_titles,
         stages.narrate,
@@ -212,7 +205,6 @@ TRANSFORMER = Architecture(
     "transformer",
     TransformerTrace,
     TransformerVerifier,
-    check_transformer_fit,
     StepTexts(
         transformer_steps.head_stage_titles,
         transformer_steps.narrate_head,
@@ -276,11 +268,11 @@ def verifier_of(result: SavedResult, weights: Weights) -> Verifier:
 
 def could_be_of(result: SavedResult, weights: Weights) -> bool:
     """Return whether `weights` have the kind and the sizes of the model that made `result`."""
-    check = architecture_of(result).check_model
-    if check is None:
+    verifier = architecture_of(result).verifier
+    if verifier is None:
         return False
     try:
-        check(result, weights)
+        check_fit(result, weights, verifier.weight_shapes)
     except MisfitError:
         return False
     return True

@@ -28,7 +28,6 @@ def test_every_architecture_has_a_declaration() -> None:
 def test_each_declaration_is_complete(architecture: Architecture) -> None:
     assert architecture.quantities
     assert all(quantity.symbol and quantity.equation and quantity.meaning for quantity in architecture.quantities)
-    assert (architecture.verifier is None) == (architecture.check_model is None)
     assert (architecture.step_texts is None) == (not architecture.payloads)
     assert set(architecture.stages.values()) <= set(stages._PANELS)
     assert all(sentence() for sentence in architecture.missing.values())

@@ -10,7 +10,6 @@ Each number is computed from the saved weights and the recorded operands.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.fit import MisfitError, check_weight_shapes, misfit_message
+from attnviz.analysis.fit import Shapes
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.verification import Pairs, Verification, Verifier
 from attnviz.trace import FloatArray, Judgement
@@ -32,41 +31,13 @@ Operand = Callable[[str, Array], Array]
 """Maps a quantity's name and its recomputed value to the value that the next computations use."""
 
 
-@dataclass(frozen=True, eq=False)
-class DecomposableRecomputation:
-    """Quantities of a verdict in float64, with names and shapes of `trace.judgement`."""
-
-    source_embeddings: Array
-    target_embeddings: Array
-    source_projected: Array
-    target_projected: Array
-    source_features: Array
-    target_features: Array
-    energies: Array
-    source_alignment: Array
-    target_alignment: Array
-    source_aligned: Array
-    target_aligned: Array
-    source_comparisons: Array
-    target_comparisons: Array
-    source_sum: Array
-    target_sum: Array
-    hidden: Array
-    logits: Array
-    probabilities: Array
-
-    def by_name(self) -> dict[str, Array]:
-        """Return the quantities by name."""
-        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-
-
 def recompute_decomposable(
     weights: Weights,
     source_ids: Sequence[int],
     target_ids: Sequence[int],
     operand: Operand = lambda _name, computed: computed,
-) -> DecomposableRecomputation:
-    """Compute every quantity for `source_ids` and `target_ids`, both with `</s>`.
+) -> dict[str, Array]:
+    """Compute every quantity for `source_ids` and `target_ids`, both with `</s>`, by its name in `trace.judgement`.
 
     `weights` maps parameter names to arrays. `operand` may replace each quantity by another value, such as the recorded
     one, before the next is computed from it.
@@ -91,7 +62,7 @@ def recompute_decomposable(
     hidden = store("hidden", np.maximum(network.linear("aggregate", both), 0))
     logits = store("logits", network.linear("output", hidden))
     store("probabilities", _softmax(logits[None])[0])
-    return DecomposableRecomputation(**network.quantities)
+    return network.quantities
 
 
 class _Pass:
@@ -142,13 +113,23 @@ def _weighted(shares: Array, vectors: Array) -> Array:
 class JudgementVerifier(Verifier):
     """Verifies a verdict, which has one step."""
 
-    def __init__(self, trace: Judgement, weights: Mapping[str, NDArray[Any]]) -> None:
-        """Take the verdict and the weights of its detector (`load_weights`).
-
-        Raise MisfitError where they are of a model of another kind or size.
-        """
-        check_judgement_fit(trace, weights)
-        self.trace, self.weights = trace, weights
+    @staticmethod
+    def weight_shapes(trace: Judgement, weights: Weights) -> Shapes:  # noqa: ARG004
+        """Return the shape of every weight of the detector that made `trace`."""
+        m, d = int(trace.config["embedding_size"]), int(trace.config["model_size"])
+        shapes: Shapes = {
+            "embedding.weight": (int(trace.config["vocabulary_size"]), m),
+            "source_projection.weight": (d, m),
+            "target_projection.weight": (d, m),
+            "aggregate.weight": (d, 2 * d),
+            "aggregate.bias": (d,),
+            "output.weight": (2, d),
+            "output.bias": (2,),
+        }
+        for name, inputs in (("attend", d), ("compare", 2 * d)):
+            shapes |= {f"{name}.inner.weight": (d, inputs), f"{name}.inner.bias": (d,)}
+            shapes |= {f"{name}.outer.weight": (d, d), f"{name}.outer.bias": (d,)}
+        return shapes
 
     def pairs(self, step: int = 0, pieces: Sequence[int] = (), *, with_heatmap_posterior: bool = False) -> Pairs:  # noqa: ARG002
         """Return every recorded quantity, as recorded and as recomputed from the quantities recorded before it.
@@ -161,40 +142,12 @@ class JudgementVerifier(Verifier):
             return np.asarray(getattr(self.trace, name), dtype=np.float64)
 
         recomputed = recompute_decomposable(self.weights, self.trace.source_ids, self.trace.target_ids, recorded)
-        return {name: (getattr(self.trace, name), array) for name, array in recomputed.by_name().items()}
+        return {name: (getattr(self.trace, name), array) for name, array in recomputed.items()}
 
 
 def verify_judgement(judgement: Judgement, weights: Mapping[str, NDArray[Any]]) -> Verification:
     """Return the comparison of every quantity of a verdict; raise MisfitError for weights of another model."""
     return JudgementVerifier(judgement, weights).verify(0)
-
-
-def check_judgement_fit(judgement: Judgement, weights: Mapping[str, NDArray[Any]]) -> None:
-    """Raise MisfitError unless `weights`, by parameter name, and the arrays of `judgement` have the expected shapes."""
-    try:
-        judgement.check_shapes()
-        expected = _weight_shapes(judgement.config)
-    except (ValueError, KeyError, IndexError) as error:
-        raise MisfitError(misfit_message(judgement, error)) from error
-    check_weight_shapes(judgement, weights, expected)
-
-
-def _weight_shapes(config: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
-    """Return the shape of every weight of a detector with this config."""
-    m, d = int(config["embedding_size"]), int(config["model_size"])
-    shapes: dict[str, tuple[int, ...]] = {
-        "embedding.weight": (int(config["vocabulary_size"]), m),
-        "source_projection.weight": (d, m),
-        "target_projection.weight": (d, m),
-        "aggregate.weight": (d, 2 * d),
-        "aggregate.bias": (d,),
-        "output.weight": (2, d),
-        "output.bias": (2,),
-    }
-    for name, inputs in (("attend", d), ("compare", 2 * d)):
-        shapes |= {f"{name}.inner.weight": (d, inputs), f"{name}.inner.bias": (d,)}
-        shapes |= {f"{name}.outer.weight": (d, d), f"{name}.outer.bias": (d,)}
-    return shapes
 
 
 @dataclass(frozen=True, eq=False)

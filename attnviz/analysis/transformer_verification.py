@@ -10,16 +10,14 @@ The verifier computes each number from the saved weights and the recorded operan
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.fit import MisfitError, check_weight_shapes, misfit_message
+from attnviz.analysis.fit import Shapes
 from attnviz.analysis.recomputation import Weights, submodule_weights
 from attnviz.analysis.verification import Pairs, Verifier
 from attnviz.text import BOS
@@ -34,41 +32,14 @@ _EPSILON = 1e-5
 """The epsilon of torch.nn.LayerNorm."""
 
 
-@dataclass(frozen=True, eq=False)
-class TransformerRecomputation:
-    """Quantities of a translation in float64, with names and shapes of `trace.transformer_trace`."""
-
-    encoder_queries: Array
-    encoder_keys: Array
-    encoder_values: Array
-    encoder_scores: Array
-    encoder_weights: Array
-    decoder_queries: Array
-    decoder_keys: Array
-    decoder_values: Array
-    decoder_scores: Array
-    decoder_weights: Array
-    cross_queries: Array
-    cross_keys: Array
-    cross_values: Array
-    cross_scores: Array
-    cross_weights: Array
-    encoder_streams: Array
-    annotations: Array
-    decoder_streams: Array
-    readouts: Array
-    logits: Array
-    probabilities: Array
-
-
 def recompute_transformer(
     weights: Weights,
     config: Mapping[str, Any],
     source_ids: Sequence[int],
     target_ids: Sequence[int],
     operand: Operand = lambda _name, _place, computed: computed,
-) -> TransformerRecomputation:
-    """Compute every quantity of the translation of `source_ids` into `target_ids`, both with `</s>`.
+) -> dict[str, Array]:
+    """Compute every quantity of the translation of `source_ids` into `target_ids`, both with `</s>`, by name.
 
     `weights` maps parameter names to arrays; `heads` and `layers` of `config` are used. `operand` may replace each
     quantity by another value, such as the recorded one, before the next is computed from it.
@@ -97,7 +68,7 @@ def recompute_transformer(
     logits = readouts @ network.weight("output.weight").T + network.weight("output.bias")
     single = {name: network.quantities.pop(name)[0] for name in ("annotations", "readouts")}
     several = {name: np.stack(arrays) for name, arrays in network.quantities.items()}
-    return TransformerRecomputation(**single, **several, logits=logits, probabilities=_softmax(logits))
+    return single | several | {"logits": logits, "probabilities": _softmax(logits)}
 
 
 class _Pass:
@@ -167,12 +138,12 @@ class _Pass:
         return vectors.reshape(len(vectors), self.heads, -1).swapaxes(0, 1)
 
 
-def expected_arrays(trace: TransformerTrace, recomputed: TransformerRecomputation) -> dict[str, Array]:
+def expected_arrays(trace: TransformerTrace, recomputed: Mapping[str, Array]) -> dict[str, Array]:
     """Return the expected value of each array of `trace`, by name."""
-    expected = {field.name: getattr(recomputed, field.name) for field in dataclasses.fields(recomputed)}
-    steps = np.arange(len(trace.target_ids))
-    expected["top_probabilities"] = np.take_along_axis(recomputed.probabilities, trace.top_ids.astype(np.int64), axis=1)
-    expected["log_probabilities"] = np.log(recomputed.probabilities[steps, list(trace.target_ids)])
+    probabilities, steps = recomputed["probabilities"], np.arange(len(trace.target_ids))
+    expected = dict(recomputed)
+    expected["top_probabilities"] = np.take_along_axis(probabilities, trace.top_ids.astype(np.int64), axis=1)
+    expected["log_probabilities"] = np.log(probabilities[steps, list(trace.target_ids)])
     return {quantity.name: expected[quantity.name] for quantity in RECORDED if quantity.name in expected}
 
 
@@ -190,13 +161,32 @@ _SINGLE = ("annotations", "readouts")
 class TransformerVerifier(Verifier):
     """Verifies the steps of one trace."""
 
-    def __init__(self, trace: TransformerTrace, weights: Mapping[str, NDArray[Any]]) -> None:
-        """Take the trace and the weights of its model (`load_weights`).
-
-        Raise MisfitError where they are of a model of another kind or size.
-        """
-        check_transformer_fit(trace, weights)
-        self.trace, self.weights = trace, weights
+    @staticmethod
+    def weight_shapes(trace: TransformerTrace, weights: Weights) -> Shapes:  # noqa: ARG004
+        """Return the shape of every weight of the transformer that made `trace`."""
+        config = trace.config
+        d, wide = int(config["model_size"]), int(config["feedforward_size"])
+        vocabulary = int(config["vocabulary_size"])
+        shapes: Shapes = {"output.weight": (vocabulary, d), "output.bias": (vocabulary,)}
+        norms, attentions, blocks = ["encoder_norm", "decoder_norm"], [], []
+        for layer in range(int(config["layers"])):
+            for side, kinds in (("encoder", ("attention",)), ("decoder", ("attention", "cross"))):
+                within = f"{side}.{layer}"
+                attentions += [f"{within}.{kind}" for kind in kinds]
+                norms += [f"{within}.{kind}_norm" for kind in (*kinds, "feedforward")]
+                blocks.append(f"{within}.feedforward")
+        for name in norms:
+            shapes |= {f"{name}.weight": (d,), f"{name}.bias": (d,)}
+        for name in attentions:
+            shapes |= {f"{name}.{matrix}.weight": (d, d) for matrix in ("query", "key", "value", "projection")}
+        for name in blocks:
+            shapes |= {
+                f"{name}.inner.weight": (wide, d),
+                f"{name}.inner.bias": (wide,),
+                f"{name}.outer.weight": (d, wide),
+                f"{name}.outer.bias": (d,),
+            }
+        return shapes
 
     def pairs(self, step: int, pieces: Sequence[int] = (), *, with_heatmap_posterior: bool = False) -> Pairs:  # noqa: ARG002
         """Return all numbers of the source and of 0-based `step`, as displayed and as recomputed.
@@ -221,42 +211,6 @@ class TransformerVerifier(Verifier):
 
         recomputed = recompute_transformer(self.weights, trace.config, trace.source_ids, trace.target_ids, recorded)
         return expected_arrays(trace, recomputed)
-
-
-def check_transformer_fit(trace: TransformerTrace, weights: Mapping[str, NDArray[Any]]) -> None:
-    """Raise MisfitError unless `weights`, by parameter name, and the arrays of `trace` have the expected shapes."""
-    try:
-        trace.check_shapes()
-        expected = _weight_shapes(trace.config)
-    except (ValueError, KeyError, IndexError) as error:
-        raise MisfitError(misfit_message(trace, error)) from error
-    check_weight_shapes(trace, weights, expected)
-
-
-def _weight_shapes(config: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
-    """Return the shape of every weight of a transformer with this config."""
-    d, wide = int(config["model_size"]), int(config["feedforward_size"])
-    vocabulary = int(config["vocabulary_size"])
-    shapes: dict[str, tuple[int, ...]] = {"output.weight": (vocabulary, d), "output.bias": (vocabulary,)}
-    norms, attentions, blocks = ["encoder_norm", "decoder_norm"], [], []
-    for layer in range(int(config["layers"])):
-        for side, kinds in (("encoder", ("attention",)), ("decoder", ("attention", "cross"))):
-            within = f"{side}.{layer}"
-            attentions += [f"{within}.{kind}" for kind in kinds]
-            norms += [f"{within}.{kind}_norm" for kind in (*kinds, "feedforward")]
-            blocks.append(f"{within}.feedforward")
-    for name in norms:
-        shapes |= {f"{name}.weight": (d,), f"{name}.bias": (d,)}
-    for name in attentions:
-        shapes |= {f"{name}.{matrix}.weight": (d, d) for matrix in ("query", "key", "value", "projection")}
-    for name in blocks:
-        shapes |= {
-            f"{name}.inner.weight": (wide, d),
-            f"{name}.inner.bias": (wide,),
-            f"{name}.outer.weight": (d, wide),
-            f"{name}.outer.bias": (d,),
-        }
-    return shapes
 
 
 def _of_step(name: str, values: NDArray[Any], step: int) -> NDArray[Any]:

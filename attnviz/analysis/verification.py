@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from attnviz.analysis import recomputation
 from attnviz.analysis.energy_decomposition import energy_decomposition
-from attnviz.analysis.fit import check_fit
+from attnviz.analysis.fit import Shapes, check_fit, recurrent_weight_shapes
 from attnviz.analysis.likelihood import Readouts
 from attnviz.analysis.logit_attribution import logit_attributions
 from attnviz.analysis.logit_attribution import pairs as readout_pairs
@@ -104,10 +104,21 @@ class Verifier(ABC):
     Each architecture implements `pairs`.
     """
 
-    trace: Any
-    """The trace to verify."""
     missing = ""
     """Message that names the quantities that cannot be recomputed, with the reason; empty where all can."""
+
+    def __init__(self, trace: Any, weights: Weights) -> None:
+        """Take the trace and the weights of its model (`load_weights`), preferably in float64.
+
+        Raise MisfitError where they are of a model of another kind or size.
+        """
+        check_fit(trace, weights, self.weight_shapes)
+        self.trace, self.weights = trace, weights
+
+    @staticmethod
+    @abstractmethod
+    def weight_shapes(trace: Any, weights: Weights) -> Shapes:
+        """Return the shape that each weight of the model that made `trace` must have."""
 
     @abstractmethod
     def pairs(self, step: int, pieces: Sequence[int] = (), *, with_heatmap_posterior: bool = False) -> Pairs:
@@ -127,13 +138,11 @@ class Verifier(ABC):
 class RecurrentVerifier(Verifier):
     """Verifies the steps of one trace of a recurrent translator; the encoder's numbers are recomputed once."""
 
-    def __init__(self, trace: Trace, weights: Weights) -> None:
-        """Take the trace and the weights of its model (`load_weights`), preferably in float64.
+    weight_shapes = staticmethod(recurrent_weight_shapes)
 
-        Raise MisfitError where they are of a model of another kind or size.
-        """
-        check_fit(trace, weights)
-        self.trace, self.weights = trace, weights
+    def __init__(self, trace: Trace, weights: Weights) -> None:
+        """Take the trace and the weights of its model, as the parent class."""
+        super().__init__(trace, weights)
         self.missing = scorer_of(trace.config).missing
         self._network = Network(weights, trace.config)
         self._annotations = _float64(trace.annotations)

@@ -17,12 +17,11 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Trace
-from attnviz.analysis.judgement import DecomposableRecomputation
 from attnviz.detector import Detector
 from attnviz.network import DecomposableConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import Judgement
-from attnviz.trace.judgement import QUANTITIES, RECORDED
+from attnviz.trace.judgement import RECORDED
 from attnviz.trace.storage import element_type
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES
@@ -41,7 +40,6 @@ def test_quantities_list_every_array(judgement: Judgement) -> None:
     fields = [field.name for field in dataclasses.fields(Judgement)]
     arrays = [name for name in fields if element_type(hints[name]) is not None]
     assert sorted(quantity.name for quantity in RECORDED) == sorted(arrays)
-    assert {field.name for field in dataclasses.fields(DecomposableRecomputation)} == set(QUANTITIES)
     judgement.check_shapes()
 
 

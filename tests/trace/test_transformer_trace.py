@@ -18,12 +18,11 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Trace
-from attnviz.analysis.transformer_verification import TransformerRecomputation
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import TransformerTrace
 from attnviz.trace.storage import element_type
-from attnviz.trace.transformer_trace import ATTENTIONS, QUANTITIES, RECORDED
+from attnviz.trace.transformer_trace import ATTENTIONS, RECORDED
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES
 from tests.records import (
@@ -48,7 +47,6 @@ def test_quantities_list_every_array(trace: TransformerTrace) -> None:
     fields = [field.name for field in dataclasses.fields(TransformerTrace)]
     arrays = [name for name in fields if element_type(hints[name]) is not None]
     assert sorted(quantity.name for quantity in RECORDED) == sorted(arrays)
-    assert {field.name for field in dataclasses.fields(TransformerRecomputation)} <= set(QUANTITIES)
     trace.check_shapes()
 
 
