@@ -27,6 +27,7 @@ class HeadTrace:
     translated: ClassVar[bool] = True
     recurrent: ClassVar[bool] = False
     imported: ClassVar[bool] = False
+    has_maxout: ClassVar[bool] = False
     has_heads: ClassVar[bool] = True
 
     trace: TransformerTrace

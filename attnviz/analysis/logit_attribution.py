@@ -174,8 +174,8 @@ def _input_rows(
     From the rows of W_o, (cells, l), at the 0-based `steps` of the cells: (cells, n), (cells, c), (cells, m),
     (cells, m) and (cells,). Where the readout has no word, m is 0.
     """
-    kind, bias = trace.form["readout"], np.zeros(len(rows))
-    if kind == "maxout":
+    bias = np.zeros(len(rows))
+    if trace.has_maxout:
         once, places = np.unique(steps, return_inverse=True)
         parts = readout(trace, weights, once.tolist())
         # The logit's weights at the winning units, 0 at the losing ones: (cells, 2l).
@@ -186,12 +186,12 @@ def _input_rows(
         )
         words = weights["decoder.embedding.weight"][[trace.previous_ids[step] for step in steps]]
         return state, context, word, _float64(words), won @ parts.bias
-    if kind == "affine":
+    if trace.form["readout"] == "affine":
         bias = rows @ _float64(weights["decoder.readout.bias"])
         rows = rows @ _float64(weights["decoder.readout.weight"])
     n, context_size = trace.states.shape[1], trace.contexts.shape[1]
     state, context, word = np.split(rows, [n, n + context_size], axis=1)
-    words = trace.readouts[steps, n + context_size :] if kind == "joined" else word
+    words = trace.readouts[steps, n + context_size :] if trace.form["readout"] == "joined" else word
     return state, context, word, _float64(words), bias
 
 

@@ -172,7 +172,7 @@ class RecurrentVerifier(Verifier):
             pairs["energy sums"] = sums, recomputed["energies"][unmasked]
         if trace.attends_once:
             pairs |= self._posterior_pairs(step, with_heatmap_posterior=with_heatmap_posterior)
-        if trace.form["readout"] == "maxout":
+        if trace.has_maxout:
             maxout_inputs = readout_pairs(trace, self.weights, step)
             pairs["maxout pairs"] = maxout_inputs.reshape(-1, 2).max(axis=1), recomputed["readouts"]
         if trace.linear:

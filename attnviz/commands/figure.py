@@ -186,7 +186,7 @@ def run(options: argparse.Namespace) -> None:
 
         with locate_errors("--gold"):
             figure_options = replace(figure_options, gold=parse_gold_links(options.gold, trace.words()))
-    if trace.imported or not trace.recurrent:
+    if not trace.has_maxout:
         with_weights = uses_weights(trace, figure_options.picture)
         save(trace, options.output, figure_options, _weights(trace, options.model) if with_weights else None)
         return

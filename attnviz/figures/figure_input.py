@@ -198,7 +198,7 @@ RECURRENT = Requirement(
         )
     ),
 )
-RNNSEARCH = Requirement(lambda subject: subject.trace.recurrent and not subject.trace.imported, RECURRENT.sentence)
+RNNSEARCH = Requirement(lambda subject: subject.trace.has_maxout, RECURRENT.sentence)
 UNIT_LAYER = Requirement(
     RECURRENT.is_met,
     _reason(

@@ -72,6 +72,11 @@ class Aligned(SavedResult):
         return False
 
     @property
+    def has_maxout(self) -> bool:
+        """Whether logits are computed from a maxout layer."""
+        return False
+
+    @property
     @abstractmethod
     def attends(self) -> bool:
         """Whether the model has attention."""

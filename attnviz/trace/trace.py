@@ -383,6 +383,11 @@ class Trace(Record):
         return bool(self.form["directions"] == 2)
 
     @property
+    def has_maxout(self) -> bool:
+        """Whether the readout is a maxout layer, as in RNNsearch."""
+        return bool(self.form["readout"] == "maxout")
+
+    @property
     def linear(self) -> bool:
         """Whether a logit is exactly the sum of contributions of state, context and previous word."""
         return self.form["readout"] in LINEAR_READOUTS
@@ -453,7 +458,7 @@ class Trace(Record):
         """
         bounds.check_model(self.config)
         n, layers, lstm = int(self.config["hidden_size"]), int(self.form["layers"]), self.form["cell"] == "lstm"
-        halved = not self.imported and self.config["attention"] in HALVING_KINDS
+        halved = self.config["attention"] in HALVING_KINDS
         m = int(self.config.get("encoder_size", n // 2 if halved else n))
         annotation = int(self.form["directions"]) * m
         return {
@@ -476,7 +481,7 @@ class Trace(Record):
         """Print each quantity with symbol, shape, sizes, meaning and equation, to `file` or standard output."""
         absent = {name for names in GATES.values() for name in names} - {*GATES[self.form["cell"]]}
         absent |= set() if self.attends_once else {"likelihood", "log_likelihood", "posterior", "heatmap_posterior"}
-        absent |= set() if self.form["readout"] == "maxout" else {"maxout pairs"}
+        absent |= set() if self.has_maxout else {"maxout pairs"}
         absent |= set() if self.linear else {"attribution sums"}
         derived = [quantity for quantity in self.derived if quantity.name not in absent]
         print(table(self.arrays, derived, self.sizes()), file=file)

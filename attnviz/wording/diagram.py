@@ -59,7 +59,7 @@ def diagram_labels(trace: Trace) -> dict[str, str]:
         "state": gettext("previous state"),
         "previous": gettext("previous word"),
         "cell": str(trace.form["cell"]).upper(),
-        "maxout": "maxout" if trace.form["readout"] == "maxout" else gettext("joined"),
+        "maxout": "maxout" if trace.has_maxout else gettext("joined"),
         "hand": gettext("by hand"),
         "again": gettext("reused in the next step"),
         "stage": gettext("Stage {place}: {title}. {outcome}. Go to this stage."),

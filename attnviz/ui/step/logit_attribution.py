@@ -74,7 +74,7 @@ def _legend(trace: Trace) -> str:
         return gettext(
             "Each row adds its part of the logit to the running sum: a blue row raises the sum, a red row lowers it."
         )
-    if trace.form["readout"] != "maxout":
+    if not trace.has_maxout:
         return gettext(
             "Each row adds its part of the logit to the running sum: a blue row raises the sum, a red row lowers "
             'it. The grey bar on the left of a row is the attention weight of the <span class="encoder">source '

@@ -87,7 +87,7 @@ def _step_tables(
 
     For a recurrent translator with a maxout layer these are the tables of its stages, otherwise those of all figures.
     """
-    if not trace.recurrent or trace.form["readout"] != "maxout":
+    if not trace.has_maxout:
         return [
             (step_heading(trace, step, figure.title(subject)), figure.table(subject))
             for figure in figures.step_figures(subject).values()
