@@ -39,13 +39,13 @@ LINEAR_READOUTS = ("joined", "affine", "maxout")
 
 Maxout is linear once the larger of each pair is known.
 """
-IMPORTED: Mapping[str, Any] = {"readout_state": "current", "joiner": "@@", "writes_gates": True}
+_IMPORTED: Mapping[str, Any] = {"readout_state": "current", "joiner": "@@", "writes_gates": True}
 """The parts that all imported translators share; the others are in their configs.
 
 `joiner` ends a piece that continues in the next one (subword-nmt); SentencePiece needs none. `writes_gates`: the
 equations write out the recurrence's input and gates, since programs differ in them.
 """
-RNNSEARCH: Mapping[str, Any] = {
+_RNNSEARCH: Mapping[str, Any] = {
     "cell": "gru",
     "encoder_cell": "gru",
     "encoder_layers": 1,
@@ -71,5 +71,5 @@ RNNSEARCH: Mapping[str, Any] = {
 
 def form_of(config: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the `config` of a recurrent translator with the fields that its architecture fixes."""
-    fixed = IMPORTED if config.get("architecture") == "seq2seq" else RNNSEARCH
+    fixed = _IMPORTED if config.get("architecture") == "seq2seq" else _RNNSEARCH
     return {**fixed, **config}

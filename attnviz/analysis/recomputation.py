@@ -63,7 +63,7 @@ _PER_LAYER = ("layers", "projected", "rectified")
 """First states that begin each decoder layer with the last states of the encoder's layers."""
 
 
-class DecoderState(NamedTuple):
+class RecurrentState(NamedTuple):
     """State of the decoder between steps."""
 
     states: Array
@@ -92,7 +92,7 @@ def recompute(
 
     `interventions` on the attention apply as in the trace. `weights` maps parameter names to arrays.
     """
-    network = Network(weights, config)
+    network = RecurrentEquations(weights, config)
     encoded = network.encode(source_ids)
     first, keys = network.start(encoded), network.keys(encoded.annotations)
     state, steps = first, list[dict[str, Array]]()
@@ -100,7 +100,9 @@ def recompute(
         changes = interventions_at(interventions, i)
         step, state = network.step(encoded.annotations, keys, state, previous_id, changes)
         logits = network.logits(step["readouts"])
-        steps.append(step | {"logits": logits, "probabilities": softmax(logits), "entropy": entropy(step["alignment"])})
+        steps.append(
+            step | {"logits": logits, "probabilities": softmax(logits), "entropy": entropy_of(step["alignment"])}
+        )
     by_step = {name: np.stack([step[name] for step in steps]) for name in steps[0]}
     return by_step | {
         "annotations": encoded.annotations,
@@ -111,8 +113,8 @@ def recompute(
     }
 
 
-class Network:
-    """A recurrent translator: its weights in float64, by one set of names, and the equations of its parts."""
+class RecurrentEquations:
+    """The equations of a recurrent translator, with its weights in float64 by one set of names."""
 
     def __init__(self, weights: Weights, config: Mapping[str, Any]) -> None:
         """Take the weights by parameter name, and the config of the model."""
@@ -135,7 +137,7 @@ class Network:
         empty = np.zeros((max(len(source_ids) - len(read), 0), output.annotations.shape[1]))  # of padding
         return output._replace(annotations=np.concatenate([output.annotations, empty])[: len(source_ids)])
 
-    def start(self, encoded: RNNOutput) -> DecoderState:
+    def start(self, encoded: RNNOutput) -> RecurrentState:
         """Return the state before the first step: s_0 of all layers, with the cell states of an LSTM, and t_0 = 0."""
         first, lstm = self.form["first_state"], self.form["cell"] == "lstm"
         n = self.decoder["rnn.weight_hh_l0"].shape[1]
@@ -152,7 +154,7 @@ class Network:
                 ends = ends[len(ends) // 2 :] if first == "backward" else ends
                 state = np.tanh(self.decoder["bridge.weight"] @ ends + self.decoder["bridge.bias"])
             states = memories = np.repeat(state[None], int(self.form["layers"]), axis=0)
-        return DecoderState(states, memories if lstm else states[:0], np.zeros(n), np.zeros(len(encoded.annotations)))
+        return RecurrentState(states, memories if lstm else states[:0], np.zeros(n), np.zeros(len(encoded.annotations)))
 
     def _bridged(self, name: str, ends: Array, *, rectified: bool) -> Array:
         """Return W h + b of each layer's last states (L, 2m), or max(0, W s + b) of L m numbers of all, (L, n)."""
@@ -178,11 +180,11 @@ class Network:
         self,
         annotations: Array,
         keys: Array,
-        before: DecoderState,
+        before: RecurrentState,
         previous_id: int,
         interventions: Sequence[AttentionIntervention] = (),
         energies: Array | None = None,
-    ) -> tuple[dict[str, Array], DecoderState]:
+    ) -> tuple[dict[str, Array], RecurrentState]:
         """Return one step, named as in `trace.trace`, and the decoder's state after it.
 
         From annotations (Tx, 2m), keys (Tx, n'), the state `before`, the id of y_{i-1} and the step's `interventions`.
@@ -204,7 +206,9 @@ class Network:
         lstm = len(before.memories) > 0
         arrays["memories"] = np.stack([layer.memory for layer in layers]) if lstm else before.memories
         arrays["readouts"] = self.readout(arrays["contexts"], before.states[-1], state, word)
-        return arrays, DecoderState(arrays["layer_states"], arrays["memories"], arrays["readouts"], arrays["alignment"])
+        return arrays, RecurrentState(
+            arrays["layer_states"], arrays["memories"], arrays["readouts"], arrays["alignment"]
+        )
 
     def attend(
         self,
@@ -241,7 +245,7 @@ class Network:
             inputs = np.maximum(inputs @ self.decoder["combine.weight"].T + self.decoder["combine.bias"], 0)
         return inputs
 
-    def layers(self, inputs: Array, before: DecoderState) -> list[CellOutput]:
+    def layers(self, inputs: Array, before: RecurrentState) -> list[CellOutput]:
         """Return the output of every layer of the decoder, from x_i (..., input size)."""
         layers = list[CellOutput]()
         memories = before.memories if len(before.memories) else before.states
@@ -279,14 +283,14 @@ class Network:
         logits: Array = readouts @ self.decoder["output.weight"].T + self.decoder["output.bias"]
         return logits
 
-    def maxout_inputs_of(self, contexts: Array, before: DecoderState, word: Array) -> Array:
+    def maxout_inputs_of(self, contexts: Array, before: RecurrentState, word: Array) -> Array:
         """Return t~_i, (..., 2l), of RNNsearch with other contexts (..., c) in a step after the state `before`."""
         state = before.states[-1]
         if self.form["readout_state"] == "current":
             state = self.layers(self.inputs(word, contexts), before)[-1].state
         return self.maxout_input(contexts, state, word)
 
-    def log_likelihood(self, annotations: Array, before: DecoderState, word: Array, piece: int) -> Array:
+    def log_likelihood(self, annotations: Array, before: RecurrentState, word: Array, piece: int) -> Array:
         """Return log p(y_i = piece | s_{i-1}, y_{i-1}, c = h_j), (Tx,): the step with each annotation as its context.
 
         From annotations (Tx, 2m), the state `before` and E y_{i-1} (m,).
@@ -296,7 +300,7 @@ class Network:
     def heatmap_posterior(
         self,
         annotations: Array,
-        states: Sequence[DecoderState],
+        states: Sequence[RecurrentState],
         words: Sequence[Array],
         pieces: Sequence[int],
         alignment: Array,
@@ -316,7 +320,7 @@ class Network:
         columns = softmax(scores).sum(axis=0) + 1e-6
         return softmax(scores - 0.5 * np.log(columns))
 
-    def _terms_of_winners(self, annotations: Array, before: DecoderState, word: Array, alignment: Array) -> Array:
+    def _terms_of_winners(self, annotations: Array, before: RecurrentState, word: Array, alignment: Array) -> Array:
         """Return what each annotation with weight 1 adds to t_i, (Tx, l), through the step's maxout winners."""
         first = self.maxout_inputs_of(alignment @ annotations, before, word).reshape(-1, 2)
         wins = np.stack([first[:, 0] >= first[:, 1], first[:, 0] < first[:, 1]], axis=1)
@@ -356,7 +360,7 @@ def log_softmax(logits: Array) -> Array:
     return result
 
 
-def entropy(alignment: Array) -> Array:
+def entropy_of(alignment: Array) -> Array:
     """Return H = -sum_j alpha_j log2 alpha_j, in bits: (Tx,) to ()."""
     positive = alignment[alignment > 0]
     return np.asarray(-(positive @ np.log(positive)) / np.log(2))

@@ -25,7 +25,7 @@ from attnviz.analysis.logit_attribution import logit_attributions
 from attnviz.analysis.logit_attribution import pairs as readout_pairs
 from attnviz.analysis.measures import coverage, entropy
 from attnviz.analysis.posterior import bayes, posterior_of
-from attnviz.analysis.recomputation import DecoderState, Network, Weights, log_softmax, softmax
+from attnviz.analysis.recomputation import RecurrentEquations, RecurrentState, Weights, log_softmax, softmax
 from attnviz.analysis.scorers import scorer_of
 from attnviz.trace import Trace
 from attnviz.trace.interventions import forced_words, interventions_at
@@ -144,7 +144,7 @@ class RecurrentVerifier(Verifier):
         """Take the trace and the weights of its model, as the parent class."""
         super().__init__(trace, weights)
         self.missing = scorer_of(trace.config).missing
-        self._network = Network(weights, trace.config)
+        self._network = RecurrentEquations(weights, trace.config)
         self._annotations = _float64(trace.annotations)
 
     def pairs(self, step: int, pieces: Sequence[int] = (), *, with_heatmap_posterior: bool = False) -> Pairs:
@@ -164,7 +164,7 @@ class RecurrentVerifier(Verifier):
         pairs |= {name: (displayed[name], expected[name]) for name in expected}
         pairs["top_probabilities"] = trace.top_probabilities[step], softmax(logits)[trace.top_ids[step]]
         pairs["log_probabilities"] = trace.log_probabilities[step], log_softmax(logits)[trace.target_ids[step]]
-        pairs["entropy"] = entropy(trace.alignment[step]), recomputation.entropy(recomputed["alignment"])
+        pairs["entropy"] = entropy(trace.alignment[step]), recomputation.entropy_of(recomputed["alignment"])
         pairs["coverage"] = coverage(trace.alignment), self._alignment.sum(axis=0)
         if trace.attends and not self.missing:
             unmasked = np.flatnonzero(np.isfinite(recomputed["energies"]))  # masked ones are -inf, not their units' sum
@@ -235,14 +235,14 @@ class RecurrentVerifier(Verifier):
         return pairs
 
     @cached_property
-    def _before(self) -> list[DecoderState]:
+    def _before(self) -> list[RecurrentState]:
         """The recorded state of the decoder before every step."""
         trace = self.trace
         readouts = np.concatenate([np.zeros_like(trace.readouts[:1]), trace.readouts[:-1]])
         states = np.concatenate([trace.initial_states[None], trace.layer_states[:-1]])
         memories = np.concatenate([trace.initial_memories[None], trace.memories[:-1]])
         parts = map(_float64, (states, memories, readouts, trace.previous_alignment))
-        return [DecoderState(*rows) for rows in zip(*parts, strict=True)]
+        return [RecurrentState(*rows) for rows in zip(*parts, strict=True)]
 
     @cached_property
     def _steps(self) -> list[dict[str, Array]]:

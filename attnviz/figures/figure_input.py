@@ -198,7 +198,7 @@ RECURRENT = Requirement(
         )
     ),
 )
-RNNSEARCH = Requirement(lambda subject: subject.trace.has_maxout, RECURRENT.sentence)
+MAXOUT_READOUT = Requirement(lambda subject: subject.trace.has_maxout, RECURRENT.sentence)
 UNIT_LAYER = Requirement(
     RECURRENT.is_met,
     _reason(
@@ -219,7 +219,7 @@ LINEAR_READOUT = Requirement(
     ),
 )
 SINGLE_ATTENTION = Requirement(
-    RNNSEARCH.is_met,
+    MAXOUT_READOUT.is_met,
     _reason(
         lambda: gettext(
             "This model is a transformer: each step has many attention distributions and no single context "

@@ -58,10 +58,10 @@ from attnviz.figures.figure_input import (
     IMPORTED_ATTENTION,
     INTERVENTION,
     LINEAR_READOUT,
+    MAXOUT_READOUT,
     PERTURBATION_WEIGHTS,
     POSTERIOR_WEIGHTS,
     RECURRENT,
-    RNNSEARCH,
     SCORE_VECTOR,
     SINGLE_ATTENTION,
     TRANSLATION,
@@ -268,7 +268,7 @@ STEP_FIGURES: dict[str, StepFigure] = {
         (RECURRENT, ATTENTION),
     ),
     "state": StepFigure(lambda _: gettext("State"), STATE, _table(state_table), (RECURRENT,)),
-    "maxout": StepFigure(lambda _: gettext("Maxout"), MAXOUT, _maxout_table, (RNNSEARCH,), uses_weights=True),
+    "maxout": StepFigure(lambda _: gettext("Maxout"), MAXOUT, _maxout_table, (MAXOUT_READOUT,), uses_weights=True),
     "products": StepFigure(
         lambda _: gettext("Score, unit by unit"),
         PRODUCTS,
@@ -327,7 +327,7 @@ STEP_FIGURES: dict[str, StepFigure] = {
         lambda _: gettext("What changed"),
         CHANGE,
         lambda subject: step_change_table(subject.change),
-        (RNNSEARCH, INTERVENTION),
+        (MAXOUT_READOUT, INTERVENTION),
     ),
 }
 """Every figure of a step, by name, in the order of the equations.

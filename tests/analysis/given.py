@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from attnviz import Translator
-from attnviz.analysis.recomputation import DecoderState, Network, softmax
+from attnviz.analysis.recomputation import RecurrentEquations, RecurrentState, softmax
 from attnviz.network.config import READOUT_STATES
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
@@ -44,7 +44,7 @@ def forced_trace(
 
 def step_probabilities(trace: Trace, weights: Weights, step: int, row: Array) -> Array:
     """Return p(w), (K,), of one step of the recomputation's decoder under the attention weights `row`, (Tx,)."""
-    network = Network(weights, trace.config)
+    network = RecurrentEquations(weights, trace.config)
     annotations = network.encode(trace.source_ids).annotations
     given = [ReplaceWeights(tuple(row.tolist()), step=step)]
     before, previous_id = state_before(trace, step), trace.previous_ids[step]
@@ -52,10 +52,10 @@ def step_probabilities(trace: Trace, weights: Weights, step: int, row: Array) ->
     return softmax(network.logits(arrays["readouts"]))
 
 
-def state_before(trace: Trace, step: int) -> DecoderState:
+def state_before(trace: Trace, step: int) -> RecurrentState:
     """Return the recorded state of the decoder of RNNsearch before a 0-based step."""
     state = trace.previous_states[[step]].astype(np.float64)
-    return DecoderState(state, state[:0], np.zeros(0), trace.previous_alignment[step].astype(np.float64))
+    return RecurrentState(state, state[:0], np.zeros(0), trace.previous_alignment[step].astype(np.float64))
 
 
 def deviation(values: NDArray[Any], expected: Array) -> float:

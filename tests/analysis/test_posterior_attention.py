@@ -22,7 +22,7 @@ from tests.strategies import FEW
 
 def recomputed(trace: Trace, weights: Weights) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return log likelihood, posterior and the heatmap's posterior, (Ty, Tx) each, by the recomputation."""
-    network, annotations = again.Network(weights, trace.config), trace.annotations.astype(np.float64)
+    network, annotations = again.RecurrentEquations(weights, trace.config), trace.annotations.astype(np.float64)
     states = [state_before(trace, step) for step in range(len(trace.target_ids))]
     words, prior = [network.word(piece) for piece in trace.previous_ids], trace.alignment.astype(np.float64)
     logarithms = np.stack(

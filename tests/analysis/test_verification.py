@@ -227,7 +227,7 @@ def test_errors_of_the_verifier_are_not_reported_as_misfit(
     def broken(*operands: object) -> None:
         raise ValueError("a defect")
 
-    monkeypatch.setattr("attnviz.analysis.recomputation.Network.logits", broken)
+    monkeypatch.setattr("attnviz.analysis.recomputation.RecurrentEquations.logits", broken)
     with pytest.raises(ValueError, match="a defect"):
         verifier.verify(0)
 

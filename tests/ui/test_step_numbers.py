@@ -148,7 +148,7 @@ def test_weights_of_another_kind_fail_verification_and_defects_raise(
     def broken(*arguments: object) -> None:
         raise ValueError("a defect of the program")
 
-    monkeypatch.setattr("attnviz.analysis.recomputation.Network.logits", broken)
+    monkeypatch.setattr("attnviz.analysis.recomputation.RecurrentEquations.logits", broken)
     monkeypatch.setattr(
         "attnviz.ui.shared_payloads._PAYLOADS", LRUCache(1, size=len)
     )  # empty: other tests have filled it
