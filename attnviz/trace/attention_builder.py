@@ -41,7 +41,7 @@ def checked_pieces(
     *,
     normalise: bool,
 ) -> tuple[Pieces, Pieces, NDArray[np.float64]]:
-    """Return the pieces of both sides and the weights; arguments as for `attention_record.attention`.
+    """Return the pieces of both sides and the weights (..., Ty, Tx); arguments as for `attention_record.attention`.
 
     What was assumed or changed is added to the `remarks`. Raise AttnvizError, naming what was found, where tokens and
     numbers do not fit.
