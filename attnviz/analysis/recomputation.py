@@ -9,8 +9,7 @@ Symbols and sizes are those of `trace.trace`.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,15 +20,7 @@ from numpy.typing import NDArray
 from attnviz import model_folder
 from attnviz.analysis.scorers import scorer_of
 from attnviz.text import BOS
-from attnviz.trace.interventions import (
-    AttentionIntervention,
-    ExcludePosition,
-    Intervention,
-    ReplaceEnergies,
-    ReplaceWeights,
-    Temperature,
-    interventions_at,
-)
+from attnviz.trace.interventions import AttentionIntervention, Intervention, changed_energies, interventions_at
 
 Array = NDArray[np.float64]
 Weights = Mapping[str, NDArray[Any]]
@@ -260,24 +251,6 @@ def _entropy(alignment: Array) -> Array:
 def submodule_weights(weights: Weights, prefix: str) -> dict[str, NDArray[Any]]:
     """Return the arrays whose names begin with `prefix`, by the rest of their names."""
     return {name.removeprefix(prefix): value for name, value in weights.items() if name.startswith(prefix)}
-
-
-def changed_energies(energies: Array, interventions: Iterable[AttentionIntervention]) -> Array:
-    """Return the energies (Tx,) after the interventions, applied in order."""
-    for intervention in interventions:
-        match intervention:
-            case ReplaceWeights(weights=row):
-                with np.errstate(divide="ignore"):
-                    energies = np.log(np.asarray(row, dtype=np.float64))
-            case ReplaceEnergies(energies=row):
-                energies = np.asarray(row, dtype=np.float64)
-            case Temperature(temperature=math.inf):
-                energies = np.where(np.isneginf(energies), energies, 0.0)
-            case Temperature(temperature=temperature):
-                energies = energies / temperature
-            case ExcludePosition(position=position):
-                energies = np.where(np.arange(len(energies)) == position, -np.inf, energies)
-    return energies
 
 
 def log_likelihood(

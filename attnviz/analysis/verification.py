@@ -27,7 +27,6 @@ from attnviz.analysis.measures import coverage, entropy
 from attnviz.analysis.posterior import bayes, posterior_of
 from attnviz.analysis.recomputation import (
     attend,
-    changed_energies,
     decode_with_alignment,
     encode,
     log_softmax,
@@ -36,7 +35,7 @@ from attnviz.analysis.recomputation import (
 )
 from attnviz.analysis.scorers import scorer_of
 from attnviz.trace import Trace
-from attnviz.trace.interventions import forced_words, interventions_at
+from attnviz.trace.interventions import changed_energies, forced_words, interventions_at
 from attnviz.trace.trace import RECORDED
 
 Array = NDArray[np.float64]

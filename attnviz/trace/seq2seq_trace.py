@@ -132,7 +132,7 @@ class Seq2SeqTrace(Recurrent):
     step. The config is a `Seq2SeqConfig`, which says of which form the parts of the network are.
     """
 
-    saved_as: ClassVar[storage.FileFormat] = storage.FileFormat("attnviz-seq2seq-trace", 3)
+    saved_as: ClassVar[storage.FileFormat] = storage.FileFormat("attnviz-seq2seq-trace", 4)
     arrays: ClassVar[tuple[Quantity, ...]] = RECORDED
     imported: ClassVar[bool] = True
 

@@ -256,7 +256,7 @@ class Trace(Recurrent):
     `ModelConfig`.
     """
 
-    saved_as: ClassVar[storage.FileFormat] = storage.FileFormat("attnviz-trace", 5)
+    saved_as: ClassVar[storage.FileFormat] = storage.FileFormat("attnviz-trace", 6)
     arrays: ClassVar[tuple[Quantity, ...]] = RECORDED
     derived: ClassVar[tuple[Quantity, ...]] = DERIVED
 

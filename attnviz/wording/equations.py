@@ -11,12 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.recomputation import changed_energies
 from attnviz.languages import gettext
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.trace import Record, Recurrent, Seq2SeqTrace, Trace
 from attnviz.trace.aligned import AttentionMatrix
-from attnviz.trace.interventions import interventions_at
+from attnviz.trace.interventions import changed_energies, interventions_at
 from attnviz.wording.numbers import NEW_LINE, aligned, coloured, number, safe_text, vector
 from attnviz.wording.scorers import NEW, OLD, fill_placeholders, terms, texts_of
 
