@@ -80,10 +80,8 @@ def consequence_payload(view: View, request: Any) -> dict[str, Any]:
 def _probability(other: Trace, trace: Trace, step: int) -> float | None:
     """Return the probability in `other` of the piece that `trace` writes at 0-based `step`, after the same pieces.
 
-    None where the pieces before it differ, or where it is not among the likeliest pieces, which a trace records.
+    None where it is not among the likeliest pieces, which a trace records.
     """
-    if other.target_ids[:step] != trace.target_ids[:step]:
-        return None
     places = np.flatnonzero(other.top_ids[step] == trace.target_ids[step])
     return float(other.top_probabilities[step][places[0]]) if len(places) else None
 
