@@ -120,7 +120,7 @@ def requested_intervention(view: View, payload: object) -> Intervention:
 
 
 def _write_typed_word(view: View, step: int, text: str) -> ForceWords:
-    """Return the change that writes a typed word at `step` instead of the rest of the word there."""
+    """Return the intervention that writes a typed word at `step` instead of the rest of the word there."""
     tokenizer = tokenizer_of(view.trace)
     if tokenizer is None:
         raise AttnvizError(gettext("You can type a word only if the model that made this translation is installed."))
@@ -160,27 +160,25 @@ def borrowed_row(trace: Trace, step: int, lender: str, of: str) -> NDArray[np.fl
     from 0; for "model" its name, and it force-decodes the same translation. "posterior" needs none. Raise AttnvizError
     if there are no such weights.
     """
-    if lender == "step":
-        if of not in map(str, range(len(trace.target_ids))):
-            raise AttnvizError(gettext("The step whose weights you want to borrow does not exist."))
-        row = trace.alignment[int(of)].astype(np.float64)
-    elif lender == "posterior":
-        posterior = posterior_of(trace)
-        if posterior is None:
-            raise AttnvizError(
-                gettext(
-                    "Posterior attention cannot be computed: the model that made this translation is not installed."
+    match lender:
+        case "step":
+            if of not in map(str, range(len(trace.target_ids))):
+                raise AttnvizError(gettext("The step whose weights you want to borrow does not exist."))
+            return np.asarray(trace.alignment[int(of)], np.float64)
+        case "posterior":
+            posterior = posterior_of(trace)
+            if posterior is None:
+                raise AttnvizError(
+                    gettext(
+                        "Posterior attention cannot be computed: the model that made this translation is not installed."
+                    )
                 )
-            )
-        row = posterior[step]
-    elif lender == "links":
-        row = weights_from_links(trace, step, parse_pharaoh(of))
-    elif lender == "model" and of in lenders(trace):
-        row = weights_from_trace(trace, step, _force_decoded(trace, of))
-    else:
-        raise AttnvizError(gettext("No installed model with attention has the requested name."))
-    weights: NDArray[np.float64] = row / row.sum()
-    return weights
+            return np.asarray(posterior[step], np.float64)
+        case "links":
+            return weights_from_links(trace, step, parse_pharaoh(of))
+        case "model" if of in lenders(trace):
+            return weights_from_trace(trace, step, _force_decoded(trace, of))
+    raise AttnvizError(gettext("No installed model with attention has the requested name."))
 
 
 def _force_decoded(trace: Trace, model: str) -> Trace:
