@@ -30,7 +30,7 @@ from attnviz.network.seq2seq import Seq2SeqMemory, Seq2SeqStepDecoder
 from attnviz.network.transformer import AttentionOutput, TransformerStepDecoder
 from attnviz.text import BOS
 from attnviz.trace import STORED_CANDIDATES, Record, Trace, TransformerTrace
-from attnviz.trace.interventions import ForceWord, Intervention, check_interventions
+from attnviz.trace.interventions import ForceWords, Intervention, check_interventions
 from attnviz.trace.storage import LARGEST
 
 
@@ -285,7 +285,7 @@ def _check_only_words(
     interventions: Sequence[Intervention], source_pieces: int, network: Network, message: str
 ) -> None:
     """Raise AttnvizError, with the message `message`, unless all interventions are valid forced words."""
-    if not all(isinstance(one, ForceWord) for one in interventions):
+    if not all(isinstance(one, ForceWords) for one in interventions):
         raise AttnvizError(message)
     check_interventions(
         interventions, source_pieces=source_pieces, vocabulary_size=network.config.vocabulary_size, attends=False

@@ -127,7 +127,7 @@ class TransformerTrace(HeadViews, Record):
     vocabulary's size. Layers and heads count from 0. The config is a `TransformerConfig`.
     """
 
-    saved_as: ClassVar[storage.FileFormat] = storage.FileFormat("attnviz-transformer-trace", 2)
+    saved_as: ClassVar[storage.FileFormat] = storage.FileFormat("attnviz-transformer-trace", 3)
     architectures: ClassVar[tuple[str, ...]] = ("transformer",)
     arrays: ClassVar[tuple[Quantity, ...]] = RECORDED
     has_heads: ClassVar[bool] = True

@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol, get_args
 
 from attnviz.analysis.gold import GoldLinks
 from attnviz.trace import Trace, WhatIfs
-from attnviz.trace.changes import TranslatorArguments
+from attnviz.trace.what_ifs import TranslatorArguments
 
 DetailLevel = Literal["idea", "numbers", "everything"]
 DETAIL_LEVELS: tuple[DetailLevel, ...] = get_args(DetailLevel)

@@ -15,7 +15,7 @@ from attnviz.analysis.recomputation import softmax
 from attnviz.languages import gettext
 from attnviz.text import join_pieces
 from attnviz.trace import Aligned, Record, Trace
-from attnviz.trace.interventions import ForceWord
+from attnviz.trace.interventions import ForceWords
 from attnviz.wording.labels import quoted_name, subscript, word_share_text
 from attnviz.wording.numbers import decimal, percent, shown_difference
 from attnviz.wording.scorers import texts_of
@@ -253,7 +253,7 @@ def word_outcome(trace: Record, step: int, name: Callable[[str], str] = quoted_n
 def was_forced(trace: Record, step: int) -> bool:
     """Return whether the piece of 0-based `step` was forced, and not only kept by a change at a later step."""
     return trace.search.method == "forced" or any(
-        isinstance(one, ForceWord) and one.step == step and not one.kept for one in trace.interventions
+        isinstance(one, ForceWords) and step in one.steps and not one.kept for one in trace.interventions
     )
 
 

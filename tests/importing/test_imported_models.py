@@ -32,7 +32,7 @@ from attnviz.checkpoint import load_model
 from attnviz.commands.program import main
 from attnviz.model_folder import EVERY_FILE, load_weights, model_folders
 from attnviz.trace import Trace, WhatIfs
-from attnviz.trace.interventions import ExcludePosition, ForceWord
+from attnviz.trace.interventions import ExcludePosition, ForceWords
 from attnviz.wording.diagram import diagram_terms
 from tests.analysis.given import verified_names, verified_quantities
 from tests.conftest import REPOSITORY
@@ -98,7 +98,7 @@ def test_logits_equal_peer_logits_in_torch_and_numpy(tmp_path: Path, kind: joey_
 def test_every_number_is_verified_and_saved(tmp_path: Path, kind: joey_nmt.Kind | None) -> None:
     _, made = _import_peer(tmp_path, kind)
     translator, weights, (source, target) = Translator.load(made, device="cpu"), load_weights(made), _texts(kind)
-    for options in ({}, {"beam": 3}, {"target": target}, {"interventions": [ForceWord(5, 0)]}):
+    for options in ({}, {"beam": 3}, {"target": target}, {"interventions": [ForceWords((5,), 0)]}):
         trace: Any = translator.translate(source, **options)  # type: ignore[arg-type]
         assert trace.imported
         assert WhatIfs.from_json(trace.to_json()).first.fingerprint == trace.fingerprint
@@ -268,7 +268,7 @@ def test_attention_cannot_be_changed_but_words_can(tmp_path: Path, snapshot: Sna
     with pytest.raises(AttnvizError) as error:
         translator.translate("ein mann", interventions=[ExcludePosition(0)])
     assert plain(error.value, tmp_path) == snapshot
-    assert translator.translate("ein mann", interventions=[ForceWord(6, 0)]).target_ids[0] == 6
+    assert translator.translate("ein mann", interventions=[ForceWords((6,), 0)]).target_ids[0] == 6
 
 
 def test_half_option_rounds_weights_to_float16(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ from attnviz.importing.unsupported import RESAVED_VOCABULARIES, opennmt_way_out
 from attnviz.model_folder import load_weights
 from attnviz.text import EOS, PAD, UNK
 from attnviz.trace import WhatIfs
-from attnviz.trace.interventions import ForceWord
+from attnviz.trace.interventions import ForceWords
 from tests.analysis.given import verified_names, verified_quantities
 from tests.importing import d2l_book, fairseq_lstm, opennmt_py, pytorch_tutorial_2017
 from tests.snapshots import plain, without_numbers
@@ -158,7 +158,7 @@ def test_sentences_of_a_batch_are_translated_as_alone(tmp_path: Path, case: Case
 def test_every_number_is_verified_and_saved(tmp_path: Path, case: Case) -> None:
     _, made = _import(tmp_path, case)
     translator, weights = Translator.load(made, device="cpu"), load_weights(made)
-    for options in ({"beam": 3}, {"target": case.pair[1]}, {"interventions": [ForceWord(5, 0)]}):
+    for options in ({"beam": 3}, {"target": case.pair[1]}, {"interventions": [ForceWords((5,), 0)]}):
         trace: Any = translator.translate(case.pair[0], **options)
         assert trace.imported
         assert WhatIfs.from_json(trace.to_json()).first.fingerprint == trace.fingerprint

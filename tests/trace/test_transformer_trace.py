@@ -179,7 +179,7 @@ def _looking_ahead(record: dict[str, Any]) -> None:
 
 DAMAGE: dict[str, Damage] = {
     "no mark": lambda r: r.pop("format"),
-    "a newer version": lambda r: r.update(version=3),
+    "a newer version": lambda r: r.update(version=99),
     "no weights": lambda r: r.pop("cross_weights"),
     "a piece too few": lambda r: r["source_pieces"].pop(),
     "weights a number": lambda r: r.update(encoder_weights=3),

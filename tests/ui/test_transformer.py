@@ -20,9 +20,8 @@ from attnviz.export.files import FigureOptions, contents
 from attnviz.installed_models import installed_models
 from attnviz.network import DecomposableConfig, TransformerConfig
 from attnviz.text import Tokenizer
-from attnviz.trace import TransformerTrace, WhatIf
-from attnviz.trace.changes import UniformAttention, WriteWords
-from attnviz.trace.what_ifs import encode_what_ifs
+from attnviz.trace import TransformerTrace
+from attnviz.trace.interventions import ForceWords, Temperature
 from attnviz.translator import Translator
 from attnviz.ui.toolbar.downloads import pictures
 from attnviz.ui.view import View
@@ -44,6 +43,7 @@ from tests.ui.shown_payloads import (
     shown_equations,
     texts,
 )
+from tests.what_if_links import link
 
 LAYERS, HEADS = 2, 3
 NAME = "a-transformer"
@@ -219,7 +219,7 @@ def test_switching_to_a_recurrent_model_and_back_restores_the_page(transformer: 
 
 def test_another_word_can_be_written_and_is_verified(trace: TransformerTrace, page: Run) -> None:
     piece = next(int(one) for one in trace.top_ids[1] if one > 3 and one != trace.target_ids[1])
-    app = page(**LINK, what_ifs=encode_what_ifs([WhatIf(0, WriteWords(1, (piece,)))]), what_if="1", heads="1.2")
+    app = page(**LINK, what_ifs=link(ForceWords((piece,), 1)), what_if="1", heads="1.2")
     assert not app.exception
     assert mounted(app, "other_word")
     (cards,) = mounted(app, "what_ifs")
@@ -228,7 +228,7 @@ def test_another_word_can_be_written_and_is_verified(trace: TransformerTrace, pa
 
 
 def test_attention_intervention_is_refused(transformer: Path, page: Run, snapshot: SnapshotAssertion) -> None:
-    app = page(**LINK, what_ifs=encode_what_ifs([WhatIf(0, UniformAttention(0))]), what_if="1")
+    app = page(**LINK, what_ifs=link(Temperature(2.0, 0)), what_if="1")
     assert panel_texts(app, "what_if_problem") == snapshot
     assert mounted(app, "what_ifs")[0]["cards"] == []
 

@@ -23,7 +23,8 @@ from attnviz.figures.registry import STEP_FIGURES
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.trace import Trace, WhatIf
-from attnviz.trace.changes import Change, FreezeContext, SetTemperature
+from attnviz.trace.interventions import ReplaceWeights, Temperature
+from attnviz.trace.what_ifs import whole_weights
 from attnviz.ui.chrome import Page
 from attnviz.ui.components.chart import chart, inline_chart, steady_payload
 from attnviz.ui.components.findings import findings_panel, inline_findings
@@ -67,9 +68,8 @@ from attnviz.ui.view import DetailLevel, View, shows
 from attnviz.wording.imported_attention import missing_values_reason, side_names
 from attnviz.wording.what_if import mean_context_name, words_with_changes
 
-CHANGES: dict[str, Change] = {"first": FreezeContext(0), "mean": SetTemperature(math.inf)}
-"""The changes that give all steps one vector, by choice: that of the first step, or the mean of the annotations."""
-
+_EXACT = 10**6
+"""Sum of the weights of the first step for all steps: so many that the first step itself does not change."""
 _NARROWEST = 640
 """Pixels of the attributions side by side, in which their captions fit; a narrower window scrolls them."""
 PICTURES = ("look", "energy", "softmax")
@@ -170,20 +170,27 @@ def _outcome_html(trace: Trace, parent: Trace) -> str:
 
 def _current(view: View) -> str:
     """Return the choice that the current what-if is, or "each"."""
-    change = view.what_ifs.what_ifs[view.number - 1].change if view.what_ifs and view.number else None
-    return next((name for name, one in CHANGES.items() if one == change), "each")
+    match view.what_ifs.what_ifs[view.number - 1].intervention if view.what_ifs and view.number else None:
+        case ReplaceWeights(step=None, lender="step", of="0"):
+            return "first"
+        case Temperature(temperature=math.inf, step=None):
+            return "mean"
+    return "each"
 
 
 def _choose(view: View, key: str) -> None:
-    """Show the translation of which one of `CHANGES` is made, or the what-if that makes the chosen one."""
+    """Show the translation in which all steps get the chosen vector, or for "each" the translation before."""
     session, current, chosen = st.session_state, _current(view), st.session_state[key]
     if view.what_ifs is None or chosen == current:
         return
     base = view.number if current == "each" else view.what_ifs.what_ifs[view.number - 1].parent
     stored = stored_what_ifs(session, view.id)
-    session[view.key(WHAT_IFS)] = (
-        stored.showing(base) if chosen == "each" else stored.adding(WhatIf(base, CHANGES[chosen]))
-    )
+    if chosen == "each":
+        session[view.key(WHAT_IFS)] = stored.showing(base)
+        return
+    weights = whole_weights(view.what_ifs.trace(base).alignment[0], _EXACT)
+    frozen = ReplaceWeights(weights, None, "step", "0")
+    session[view.key(WHAT_IFS)] = stored.adding(WhatIf(base, frozen if chosen == "first" else Temperature(math.inf)))
 
 
 @st.fragment
