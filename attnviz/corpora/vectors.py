@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,11 +14,10 @@ from numpy.typing import NDArray
 from pyarrow import parquet
 
 from attnviz.analysis.neighbours import MOST_VECTORS, VECTOR_KINDS, VectorKind, VectorPair, Vectors
-from attnviz.corpora.forced_decoding import force_decode
-from attnviz.corpora.row import pieces_of
-from attnviz.decoding import sentence_ids, target_ids
 from attnviz.errors import AttnvizError
+from attnviz.evaluation.forced import EncodedPair, force_decode, pieces_of
 from attnviz.network import RNNsearch
+from attnviz.text import Tokenizer
 from attnviz.translator import Translator
 
 Texts = tuple[int, str, str]
@@ -83,7 +83,7 @@ def vectors_of_pairs(
             "compare."
         )
     collected = _Collected()
-    for batch in _batches(translator, pairs):
+    for batch in _batches(translator.tokenizer, pairs):
         for pair, arrays in _vectors_of_batch(translator, batch):
             if any(collected.sizes[kind] + len(part) > most for kind, part in arrays.items()):
                 return _vectors_of(translator, collected)
@@ -113,14 +113,14 @@ def _sample_of_table(table: Path, most: int) -> Iterator[Texts]:
     yield from (texts for texts in sample if texts is not None)
 
 
-def _batches(translator: Translator[Any], pairs: Iterable[Texts]) -> Iterator[list[tuple[Texts, list[int], list[int]]]]:
-    batch: list[tuple[Texts, list[int], list[int]]] = []
-    for texts in pairs:
-        try:
-            ids = sentence_ids(translator.tokenizer, texts[1]), target_ids(translator.tokenizer, texts[2])
-        except AttnvizError:
-            continue
-        batch.append((texts, *ids))
+Numbered = tuple[int, EncodedPair]
+
+
+def _batches(tokenizer: Tokenizer, pairs: Iterable[Texts]) -> Iterator[list[Numbered]]:
+    batch: list[Numbered] = []
+    for number, source, target in pairs:
+        with contextlib.suppress(AttnvizError):  # blank or too long
+            batch.append((number, EncodedPair.of(tokenizer, source, target)))
         if len(batch) == _BATCH:
             yield batch
             batch = []
@@ -130,27 +130,23 @@ def _batches(translator: Translator[Any], pairs: Iterable[Texts]) -> Iterator[li
 
 @torch.inference_mode()
 def _vectors_of_batch(
-    translator: Translator[Any], batch: Sequence[tuple[Texts, list[int], list[int]]]
+    translator: Translator[Any], batch: Sequence[Numbered]
 ) -> Iterator[tuple[VectorPair, dict[VectorKind, NDArray[np.float16]]]]:
     """Yield each pair with its vectors."""
-    sources, targets = [source for _, source, _ in batch], [target for *_, target in batch]
-    decoded = force_decode(translator, sources, targets)
+    decoded = force_decode(translator, [pair for _, pair in batch])
     steps = decoded.steps
     assert steps is not None  # `vectors_of_pairs` checks the model
     new_states = torch.cat([steps.states, steps.last], 1)[:, 1:]
     contexts = torch.from_numpy(decoded.alignment).to(steps.annotations) @ steps.annotations
-    for row, ((number, source, target), source_pieces, target_pieces) in enumerate(batch):
-        rows, columns = len(target_pieces), len(source_pieces)
-        surfaces = [
-            pieces_of(translator.tokenizer, ids, text)[1]
-            for ids, text in ((source_pieces, source), (target_pieces, target))
-        ]
+    for row, (number, pair) in enumerate(batch):
+        _, source_surfaces = pieces_of(translator.tokenizer, pair.source, pair.source_text)
+        _, target_surfaces = pieces_of(translator.tokenizer, pair.target, pair.target_text)
         yield (
-            VectorPair(number, source, target, *surfaces),
+            VectorPair(number, pair.source_text, pair.target_text or "", source_surfaces, target_surfaces),
             {
-                "state": _float16(new_states[row, :rows]),
-                "context": _float16(contexts[row, :rows]),
-                "annotation": _float16(steps.annotations[row, :columns]),
+                "state": _float16(new_states[row, : len(pair.target)]),
+                "context": _float16(contexts[row, : len(pair.target)]),
+                "annotation": _float16(steps.annotations[row, : len(pair.source)]),
             },
         )
 
