@@ -17,7 +17,7 @@ from attnviz.analysis.alignment_error import LinkScore, PairAgreement
 from attnviz.analysis.gold import word_links
 from attnviz.analysis.measures import coverage
 from attnviz.corpora.columns import ATTENTION_SCHEMA
-from attnviz.corpora.job import TableMetadata, with_metadata
+from attnviz.corpora.job import MOST_NAMED, TableMetadata
 from attnviz.corpora.row import attention_measures, remarks_of, word_columns
 from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext
@@ -59,8 +59,8 @@ def attention_table(
         rows.append(row)
         digest.update(record.fingerprint.encode())
         advance(len(rows))
-    metadata = TableMetadata(digest.hexdigest(), "", {}, len(records), len(rows), len(blank), blank)
-    return with_metadata(pa.Table.from_pylist(rows, ATTENTION_SCHEMA), metadata)
+    metadata = TableMetadata(digest.hexdigest(), "", {}, len(records), len(rows), len(blank), blank[:MOST_NAMED])
+    return pa.Table.from_pylist(rows, ATTENTION_SCHEMA).replace_schema_metadata(metadata.encoded())
 
 
 def plain_columns(table: Any) -> Any:

@@ -161,11 +161,6 @@ def readable(path: Path) -> bool:
     return kind in ENDINGS and (kind != ".parquet" or path.suffix == kind)
 
 
-def name_without_extensions(path: Path) -> str:
-    """Return the name of a file without extensions of format and compression."""
-    return without_compression(path).stem
-
-
 def count_lines(path: Path, limit: int | None = None) -> int:
     """Return the number of lines or rows of a file; raise AttnvizError where it cannot be read.
 
@@ -350,7 +345,7 @@ def table_files(files: list[str], folder: Path) -> dict[str, Path]:
     """Return the path of the table of each file, in `folder`; raise AttnvizError where two would be the same."""
     tables: dict[str, Path] = {}
     for file in files:
-        table = folder / f"{Path(file).name.split('.')[0]}.parquet"
+        table = folder / f"{without_compression(Path(file)).stem}.parquet"
         if table in tables.values():
             raise AttnvizError(
                 gettext(
