@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import itertools
 import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -218,7 +217,7 @@ def _own_translations(table: Path) -> int:
 def _write_tables(options: argparse.Namespace, settings: Settings, show: Show) -> dict[Path, TableMetadata]:
     """Write the table of each file, with processes on this machine or the actors of a Ray cluster."""
     from attnviz.corpora import Cluster, analyse_files
-    from attnviz.corpora.lines import Line, local_file, read_lines
+    from attnviz.corpora.lines import Line, local_files, read_lines
 
     chosen = {name: getattr(options, option) for option, name in _OF_CLUSTER.items() if option in options}
     if options.ray:
@@ -228,31 +227,23 @@ def _write_tables(options: argparse.Namespace, settings: Settings, show: Show) -
     elif cluster_options := [name for name in _OF_CLUSTER if name in options]:
         raise AttnvizError(f"The option --{cluster_options[0].replace('_', '-')} is only for Ray. Add --ray.")
     tables = _tables(options)
-    with tempfile.TemporaryDirectory() as folder:
-        files = {local_file(name, Path(folder)): name for name in tables}
-        try:
-            made = analyse_files(
-                {file: tables[name] for file, name in files.items()},
-                options.model,
-                settings,
-                gold=options.gold,
-                limit=options.limit,
-                device=options.device,
-                workers=1 if options.ray else _workers(options),
-                cluster=Cluster(**chosen) if options.ray else None,
-                skip_malformed=options.skip_malformed,
-                advance=show,
-            )
-        except AttnvizError as error:
-            message = str(error)
-            for file, name in files.items():
-                message = message.replace(str(file), name)
-            raise AttnvizError(message) from error
-        if not options.unescape:
-            for file, name in files.items():
-                first = (line for line in itertools.islice(read_lines(file), _FIRST_LINES) if isinstance(line, Line))
-                texts = ((line.number, f"{line.source} {line.target or ''}") for line in first)
-                report_escapes(texts, f"{name}: line")
+    with local_files(tables) as files:
+        made = analyse_files(
+            dict(zip(files, tables.values(), strict=True)),
+            options.model,
+            settings,
+            gold=options.gold,
+            limit=options.limit,
+            device=options.device,
+            workers=1 if options.ray else _workers(options),
+            cluster=Cluster(**chosen) if options.ray else None,
+            skip_malformed=options.skip_malformed,
+            advance=show,
+        )
+        for file, name in zip(files, tables, strict=True) if not options.unescape else ():
+            first = (line for line in itertools.islice(read_lines(file), _FIRST_LINES) if isinstance(line, Line))
+            texts = ((line.number, f"{line.source} {line.target or ''}") for line in first)
+            report_escapes(texts, f"{name}: line")
     return made
 
 
