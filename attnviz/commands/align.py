@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -158,19 +159,23 @@ def _words(
 
     Raise AttnvizError with the line number of an invalid pair, after yielding the pairs before it.
     """
-    from attnviz.corpora.linking import PairLinker
+    from attnviz.analysis.posterior import DEFAULT
+    from attnviz.corpora.batch_posterior import BatchPosterior
+    from attnviz.evaluation.forced import EncodedPair, force_encoded
 
-    linker = PairLinker(translator, after=after)
+    posterior = BatchPosterior(translator, DEFAULT) if after else None
     for start in range(0, len(pairs), options.batch_size):
         encoded, problem = [], None
         for number, source, target in pairs[start : start + options.batch_size]:
             try:
                 with locate_errors(f"Line {number}"):
-                    encoded.append(linker.encode(source, target))
+                    encoded.append(EncodedPair.of(translator.tokenizer, source, target))
             except AttnvizError as error:
                 problem = error
                 break
-        yield from linker([(one, two) for _, one, two in pairs[start : start + len(encoded)]], encoded)
+        for pair in force_encoded(translator, encoded, posterior):
+            words = pair.words()
+            yield words if pair.posterior is None else replace(words, alignment=words.merged(pair.posterior))
         if problem:
             raise problem
 

@@ -6,7 +6,6 @@ import argparse
 import dataclasses
 import json
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -127,7 +126,7 @@ def open_records(names: list[str], options: argparse.Namespace, *, attributions:
 
     With `attributions`, the model in a folder also computes those.
     """
-    from attnviz.corpora.lines import local_file, source_files
+    from attnviz.corpora.lines import local_files, source_files
     from attnviz.importing.attention_reader import is_part, read_attention
     from attnviz.importing.huggingface_model import is_model_folder
 
@@ -145,19 +144,8 @@ def open_records(names: list[str], options: argparse.Namespace, *, attributions:
     }
     if len(names) == 1 and is_model_folder(names[0]):
         return read_attention(names[0], **arguments, attributions=attributions)
-    with tempfile.TemporaryDirectory() as folder:
-        files = dict[Path, str]()
-        for number, name in enumerate(source_files(names, is_part)):
-            own = Path(folder, str(number))  # files of other file systems may have the same name
-            own.mkdir()
-            files[local_file(name, own)] = name
-        try:
-            return read_attention(list(files), **arguments)
-        except AttnvizError as error:
-            message = str(error)
-            for path, name in files.items():
-                message = message.replace(str(path), name)
-            raise AttnvizError(message) from error
+    with local_files(source_files(names, is_part)) as files:
+        return read_attention(files, **arguments)
 
 
 def run(options: argparse.Namespace) -> None:
