@@ -15,7 +15,7 @@ from tests.conftest import REPOSITORY
 PACKAGE = REPOSITORY / "attnviz"
 
 LAYERS = (
-    "errors languages bounds browser_modules browser_programs fair_queue lru_cache memory lazy_pandas",
+    "environment errors languages bounds browser_modules browser_programs fair_queue lru_cache memory lazy_pandas",
     "attention_kinds deadlines files reading",
     "imported_families",
     "arguments text text_files network palette versions",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from attnviz.trace import Words
     from attnviz.translator import Translator
 from attnviz.commands.shared import (
+    Command,
     add_head_options,
     add_model_options,
     add_unescape_option,
@@ -35,10 +36,9 @@ from attnviz.errors import locate_errors
 
 _TOGETHER = 200
 """Default number of pairs computed and printed together."""
-SUMMARY = "link the words of sentence pairs by attention"
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
+def _add_options(command: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     command.add_argument(
         "file",
@@ -89,7 +89,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add_model_options(command, beam=False)
 
 
-def run(options: argparse.Namespace) -> None:
+def _run(options: argparse.Namespace) -> None:
     """Print the links of each pair; raise AttnvizError, with the line number, for an invalid one."""
     pairs, skipped = _numbered_pairs(options)
     translator = load_translator(options)
@@ -195,3 +195,6 @@ def _pharaoh(words: Words, threshold: float | None, named: bool) -> str:
 
     links = pharaoh(words, threshold)
     return "\t".join([" ".join(words.source[:-1]), " ".join(words.target[:-1]), links]) if named else links
+
+
+ALIGN_COMMAND = Command("align", "link the words of sentence pairs by attention", _add_options, _run)

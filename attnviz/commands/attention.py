@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attnviz import AttnvizError
-from attnviz.commands.shared import positive, rate_text, report_escapes, write_rows
+from attnviz.commands.shared import Command, positive, rate_text, report_escapes, write_rows
 from attnviz.files import replace_bytes, replace_text
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from attnviz.importing.records import AttentionRecords
     from attnviz.trace import Attention
 
-SUMMARY = "read the attention or word links of another program: describe, draw or convert them"
 _DRAWN = ("svg", "png", "pdf", "html", "csv", "tex")
 """File suffixes of outputs with one pair."""
 _NAMED = 10
@@ -29,7 +28,7 @@ _SHOWN = 3
 """Number of pairs printed where no file is written."""
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
+def _add_options(command: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     command.add_argument(
         "files",
@@ -148,7 +147,7 @@ def open_records(names: list[str], options: argparse.Namespace, *, attributions:
         return read_attention(files, **arguments)
 
 
-def run(options: argparse.Namespace) -> None:
+def _run(options: argparse.Namespace) -> None:
     """Describe, draw or convert the file; raise AttnvizError where it cannot be read or written."""
     from attnviz.export.attention_files import ENDINGS, attention_file_content
     from attnviz.export.files import check_ending, save
@@ -410,3 +409,11 @@ def _draw(records: tuple[Attention, Attention], names: tuple[str, str], path: Pa
     figure = comparison(compare(*records), names)
     heading = f"{names[0]} and {names[1]} side by side"
     replace_bytes(path, image(translation_sheet(figure, records[0], heading), IMAGES[ending]))
+
+
+ATTENTION_COMMAND = Command(
+    "attention",
+    "read the attention or word links of another program: describe, draw or convert them",
+    _add_options,
+    _run,
+)

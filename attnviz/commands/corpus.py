@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from attnviz import AttnvizError
 from attnviz.commands.attention import add_file_options, open_records, print_format, write_table
-from attnviz.commands.shared import add_model_options, positive, print_skipped, progress, report_escapes, share
+from attnviz.commands.shared import Command, add_model_options, positive, print_skipped, progress, report_escapes, share
 from attnviz.memory import keep_few_shapes
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     Show = Callable[[Progress], object]
 
-SUMMARY = "measure every sentence pair of a file and write a Parquet table, one row for each pair"
 _MOST_WORKERS = 8
 _FIRST_LINES = 1000
 """Number of lines that are searched for escapes of Moses' tokenizer."""
@@ -32,7 +31,7 @@ _OF_CLUSTER = {"address": "address", "actors": "actors", "num_gpus_per_actor": "
 """Options that require --ray, and the matching fields of `Cluster`."""
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
+def _add_options(command: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     from attnviz.analysis.neighbours import MOST_VECTORS
     from attnviz.analysis.posterior import DEFAULT, KINDS
@@ -156,7 +155,7 @@ def _add_cluster_options(group: argparse._ArgumentGroup) -> None:
     )
 
 
-def run(options: argparse.Namespace) -> None:
+def _run(options: argparse.Namespace) -> None:
     """Write the table, or tables; raise AttnvizError where that fails."""
     if options.attention:
         _of_attention(options)
@@ -303,3 +302,11 @@ def _workers(options: argparse.Namespace) -> int:
         return 1
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(cores, _MOST_WORKERS)
+
+
+CORPUS_COMMAND = Command(
+    "corpus",
+    "measure every sentence pair of a file and write a Parquet table, one row for each pair",
+    _add_options,
+    _run,
+)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from attnviz import AttnvizError
 from attnviz.commands.shared import (
+    Command,
     add_head_options,
     add_model_options,
     load_translator,
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from attnviz.trace import Attention, Trace, WhatIfs
 
 
-SUMMARY = "save the alignment of a sentence, one of its steps, or the attention of another program as a file"
-
 WITHOUT_THE_MODEL = {
     "html": "The page gets no logit attribution",
     "pharaoh": "The links come from attention, not from posterior attention",
@@ -37,7 +36,7 @@ WITHOUT_THE_MODEL = {
 """Message for each output format that is incomplete where the model's weights are missing."""
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
+def _add_options(command: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     from attnviz.analysis.grid import FACES, UNITS
     from attnviz.palette import COLOURS
@@ -152,7 +151,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add_model_options(command, beam=True)
 
 
-def run(options: argparse.Namespace) -> None:
+def _run(options: argparse.Namespace) -> None:
     """Write the file; raise AttnvizError for options that cannot be combined, or where drawing or writing fails."""
     _check(options)
     from attnviz.export.files import FigureOptions, check_ending, save, uses_weights
@@ -238,7 +237,7 @@ def _draw_checkpoint(options: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as folder:
         model = Path(folder) / checkpoint.name
         write_checkpoint(checkpoint, model)
-        run(argparse.Namespace(**{**vars(options), "checkpoint": None, "model": model}))
+        _run(argparse.Namespace(**{**vars(options), "checkpoint": None, "model": model}))
 
 
 def _drawn_objects(options: argparse.Namespace) -> tuple[Any, WhatIfs | None]:
@@ -299,3 +298,11 @@ def _weights(trace: Trace, folder: Path) -> Weights | None:
     if (folder / WEIGHTS).is_file() and weights_digest(folder) == trace.weights_digest:
         return load_weights(folder)
     return None
+
+
+FIGURE_COMMAND = Command(
+    "figure",
+    "save the alignment of a sentence, one of its steps, or the attention of another program as a file",
+    _add_options,
+    _run,
+)

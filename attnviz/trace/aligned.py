@@ -156,7 +156,7 @@ class Aligned(SavedResult):
 
     def heatmap(self, **choices: Any) -> Any:
         """Return the alignment as a Plotly figure; `choices` as for `figures.heatmap`."""
-        return drawing().heatmap(self, **choices)
+        return drawing().draw_heatmap(self, **choices)
 
     def step_figure(self, i: int, picture: str | None = None, **choices: Any) -> Any:
         """Return the figure `picture` of step index `i` (0-based), a name from `figures.STEP_FIGURES`.
@@ -165,7 +165,7 @@ class Aligned(SavedResult):
         `weights=analysis.load_weights(folder)`. A transformer's show the head on display (`analysis.heads`). Raise
         AttnvizError where there is no such step or figure.
         """
-        return drawing().step_figure(self, step_index(self, i), picture or self.attention_figure, **choices)
+        return drawing().draw_step(self, step_index(self, i), picture or self.attention_figure, **choices)
 
     def _repr_html_(self) -> str:
         """Return the alignment as an HTML table without scripts, which notebooks display."""

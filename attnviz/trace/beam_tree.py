@@ -148,4 +148,4 @@ class BeamTree:
 
     def figure(self, **choices: Any) -> Any:
         """Return the tree as a Plotly figure; `choices` as for `figures.beam_tree_figure`."""
-        return drawing().beam_tree(self, **choices)
+        return drawing().draw_beam_tree(self, **choices)

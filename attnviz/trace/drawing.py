@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 class Drawing(Protocol):
     """The functions that the methods of a record or of a beam tree call, whose classes this module does not import."""
 
-    def heatmap(self, trace: Any, **choices: Any) -> Any:
+    def draw_heatmap(self, trace: Any, **choices: Any) -> Any:
         """Return the alignment as a Plotly figure."""
 
-    def step_figure(self, trace: Any, step: int, picture: str, **choices: Any) -> Any:
+    def draw_step(self, trace: Any, step: int, picture: str, **choices: Any) -> Any:
         """Return the figure `picture` of 0-based `step` as a Plotly figure."""
 
-    def beam_tree(self, tree: Any, **choices: Any) -> Any:
+    def draw_beam_tree(self, tree: Any, **choices: Any) -> Any:
         """Return a beam search as a Plotly figure."""
 
     def table_html(self, trace: Any) -> str:

@@ -223,7 +223,7 @@ class TransformerTrace(HeadViews, Record):
 
         With a layer, that of `select_heads(layer, head)`.
         """
-        return drawing().heatmap(self if layer is head is None else self.select_heads(layer, head), **choices)
+        return drawing().draw_heatmap(self if layer is head is None else self.select_heads(layer, head), **choices)
 
     def sizes(self) -> dict[str, int]:
         """Return the value of each size symbol in the table of quantities.

@@ -11,8 +11,8 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from attnviz.corpora import Settings, analyse_file
+from attnviz.environment import CORPORA_VARIABLE
 from attnviz.trace.interventions import Temperature
-from attnviz.ui.corpus_tables import CORPORA_VARIABLE
 from tests.browser.conftest import Opener
 from tests.browser.contrast import faint
 from tests.browser.server import running_server

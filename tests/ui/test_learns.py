@@ -17,8 +17,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
+from attnviz.environment import RUNS_VARIABLE
 from attnviz.trace.snapshots import Snapshots
-from attnviz.ui.learns.runs import RUNS_VARIABLE, identity_of, snapshot_folders, watched_run_folders
+from attnviz.ui.learns.runs import identity_of, snapshot_folders, watched_run_folders
 from attnviz.wording.learning import LINK_MEASURES, REFERENCES, ROW_MEASURES, own_translation_sentence
 from attnviz.wording.learning import guidance_definition as told_of_guided
 from tests.benchmarks.saved_models import main, measurement_table

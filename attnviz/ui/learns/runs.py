@@ -14,6 +14,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from attnviz.environment import RUNS_VARIABLE
 from attnviz.installed_models import model_roots
 from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache, cached_in
@@ -23,9 +24,6 @@ from attnviz.ui.fields import segmented_control, select_box
 from attnviz.ui.link import link
 from attnviz.wording.labels import shorten
 from attnviz.wording.learning import run_name
-
-RUNS_VARIABLE = "ATTNVIZ_RUNS"
-"""Environment variable of the folder of runs that the page shows while they are in progress; unset, it shows none."""
 
 FolderVersion = tuple[tuple[str, int, int], ...]
 """Names, modification times (ns) and sizes of the files in a folder."""
