@@ -1,4 +1,4 @@
-"""The declaration of each architecture: result type, quantities, recomputation, stages, sentences and payloads.
+"""The declaration of each architecture: result type, quantities, recomputation, stages, equations and payloads.
 
 Code that displays, verifies or saves a result reads the declaration instead of checking the type of the result.
 """
@@ -17,14 +17,14 @@ from attnviz.analysis.transformer_verification import TransformerVerifier, check
 from attnviz.analysis.verification import RNNsearchVerifier, Verifier
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
-from attnviz.trace import Attention, Judgement, Record, Recurrent, Seq2SeqTrace, Trace, TransformerTrace
+from attnviz.trace import Attention, Judgement, Record, Seq2SeqTrace, Trace, TransformerTrace
 from attnviz.trace.quantity import Quantity
 from attnviz.trace.saved import SavedResult
-from attnviz.wording import equations, idea, imported_attention, seq2seq_steps, stages, transformer_steps
+from attnviz.wording import equations, imported_attention, seq2seq_steps, stages, transformer_steps
 from attnviz.wording.equations import Equation, Texts
-from attnviz.wording.idea import TermCard, recurrent_terms
 from attnviz.wording.labels import search_name, shorten
-from attnviz.wording.stages import Stage
+from attnviz.wording.stages import Stage, StageText
+from attnviz.wording.term_cards import TermCard, recurrent_terms
 
 
 def _model(record: Record) -> str:
@@ -37,27 +37,19 @@ def _model_and_search(record: Record) -> str:
 
 @dataclass(frozen=True)
 class StepTexts:
-    """Functions that return the sentences and equations of a step.
+    """Functions that return the equations of a step, and sentences about the whole of it.
 
     Their first argument is a result of the architecture; the next is a 0-based step or piece.
     """
 
-    stage_titles: Callable[[Any], dict[int, str]]
-    """Titles of the stages of a step by number, in the order of computation."""
-    narrate: Callable[[Any, int], tuple[Stage, ...]]
-    """The stages of a step with their sentences."""
-    idea_titles: Callable[[Any], dict[int, str]]
-    """As `stage_titles`, at the level *Idea*, without formulas."""
-    narrate_idea: Callable[[Any, int], tuple[Stage, ...]]
-    """As `narrate`, at the level *Idea*."""
     equation_templates: Callable[[Any, ThemeName], tuple[Equation, ...]] = lambda *_: ()
     texts_of_step: Callable[[Any, int, ThemeName], Texts] = lambda *_: {}
     texts_of_source: Callable[[Any, int], Texts] = lambda *_: {}
     texts_of_cells: Callable[[Any, int], dict[str, list[str]]] = lambda *_: {}
     heads_text: Callable[[Any], str] = lambda _: ""
     """Names the heads that the alignment is of, where a step has several; "" where it has one distribution."""
-    step_sentence: Callable[[Any, int, str], str] = stages.step_sentence
-    """Sentence about a step; the text replaces a piece that consists of a blank only."""
+    step_sentence: Callable[..., str] = stages.step_sentence
+    """Sentence about a step, in everyday words if `simple`; the text replaces a piece that consists of a blank only."""
     made_by: Callable[[Any], str] = _model
     """Phrase that names the model or program that made the numbers."""
     made_by_search: Callable[[Any], str] = _model_and_search
@@ -81,14 +73,12 @@ class Architecture:
     """
     check_model: Callable[[Any, Weights], None] | None = None
     """Raises MisfitError unless the weights have the kind and the sizes of the model that made a result."""
+    stages: Callable[[Any], tuple[Stage, ...]] = lambda _: ()
+    """The stages of a step of a result, in the order of computation."""
     step_texts: StepTexts | None = None
-    """Sentences and equations of the steps; None where there are no steps."""
-    stages: Mapping[int, str] = field(default_factory=dict)
-    """Name of the panel of each stage, by the number of the stage; `ui.step.stages` has a function for each name."""
-    idea: Callable[[Any], dict[str, int]] = lambda _: {}
-    """Figures of a step at the level *Idea*, by name, each with the number of its stage."""
+    """Equations of the steps and sentences about them; None where there are no steps."""
     payloads: frozenset[str] = frozenset()
-    """Names of the payloads that the browser may fetch."""
+    """Names of the payloads that the browser may fetch, besides those of the figures of the stages."""
     missing: Mapping[str, Callable[[], str]] = field(default_factory=dict)
     """Functions of the page that this architecture does not support, each with the sentence of the reason."""
 
@@ -101,34 +91,11 @@ class Architecture:
 DECOMPOSABLE = Architecture("decomposable", Judgement, JudgementVerifier, check_judgement_fit)
 
 
-IDEA_FIGURES = {"energy": 1, "softmax": 2, "mixtures": 3, "units": 3, "context": 3, "state": 4, "candidates": 5}
-"""Figures of a step at the level *Idea*, with the numbers of their stages."""
 EVERY_TRANSLATION = frozenset(
-    ["facts", "verification", "foils", "tour", "tour-idea", "candidates", "idea-facts", "idea-candidates"]
-    + [f"equation-{stage}" for stage in range(1, 6)]
+    ["facts", "verification", "foils", "tour"] + [f"equation-{stage}" for stage in range(1, 6)]
 )
 """Payloads of the translations of every architecture."""
-PAYLOADS = (
-    EVERY_TRANSLATION
-    | {
-        "energy",
-        "softmax",
-        "growth",
-        "units",
-        "diagram",
-        "energy-decomposition",
-        "state",
-        "logit-attribution",
-        "contrast",
-    }
-    | {f"idea-{name}" for name in IDEA_FIGURES}
-)
-
-
-def idea_figures(trace: Recurrent) -> dict[str, int]:
-    """Return the figures of a step: "context" instead of "mixtures" and "units" where there is no attention."""
-    left_out = {"context"} if trace.attends else {"mixtures", "units"}
-    return {name: stage for name, stage in IDEA_FIGURES.items() if name not in left_out}
+PAYLOADS = EVERY_TRANSLATION | {"growth", "diagram", "energy-decomposition", "logit-attribution", "contrast"}
 
 
 IMPORTED = Architecture(
@@ -136,20 +103,15 @@ IMPORTED = Architecture(
     Seq2SeqTrace,
     Seq2SeqVerifier,
     check_seq2seq_fit,
+    stages.recurrent_stages,
     StepTexts(
-        seq2seq_steps.import_stage_titles,
-        seq2seq_steps.narrate_seq2seq,
-        idea.idea_titles,
-        idea.idea_stages,
         seq2seq_steps.seq2seq_equations,
         seq2seq_steps.seq2seq_texts_of_step,
         equations.texts_of_source,
         equations.texts_of_cells,
         terms=recurrent_terms,
     ),
-    {1: "energy", 2: "softmax", 3: "context", 4: "state", 5: "word"},
-    idea_figures,
-    PAYLOADS | {"word"},
+    PAYLOADS,
     {
         "softmax": lambda: gettext(
             "You cannot change the attention weights of an imported translator by hand, but you can make it write "
@@ -166,17 +128,14 @@ IMPORTED = Architecture(
 IMPORTED_ATTENTION = Architecture(
     "attention",
     Attention,
+    stages=imported_attention.attention_stages,
     step_texts=StepTexts(
-        imported_attention.attention_stage_titles,
-        imported_attention.narrate_attention,
-        imported_attention.attention_stage_titles,
-        imported_attention.narrate_attention,
         heads_text=imported_attention.shown_heads,
         step_sentence=imported_attention.attention_step_sentence,
         made_by=imported_attention.made_by,
         made_by_search=lambda trace: stages.capitalised(imported_attention.made_by(trace)),
     ),
-    payloads=frozenset(["facts", "look", "energy", "softmax"]),
+    payloads=frozenset(["facts"]),
 )
 
 
@@ -185,48 +144,37 @@ RNNSEARCH = Architecture(
     Trace,
     RNNsearchVerifier,
     check_model,
+    stages.recurrent_stages,
     StepTexts(
-        stages.stage_titles,
-        stages.narrate,
-        idea.idea_titles,
-        idea.idea_stages,
         equations.equation_templates,
         equations.texts_of_step,
         equations.texts_of_source,
         equations.texts_of_cells,
         terms=recurrent_terms,
     ),
-    {1: "energy", 2: "softmax", 3: "context", 4: "state", 5: "maxout and word"},
-    idea_figures,
-    PAYLOADS | {"posterior", "equation-after", "weight_controls", "changed", "context", "maxout"},
+    PAYLOADS | {"posterior", "equation-after", "weight_controls", "changed"},
 )
 
-
-HEAD_IDEA_FIGURES = {"scores": 1, "weights": 2, "looks": 3, "stream": 4, "candidates": 5}
-"""Figures of a step at the level *Idea*, with the numbers of their stages."""
 
 TRANSFORMER = Architecture(
     "transformer",
     TransformerTrace,
     TransformerVerifier,
     check_transformer_fit,
+    transformer_steps.transformer_stages,
     StepTexts(
-        transformer_steps.head_stage_titles,
-        transformer_steps.narrate_head,
-        idea.transformer_idea_titles,
-        idea.transformer_idea_stages,
         transformer_steps.head_equations,
         transformer_steps.head_texts_of_step,
         transformer_steps.head_texts_of_source,
         transformer_steps.head_texts_of_cells,
         transformer_steps.shown_heads,
     ),
-    {1: "scores", 2: "weights", 3: "values", 4: "stream", 5: "word of heads"},
-    lambda _: dict(HEAD_IDEA_FIGURES),
-    EVERY_TRANSLATION
-    | {"word", "values", "scores", "weights", "stream"}
-    | {f"idea-{name}" for name in HEAD_IDEA_FIGURES},
+    EVERY_TRANSLATION | {"growth"},
     {
+        "softmax": lambda: gettext(
+            "A transformer computes attention many times at each step, so its attention weights cannot be changed by "
+            "hand."
+        ),
         "lab": lambda: gettext(
             "Attributions and perturbation tests need a model with one attention distribution per step. This model is "
             "a transformer, which has many attention distributions per step."
@@ -235,7 +183,17 @@ TRANSFORMER = Architecture(
 )
 
 
-__all__ = ["ARCHITECTURES", "Architecture", "StepTexts", "architecture_of", "could_be_of", "step_texts", "verifier_of"]
+__all__ = [
+    "ARCHITECTURES",
+    "Architecture",
+    "StepTexts",
+    "architecture_of",
+    "could_be_of",
+    "narrate",
+    "stage_of_figure",
+    "step_texts",
+    "verifier_of",
+]
 
 ARCHITECTURES: Mapping[str, Architecture] = {
     architecture.name: architecture
@@ -255,6 +213,16 @@ def step_texts(result: SavedResult) -> StepTexts:
     if texts is None:
         raise ValueError(f"{type(result).__name__} has no steps")
     return texts
+
+
+def narrate(result: SavedResult, step: int, *, simple: bool = False) -> tuple[StageText, ...]:
+    """Return the stages of 0-based `step` in words; in everyday words, for the level *Idea*, if `simple`."""
+    return tuple(stage.text(result, step, simple=simple) for stage in architecture_of(result).stages(result))
+
+
+def stage_of_figure(result: SavedResult, name: str) -> Stage | None:
+    """Return the stage of a step that the figure `name` belongs to; None where there is none."""
+    return next((stage for stage in architecture_of(result).stages(result) if name in stage.figures), None)
 
 
 def verifier_of(result: SavedResult, weights: Weights) -> Verifier:

@@ -14,7 +14,7 @@ from attnviz.analysis.grid import FACES, By, Face
 from attnviz.analysis.logit_attribution import LogitAttribution, centred_attributions
 from attnviz.analysis.posterior import PosteriorAttention, posterior_attention
 from attnviz.analysis.recomputation import Weights
-from attnviz.architectures import step_texts
+from attnviz.architectures import stage_of_figure, step_texts
 from attnviz.export.offline_page import compressed, in_every_language, json_objects, offline_page, variants
 from attnviz.figures.attention import posterior_bars
 from attnviz.figures.figure_input import Subject
@@ -154,21 +154,11 @@ attention.
 
 POSTERIOR, LOGIT_ATTRIBUTION = "posterior", "logit-attribution"
 
-STAGE_OF_FIGURE = {
-    "energy": 1,
-    "scores": 1,
-    "attention": 2,
-    "softmax": 2,
-    "weights": 2,
-    "look": 2,
-    "context": 3,
-    "values": 3,
-    "state": 4,
-    "stream": 4,
-    "maxout": 5,
-    "candidates": 5,
-}
-"""Stage whose sentence is displayed above a figure."""
+
+def stage_sentence(trace: Any, step: int, figure: str, *, simple: bool = False) -> str:
+    """Return the sentence of the stage that `figure` belongs to; empty where there is none."""
+    stage = stage_of_figure(trace, figure)
+    return stage.text(trace, step, simple=simple).sentence if stage else ""
 
 
 @dataclass(frozen=True)
@@ -233,10 +223,9 @@ class _Lecture:
         pictures = self._pictures()
         steps = []
         for i in self._steps():
-            sentences = {stage.number: stage.sentence for stage in step_texts(self.trace).narrate(self.trace, i)}
             subject = Subject(self.trace, i)
             notes = {
-                name: {"title": picture.title(subject), "note": sentences[STAGE_OF_FIGURE[name]]}
+                name: {"title": picture.title(subject), "note": stage_sentence(self.trace, i, name)}
                 for name, picture in pictures.items()
             }
             if self.posterior:

@@ -15,6 +15,7 @@ from attnviz.figures.source_rows import (
     bar_texts,
     energy_range,
     finite_energies,
+    fit_alt,
     label_size,
     piece_bars,
     short_name,
@@ -23,14 +24,16 @@ from attnviz.figures.source_rows import (
     source_layout,
     source_values,
     value_axis,
+    without_scale,
 )
 from attnviz.figures.template import Slot, Values, figure_of, number_values, numbers
-from attnviz.languages import gettext
+from attnviz.languages import format_share, gettext
 from attnviz.palette import PALE, Palette, ThemeName, palette
 from attnviz.text import piece_name
 from attnviz.trace import Aligned, Recurrent, Trace
+from attnviz.trace.aligned import AttentionMatrix
 from attnviz.wording.labels import shorten
-from attnviz.wording.numbers import decimal, significant, small
+from attnviz.wording.numbers import decimal, percent, significant, small
 
 
 def attention_bars(trace: Recurrent, step: int, *, theme: ThemeName = "light") -> go.Figure:
@@ -123,27 +126,35 @@ def _title(text: str, ink: Palette) -> Spec:
     return {"text": text, "font": {"size": 12, "color": ink.quiet}, "standoff": 4}
 
 
-def energy_template(trace: Recurrent, theme: ThemeName) -> Spec:
-    """Return the template of e_ij, a signed bar for each source piece; the axis is the same at every step."""
+def energy_template(trace: Recurrent, theme: ThemeName, *, simple: bool = False) -> Spec:
+    """Return the template of e_ij, a signed bar for each source piece; the axis is the same at every step.
+
+    If `simple`, the bars have no scale and no numbers.
+    """
     ink = palette(theme)
     bars = piece_bars(trace, Slot("energies"), "e") | signed_colours(ink)
     layout = source_layout(trace, ink)
     layout["xaxis"] = value_axis(ink, gettext("energy e"), energy_range(finite_energies(trace)))
-    return {"data": [bars, *bar_numbers(trace, ink)], "layout": layout}
+    spec = {"data": [bars, *bar_numbers(trace, ink)], "layout": layout}
+    return without_scale(spec) if simple else spec
 
 
-def energy_values(trace: Recurrent, step: int) -> Values:
+def energy_values(trace: Recurrent, step: int, *, simple: bool = False) -> Values:
     """Return the values of `energy_template`."""
     energies = finite_energies(trace)[step]
     best = weight_order(trace, step)[0]
-    alt = gettext(
-        "Energies of step {step}, a bar for each of {count} source pieces. Piece {number}, {name}, has the highest "
-        "energy, {energy:.2f}.",
-        step=step + 1,
-        count=len(energies),
-        energy=energies[best],
-        number=best + 1,
-        name=short_name(trace, best),
+    alt = (
+        fit_alt(trace, step)
+        if simple
+        else gettext(
+            "Energies of step {step}, a bar for each of {count} source pieces. Piece {number}, {name}, has the highest "
+            "energy, {energy:.2f}.",
+            step=step + 1,
+            count=len(energies),
+            energy=energies[best],
+            number=best + 1,
+            name=short_name(trace, best),
+        )
     )
     return {"energies": energies} | signs(energies) | bar_texts(energies) | source_values(trace, step, alt)
 
@@ -197,6 +208,38 @@ def softmax_table(trace: Trace, step: int) -> pd.DataFrame:
     energies = trace.energies[step]
     table.insert(len(table.columns) - 1, "exp(e - max)", np.exp(energies - energies.max()))
     return table
+
+
+def share_template(trace: AttentionMatrix, theme: ThemeName) -> Spec:
+    """Return the template of the weights as percentages: the softmax for the level *Idea*."""
+    ink = palette(theme)
+    bars = piece_bars(trace, Slot("weights"), "α", ".1%") | {"marker": {"color": ink.bar}}
+    layout = source_layout(trace, ink)
+    layout["xaxis"] = value_axis(ink, gettext("share of attention"), [0, 1.2]) | {
+        "tickvals": [0, 0.5, 1],
+        "ticktext": [percent(share) for share in (0, 0.5, 1)],
+    }
+    # Where the page lets the user drag the weights, these bars are dragged.
+    pieces = [shorten(piece_name(piece), 40) for piece in trace.source_pieces]
+    layout["meta"] |= {"weights": {"trace": 0, "axis": "xaxis", "pieces": pieces, "shares": True}}
+    return {"data": [bars, *bar_numbers(trace, ink)], "layout": layout}
+
+
+def share_values(trace: AttentionMatrix, step: int) -> Values:
+    """Return the values of `share_template` at 0-based `step`."""
+    alpha, best = trace.alignment[step], weight_order(trace, step)[0]
+    alt = gettext(
+        "Where step {step} looks. The largest share of the attention, {share}, goes to piece {number}, {name}.",
+        step=step + 1,
+        share=percent(float(alpha[best])),
+        number=best + 1,
+        name=short_name(trace, best),
+    )
+    values = {"weights": alpha} | bar_texts(alpha) | source_values(trace, step, alt)
+    if len(alpha) <= MOST_ROWS:
+        # No number for a bar that is too short to see.
+        values["number_text"] = [f" {format_share(share)}" if share >= 0.005 else "" for share in alpha.tolist()]
+    return values
 
 
 def imported_template(trace: Aligned, theme: ThemeName) -> Spec:

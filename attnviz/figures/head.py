@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from attnviz import lazy_pandas as pd
-from attnviz.analysis.heads import HeadTrace, head_trace, heads_of
+from attnviz.analysis.heads import HeadTrace, head_trace, heads_of, strongest_words, word_weights_of_heads
 from attnviz.analysis.measures import entropy, weight_order
-from attnviz.figures.build import Spec, base_axis, base_layout, build
+from attnviz.figures.build import APART, Spec, axis_labels, base_axis, base_layout, build, emphasise, escape, rectangle
 from attnviz.figures.context import growth_frame, sum_strips, terms_table, weighted_terms
+from attnviz.figures.heatmap_parts import font_size
 from attnviz.figures.source_rows import (
+    LABEL_LENGTH,
     bar_numbers,
     bar_texts,
     energy_range,
+    fit_alt,
     piece_bars,
     short_name,
     signed_colours,
@@ -25,41 +28,50 @@ from attnviz.figures.source_rows import (
     source_layout,
     source_values,
     value_axis,
+    without_scale,
 )
 from attnviz.figures.template import Slot, Values
-from attnviz.languages import gettext
+from attnviz.languages import gettext, ngettext
 from attnviz.palette import GREYS, PALE, Palette, ThemeName, palette
 from attnviz.trace import FloatArray, TransformerTrace
 from attnviz.trace.parts import Kind
 from attnviz.wording.head import kind_name
-from attnviz.wording.labels import subscript
-from attnviz.wording.numbers import decimal
+from attnviz.wording.labels import quote, shorten, subscript
+from attnviz.wording.numbers import decimal, percent
 
 HeadOrTrace = TransformerTrace | HeadTrace
 """A head, or a trace that selects one: see `head_trace`."""
 
 
-def scores_template(head: HeadOrTrace, theme: ThemeName) -> Spec:
-    """Return the template of the scores: a signed bar for each source piece, with the same axis at every step."""
+def scores_template(head: HeadOrTrace, theme: ThemeName, *, simple: bool = False) -> Spec:
+    """Return the template of the scores: a signed bar for each source piece, with the same axis at every step.
+
+    If `simple`, the bars have no scale and no numbers.
+    """
     opened, ink = head_trace(head), palette(theme)
     bars = piece_bars(opened, Slot("scores"), "s") | signed_colours(ink)
     layout = source_layout(opened, ink)
     layout["xaxis"] = value_axis(ink, gettext("score s"), energy_range(opened.finite_scores))
-    return {"data": [bars, *bar_numbers(opened, ink)], "layout": layout}
+    spec = {"data": [bars, *bar_numbers(opened, ink)], "layout": layout}
+    return without_scale(spec) if simple else spec
 
 
-def scores_values(head: HeadOrTrace, step: int) -> Values:
+def scores_values(head: HeadOrTrace, step: int, *, simple: bool = False) -> Values:
     """Return the values of `scores_template` at 0-based `step`: s_ij of the displayed head."""
     opened = head_trace(head)
     scores, best = opened.finite_scores[step], _strongest(opened, step)
-    alt = gettext(
-        "Scores of step {step}, a bar for each of {count} source pieces. Piece {number}, {name}, has the highest "
-        "score, {score:.2f}.",
-        step=step + 1,
-        count=len(scores),
-        score=scores[best],
-        number=best + 1,
-        name=short_name(opened, best),
+    alt = (
+        fit_alt(opened, step)
+        if simple
+        else gettext(
+            "Scores of step {step}, a bar for each of {count} source pieces. Piece {number}, {name}, has the highest "
+            "score, {score:.2f}.",
+            step=step + 1,
+            count=len(scores),
+            score=scores[best],
+            number=best + 1,
+            name=short_name(opened, best),
+        )
     )
     return {"scores": scores} | signs(scores) | bar_texts(scores) | source_values(opened, step, alt)
 
@@ -147,6 +159,98 @@ def values_frame(head: HeadOrTrace, *, thinned: bool = False, theme: ThemeName =
     return growth_frame(opened, units, units, [gettext("values of the head")], alt, thinned=thinned, theme=theme)
 
 
+def all_heads_template(trace: TransformerTrace, theme: ThemeName) -> Spec:
+    """Return the template of all cross-attention heads at one step: a row for each, a column for each source word.
+
+    It replaces the values of one head at the level *Idea*. Brightness is the square root of the share; layers are
+    separated, the displayed head is framed.
+    """
+    ink, opened, words = palette(theme), head_trace(trace), trace.words().source
+    layers, heads = trace.cross_weights.shape[:2]
+    count, displayed_row, columns = layers * heads, opened.layer * heads + opened.head, len(words)
+    names = [gettext("attention {k}", k=k + 1) for k in range(count)]
+    names[displayed_row] = emphasise(names[displayed_row], ink.context)
+    labels = axis_labels(words, LABEL_LENGTH)
+    slanted = sum(map(len, labels)) > 40
+    top = 16 + (max(map(len, labels)) * 6 if slanted else 14)
+    axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
+    image = {
+        "type": "heatmap",
+        "z": Slot("shares"),
+        "zmin": 0,
+        "zmax": 1,
+        "colorscale": GREYS,
+        "showscale": False,
+        "text": Slot("texts"),
+        "hoverinfo": "text",
+        "xgap": 1,
+        "ygap": 1,
+    }
+    layout = base_layout(ink) | {
+        "height": top + _HEAD_ROW * count + 8,
+        "margin": {"l": 84, "r": 26, "t": top, "b": 8},
+        "plot_bgcolor": ink.line,
+        "shapes": [
+            *(_separator(heads * layer, ink.quiet) for layer in range(1, layers)),
+            rectangle(-0.5, columns - 0.5, displayed_row - 0.5, displayed_row + 0.5, ink.context),
+        ],
+        "xaxis": axis
+        | {
+            "side": "top",
+            "range": [-0.5, columns - 0.5],
+            "tickangle": -50 if slanted else 0,
+            "tickvals": list(range(columns)),
+            "ticktext": labels,
+            "tickfont": {"size": font_size(columns), "color": ink.encoder},
+        },
+        "yaxis": axis
+        | APART
+        | {
+            "range": [count - 0.5, -0.5],
+            "tickvals": list(range(count)),
+            "ticktext": names,
+            "tickfont": {"size": 12, "color": ink.quiet},
+        },
+        "meta": {"alt": Slot("alt"), "narrowest": max(260, 110 + 12 * columns), "widest": 110 + 44 * max(columns, 6)},
+    }
+    return {"data": [image], "layout": layout}
+
+
+def all_heads_values(trace: TransformerTrace, step: int) -> Values:
+    """Return the values of `all_heads_template` at 0-based `step`."""
+    words = trace.words().source
+    shares = word_weights_of_heads(trace, step).reshape(-1, len(words))
+    names = [escape(shorten(word, 60)) for word in words]
+    texts = [
+        [f"{gettext('attention {k}', k=k)}<br>{name} {percent(share)}" for name, share in zip(names, row, strict=True)]
+        for k, row in enumerate(shares.tolist(), 1)
+    ]
+    strongest, counts = np.unique(strongest_words(trace, step), return_counts=True)
+    most_attended = int(counts.argmax())
+    alt = ngettext(
+        "The {all} attention distributions of step {step}, a row each. {count} distribution attends most to {word}.",
+        "The {all} attention distributions of step {step}, a row each. {count} distributions attend most to {word}.",
+        int(counts[most_attended]),
+        all=len(shares),
+        step=step + 1,
+        word=quote(shorten(words[int(strongest[most_attended])], 30)),
+    )
+    return {"shares": np.sqrt(shares), "texts": texts, "alt": alt}
+
+
+def _separator(row: int, colour: str) -> dict[str, Any]:
+    """Return a line above a 0-based row, across its label and the whole width."""
+    return {
+        "type": "line",
+        "xref": "paper",
+        "x0": 0,
+        "x1": 1,
+        "y0": row - 0.5,
+        "y1": row - 0.5,
+        "line": {"color": colour, "width": 2},
+    }
+
+
 def _terms(head: HeadOrTrace, step: int) -> tuple[list[str], FloatArray]:
     opened = head_trace(head)
     name = gettext("{context} = sum", context=f"z{subscript(step + 1)}")
@@ -156,6 +260,9 @@ def _terms(head: HeadOrTrace, step: int) -> tuple[list[str], FloatArray]:
 def _strongest(opened: HeadTrace, step: int) -> int:
     return weight_order(opened, step)[0]
 
+
+_HEAD_ROW = 21
+"""Pixels of the row of a head."""
 
 Rates = Mapping[tuple[int, int], float]
 """Alignment error rates of the cross-attention heads, by 0-based layer and head."""

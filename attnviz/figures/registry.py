@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import plotly.graph_objects as go
@@ -28,6 +29,8 @@ from attnviz.figures.attention import (
     posterior_table,
     posterior_template,
     posterior_values,
+    share_template,
+    share_values,
     softmax_table,
     softmax_template,
     softmax_values,
@@ -41,7 +44,7 @@ from attnviz.figures.candidates import (
     maxout_template,
     maxout_values,
 )
-from attnviz.figures.context import context_strips, context_table
+from attnviz.figures.context import context_strips, context_table, mixtures_template, mixtures_values
 from attnviz.figures.context_units import (
     context_units_table,
     context_units_template,
@@ -71,6 +74,8 @@ from attnviz.figures.figure_input import (
     Subject,
 )
 from attnviz.figures.head import (
+    all_heads_template,
+    all_heads_values,
     head_table,
     scores_table,
     scores_template,
@@ -88,6 +93,10 @@ from attnviz.figures.logit_attribution import (
 )
 from attnviz.figures.perturbation_tests import perturbation_tests_figure, perturbation_tests_table
 from attnviz.figures.state import (
+    added_template,
+    added_values,
+    state_shares_template,
+    state_shares_values,
     state_table,
     state_template,
     state_values,
@@ -119,10 +128,16 @@ class StepFigure:
     """Whether it combines other figures or is drawn on request only; the page leaves it out of a step's figures."""
     heading: Callable[[Subject], str] | None = None
     """Title in a file, if different from `title`."""
+    simple: FigureTemplate | None = None
+    """The figure at the level *Idea*, if different."""
 
     def missing(self, subject: Subject) -> str:
         """Return why there is no such figure of `subject`; empty where there is one."""
         return next((need.sentence(subject) for need in self.needs if not need.is_met(subject)), "")
+
+    def picture_at(self, *, simple: bool) -> FigureTemplate:
+        """Return the picture; if `simple`, that of the level *Idea*."""
+        return self.simple if simple and self.simple else self.picture
 
     def draw(self, subject: Subject, *, theme: ThemeName = "light") -> go.Figure:
         """Return the figure, with `alt` and `narrowest` in its `layout.meta`."""
@@ -166,6 +181,13 @@ STREAM = _step_picture(stream_template, stream_values)
 CONTEXT_UNITS = FigureTemplate(
     lambda subject, theme: context_units_template(subject.trace, theme),
     lambda subject, _: context_units_values(subject.trace, context_units(subject.trace, subject.step), subject.step),
+)
+CONTEXT = _redrawn_step(context_strips)
+MIXTURES = FigureTemplate(
+    lambda subject, theme: mixtures_template(theme) if subject.trace.attends else CONTEXT.template(subject, theme),
+    lambda subject, theme: (
+        mixtures_values(subject.trace, subject.step) if subject.trace.attends else CONTEXT.values(subject, theme)
+    ),
 )
 STATE = FigureTemplate(
     lambda subject, theme: state_template(subject.trace, theme),
@@ -256,10 +278,22 @@ STEP_FIGURES: dict[str, StepFigure] = {
     "look": StepFigure(
         lambda _: gettext("Where it looked"), IMPORTED_WEIGHTS, _table(imported_table), (IMPORTED_ATTENTION,)
     ),
-    "energy": StepFigure(lambda _: gettext("Energies"), ENERGY, _table(energy_table), (ENERGIES, ATTENTION)),
-    "softmax": StepFigure(lambda _: gettext("Softmax"), SOFTMAX, _table(softmax_table), (ENERGIES, ATTENTION)),
+    "energy": StepFigure(
+        lambda _: gettext("Energies"),
+        ENERGY,
+        _table(energy_table),
+        (ENERGIES, ATTENTION),
+        simple=_step_picture(partial(energy_template, simple=True), partial(energy_values, simple=True)),
+    ),
+    "softmax": StepFigure(
+        lambda _: gettext("Softmax"),
+        SOFTMAX,
+        _table(softmax_table),
+        (ENERGIES, ATTENTION),
+        simple=_step_picture(share_template, share_values),
+    ),
     "context": StepFigure(
-        lambda _: gettext("Context vector"), _redrawn_step(context_strips), _table(context_table), (RECURRENT,)
+        lambda _: gettext("Context vector"), CONTEXT, _table(context_table), (RECURRENT,), simple=MIXTURES
     ),
     "units": StepFigure(
         lambda _: gettext("Units of the context vector"),
@@ -267,7 +301,13 @@ STEP_FIGURES: dict[str, StepFigure] = {
         _table(context_units_table),
         (RECURRENT, ATTENTION),
     ),
-    "state": StepFigure(lambda _: gettext("State"), STATE, _table(state_table), (RECURRENT,)),
+    "state": StepFigure(
+        lambda _: gettext("State"),
+        STATE,
+        _table(state_table),
+        (RECURRENT,),
+        simple=_step_picture(state_shares_template, state_shares_values),
+    ),
     "maxout": StepFigure(lambda _: gettext("Maxout"), MAXOUT, _maxout_table, (RNNSEARCH,), uses_weights=True),
     "products": StepFigure(
         lambda _: gettext("Score, unit by unit"),
@@ -276,10 +316,37 @@ STEP_FIGURES: dict[str, StepFigure] = {
         (HEADS,),
         summary=True,
     ),
-    "scores": StepFigure(lambda _: gettext("Scores"), SCORES, _table(scores_table), (HEADS,)),
-    "weights": StepFigure(lambda _: gettext("Softmax"), WEIGHTS_OF_HEAD, _table(head_table), (HEADS,)),
-    "values": StepFigure(lambda _: gettext("Values"), _redrawn_step(values_strips), _table(values_table), (HEADS,)),
-    "stream": StepFigure(lambda _: gettext("Residual stream"), STREAM, _table(stream_table), (HEADS,)),
+    "scores": StepFigure(
+        lambda _: gettext("Scores"),
+        SCORES,
+        _table(scores_table),
+        (HEADS,),
+        simple=_step_picture(partial(scores_template, simple=True), partial(scores_values, simple=True)),
+    ),
+    "weights": StepFigure(
+        lambda _: gettext("Softmax"),
+        WEIGHTS_OF_HEAD,
+        _table(head_table),
+        (HEADS,),
+        simple=FigureTemplate(
+            lambda subject, theme: share_template(head_trace(subject.trace), theme),
+            lambda subject, _: share_values(head_trace(subject.trace), subject.step),
+        ),
+    ),
+    "values": StepFigure(
+        lambda _: gettext("Values"),
+        _redrawn_step(values_strips),
+        _table(values_table),
+        (HEADS,),
+        simple=_step_picture(all_heads_template, all_heads_values),
+    ),
+    "stream": StepFigure(
+        lambda _: gettext("Residual stream"),
+        STREAM,
+        _table(stream_table),
+        (HEADS,),
+        simple=_step_picture(added_template, added_values),
+    ),
     "candidates": StepFigure(
         lambda _: gettext("Likeliest words"), CANDIDATES, _table(candidates_table), (TRANSLATION,)
     ),

@@ -163,3 +163,23 @@ def label_size(count: int) -> int:
 def short_name(trace: AttentionMatrix, j: int) -> str:
     """Return the label of 0-based source piece j, short enough for a sentence."""
     return shorten(piece_name(trace.source_pieces[j]), 30)
+
+
+def without_scale(spec: Spec) -> Spec:
+    """Return the template of bars `spec` without its numbers: at the level *Idea* only their lengths count."""
+    (bars, *_), layout = spec["data"], spec["layout"]
+    layout["xaxis"] |= {"showticklabels": False, "title": layout["xaxis"]["title"] | {"text": gettext("fit")}}
+    return {"data": [bars | {"hovertemplate": "%{customdata}<extra></extra>"}], "layout": layout}
+
+
+def fit_alt(trace: AttentionMatrix, step: int) -> str:
+    """Return the text alternative of bars without a scale at 0-based `step`."""
+    best = weight_order(trace, step)[0]
+    return gettext(
+        "How well {count} English pieces fit the state at step {step}. The longest bar is that of piece {number}, "
+        "{name}.",
+        count=len(trace.source_pieces),
+        step=step + 1,
+        number=best + 1,
+        name=short_name(trace, best),
+    )

@@ -24,9 +24,10 @@ from attnviz.figures.build import (
 from attnviz.figures.template import Slot, Values, number_values, numbers
 from attnviz.languages import gettext
 from attnviz.palette import STRONGEST, ThemeName, palette
-from attnviz.trace import FloatArray, Seq2SeqTrace, Trace, TransformerTrace
+from attnviz.trace import FloatArray, Recurrent, Seq2SeqTrace, Trace, TransformerTrace
 from attnviz.wording.labels import subscript
-from attnviz.wording.numbers import decimal
+from attnviz.wording.numbers import decimal, percent
+from attnviz.wording.transformer_steps import added_name
 
 _ROW = 22
 """Height of a row in pixels."""
@@ -149,6 +150,64 @@ def stream_values(head: TransformerTrace | HeadTrace, step: int) -> Values:
     )
     texts = [f" {decimal(length)}" for length in lengths.tolist()]
     return {"rows": rows, "lengths": lengths, "alt": alt} | number_values(lengths, texts)
+
+
+def added_template(trace: TransformerTrace, theme: ThemeName) -> Spec:
+    """Return the template of a bar for the contribution of the embedding and of each decoder block to the stream.
+
+    It is for the level *Idea*. Bars have no scale; the block of the displayed head is highlighted.
+    """
+    ink, opened = palette(theme), head_trace(trace)
+    streams, names = opened.streams, _everyday_names(opened)
+    count, displayed_row = len(names), opened.block + 1
+    longest = float(max(np.linalg.norm(opened.added, axis=-1).max(), np.linalg.norm(streams[0], axis=-1).max()))
+    labels = axis_labels(names, 26)
+    labels[displayed_row] = emphasise(labels[displayed_row], ink.context)
+    axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
+    bars = {
+        "type": "bar",
+        "orientation": "h",
+        "x": Slot("lengths"),
+        "y": list(range(count)),
+        "hoverinfo": "skip",
+        "marker": {"color": [ink.context if row == displayed_row else ink.decoder for row in range(count)]},
+    }
+    layout = base_layout(ink) | {
+        "height": _ROW * count + 16,
+        "margin": {"l": 148, "r": 8, "t": 8, "b": 8},
+        "bargap": 0.3,
+        "xaxis": axis | {"range": [0, longest or 1.0], "showticklabels": False},
+        "yaxis": axis
+        | APART
+        | {
+            "range": [count - 0.5, -0.5],
+            "tickvals": list(range(count)),
+            "ticktext": labels,
+            "tickfont": {"size": 12, "color": ink.quiet},
+        },
+        "meta": {"alt": Slot("alt"), "narrowest": 260},
+    }
+    return {"data": [bars], "layout": layout}
+
+
+def added_values(trace: TransformerTrace, step: int) -> Values:
+    """Return the values of `added_template` at 0-based `step`."""
+    opened = head_trace(trace)
+    terms = np.concatenate([opened.streams[:1, step], opened.added[:, step]])
+    lengths = np.linalg.norm(terms, axis=1)
+    names = _everyday_names(opened)
+    largest = ", ".join(names[k] for k in np.argsort(-lengths, kind="stable")[:3])
+    alt = gettext(
+        "What the residual stream of step {step} is made of, one bar for each part. The largest parts: {told}.",
+        step=step + 1,
+        told=largest,
+    )
+    return {"lengths": lengths, "alt": alt}
+
+
+def _everyday_names(opened: HeadTrace) -> list[str]:
+    layers = range(1, len(opened.trace.cross_weights) + 1)
+    return [gettext("last piece written"), *(added_name(block, layer) for layer in layers for block in opened.blocks)]
 
 
 def stream_table(head: TransformerTrace | HeadTrace, step: int) -> pd.DataFrame:
@@ -302,6 +361,47 @@ def state_values(trace: Trace | Seq2SeqTrace, step: int, theme: ThemeName) -> Va
         "states": rows[gates:, order],
         "names": labels,
         "alt": _state_alt(trace, step),
+    }
+
+
+def state_shares_template(trace: Recurrent, theme: ThemeName) -> Spec:  # noqa: ARG001  the same for all traces
+    """Return the template of one bar, for the level *Idea*: the shares of the state that a step keeps and are new."""
+    ink = palette(theme)
+    bar = {
+        "type": "bar",
+        "orientation": "h",
+        "y": [0],
+        "hoverinfo": "skip",
+        "insidetextanchor": "middle",
+        "textfont": {"size": 14, "color": ink.ink},
+        "textangle": 0,
+    }
+    kept = {"x": Slot("kept"), "text": Slot("kept_text"), "marker": {"color": ink.decoder}}
+    kept["textfont"] = {"size": 14, "color": ink.paper}
+    new = {"x": Slot("new"), "text": Slot("new_text"), "marker": {"color": ink.decoder, "opacity": 0.25}}
+    axis = base_axis(ink) | {"showgrid": False, "zeroline": False, "showticklabels": False}
+    layout = base_layout(ink) | {
+        "height": 62,
+        "margin": {"l": 2, "r": 2, "t": 8, "b": 8},
+        "barmode": "stack",
+        "bargap": 0,
+        "xaxis": axis | {"range": [0, 1]},
+        "yaxis": axis,
+        "meta": {"alt": Slot("alt"), "narrowest": 240},
+    }
+    return {"data": [bar | kept, bar | new], "layout": layout}
+
+
+def state_shares_values(trace: Recurrent, step: int) -> Values:
+    """Return the values of `state_shares_template` at 0-based `step`: the mean of the update gate, and the rest."""
+    kept = float(trace.kept_shares[step].mean())
+    shares = {"kept": percent(kept), "new": percent(1 - kept)}
+    return {
+        "kept": [kept],
+        "new": [1 - kept],
+        "kept_text": [gettext("kept {kept}", kept=shares["kept"])],
+        "new_text": [gettext("new {new}", new=shares["new"])],
+        "alt": gettext("Step {step}: {kept} of the state is kept, {new} is new.", step=step + 1, **shares),
     }
 
 

@@ -11,10 +11,10 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from attnviz import Trace
+from attnviz.architectures import narrate
 from attnviz.translator import Translator
 from attnviz.wording.diagram import mixture
 from attnviz.wording.equations import equation_templates
-from attnviz.wording.stages import narrate
 from tests.browser.settled import bring_into_sight, settled
 from tests.browser.test_page import expect_step
 from tests.browser.views import EXAMPLE, SHOWN, on_both

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.wording.stages import narrate
+from attnviz.architectures import narrate
 from tests.browser.conftest import Opener
 from tests.browser.settled import settled
 from tests.browser.views import at_night, open_settings

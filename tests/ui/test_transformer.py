@@ -141,7 +141,7 @@ def test_heads_can_be_chosen_at_a_linked_step(trace: TransformerTrace, page: Run
 
 def test_stages_show_the_chosen_head(trace: TransformerTrace, page: Run, snapshot: SnapshotAssertion) -> None:
     app, seen = page(**LINK, heads="2.1"), trace.select_heads(1, 0)
-    assert set(payload_addresses(app)) == {"scores", "weights", "stream", "word"}
+    assert set(payload_addresses(app)) == {"scores", "weights", "stream", "candidates"}
     equations, best = shown_equations(app), int(seen.alignment[0].argmax())
     assert len(equations) == 5
     assert f"&= {seen.cross_scores[1, 0, 0, best]:.3g}"[:7] in equations[0]
@@ -213,7 +213,7 @@ def test_switching_to_a_recurrent_model_and_back_restores_the_page(transformer: 
         set_field(app, "model", NAME)
         assert not app.exception
         np.testing.assert_array_equal(weights_in_heatmap(app), before)
-        assert set(payload_addresses(app)) == {"scores", "weights", "stream", "word"}
+        assert set(payload_addresses(app)) == {"scores", "weights", "stream", "candidates"}
         assert badge(app)["holds"]
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.tour import Question, chance_score, questions
+from attnviz.architectures import architecture_of
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.text import SPACE, SPECIAL_PIECES
@@ -44,12 +45,12 @@ def tour_card(view: View, at: str) -> None:
 def tour(view: View, theme: ThemeName) -> None:
     """Mount the tour, hidden until it begins; only a page's own view has one."""
     if view.id == MAIN:
-        name = "tour" if view.shows("numbers") else "tour-idea"
-        tour_card(view, address(view.trace, name, theme, every=True))
+        tour_card(view, address(view.trace, "tour", theme, every=True, simple=view.simple))
 
 
-def tour_stops_payload(request: PayloadRequest, *, posterior: bool) -> dict[str, Any]:
-    """Return the payload of all stops; without `posterior` attention for the level *Idea*."""
+def tour_stops_payload(request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of all stops; for the level *Idea* without posterior attention."""
+    posterior = not request.simple
     data = tour_data(request.trace, posterior=posterior)
     stops = [_stop_payload(data, stop) for stop in tour_stops(data, posterior=posterior)]
     return {
@@ -70,6 +71,7 @@ def tour_data(trace: Record, *, posterior: bool = True) -> TourData:
 
 def tour_words(trace: Record) -> dict[str, str]:
     """Return the texts on the card that are the same at every stop."""
+    titles = {stage.number: stage.title() for stage in architecture_of(trace).stages(trace)}
     return {
         "count": gettext("Stop {n} of {count}"),
         "close": gettext("Close the tour"),
@@ -85,8 +87,8 @@ def tour_words(trace: Record) -> dict[str, str]:
         "own": gettext("← → choose a word, Enter confirms it, Esc closes the tour."),
         "astray": gettext("Show this word again"),
         "reset": gettext("As it was"),
-        "fit": gettext("Fit (score)") if trace.has_heads else gettext("Fit (energy)"),
-        "share": gettext("Share (attention weight)"),
+        "fit": titles.get(1, ""),
+        "share": titles.get(2, ""),
         "before": gettext("before the word"),
         "after": gettext("after the word"),
     }

@@ -53,17 +53,11 @@ from attnviz.ui.transformer.exhibit import (
     missing_models_reason,
 )
 from attnviz.ui.view import View
-from attnviz.wording.head import (
-    STAGES,
-    head_stage_sentences,
-    head_title,
-    kind_name,
-    kind_sentence,
-    opened_head_titles,
-    pair_labels,
-)
+from attnviz.wording.head import head_title, kind_name, kind_sentence, pair_labels
 from attnviz.wording.numbers import decimal
+from attnviz.wording.stages import Stage
 from attnviz.wording.transformer_steps import (
+    HEAD_STAGES,
     head_texts_of_cells,
     head_texts_of_source,
     opened_equations,
@@ -73,8 +67,8 @@ from attnviz.wording.verification import not_verified_text
 
 HEAD = "head"
 """Name of the opened head, in the session state and in the address."""
-FIGURES = ("scores", "weights", "values", "stream")
-"""Figures of the opened head, in the order of the stages; names in the registry `STEP_FIGURES`."""
+FIGURES = {name: stage for stage in HEAD_STAGES for name in stage.figures}
+"""Figures of the opened head by their names in `STEP_FIGURES`, with their stages."""
 
 
 def _make_view(request: SentenceRequest) -> View:
@@ -117,9 +111,9 @@ def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:  # no
         _verification(view, opened_head, theme)
         energy_decomposition(view, _head_address(opened_head, "open-products", theme))
     with st.container(key=view.key("stages")):
-        for number, title in opened_head_titles().items():
-            with st.container(key=view.key(f"stage_{number}")):
-                _stage(view, opened_head, number, title, theme)
+        for name, stage in FIGURES.items():
+            with st.container(key=view.key(f"stage_{stage.number}")):
+                _stage(view, opened_head, stage, name, theme)
 
 
 def _head_address(opened_head: HeadTrace, name: str, theme: ThemeName, *, every: bool = True) -> str:
@@ -127,15 +121,14 @@ def _head_address(opened_head: HeadTrace, name: str, theme: ThemeName, *, every:
     return address(trace, name, theme, every=every, part=opened_head.name)
 
 
-def _stage(view: View, opened_head: HeadTrace, number: int, title: str, theme: ThemeName) -> None:
-    """Draw a stage of the current row: a sentence, a figure, and an equation with its numbers."""
-    st.html(f'<h3><span class="number">{number}</span>{title}</h3>')
-    if number == STAGES[2]:
+def _stage(view: View, opened_head: HeadTrace, stage: Stage, name: str, theme: ThemeName) -> None:
+    """Draw a stage of the current row: a sentence, its figure `name`, and an equation with its numbers."""
+    st.html(f'<h3><span class="number">{stage.number}</span>{stage.title()}</h3>')
+    if name == "values":
         context_growth(view, _head_address(opened_head, "open-values", theme))
     else:
-        name = FIGURES[number - 1]
         chart(view, _head_address(opened_head, f"open-{name}", theme), name)
-    equation(view, number, _head_address(opened_head, f"open-equation-{number}", theme))
+    equation(view, stage.number, _head_address(opened_head, f"open-equation-{stage.number}", theme))
 
 
 def _verification(view: View, opened_head: HeadTrace, theme: ThemeName) -> None:
@@ -293,10 +286,6 @@ def _read(folder: str, file: tuple[tuple[int, ...], ...], digest: str) -> HeadEr
     return HeadErrors(selected[0]["file"], int(selected[0]["sentences"]), rates)
 
 
-_STAGE_BY_FIGURE = {"scores": 1, "weights": 2, "stream": 4}
-"""Stage of the computation that a figure shows, by the figure's name; stage 3 is `_values_payload`."""
-
-
 def _requested_head(request: PayloadRequest) -> HeadTrace:
     """Return the requested head; raise UnknownPayloadError where there is none."""
     opened_head = named_head(request.trace, request.part) if request.trace.has_heads else None
@@ -312,7 +301,7 @@ def _rows(opened_head: HeadTrace) -> range:
 def _figure_payload(name: str, request: PayloadRequest) -> dict[str, Any]:
     opened_head, picture = _requested_head(request), STEP_FIGURES[name].picture
     subjects = [Subject(opened_head, row) for row in _rows(opened_head)]
-    sentences = {row: head_stage_sentences(opened_head, row)[_STAGE_BY_FIGURE[name]] for row in _rows(opened_head)}
+    sentences = _sentences(opened_head, name)
     return chart_payload(
         to_json(picture.template(subjects[0], request.theme)),
         {
@@ -324,9 +313,11 @@ def _figure_payload(name: str, request: PayloadRequest) -> dict[str, Any]:
 
 def _values_payload(request: PayloadRequest) -> dict[str, Any]:
     opened_head = _requested_head(request)
-    return values_payload(
-        opened_head, {row: head_stage_sentences(opened_head, row)[3] for row in _rows(opened_head)}, request.theme
-    )
+    return values_payload(opened_head, _sentences(opened_head, "values"), request.theme)
+
+
+def _sentences(opened_head: HeadTrace, figure: str) -> dict[int, str]:
+    return {row: FIGURES[figure].text(opened_head, row).sentence for row in _rows(opened_head)}
 
 
 def _products_payload(request: PayloadRequest) -> dict[str, Any]:
@@ -368,7 +359,7 @@ MAKERS: Mapping[str, Maker] = {
     "open-values": _values_payload,
     "open-products": _products_payload,
     "open-verification": _verification_payload,
-    **{f"open-{name}": partial(_figure_payload, name) for name in _STAGE_BY_FIGURE},
-    **{f"open-equation-{stage}": partial(_equation_payload, stage) for stage in STAGES},
+    **{f"open-{name}": partial(_figure_payload, name) for name in FIGURES if name != "values"},
+    **{f"open-equation-{stage}": partial(_equation_payload, stage) for stage in range(1, 5)},
 }
 """By the payload names in addresses; the address parameter `part` names the head."""
