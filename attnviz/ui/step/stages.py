@@ -51,7 +51,7 @@ def draw_stage(view: View, stage: Stage, place: int, theme: ThemeName) -> None:
         equation(view, stage.number, payload_address(view, f"equation-{stage.number}", theme))
 
 
-def stage_figures(trace: Any, stage: Stage, *, simple: bool) -> list[str]:
+def stage_figures(trace: Any, stage: Stage, *, simple: bool = False) -> list[str]:
     """Return the names of the available figures of `stage`; the first has its sentence."""
     subject = Subject(trace, 0)
     figures = {name: STEP_FIGURES[name] for name in stage.figures_at(simple=simple)}
