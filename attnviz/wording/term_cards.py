@@ -7,6 +7,7 @@ from typing import Literal
 
 from attnviz.languages import gettext
 from attnviz.trace import Recurrent
+from attnviz.wording.stages import recurrent_stages
 
 Drawing = Literal["piece", "annotation", "energy", "weight", "context", "state", "probability"]
 
@@ -37,6 +38,7 @@ def _maxout_sentence() -> str:
 
 def recurrent_terms(trace: Recurrent) -> tuple[TermCard, ...]:
     """Return the terms of a recurrent translator; those of attention only where it has attention."""
+    titles = {stage.number: stage.title() for stage in recurrent_stages(trace)}
     cards = (
         TermCard(
             gettext("Piece"),
@@ -45,7 +47,7 @@ def recurrent_terms(trace: Recurrent) -> tuple[TermCard, ...]:
             "piece",
         ),
         TermCard(
-            gettext("Memory (decoder state)"),
+            titles[4],
             gettext("state"),
             gettext("The translator’s memory, a list of numbers that changes every step.")
             + " "
@@ -75,7 +77,7 @@ def recurrent_terms(trace: Recurrent) -> tuple[TermCard, ...]:
             "annotation",
         ),
         TermCard(
-            gettext("Fit (energy)"),
+            titles[1],
             gettext("energy|energies"),
             gettext(
                 "A number for each English piece: how well its annotation fits the translator’s state. A higher "
@@ -85,14 +87,14 @@ def recurrent_terms(trace: Recurrent) -> tuple[TermCard, ...]:
             1,
         ),
         TermCard(
-            gettext("Share (attention weight)"),
+            titles[2],
             gettext("attention|attention weight"),
             gettext("One English piece’s share of attention. At every step, the shares of all pieces total 100 %."),
             "weight",
             2,
         ),
         TermCard(
-            gettext("Mixture (context vector)"),
+            titles[3],
             gettext("mixture|mixtures|context vector"),
             gettext("The sum of all annotations, each multiplied by its share. Every step has its own sum."),
             "context",
