@@ -202,7 +202,7 @@ RNNSEARCH = Architecture(
 )
 
 
-HEAD_IDEA_FIGURES = {"scores": 1, "weights": 2, "looks": 3, "stream": 4, "candidates": 5}
+HEAD_IDEA_FIGURES = {"energy": 1, "softmax": 2, "looks": 3, "stream": 4, "candidates": 5}
 """Figures of a step at the level *Idea*, with the numbers of their stages."""
 
 TRANSFORMER = Architecture(
@@ -217,16 +217,20 @@ TRANSFORMER = Architecture(
         idea.transformer_idea_stages,
         transformer_steps.head_equations,
         transformer_steps.head_texts_of_step,
-        transformer_steps.head_texts_of_source,
-        transformer_steps.head_texts_of_cells,
+        equations.texts_of_source,
+        equations.texts_of_cells,
         transformer_steps.shown_heads,
     ),
-    {1: "scores", 2: "weights", 3: "values", 4: "stream", 5: "word of heads"},
+    {1: "energy", 2: "softmax", 3: "values", 4: "stream", 5: "word"},
     lambda _: dict(HEAD_IDEA_FIGURES),
     EVERY_TRANSLATION
-    | {"word", "values", "scores", "weights", "stream"}
+    | {"word", "energy", "softmax", "growth", "stream"}
     | {f"idea-{name}" for name in HEAD_IDEA_FIGURES},
     {
+        "softmax": lambda: gettext(
+            "A transformer computes attention many times at each step, so its attention weights cannot be changed by "
+            "hand."
+        ),
         "lab": lambda: gettext(
             "Attributions and perturbation tests need a model with one attention distribution per step. This model is "
             "a transformer, which has many attention distributions per step."

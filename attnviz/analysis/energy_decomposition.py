@@ -1,4 +1,4 @@
-"""Decompose an attention score (energy) of a recurrent model or a transformer head into contributions of units.
+"""Decompose an energy of a recurrent model or a transformer head into contributions of units.
 
 Symbols and sizes are those of `trace.trace`.
 """
@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.heads import HeadTrace
 from attnviz.analysis.recomputation import Weights, submodule_weights
 from attnviz.analysis.scorers import scorer_of
 from attnviz.trace import Recurrent
+from attnviz.trace.transformer_trace import Head
 
 Array = NDArray[np.float64]
 
@@ -77,12 +77,12 @@ def energy_decomposition(trace: Recurrent, weights: Weights | None, step: int, p
     return EnergyDecomposition(query, key, scorer.activations(query, key), score, scorer.bounded, scorer.names)
 
 
-def head_energy_decomposition(opened: HeadTrace, row: int, column: int) -> EnergyDecomposition:
-    """Return the decomposition of a transformer head's score, in float64: contribution_k = q_k k_k / sqrt(d/H).
+def head_energy_decomposition(head: Head, row: int, column: int) -> EnergyDecomposition:
+    """Return the decomposition of the energy of a transformer head, in float64: contribution_k = q_k k_k / sqrt(d/H).
 
-    `row` and `column` are 0-based. For masked cells it is the score before the mask.
+    `row` and `column` are 0-based. For masked cells it is the energy before the mask.
     """
-    query, key = (np.asarray(vector, dtype=np.float64) for vector in (opened.queries[row], opened.keys[column]))
+    query, key = (np.asarray(vector, dtype=np.float64) for vector in (head.queries[row], head.keys[column]))
     score = np.full(len(query), 1 / np.sqrt(len(query)))
     return EnergyDecomposition(query, key, query * key, score, bounded=False, names=("qₖ", "kₖ"), scaled=True)
 

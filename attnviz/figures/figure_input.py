@@ -203,7 +203,7 @@ UNIT_LAYER = Requirement(
     RECURRENT.is_met,
     _reason(
         lambda: gettext(
-            "This model is a transformer: its score is the product of query and key, shown above. This score has "
+            "This model is a transformer: its energy is the product of query and key, shown above. This energy has "
             "no hidden layer of units to decompose."
         )
     ),
@@ -246,10 +246,8 @@ IMPORTED_ATTENTION = Requirement(
     lambda subject: not subject.trace.translated,
     lambda _: gettext("This figure exists only for attention that another program computed."),
 )
-ENERGIES = Requirement(
-    lambda subject: subject.trace.recurrent or (not subject.trace.translated and subject.trace.energies.size > 0),
-    lambda subject: RECURRENT.sentence(subject) if subject.trace.translated else missing_energies_reason(),
-)
+ENERGIES = Requirement(lambda subject: subject.trace.displayed.energies.size > 0, lambda _: missing_energies_reason())
+CONTEXTS = Requirement(lambda subject: subject.trace.translated, lambda _: missing_values_reason())
 ATTENTION = Requirement(
     lambda subject: subject.trace.attends,
     lambda _: gettext("This model has no attention: it computes no energies, so there is nothing to decompose."),

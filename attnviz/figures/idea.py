@@ -9,6 +9,7 @@ from attnviz.figures.source_rows import (
     LABEL_LENGTH,
     LEFT,
     MOST_ROWS,
+    WithEnergies,
     bar_numbers,
     bar_texts,
     piece_bars,
@@ -28,13 +29,9 @@ from attnviz.wording.labels import shorten
 from attnviz.wording.numbers import percent
 
 
-def fit_template(trace: Recurrent, theme: ThemeName) -> Spec:
+def fit_template(trace: WithEnergies, theme: ThemeName) -> Spec:
     """Return the template of bars in proportion to the energies, without numbers."""
-    return without_scale(energy_template(trace, theme))
-
-
-def without_scale(spec: Spec) -> Spec:
-    """Return a template of bars without its numbers."""
+    spec = energy_template(trace, theme)
     (bars, *_), layout = spec["data"], spec["layout"]
     layout["xaxis"] |= {
         "showticklabels": False,
@@ -43,15 +40,10 @@ def without_scale(spec: Spec) -> Spec:
     return {"data": [bars | {"hovertemplate": "%{customdata}<extra></extra>"}], "layout": layout}
 
 
-def fit_values(trace: Recurrent, step: int) -> Values:
+def fit_values(trace: WithEnergies, step: int) -> Values:
     """Return the values of `fit_template` at 0-based `step`."""
-    return energy_values(trace, step) | {"alt": fit_alt(trace, step)}
-
-
-def fit_alt(trace: AttentionMatrix, step: int) -> str:
-    """Return the text alternative of the bars at 0-based `step`."""
     best = weight_order(trace, step)[0]
-    return gettext(
+    alt = gettext(
         "How well {count} English pieces fit the state at step {step}. The longest bar is that of piece {number}, "
         "{name}.",
         count=len(trace.source_pieces),
@@ -59,10 +51,11 @@ def fit_alt(trace: AttentionMatrix, step: int) -> str:
         number=best + 1,
         name=short_name(trace, best),
     )
+    return energy_values(trace, step) | {"alt": alt}
 
 
-def share_template(trace: AttentionMatrix, theme: ThemeName, *, draggable: bool = True) -> Spec:
-    """Return the template of the weights as percentages; bars may be `draggable`."""
+def share_template(trace: AttentionMatrix, theme: ThemeName) -> Spec:
+    """Return the template of the weights as percentages, with bars that the page may let the user drag."""
     ink = palette(theme)
     bars = piece_bars(trace, Slot("weights"), "α", ".1%") | {"marker": {"color": ink.bar}}
     layout = source_layout(trace, ink)
@@ -70,9 +63,8 @@ def share_template(trace: AttentionMatrix, theme: ThemeName, *, draggable: bool 
         "tickvals": [0, 0.5, 1],
         "ticktext": [percent(share) for share in (0, 0.5, 1)],
     }
-    if draggable:
-        pieces = [shorten(piece_name(piece), 40) for piece in trace.source_pieces]
-        layout["meta"] |= {"weights": {"trace": 0, "axis": "xaxis", "pieces": pieces, "shares": True}}
+    pieces = [shorten(piece_name(piece), 40) for piece in trace.source_pieces]
+    layout["meta"] |= {"weights": {"trace": 0, "axis": "xaxis", "pieces": pieces, "shares": True}}
     return {"data": [bars, *bar_numbers(trace, ink)], "layout": layout}
 
 

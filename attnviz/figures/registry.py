@@ -14,7 +14,6 @@ import plotly.graph_objects as go
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.context_units import context_units
 from attnviz.analysis.energy_decomposition import EnergyDecomposition, head_energy_decomposition
-from attnviz.analysis.heads import head_trace
 from attnviz.errors import AttnvizError
 from attnviz.figures.attention import (
     attention_bars,
@@ -51,6 +50,7 @@ from attnviz.figures.energy_decomposition import energy_decomposition_figure, en
 from attnviz.figures.figure_input import (
     ATTENTION,
     ATTENTION_FOR_POSTERIOR,
+    CONTEXTS,
     DECOMPOSABLE_SCORER,
     ENERGIES,
     FOIL,
@@ -69,16 +69,6 @@ from attnviz.figures.figure_input import (
     WEIGHTS,
     Requirement,
     Subject,
-)
-from attnviz.figures.head import (
-    head_table,
-    scores_table,
-    scores_template,
-    scores_values,
-    values_strips,
-    values_table,
-    weights_template,
-    weights_values,
 )
 from attnviz.figures.logit_attribution import (
     logit_attribution_rows,
@@ -136,24 +126,25 @@ class StepFigure:
 
 
 def _step_picture(template: Callable[[Any, ThemeName], Spec], values: Callable[[Any, int], Values]) -> FigureTemplate:
-    """Return a picture that depends on the trace and the step only."""
+    """Return a picture that depends on the displayed attention and the step only."""
     return FigureTemplate(
-        lambda subject, theme: template(subject.trace, theme), lambda subject, _: values(subject.trace, subject.step)
+        lambda subject, theme: template(subject.trace.displayed, theme),
+        lambda subject, _: values(subject.trace.displayed, subject.step),
     )
 
 
 def _redrawn_step(draw: Callable[..., go.Figure]) -> FigureTemplate:
-    """Return a picture that is redrawn at each step, from the trace only."""
-    return redrawn_picture(lambda subject, theme: draw(subject.trace, subject.step, theme=theme))
+    """Return a picture that is redrawn at each step, from the displayed attention only."""
+    return redrawn_picture(lambda subject, theme: draw(subject.trace.displayed, subject.step, theme=theme))
 
 
 def _head_decomposition(subject: Subject) -> EnergyDecomposition:
-    """Return the decomposition of the displayed head's score for the chosen source piece."""
-    return head_energy_decomposition(head_trace(subject.trace), subject.step, subject.source_piece)
+    """Return the decomposition of the displayed head's energy for the chosen source piece."""
+    return head_energy_decomposition(subject.trace.displayed, subject.step, subject.source_piece)
 
 
 def _table(tabulate: Callable[[Any, int], pd.DataFrame]) -> Callable[[Subject], pd.DataFrame]:
-    return lambda subject: tabulate(subject.trace, subject.step)
+    return lambda subject: tabulate(subject.trace.displayed, subject.step)
 
 
 IMPORTED_WEIGHTS = _step_picture(imported_template, imported_values)
@@ -161,7 +152,6 @@ ENERGY, SOFTMAX = _step_picture(energy_template, energy_values), _step_picture(s
 PRODUCTS = redrawn_picture(
     lambda subject, theme: energy_decomposition_figure(_head_decomposition(subject), theme=theme)
 )
-SCORES, WEIGHTS_OF_HEAD = _step_picture(scores_template, scores_values), _step_picture(weights_template, weights_values)
 STREAM = _step_picture(stream_template, stream_values)
 CONTEXT_UNITS = FigureTemplate(
     lambda subject, theme: context_units_template(subject.trace, theme),
@@ -184,6 +174,10 @@ POSTERIOR_BARS = FigureTemplate(
     lambda subject, theme: posterior_template(subject.trace, theme),
     lambda subject, _: posterior_values(subject.trace, subject.posterior_attention, subject.step),
 )
+
+
+def _context_title(subject: Subject) -> str:
+    return gettext("Values") if subject.trace.has_heads else gettext("Context vector")
 
 
 def _maxout_table(subject: Subject) -> pd.DataFrame:
@@ -258,9 +252,7 @@ STEP_FIGURES: dict[str, StepFigure] = {
     ),
     "energy": StepFigure(lambda _: gettext("Energies"), ENERGY, _table(energy_table), (ENERGIES, ATTENTION)),
     "softmax": StepFigure(lambda _: gettext("Softmax"), SOFTMAX, _table(softmax_table), (ENERGIES, ATTENTION)),
-    "context": StepFigure(
-        lambda _: gettext("Context vector"), _redrawn_step(context_strips), _table(context_table), (RECURRENT,)
-    ),
+    "context": StepFigure(_context_title, _redrawn_step(context_strips), _table(context_table), (CONTEXTS,)),
     "units": StepFigure(
         lambda _: gettext("Units of the context vector"),
         CONTEXT_UNITS,
@@ -270,18 +262,18 @@ STEP_FIGURES: dict[str, StepFigure] = {
     "state": StepFigure(lambda _: gettext("State"), STATE, _table(state_table), (RECURRENT,)),
     "maxout": StepFigure(lambda _: gettext("Maxout"), MAXOUT, _maxout_table, (RNNSEARCH,), uses_weights=True),
     "products": StepFigure(
-        lambda _: gettext("Score, unit by unit"),
+        lambda _: gettext("Energy, unit by unit"),
         PRODUCTS,
         lambda subject: energy_decomposition_table(_head_decomposition(subject)),
         (HEADS,),
         summary=True,
     ),
-    "scores": StepFigure(lambda _: gettext("Scores"), SCORES, _table(scores_table), (HEADS,)),
-    "weights": StepFigure(lambda _: gettext("Softmax"), WEIGHTS_OF_HEAD, _table(head_table), (HEADS,)),
-    "values": StepFigure(lambda _: gettext("Values"), _redrawn_step(values_strips), _table(values_table), (HEADS,)),
     "stream": StepFigure(lambda _: gettext("Residual stream"), STREAM, _table(stream_table), (HEADS,)),
     "candidates": StepFigure(
-        lambda _: gettext("Likeliest words"), CANDIDATES, _table(candidates_table), (TRANSLATION,)
+        lambda _: gettext("Likeliest words"),
+        CANDIDATES,
+        lambda subject: candidates_table(subject.trace, subject.step),
+        (TRANSLATION,),
     ),
     "posterior": StepFigure(
         lambda _: gettext("Before and after the word"),
@@ -332,8 +324,7 @@ STEP_FIGURES: dict[str, StepFigure] = {
 }
 """Every figure of a step, by name, in the order of the equations.
 
-Those of recurrent translators come before those of a transformer's head, then those inside an energy and a logit. The
-names are used in file names and on the command line.
+Those inside an energy and a logit come last. The names are used in file names and on the command line.
 """
 
 

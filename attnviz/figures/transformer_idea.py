@@ -6,15 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.analysis.heads import HeadTrace, head_trace, strongest_words, word_weights_of_heads
+from attnviz.analysis.measures import strongest_words, word_weights_of_heads
 from attnviz.figures.build import APART, Spec, axis_labels, base_axis, base_layout, emphasise, escape, rectangle
-from attnviz.figures.head import scores_template, scores_values
 from attnviz.figures.heatmap_parts import font_size
-from attnviz.figures.idea import fit_alt, share_template, share_values, without_scale
 from attnviz.figures.template import Slot, Values
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import GREYS, ThemeName, palette
 from attnviz.trace import TransformerTrace
+from attnviz.trace.transformer_trace import Head
 from attnviz.wording.idea import added_name
 from attnviz.wording.labels import quote, shorten
 from attnviz.wording.numbers import percent
@@ -23,34 +22,14 @@ _ROW, _LEFT, _LABEL_LENGTH = 21, 148, 12
 """Pixels of a row and of its label, and characters of a word above its column."""
 
 
-def head_fit_template(trace: TransformerTrace, theme: ThemeName) -> Spec:
-    """Return the template of bars in proportion to the displayed head's scores, without numbers."""
-    return without_scale(scores_template(trace, theme))
-
-
-def head_fit_values(trace: TransformerTrace, step: int) -> Values:
-    """Return the values of `head_fit_template` at 0-based `step`."""
-    return scores_values(trace, step) | {"alt": fit_alt(head_trace(trace), step)}
-
-
-def head_share_template(trace: TransformerTrace, theme: ThemeName) -> Spec:
-    """Return the template of the displayed head's weights as percentages."""
-    return share_template(head_trace(trace), theme, draggable=False)
-
-
-def head_share_values(trace: TransformerTrace, step: int) -> Values:
-    """Return the values of `head_share_template` at 0-based `step`."""
-    return share_values(head_trace(trace), step)
-
-
 def all_heads_template(trace: TransformerTrace, theme: ThemeName) -> Spec:
     """Return the template of all cross-attention heads at one step: a row for each, a column for each source word.
 
     Brightness is the square root of the share; layers are separated, the displayed head is framed.
     """
-    ink, opened, words = palette(theme), head_trace(trace), trace.words().source
-    layers, heads = trace.cross_weights.shape[:2]
-    count, displayed_row, columns = layers * heads, opened.layer * heads + opened.head, len(words)
+    ink, displayed, words = palette(theme), trace.displayed, trace.words().source
+    layers, heads = trace.cross_alignment.shape[:2]
+    count, displayed_row, columns = layers * heads, displayed.layer * heads + displayed.head, len(words)
     names = [gettext("attention {k}", k=k + 1) for k in range(count)]
     names[displayed_row] = emphasise(names[displayed_row], ink.context)
     labels = axis_labels(words, _LABEL_LENGTH)
@@ -121,15 +100,14 @@ def all_heads_values(trace: TransformerTrace, step: int) -> Values:
     return {"shares": np.sqrt(shares), "texts": texts, "alt": alt}
 
 
-def added_template(trace: TransformerTrace, theme: ThemeName) -> Spec:
+def added_template(head: Head, theme: ThemeName) -> Spec:
     """Return the template of a bar for the contribution of the embedding and of each decoder block to the stream.
 
     Bars have no scale; the block of the displayed head is highlighted.
     """
-    ink, opened = palette(theme), head_trace(trace)
-    streams, names = opened.streams, _names(opened)
-    count, displayed_row = len(names), opened.block + 1
-    longest = float(max(np.linalg.norm(opened.added, axis=-1).max(), np.linalg.norm(streams[0], axis=-1).max()))
+    ink, streams, names = palette(theme), head.streams, _names(head)
+    count, displayed_row = len(names), head.block + 1
+    longest = float(max(np.linalg.norm(head.added, axis=-1).max(), np.linalg.norm(streams[0], axis=-1).max()))
     labels = axis_labels(names, 26)
     labels[displayed_row] = emphasise(labels[displayed_row], ink.context)
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
@@ -159,12 +137,11 @@ def added_template(trace: TransformerTrace, theme: ThemeName) -> Spec:
     return {"data": [bars], "layout": layout}
 
 
-def added_values(trace: TransformerTrace, step: int) -> Values:
+def added_values(head: Head, step: int) -> Values:
     """Return the values of `added_template` at 0-based `step`."""
-    opened = head_trace(trace)
-    terms = np.concatenate([opened.streams[:1, step], opened.added[:, step]])
+    terms = np.concatenate([head.streams[:1, step], head.added[:, step]])
     lengths = np.linalg.norm(terms, axis=1)
-    names = _names(opened)
+    names = _names(head)
     largest = ", ".join(names[k] for k in np.argsort(-lengths, kind="stable")[:3])
     alt = gettext(
         "What the residual stream of step {step} is made of, one bar for each part. The largest parts: {told}.",
@@ -174,9 +151,9 @@ def added_values(trace: TransformerTrace, step: int) -> Values:
     return {"lengths": lengths, "alt": alt}
 
 
-def _names(opened: HeadTrace) -> list[str]:
-    layers = range(1, len(opened.trace.cross_weights) + 1)
-    return [gettext("last piece written"), *(added_name(block, layer) for layer in layers for block in opened.blocks)]
+def _names(head: Head) -> list[str]:
+    layers = range(1, head.layers + 1)
+    return [gettext("last piece written"), *(added_name(block, layer) for layer in layers for block in head.blocks)]
 
 
 def _separator(row: int, colour: str) -> dict[str, Any]:

@@ -51,11 +51,9 @@ def _facts(request: PayloadRequest) -> dict[str, Any]:
 
 
 def _growth(request: PayloadRequest) -> dict[str, Any]:
-    return context_growth.growth_payload(request.trace, sentences_of(request.trace, 3, request.steps), request.theme)
-
-
-def _values(request: PayloadRequest) -> dict[str, Any]:
-    return context_growth.values_payload(request.trace, sentences_of(request.trace, 3, request.steps), request.theme)
+    return context_growth.growth_payload(
+        request.trace.displayed, sentences_of(request.trace, 3, request.steps), request.theme
+    )
 
 
 def _for_architecture(name: str, maker: Maker) -> Maker:
@@ -69,7 +67,7 @@ def _for_architecture(name: str, maker: Maker) -> Maker:
     return make
 
 
-_FIGURES = ("look", "energy", "softmax", "candidates", "state", "context", "maxout", "scores", "weights", "stream")
+_FIGURES = ("look", "energy", "softmax", "candidates", "state", "context", "maxout", "stream")
 _MAKERS: Mapping[str, Maker] = {
     "facts": _facts,
     "verification": verification_payload,
@@ -77,7 +75,6 @@ _MAKERS: Mapping[str, Maker] = {
     "tour": partial(tour_stops_payload, posterior=True),
     "tour-idea": partial(tour_stops_payload, posterior=False),
     "growth": _growth,
-    "values": _values,
     CONTEXT_UNITS: context_units_payload,
     "diagram": step_diagram_payload,
     "energy-decomposition": cells_payload,

@@ -8,12 +8,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from attnviz.analysis.heads import HeadTrace, head_trace, strongest_words
-from attnviz.analysis.measures import is_uniform, weight_order
+from attnviz.analysis.measures import is_uniform, strongest_words, weight_order
 from attnviz.languages import gettext, ngettext
 from attnviz.text import join_pieces
 from attnviz.trace import Record, Recurrent, Seq2SeqTrace, Trace, TransformerTrace
 from attnviz.trace.aligned import AttentionMatrix
+from attnviz.trace.transformer_trace import Head
 from attnviz.wording.labels import everyday_name, quote, shorten
 from attnviz.wording.numbers import percent, thousands
 from attnviz.wording.stages import MOST, Stage, capitalised, was_forced, word_outcome
@@ -300,7 +300,7 @@ def recurrent_terms(trace: Recurrent) -> tuple[TermCard, ...]:
 def transformer_idea_titles(_: TransformerTrace) -> dict[int, str]:
     """Return everyday names of the stages of a transformer's step."""
     return {
-        1: gettext("Fit (score)"),
+        1: gettext("Fit (energy)"),
         2: gettext("Share (attention weight)"),
         3: gettext("Many heads at once"),
         4: gettext("Memory (residual stream)"),
@@ -310,9 +310,9 @@ def transformer_idea_titles(_: TransformerTrace) -> dict[int, str]:
 
 def transformer_idea_stages(trace: TransformerTrace, step: int) -> tuple[Stage, ...]:
     """Return the stages of 0-based `step` in everyday words: those of `transformer_idea_titles`."""
-    opened = head_trace(trace)
+    opened = trace.displayed
     stages = {
-        1: _score_stage(trace, opened, step),
+        1: _heads_energy_stage(trace, opened, step),
         2: _heads_attention_stage(trace, opened, step),
         3: _heads_stage(trace, opened, step),
         4: _stream_stage(opened, step),
@@ -322,7 +322,7 @@ def transformer_idea_stages(trace: TransformerTrace, step: int) -> tuple[Stage, 
 
 
 def added_name(block: str, layer: int) -> str:
-    """Return in everyday words what a `block` (of `heads.BLOCKS`) of a 1-based decoder `layer` adds."""
+    """Return in everyday words what a `block` (of `Head.blocks`) of a 1-based decoder `layer` adds."""
     if block == "attention":
         return gettext("layer {layer}: French words", layer=layer)
     if block == "cross":
@@ -330,14 +330,14 @@ def added_name(block: str, layer: int) -> str:
     return gettext("layer {layer}: computation", layer=layer)
 
 
-def _score_stage(trace: TransformerTrace, opened: HeadTrace, step: int) -> tuple[str, str]:
-    best = capitalised(everyday_name(opened.source_pieces[int(opened.scores[step].argmax())]))
+def _heads_energy_stage(trace: TransformerTrace, opened: Head, step: int) -> tuple[str, str]:
+    best = capitalised(everyday_name(opened.source_pieces[int(opened.energies[step].argmax())]))
     outcome = gettext("{name} fits best", name=best)
     rest = gettext(
         "The longer the bar of a piece, the better it fits what the head looks for: {name} fits best.",
         name=best,
     )
-    count = trace.cross_weights.shape[0] * trace.cross_weights.shape[1]
+    count = trace.cross_alignment.shape[0] * trace.cross_alignment.shape[1]
     if count == 1:
         return rest, outcome
     if trace.heads.head is None:
@@ -355,15 +355,15 @@ def _score_stage(trace: TransformerTrace, opened: HeadTrace, step: int) -> tuple
     return f"{which} {rest}", outcome
 
 
-def _heads_attention_stage(trace: TransformerTrace, opened: HeadTrace, step: int) -> tuple[str, str]:
-    order, alpha = weight_order(opened, step), opened.weights[step]
+def _heads_attention_stage(trace: TransformerTrace, opened: Head, step: int) -> tuple[str, str]:
+    order, alpha = weight_order(opened, step), opened.alignment[step]
     share = percent(float(alpha[order[0]]))
     outcome = gettext(
         "{name} gets {share} of the attention",
         name=capitalised(everyday_name(opened.source_pieces[order[0]])),
         share=share,
     )
-    heads = trace.cross_weights.shape[0] * trace.cross_weights.shape[1]
+    heads = trace.cross_alignment.shape[0] * trace.cross_alignment.shape[1]
     if trace.heads.head is None and heads > 1:
         outcome = gettext(
             "{look} in this head, {share} on average over {count} heads",
@@ -374,9 +374,9 @@ def _heads_attention_stage(trace: TransformerTrace, opened: HeadTrace, step: int
     return attention_sentence(opened, step), outcome
 
 
-def _heads_stage(trace: TransformerTrace, opened: HeadTrace, step: int) -> tuple[str, str]:
-    layers, heads = trace.cross_weights.shape[:2]
-    order, alpha = weight_order(opened, step), opened.weights[step]
+def _heads_stage(trace: TransformerTrace, opened: Head, step: int) -> tuple[str, str]:
+    layers, heads = trace.cross_alignment.shape[:2]
+    order, alpha = weight_order(opened, step), opened.alignment[step]
     parts = ", ".join(f"{percent(float(alpha[j]))} {everyday_name(opened.source_pieces[j])}" for j in order[:3])
     head_sentence = gettext(
         "A head takes more information from the English pieces that get more of its attention. This head takes {parts}",
@@ -403,10 +403,10 @@ def _heads_stage(trace: TransformerTrace, opened: HeadTrace, step: int) -> tuple
     return f"{head_sentence} {rest}", outcome
 
 
-def _stream_stage(opened: HeadTrace, step: int) -> tuple[str, str]:
+def _stream_stage(opened: Head, step: int) -> tuple[str, str]:
     lengths = np.linalg.norm(opened.added[:, step], axis=1)
     layer, block = divmod(int(lengths.argmax()), len(opened.blocks))
-    previous_piece = opened.trace.previous_pieces[step]
+    previous_piece = opened.record.previous_pieces[step]
     last = gettext("the start mark") if previous_piece == "<s>" else everyday_name(previous_piece)
     most = added_name(opened.blocks[block], layer + 1)
     sentence = gettext(

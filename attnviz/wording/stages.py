@@ -14,8 +14,10 @@ from attnviz.analysis.measures import is_uniform, weight_order
 from attnviz.analysis.recomputation import softmax
 from attnviz.languages import gettext
 from attnviz.text import join_pieces
-from attnviz.trace import Aligned, Record, Recurrent, Trace
+from attnviz.trace import Record, Recurrent, Trace
+from attnviz.trace.aligned import AttentionMatrix
 from attnviz.trace.interventions import ForceWord
+from attnviz.trace.transformer_trace import Head
 from attnviz.wording.labels import quoted_name, subscript, word_share_text
 from attnviz.wording.numbers import decimal, percent, shown_difference
 from attnviz.wording.scorers import texts_of
@@ -120,7 +122,7 @@ def energy_stage(trace: Recurrent, step: int) -> tuple[str, str]:
     return sentence, gettext("{name} fits best, e = {energy}", name=name, energy=energy)
 
 
-def softmax_stage(trace: Recurrent, step: int) -> tuple[str, str]:
+def softmax_stage(trace: Recurrent | Head, step: int) -> tuple[str, str]:
     """Return how the energies of 0-based `step` become weights, and which is largest."""
     order, alpha = weight_order(trace, step), trace.alignment[step]
     best = quoted_name(trace.source_pieces[order[0]])
@@ -167,7 +169,7 @@ def context_stage(trace: Recurrent, step: int) -> tuple[str, str]:
     return sentence, outcome
 
 
-def context_shares(trace: Aligned, step: int) -> tuple[str, str]:
+def context_shares(trace: AttentionMatrix, step: int) -> tuple[str, str]:
     """Return the shares of the strongest pieces in the context of 0-based `step`, and how few make up most of it."""
     order, alpha = weight_order(trace, step), trace.alignment[step]
     sums = np.cumsum(alpha[order])

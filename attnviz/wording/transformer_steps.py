@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from attnviz.analysis.heads import HeadTrace, head_trace
-from attnviz.analysis.measures import weight_order
 from attnviz.languages import gettext
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.trace import TransformerTrace
 from attnviz.trace.parts import Heads
+from attnviz.trace.transformer_trace import Head
 from attnviz.wording.equations import Equation, Texts, exponentials, softmax_equation, summands, written_piece_texts
-from attnviz.wording.labels import quoted_name, subscript, word_share_text
-from attnviz.wording.numbers import aligned, coloured, decimal, number, percent, shown_difference, vector
-from attnviz.wording.stages import Stage, capitalised, context_shares, times, word_choice_texts
+from attnviz.wording.labels import quoted_name, subscript
+from attnviz.wording.numbers import aligned, coloured, decimal, vector
+from attnviz.wording.stages import Stage, capitalised, context_shares, softmax_stage, word_choice_texts
 
 
 def head_stage_titles(_: TransformerTrace) -> dict[int, str]:
@@ -29,10 +28,10 @@ def head_stage_titles(_: TransformerTrace) -> dict[int, str]:
 
 def narrate_head(trace: TransformerTrace, step: int) -> tuple[Stage, ...]:
     """Return the stages of 0-based `step` in words, for the displayed head: those of `head_stage_titles`."""
-    opened = head_trace(trace)
+    opened = trace.displayed
     stages = {
-        1: _score_stage(trace, opened, step),
-        2: _softmax_stage(opened, step),
+        1: _energy_stage(trace, opened, step),
+        2: softmax_stage(opened, step),
         3: _value_stage(opened, step),
         4: _stream_stage(opened, step),
         5: _word_stage(trace, step),
@@ -54,14 +53,14 @@ def shown_heads(trace: TransformerTrace) -> str:
     return heads_name(trace.heads)
 
 
-def opened_head_name(opened: HeadTrace) -> str:
+def opened_head_name(opened: Head) -> str:
     """Return the name of the displayed head."""
     return heads_name(Heads(opened.layer, opened.head))
 
 
-def _score_stage(trace: TransformerTrace, opened: HeadTrace, step: int) -> tuple[str, str]:
-    best, count = int(opened.scores[step].argmax()), len(trace.source_pieces)
-    name, score = quoted_name(trace.source_pieces[best]), decimal(float(opened.scores[step, best]))
+def _energy_stage(trace: TransformerTrace, opened: Head, step: int) -> tuple[str, str]:
+    best, count = int(opened.energies[step].argmax()), len(trace.source_pieces)
+    name, energy = quoted_name(trace.source_pieces[best]), decimal(float(opened.energies[step, best]))
     head = opened_head_name(opened)
     if trace.heads.head is None:
         head = gettext(
@@ -74,36 +73,16 @@ def _score_stage(trace: TransformerTrace, opened: HeadTrace, step: int) -> tuple
     sentence = gettext(
         "{which} A head computes one attention distribution of this step. The query, computed from the decoder’s "
         "residual stream, says what the head looks for. Each of the {count} annotations has a key, with which the "
-        "query is compared. The score says how well query and key fit. {name} fits the query best.",
+        "query is compared. The energy says how well query and key fit. {name} fits the query best.",
         which=head,
         count=count,
         name=capitalised(name),
     )
-    return sentence, gettext("{name} fits best, s = {score}", name=name, score=score)
+    return sentence, gettext("{name} fits best, e = {energy}", name=name, energy=energy)
 
 
-def _softmax_stage(opened: HeadTrace, step: int) -> tuple[str, str]:
-    trace, scores, alpha = opened.trace, opened.scores[step], opened.weights[step]
-    order = weight_order(trace, step)
-    best = quoted_name(trace.source_pieces[order[0]])
-    outcome = gettext("{name} gets {share} of the weight", name=best, share=percent(float(alpha[order[0]])))
-    outcome += word_share_text(trace, step, order[0])
-    if len(order) == 1:
-        return gettext("There is only one piece to look at: it gets all of the weight."), outcome
-    lead = shown_difference(scores[order[:2]])
-    sentence = gettext(
-        "The exponential turns a difference of scores into a ratio of weights. The score of {first} is {lead:.2f} "
-        "above that of {second}, so the weight of {first} is {times} that of {second}. All weights add up to 1.",
-        first=best,
-        lead=lead,
-        times=times(float(np.exp(lead))),
-        second=quoted_name(trace.source_pieces[order[1]]),
-    )
-    return sentence, outcome
-
-
-def _value_stage(opened: HeadTrace, step: int) -> tuple[str, str]:
-    parts, outcome = context_shares(opened.trace, step)
+def _value_stage(opened: Head, step: int) -> tuple[str, str]:
+    parts, outcome = context_shares(opened, step)
     sentence = gettext(
         "Besides its key, each annotation has a value, a list of {units} numbers. A strip shows a value "
         "multiplied by its weight. The strips add up to {found}, the output of this head: {parts}",
@@ -114,8 +93,7 @@ def _value_stage(opened: HeadTrace, step: int) -> tuple[str, str]:
     return sentence, outcome
 
 
-def _stream_stage(opened: HeadTrace, step: int) -> tuple[str, str]:
-    trace = opened.trace
+def _stream_stage(opened: Head, step: int) -> tuple[str, str]:
     terms, streams = opened.added[:, step], opened.streams[:, step]
     lengths = np.linalg.norm(terms, axis=1)
     values = {
@@ -128,7 +106,7 @@ def _stream_stage(opened: HeadTrace, step: int) -> tuple[str, str]:
         "stream. The added vector has length (norm) {added}. The residual stream had length {before} and now has "
         "length {after}. Each of the {blocks} sub-layers of the decoder adds a vector to the residual stream. The "
         "word is chosen from the sum of the embedding and all added vectors.",
-        heads=trace.cross_weights.shape[1],
+        heads=opened.heads_of_layer,
         layer=opened.layer + 1,
         blocks=len(terms),
         **values,
@@ -149,22 +127,22 @@ def _word_stage(trace: TransformerTrace, step: int) -> tuple[str, str]:
 
 
 def head_equations(trace: TransformerTrace, theme: ThemeName = "light") -> tuple[Equation, ...]:
-    """Return the equation templates of all steps, in order: scores, softmax, values, stream, word.
+    """Return the equation templates of all steps, in order: energy, softmax, values, stream, word.
 
-    `head_texts_of_step`, `head_texts_of_source` and `head_texts_of_cells` of the key piece fill them.
+    `head_texts_of_step`, and `texts_of_source` and `texts_of_cells` of the key piece (`wording.equations`) fill them.
     """
-    return (*opened_equations(head_trace(trace), theme), _word_equation(palette(theme)))
+    return (*opened_equations(trace.displayed, theme), _word_equation(palette(theme)))
 
 
-def opened_equations(opened: HeadTrace, theme: ThemeName = "light") -> tuple[Equation, ...]:
-    """Return the equation templates of one head of any kind: scores, softmax, values, stream.
+def opened_equations(opened: Head, theme: ThemeName = "light") -> tuple[Equation, ...]:
+    """Return the equation templates of one head of any kind: energy, softmax, values, stream.
 
-    `opened_texts_of_step`, `head_texts_of_source` and `head_texts_of_cells` of the key piece fill them.
+    `opened_texts_of_step`, and `texts_of_source` and `texts_of_cells` of the key piece (`wording.equations`) fill them.
     """
     colours = palette(theme)
-    note = gettext("Softmax turns scores into positive weights that add up to 1.")
+    note = gettext("Softmax turns energies into positive weights that add up to 1.")
     return (
-        _score_equation(opened, colours),
+        _energy_equation(opened, colours),
         softmax_equation(opened, note, _last_key(opened)),
         _value_equation(opened, colours),
         _stream_equation(opened, colours),
@@ -173,65 +151,54 @@ def opened_equations(opened: HeadTrace, theme: ThemeName = "light") -> tuple[Equ
 
 def head_texts_of_step(trace: TransformerTrace, step: int, theme: ThemeName = "light") -> Texts:
     """Return the texts of 0-based `step` that hold for all source pieces."""
-    return opened_texts_of_step(head_trace(trace), step, theme) | written_piece_texts(trace, step)
+    return opened_texts_of_step(trace.displayed, step, theme) | written_piece_texts(trace, step)
 
 
-def opened_texts_of_step(opened: HeadTrace, step: int, theme: ThemeName = "light") -> Texts:
+def opened_texts_of_step(opened: Head, step: int, theme: ThemeName = "light") -> Texts:
     """Return the texts of a head's 0-based row `step` that hold for all keys."""
     streams, key_count = opened.streams[:, step], opened.visible_key_count(step)
     return {
         "i": str(step + 1),
-        "symbol": "s",
+        "symbol": "e",
         "query": vector(opened.queries[step]),
-        "exponentials": exponentials(opened.scores[step, :key_count].astype(float)),
-        "summands": summands(opened.weights[step, :key_count], "v", palette(theme)),
-        "output": vector(opened.outputs[step]),
+        "exponentials": exponentials(opened.energies[step, :key_count].astype(float)),
+        "summands": summands(opened.alignment[step, :key_count], "v", palette(theme)),
+        "output": vector(opened.contexts[step]),
         "before": vector(streams[opened.block]),
         "added": vector(opened.added[opened.block, step]),
         "after": vector(streams[opened.block + 1]),
     }
 
 
-def head_texts_of_source(trace_or_head: TransformerTrace | HeadTrace, source: int) -> Texts:
-    """Return the texts of 0-based key `source` that hold for all steps."""
-    return {"j": str(source + 1), "key": vector(head_trace(trace_or_head).keys[source])}
-
-
-def head_texts_of_cells(trace_or_head: TransformerTrace | HeadTrace, step: int) -> dict[str, list[str]]:
-    """Return the texts of 0-based `step` for each key, as lists."""
-    opened = head_trace(trace_or_head)
-    rows = {"score": opened.scores[step], "exponent": opened.scores[step], "weight": opened.weights[step]}
-    return {name: [number(value) for value in row.tolist()] for name, row in rows.items()}
-
-
-def _score_equation(opened: HeadTrace, colours: Palette) -> Equation:
+def _energy_equation(opened: Head, colours: Palette) -> Equation:
     query, key = coloured(colours.decoder, "q_{⟦i⟧}"), coloured(colours.encoder, "k_{⟦j⟧}")
     units = opened.queries.shape[1]
     lines = (
-        rf"s_{{⟦i⟧,⟦j⟧}} &= \frac{{{query}^\top {key}}}{{\sqrt{{{units}}}}}",
+        rf"e_{{⟦i⟧,⟦j⟧}} &= \frac{{{query}^\top {key}}}{{\sqrt{{{units}}}}}",
         r"&= ⟦query⟧",
         rf"&\quad \cdot ⟦key⟧ \Big/ \sqrt{{{units}}}",
-        r"&= ⟦score⟧",
+        r"&= ⟦energy⟧",
     )
     values: dict[str, object] = {"head": opened_head_name(opened), "piece": "⟦j⟧", "units": units}
     if opened.kind == "cross":
         note = gettext(
-            "{head}: the score says how well the query of this head fits the key of source piece {piece}. The "
-            "query is made from the normalised residual stream of this step. The score is divided by the square "
+            "{head}: the energy says how well the query of this head fits the key of source piece {piece}. The "
+            "query is made from the normalised residual stream of this step. The energy is divided by the square "
             "root of the number of units, {units}, so that long vectors do not make the softmax too sharp.",
             **values,
         )
     else:
         note = gettext(
-            "{head}: the score says how well a query fits the key of piece {piece}. One matrix computes the queries "
-            "and another the keys, from the normalised residual streams of the same sentence. The score is divided by "
-            "the square root of the number of units, {units}, so that long vectors do not make the softmax too sharp.",
+            "{head}: the energy says how well a query fits the key of piece {piece}. One matrix computes the queries "
+            "and another the keys, from the normalised residual streams of the same sentence. The energy is divided "
+            "by the square root of the number of units, {units}, so that long vectors do not make the softmax too "
+            "sharp.",
             **values,
         )
     return Equation(1, aligned(*lines), note[:1].upper() + note[1:])
 
 
-def _value_equation(opened: HeadTrace, colours: Palette) -> Equation:
+def _value_equation(opened: Head, colours: Palette) -> Equation:
     output, value = coloured(colours.context, "z_{⟦i⟧}"), coloured(colours.encoder, "v_j")
     lines = (
         rf"{output} &= \sum_{{j=1}}^{{{_last_key(opened)}}} \alpha_{{⟦i⟧,j}}\, {value}",
@@ -249,15 +216,14 @@ def _value_equation(opened: HeadTrace, colours: Palette) -> Equation:
     )
 
 
-def _last_key(opened: HeadTrace) -> str:
+def _last_key(opened: Head) -> str:
     """Return the number of the last key that a row may attend to."""
     return "⟦i⟧" if opened.kind == "decoder" else str(len(opened.source_pieces))
 
 
-def _stream_equation(opened: HeadTrace, colours: Palette) -> Equation:
-    heads = opened.trace.cross_weights.shape[1]
+def _stream_equation(opened: Head, colours: Palette) -> Equation:
     before, after = (coloured(colours.decoder, f"x_{{⟦i⟧,{block}}}") for block in (opened.block, opened.block + 1))
-    outputs = coloured(colours.context, rf"[z^{{(1)}}_{{⟦i⟧}} ; \ldots ; z^{{({heads})}}_{{⟦i⟧}}]")
+    outputs = coloured(colours.context, rf"[z^{{(1)}}_{{⟦i⟧}} ; \ldots ; z^{{({opened.heads_of_layer})}}_{{⟦i⟧}}]")
     lines = (rf"{after} &= {before} + W_O\,{outputs}", r"&= ⟦before⟧", r"&\quad + ⟦added⟧", r"&= ⟦after⟧")
     values = {"layer": opened.layer + 1, "block": opened.block + 1, "count": len(opened.streams) - 1}
     if opened.kind == "cross":

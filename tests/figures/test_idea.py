@@ -8,14 +8,14 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from attnviz.analysis.heads import head_trace, word_weights_of_heads
+from attnviz.analysis.measures import word_weights_of_heads
 from attnviz.figures.figure_input import Subject
 from attnviz.network import TransformerConfig
 from attnviz.palette import ThemeName
 from attnviz.text import Tokenizer
 from attnviz.trace import TransformerTrace
 from attnviz.translator import Translator
-from attnviz.ui.step.idea import HEAD_IDEA_FIGURES, IDEA_FIGURES
+from attnviz.ui.step.idea import IDEA_FIGURES
 from attnviz.wording.numbers import percent
 from tests.conftest import SENTENCES
 from tests.figures import synthetic
@@ -23,7 +23,7 @@ from tests.transformers import random_transformer
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("name", list(IDEA_FIGURES))
+@pytest.mark.parametrize("name", ["energy", "softmax", "mixtures", "state"])
 def test_each_figure_is_valid_and_has_alt_text(name: str, theme: ThemeName) -> None:
     figure = IDEA_FIGURES[name].draw(Subject(synthetic.trace(), 1), theme=theme)
     go.Figure(json.loads(figure.to_json()))  # checks every property
@@ -83,18 +83,18 @@ def heads(tokenizer: Tokenizer) -> TransformerTrace:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("name", list(HEAD_IDEA_FIGURES))
+@pytest.mark.parametrize("name", ["energy", "softmax", "looks", "stream"])
 def test_each_transformer_figure_is_valid_and_has_alt_text(
     name: str, theme: ThemeName, heads: TransformerTrace
 ) -> None:
-    figure = HEAD_IDEA_FIGURES[name].draw(Subject(heads, 1), theme=theme)
+    figure = IDEA_FIGURES[name].draw(Subject(heads, 1), theme=theme)
     go.Figure(json.loads(figure.to_json()))
     assert "2" in figure.layout.meta["alt"]
 
 
 def test_each_row_is_a_head_and_the_opened_head_is_framed(heads: TransformerTrace) -> None:
-    step, opened = 2, head_trace(heads)
-    figure = HEAD_IDEA_FIGURES["looks"].draw(Subject(heads, step))
+    step, opened = 2, heads.displayed
+    figure = IDEA_FIGURES["looks"].draw(Subject(heads, step))
     (image,) = figure.data
     np.testing.assert_allclose(np.square(image.z), word_weights_of_heads(heads, step).reshape(8, -1), atol=1e-6)
     frame = figure.layout.shapes[-1]
@@ -102,7 +102,7 @@ def test_each_row_is_a_head_and_the_opened_head_is_framed(heads: TransformerTrac
 
 
 def test_stream_bars_are_the_norms_of_the_added_vectors(heads: TransformerTrace) -> None:
-    (bars,) = HEAD_IDEA_FIGURES["stream"].draw(Subject(heads, 2)).data
+    (bars,) = IDEA_FIGURES["stream"].draw(Subject(heads, 2)).data
     np.testing.assert_allclose(
         bars.x[1:], np.linalg.norm(np.diff(heads.decoder_streams, axis=0)[:, 2], axis=1), atol=1e-5
     )

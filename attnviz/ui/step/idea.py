@@ -30,10 +30,6 @@ from attnviz.figures.transformer_idea import (
     added_values,
     all_heads_template,
     all_heads_values,
-    head_fit_template,
-    head_fit_values,
-    head_share_template,
-    head_share_values,
 )
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
@@ -51,7 +47,8 @@ from attnviz.wording.stages import Narration
 
 def _picture(template: Callable[[Any, ThemeName], Spec], values: Callable[[Any, int], Values]) -> FigureTemplate:
     return FigureTemplate(
-        lambda subject, theme: template(subject.trace, theme), lambda subject, _: values(subject.trace, subject.step)
+        lambda subject, theme: template(subject.trace.displayed, theme),
+        lambda subject, _: values(subject.trace.displayed, subject.step),
     )
 
 
@@ -60,15 +57,13 @@ IDEA_FIGURES: Mapping[str, FigureTemplate] = {
     "softmax": _picture(share_template, share_values),
     "mixtures": _picture(mixtures_template, mixtures_values),
     "state": _picture(state_shares_template, state_shares_values),
-}
-"""Figures of recurrent translators, by the names of those that they replace; "mixtures" replaces none."""
-HEAD_IDEA_FIGURES: Mapping[str, FigureTemplate] = {
-    "scores": _picture(head_fit_template, head_fit_values),
-    "weights": _picture(head_share_template, head_share_values),
-    "looks": _picture(all_heads_template, all_heads_values),
+    "looks": FigureTemplate(
+        lambda subject, theme: all_heads_template(subject.trace, theme),
+        lambda subject, _: all_heads_values(subject.trace, subject.step),
+    ),
     "stream": _picture(added_template, added_values),
 }
-"""Figures of transformers, by the names of those that they replace; "looks" replaces none."""
+"""Figures by the names of those that they replace; "mixtures" and "looks" replace none."""
 
 
 def idea_stage(view: View, number: int, theme: ThemeName, titles: Mapping[int, str]) -> None:
@@ -128,8 +123,7 @@ def _figure_payload(name: str, request: PayloadRequest) -> dict[str, Any]:
     number = architecture_of(request.trace).idea(request.trace).get(name)
     if number is None:
         raise UnknownPayloadError(name)
-    own_figures = HEAD_IDEA_FIGURES if request.trace.has_heads else IDEA_FIGURES
-    picture = own_figures[name] if name in own_figures else STEP_FIGURES[name].picture
+    picture = IDEA_FIGURES[name] if name in IDEA_FIGURES else STEP_FIGURES[name].picture
     subjects = [Subject(request.trace, step) for step in request.steps]
     is_first = _figures(request.trace, number)[0] == name
     sentences = _sentences(request, number) if is_first else dict.fromkeys(request.steps, "")

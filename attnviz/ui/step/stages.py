@@ -32,22 +32,8 @@ from attnviz.wording.diagram import context_sentence, displayed_units_caption
 from attnviz.wording.stages import Narration
 
 
-def _scores(view: View, theme: ThemeName) -> None:
-    _chart(view, "scores", theme)
-
-
-def _weights(view: View, theme: ThemeName) -> None:
-    _chart(view, "weights", theme)
-    st.caption(
-        gettext(
-            "A transformer computes attention many times at each step, so its attention weights cannot be changed by "
-            "hand."
-        )
-    )
-
-
 def _values(view: View, theme: ThemeName) -> None:
-    context_growth(view, address(view.trace, "values", theme, every=True))
+    context_growth(view, address(view.trace, "growth", theme, every=True))
     st.caption(f"{gettext('One column for each unit.')} {_colour_legend()}")
 
 
@@ -58,23 +44,6 @@ def _stream(view: View, theme: ThemeName) -> None:
         "the sum of all other rows. A frame marks the block of the head shown."
     )
     st.caption(f"{legend} {_colour_legend()}")
-
-
-def _head_word(view: View, theme: ThemeName) -> None:
-    chart(view, payload_address(view, "word", theme), "candidates")
-    forced = view.trace.search.method == "forced"
-    st.caption(
-        gettext(
-            "The chart shows the likeliest pieces. Violet marks the forced piece. A piece starting with · "
-            "continues a word."
-        )
-        if forced
-        else gettext(
-            "The chart shows the likeliest pieces. Violet marks the piece that this step wrote. A piece starting with "
-            "· continues a word."
-        )
-    )
-    other_word_panel(view, payload_address(view, "foils", theme))
 
 
 def narration(trace: Trace, steps: tuple[int, ...]) -> Narration:
@@ -134,18 +103,19 @@ def _state(view: View, theme: ThemeName) -> None:
 
 def _word(view: View, theme: ThemeName) -> None:
     _chart(view, "maxout", theme)
-    _candidates(view, payload_address(view, "candidates", theme), theme)
+    st.caption(_candidates_caption(view))
+    _chart(view, "candidates", theme)
+    other_word_panel(view, payload_address(view, "foils", theme))
 
 
-def _imported_word(view: View, theme: ThemeName) -> None:
-    _candidates(view, payload_address(view, "word", theme), theme)
+def _word_without_maxout(view: View, theme: ThemeName) -> None:
+    chart(view, payload_address(view, "word", theme), "candidates")
+    st.caption(_candidates_caption(view))
+    other_word_panel(view, payload_address(view, "foils", theme))
 
 
-def _candidates(view: View, pieces_address: str, theme: ThemeName) -> None:
-    """Draw the likeliest pieces from the payload at `pieces_address`, and the choice of another."""
-    has_caption_below = view.trace.imported  # nothing else is above the chart there
-    if has_caption_below:
-        chart(view, pieces_address, "candidates")
+def _candidates_caption(view: View) -> str:
+    """Return how to read the likeliest pieces, and where a click on one shows its logit attribution."""
     if view.trace.search.method == "forced":
         caption = gettext(
             "The chart shows the likeliest pieces. Violet marks the forced piece. A piece starting with · "
@@ -156,12 +126,9 @@ def _candidates(view: View, pieces_address: str, theme: ThemeName) -> None:
             "The chart shows the likeliest pieces. Violet marks the piece that this step wrote. A piece starting with "
             "· continues a word."
         )
-    if view.shows("everything") and view.trace.linear:
+    if view.shows("everything") and view.trace.recurrent and view.trace.linear:
         caption += f" {_click_hint(view.trace)}"
-    st.caption(caption)
-    if not has_caption_below:
-        chart(view, pieces_address, "candidates")
-    other_word_panel(view, payload_address(view, "foils", theme))
+    return caption
 
 
 def _click_hint(trace: Trace) -> str:
@@ -187,12 +154,9 @@ _PANELS: Mapping[str, Callable[[View, ThemeName], None]] = {
     "context": _context,
     "state": _state,
     "maxout and word": _word,
-    "word": _imported_word,
-    "scores": _scores,
-    "weights": _weights,
+    "word": _word_without_maxout,
     "values": _values,
     "stream": _stream,
-    "word of heads": _head_word,
 }
 """Functions that draw a stage, by the names in the declarations of architectures."""
 
@@ -202,8 +166,6 @@ STAGE_OF_FIGURE = {
     "context": 3,
     "state": 4,
     "maxout": 5,
-    "scores": 1,
-    "weights": 2,
     "stream": 4,
     "look": 2,
     "candidates": None,

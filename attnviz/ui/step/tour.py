@@ -55,7 +55,7 @@ def tour_stops_payload(request: PayloadRequest, *, posterior: bool) -> dict[str,
     return {
         "identity": request.trace.fingerprint,
         "language": language(),
-        "words": tour_words(request.trace),
+        "words": tour_words(),
         "stops": [*stops, _quiz_payload(data) | {"number": len(stops) + 1}],
     }
 
@@ -68,7 +68,7 @@ def tour_data(trace: Record, *, posterior: bool = True) -> TourData:
     return TourData(trace, None if posterior_weights is None else trace.words().merged(posterior_weights))
 
 
-def tour_words(trace: Record) -> dict[str, str]:
+def tour_words() -> dict[str, str]:
     """Return the texts on the card that are the same at every stop."""
     return {
         "count": gettext("Stop {n} of {count}"),
@@ -85,7 +85,7 @@ def tour_words(trace: Record) -> dict[str, str]:
         "own": gettext("← → choose a word, Enter confirms it, Esc closes the tour."),
         "astray": gettext("Show this word again"),
         "reset": gettext("As it was"),
-        "fit": gettext("Fit (score)") if trace.has_heads else gettext("Fit (energy)"),
+        "fit": gettext("Fit (energy)"),
         "share": gettext("Share (attention weight)"),
         "before": gettext("before the word"),
         "after": gettext("after the word"),
@@ -110,7 +110,7 @@ def _stop_payload(data: TourData, stop: Stop) -> dict[str, Any]:
 
 def _energies_payload(data: TourData) -> dict[str, Any]:
     """Return the energies of the step, and the pieces whose energies can be changed."""
-    alpha, trace = data.opened.alignment[data.word.step], data.record
+    alpha, trace = data.record.displayed.alignment[data.word.step], data.record
     rows = sorted(int(j) for j in np.argsort(-alpha, kind="stable")[:PULLED_PIECES])
     return {
         "energies": data.energies.astype(float).tolist(),

@@ -11,13 +11,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import streamlit as st
 
 from attnviz import AttnvizError
 from attnviz.analysis.fit import MisfitError
-from attnviz.analysis.heads import HeadTrace, heads_of, named_head
 from attnviz.analysis.verification import Verification
 from attnviz.figures.build import figure_json
 from attnviz.figures.figure_input import Subject
@@ -32,9 +31,10 @@ from attnviz.lru_cache import LRUCache, cached_in, size_of
 from attnviz.model_folder import stamp
 from attnviz.palette import ThemeName
 from attnviz.trace import TransformerTrace
-from attnviz.trace.parts import Kind
+from attnviz.trace.parts import KINDS, Kind
+from attnviz.trace.transformer_trace import Head
 from attnviz.ui.components.chart import AtStep, chart, chart_payload, inline_chart, steady_payload
-from attnviz.ui.components.context_growth import context_growth, values_payload
+from attnviz.ui.components.context_growth import context_growth, growth_payload
 from attnviz.ui.components.energy_decomposition import energy_decomposition, head_payload
 from attnviz.ui.components.equation import equation, equation_payload
 from attnviz.ui.components.gallery import cell, gallery, group
@@ -53,6 +53,7 @@ from attnviz.ui.transformer.exhibit import (
     missing_models_reason,
 )
 from attnviz.ui.view import View
+from attnviz.wording.equations import texts_of_cells, texts_of_source
 from attnviz.wording.head import (
     STAGES,
     head_stage_sentences,
@@ -63,17 +64,12 @@ from attnviz.wording.head import (
     pair_labels,
 )
 from attnviz.wording.numbers import decimal
-from attnviz.wording.transformer_steps import (
-    head_texts_of_cells,
-    head_texts_of_source,
-    opened_equations,
-    opened_texts_of_step,
-)
+from attnviz.wording.transformer_steps import opened_equations, opened_texts_of_step
 from attnviz.wording.verification import not_verified_text
 
 HEAD = "head"
 """Name of the opened head, in the session state and in the address."""
-FIGURES = ("scores", "weights", "values", "stream")
+FIGURES = ("energy", "softmax", "context", "stream")
 """Figures of the opened head, in the order of the stages; names in the registry `STEP_FIGURES`."""
 
 
@@ -82,8 +78,7 @@ def _make_view(request: SentenceRequest) -> View:
         raise AttnvizError(reason)
     trace = request.trace_by(TRANSFORMER_MODEL)
     handle({HEAD: _store_head_name})
-    opened_head = named_head(trace, str(st.session_state[HEAD]))
-    opened_head = opened_head or best_head(trace)
+    opened_head = trace.head_named(str(st.session_state[HEAD])) or best_head(trace)
     st.session_state[HEAD] = opened_head.name
     return View(EXHIBIT.view_id, opened_head)
 
@@ -93,12 +88,12 @@ def _store_head_name(name: object) -> None:
 
 
 def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:  # noqa: ARG001  same signature as the others
-    opened_head: HeadTrace = view.trace
+    opened_head: Head = view.trace
 
-    errors = head_errors(opened_head.trace)
+    errors = head_errors(opened_head.record)
     gallery(
         view,
-        _groups(opened_head.trace, opened_head.trace.fingerprint, repr(errors), language()),
+        _groups(opened_head.record, opened_head.record.fingerprint, repr(errors), language()),
         opened_head.name,
         HEAD,
     )
@@ -122,24 +117,24 @@ def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:  # no
                 _stage(view, opened_head, number, title, theme)
 
 
-def _head_address(opened_head: HeadTrace, name: str, theme: ThemeName, *, every: bool = True) -> str:
-    trace: Any = opened_head.trace
+def _head_address(opened_head: Head, name: str, theme: ThemeName, *, every: bool = True) -> str:
+    trace: Any = opened_head.record
     return address(trace, name, theme, every=every, part=opened_head.name)
 
 
-def _stage(view: View, opened_head: HeadTrace, number: int, title: str, theme: ThemeName) -> None:
+def _stage(view: View, opened_head: Head, number: int, title: str, theme: ThemeName) -> None:
     """Draw a stage of the current row: a sentence, a figure, and an equation with its numbers."""
     st.html(f'<h3><span class="number">{number}</span>{title}</h3>')
     if number == STAGES[2]:
-        context_growth(view, _head_address(opened_head, "open-values", theme))
+        context_growth(view, _head_address(opened_head, "open-context", theme))
     else:
         name = FIGURES[number - 1]
         chart(view, _head_address(opened_head, f"open-{name}", theme), name)
     equation(view, number, _head_address(opened_head, f"open-equation-{number}", theme))
 
 
-def _verification(view: View, opened_head: HeadTrace, theme: ThemeName) -> None:
-    trace: Any = opened_head.trace
+def _verification(view: View, opened_head: Head, theme: ThemeName) -> None:
+    trace: Any = opened_head.record
     if weights_of(trace) is None:
         st.text(not_verified_text(trace))
         return
@@ -163,18 +158,18 @@ def _groups(
     code: str,  # noqa: ARG001  part of the cache key
 ) -> list[dict[str, object]]:
     errors, groups = head_errors(_trace), []
-    for kind in get_args(Kind):
+    for kind in KINDS:
         rates = errors.rates if errors and kind == "cross" else {}
-        heads = heads_of(_trace, kind)
+        heads = _trace.heads_of(kind)
         cells = [_cell(head, rates.get((head.layer, head.head))) for head in heads]
         groups.append(group(kind_name(kind), kind_sentence(kind), cells, len(heads) // (heads[-1].layer + 1)))
     return groups
 
 
-def _cell(head: HeadTrace, rate: float | None) -> dict[str, object]:
+def _cell(head: Head, rate: float | None) -> dict[str, object]:
     note = "" if rate is None else gettext("AER {rate}", rate=decimal(rate))
     label = ", ".join(filter(None, (head_title(head), note)))
-    return cell(head.name, head.weights, f"{head.layer + 1}.{head.head + 1}", note, label)
+    return cell(head.name, head.alignment, f"{head.layer + 1}.{head.head + 1}", note, label)
 
 
 def _error_rate_sentence(errors: HeadErrors) -> str:
@@ -192,7 +187,7 @@ def _error_rate_sentence(errors: HeadErrors) -> str:
 
 
 @cached_for_all
-def _heatmap(_opened_head: HeadTrace, identity: str, theme: ThemeName, code: str) -> str:  # noqa: ARG001  part of the cache key
+def _heatmap(_opened_head: Head, identity: str, theme: ThemeName, code: str) -> str:  # noqa: ARG001  part of the cache key
     return figure_json(heatmap(_opened_head, theme=theme))
 
 
@@ -202,16 +197,16 @@ def _pictures(
     selection: ExhibitSelection,
     theme: ThemeName,
 ) -> Iterator[OfferedFigure]:
-    opened_head: HeadTrace = view.trace
-    name, errors = head_title(opened_head), head_errors(opened_head.trace)
+    opened_head: Head = view.trace
+    name, errors = head_title(opened_head), head_errors(opened_head.record)
     rates = errors.rates if errors else {}
-    title, gallery_figure = gettext("All heads"), head_gallery(opened_head.trace, rates, theme=theme)
+    title, gallery_figure = gettext("All heads"), head_gallery(opened_head.record, rates, theme=theme)
     yield OfferedFigure(
         title,
         title,
         "heads",
         gallery_figure,
-        head_gallery_table(opened_head.trace, rates),
+        head_gallery_table(opened_head.record, rates),
         _error_rate_sentence(errors) if errors else "",
     )
     yield OfferedFigure(
@@ -272,9 +267,9 @@ def head_errors(trace: Any) -> HeadErrors | None:
         return None
 
 
-def best_head(trace: TransformerTrace) -> HeadTrace:
+def best_head(trace: TransformerTrace) -> Head:
     """Return the cross-attention head with the lowest alignment error rate; the first if the rates are unknown."""
-    heads, errors = heads_of(trace, "cross"), head_errors(trace)
+    heads, errors = trace.heads_of("cross"), head_errors(trace)
     rates = errors.rates if errors else {}
     if {(head.layer, head.head) for head in heads} != set(rates):
         return heads[0]
@@ -293,19 +288,19 @@ def _read(folder: str, file: tuple[tuple[int, ...], ...], digest: str) -> HeadEr
     return HeadErrors(selected[0]["file"], int(selected[0]["sentences"]), rates)
 
 
-_STAGE_BY_FIGURE = {"scores": 1, "weights": 2, "stream": 4}
-"""Stage of the computation that a figure shows, by the figure's name; stage 3 is `_values_payload`."""
+_STAGE_BY_FIGURE = {"energy": 1, "softmax": 2, "stream": 4}
+"""Stage of the computation that a figure shows, by the figure's name; stage 3 is `_context_payload`."""
 
 
-def _requested_head(request: PayloadRequest) -> HeadTrace:
+def _requested_head(request: PayloadRequest) -> Head:
     """Return the requested head; raise UnknownPayloadError where there is none."""
-    opened_head = named_head(request.trace, request.part) if request.trace.has_heads else None
+    opened_head: Head | None = request.trace.head_named(request.part) if request.trace.has_heads else None
     if opened_head is None:
         raise UnknownPayloadError(request.part)
     return opened_head
 
 
-def _rows(opened_head: HeadTrace) -> range:
+def _rows(opened_head: Head) -> range:
     return range(len(opened_head.target_pieces))
 
 
@@ -322,9 +317,9 @@ def _figure_payload(name: str, request: PayloadRequest) -> dict[str, Any]:
     )
 
 
-def _values_payload(request: PayloadRequest) -> dict[str, Any]:
+def _context_payload(request: PayloadRequest) -> dict[str, Any]:
     opened_head = _requested_head(request)
-    return values_payload(
+    return growth_payload(
         opened_head, {row: head_stage_sentences(opened_head, row)[3] for row in _rows(opened_head)}, request.theme
     )
 
@@ -341,8 +336,8 @@ def _equation_payload(stage: int, request: PayloadRequest) -> dict[str, Any]:
         template,
         list(rows),
         [opened_texts_of_step(opened_head, row, request.theme) for row in rows],
-        [head_texts_of_source(opened_head, column) for column in range(len(opened_head.source_pieces))],
-        [head_texts_of_cells(opened_head, row) for row in rows],
+        [texts_of_source(opened_head, column) for column in range(len(opened_head.source_pieces))],
+        [texts_of_cells(opened_head, row) for row in rows],
     )
 
 
@@ -365,7 +360,7 @@ def _verification_payload(request: PayloadRequest) -> dict[str, Any]:
 
 
 MAKERS: Mapping[str, Maker] = {
-    "open-values": _values_payload,
+    "open-context": _context_payload,
     "open-products": _products_payload,
     "open-verification": _verification_payload,
     **{f"open-{name}": partial(_figure_payload, name) for name in _STAGE_BY_FIGURE},

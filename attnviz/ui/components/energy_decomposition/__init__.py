@@ -1,4 +1,4 @@
-"""Mount the energy decomposition: the energy of a cell, or the score of a transformer's head, as a sum over units.
+"""Mount the energy decomposition: the energy of a cell as a sum over units.
 
 The browser gets queries, keys and v_a of the whole sentence once, and moves from cell to cell without the server.
 """
@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.energy_decomposition import SATURATED, EnergyDecomposition, head_energy_decomposition
 from attnviz.analysis.energy_decomposition import energy_decomposition as decompose
-from attnviz.analysis.heads import HeadTrace
 from attnviz.figures.build import figure_json
 from attnviz.figures.energy_decomposition import (
     SATURATION_MARK,
@@ -22,8 +21,8 @@ from attnviz.figures.energy_decomposition import (
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.text import piece_name
-from attnviz.trace import FloatArray, Trace
-from attnviz.trace.aligned import AttentionMatrix
+from attnviz.trace import Trace
+from attnviz.trace.transformer_trace import Head
 from attnviz.ui.components.loader import component, packed
 from attnviz.ui.view import View
 
@@ -39,16 +38,16 @@ def energy_decomposition_payload(trace: Trace, score: NDArray[Any], theme: Theme
     It is the same at every step, so it is sent once. `score` is v_a, (n',), where n' is the number of hidden units.
     """
     decomposition = decompose(trace, {"decoder.attention.score": score}, 0, 0)
-    return _cells_payload(trace, decomposition, trace.queries, trace.keys, theme)
+    return _cells_payload(trace, decomposition, theme)
 
 
-def head_payload(opened: HeadTrace, theme: ThemeName) -> dict[str, Any]:
-    """Return the same payload for a transformer's head, whose score is a scaled dot product."""
-    payload = _cells_payload(opened, head_energy_decomposition(opened, 0, 0), opened.queries, opened.keys, theme)
+def head_payload(opened: Head, theme: ThemeName) -> dict[str, Any]:
+    """Return the same payload for a transformer's head, whose energy is a scaled dot product."""
+    payload = _cells_payload(opened, head_energy_decomposition(opened, 0, 0), theme)
     words = {
         "heading": _heading(opened),
         "product": gettext(
-            "The score q · k / √d is {energy}. This score is the sum of {n} products, each divided by √d: {for} "
+            "The energy q · k / √d is {energy}. This energy is the sum of {n} products, each divided by √d: {for} "
             "positive and {against} negative. The {named} contributions of largest absolute value, named below, add "
             "up to {part}. Unit {largest} contributes most: {c}."
         ),
@@ -56,27 +55,18 @@ def head_payload(opened: HeadTrace, theme: ThemeName) -> dict[str, Any]:
     return payload | {"words": payload["words"] | words}
 
 
-def _heading(opened: HeadTrace) -> str:
+def _heading(opened: Head) -> str:
     """Return the heading, with placeholders for the query's and the key's piece."""
     if opened.kind == "encoder":
-        return gettext("Score, unit by unit: query of “{target}”, key of “{word}”")
-    return gettext("Score, unit by unit: query of the step that writes “{target}”, key of “{word}”")
+        return gettext("Energy, unit by unit: query of “{target}”, key of “{word}”")
+    return gettext("Energy, unit by unit: query of the step that writes “{target}”, key of “{word}”")
 
 
-def _cells_payload(
-    attention: AttentionMatrix,
-    decomposition: EnergyDecomposition,
-    queries: FloatArray,
-    keys: FloatArray,
-    theme: ThemeName,
-) -> dict[str, Any]:
-    """Return the payload of all cells, from `queries`, (Ty, n'), and `keys`, (Tx, n').
-
-    `decomposition` is that of any cell: it determines the figure.
-    """
+def _cells_payload(attention: Trace | Head, decomposition: EnergyDecomposition, theme: ThemeName) -> dict[str, Any]:
+    """Return the payload of all cells; `decomposition` is that of any cell: it determines the figure."""
     return {
-        "queries": packed(queries),
-        "keys": packed(keys),
+        "queries": packed(attention.queries),
+        "keys": packed(attention.keys),
         "score": packed(decomposition.score),
         "width": len(decomposition.score),
         "peaks": attention.alignment.argmax(axis=1).tolist(),
