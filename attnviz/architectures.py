@@ -13,14 +13,15 @@ from attnviz.analysis.fit import MisfitError, check_model
 from attnviz.analysis.judgement import JudgementVerifier, check_judgement_fit
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.seq2seq_verification import Seq2SeqVerifier, check_seq2seq_fit
-from attnviz.analysis.transformer_verification import TransformerVerifier, check_transformer_fit
+from attnviz.analysis.transformer_verification import HeadVerifier, TransformerVerifier, check_transformer_fit
 from attnviz.analysis.verification import RNNsearchVerifier, Verifier
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.trace import Attention, Judgement, Record, Recurrent, Seq2SeqTrace, Trace, TransformerTrace
 from attnviz.trace.quantity import Quantity
 from attnviz.trace.saved import SavedResult
-from attnviz.wording import equations, idea, imported_attention, seq2seq_steps, stages, transformer_steps
+from attnviz.trace.transformer_trace import Head
+from attnviz.wording import equations, head, idea, imported_attention, seq2seq_steps, stages, transformer_steps
 from attnviz.wording.equations import Equation, Texts
 from attnviz.wording.idea import TermCard, recurrent_terms
 from attnviz.wording.labels import search_name, shorten
@@ -71,8 +72,8 @@ class Architecture:
     """The declaration of one architecture."""
 
     name: str
-    """Name in `bounds.ARCHITECTURES`; "attention" for attention that another program computed."""
-    result: type[SavedResult]
+    """Name in `bounds.ARCHITECTURES`; "attention" for that of another program, "head" for one head of a transformer."""
+    result: type[SavedResult | Head]
     """Type of its results."""
     verifier: Callable[[Any, Weights], Verifier] | None = None
     """Returns the verifier of a result, given weights; raises MisfitError for weights of another model.
@@ -224,7 +225,7 @@ TRANSFORMER = Architecture(
     {1: "energy", 2: "softmax", 3: "values", 4: "stream", 5: "word"},
     lambda _: dict(HEAD_IDEA_FIGURES),
     EVERY_TRANSLATION
-    | {"word", "energy", "softmax", "growth", "stream"}
+    | {"word", "energy", "softmax", "growth", "stream", "energy-decomposition"}
     | {f"idea-{name}" for name in HEAD_IDEA_FIGURES},
     {
         "softmax": lambda: gettext(
@@ -239,21 +240,43 @@ TRANSFORMER = Architecture(
 )
 
 
+HEAD = Architecture(
+    "head",
+    Head,
+    HeadVerifier,
+    lambda opened, weights: check_transformer_fit(opened.record, weights),
+    StepTexts(
+        head.head_titles,
+        head.narrate_row,
+        head.head_titles,
+        head.narrate_row,
+        transformer_steps.opened_equations,
+        transformer_steps.opened_texts_of_step,
+        equations.texts_of_source,
+        equations.texts_of_cells,
+    ),
+    {1: "energy", 2: "softmax", 3: "values", 4: "stream"},
+    payloads=frozenset(["verification", "energy", "softmax", "growth", "stream", "energy-decomposition"])
+    | {f"equation-{stage}" for stage in range(1, 5)},
+)
+"""One head of a transformer, of any kind, whose rows are the steps."""
+
+
 __all__ = ["ARCHITECTURES", "Architecture", "StepTexts", "architecture_of", "could_be_of", "step_texts", "verifier_of"]
 
 ARCHITECTURES: Mapping[str, Architecture] = {
     architecture.name: architecture
-    for architecture in (RNNSEARCH, IMPORTED, TRANSFORMER, DECOMPOSABLE, IMPORTED_ATTENTION)
+    for architecture in (RNNSEARCH, IMPORTED, TRANSFORMER, HEAD, DECOMPOSABLE, IMPORTED_ATTENTION)
 }
 _BY_RESULT = {architecture.result: architecture for architecture in ARCHITECTURES.values()}
 
 
-def architecture_of(result: SavedResult) -> Architecture:
+def architecture_of(result: SavedResult | Head) -> Architecture:
     """Return the declaration of the architecture that made `result`."""
     return _BY_RESULT[type(result)]
 
 
-def step_texts(result: SavedResult) -> StepTexts:
+def step_texts(result: SavedResult | Head) -> StepTexts:
     """Return the sentences and equations of the steps of `result`; raise ValueError where there are no steps."""
     texts = architecture_of(result).step_texts
     if texts is None:
@@ -261,7 +284,7 @@ def step_texts(result: SavedResult) -> StepTexts:
     return texts
 
 
-def verifier_of(result: SavedResult, weights: Weights) -> Verifier:
+def verifier_of(result: SavedResult | Head, weights: Weights) -> Verifier:
     """Return the verifier of `result`, given the weights of the model that made it.
 
     Raise MisfitError where they are of another kind or size, ValueError where nothing can be recomputed.
@@ -272,7 +295,7 @@ def verifier_of(result: SavedResult, weights: Weights) -> Verifier:
     return make(result, weights)
 
 
-def could_be_of(result: SavedResult, weights: Weights) -> bool:
+def could_be_of(result: SavedResult | Head, weights: Weights) -> bool:
     """Return whether `weights` have the kind and the sizes of the model that made `result`."""
     check = architecture_of(result).check_model
     if check is None:

@@ -23,7 +23,7 @@ from attnviz.analysis.verification import Pairs, Verifier
 from attnviz.text import BOS
 from attnviz.trace import TransformerTrace
 from attnviz.trace.quantity import check_shapes
-from attnviz.trace.transformer_trace import QUANTITIES, RECORDED
+from attnviz.trace.transformer_trace import QUANTITIES, RECORDED, Head
 
 Array = NDArray[np.float64]
 Operand = Callable[[str, int, Array], Array]
@@ -193,6 +193,24 @@ class TransformerVerifier(Verifier):
 
         recomputed = recompute_transformer(self.weights, trace.config, trace.source_ids, trace.target_ids, recorded)
         return expected_arrays(trace, recomputed)
+
+
+class HeadVerifier(TransformerVerifier):
+    """Verifies the rows of one head: its kind of attention, and the residual stream that it adds to."""
+
+    def __init__(self, head: Head, weights: Mapping[str, NDArray[Any]]) -> None:
+        """Take a head and the weights of its model; raise MisfitError where they are of another kind or size."""
+        super().__init__(head.record, weights)
+        self.kind = head.kind
+
+    def pairs(self, step: int, pieces: Sequence[int] = (), *, with_heatmap_posterior: bool = False) -> Pairs:  # noqa: ARG002
+        """Return the numbers of 0-based row `step`, as displayed and as recomputed; in the encoder those of all rows.
+
+        They are those of all heads of the kind.
+        """
+        row, side = (0, "encoder") if self.kind == "encoder" else (step, "decoder")
+        prefixes = (f"{self.kind}_", f"{side}_streams")
+        return {name: pair for name, pair in super().pairs(row).items() if name.startswith(prefixes)}
 
 
 def check_transformer_fit(trace: TransformerTrace, weights: Mapping[str, NDArray[Any]]) -> None:

@@ -82,7 +82,7 @@ class Subject:
     @cached_property
     def energy_decomposition(self) -> EnergyDecomposition:
         """Energy decomposition of the source piece; raises ValueError where SCORE_VECTOR is not met."""
-        return energy_decomposition(self.trace, self.weights, self.step, self.source_piece)
+        return energy_decomposition(self.trace.displayed, self.weights, self.step, self.source_piece)
 
     @cached_property
     def logit_attribution(self) -> LogitAttribution:
@@ -199,15 +199,6 @@ RECURRENT = Requirement(
     ),
 )
 RNNSEARCH = Requirement(lambda subject: subject.trace.recurrent and not subject.trace.imported, RECURRENT.sentence)
-UNIT_LAYER = Requirement(
-    RECURRENT.is_met,
-    _reason(
-        lambda: gettext(
-            "This model is a transformer: its energy is the product of query and key, shown above. This energy has "
-            "no hidden layer of units to decompose."
-        )
-    ),
-)
 LINEAR_READOUT = Requirement(
     lambda subject: subject.trace.recurrent and subject.trace.linear,
     _reason(
@@ -247,17 +238,17 @@ IMPORTED_ATTENTION = Requirement(
     lambda _: gettext("This figure exists only for attention that another program computed."),
 )
 ENERGIES = Requirement(lambda subject: subject.trace.displayed.energies.size > 0, lambda _: missing_energies_reason())
-CONTEXTS = Requirement(lambda subject: subject.trace.translated, lambda _: missing_values_reason())
+COMPUTED = Requirement(lambda subject: subject.trace.translated, lambda _: missing_values_reason())
 ATTENTION = Requirement(
     lambda subject: subject.trace.attends,
     lambda _: gettext("This model has no attention: it computes no energies, so there is nothing to decompose."),
 )
 DECOMPOSABLE_SCORER = Requirement(
-    lambda subject: not scorer_of(subject.trace.config).missing,
+    lambda subject: subject.trace.has_heads or not scorer_of(subject.trace.config).missing,
     lambda subject: scorer_of(subject.trace.config).missing,
 )
 SCORE_VECTOR = Requirement(
-    _has_score_vector,
+    lambda subject: subject.trace.has_heads or _has_score_vector(subject),
     lambda subject: gettext(
         "The energy cannot be decomposed: this trace lacks the vector v_a. The model “{model}”, which made this "
         "trace, is not available: put it in the folder of models.",

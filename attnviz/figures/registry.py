@@ -13,7 +13,6 @@ import plotly.graph_objects as go
 
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.context_units import context_units
-from attnviz.analysis.energy_decomposition import EnergyDecomposition, head_energy_decomposition
 from attnviz.errors import AttnvizError
 from attnviz.figures.attention import (
     attention_bars,
@@ -50,7 +49,7 @@ from attnviz.figures.energy_decomposition import energy_decomposition_figure, en
 from attnviz.figures.figure_input import (
     ATTENTION,
     ATTENTION_FOR_POSTERIOR,
-    CONTEXTS,
+    COMPUTED,
     DECOMPOSABLE_SCORER,
     ENERGIES,
     FOIL,
@@ -65,7 +64,6 @@ from attnviz.figures.figure_input import (
     SCORE_VECTOR,
     SINGLE_ATTENTION,
     TRANSLATION,
-    UNIT_LAYER,
     WEIGHTS,
     Requirement,
     Subject,
@@ -138,20 +136,12 @@ def _redrawn_step(draw: Callable[..., go.Figure]) -> FigureTemplate:
     return redrawn_picture(lambda subject, theme: draw(subject.trace.displayed, subject.step, theme=theme))
 
 
-def _head_decomposition(subject: Subject) -> EnergyDecomposition:
-    """Return the decomposition of the displayed head's energy for the chosen source piece."""
-    return head_energy_decomposition(subject.trace.displayed, subject.step, subject.source_piece)
-
-
 def _table(tabulate: Callable[[Any, int], pd.DataFrame]) -> Callable[[Subject], pd.DataFrame]:
     return lambda subject: tabulate(subject.trace.displayed, subject.step)
 
 
 IMPORTED_WEIGHTS = _step_picture(imported_template, imported_values)
 ENERGY, SOFTMAX = _step_picture(energy_template, energy_values), _step_picture(softmax_template, softmax_values)
-PRODUCTS = redrawn_picture(
-    lambda subject, theme: energy_decomposition_figure(_head_decomposition(subject), theme=theme)
-)
 STREAM = _step_picture(stream_template, stream_values)
 CONTEXT_UNITS = FigureTemplate(
     lambda subject, theme: context_units_template(subject.trace, theme),
@@ -252,7 +242,7 @@ STEP_FIGURES: dict[str, StepFigure] = {
     ),
     "energy": StepFigure(lambda _: gettext("Energies"), ENERGY, _table(energy_table), (ENERGIES, ATTENTION)),
     "softmax": StepFigure(lambda _: gettext("Softmax"), SOFTMAX, _table(softmax_table), (ENERGIES, ATTENTION)),
-    "context": StepFigure(_context_title, _redrawn_step(context_strips), _table(context_table), (CONTEXTS,)),
+    "context": StepFigure(_context_title, _redrawn_step(context_strips), _table(context_table), (COMPUTED,)),
     "units": StepFigure(
         lambda _: gettext("Units of the context vector"),
         CONTEXT_UNITS,
@@ -261,13 +251,6 @@ STEP_FIGURES: dict[str, StepFigure] = {
     ),
     "state": StepFigure(lambda _: gettext("State"), STATE, _table(state_table), (RECURRENT,)),
     "maxout": StepFigure(lambda _: gettext("Maxout"), MAXOUT, _maxout_table, (RNNSEARCH,), uses_weights=True),
-    "products": StepFigure(
-        lambda _: gettext("Energy, unit by unit"),
-        PRODUCTS,
-        lambda subject: energy_decomposition_table(_head_decomposition(subject)),
-        (HEADS,),
-        summary=True,
-    ),
     "stream": StepFigure(lambda _: gettext("Residual stream"), STREAM, _table(stream_table), (HEADS,)),
     "candidates": StepFigure(
         lambda _: gettext("Likeliest words"),
@@ -286,7 +269,7 @@ STEP_FIGURES: dict[str, StepFigure] = {
         lambda _: gettext("Energy decomposition"),
         ENERGY_DECOMPOSITION,
         lambda subject: energy_decomposition_table(subject.energy_decomposition),
-        (UNIT_LAYER, ATTENTION, DECOMPOSABLE_SCORER, SCORE_VECTOR),
+        (COMPUTED, ATTENTION, DECOMPOSABLE_SCORER, SCORE_VECTOR),
         uses_weights=True,
         heading=_energy_decomposition_heading,
     ),

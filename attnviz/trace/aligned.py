@@ -209,6 +209,11 @@ class AttentionView(AttentionMatrix):
         return str(self.record.model)
 
     @property
+    def weights_digest(self) -> str:
+        """Identifies the weights of the model, as in the record."""
+        return str(self.record.weights_digest)
+
+    @property
     def vocabulary_size(self) -> int:
         """Number of pieces of the model's vocabulary."""
         return int(self.config["vocabulary_size"])

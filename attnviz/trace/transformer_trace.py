@@ -138,6 +138,8 @@ class Head(AttentionView):
 
     has_heads: ClassVar[bool] = True
     context_symbol: ClassVar[str] = "z"
+    arrays: ClassVar[tuple[Quantity, ...]] = tuple(QUANTITIES[f"cross_{name}"] for name in HEAD_QUANTITIES)
+    """The quantities of a head, here with the symbols of cross-attention."""
 
     kind: Kind
     layer: int

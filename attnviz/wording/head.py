@@ -10,14 +10,11 @@ from attnviz.trace.parts import Kind
 from attnviz.trace.transformer_trace import Head
 from attnviz.wording.labels import quoted_name, subscript
 from attnviz.wording.numbers import decimal, percent, shown_difference
-from attnviz.wording.stages import times
-
-STAGES = (1, 2, 3, 4)
-"""Stages of a transformer's step that belong to a head: energy, softmax, values, stream."""
+from attnviz.wording.stages import Stage, times
 
 
-def opened_head_titles() -> dict[int, str]:
-    """Return the names of a head's stages."""
+def head_titles(_: object = None) -> dict[int, str]:
+    """Return the names of the stages of a transformer's step that belong to a head."""
     return {
         1: gettext("Query meets keys"),
         2: gettext("Softmax"),
@@ -62,14 +59,15 @@ def pair_labels(kind: Kind) -> tuple[str, str]:
     }[kind]
 
 
-def head_stage_sentences(opened: Head, row: int) -> dict[int, str]:
-    """Return the stages of 0-based `row` in words, by `STAGES`."""
-    return {
+def narrate_row(opened: Head, row: int) -> tuple[Stage, ...]:
+    """Return the stages of 0-based `row` in words: those of `head_titles`."""
+    sentences = {
         1: _energy_sentence(opened, row),
         2: _softmax_sentence(opened, row),
         3: _value_sentence(opened, row),
         4: _stream_sentence(opened, row),
     }
+    return tuple(Stage(number, title, sentences[number], "") for number, title in head_titles().items())
 
 
 def _energy_sentence(opened: Head, row: int) -> str:

@@ -10,6 +10,7 @@ from attnviz.trace import TransformerTrace
 from attnviz.trace.parts import Heads
 from attnviz.trace.transformer_trace import Head
 from attnviz.wording.equations import Equation, Texts, exponentials, softmax_equation, summands, written_piece_texts
+from attnviz.wording.head import head_titles
 from attnviz.wording.labels import quoted_name, subscript
 from attnviz.wording.numbers import aligned, coloured, decimal, vector
 from attnviz.wording.stages import Stage, capitalised, context_shares, softmax_stage, word_choice_texts
@@ -17,13 +18,7 @@ from attnviz.wording.stages import Stage, capitalised, context_shares, softmax_s
 
 def head_stage_titles(_: TransformerTrace) -> dict[int, str]:
     """Return the names of the stages of a step."""
-    return {
-        1: gettext("Query meets keys"),
-        2: gettext("Softmax"),
-        3: gettext("The values are mixed"),
-        4: gettext("Added to the residual stream"),
-        5: gettext("The word is chosen"),
-    }
+    return head_titles() | {5: gettext("The word is chosen")}
 
 
 def narrate_head(trace: TransformerTrace, step: int) -> tuple[Stage, ...]:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz.analysis.energy_decomposition import head_energy_decomposition
+from attnviz.analysis.energy_decomposition import energy_decomposition
 from attnviz.checkpoint import save_model
 from attnviz.figures.head import thumbnail
 from attnviz.network import TransformerConfig
@@ -36,7 +36,7 @@ def test_heads_have_query_rows_key_columns_and_decomposable_energies(trace: Tran
         for row in range(shape[0]):
             assert not one.alignment[row, one.visible_key_count(row) :].any()
             for column in range(one.visible_key_count(row)):
-                units = head_energy_decomposition(one, row, column)
+                units = energy_decomposition(one, None, row, column)
                 assert units.energy == pytest.approx(float(one.energies[row, column]), abs=1e-5)
         np.testing.assert_allclose(one.contexts, one.alignment @ one.values, atol=1e-6)
         terms = one.streams[0] + one.added.sum(axis=0)

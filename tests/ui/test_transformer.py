@@ -182,7 +182,7 @@ def test_unavailable_sections_are_explained(transformer: Path, page: Run, snapsh
     panels = {key: panel_texts(app, key) for key in ("inside_energy", "inside_word", "looking_back", "stage_2")}
     assert panels == snapshot
     assert not mounted(app, "intervention_controls")
-    assert not mounted(app, "energy_decomposition")
+    assert len(mounted(app, "energy_decomposition")) == 1  # of the displayed head
 
 
 def test_reopened_trace_shows_the_heads_it_was_saved_with(
@@ -254,7 +254,10 @@ def test_figures_and_files_can_be_saved(trace: TransformerTrace, transformer: Pa
     shown = list(pictures(View("", seen), {}))
     assert [one.name for one in shown] == [
         "heatmap",
-        *(f"step-1-{name}" for name in ("energy", "softmax", "context", "stream", "candidates")),
+        *(
+            f"step-1-{name}"
+            for name in ("energy", "softmax", "context", "stream", "candidates", "energy-decomposition")
+        ),
     ]
     assert "head 2 of layer 2" in shown[0].heading
     for one in shown:
