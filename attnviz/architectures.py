@@ -13,13 +13,14 @@ from attnviz.analysis.fit import MisfitError, check_model
 from attnviz.analysis.judgement import JudgementVerifier, check_judgement_fit
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.seq2seq_verification import Seq2SeqVerifier, check_seq2seq_fit
-from attnviz.analysis.transformer_verification import TransformerVerifier, check_transformer_fit
+from attnviz.analysis.transformer_verification import HeadVerifier, TransformerVerifier, check_transformer_fit
 from attnviz.analysis.verification import RNNsearchVerifier, Verifier
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.trace import Attention, Judgement, Record, Seq2SeqTrace, Trace, TransformerTrace
 from attnviz.trace.quantity import Quantity
 from attnviz.trace.saved import SavedResult
+from attnviz.trace.transformer_trace import Head
 from attnviz.wording import equations, imported_attention, seq2seq_steps, stages, transformer_steps
 from attnviz.wording.equations import Equation, Texts
 from attnviz.wording.labels import search_name, shorten
@@ -63,8 +64,8 @@ class Architecture:
     """The declaration of one architecture."""
 
     name: str
-    """Name in `bounds.ARCHITECTURES`; "attention" for attention that another program computed."""
-    result: type[SavedResult]
+    """Name in `bounds.ARCHITECTURES`; "attention" for that of another program, "head" for one head of a transformer."""
+    result: type[SavedResult | Head]
     """Type of its results."""
     verifier: Callable[[Any, Weights], Verifier] | None = None
     """Returns the verifier of a result, given weights; raises MisfitError for weights of another model.
@@ -165,11 +166,11 @@ TRANSFORMER = Architecture(
     StepTexts(
         transformer_steps.head_equations,
         transformer_steps.head_texts_of_step,
-        transformer_steps.head_texts_of_source,
-        transformer_steps.head_texts_of_cells,
+        equations.texts_of_source,
+        equations.texts_of_cells,
         transformer_steps.shown_heads,
     ),
-    EVERY_TRANSLATION | {"growth"},
+    EVERY_TRANSLATION | {"growth", "energy-decomposition"},
     {
         "softmax": lambda: gettext(
             "A transformer computes attention many times at each step, so its attention weights cannot be changed by "
@@ -181,6 +182,23 @@ TRANSFORMER = Architecture(
         ),
     },
 )
+
+
+HEAD = Architecture(
+    "head",
+    Head,
+    HeadVerifier,
+    lambda opened, weights: check_transformer_fit(opened.record, weights),
+    lambda _: transformer_steps.HEAD_STAGES,
+    StepTexts(
+        transformer_steps.head_equations,
+        transformer_steps.head_texts_of_step,
+        equations.texts_of_source,
+        equations.texts_of_cells,
+    ),
+    frozenset(["verification", "growth", "energy-decomposition"]) | {f"equation-{stage}" for stage in range(1, 5)},
+)
+"""One head of a transformer, of any kind, whose rows are the steps."""
 
 
 __all__ = [
@@ -197,17 +215,17 @@ __all__ = [
 
 ARCHITECTURES: Mapping[str, Architecture] = {
     architecture.name: architecture
-    for architecture in (RNNSEARCH, IMPORTED, TRANSFORMER, DECOMPOSABLE, IMPORTED_ATTENTION)
+    for architecture in (RNNSEARCH, IMPORTED, TRANSFORMER, HEAD, DECOMPOSABLE, IMPORTED_ATTENTION)
 }
 _BY_RESULT = {architecture.result: architecture for architecture in ARCHITECTURES.values()}
 
 
-def architecture_of(result: SavedResult) -> Architecture:
+def architecture_of(result: SavedResult | Head) -> Architecture:
     """Return the declaration of the architecture that made `result`."""
     return _BY_RESULT[type(result)]
 
 
-def step_texts(result: SavedResult) -> StepTexts:
+def step_texts(result: SavedResult | Head) -> StepTexts:
     """Return the sentences and equations of the steps of `result`; raise ValueError where there are no steps."""
     texts = architecture_of(result).step_texts
     if texts is None:
@@ -215,17 +233,17 @@ def step_texts(result: SavedResult) -> StepTexts:
     return texts
 
 
-def narrate(result: SavedResult, step: int, *, simple: bool = False) -> tuple[StageText, ...]:
+def narrate(result: SavedResult | Head, step: int, *, simple: bool = False) -> tuple[StageText, ...]:
     """Return the stages of 0-based `step` in words; in everyday words, for the level *Idea*, if `simple`."""
     return tuple(stage.text(result, step, simple=simple) for stage in architecture_of(result).stages(result))
 
 
-def stage_of_figure(result: SavedResult, name: str) -> Stage | None:
+def stage_of_figure(result: SavedResult | Head, name: str) -> Stage | None:
     """Return the stage of a step that the figure `name` belongs to; None where there is none."""
     return next((stage for stage in architecture_of(result).stages(result) if name in stage.figures), None)
 
 
-def verifier_of(result: SavedResult, weights: Weights) -> Verifier:
+def verifier_of(result: SavedResult | Head, weights: Weights) -> Verifier:
     """Return the verifier of `result`, given the weights of the model that made it.
 
     Raise MisfitError where they are of another kind or size, ValueError where nothing can be recomputed.
@@ -236,7 +254,7 @@ def verifier_of(result: SavedResult, weights: Weights) -> Verifier:
     return make(result, weights)
 
 
-def could_be_of(result: SavedResult, weights: Weights) -> bool:
+def could_be_of(result: SavedResult | Head, weights: Weights) -> bool:
     """Return whether `weights` have the kind and the sizes of the model that made `result`."""
     check = architecture_of(result).check_model
     if check is None:

@@ -10,11 +10,8 @@ Each number is computed from the saved weights and the recorded operands.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -23,9 +20,8 @@ from numpy.typing import NDArray
 from attnviz.analysis.fit import MisfitError, check_weight_shapes, misfit_message
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.verification import Pairs, Verification, Verifier
-from attnviz.trace import FloatArray, Judgement
-from attnviz.trace.aligned import words_of
-from attnviz.trace.parts import Words
+from attnviz.trace import Judgement
+from attnviz.trace.aligned import AttentionView
 from attnviz.trace.quantity import check_shapes
 
 Array = NDArray[np.float64]
@@ -33,41 +29,15 @@ Operand = Callable[[str, Array], Array]
 """Maps a quantity's name and its recomputed value to the value that the next computations use."""
 
 
-@dataclass(frozen=True, eq=False)
-class DecomposableRecomputation:
-    """Quantities of a verdict in float64, with names and shapes of `trace.judgement`."""
-
-    source_embeddings: Array
-    target_embeddings: Array
-    source_projected: Array
-    target_projected: Array
-    source_features: Array
-    target_features: Array
-    energies: Array
-    source_alignment: Array
-    target_alignment: Array
-    source_aligned: Array
-    target_aligned: Array
-    source_comparisons: Array
-    target_comparisons: Array
-    source_sum: Array
-    target_sum: Array
-    hidden: Array
-    logits: Array
-    probabilities: Array
-
-    def by_name(self) -> dict[str, Array]:
-        """Return the quantities by name."""
-        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-
-
 def recompute_decomposable(
     weights: Weights,
     source_ids: Sequence[int],
     target_ids: Sequence[int],
     operand: Operand = lambda _name, computed: computed,
-) -> DecomposableRecomputation:
-    """Compute every quantity for `source_ids` and `target_ids`, both with `</s>`.
+) -> dict[str, Array]:
+    """Return every quantity of a verdict on `source_ids` and `target_ids`, both with `</s>`, in float64.
+
+    Names and shapes are those of `trace.judgement`.
 
     `weights` maps parameter names to arrays. `operand` may replace each quantity by another value, such as the recorded
     one, before the next is computed from it.
@@ -92,7 +62,7 @@ def recompute_decomposable(
     hidden = store("hidden", np.maximum(network.linear("aggregate", both), 0))
     logits = store("logits", network.linear("output", hidden))
     store("probabilities", _softmax(logits[None])[0])
-    return DecomposableRecomputation(**network.quantities)
+    return network.quantities
 
 
 class _Pass:
@@ -162,7 +132,7 @@ class JudgementVerifier(Verifier):
             return np.asarray(getattr(self.trace, name), dtype=np.float64)
 
         recomputed = recompute_decomposable(self.weights, self.trace.source_ids, self.trace.target_ids, recorded)
-        return {name: (getattr(self.trace, name), array) for name, array in recomputed.by_name().items()}
+        return {name: (getattr(self.trace, name), array) for name, array in recomputed.items()}
 
 
 def verify_judgement(judgement: Judgement, weights: Mapping[str, NDArray[Any]]) -> Verification:
@@ -198,84 +168,17 @@ def _weight_shapes(config: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
     return shapes
 
 
-@dataclass(frozen=True, eq=False)
-class PairAttention:
-    """Attention of one of the two sentences to the other: rows are queries, columns are keys."""
-
-    judgement: Judgement
-    query_side: Literal["source", "target"] = "target"
-
-    def _side_value(self, name: str, *, of_query: bool) -> Any:
-        sides = ("source", "target") if self.query_side == "source" else ("target", "source")
-        return getattr(self.judgement, f"{sides[0] if of_query else sides[1]}_{name}")
-
-    @property
-    def alignment(self) -> FloatArray:
-        """Attention weights, (queries, keys); rows sum to 1."""
-        weights: FloatArray = self._side_value("alignment", of_query=True)
-        return weights
-
-    @property
-    def target_pieces(self) -> tuple[str, ...]:
-        """The query pieces."""
-        pieces: tuple[str, ...] = self._side_value("pieces", of_query=True)
-        return pieces
-
-    @property
-    def source_pieces(self) -> tuple[str, ...]:
-        """The key pieces."""
-        pieces: tuple[str, ...] = self._side_value("pieces", of_query=False)
-        return pieces
-
-    @property
-    def source_surfaces(self) -> tuple[str, ...]:
-        """The key pieces as they were typed."""
-        surfaces: tuple[str, ...] = self._side_value("surfaces", of_query=False)
-        return surfaces
-
-    @property
-    def target_ids(self) -> tuple[int, ...]:
-        """Ids of the query pieces."""
-        ids: tuple[int, ...] = self._side_value("ids", of_query=True)
-        return ids
-
-    @property
-    def attends(self) -> bool:
-        """True: it is an attention matrix."""
-        return True
-
-    @property
-    def model(self) -> str:
-        """Name of the detector."""
-        return self.judgement.model
-
-    @property
-    def config(self) -> Mapping[str, Any]:
-        """Config of the detector."""
-        return self.judgement.config
-
-    @property
-    def vocabulary_size(self) -> int:
-        """Number of pieces of the detector's vocabulary."""
-        return int(self.config["vocabulary_size"])
-
-    @property
-    def source_text(self) -> str:
-        """The English sentence as typed."""
-        return self.judgement.source_text
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """Identifies this direction of this pair."""
-        return f"{self.judgement.fingerprint}-{self.query_side}"
-
-    def words(self) -> Words:
-        """Return the alignment by words."""
-        return self._words
-
-    @cached_property
-    def _words(self) -> Words:
-        return words_of(self, self.source_surfaces)
+def pair_attention(judgement: Judgement, query_side: Literal["source", "target"] = "target") -> AttentionView:
+    """Return the attention of one of the two sentences to the other: rows are queries, columns are keys."""
+    key_side = "source" if query_side == "target" else "target"
+    return AttentionView(
+        record=judgement,
+        name=query_side,
+        source_pieces=getattr(judgement, f"{key_side}_pieces"),
+        source_surfaces=getattr(judgement, f"{key_side}_surfaces"),
+        target_pieces=getattr(judgement, f"{query_side}_pieces"),
+        alignment=getattr(judgement, f"{query_side}_alignment"),
+    )
 
 
 def matching_positions(first: Judgement, other: Judgement) -> list[int] | None:

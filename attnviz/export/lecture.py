@@ -145,12 +145,10 @@ def _margins_caption(face: Face) -> str:
     )
 
 
-PICTURES = ("attention", "context", "weights", "values", "look", "candidates")
-"""Figures of a step in the file, besides the logit attribution.
-
-The first two are of recurrent translators, the next two of a transformer's head, then one of another program's
-attention.
-"""
+WEIGHTS_PICTURES = ("attention", "look", "softmax")
+"""Figures of the weights of a step: the first that is available is in the file."""
+PICTURES = ("context", "candidates")
+"""The other figures of a step in the file, besides the logit attribution."""
 
 POSTERIOR, LOGIT_ATTRIBUTION = "posterior", "logit-attribution"
 
@@ -263,7 +261,9 @@ class _Lecture:
         return piece_name(self.trace.target_pieces[step])
 
     def _pictures(self) -> dict[str, StepFigure]:
-        return {name: figure for name, figure in step_figures(Subject(self.trace, 0)).items() if name in PICTURES}
+        available = step_figures(Subject(self.trace, 0))
+        of_weights = next((name for name in WEIGHTS_PICTURES if name in available), "")
+        return {name: figure for name, figure in available.items() if name in (of_weights, *PICTURES)}
 
 
 def lecture_html(

@@ -19,7 +19,7 @@ from attnviz.lessons import AskedQuestion, Lesson, LessonSentence, asked_questio
 from attnviz.lessons.lesson_file import HEATMAP, NextWordPrediction, NumberPrediction
 from attnviz.palette import ThemeName
 from attnviz.text import SPACE
-from attnviz.trace.aligned import FirstRows
+from attnviz.trace.aligned import first_words
 from attnviz.wording.numbers import NO_BREAK, decimal
 
 
@@ -221,7 +221,7 @@ class _Item:
     def _figure(self, name: str, theme: ThemeName) -> go.Figure:
         subject = self.asked.subject
         if name == HEATMAP and subject.trace.attends and self.asked.word is not None:
-            return heatmap(FirstRows(subject.trace, self.asked.word + 1), step=self.asked.step, theme=theme)
+            return heatmap(first_words(subject.trace, self.asked.word + 1), step=self.asked.step, theme=theme)
         if name == HEATMAP:
             return translation_figure(subject.trace, step=self.asked.step, theme=theme)
         return step_figure(subject, name).draw(subject, theme=theme)

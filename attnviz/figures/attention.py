@@ -11,6 +11,7 @@ from attnviz.analysis.posterior import PosteriorAttention
 from attnviz.figures.build import Spec, axis_labels, base_axis, base_layout, build, escape, label_stride
 from attnviz.figures.source_rows import (
     MOST_ROWS,
+    WithEnergies,
     bar_numbers,
     bar_texts,
     energy_range,
@@ -92,7 +93,7 @@ def attention_bars(trace: Recurrent, step: int, *, theme: ThemeName = "light") -
     return build(traces, layout)
 
 
-def attention_table(trace: Recurrent, step: int) -> pd.DataFrame:
+def attention_table(trace: WithEnergies, step: int) -> pd.DataFrame:
     """Return e_ij and alpha_ij of 0-based `step`, one row for each source piece j (counted from 1)."""
     return pd.DataFrame(
         {
@@ -126,7 +127,7 @@ def _title(text: str, ink: Palette) -> Spec:
     return {"text": text, "font": {"size": 12, "color": ink.quiet}, "standoff": 4}
 
 
-def energy_template(trace: Recurrent, theme: ThemeName, *, simple: bool = False) -> Spec:
+def energy_template(trace: WithEnergies, theme: ThemeName, *, simple: bool = False) -> Spec:
     """Return the template of e_ij, a signed bar for each source piece; the axis is the same at every step.
 
     If `simple`, the bars have no scale and no numbers.
@@ -139,7 +140,7 @@ def energy_template(trace: Recurrent, theme: ThemeName, *, simple: bool = False)
     return without_scale(spec) if simple else spec
 
 
-def energy_values(trace: Recurrent, step: int, *, simple: bool = False) -> Values:
+def energy_values(trace: WithEnergies, step: int, *, simple: bool = False) -> Values:
     """Return the values of `energy_template`."""
     energies = finite_energies(trace)[step]
     best = weight_order(trace, step)[0]
@@ -159,12 +160,12 @@ def energy_values(trace: Recurrent, step: int, *, simple: bool = False) -> Value
     return {"energies": energies} | signs(energies) | bar_texts(energies) | source_values(trace, step, alt)
 
 
-def energy_table(trace: Recurrent, step: int) -> pd.DataFrame:
+def energy_table(trace: WithEnergies, step: int) -> pd.DataFrame:
     """Return e_ij of 0-based `step`, one row for each source piece j (counted from 1)."""
     return attention_table(trace, step).drop(columns="alpha")
 
 
-def softmax_template(trace: Trace, theme: ThemeName) -> Spec:
+def softmax_template(trace: WithEnergies, theme: ThemeName) -> Spec:
     """Return the template of e_ij and, on the same rows, alpha_ij in [0, 1]; the axes are the same at every step."""
     ink = palette(theme)
     energy_bars = piece_bars(trace, Slot("energies"), "e") | signed_colours(ink, opacity=PALE)
@@ -186,7 +187,7 @@ def softmax_template(trace: Trace, theme: ThemeName) -> Spec:
     }
 
 
-def softmax_values(trace: Trace, step: int) -> Values:
+def softmax_values(trace: WithEnergies, step: int) -> Values:
     """Return the values of `softmax_template`."""
     energies, alpha = finite_energies(trace)[step], trace.alignment[step]
     best = weight_order(trace, step)[0]
@@ -202,7 +203,7 @@ def softmax_values(trace: Trace, step: int) -> Values:
     return numbers | signs(energies) | bar_texts(alpha) | source_values(trace, step, alt)
 
 
-def softmax_table(trace: Trace, step: int) -> pd.DataFrame:
+def softmax_table(trace: WithEnergies, step: int) -> pd.DataFrame:
     """Return the softmax of 0-based `step`: e_ij, exp(e_ij - max_k e_ik), alpha_ij."""
     table = attention_table(trace, step)
     energies = trace.energies[step]

@@ -14,8 +14,6 @@ import plotly.graph_objects as go
 
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.context_units import context_units
-from attnviz.analysis.energy_decomposition import EnergyDecomposition, head_energy_decomposition
-from attnviz.analysis.heads import head_trace
 from attnviz.errors import AttnvizError
 from attnviz.figures.attention import (
     attention_bars,
@@ -54,6 +52,7 @@ from attnviz.figures.energy_decomposition import energy_decomposition_figure, en
 from attnviz.figures.figure_input import (
     ATTENTION,
     ATTENTION_FOR_POSTERIOR,
+    COMPUTED,
     DECOMPOSABLE_SCORER,
     ENERGIES,
     FOIL,
@@ -68,23 +67,11 @@ from attnviz.figures.figure_input import (
     SCORE_VECTOR,
     SINGLE_ATTENTION,
     TRANSLATION,
-    UNIT_LAYER,
     WEIGHTS,
     Requirement,
     Subject,
 )
-from attnviz.figures.head import (
-    all_heads_template,
-    all_heads_values,
-    head_table,
-    scores_table,
-    scores_template,
-    scores_values,
-    values_strips,
-    values_table,
-    weights_template,
-    weights_values,
-)
+from attnviz.figures.head import all_heads_template, all_heads_values
 from attnviz.figures.logit_attribution import (
     logit_attribution_rows,
     logit_attribution_table,
@@ -151,32 +138,24 @@ class StepFigure:
 
 
 def _step_picture(template: Callable[[Any, ThemeName], Spec], values: Callable[[Any, int], Values]) -> FigureTemplate:
-    """Return a picture that depends on the trace and the step only."""
+    """Return a picture that depends on the displayed attention and the step only."""
     return FigureTemplate(
-        lambda subject, theme: template(subject.trace, theme), lambda subject, _: values(subject.trace, subject.step)
+        lambda subject, theme: template(subject.trace.displayed, theme),
+        lambda subject, _: values(subject.trace.displayed, subject.step),
     )
 
 
 def _redrawn_step(draw: Callable[..., go.Figure]) -> FigureTemplate:
-    """Return a picture that is redrawn at each step, from the trace only."""
-    return redrawn_picture(lambda subject, theme: draw(subject.trace, subject.step, theme=theme))
-
-
-def _head_decomposition(subject: Subject) -> EnergyDecomposition:
-    """Return the decomposition of the displayed head's score for the chosen source piece."""
-    return head_energy_decomposition(head_trace(subject.trace), subject.step, subject.source_piece)
+    """Return a picture that is redrawn at each step, from the displayed attention only."""
+    return redrawn_picture(lambda subject, theme: draw(subject.trace.displayed, subject.step, theme=theme))
 
 
 def _table(tabulate: Callable[[Any, int], pd.DataFrame]) -> Callable[[Subject], pd.DataFrame]:
-    return lambda subject: tabulate(subject.trace, subject.step)
+    return lambda subject: tabulate(subject.trace.displayed, subject.step)
 
 
 IMPORTED_WEIGHTS = _step_picture(imported_template, imported_values)
 ENERGY, SOFTMAX = _step_picture(energy_template, energy_values), _step_picture(softmax_template, softmax_values)
-PRODUCTS = redrawn_picture(
-    lambda subject, theme: energy_decomposition_figure(_head_decomposition(subject), theme=theme)
-)
-SCORES, WEIGHTS_OF_HEAD = _step_picture(scores_template, scores_values), _step_picture(weights_template, weights_values)
 STREAM = _step_picture(stream_template, stream_values)
 CONTEXT_UNITS = FigureTemplate(
     lambda subject, theme: context_units_template(subject.trace, theme),
@@ -184,10 +163,15 @@ CONTEXT_UNITS = FigureTemplate(
 )
 CONTEXT = _redrawn_step(context_strips)
 MIXTURES = FigureTemplate(
-    lambda subject, theme: mixtures_template(theme) if subject.trace.attends else CONTEXT.template(subject, theme),
-    lambda subject, theme: (
-        mixtures_values(subject.trace, subject.step) if subject.trace.attends else CONTEXT.values(subject, theme)
-    ),
+    lambda _, theme: mixtures_template(theme), lambda subject, _: mixtures_values(subject.trace, subject.step)
+)
+ALL_HEADS = FigureTemplate(
+    lambda subject, theme: all_heads_template(subject.trace, theme),
+    lambda subject, _: all_heads_values(subject.trace, subject.step),
+)
+SIMPLE_CONTEXT = FigureTemplate(
+    lambda subject, theme: _simple_context(subject).template(subject, theme),
+    lambda subject, theme: _simple_context(subject).values(subject, theme),
 )
 STATE = FigureTemplate(
     lambda subject, theme: state_template(subject.trace, theme),
@@ -206,6 +190,16 @@ POSTERIOR_BARS = FigureTemplate(
     lambda subject, theme: posterior_template(subject.trace, theme),
     lambda subject, _: posterior_values(subject.trace, subject.posterior_attention, subject.step),
 )
+
+
+def _context_title(subject: Subject) -> str:
+    return gettext("Values") if subject.trace.has_heads else gettext("Context vector")
+
+
+def _simple_context(subject: Subject) -> FigureTemplate:
+    if subject.trace.has_heads:
+        return ALL_HEADS
+    return MIXTURES if subject.trace.attends else CONTEXT
 
 
 def _maxout_table(subject: Subject) -> pd.DataFrame:
@@ -292,9 +286,7 @@ STEP_FIGURES: dict[str, StepFigure] = {
         (ENERGIES, ATTENTION),
         simple=_step_picture(share_template, share_values),
     ),
-    "context": StepFigure(
-        lambda _: gettext("Context vector"), CONTEXT, _table(context_table), (RECURRENT,), simple=MIXTURES
-    ),
+    "context": StepFigure(_context_title, CONTEXT, _table(context_table), (COMPUTED,), simple=SIMPLE_CONTEXT),
     "units": StepFigure(
         lambda _: gettext("Units of the context vector"),
         CONTEXT_UNITS,
@@ -309,37 +301,6 @@ STEP_FIGURES: dict[str, StepFigure] = {
         simple=_step_picture(state_shares_template, state_shares_values),
     ),
     "maxout": StepFigure(lambda _: gettext("Maxout"), MAXOUT, _maxout_table, (RNNSEARCH,), uses_weights=True),
-    "products": StepFigure(
-        lambda _: gettext("Score, unit by unit"),
-        PRODUCTS,
-        lambda subject: energy_decomposition_table(_head_decomposition(subject)),
-        (HEADS,),
-        summary=True,
-    ),
-    "scores": StepFigure(
-        lambda _: gettext("Scores"),
-        SCORES,
-        _table(scores_table),
-        (HEADS,),
-        simple=_step_picture(partial(scores_template, simple=True), partial(scores_values, simple=True)),
-    ),
-    "weights": StepFigure(
-        lambda _: gettext("Softmax"),
-        WEIGHTS_OF_HEAD,
-        _table(head_table),
-        (HEADS,),
-        simple=FigureTemplate(
-            lambda subject, theme: share_template(head_trace(subject.trace), theme),
-            lambda subject, _: share_values(head_trace(subject.trace), subject.step),
-        ),
-    ),
-    "values": StepFigure(
-        lambda _: gettext("Values"),
-        _redrawn_step(values_strips),
-        _table(values_table),
-        (HEADS,),
-        simple=_step_picture(all_heads_template, all_heads_values),
-    ),
     "stream": StepFigure(
         lambda _: gettext("Residual stream"),
         STREAM,
@@ -348,7 +309,10 @@ STEP_FIGURES: dict[str, StepFigure] = {
         simple=_step_picture(added_template, added_values),
     ),
     "candidates": StepFigure(
-        lambda _: gettext("Likeliest words"), CANDIDATES, _table(candidates_table), (TRANSLATION,)
+        lambda _: gettext("Likeliest words"),
+        CANDIDATES,
+        lambda subject: candidates_table(subject.trace, subject.step),
+        (TRANSLATION,),
     ),
     "posterior": StepFigure(
         lambda _: gettext("Before and after the word"),
@@ -361,7 +325,7 @@ STEP_FIGURES: dict[str, StepFigure] = {
         lambda _: gettext("Energy decomposition"),
         ENERGY_DECOMPOSITION,
         lambda subject: energy_decomposition_table(subject.energy_decomposition),
-        (UNIT_LAYER, ATTENTION, DECOMPOSABLE_SCORER, SCORE_VECTOR),
+        (COMPUTED, ATTENTION, DECOMPOSABLE_SCORER, SCORE_VECTOR),
         uses_weights=True,
         heading=_energy_decomposition_heading,
     ),
@@ -399,8 +363,7 @@ STEP_FIGURES: dict[str, StepFigure] = {
 }
 """Every figure of a step, by name, in the order of the equations.
 
-Those of recurrent translators come before those of a transformer's head, then those inside an energy and a logit. The
-names are used in file names and on the command line.
+Those inside an energy and a logit come last. The names are used in file names and on the command line.
 """
 
 

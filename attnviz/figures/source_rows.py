@@ -18,11 +18,14 @@ from attnviz.figures.template import Slot, Values, number_values, numbers
 from attnviz.languages import gettext
 from attnviz.palette import Palette
 from attnviz.text import piece_name
-from attnviz.trace import Recurrent
+from attnviz.trace import Attention, Recurrent
 from attnviz.trace.aligned import AttentionMatrix
+from attnviz.trace.transformer_trace import Head
 from attnviz.wording.labels import shorten, subscript
 from attnviz.wording.numbers import decimal
 
+WithEnergies = Recurrent | Head | Attention
+"""Attention whose energies are known: of a recurrent translator, of a head, or of another program."""
 LABEL_LENGTH = 12
 """Characters of a source piece's label; hover texts are longer."""
 
@@ -52,7 +55,7 @@ def row_names(trace: AttentionMatrix) -> list[str]:
     return [escape(name) + (subscript(j) if names.count(name) > 1 else "") for j, name in enumerate(names, 1)]
 
 
-def finite_energies(trace: Recurrent) -> NDArray[np.float32]:
+def finite_energies(trace: WithEnergies) -> NDArray[np.float32]:
     """Return the energies of all steps, (Ty, Tx), with nan in place of -inf, which has no bar."""
     return np.where(np.isfinite(trace.energies), trace.energies, np.float32(np.nan))
 

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz import lazy_pandas as pd
-from attnviz.analysis.heads import HeadTrace, head_trace
 from attnviz.figures.build import (
     APART,
     STRIP,
@@ -24,7 +23,8 @@ from attnviz.figures.build import (
 from attnviz.figures.template import Slot, Values, number_values, numbers
 from attnviz.languages import gettext
 from attnviz.palette import STRONGEST, ThemeName, palette
-from attnviz.trace import FloatArray, Recurrent, Seq2SeqTrace, Trace, TransformerTrace
+from attnviz.trace import FloatArray, Recurrent, Seq2SeqTrace, Trace
+from attnviz.trace.transformer_trace import Head
 from attnviz.wording.labels import subscript
 from attnviz.wording.numbers import decimal, percent
 from attnviz.wording.transformer_steps import added_name
@@ -36,18 +36,17 @@ _LENGTHS_SPAN = [0.72, 0.92]
 """Shares of the width for the strips of units and for the bars of their lengths."""
 
 
-def stream_rows(head: TransformerTrace | HeadTrace, step: int) -> tuple[list[str], FloatArray]:
+def stream_rows(head: Head, step: int) -> tuple[list[str], FloatArray]:
     """Return names and rows of the sum that makes the stream of 0-based `step`, (blocks + 2, units).
 
     The rows are the embedding with its position, the contribution of each block (three in a decoder layer, two in an
     encoder layer), and the stream after the last.
     """
-    opened = head_trace(head)
-    layers = range(1, len(opened.trace.cross_weights) + 1)
-    names = [_block_name(kind, layer) for layer in layers for kind in opened.blocks]
-    streams = opened.streams[:, step]
+    layers = range(1, head.layers + 1)
+    names = [_block_name(kind, layer) for layer in layers for kind in head.blocks]
+    streams = head.streams[:, step]
     return [gettext("embedding"), *names, gettext("sum")], np.concatenate(
-        [streams[:1], opened.added[:, step], streams[-1:]]
+        [streams[:1], head.added[:, step], streams[-1:]]
     )
 
 
@@ -60,19 +59,19 @@ def _block_name(kind: str, layer: int) -> str:
     return gettext("feed-forward {layer}", layer=layer)
 
 
-def stream_template(head: TransformerTrace | HeadTrace, theme: ThemeName) -> Spec:
+def stream_template(head: Head, theme: ThemeName) -> Spec:
     """Return the template of the stream: a strip of units and a bar of its length for each term.
 
     Colours are by the square root of the amount; the block of the displayed head is framed.
     """
-    ink, opened = palette(theme), head_trace(head)
-    streams = opened.streams
+    ink = palette(theme)
+    streams = head.streams
     count, units = len(streams) + 1, streams.shape[2]
     longest = float(np.linalg.norm(streams, axis=-1).max())
-    longest = max(longest, float(np.linalg.norm(opened.added, axis=-1).max())) or 1.0
+    longest = max(longest, float(np.linalg.norm(head.added, axis=-1).max())) or 1.0
     limit = float(np.quantile(np.abs(streams[-1]), STRONGEST)) or 1.0
-    rows, names = list(range(count)), stream_rows(opened, 0)[0]
-    labels, displayed_row = axis_labels(names, 20), opened.block + 1
+    rows, names = list(range(count)), stream_rows(head, 0)[0]
+    labels, displayed_row = axis_labels(names, 20), head.block + 1
     labels[displayed_row], labels[-1] = (
         emphasise(labels[displayed_row], ink.context),
         emphasise(labels[-1], ink.decoder),
@@ -140,7 +139,7 @@ def stream_template(head: TransformerTrace | HeadTrace, theme: ThemeName) -> Spe
     return {"data": [strips, lengths, {**numbers(12, ink), "xaxis": "x2"}], "layout": layout}
 
 
-def stream_values(head: TransformerTrace | HeadTrace, step: int) -> Values:
+def stream_values(head: Head, step: int) -> Values:
     """Return the values of `stream_template` at 0-based `step`."""
     names, rows = stream_rows(head, step)
     lengths = np.linalg.norm(rows, axis=1)
@@ -152,15 +151,14 @@ def stream_values(head: TransformerTrace | HeadTrace, step: int) -> Values:
     return {"rows": rows, "lengths": lengths, "alt": alt} | number_values(lengths, texts)
 
 
-def added_template(trace: TransformerTrace, theme: ThemeName) -> Spec:
+def added_template(head: Head, theme: ThemeName) -> Spec:
     """Return the template of a bar for the contribution of the embedding and of each decoder block to the stream.
 
     It is for the level *Idea*. Bars have no scale; the block of the displayed head is highlighted.
     """
-    ink, opened = palette(theme), head_trace(trace)
-    streams, names = opened.streams, _everyday_names(opened)
-    count, displayed_row = len(names), opened.block + 1
-    longest = float(max(np.linalg.norm(opened.added, axis=-1).max(), np.linalg.norm(streams[0], axis=-1).max()))
+    ink, streams, names = palette(theme), head.streams, _everyday_names(head)
+    count, displayed_row = len(names), head.block + 1
+    longest = float(max(np.linalg.norm(head.added, axis=-1).max(), np.linalg.norm(streams[0], axis=-1).max()))
     labels = axis_labels(names, 26)
     labels[displayed_row] = emphasise(labels[displayed_row], ink.context)
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
@@ -190,12 +188,11 @@ def added_template(trace: TransformerTrace, theme: ThemeName) -> Spec:
     return {"data": [bars], "layout": layout}
 
 
-def added_values(trace: TransformerTrace, step: int) -> Values:
+def added_values(head: Head, step: int) -> Values:
     """Return the values of `added_template` at 0-based `step`."""
-    opened = head_trace(trace)
-    terms = np.concatenate([opened.streams[:1, step], opened.added[:, step]])
+    terms = np.concatenate([head.streams[:1, step], head.added[:, step]])
     lengths = np.linalg.norm(terms, axis=1)
-    names = _everyday_names(opened)
+    names = _everyday_names(head)
     largest = ", ".join(names[k] for k in np.argsort(-lengths, kind="stable")[:3])
     alt = gettext(
         "What the residual stream of step {step} is made of, one bar for each part. The largest parts: {told}.",
@@ -205,12 +202,12 @@ def added_values(trace: TransformerTrace, step: int) -> Values:
     return {"lengths": lengths, "alt": alt}
 
 
-def _everyday_names(opened: HeadTrace) -> list[str]:
-    layers = range(1, len(opened.trace.cross_weights) + 1)
-    return [gettext("last piece written"), *(added_name(block, layer) for layer in layers for block in opened.blocks)]
+def _everyday_names(head: Head) -> list[str]:
+    layers = range(1, head.layers + 1)
+    return [gettext("last piece written"), *(added_name(block, layer) for layer in layers for block in head.blocks)]
 
 
-def stream_table(head: TransformerTrace | HeadTrace, step: int) -> pd.DataFrame:
+def stream_table(head: Head, step: int) -> pd.DataFrame:
     """Return the rows of `stream_rows` as columns, one row for each unit (counted from 1)."""
     names, rows = stream_rows(head, step)
     unit = pd.RangeIndex(1, rows.shape[1] + 1, name=gettext("unit"))

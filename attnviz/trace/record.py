@@ -138,6 +138,8 @@ class Recurrent(Record):
     """
 
     recurrent: ClassVar[bool] = True
+    context_symbol: ClassVar[str] = "c"
+    """Symbol of `contexts`."""
 
     annotations: FloatArray
     """Annotations h_j = [forward h_j ; backward h_j], (Tx, 2m)."""
@@ -173,6 +175,11 @@ class Recurrent(Record):
 
             The update gate of a GRU or the forget gate of an LSTM.
             """
+
+    @property
+    def values(self) -> FloatArray:
+        """What a context is the weighted sum of: the annotations, or without attention their forward half, (Tx, c)."""
+        return self.annotations[:, : self.contexts.shape[1]]
 
     @property
     def queries_previous_state(self) -> bool:

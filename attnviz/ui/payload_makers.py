@@ -29,7 +29,7 @@ from attnviz.ui.step.stages import equation_payload, facts_payload, figure_paylo
 from attnviz.ui.step.tour import tour_stops_payload
 from attnviz.ui.step.verification_badge import verification_payload
 from attnviz.ui.step.what_ifs import changed_payload
-from attnviz.ui.transformer import attention_row, five_models, heads
+from attnviz.ui.transformer import attention_row, five_models
 from attnviz.ui.why.gradient_decay import share_payload, signals_payload
 from attnviz.ui.why.sentence_length import growth_chart_payload, growth_payload
 from attnviz.ui.why.side_by_side import forced_payload
@@ -86,6 +86,6 @@ _WHY: Mapping[str, Maker] = {
     "growing": growth_payload,
     "growing-chart": growth_chart_payload,
 }
-PAGES = (STEP_MAKERS, _LAB, _WHY, attention_row.MAKERS, heads.MAKERS, five_models.MAKERS)
+PAGES = (STEP_MAKERS, _LAB, _WHY, attention_row.MAKERS, five_models.MAKERS)
 """The functions of each page; no two have a name in common."""
 MAKERS: Mapping[str, Maker] = {name: maker for page in PAGES for name, maker in page.items()}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from attnviz.analysis.heads import HeadTrace
 from attnviz.languages import gettext
 from attnviz.trace.parts import Kind
+from attnviz.trace.transformer_trace import Head
 
 
 def kind_name(kind: Kind) -> str:
@@ -21,13 +21,13 @@ def kind_sentence(kind: Kind) -> str:
     return {
         "encoder": gettext("Each English piece attends to all English pieces, itself included."),
         "decoder": gettext(
-            "Each step attends to the pieces written before it. Later pieces are masked: their score is −∞."
+            "Each step attends to the pieces written before it. Later pieces are masked: their energy is −∞."
         ),
         "cross": gettext("Each step attends to the English pieces, as in attention models older than the transformer."),
     }[kind]
 
 
-def head_title(opened: HeadTrace) -> str:
+def head_title(opened: Head) -> str:
     """Return the title of a head."""
     return gettext(
         "{kind}, layer {layer}, head {head}", kind=kind_name(opened.kind), layer=opened.layer + 1, head=opened.head + 1

@@ -18,6 +18,7 @@ from attnviz.text import join_pieces
 from attnviz.trace import Record, Recurrent, Seq2SeqTrace, Trace
 from attnviz.trace.aligned import AttentionMatrix
 from attnviz.trace.interventions import ForceWord
+from attnviz.trace.transformer_trace import Head
 from attnviz.wording.labels import everyday_name, quoted_name, subscript, word_share_text
 from attnviz.wording.numbers import decimal, percent, shown_difference, thousands
 from attnviz.wording.scorers import texts_of
@@ -113,9 +114,10 @@ def _fit(trace: Recurrent, step: int) -> tuple[str, str]:
     return sentence, gettext("{name} fits best", name=capitalised(best))
 
 
-def _softmax(trace: Recurrent, step: int) -> tuple[str, str]:
-    """Return how the energies become weights, and which is largest."""
-    order, alpha = weight_order(trace, step), trace.alignment[step]
+def softmax_texts(result: Record | Head, step: int) -> tuple[str, str]:
+    """Return how the energies of 0-based `step` become weights, and which is largest."""
+    trace = result.displayed
+    order, alpha = weight_order(trace, step)[: trace.visible_key_count(step)], trace.alignment[step]
     best = quoted_name(trace.source_pieces[order[0]])
     if is_uniform(trace, step):
         outcome = gettext("every piece gets {share} of the weight", share=percent(float(alpha[order[0]])))
@@ -220,25 +222,17 @@ def _mixture(trace: Recurrent, step: int) -> tuple[str, str]:
     return sentence, gettext("{count} pieces make up {share}", share=share, count=needed)
 
 
-def context_shares(trace: AttentionMatrix, step: int, count: int | None = None) -> tuple[str, str]:
-    """Return the shares of the strongest pieces in the context of 0-based `step`, and how few make up most of it.
-
-    The step attends to the first `count` pieces, or to all.
-    """
-    parts, needed, share = largest_parts(trace, step, quoted_name, count)
+def context_shares(trace: AttentionMatrix, step: int) -> tuple[str, str]:
+    """Return the shares of the strongest pieces in the context of 0-based `step`, and how few make up most of it."""
+    parts, needed, share = largest_parts(trace, step, quoted_name)
     if needed == 1:
         return parts, gettext("1 piece gets {share} of the weight", share=share)
     return parts, gettext("{count} pieces together get {share} of the weight", count=needed, share=share)
 
 
-def largest_parts(
-    trace: AttentionMatrix, step: int, name: Callable[[str], str], count: int | None = None
-) -> tuple[str, int, str]:
-    """Return the largest weights with the `name` of their pieces, how many weights make up MOST, and their sum.
-
-    The first `count` pieces have weights, or all.
-    """
-    order, alpha = weight_order(trace, step)[:count], trace.alignment[step]
+def largest_parts(trace: AttentionMatrix, step: int, name: Callable[[str], str]) -> tuple[str, int, str]:
+    """Return the largest weights with the `name` of their pieces, how many weights make up MOST, and their sum."""
+    order, alpha = weight_order(trace, step)[: trace.visible_key_count(step)], trace.alignment[step]
     sums = np.cumsum(alpha[order])
     needed = min(int(np.searchsorted(sums, MOST)) + 1, len(order))
     parts = ", ".join(f"{percent(float(alpha[j]))} {name(trace.source_pieces[j])}" for j in order[:3])
@@ -400,14 +394,12 @@ def word_choice(trace: Record, step: int, name: Callable[[str], str] = quoted_na
     return sentence, gettext("{word} (forced), {p}", word=word, p=p) if was_forced(trace, step) else f"{word}, {p}"
 
 
-_ENERGY = Stage(1, lambda: gettext("Fit (energy)"), _fit, _energy, ("energy",))
-_SOFTMAX = Stage(2, lambda: gettext("Share (attention weight)"), _share, _softmax, ("attention", "softmax"))
+ENERGY = Stage(1, lambda: gettext("Fit (energy)"), _fit, _energy, ("energy",))
+SOFTMAX = Stage(2, lambda: gettext("Share (attention weight)"), _share, softmax_texts, ("attention", "softmax"))
 _CONTEXT = Stage(3, lambda: gettext("Mixture (context vector)"), _mixture, _context, ("context", "units"))
 _FIXED_VECTOR = Stage(3, lambda: gettext("One vector for all words"), _short_fixed_vector, _fixed_vector, ("context",))
 _STATE = Stage(4, lambda: gettext("Memory (decoder state)"), _memory, _state, ("state",))
-_WORD = Stage(
-    5, lambda: gettext("Next word (probability)"), next_word, _word, ("maxout", "candidates"), ("candidates",)
-)
+WORD = Stage(5, lambda: gettext("Next word (probability)"), next_word, _word, ("maxout", "candidates"), ("candidates",))
 
 
 def recurrent_stages(trace: Recurrent) -> tuple[Stage, ...]:
@@ -416,10 +408,10 @@ def recurrent_stages(trace: Recurrent) -> tuple[Stage, ...]:
     Without attention there are three. Where the query is s_i, the state changes first.
     """
     if not trace.attends:
-        return _FIXED_VECTOR, _STATE, _WORD
+        return _FIXED_VECTOR, _STATE, WORD
     if trace.queries_previous_state:
-        return _ENERGY, _SOFTMAX, _CONTEXT, _STATE, _WORD
-    return _STATE, _ENERGY, _SOFTMAX, _CONTEXT, _WORD
+        return ENERGY, SOFTMAX, _CONTEXT, _STATE, WORD
+    return _STATE, ENERGY, SOFTMAX, _CONTEXT, WORD
 
 
 def step_sentence(trace: Record, step: int, blank: str, *, simple: bool = False) -> str:

@@ -31,6 +31,7 @@ from attnviz.trace.interventions import (
     Temperature,
     interventions_at,
 )
+from attnviz.trace.transformer_trace import Head
 from attnviz.wording.labels import quote, quoted_name, shorten
 from attnviz.wording.numbers import decimal, percent, significant
 
@@ -215,14 +216,14 @@ def _written_text(trace: Trace, step: int, count: int) -> str:
     return quoted_name(pieces[0]) if len(pieces) == 1 else quote(shorten(join_pieces(pieces), 30))
 
 
-def interventions_text(trace: Recurrent, step: int) -> str:
+def interventions_text(trace: Recurrent | Head, step: int) -> str:
     """Return the interventions on the attention of 0-based `step`, in their order; empty without any."""
     return ", ".join(
         _intervention_text(trace, intervention) for intervention in interventions_at(trace.interventions, step)
     )
 
 
-def _intervention_text(trace: Recurrent, intervention: AttentionIntervention) -> str:
+def _intervention_text(trace: Recurrent | Head, intervention: AttentionIntervention) -> str:
     match intervention:
         case Temperature(temperature=math.inf):
             return gettext("the energies were made equal (temperature τ = ∞)")

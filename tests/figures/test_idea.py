@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from attnviz.analysis.heads import head_trace, word_weights_of_heads
+from attnviz.analysis.measures import word_weights_of_heads
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.figures.template import FigureTemplate
@@ -101,7 +101,7 @@ def heads(tokenizer: Tokenizer) -> TransformerTrace:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("name", ["scores", "weights", "values", "stream"])
+@pytest.mark.parametrize("name", ["energy", "softmax", "context", "stream"])
 def test_each_transformer_figure_is_valid_and_has_alt_text(
     name: str, theme: ThemeName, heads: TransformerTrace
 ) -> None:
@@ -111,8 +111,8 @@ def test_each_transformer_figure_is_valid_and_has_alt_text(
 
 
 def test_each_row_is_a_head_and_the_opened_head_is_framed(heads: TransformerTrace) -> None:
-    step, opened = 2, head_trace(heads)
-    figure = simple("values").draw(Subject(heads, step))
+    step, opened = 2, heads.displayed
+    figure = simple("context").draw(Subject(heads, step))
     (image,) = figure.data
     np.testing.assert_allclose(np.square(image.z), word_weights_of_heads(heads, step).reshape(8, -1), atol=1e-6)
     frame = figure.layout.shapes[-1]

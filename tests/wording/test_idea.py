@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.analysis.heads import head_trace, strongest_words, word_weights_of_heads
-from attnviz.analysis.measures import weight_order
+from attnviz.analysis.measures import strongest_words, weight_order, word_weights_of_heads
 from attnviz.architectures import architecture_of, narrate
 from attnviz.languages import set_language
 from attnviz.network import TransformerConfig
@@ -78,14 +77,14 @@ def test_transformer_stages_have_sentences_without_notation(
 def test_transformer_sentences_describe_one_head_and_all_heads(
     heads: TransformerTrace, snapshot: SnapshotAssertion
 ) -> None:
-    step, opened, words = 1, head_trace(heads), heads.words()
+    step, opened, words = 1, heads.displayed, heads.words()
     stages = narrate(heads, step, simple=True)
     assert [(without_numbers(stage.sentence), without_numbers(stage.outcome)) for stage in stages] == snapshot
     energy_stage, attention_stage, heads_stage, stream_stage, word_stage = stages
     assert "8" in numbers(energy_stage.sentence)
-    best = int(opened.weights[step].argmax())
+    best = int(opened.alignment[step].argmax())
     assert quoted_name(heads.source_pieces[best]).lower() in energy_stage.outcome.lower()
-    own, mean = float(opened.weights[step, best]), float(heads.alignment[step, best])
+    own, mean = float(opened.alignment[step, best]), float(heads.alignment[step, best])
     for number in (percent(own), percent(mean), "8"):
         assert number in attention_stage.outcome
     alone = narrate(heads.select_heads(1, 2), step, simple=True)[1]

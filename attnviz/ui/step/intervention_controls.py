@@ -223,13 +223,10 @@ def slider_labels(trace: Record) -> dict[str, str] | None:
     }
 
 
-def weights_chart(view: View, at: str, name: str) -> None:
-    """Draw the figure `name` of the step's weights from the payload at `at`.
-
-    Its bars can be dragged where there are `slider_labels`.
-    """
+def weights_chart(view: View, at: str) -> None:
+    """Draw the figure of the step's weights from the payload at `at`; its bars can be dragged where `slider_labels`."""
     labels = slider_labels(view.trace)
-    chart(view, at, name, hand=labels, consequence=consequence_address(view) if labels else None)
+    chart(view, at, "softmax", hand=labels, consequence=consequence_address(view) if labels else None)
 
 
 def intervention_panel(view: View, theme: ThemeName) -> None:

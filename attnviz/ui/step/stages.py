@@ -23,7 +23,7 @@ from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.trace import Trace
 from attnviz.ui.components.chart import AtStep, chart, chart_payload
-from attnviz.ui.components.context_growth import context_growth, growth_payload, values_payload
+from attnviz.ui.components.context_growth import context_growth, growth_payload
 from attnviz.ui.components.equation import equation, equation_payloads
 from attnviz.ui.components.step_summary import summary_payload
 from attnviz.ui.resources import cached_for_all
@@ -63,7 +63,7 @@ def _chart(view: View, name: str, theme: ThemeName) -> None:
 
 
 def _weights(view: View, name: str, theme: ThemeName) -> None:
-    weights_chart(view, payload_address(view, name, theme), name)
+    weights_chart(view, payload_address(view, name, theme))
     if view.shows("numbers"):
         if reason := architecture_of(view.trace).missing.get("softmax"):
             st.caption(reason())
@@ -80,6 +80,8 @@ def _context(view: View, name: str, theme: ThemeName) -> None:
                     "instead."
                 )
             )
+    elif view.simple and view.trace.has_heads:
+        _chart(view, name, theme)
     elif view.simple:
         chart(view, payload_address(view, name, theme), "mixtures")
         st.caption(
@@ -87,21 +89,9 @@ def _context(view: View, name: str, theme: ThemeName) -> None:
                 "The mixtures of the previous, the current and the next step. Each French word gets its own mixture."
             )
         )
-    elif view.shows("everything"):
-        _growth(view, theme)
-
-
-def _values(view: View, name: str, theme: ThemeName) -> None:
-    if view.simple:
-        _chart(view, name, theme)
-    else:
-        _growth(view, theme)
-
-
-def _growth(view: View, theme: ThemeName) -> None:
-    """Draw the context, or the output of a head, as a growing sum."""
-    context_growth(view, address(view.trace, "growth", theme, every=True))
-    st.caption(f"{gettext('One column for each unit.')} {_colour_legend()}")
+    elif view.trace.has_heads or view.shows("everything"):
+        context_growth(view, address(view.trace, "growth", theme, every=True))
+        st.caption(f"{gettext('One column for each unit.')} {_colour_legend()}")
 
 
 def _units(view: View, name: str, theme: ThemeName) -> None:
@@ -173,9 +163,7 @@ def _colour_legend() -> str:
 
 _PANELS: Mapping[str, Callable[[View, str, ThemeName], None]] = {
     "softmax": _weights,
-    "weights": _weights,
     "context": _context,
-    "values": _values,
     "units": _units,
     "state": _state,
     "stream": _stream,
@@ -242,8 +230,7 @@ def figure_payload(name: str, request: PayloadRequest) -> dict[str, Any]:
 
 def running_sum_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the growing sum that makes a context vector, or the output of a head."""
-    make = values_payload if request.trace.has_heads else growth_payload
-    return make(request.trace, _sentences(request, 3), request.theme)
+    return growth_payload(request.trace.displayed, _sentences(request, 3), request.theme)
 
 
 def _sentences(request: PayloadRequest, number: int) -> dict[int, str]:

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.tour import Question, chance_score, questions
-from attnviz.architectures import architecture_of
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.text import SPACE, SPECIAL_PIECES
@@ -19,6 +18,7 @@ from attnviz.ui.shared_payloads import PayloadRequest, address
 from attnviz.ui.view import MAIN, View
 from attnviz.wording.labels import punctuation_name, quote, quoted_name, shorten
 from attnviz.wording.numbers import percent
+from attnviz.wording.stages import ENERGY, SOFTMAX
 from attnviz.wording.tour import (
     POSTERIOR_STOP,
     QUIZ_STOP,
@@ -56,7 +56,7 @@ def tour_stops_payload(request: PayloadRequest) -> dict[str, Any]:
     return {
         "identity": request.trace.fingerprint,
         "language": language(),
-        "words": tour_words(request.trace),
+        "words": tour_words(),
         "stops": [*stops, _quiz_payload(data) | {"number": len(stops) + 1}],
     }
 
@@ -69,9 +69,8 @@ def tour_data(trace: Record, *, posterior: bool = True) -> TourData:
     return TourData(trace, None if posterior_weights is None else trace.words().merged(posterior_weights))
 
 
-def tour_words(trace: Record) -> dict[str, str]:
+def tour_words() -> dict[str, str]:
     """Return the texts on the card that are the same at every stop."""
-    titles = {stage.number: stage.title() for stage in architecture_of(trace).stages(trace)}
     return {
         "count": gettext("Stop {n} of {count}"),
         "close": gettext("Close the tour"),
@@ -87,8 +86,8 @@ def tour_words(trace: Record) -> dict[str, str]:
         "own": gettext("← → choose a word, Enter confirms it, Esc closes the tour."),
         "astray": gettext("Show this word again"),
         "reset": gettext("As it was"),
-        "fit": titles.get(1, ""),
-        "share": titles.get(2, ""),
+        "fit": ENERGY.title(),
+        "share": SOFTMAX.title(),
         "before": gettext("before the word"),
         "after": gettext("after the word"),
     }
@@ -112,7 +111,7 @@ def _stop_payload(data: TourData, stop: Stop) -> dict[str, Any]:
 
 def _energies_payload(data: TourData) -> dict[str, Any]:
     """Return the energies of the step, and the pieces whose energies can be changed."""
-    alpha, trace = data.opened.alignment[data.word.step], data.record
+    alpha, trace = data.record.displayed.alignment[data.word.step], data.record
     rows = sorted(int(j) for j in np.argsort(-alpha, kind="stable")[:PULLED_PIECES])
     return {
         "energies": data.energies.astype(float).tolist(),
