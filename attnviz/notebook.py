@@ -20,8 +20,8 @@ _COLUMNS = {
     "alignment": "weight",
     "energies": "energy",
     "head_weights": "weight",
-    "cross_weights": "weight",
-    "cross_scores": "score",
+    "cross_alignment": "weight",
+    "cross_energies": "energy",
 }
 """Column names of quantities; others have their own name."""
 _AXES = {("Ty", "Tx"): ("i", "j"), ("L", "H", "Ty", "Tx"): ("layer", "head", "i", "j")}

@@ -12,6 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import attention_kinds
 from attnviz.analysis.verification import RecurrentVerifier
+from attnviz.architectures import narrate
 from attnviz.attention_kinds import ATTENTION_KINDS, VARIABLE, full_name, kind_of, register, resolve
 from attnviz.checkpoint import save_model
 from attnviz.commands.program import main
@@ -22,7 +23,6 @@ from attnviz.model_folder import load_weights
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
 from attnviz.translator import Translator
-from attnviz.wording.stages import narrate
 from attnviz.wording.verification import badge_text
 from tests.conftest import SENTENCES, ModelFactory
 from tests.small_run import write_texts

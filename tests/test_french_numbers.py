@@ -14,6 +14,7 @@ import pytest
 from attnviz import Trace, Translator
 from attnviz.analysis.logit_attribution import logit_attribution
 from attnviz.analysis.verification import Discrepancy
+from attnviz.architectures import narrate
 from attnviz.export.tikz import heatmap_tikz
 from attnviz.figures import STEP_FIGURES, heatmap
 from attnviz.figures.figure_input import Subject
@@ -24,7 +25,7 @@ from attnviz.trace.interventions import ExcludePosition
 from attnviz.ui.components.findings import findings_payload
 from attnviz.wording.logit_attribution import logit_attribution_sentence
 from attnviz.wording.numbers import decimal, number, signed, significant
-from attnviz.wording.stages import narrate, step_sentence
+from attnviz.wording.stages import step_sentence
 from attnviz.wording.verification import discrepancy_text
 from tests.wording.filled_equations import equations
 

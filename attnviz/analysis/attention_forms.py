@@ -1,4 +1,4 @@
-"""Forms of attention from additive to multi-head: weights and scores of a translation, and multiplication counts."""
+"""Forms of attention from additive to multi-head: weights and energies of a translation, and multiplication counts."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.heads import HeadTrace
 from attnviz.trace import FloatArray, Trace
+from attnviz.trace.transformer_trace import Head
 
 Form = Literal["additive", "general", "product", "scaled", "heads"]
 """Names of the forms, in the order of the page *To the transformer*."""
@@ -22,17 +22,17 @@ class AttentionForm:
 
     weights: FloatArray
     """alpha_ij, (Ty, Tx); rows sum to 1. With several heads, their mean."""
-    scores: FloatArray | None = None
+    energies: FloatArray | None = None
     """e_ij, whose softmax over j is alpha_ij, (Ty, Tx); None with several heads."""
     heads: FloatArray | None = None
     """Weights of each head, (H, Ty, Tx); None with a single distribution."""
 
 
-def attention_forms(additive: Trace, general: Trace, head: HeadTrace | None) -> dict[Form, AttentionForm]:
+def attention_forms(additive: Trace, general: Trace, head: Head | None) -> dict[Form, AttentionForm]:
     """Return the forms of translations with the same pieces; without a `head`, those of recurrent models only.
 
-    `head` is a cross-attention head with scores q_i . k_j / sqrt(d). "product" leaves out the division by sqrt(d), and
-    "heads" has all heads of its layer.
+    `head` is a cross-attention head with energies q_i . k_j / sqrt(d). "product" leaves out the division by sqrt(d),
+    and "heads" has all heads of its layer.
     """
     forms: dict[Form, AttentionForm] = {
         "additive": AttentionForm(additive.alignment, additive.energies),
@@ -41,16 +41,16 @@ def attention_forms(additive: Trace, general: Trace, head: HeadTrace | None) -> 
     if head is None:
         return forms
     products = head.queries.astype(np.float64) @ head.keys.astype(np.float64).T
-    heads = head.trace.cross_weights[head.layer]
+    heads = head.record.cross_alignment[head.layer]
     return forms | {
         "product": AttentionForm(_softmax(products), products.astype(np.float32)),
-        "scaled": AttentionForm(head.weights, head.scores),
+        "scaled": AttentionForm(head.alignment, head.energies),
         "heads": AttentionForm(heads.mean(axis=0), heads=heads),
     }
 
 
-def _softmax(scores: NDArray[np.float64]) -> FloatArray:
-    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+def _softmax(energies: NDArray[np.float64]) -> FloatArray:
+    powers = np.exp(energies - energies.max(axis=1, keepdims=True))
     weights: FloatArray = (powers / powers.sum(axis=1, keepdims=True)).astype(np.float32)
     return weights
 

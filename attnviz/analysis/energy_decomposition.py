@@ -1,4 +1,4 @@
-"""Decompose an attention score (energy) of a recurrent model or a transformer head into contributions of units.
+"""Decompose an energy of a recurrent model or a transformer head into contributions of units.
 
 Symbols and sizes are those of `trace.trace`.
 """
@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.heads import HeadTrace
 from attnviz.analysis.recomputation import Weights, submodule_weights
 from attnviz.analysis.scorers import scorer_of
 from attnviz.trace import Trace
@@ -64,27 +63,23 @@ class EnergyDecomposition:
         return np.argsort(-np.abs(self.contributions), kind="stable")
 
 
-def energy_decomposition(trace: Trace, weights: Weights | None, step: int, position: int) -> EnergyDecomposition:
-    """Return the decomposition of the energy of 0-based target `step` and source `position`, in float64.
+def energy_decomposition(attention: Any, weights: Weights | None, step: int, position: int) -> EnergyDecomposition:
+    """Return the decomposition of the energy of 0-based `step` and source `position`, in float64.
 
-    v_a is taken from the trace; only traces of early versions need `weights`. Raise ValueError for a model without
-    attention, and where v_a is not available; MissingFunctionError for a user's own kind without a NumPy class.
+    `attention` is a recurrent trace or a head. Of a head, contribution_k = q_k k_k / sqrt(d/H); for masked cells it is
+    the energy before the mask. v_a is taken from the trace; only traces of early versions need `weights`. Raise
+    ValueError for a model without attention, and where v_a is not available; MissingFunctionError for a user's own kind
+    without a NumPy class.
     """
-    query = np.asarray(trace.queries[step], dtype=np.float64)
-    key = np.asarray(trace.keys_at(step)[position], dtype=np.float64)
-    scorer = scorer_of(trace.config)
-    score = score_vector(trace, weights)
+    query = np.asarray(attention.queries[step], dtype=np.float64)
+    if attention.has_heads:
+        key = np.asarray(attention.keys[position], dtype=np.float64)
+        score = np.full(len(query), 1 / np.sqrt(len(query)))
+        return EnergyDecomposition(query, key, query * key, score, bounded=False, names=("qₖ", "kₖ"), scaled=True)
+    key = np.asarray(attention.keys_at(step)[position], dtype=np.float64)
+    scorer = scorer_of(attention.config)
+    score = score_vector(attention, weights)
     return EnergyDecomposition(query, key, scorer.activations(query, key), score, scorer.bounded, scorer.names)
-
-
-def head_energy_decomposition(opened: HeadTrace, row: int, column: int) -> EnergyDecomposition:
-    """Return the decomposition of a transformer head's score, in float64: contribution_k = q_k k_k / sqrt(d/H).
-
-    `row` and `column` are 0-based. For masked cells it is the score before the mask.
-    """
-    query, key = (np.asarray(vector, dtype=np.float64) for vector in (opened.queries[row], opened.keys[column]))
-    score = np.full(len(query), 1 / np.sqrt(len(query)))
-    return EnergyDecomposition(query, key, query * key, score, bounded=False, names=("qₖ", "kₖ"), scaled=True)
 
 
 def score_vector(trace: Trace, weights: Weights | None) -> Array:

@@ -12,8 +12,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -22,9 +20,8 @@ from numpy.typing import NDArray
 from attnviz.analysis.fit import Shapes
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.verification import Pairs, Verification, Verifier
-from attnviz.trace import FloatArray, Judgement
-from attnviz.trace.aligned import words_of
-from attnviz.trace.parts import Words
+from attnviz.trace import Judgement
+from attnviz.trace.aligned import AttentionView
 
 Array = NDArray[np.float64]
 Operand = Callable[[str, Array], Array]
@@ -37,7 +34,9 @@ def recompute_decomposable(
     target_ids: Sequence[int],
     operand: Operand = lambda _name, computed: computed,
 ) -> dict[str, Array]:
-    """Compute every quantity for `source_ids` and `target_ids`, both with `</s>`, by its name in `trace.judgement`.
+    """Return every quantity of a verdict on `source_ids` and `target_ids`, both with `</s>`, in float64.
+
+    Names and shapes are those of `trace.judgement`.
 
     `weights` maps parameter names to arrays. `operand` may replace each quantity by another value, such as the recorded
     one, before the next is computed from it.
@@ -150,84 +149,17 @@ def verify_judgement(judgement: Judgement, weights: Mapping[str, NDArray[Any]]) 
     return JudgementVerifier(judgement, weights).verify(0)
 
 
-@dataclass(frozen=True, eq=False)
-class PairAttention:
-    """Attention of one of the two sentences to the other: rows are queries, columns are keys."""
-
-    judgement: Judgement
-    query_side: Literal["source", "target"] = "target"
-
-    def _side_value(self, name: str, *, of_query: bool) -> Any:
-        sides = ("source", "target") if self.query_side == "source" else ("target", "source")
-        return getattr(self.judgement, f"{sides[0] if of_query else sides[1]}_{name}")
-
-    @property
-    def alignment(self) -> FloatArray:
-        """Attention weights, (queries, keys); rows sum to 1."""
-        weights: FloatArray = self._side_value("alignment", of_query=True)
-        return weights
-
-    @property
-    def target_pieces(self) -> tuple[str, ...]:
-        """The query pieces."""
-        pieces: tuple[str, ...] = self._side_value("pieces", of_query=True)
-        return pieces
-
-    @property
-    def source_pieces(self) -> tuple[str, ...]:
-        """The key pieces."""
-        pieces: tuple[str, ...] = self._side_value("pieces", of_query=False)
-        return pieces
-
-    @property
-    def source_surfaces(self) -> tuple[str, ...]:
-        """The key pieces as they were typed."""
-        surfaces: tuple[str, ...] = self._side_value("surfaces", of_query=False)
-        return surfaces
-
-    @property
-    def target_ids(self) -> tuple[int, ...]:
-        """Ids of the query pieces."""
-        ids: tuple[int, ...] = self._side_value("ids", of_query=True)
-        return ids
-
-    @property
-    def attends(self) -> bool:
-        """True: it is an attention matrix."""
-        return True
-
-    @property
-    def model(self) -> str:
-        """Name of the detector."""
-        return self.judgement.model
-
-    @property
-    def config(self) -> Mapping[str, Any]:
-        """Config of the detector."""
-        return self.judgement.config
-
-    @property
-    def vocabulary_size(self) -> int:
-        """Number of pieces of the detector's vocabulary."""
-        return int(self.config["vocabulary_size"])
-
-    @property
-    def source_text(self) -> str:
-        """The English sentence as typed."""
-        return self.judgement.source_text
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """Identifies this direction of this pair."""
-        return f"{self.judgement.fingerprint}-{self.query_side}"
-
-    def words(self) -> Words:
-        """Return the alignment by words."""
-        return self._words
-
-    @cached_property
-    def _words(self) -> Words:
-        return words_of(self.source_surfaces, self.target_pieces, self.alignment)
+def pair_attention(judgement: Judgement, query_side: Literal["source", "target"] = "target") -> AttentionView:
+    """Return the attention of one of the two sentences to the other: rows are queries, columns are keys."""
+    key_side = "source" if query_side == "target" else "target"
+    return AttentionView(
+        record=judgement,
+        name=query_side,
+        source_pieces=getattr(judgement, f"{key_side}_pieces"),
+        source_surfaces=getattr(judgement, f"{key_side}_surfaces"),
+        target_pieces=getattr(judgement, f"{query_side}_pieces"),
+        alignment=getattr(judgement, f"{query_side}_alignment"),
+    )
 
 
 def matching_positions(first: Judgement, other: Judgement) -> list[int] | None:

@@ -92,8 +92,8 @@ def _add_options(command: argparse.ArgumentParser) -> None:
         default="heatmap",
         metavar="NAME",
         help="heatmap, or a picture of one step: attention, energy, energy-decomposition, softmax, context, state, "
-        "maxout, candidates, posterior, logit-attribution or perturbation-tests; for a transformer: scores, "
-        "weights, values, stream or candidates",
+        "maxout, candidates, posterior, logit-attribution or perturbation-tests; for a transformer: energy, "
+        "softmax, context, stream or candidates",
     )
     add(
         "--step",

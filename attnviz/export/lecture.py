@@ -14,7 +14,7 @@ from attnviz.analysis.grid import FACES, By, Face
 from attnviz.analysis.logit_attribution import LogitAttribution, centred_attributions
 from attnviz.analysis.posterior import PosteriorAttention, posterior_attention
 from attnviz.analysis.recomputation import Weights
-from attnviz.architectures import step_texts
+from attnviz.architectures import stage_of_figure, step_texts
 from attnviz.export.offline_page import compressed, in_every_language, json_objects, offline_page, variants
 from attnviz.figures.attention import posterior_bars
 from attnviz.figures.figure_input import Subject
@@ -145,30 +145,18 @@ def _margins_caption(face: Face) -> str:
     )
 
 
-PICTURES = ("attention", "context", "weights", "values", "look", "candidates")
-"""Figures of a step in the file, besides the logit attribution.
-
-The first two are of recurrent translators, the next two of a transformer's head, then one of another program's
-attention.
-"""
+WEIGHTS_PICTURES = ("attention", "look", "softmax")
+"""Figures of the weights of a step: the first that is available is in the file."""
+PICTURES = ("context", "candidates")
+"""The other figures of a step in the file, besides the logit attribution."""
 
 POSTERIOR, LOGIT_ATTRIBUTION = "posterior", "logit-attribution"
 
-STAGE_OF_FIGURE = {
-    "energy": 1,
-    "scores": 1,
-    "attention": 2,
-    "softmax": 2,
-    "weights": 2,
-    "look": 2,
-    "context": 3,
-    "values": 3,
-    "state": 4,
-    "stream": 4,
-    "maxout": 5,
-    "candidates": 5,
-}
-"""Stage whose sentence is displayed above a figure."""
+
+def stage_sentence(trace: Any, step: int, figure: str, *, simple: bool = False) -> str:
+    """Return the sentence of the stage that `figure` belongs to; empty where there is none."""
+    stage = stage_of_figure(trace, figure)
+    return stage.text(trace, step, simple=simple).sentence if stage else ""
 
 
 @dataclass(frozen=True)
@@ -233,10 +221,9 @@ class _Lecture:
         pictures = self._pictures()
         steps = []
         for i in self._steps():
-            sentences = {stage.number: stage.sentence for stage in step_texts(self.trace).narrate(self.trace, i)}
             subject = Subject(self.trace, i)
             notes = {
-                name: {"title": picture.title(subject), "note": sentences[STAGE_OF_FIGURE[name]]}
+                name: {"title": picture.title(subject), "note": stage_sentence(self.trace, i, name)}
                 for name, picture in pictures.items()
             }
             if self.posterior:
@@ -274,7 +261,9 @@ class _Lecture:
         return piece_name(self.trace.target_pieces[step])
 
     def _pictures(self) -> dict[str, StepFigure]:
-        return {name: figure for name, figure in step_figures(Subject(self.trace, 0)).items() if name in PICTURES}
+        available = step_figures(Subject(self.trace, 0))
+        of_weights = next((name for name in WEIGHTS_PICTURES if name in available), "")
+        return {name: figure for name, figure in available.items() if name in (of_weights, *PICTURES)}
 
 
 def lecture_html(

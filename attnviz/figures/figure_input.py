@@ -22,8 +22,9 @@ from attnviz.analysis.what_ifs import StepChange, step_change
 from attnviz.languages import gettext
 from attnviz.text import piece_name
 from attnviz.trace import Record, Trace
+from attnviz.trace.transformer_trace import Head
 from attnviz.wording.imported_attention import missing_energies_reason, missing_values_reason
-from attnviz.wording.seq2seq_steps import no_logit_attribution_reason
+from attnviz.wording.logit_attribution import no_logit_attribution_reason
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ class Subject:
     @cached_property
     def energy_decomposition(self) -> EnergyDecomposition:
         """Energy decomposition of the source piece; raises ValueError where SCORE_VECTOR is not met."""
-        return energy_decomposition(self.trace, self.weights, self.step, self.source_piece)
+        return energy_decomposition(self.trace.displayed, self.weights, self.step, self.source_piece)
 
     @cached_property
     def logit_attribution(self) -> LogitAttribution:
@@ -199,15 +200,6 @@ RECURRENT = Requirement(
     ),
 )
 MAXOUT_READOUT = Requirement(lambda subject: subject.trace.has_maxout, RECURRENT.sentence)
-UNIT_LAYER = Requirement(
-    RECURRENT.is_met,
-    _reason(
-        lambda: gettext(
-            "This model is a transformer: its score is the product of query and key, shown above. This score has "
-            "no hidden layer of units to decompose."
-        )
-    ),
-)
 LINEAR_READOUT = Requirement(
     lambda subject: subject.trace.recurrent and subject.trace.linear,
     _reason(
@@ -246,20 +238,18 @@ IMPORTED_ATTENTION = Requirement(
     lambda subject: not subject.trace.translated,
     lambda _: gettext("This figure exists only for attention that another program computed."),
 )
-ENERGIES = Requirement(
-    lambda subject: subject.trace.recurrent or (not subject.trace.translated and subject.trace.energies.size > 0),
-    lambda subject: RECURRENT.sentence(subject) if subject.trace.translated else missing_energies_reason(),
-)
+ENERGIES = Requirement(lambda subject: subject.trace.displayed.energies.size > 0, lambda _: missing_energies_reason())
+COMPUTED = Requirement(lambda subject: isinstance(subject.trace, Record | Head), lambda _: missing_values_reason())
 ATTENTION = Requirement(
     lambda subject: subject.trace.attends,
     lambda _: gettext("This model has no attention: it computes no energies, so there is nothing to decompose."),
 )
 DECOMPOSABLE_SCORER = Requirement(
-    lambda subject: not scorer_of(subject.trace.config).missing,
+    lambda subject: subject.trace.has_heads or not scorer_of(subject.trace.config).missing,
     lambda subject: scorer_of(subject.trace.config).missing,
 )
 SCORE_VECTOR = Requirement(
-    _has_score_vector,
+    lambda subject: subject.trace.has_heads or _has_score_vector(subject),
     lambda subject: gettext(
         "The energy cannot be decomposed: this trace lacks the vector v_a. The model “{model}”, which made this "
         "trace, is not available: put it in the folder of models.",

@@ -1,20 +1,22 @@
-"""Base class of records with an alignment; protocol of an attention matrix with pieces; its first rows as a matrix."""
+"""Base class of everything with an alignment: records that are saved, and views of one attention matrix of a record."""
 
 from __future__ import annotations
 
 import dataclasses
-from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from textwrap import shorten
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from attnviz.text import join_pieces, word_groups
 from attnviz.trace.drawing import drawing, step_index
+from attnviz.trace.interventions import Intervention
 from attnviz.trace.parts import FloatArray, Words
 from attnviz.trace.saved import SavedResult
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pandas as pd
 
 MARKS = ("<pad>", "<s>", "</s>")
@@ -23,12 +25,11 @@ Groups = tuple[tuple[int, ...], ...]
 """The 0-based indices of the pieces of each word, in order."""
 
 
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Aligned(SavedResult):
-    """Two sentences in pieces, and the attention of each target piece to the source pieces.
+class AttentionMatrix:
+    """Query pieces, key pieces and the weights between them: a translation, or one head of a transformer.
 
-    Tx and Ty count pieces, `</s>` included where it is present. A piece that begins a word starts with SentencePiece's
-    visible space.
+    In a translation, the query pieces are those that the steps write. In self-attention, both sides are the same
+    sentence. A piece that begins a word starts with SentencePiece's visible space.
     """
 
     translated: ClassVar[bool] = True
@@ -36,22 +37,19 @@ class Aligned(SavedResult):
     recurrent: ClassVar[bool] = False
     """Whether a recurrent decoder computed it, with one attention distribution over the source at each step."""
     has_heads: ClassVar[bool] = False
-    """Whether each step has queries, keys, values and weights of every attention head."""
+    """Whether attention heads computed it."""
     attention_figure: ClassVar[str]
     """The figure of the attention of a step, a name from `figures.STEP_FIGURES`."""
-
-    source_pieces: tuple[str, ...]
-    target_pieces: tuple[str, ...]
 
     if TYPE_CHECKING:
         # For type checkers only: at run time, dataclasses would take a property for a field's default.
         @property
-        def source_text(self) -> str:
-            """The source sentence."""
+        def source_pieces(self) -> tuple[str, ...]:
+            """The key pieces."""
 
         @property
-        def translation(self) -> str:
-            """The target sentence."""
+        def target_pieces(self) -> tuple[str, ...]:
+            """The query pieces, or those written at the querying steps."""
 
         @property
         def source_surfaces(self) -> tuple[str, ...]:
@@ -60,11 +58,6 @@ class Aligned(SavedResult):
         @property
         def alignment(self) -> FloatArray:
             """Attention alpha_ij, (Ty, Tx); rows sum to 1."""
-
-    def __repr__(self) -> str:
-        """Return the class name and both sentences, each shortened to 80 characters."""
-        source, target = (shorten(text, 80, placeholder=" …") for text in (self.source_text, self.translation))
-        return f"<{type(self).__name__}: {source} → {target}>"
 
     @property
     def imported(self) -> bool:
@@ -77,17 +70,30 @@ class Aligned(SavedResult):
         return False
 
     @property
-    @abstractmethod
     def attends(self) -> bool:
         """Whether the model has attention."""
+        return True
 
     @property
-    @abstractmethod
     def attends_once(self) -> bool:
         """Whether each step has one attention distribution, from a model that can be run again.
 
         Interventions and posterior attention need this.
         """
+        return False
+
+    @property
+    def displayed(self) -> Any:
+        """The attention that the stages of a step explain: this one, or of a transformer's translation that of a head.
+
+        It has `queries`, `keys`, `energies`, `alignment` and `contexts`, where they are known.
+        """
+        return self
+
+    @property
+    def vocabulary_size(self) -> int:
+        """Number of pieces that a step chooses from; 0 where it is unknown."""
+        return 0
 
     @property
     def is_self_attention(self) -> bool:
@@ -95,9 +101,13 @@ class Aligned(SavedResult):
         return False
 
     @property
-    @abstractmethod
-    def vocabulary_size(self) -> int:
-        """Number of pieces that a step chooses from; 0 where it is unknown."""
+    def typed_target(self) -> tuple[str, ...]:
+        """The target pieces, with the typed characters in place of each `<unk>` where they are known."""
+        return self.target_pieces
+
+    def visible_key_count(self, row: int) -> int:  # noqa: ARG002  the same for all rows
+        """Return how many keys, from the first, a 0-based row may attend to."""
+        return len(self.source_pieces)
 
     def word_groups(self) -> tuple[Groups, Groups]:
         """Return the indices of the pieces of each word, for source and target.
@@ -105,32 +115,6 @@ class Aligned(SavedResult):
         An `<unk>` belongs to the word whose typed characters it stands for, where they are known.
         """
         return word_groups(self.source_surfaces), word_groups(self.typed_target)
-
-    @property
-    def typed_target(self) -> tuple[str, ...]:
-        """The target pieces, with the typed characters in place of each `<unk>` where they are known."""
-        return self.target_pieces
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row for each step and source piece, with every recorded number of such a pair.
-
-        Columns: `i` and `j`, the step and the source piece, 0-based; `target` and `source`, their pieces; `energy` e_ij
-        where it is known; `weight` alpha_ij; `probability` p(y_i) of the target piece where it is known, the same in
-        all rows of a step. A transformer, and a record with the attention of several heads, have such rows for each
-        head: `layer` and `head`, 0-based, come first, and a transformer's energy is called `score`. Raise AttnvizError
-        where there is no attention.
-        """
-        return drawing().to_frame(self)
-
-    def links_frame(self, threshold: float | None = None) -> pd.DataFrame:
-        """Return one row for each link between words, without `</s>`: what `.pharaoh` files hold, with the words.
-
-        Each target word links to the source word with the largest weight; with a `threshold` in [0, 1], to all with at
-        least that weight. A record read from a file of links has those of the file. Columns: `i` and `j`, target and
-        source word, 0-based; `target` and `source`, the words; `weight`; `possible`, whether the file marks the link as
-        possible only. Raise AttnvizError where there is no attention.
-        """
-        return drawing().links_frame(self, threshold)
 
     def words(self) -> Words:
         """Return the alignment by words: source words, target words and the (target words, source words) matrix."""
@@ -162,7 +146,7 @@ class Aligned(SavedResult):
         """Return the figure `picture` of step index `i` (0-based), a name from `figures.STEP_FIGURES`.
 
         By default it is that of the attention. Some figures need the model's weights: pass
-        `weights=analysis.load_weights(folder)`. A transformer's show the head on display (`analysis.heads`). Raise
+        `weights=analysis.load_weights(folder)`. A transformer's show its `displayed` head. Raise
         AttnvizError where there is no such step or figure.
         """
         return drawing().draw_step(self, step_index(self, i), picture or self.attention_figure, **choices)
@@ -192,57 +176,108 @@ def words_of(
     return dataclasses.replace(words, alignment=merged)
 
 
-class AttentionMatrix(Protocol):
-    """Query pieces, key pieces and the weights between them: a translation, or one head of a transformer.
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Aligned(AttentionMatrix, SavedResult):
+    """Two sentences in pieces, and the attention of each target piece to the source pieces: a record that is saved.
 
-    In self-attention, both sides are the same sentence.
+    Tx and Ty count pieces, `</s>` included where it is present.
     """
 
-    @property
-    def source_pieces(self) -> tuple[str, ...]:
-        """The key pieces."""
+    source_pieces: tuple[str, ...]
+    target_pieces: tuple[str, ...]
+
+    if TYPE_CHECKING:
+        # For type checkers only: at run time, dataclasses would take a property for a field's default.
+        @property
+        def source_text(self) -> str:
+            """The source sentence."""
+
+        @property
+        def translation(self) -> str:
+            """The target sentence."""
+
+    def __repr__(self) -> str:
+        """Return the class name and both sentences, each shortened to 80 characters."""
+        source, target = (shorten(text, 80, placeholder=" …") for text in (self.source_text, self.translation))
+        return f"<{type(self).__name__}: {source} → {target}>"
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row for each step and source piece, with every recorded number of such a pair.
+
+        Columns: `i` and `j`, the step and the source piece, 0-based; `target` and `source`, their pieces; `energy` e_ij
+        where it is known; `weight` alpha_ij; `probability` p(y_i) of the target piece where it is known, the same in
+        all rows of a step. A transformer, and a record with the attention of several heads, have such rows for each
+        head: `layer` and `head`, 0-based, come first. Raise AttnvizError where there is no attention.
+        """
+        return drawing().to_frame(self)
+
+    def links_frame(self, threshold: float | None = None) -> pd.DataFrame:
+        """Return one row for each link between words, without `</s>`: what `.pharaoh` files hold, with the words.
+
+        Each target word links to the source word with the largest weight; with a `threshold` in [0, 1], to all with at
+        least that weight. A record read from a file of links has those of the file. Columns: `i` and `j`, target and
+        source word, 0-based; `target` and `source`, the words; `weight`; `possible`, whether the file marks the link as
+        possible only. Raise AttnvizError where there is no attention.
+        """
+        return drawing().links_frame(self, threshold)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AttentionView(AttentionMatrix):
+    """One attention matrix of a record that has several, or its first rows: it is drawn as a record is."""
+
+    interventions: ClassVar[tuple[Intervention, ...]] = ()
+    """None: interventions change models with one attention distribution a step."""
+
+    record: Any
+    """The record that the matrix belongs to."""
+    name: str
+    """Name within the record, in addresses and files."""
+    source_pieces: tuple[str, ...]
+    source_surfaces: tuple[str, ...]
+    target_pieces: tuple[str, ...]
+    alignment: FloatArray
 
     @property
-    def target_pieces(self) -> tuple[str, ...]:
-        """The query pieces, or those written at the querying steps."""
+    def config(self) -> Mapping[str, Any]:
+        """Config of the model."""
+        config: Mapping[str, Any] = self.record.config
+        return config
 
     @property
-    def alignment(self) -> FloatArray:
-        """Attention weights, (queries, keys); rows sum to 1."""
-
-    def words(self) -> Words:
-        """Return the alignment by words."""
-
-
-@dataclass(frozen=True)
-class FirstRows:
-    """The first rows of an attention matrix: what is known once some words are written."""
-
-    matrix: AttentionMatrix
-    count: int
-    """Number of its target words, at least 1."""
+    def model(self) -> str:
+        """Name of the model."""
+        return str(self.record.model)
 
     @property
-    def source_pieces(self) -> tuple[str, ...]:
-        """The key pieces."""
-        return self.matrix.source_pieces
+    def weights_digest(self) -> str:
+        """Identifies the weights of the model, as in the record."""
+        return str(self.record.weights_digest)
 
     @property
-    def target_pieces(self) -> tuple[str, ...]:
-        """The query pieces of the first words."""
-        return self.matrix.target_pieces[: len(self.alignment)]
+    def vocabulary_size(self) -> int:
+        """Number of pieces of the model's vocabulary."""
+        return int(self.config["vocabulary_size"])
 
     @property
-    def alignment(self) -> FloatArray:
-        """Attention weights of these pieces."""
-        return self.matrix.alignment[: self.matrix.words().target_groups[self.count - 1][-1] + 1]
+    def source_text(self) -> str:
+        """The source sentence as typed."""
+        return str(self.record.source_text)
 
-    def words(self) -> Words:
-        """Return the alignment by words."""
-        words = self.matrix.words()
-        return dataclasses.replace(
-            words,
-            target=words.target[: self.count],
-            alignment=words.alignment[: self.count],
-            target_groups=words.target_groups[: self.count],
-        )
+    @cached_property
+    def fingerprint(self) -> str:
+        """Identifies the matrix of this record."""
+        return f"{self.record.fingerprint}-{self.name}"
+
+
+def first_words(record: Any, count: int) -> AttentionView:
+    """Return the rows of the first `count` target words of a translation, at least 1: what is known by then."""
+    rows = record.words().target_groups[count - 1][-1] + 1
+    return AttentionView(
+        record=record,
+        name=f"first-{count}",
+        source_pieces=record.source_pieces,
+        source_surfaces=record.source_surfaces,
+        target_pieces=record.typed_target[:rows],
+        alignment=record.alignment[:rows],
+    )

@@ -177,21 +177,6 @@ class Attention(HeadViews, Aligned):
         return {"alignment": mean_of_heads(self.head_weights, heads), "remarks": (*others, remark)}
 
     @property
-    def attends(self) -> bool:
-        """True: the record is an attention matrix."""
-        return True
-
-    @property
-    def attends_once(self) -> bool:
-        """False: the model that computed the attention cannot be run here."""
-        return False
-
-    @property
-    def vocabulary_size(self) -> int:
-        """0: the vocabulary is unknown."""
-        return 0
-
-    @property
     def source_surfaces(self) -> tuple[str, ...]:
         """The source pieces; typed characters are unknown."""
         return self.source_pieces

@@ -308,6 +308,8 @@ class Trace(Record):
     arrays: ClassVar[tuple[Quantity, ...]] = RECORDED
     derived: ClassVar[tuple[Quantity, ...]] = DERIVED
     recurrent: ClassVar[bool] = True
+    context_symbol: ClassVar[str] = "c"
+    """Symbol of `contexts`."""
     attention_figure: ClassVar[str] = "attention"
 
     annotations: FloatArray
@@ -366,6 +368,11 @@ class Trace(Record):
     def attends_once(self) -> bool:
         """Whether attention can be changed by hand, and has a posterior: in RNNsearch with attention."""
         return self.attends and not self.imported
+
+    @property
+    def values(self) -> FloatArray:
+        """What a context is the weighted sum of: the annotations, or without attention their forward half, (Tx, c)."""
+        return self.annotations[:, : self.contexts.shape[1]]
 
     @property
     def queries_previous_state(self) -> bool:

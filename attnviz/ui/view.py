@@ -122,6 +122,11 @@ class View:
         return shows(self.detail_level, element_level)
 
     @property
+    def simple(self) -> bool:
+        """Whether figures and sentences are those of the level *Idea*."""
+        return not self.shows("numbers")
+
+    @property
     def identity(self) -> str:
         """Fingerprint of this translation: model, text, search and every number.
 

@@ -13,7 +13,7 @@ from attnviz.trace import Aligned, Trace
 from attnviz.wording.labels import end_name, quote, quoted_name, shorten, subscript
 from attnviz.wording.numbers import decimal, percent
 from attnviz.wording.scorers import NEW, OLD, Symbol, WeightSymbols, symbols, terms
-from attnviz.wording.stages import Stage
+from attnviz.wording.stages import StageText
 
 
 def has_diagram(trace: Any) -> bool:
@@ -112,7 +112,7 @@ def mixture(trace: Trace, step: int) -> str:
     return ", ".join(f"{percent(shares[k])} {quote(shorten(words.source[k], 20))}" for k in named)
 
 
-def diagram_alt(trace: Trace, step: int, stages: Iterable[Stage]) -> str:
+def diagram_alt(trace: Trace, step: int, stages: Iterable[StageText]) -> str:
     """Return the text alternative of the diagram at 0-based `step`: the encoder, then the outcome of each stage."""
     start = gettext(
         "The architecture diagram at step {step} of {count}.", step=step + 1, count=len(trace.target_pieces)
@@ -124,7 +124,7 @@ def diagram_alt(trace: Trace, step: int, stages: Iterable[Stage]) -> str:
     return " ".join([start, encoder_sentence, *(_stage_sentence(stage) for stage in stages)])
 
 
-def _stage_sentence(stage: Stage) -> str:
+def _stage_sentence(stage: StageText) -> str:
     return gettext("{title}: {outcome}.", title=stage.title, outcome=stage.outcome)
 
 

@@ -17,6 +17,7 @@ from attnviz.palette import Palette, ThemeName, palette
 from attnviz.trace import Record, Trace
 from attnviz.trace.aligned import AttentionMatrix
 from attnviz.trace.interventions import interventions_at
+from attnviz.trace.transformer_trace import Head
 from attnviz.wording.numbers import NEW_LINE, aligned, coloured, number, safe_text, vector
 from attnviz.wording.scorers import NEW, OLD, fill_placeholders, terms, texts_of
 
@@ -80,19 +81,21 @@ def texts_of_step(trace: Trace, step: int, theme: ThemeName = "light") -> Texts:
     return texts | attention_texts(trace, step, palette(theme)) if trace.attends else texts
 
 
-def texts_of_source(trace: Trace, source: int) -> Texts:
+def texts_of_source(trace: Record | Head, source: int) -> Texts:
     """Return the texts of 0-based source piece `source` that hold for all steps; none without attention."""
-    return {"j": str(source + 1), "key": vector(trace.keys[source])} if trace.attends else {}
+    return {"j": str(source + 1), "key": vector(trace.displayed.keys[source])} if trace.attends else {}
 
 
-def texts_of_cells(trace: Trace, step: int) -> dict[str, list[str]]:
+def texts_of_cells(trace: Record | Head, step: int) -> dict[str, list[str]]:
     """Return the texts of a step for each source piece, as lists; none without attention."""
     if not trace.attends:
         return {}
-    rows = {"energy": trace.energies[step], "exponent": _softmax_inputs(trace, step), "weight": trace.alignment[step]}
+    shown = trace.displayed
+    rows = {"energy": shown.energies[step], "exponent": _softmax_inputs(shown, step), "weight": shown.alignment[step]}
     texts = {name: [number(value) for value in row.tolist()] for name, row in rows.items()}
-    features = trace.features_at(step)
-    return texts | {"features": [vector(row) for row in features]} if features.size else texts
+    if shown.recurrent and (features := shown.features_at(step)).size:
+        texts["features"] = [vector(row) for row in features]
+    return texts
 
 
 def energy_equation(trace: Trace, colours: Palette) -> Equation:
@@ -299,7 +302,7 @@ def _continuation_line(terms: list[str]) -> str:
     return rf"&\quad + {' + '.join(terms)}" if terms else ""
 
 
-def _softmax_inputs(trace: Trace, step: int) -> NDArray[np.float64]:
+def _softmax_inputs(trace: Trace | Head, step: int) -> NDArray[np.float64]:
     """Return the inputs of a step's softmax, (Tx,): its energies after interventions."""
     energies = trace.energies[step].astype(np.float64)
     step_interventions = interventions_at(trace.interventions, step)

@@ -110,3 +110,11 @@ def idle_sources(entries: LogitAttribution, alpha: np.ndarray[Any, Any]) -> list
     total = abs(entries.bias) + abs(entries.state) + abs(entries.previous_word) + float(np.abs(entries.source).sum())
     small = np.abs(entries.source) < LITTLE_EFFECT * total
     return [int(j) for j in np.flatnonzero((alpha >= MUCH_WEIGHT) & small)]
+
+
+def no_logit_attribution_reason() -> str:
+    """Return why a logit does not split into parts in a model with a tanh or a cell before its output layer."""
+    return gettext(
+        "This model has no logit attribution, because a logit does not split into one part per input. A tanh or a GRU "
+        "lies between the context vector and the logit."
+    )

@@ -1,7 +1,7 @@
 """Texts and equations of the page *To the transformer*: what each exhibit changes, why, and at what cost.
 
-An exhibit is behind the row of weights at the top of the page. The equations mark changed lines: the score in the first
-three exhibits, and the weighted sum in the second and third. The last exhibit has no equations.
+An exhibit is behind the row of weights at the top of the page. The equations mark changed lines: the energy in the
+first three exhibits, and the weighted sum in the second and third. The last exhibit has no equations.
 """
 
 from __future__ import annotations
@@ -66,26 +66,26 @@ class EquationLine(NamedTuple):
     before: str = ""
 
 
-_SOFTMAX = r"\alpha_{ij} = \operatorname{softmax}_j(%s)"
-_DOT_SCORE = r"e_{ij} = s_{i-1}^\top P\, h_j"
-_ADDITIVE_SCORE = rf"e_{{ij}} = {additive_energy(query_and_key())}"
-_EMBEDDING_SCORE = r"e_{ij} = F(a_i)^\top F(b_j)"
+_SOFTMAX = r"\alpha_{ij} = \operatorname{softmax}_j(e_{ij})"
+_GENERAL_ENERGY = r"e_{ij} = s_{i-1}^\top P\, h_j"
+_ADDITIVE_ENERGY = rf"e_{{ij}} = {additive_energy(query_and_key())}"
+_EMBEDDING_ENERGY = r"e_{ij} = F(a_i)^\top F(b_j)"
 _ANNOTATION_SUM = r"c_i = \textstyle\sum_j \alpha_{ij}\, h_j"
 _EMBEDDING_SUM = r"\beta_i = \textstyle\sum_j \alpha_{ij}\, b_j"
 EQUATION_LINES: dict[ExhibitName, tuple[EquationLine, ...]] = {
     "dot": (
-        EquationLine(_DOT_SCORE, _ADDITIVE_SCORE),
-        EquationLine(_SOFTMAX % "e_{ij}"),
+        EquationLine(_GENERAL_ENERGY, _ADDITIVE_ENERGY),
+        EquationLine(_SOFTMAX),
         EquationLine(_ANNOTATION_SUM),
     ),
     "pair": (
-        EquationLine(_EMBEDDING_SCORE, _DOT_SCORE),
-        EquationLine(_SOFTMAX % "e_{ij}"),
+        EquationLine(_EMBEDDING_ENERGY, _GENERAL_ENERGY),
+        EquationLine(_SOFTMAX),
         EquationLine(_EMBEDDING_SUM, _ANNOTATION_SUM),
     ),
     "heads": (
-        EquationLine(r"s_{ij} = q_i^\top k_j \big/ \sqrt{d}, \quad q = W_Q\, x,\; k = W_K\, m", _EMBEDDING_SCORE),
-        EquationLine(_SOFTMAX % "s_{ij}"),
+        EquationLine(r"e_{ij} = q_i^\top k_j \big/ \sqrt{d}, \quad q = W_Q\, x,\; k = W_K\, m", _EMBEDDING_ENERGY),
+        EquationLine(_SOFTMAX),
         EquationLine(r"z_i = \textstyle\sum_j \alpha_{ij}\, v_j, \quad v = W_V\, m", _EMBEDDING_SUM),
     ),
     "answers": (),
@@ -126,7 +126,7 @@ def note(exhibit: ExhibitName) -> str:
             "feed-forward network."
         ),
         "heads": gettext(
-            "Two things change: a score s replaces the energy, and the sum adds up values instead of embeddings. A "
+            "Two things change: the energy e, and the sum, which adds up values instead of embeddings. A "
             "separate matrix computes the values. The query is computed from the residual stream x, keys and values "
             "from the residual stream m. d is the number of units of a head. Every head has its own matrices W."
         ),

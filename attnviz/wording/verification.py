@@ -79,8 +79,8 @@ def _head_quantities() -> list[tuple[str, str]]:
         ("queries", gettext("queries q")),
         ("keys", gettext("keys k")),
         ("values", gettext("values v")),
-        ("scores", gettext("scores s")),
-        ("weights", gettext("weights α")),
+        ("energies", gettext("energies e")),
+        ("alignment", gettext("weights α")),
     ]
 
 

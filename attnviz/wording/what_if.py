@@ -21,6 +21,7 @@ from attnviz.trace.interventions import (
     Temperature,
     interventions_at,
 )
+from attnviz.trace.transformer_trace import Head
 from attnviz.wording.labels import quote, quoted_name, shorten
 from attnviz.wording.numbers import decimal, percent, significant
 
@@ -93,7 +94,7 @@ def log_probability_per_word(trace: Trace) -> float:
     return float(trace.log_probabilities.sum()) / max(len(words), 1)
 
 
-def intervention_text(intervention: Intervention, trace: Record, parent: Record) -> str:
+def intervention_text(intervention: Intervention, trace: Record | Head, parent: Record | Head) -> str:
     """Return the sentence of the intervention that made `trace` from `parent`."""
     step = (intervention.step or 0) + 1
     match intervention:
@@ -133,7 +134,7 @@ def _is_hypothesis(intervention: Intervention) -> bool:
     return isinstance(intervention, ForceWords) and not intervention.step and intervention.pieces[-1] == EOS
 
 
-def _weights_text(change: ReplaceWeights, trace: Record) -> str:
+def _weights_text(change: ReplaceWeights, trace: Record | Head) -> str:
     if change.step is None:
         if change.lender == "step":
             return gettext("Every step gets the context vector of step {step}", step=int(change.of) + 1)
@@ -214,13 +215,13 @@ def _spaced_words(trace: Trace) -> SpacedWords:
     return spaced
 
 
-def _written_text(trace: Record, step: int, count: int) -> str:
+def _written_text(trace: Record | Head, step: int, count: int) -> str:
     """Return the text of `count` pieces of a translation, in quotation marks."""
     pieces = trace.target_pieces[step : step + count]
     return quoted_name(pieces[0]) if len(pieces) == 1 else quote(shorten(join_pieces(pieces), 30))
 
 
-def interventions_text(trace: Trace, step: int) -> str:
+def interventions_text(trace: Trace | Head, step: int) -> str:
     """Return the interventions on the attention of 0-based `step`, in their order; empty without any."""
     texts = [intervention_text(one, trace, trace) for one in interventions_at(trace.interventions, step)]
     return ", ".join(text[:1].lower() + text[1:] for text in texts)

@@ -95,10 +95,10 @@ def test_verification_detects_a_change_of_any_weight(small: tuple[TransformerTra
 
 def test_an_unmasked_score_is_infinitely_wrong(small: tuple[TransformerTrace, Weights]) -> None:
     trace, weights = small
-    scores = trace.decoder_scores.copy()
+    scores = trace.decoder_energies.copy()
     scores[0, 0, 0, 1] = 1.0
-    verification = TransformerVerifier(dataclasses.replace(trace, decoder_scores=scores), weights).verify(0)
-    check = next(check for check in verification.checks if check.quantity == "decoder_scores")
+    verification = TransformerVerifier(dataclasses.replace(trace, decoder_energies=scores), weights).verify(0)
+    check = next(check for check in verification.checks if check.quantity == "decoder_energies")
     assert check.largest_difference == float("inf")
 
 

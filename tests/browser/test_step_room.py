@@ -15,9 +15,9 @@ from playwright.sync_api import Page, expect
 
 from attnviz import Trace
 from attnviz.analysis.measures import weight_order
+from attnviz.architectures import narrate
 from attnviz.figures.source_rows import THINNED_ROWS
 from attnviz.translator import Translator
-from attnviz.wording.stages import narrate
 from tests.browser.settled import bring_into_sight, settled
 from tests.browser.test_page import expect_step, framed_row, steps
 from tests.browser.views import EXAMPLE, SHOWN, on_both, on_screen

@@ -71,7 +71,7 @@ def test_batched_translations_equal_single_ones(
     for text, trace in zip(texts, traces, strict=True):
         alone = translator.translate(text, beam=beam)
         assert alone.target_ids == trace.target_ids
-        np.testing.assert_allclose(alone.cross_weights, trace.cross_weights, atol=1e-5)
+        np.testing.assert_allclose(alone.cross_alignment, trace.cross_alignment, atol=1e-5)
 
 
 def test_forced_word_is_written_and_verified(translator: Translator[TransformerTrace]) -> None:

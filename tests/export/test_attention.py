@@ -15,7 +15,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import Attention, AttnvizError, attention, figures
 from attnviz.analysis.findings import findings_of, summarise
 from attnviz.analysis.gold import pharaoh
-from attnviz.architectures import step_texts
+from attnviz.architectures import narrate
 from attnviz.commands.program import main
 from attnviz.export.files import FigureOptions, contents
 from attnviz.figures.figure_input import Subject
@@ -79,7 +79,7 @@ def test_any_weights_can_be_drawn_and_described(rows: int, columns: int, data: s
     assert nothing_found_text(found)
     for step in range(rows):
         assert step_attention_sentence(found, step)
-        assert step_texts(found).narrate(found, step)[0].sentence
+        assert narrate(found, step)[0].sentence
         assert found.step_figure(step).layout.meta["alt"]
     assert all(0 <= int(j) < columns for link in pharaoh(found.words()).split() for j in link.split("-")[:1])
 

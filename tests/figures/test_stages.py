@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 import pytest
 
 from attnviz.analysis.measures import weight_order
+from attnviz.architectures import architecture_of, narrate
 from attnviz.figures.candidates import maxout_table
 from attnviz.figures.context import context_frame
 from attnviz.figures.figure_input import Subject
@@ -20,7 +21,6 @@ from attnviz.palette import LIGHT
 from attnviz.trace import Search, Trace
 from attnviz.wording.labels import quoted_name
 from attnviz.wording.numbers import percent
-from attnviz.wording.stages import narrate, stage_titles
 from tests.figures import synthetic
 
 KINDS = ("additive", "general", "none")
@@ -149,7 +149,8 @@ def test_narration_has_the_stages_of_the_attention_kind() -> None:
         for step in range(len(trace.target_pieces)):
             narration = narrate(trace, step)
             assert [stage.number for stage in narration] == numbers
-            assert {stage.number: stage.title for stage in narration} == stage_titles(trace)
+            stages = architecture_of(trace).stages(trace)
+            assert [text.title for text in narration] == [stage.title() for stage in stages]
             assert all(stage.sentence.endswith((".", "…")) and stage.outcome for stage in narration)
 
 

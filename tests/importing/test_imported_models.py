@@ -27,7 +27,7 @@ from attnviz import AttnvizError, Translator
 from attnviz.analysis.logit_attribution import logit_attribution, logit_attributions
 from attnviz.analysis.posterior import posterior
 from attnviz.analysis.recomputation import recompute
-from attnviz.architectures import could_be_of, step_texts, verifier_of
+from attnviz.architectures import architecture_of, could_be_of, narrate, step_texts, verifier_of
 from attnviz.checkpoint import load_model
 from attnviz.commands.program import main
 from attnviz.model_folder import EVERY_FILE, load_weights, model_folders
@@ -109,9 +109,9 @@ def test_every_number_is_verified_and_saved(tmp_path: Path, kind: joey_nmt.Kind 
             assert found.holds, found.discrepancies
             assert found.largest_difference < 1e-5
             assert {check.quantity for check in found.checks} >= verified_quantities(trace)
-            assert [one.number for one in step_texts(trace).narrate(trace, step)] == list(
-                step_texts(trace).stage_titles(trace)
-            )
+            assert [one.number for one in narrate(trace, step)] == [
+                stage.number for stage in architecture_of(trace).stages(trace)
+            ]
 
 
 @given(

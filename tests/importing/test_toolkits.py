@@ -23,7 +23,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import AttnvizError, Translator
 from attnviz.analysis.logit_attribution import logit_attributions
 from attnviz.analysis.recomputation import recompute
-from attnviz.architectures import step_texts, verifier_of
+from attnviz.architectures import narrate, step_texts, verifier_of
 from attnviz.checkpoint import load_model, save_model
 from attnviz.commands.program import main
 from attnviz.importing.checkpoint import read_checkpoint
@@ -168,9 +168,8 @@ def test_every_number_is_verified_and_saved(tmp_path: Path, case: Case) -> None:
             assert found.holds, found.discrepancies
             assert found.largest_difference < 1e-5
             assert {check.quantity for check in found.checks} >= verified_quantities(trace)
-            texts = step_texts(trace)
-            assert [one.number for one in texts.narrate(trace, step)] == list(texts.stage_titles(trace))
-            assert texts.texts_of_step(trace, step, "light")
+            assert all(one.sentence for one in narrate(trace, step))
+            assert step_texts(trace).texts_of_step(trace, step, "light")
         if trace.linear:
             logits = recompute(weights, trace.config, trace.source_ids, trace.target_ids)["logits"]
             cells = [(step, piece) for step in range(len(logits)) for piece in range(logits.shape[1])]
@@ -182,10 +181,11 @@ def test_every_number_is_verified_and_saved(tmp_path: Path, case: Case) -> None:
 def test_sentences_of_a_step(tmp_path: Path, case: Case, snapshot: SnapshotAssertion) -> None:
     _, made = _import(tmp_path, case)
     trace: Any = Translator.load(made, device="cpu").translate(case.pair[0], target=case.pair[1])
-    texts = step_texts(trace)
-    stages = [*texts.narrate(trace, 1), *texts.narrate_idea(trace, 1)]
+    stages = [*narrate(trace, 1), *narrate(trace, 1, simple=True)]
     assert [without_numbers(f"{one.title}: {one.sentence}") for one in stages] == snapshot
-    assert [without_numbers(f"{one.latex} {one.note}") for one in texts.equation_templates(trace, "light")] == snapshot
+    assert [
+        without_numbers(f"{one.latex} {one.note}") for one in step_texts(trace).equation_templates(trace, "light")
+    ] == snapshot
 
 
 @every_program

@@ -38,7 +38,7 @@ def test_network_equals_numpy_recomputation(
     np.testing.assert_allclose(torch.cat(encoded.streams), expected["encoder_streams"], atol=1e-9)
     np.testing.assert_allclose(torch.cat(decoded.streams), expected["decoder_streams"], atol=1e-9)
     for kind, layers in (("encoder", encoded.attention), ("decoder", decoded.attention), ("cross", decoded.cross)):
-        for name in ("queries", "keys", "values", "scores", "weights"):
+        for name in ("queries", "keys", "values", "energies", "alignment"):
             found = torch.cat([getattr(layer, name) for layer in layers])
             np.testing.assert_allclose(found, expected[f"{kind}_{name}"], atol=1e-9, err_msg=f"{kind} {name}")
     logits = network.logits(torch.tensor([source]), lengths, previous)[0]

@@ -11,13 +11,13 @@ import pytest
 
 from attnviz import Trace
 from attnviz.analysis.context_units import drawn_units
+from attnviz.architectures import architecture_of, narrate
 from attnviz.figures.diagram_table import diagram_table
 from attnviz.languages import set_language
 from attnviz.trace.interventions import ExcludePosition
 from attnviz.translator import Translator
 from attnviz.ui.step.diagram import diagram_payload
 from attnviz.wording.diagram import mixture
-from attnviz.wording.stages import narrate, stage_titles
 from tests.figures.synthetic import trace as make_trace
 
 KINDS = pytest.mark.parametrize("attention", ["additive", "general", "none"])
@@ -64,7 +64,7 @@ def test_payload_describes_the_attention_and_readout_of_the_model(attention: str
     trace = dataclasses.replace(trace, config=dict(trace.config) | {"readout_state": readout})
     record = payload_of(trace)
     assert (record["attention"], record["readout"]) == (attention, readout)
-    assert all(len(outcomes) == len(stage_titles(trace)) for outcomes in record["outcomes"])
+    assert all(len(outcomes) == len(architecture_of(trace).stages(trace)) for outcomes in record["outcomes"])
     low, high = record["range"]
     if trace.attends:
         assert low <= trace.energies.min()

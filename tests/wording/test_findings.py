@@ -9,6 +9,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.analysis.findings import Finding, Kind, findings_of, summarise
+from attnviz.architectures import narrate
 from attnviz.text import SPACE
 from attnviz.ui.components.findings import findings_payload
 from attnviz.wording.findings import (
@@ -17,7 +18,6 @@ from attnviz.wording.findings import (
     step_attention_sentence,
     summary_sentence,
 )
-from attnviz.wording.idea import idea_stages
 from attnviz.wording.numbers import percent
 from tests.figures.synthetic import trace as make_trace
 from tests.snapshots import without_numbers
@@ -99,5 +99,5 @@ def test_nothing_is_said_to_be_looked_at_most_where_attention_is_uniform(snapsho
     uniform = dataclasses.replace(trace, alignment=np.full_like(trace.alignment, 1 / trace.alignment.shape[1]))
     assert summary_sentence(summarise(uniform)) == snapshot(name="summary")
     assert step_attention_sentence(uniform, 1) == snapshot(name="step")
-    assert [stage.outcome for stage in idea_stages(uniform, 1)][1] == snapshot(name="outcome")
-    assert [stage.sentence for stage in idea_stages(uniform, 1)][1] == snapshot(name="sentence")
+    assert [stage.outcome for stage in narrate(uniform, 1, simple=True)][1] == snapshot(name="outcome")
+    assert [stage.sentence for stage in narrate(uniform, 1, simple=True)][1] == snapshot(name="sentence")

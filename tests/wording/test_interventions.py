@@ -12,6 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace, Translator
 from attnviz.analysis.recomputation import softmax
+from attnviz.architectures import narrate
 from attnviz.text import EOS
 from attnviz.trace.interventions import (
     AttentionIntervention,
@@ -26,7 +27,7 @@ from attnviz.trace.interventions import (
 from attnviz.trace.what_ifs import translator_arguments
 from attnviz.wording.labels import quoted_name
 from attnviz.wording.numbers import number, percent
-from attnviz.wording.stages import narrate, step_sentence, was_forced
+from attnviz.wording.stages import step_sentence, was_forced
 from tests.conftest import SENTENCES
 from tests.snapshots import without_numbers
 from tests.wording.filled_equations import equations

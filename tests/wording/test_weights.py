@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from attnviz.architectures import narrate
 from attnviz.figures import heatmap
 from attnviz.trace import Trace
 from attnviz.wording.labels import merged_cell_text, summed_pieces_text
 from attnviz.wording.numbers import percent
-from attnviz.wording.stages import narrate
 from tests.figures.synthetic import trace as make_trace
 
 EACH_LANGUAGE = pytest.mark.usefixtures("each_language")

@@ -14,7 +14,6 @@ import numpy as np
 
 from attnviz.analysis.findings.rules import (
     Finding,
-    FindingsInput,
     Kind,
     Readable,
     coverage_findings,
@@ -28,7 +27,7 @@ from attnviz.analysis.findings.rules import (
 from attnviz.analysis.measures import attended_words, entropy
 from attnviz.trace import Aligned
 
-__all__ = ["Finding", "FindingsInput", "Kind", "Readable", "Summary", "cell_of", "findings_of", "summarise"]
+__all__ = ["Finding", "Kind", "Readable", "Summary", "cell_of", "findings_of", "summarise"]
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ from html import escape
 import streamlit as st
 
 from attnviz.analysis.attribution_methods import recorded_attributions
-from attnviz.architectures import step_texts
 from attnviz.figures.attribution_methods import attributions_figure
 from attnviz.figures.build import figure_json
 from attnviz.figures.figure_input import Subject
@@ -29,7 +28,7 @@ from attnviz.ui.chrome import Page
 from attnviz.ui.components.chart import chart, inline_chart, steady_payload
 from attnviz.ui.components.findings import findings_panel, inline_findings
 from attnviz.ui.components.player import SentencePair
-from attnviz.ui.components.step_summary import step_summary, summary_payload
+from attnviz.ui.components.step_summary import step_summary
 from attnviz.ui.examples import question, step_of_word
 from attnviz.ui.fields import segmented_control
 from attnviz.ui.glossary import glossary_box
@@ -42,11 +41,10 @@ from attnviz.ui.step.compared_attention import compared_attention_panel
 from attnviz.ui.step.diagram import diagram_panel
 from attnviz.ui.step.energy_decomposition import energy_decomposition_panel
 from attnviz.ui.step.heatmap import heatmap_with_columns
-from attnviz.ui.step.idea import idea_facts, idea_stage
 from attnviz.ui.step.intervention_controls import slider_labels
 from attnviz.ui.step.logit_attribution import logit_attribution_panel
 from attnviz.ui.step.posterior_section import posterior_section
-from attnviz.ui.step.stages import narration, stage
+from attnviz.ui.step.stages import draw_stage, facts, stage_figures, stages_of
 from attnviz.ui.step.step_controls import key_help, step_controls
 from attnviz.ui.step.tables import chart_tables
 from attnviz.ui.step.tour import tour
@@ -72,8 +70,6 @@ _EXACT = 10**6
 """Sum of the weights of the first step for all steps: so many that the first step itself does not change."""
 _NARROWEST = 640
 """Pixels of the attributions side by side, in which their captions fit; a narrower window scrolls them."""
-PICTURES = ("look", "energy", "softmax")
-"""Figures of a step, each drawn if the attention contains its numbers."""
 
 
 def draw_imported_attention(view: View) -> None:
@@ -114,19 +110,14 @@ def _attributions(view: View) -> None:
 
 def _step(view: View) -> None:
     """Draw the current step: its summary, attention, and imported energies."""
-    trace, theme, subject = view.trace, theme_name(), Subject(view.trace, 0)
-    if all_at_once(view):
-        steps = tuple(range(view.steps))
-        facts = summary_payload(trace, narration(trace, steps), step_texts(trace).step_sentence)
-    else:
-        facts = {"at": payload_address(view, "facts", theme)}
-    step_summary(view, step_texts(trace).stage_titles(trace), facts)
-    key_help(view, common_only=not view.shows("numbers"))
-    for name in PICTURES[: None if view.shows("numbers") else 1]:
-        if not STEP_FIGURES[name].missing(subject):
-            if name != "look":  # the stage above has the same title
-                st.html(f'<h2 class="section">{STEP_FIGURES[name].title(subject)}</h2>')
-            chart(view, payload_address(view, name, theme), name)
+    theme = theme_name()
+    _summary(view)
+    key_help(view, common_only=view.simple)
+    (stage,) = stages_of(view)
+    for place, name in enumerate(stage_figures(view.trace, stage, simple=view.simple)):
+        if place:  # the stage above has the title of the first
+            st.html(f'<h2 class="section">{STEP_FIGURES[name].title(Subject(view.trace, 0))}</h2>')
+        chart(view, payload_address(view, name, theme), name)
     with st.container(key=view.key("missing_values_reason")):
         st.text(missing_values_reason())
 
@@ -252,57 +243,48 @@ def _registered(view: View) -> View:
 
 def _diagram_and_stages(view: View) -> None:
     with st.container(key=view.key("diagram_box")):
-        diagram_panel(view, theme_name(), _titles(view))
+        diagram_panel(view, theme_name())
         context_choice(view)
-    first = next(iter(_titles(view)))
-    with st.container(key=view.key("stages_state_first" if first == 4 else "stages")):  # page.css places them
+    state_first = stages_of(view)[0].number == 4
+    with st.container(key=view.key("stages_state_first" if state_first else "stages")):  # page.css places them
         _stages(view)
 
 
 def _step_panel(view: View) -> None:
     """Draw the panel beside the heatmap: the step's summary, its verification, and help."""
-    trace, theme, is_idea = view.trace, theme_name(), _is_idea(view)
-    steps = tuple(range(view.steps))
-    if not all_at_once(view):
-        facts = {"at": payload_address(view, "idea-facts" if is_idea else "facts", theme)}
-    else:  # sent with the page, since it is in the window at once
-        facts = idea_facts(trace, steps) if is_idea else summary_payload(trace, narration(trace, steps))
     with st.container(key=view.key("step_panel")):
-        step_summary(view, _titles(view), facts)
+        _summary(view)
         if view.shows("everything"):
-            verification_badge(view, weights_of(trace), theme)
-        if not is_idea:
+            verification_badge(view, weights_of(view.trace), theme_name())
+        if not view.simple:
             _help(view)
+
+
+def _summary(view: View) -> None:
+    """Draw the summary of the current step; its payload is sent with the page, since it is in the window at once."""
+    if all_at_once(view):
+        payload = facts(view.trace, tuple(range(view.steps)), simple=view.simple)
+    else:
+        payload = {"at": payload_address(view, "facts", theme_name())}
+    step_summary(view, stages_of(view), payload)
 
 
 def _help(view: View) -> None:
     """Draw the keyboard shortcuts and the glossary."""
-    key_help(view, common_only=_is_idea(view), has_stages=True)
+    key_help(view, common_only=view.simple, has_stages=True)
     glossary_box(view.key("glossary"), "signs", "attention", "heads", "writing")
-
-
-def _titles(view: View) -> dict[int, str]:
-    """Return the titles of the stages."""
-    wording = step_texts(view.trace)
-    return wording.idea_titles(view.trace) if _is_idea(view) else wording.stage_titles(view.trace)
-
-
-def _is_idea(view: View) -> bool:
-    """Return whether the step is explained at the level *Idea*."""
-    return not view.shows("numbers")
 
 
 def _stages(view: View) -> None:
     """Draw the five stages; at *Everything* also energy decomposition, logit attribution and posterior attention."""
-    theme, weights, titles = theme_name(), weights_of(view.trace), _titles(view)
-    draw_stage = idea_stage if _is_idea(view) else stage
-    for number in titles:
-        with st.container(key=view.key(f"stage_{number}")):
-            draw_stage(view, number, theme, titles)
-        if number == 1 and view.shows("everything"):
+    theme, weights = theme_name(), weights_of(view.trace)
+    for place, stage in enumerate(stages_of(view), 1):
+        with st.container(key=view.key(f"stage_{stage.number}")):
+            draw_stage(view, stage, place, theme)
+        if stage.number == 1 and view.shows("everything"):
             with st.container(key=view.key("inside_energy")):
                 energy_decomposition_panel(view, weights, theme)
-        if number == 5 and view.shows("everything"):
+        if stage.number == 5 and view.shows("everything"):
             with st.container(key=view.key("inside_word")):
                 logit_attribution_panel(view, weights, theme)
     if view.shows("everything"):

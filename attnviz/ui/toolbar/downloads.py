@@ -16,7 +16,7 @@ import streamlit as st
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.recomputation import Weights
-from attnviz.architectures import step_texts
+from attnviz.architectures import narrate, step_texts
 from attnviz.export.chapters import ChapterPage, ChapterPicture, chapters_html
 from attnviz.export.files import FigureOptions, contents, file_name, heading, picture, table
 from attnviz.export.images import shortened_to_fit, translation_sheet
@@ -73,7 +73,7 @@ def diagram_file(view: View, step: int, file: str) -> PictureFile:
         _NARROWEST,
         colours,
         [(shortened_to_fit(text, _NARROWEST, size), colour, size, weight) for text, colour, size, weight in lines],
-        diagram_alt(trace, step, step_texts(trace).narrate(trace, step)),
+        diagram_alt(trace, step, narrate(trace, step)),
     )
     return PictureFile(gettext("Architecture diagram"), file, drawing, diagram_table(trace, step))
 
