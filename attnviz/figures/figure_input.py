@@ -22,7 +22,6 @@ from attnviz.analysis.what_ifs import StepChange, step_change
 from attnviz.languages import gettext
 from attnviz.text import piece_name
 from attnviz.trace import Record, Trace
-from attnviz.trace.transformer_trace import Head
 from attnviz.wording.imported_attention import missing_energies_reason, missing_values_reason
 from attnviz.wording.logit_attribution import no_logit_attribution_reason
 
@@ -239,7 +238,7 @@ IMPORTED_ATTENTION = Requirement(
     lambda _: gettext("This figure exists only for attention that another program computed."),
 )
 ENERGIES = Requirement(lambda subject: subject.trace.displayed.energies.size > 0, lambda _: missing_energies_reason())
-COMPUTED = Requirement(lambda subject: isinstance(subject.trace, Record | Head), lambda _: missing_values_reason())
+COMPUTED = Requirement(lambda subject: subject.trace.translated, lambda _: missing_values_reason())
 ATTENTION = Requirement(
     lambda subject: subject.trace.attends,
     lambda _: gettext("This model has no attention: it computes no energies, so there is nothing to decompose."),

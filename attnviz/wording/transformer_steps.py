@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -259,9 +260,10 @@ def transformer_stages(_: TransformerTrace) -> tuple[Stage, ...]:
     return _STAGES
 
 
-def head_equations(head: TransformerTrace | Head, theme: ThemeName = "light") -> tuple[Equation, ...]:
-    """Return the equation templates of all steps, in order: energy, softmax, values, stream, and word if it writes one.
+def head_equations(head: Any, theme: ThemeName = "light") -> tuple[Equation, ...]:
+    """Return the equation templates of all steps, in order: energy, softmax, values, stream, and a translation's word.
 
+    `head` is one head of any kind, or a translation, whose displayed head is meant.
     `head_texts_of_step`, and `texts_of_source` and `texts_of_cells` of the key piece (`wording.equations`) fill them.
     """
     opened, colours = head.displayed, palette(theme)
@@ -272,10 +274,10 @@ def head_equations(head: TransformerTrace | Head, theme: ThemeName = "light") ->
         _value_equation(opened, colours),
         _stream_equation(opened, colours),
     )
-    return (*equations, _word_equation(colours)) if isinstance(head, TransformerTrace) else equations
+    return equations if head is opened else (*equations, _word_equation(colours))
 
 
-def head_texts_of_step(head: TransformerTrace | Head, step: int, theme: ThemeName = "light") -> Texts:
+def head_texts_of_step(head: Any, step: int, theme: ThemeName = "light") -> Texts:
     """Return the texts of 0-based `step` that hold for all keys."""
     opened = head.displayed
     streams, key_count = opened.streams[:, step], opened.visible_key_count(step)
@@ -290,7 +292,7 @@ def head_texts_of_step(head: TransformerTrace | Head, step: int, theme: ThemeNam
         "added": vector(opened.added[opened.block, step]),
         "after": vector(streams[opened.block + 1]),
     }
-    return texts | written_piece_texts(head, step) if isinstance(head, TransformerTrace) else texts
+    return texts if head is opened else texts | written_piece_texts(head, step)
 
 
 def _energy_equation(opened: Head, colours: Palette) -> Equation:

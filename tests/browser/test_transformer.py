@@ -57,7 +57,7 @@ def test_head_choice_survives_steps_and_model_switches(
     wait_until_idle(page)
     expect(page.locator(".facts h2")).to_have_text(re.compile("^Step 2 of"))
     expect(page).to_have_url(re.compile(r"heads=2\.3"))
-    expect(page.locator(".st-key-scores")).to_contain_text("Head 3 of layer 2.")
+    expect(page.locator(".st-key-energy")).to_contain_text("Head 3 of layer 2.")
     head = page.evaluate(CELLS)
 
     for _ in range(2):
