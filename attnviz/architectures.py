@@ -253,8 +253,6 @@ def verifier_of(result: SavedResult | Head, weights: Weights) -> Verifier:
 
 def could_be_of(result: SavedResult | Head, weights: Weights) -> bool:
     """Return whether `weights` have the kind and the sizes of the model that made `result`."""
-    if isinstance(result, Head):
-        return could_be_of(result.record, weights)
     verifier = architecture_of(result).verifier
     if verifier is None:
         return False

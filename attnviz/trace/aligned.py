@@ -269,6 +269,10 @@ class AttentionView(AttentionMatrix):
         """Identifies the matrix of this record."""
         return f"{self.record.fingerprint}-{self.name}"
 
+    def check_shapes(self) -> None:
+        """Raise ValueError unless the arrays of the record have their shapes."""
+        self.record.check_shapes()
+
 
 def first_words(record: Any, count: int) -> AttentionView:
     """Return the rows of the first `count` target words of a translation, at least 1: what is known by then."""
