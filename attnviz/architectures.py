@@ -1,4 +1,4 @@
-"""The declaration of each architecture: result type, quantities, recomputation, stages, sentences and payloads.
+"""The declaration of each architecture: result type, quantities, recomputation, stages, equations and payloads.
 
 Code that displays, verifies or saves a result reads the declaration instead of checking the type of the result.
 """
@@ -11,9 +11,7 @@ from typing import Any
 
 from attnviz.analysis import (
     equations,
-    idea,
     imported_attention,
-    seq2seq_steps,
     stages,
     transformer_steps,
 )
@@ -21,26 +19,29 @@ from attnviz.analysis.equations import (
     Equation,
     Texts,
 )
-from attnviz.analysis.fit import MisfitError, check_model
-from attnviz.analysis.idea import (
-    TermCard,
-    recurrent_terms,
-)
-from attnviz.analysis.judgement import JudgementVerifier, check_judgement_fit
+from attnviz.analysis.fit import MisfitError, check_fit
+from attnviz.analysis.judgement import JudgementVerifier
 from attnviz.analysis.labels import (
     search_name,
     shorten,
 )
 from attnviz.analysis.recomputation import Weights
-from attnviz.analysis.seq2seq_verification import Seq2SeqVerifier, check_seq2seq_fit
-from attnviz.analysis.stages import Stage
-from attnviz.analysis.transformer_verification import TransformerVerifier, check_transformer_fit
-from attnviz.analysis.verification import RNNsearchVerifier, Verifier
+from attnviz.analysis.stages import (
+    Stage,
+    StageText,
+)
+from attnviz.analysis.term_cards import (
+    TermCard,
+    recurrent_terms,
+)
+from attnviz.analysis.transformer_verification import HeadVerifier, TransformerVerifier
+from attnviz.analysis.verification import RecurrentVerifier, Verifier
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
-from attnviz.trace import Attention, Judgement, Record, Recurrent, Seq2SeqTrace, Trace, TransformerTrace
+from attnviz.trace import Attention, Judgement, Record, Trace, TransformerTrace
 from attnviz.trace.quantity import Quantity
 from attnviz.trace.saved import SavedResult
+from attnviz.trace.transformer_trace import Head
 
 
 def _model(record: Record) -> str:
@@ -53,27 +54,19 @@ def _model_and_search(record: Record) -> str:
 
 @dataclass(frozen=True)
 class StepTexts:
-    """Functions that return the sentences and equations of a step.
+    """Functions that return the equations of a step, and sentences about the whole of it.
 
     Their first argument is a result of the architecture; the next is a 0-based step or piece.
     """
 
-    stage_titles: Callable[[Any], dict[int, str]]
-    """Titles of the stages of a step by number, in the order of computation."""
-    narrate: Callable[[Any, int], tuple[Stage, ...]]
-    """The stages of a step with their sentences."""
-    idea_titles: Callable[[Any], dict[int, str]]
-    """As `stage_titles`, at the level *Idea*, without formulas."""
-    narrate_idea: Callable[[Any, int], tuple[Stage, ...]]
-    """As `narrate`, at the level *Idea*."""
     equation_templates: Callable[[Any, ThemeName], tuple[Equation, ...]] = lambda *_: ()
     texts_of_step: Callable[[Any, int, ThemeName], Texts] = lambda *_: {}
     texts_of_source: Callable[[Any, int], Texts] = lambda *_: {}
     texts_of_cells: Callable[[Any, int], dict[str, list[str]]] = lambda *_: {}
     heads_text: Callable[[Any], str] = lambda _: ""
     """Names the heads that the alignment is of, where a step has several; "" where it has one distribution."""
-    step_sentence: Callable[[Any, int, str], str] = stages.step_sentence
-    """Sentence about a step; the text replaces a piece that consists of a blank only."""
+    step_sentence: Callable[..., str] = stages.step_sentence
+    """Sentence about a step, in everyday words if `simple`; the text replaces a piece that consists of a blank only."""
     made_by: Callable[[Any], str] = _model
     """Phrase that names the model or program that made the numbers."""
     made_by_search: Callable[[Any], str] = _model_and_search
@@ -87,24 +80,17 @@ class Architecture:
     """The declaration of one architecture."""
 
     name: str
-    """Name in `bounds.ARCHITECTURES`; "attention" for attention that another program computed."""
-    result: type[SavedResult]
+    """Name in `bounds.ARCHITECTURES`; "attention" for that of another program, "head" for one head of a transformer."""
+    result: type[SavedResult | Head]
     """Type of its results."""
-    verifier: Callable[[Any, Weights], Verifier] | None = None
-    """Returns the verifier of a result, given weights; raises MisfitError for weights of another model.
-
-    None where nothing can be recomputed.
-    """
-    check_model: Callable[[Any, Weights], None] | None = None
-    """Raises MisfitError unless the weights have the kind and the sizes of the model that made a result."""
+    verifier: type[Verifier] | None = None
+    """Class of the verifiers of a result; None where nothing can be recomputed."""
+    stages: Callable[[Any], tuple[Stage, ...]] = lambda _: ()
+    """The stages of a step of a result, in the order of computation."""
     step_texts: StepTexts | None = None
-    """Sentences and equations of the steps; None where there are no steps."""
-    stages: Mapping[int, str] = field(default_factory=dict)
-    """Name of the panel of each stage, by the stage's number; `ui.step.stage_panels` has a function for each name."""
-    idea: Callable[[Any], dict[str, int]] = lambda _: {}
-    """Figures of a step at the level *Idea*, by name, each with the number of its stage."""
+    """Equations of the steps and sentences about them; None where there are no steps."""
     payloads: frozenset[str] = frozenset()
-    """Names of the payloads that the browser may fetch."""
+    """Names of the payloads that the browser may fetch, besides those of the figures of the stages."""
     missing: Mapping[str, Callable[[], str]] = field(default_factory=dict)
     """Functions of the page that this architecture does not support, each with the sentence of the reason."""
 
@@ -114,58 +100,29 @@ class Architecture:
         return self.result.arrays
 
 
-DECOMPOSABLE = Architecture("decomposable", Judgement, JudgementVerifier, check_judgement_fit)
+DECOMPOSABLE = Architecture("decomposable", Judgement, JudgementVerifier)
 
 
-IDEA_FIGURES = {"energy": 1, "softmax": 2, "mixtures": 3, "units": 3, "context": 3, "state": 4, "candidates": 5}
-"""Figures of a step at the level *Idea*, with the numbers of their stages."""
 EVERY_TRANSLATION = frozenset(
-    ["facts", "verification", "foils", "tour", "tour-idea", "candidates", "idea-facts", "idea-candidates"]
-    + [f"equation-{stage}" for stage in range(1, 6)]
+    ["facts", "verification", "foils", "tour"] + [f"equation-{stage}" for stage in range(1, 6)]
 )
 """Payloads of the translations of every architecture."""
-PAYLOADS = (
-    EVERY_TRANSLATION
-    | {
-        "energy",
-        "softmax",
-        "growth",
-        "units",
-        "diagram",
-        "energy-decomposition",
-        "state",
-        "logit-attribution",
-        "contrast",
-    }
-    | {f"idea-{name}" for name in IDEA_FIGURES}
-)
-
-
-def idea_figures(trace: Recurrent) -> dict[str, int]:
-    """Return the figures of a step: "context" instead of "mixtures" and "units" where there is no attention."""
-    left_out = {"context"} if trace.attends else {"mixtures", "units"}
-    return {name: stage for name, stage in IDEA_FIGURES.items() if name not in left_out}
+PAYLOADS = EVERY_TRANSLATION | {"growth", "diagram", "energy-decomposition", "logit-attribution", "contrast"}
 
 
 IMPORTED = Architecture(
     "seq2seq",
-    Seq2SeqTrace,
-    Seq2SeqVerifier,
-    check_seq2seq_fit,
+    Trace,
+    RecurrentVerifier,
+    stages.recurrent_stages,
     StepTexts(
-        seq2seq_steps.import_stage_titles,
-        seq2seq_steps.narrate_seq2seq,
-        idea.idea_titles,
-        idea.idea_stages,
-        seq2seq_steps.seq2seq_equations,
-        seq2seq_steps.seq2seq_texts_of_step,
+        equations.equation_templates,
+        equations.texts_of_step,
         equations.texts_of_source,
         equations.texts_of_cells,
         terms=recurrent_terms,
     ),
-    {1: "energy", 2: "softmax", 3: "context", 4: "state", 5: "word"},
-    idea_figures,
-    PAYLOADS | {"word"},
+    PAYLOADS,
     {
         "softmax": lambda: gettext(
             "You cannot change the attention weights of an imported translator by hand, but you can make it write "
@@ -175,6 +132,10 @@ IMPORTED = Architecture(
             "Attributions and perturbation tests need a translator trained with attnviz. This model was imported "
             "from another program."
         ),
+        "neighbours": lambda: gettext(
+            "Nearest neighbours are available only for translators trained with attnviz. This model was imported from "
+            "another program."
+        ),
     },
 )
 
@@ -182,90 +143,103 @@ IMPORTED = Architecture(
 IMPORTED_ATTENTION = Architecture(
     "attention",
     Attention,
+    stages=imported_attention.attention_stages,
     step_texts=StepTexts(
-        imported_attention.attention_stage_titles,
-        imported_attention.narrate_attention,
-        imported_attention.attention_stage_titles,
-        imported_attention.narrate_attention,
         heads_text=imported_attention.shown_heads,
         step_sentence=imported_attention.attention_step_sentence,
         made_by=imported_attention.made_by,
         made_by_search=lambda trace: stages.capitalised(imported_attention.made_by(trace)),
     ),
-    payloads=frozenset(["facts", "look", "energy", "softmax"]),
+    payloads=frozenset(["facts"]),
 )
 
 
 RNNSEARCH = Architecture(
     "rnnsearch",
     Trace,
-    RNNsearchVerifier,
-    check_model,
+    RecurrentVerifier,
+    stages.recurrent_stages,
     StepTexts(
-        stages.stage_titles,
-        stages.narrate,
-        idea.idea_titles,
-        idea.idea_stages,
         equations.equation_templates,
         equations.texts_of_step,
         equations.texts_of_source,
         equations.texts_of_cells,
         terms=recurrent_terms,
     ),
-    {1: "energy", 2: "softmax", 3: "context", 4: "state", 5: "maxout and word"},
-    idea_figures,
-    PAYLOADS | {"posterior", "equation-after", "weight_controls", "changed", "context", "maxout"},
+    PAYLOADS | {"posterior", "equation-after", "weight_controls", "changed"},
 )
 
-
-HEAD_IDEA_FIGURES = {"scores": 1, "weights": 2, "looks": 3, "stream": 4, "candidates": 5}
-"""Figures of a step at the level *Idea*, with the numbers of their stages."""
 
 TRANSFORMER = Architecture(
     "transformer",
     TransformerTrace,
     TransformerVerifier,
-    check_transformer_fit,
+    transformer_steps.transformer_stages,
     StepTexts(
-        transformer_steps.head_stage_titles,
-        transformer_steps.narrate_head,
-        idea.transformer_idea_titles,
-        idea.transformer_idea_stages,
         transformer_steps.head_equations,
         transformer_steps.head_texts_of_step,
-        transformer_steps.head_texts_of_source,
-        transformer_steps.head_texts_of_cells,
+        equations.texts_of_source,
+        equations.texts_of_cells,
         transformer_steps.shown_heads,
     ),
-    {1: "scores", 2: "weights", 3: "values", 4: "stream", 5: "word of heads"},
-    lambda _: dict(HEAD_IDEA_FIGURES),
-    EVERY_TRANSLATION
-    | {"word", "values", "scores", "weights", "stream"}
-    | {f"idea-{name}" for name in HEAD_IDEA_FIGURES},
+    EVERY_TRANSLATION | {"growth", "energy-decomposition"},
     {
+        "softmax": lambda: gettext(
+            "A transformer computes attention many times at each step, so its attention weights cannot be changed by "
+            "hand."
+        ),
         "lab": lambda: gettext(
             "Attributions and perturbation tests need a model with one attention distribution per step. This model is "
             "a transformer, which has many attention distributions per step."
+        ),
+        "neighbours": lambda: gettext(
+            "This model is a transformer. A transformer has no state and no single context vector per step, so there "
+            "are no nearest neighbours to find."
         ),
     },
 )
 
 
-__all__ = ["ARCHITECTURES", "Architecture", "StepTexts", "architecture_of", "could_be_of", "step_texts", "verifier_of"]
+HEAD = Architecture(
+    "head",
+    Head,
+    HeadVerifier,
+    lambda _: transformer_steps.HEAD_STAGES,
+    StepTexts(
+        transformer_steps.head_equations,
+        transformer_steps.head_texts_of_step,
+        equations.texts_of_source,
+        equations.texts_of_cells,
+    ),
+    frozenset(["verification", "growth", "energy-decomposition"]) | {f"equation-{stage}" for stage in range(1, 5)},
+)
+"""One head of a transformer, of any kind, whose rows are the steps."""
+
+
+__all__ = [
+    "ARCHITECTURES",
+    "Architecture",
+    "StepTexts",
+    "architecture_of",
+    "could_be_of",
+    "narrate",
+    "stage_of_figure",
+    "step_texts",
+    "verifier_of",
+]
 
 ARCHITECTURES: Mapping[str, Architecture] = {
     architecture.name: architecture
-    for architecture in (RNNSEARCH, IMPORTED, TRANSFORMER, DECOMPOSABLE, IMPORTED_ATTENTION)
+    for architecture in (RNNSEARCH, IMPORTED, TRANSFORMER, HEAD, DECOMPOSABLE, IMPORTED_ATTENTION)
 }
-_BY_RESULT = {architecture.result: architecture for architecture in ARCHITECTURES.values()}
 
 
-def architecture_of(result: SavedResult) -> Architecture:
+def architecture_of(result: SavedResult | Head) -> Architecture:
     """Return the declaration of the architecture that made `result`."""
-    return _BY_RESULT[type(result)]
+    return ARCHITECTURES[result.architecture]
 
 
-def step_texts(result: SavedResult) -> StepTexts:
+def step_texts(result: SavedResult | Head) -> StepTexts:
     """Return the sentences and equations of the steps of `result`; raise ValueError where there are no steps."""
     texts = architecture_of(result).step_texts
     if texts is None:
@@ -273,7 +247,17 @@ def step_texts(result: SavedResult) -> StepTexts:
     return texts
 
 
-def verifier_of(result: SavedResult, weights: Weights) -> Verifier:
+def narrate(result: SavedResult | Head, step: int, *, simple: bool = False) -> tuple[StageText, ...]:
+    """Return the stages of 0-based `step` in words; in everyday words, for the level *Idea*, if `simple`."""
+    return tuple(stage.text(result, step, simple=simple) for stage in architecture_of(result).stages(result))
+
+
+def stage_of_figure(result: SavedResult | Head, name: str) -> Stage | None:
+    """Return the stage of a step that the figure `name` belongs to; None where there is none."""
+    return next((stage for stage in architecture_of(result).stages(result) if name in stage.figures), None)
+
+
+def verifier_of(result: SavedResult | Head, weights: Weights) -> Verifier:
     """Return the verifier of `result`, given the weights of the model that made it.
 
     Raise MisfitError where they are of another kind or size, ValueError where nothing can be recomputed.
@@ -284,13 +268,13 @@ def verifier_of(result: SavedResult, weights: Weights) -> Verifier:
     return make(result, weights)
 
 
-def could_be_of(result: SavedResult, weights: Weights) -> bool:
+def could_be_of(result: SavedResult | Head, weights: Weights) -> bool:
     """Return whether `weights` have the kind and the sizes of the model that made `result`."""
-    check = architecture_of(result).check_model
-    if check is None:
+    verifier = architecture_of(result).verifier
+    if verifier is None:
         return False
     try:
-        check(result, weights)
+        check_fit(result, weights, verifier.weight_shapes)
     except MisfitError:
         return False
     return True

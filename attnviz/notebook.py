@@ -20,8 +20,8 @@ _COLUMNS = {
     "alignment": "weight",
     "energies": "energy",
     "head_weights": "weight",
-    "cross_weights": "weight",
-    "cross_scores": "score",
+    "cross_alignment": "weight",
+    "cross_energies": "energy",
 }
 """Column names of quantities; others have their own name."""
 _AXES = {("Ty", "Tx"): ("i", "j"), ("L", "H", "Ty", "Tx"): ("layer", "head", "i", "j")}
@@ -70,15 +70,15 @@ def _no_attention() -> str:
     return gettext("This model has no attention, so there is no alignment to put into a table.")
 
 
-__all__ = ["beam_tree", "heatmap", "links_frame", "step_figure", "table_html", "to_frame"]
+__all__ = ["draw_beam_tree", "draw_heatmap", "draw_step", "links_frame", "table_html", "to_frame"]
 
 
-def heatmap(trace: Aligned, **choices: Any) -> go.Figure:
+def draw_heatmap(trace: Aligned, **choices: Any) -> go.Figure:
     """Return the alignment as a figure, or what replaces it without attention; `choices` as for `figures.heatmap`."""
     return figures.translation_figure(trace, **choices)
 
 
-def step_figure(trace: Aligned, step: int, picture: str, weights: Weights | None = None, **choices: Any) -> go.Figure:
+def draw_step(trace: Aligned, step: int, picture: str, weights: Weights | None = None, **choices: Any) -> go.Figure:
     """Return the figure `picture` of 0-based `step`, a name from `figures.STEP_FIGURES`.
 
     Raise AttnvizError for another name, and where the figure needs the model's `weights` and they are not given.
@@ -87,7 +87,7 @@ def step_figure(trace: Aligned, step: int, picture: str, weights: Weights | None
     return figures.step_figure(subject, picture).draw(subject, **choices)
 
 
-def beam_tree(tree: BeamTree, **choices: Any) -> go.Figure:
+def draw_beam_tree(tree: BeamTree, **choices: Any) -> go.Figure:
     """Return a beam search as a tree; `choices` as for `figures.beam_tree_figure`."""
     return figures.beam_tree_figure(tree, **choices)
 

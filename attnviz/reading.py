@@ -136,7 +136,7 @@ def reading_errors(path: Path | str) -> Iterator[None]:
     except (AttnvizError, OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
         message = str(error)
         if not isinstance(error, AttnvizError):
-            reason = getattr(error, "strerror", None) or message[:80]
+            reason = getattr(error, "strerror", None) or " ".join(message[:80].split())  # Arrow's has several lines
             message = gettext("The file cannot be read: {reason}.", reason=reason)
         if isinstance(error, EOFError):
             message = gettext("The compressed file is cut short: copy it again.")

@@ -17,7 +17,7 @@ Pair = tuple[str, str]
 
 MOST_MALFORMED = 0.01
 """Share of the lines of a file that may be malformed."""
-_SAMPLE_LINES = 1000
+SAMPLE_LINES = 1000
 """Number of malformed lines from which the kind of file is guessed."""
 _NEARLY_ALL = 0.9
 """Share of the lines that share a form from which the file is taken to have it."""
@@ -71,7 +71,7 @@ def pairs_in(lines: Iterable[str], path: Path, *, skip_malformed: bool = False) 
             skipped.append(header())
         elif reason := malformed_reason(columns):
             skipped.append(Skipped(number, reason))
-            if len(samples) < _SAMPLE_LINES:
+            if len(samples) < SAMPLE_LINES:
                 samples.append(line)
         else:
             pairs.append((columns[0], columns[1]))

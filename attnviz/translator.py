@@ -65,8 +65,7 @@ class _Translation(NamedTuple):
 class Translator(Generic[RecordT]):
     """A network with its tokenizer. Threads may share one: translating changes only a thread-safe cache.
 
-    Translating returns a `Trace` for RNNsearch, a `TransformerTrace` for a transformer, and a `Seq2SeqTrace` for an
-    imported recurrent network.
+    Translating returns a `TransformerTrace` for a transformer, and a `Trace` for every other network.
     """
 
     def __init__(self, network: Network, tokenizer: Tokenizer, name: str = "unnamed", weights_digest: str = "") -> None:

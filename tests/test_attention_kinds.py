@@ -11,8 +11,8 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import attention_kinds
-from attnviz.analysis.stages import narrate
-from attnviz.analysis.verification import RNNsearchVerifier, badge_text
+from attnviz.analysis.verification import RecurrentVerifier, badge_text
+from attnviz.architectures import narrate
 from attnviz.attention_kinds import ATTENTION_KINDS, VARIABLE, full_name, kind_of, register, resolve
 from attnviz.checkpoint import save_model
 from attnviz.commands.main import main
@@ -56,7 +56,7 @@ def test_registered_kind_is_traced_drawn_and_verified(
     for figure in step_figures(subject).values():
         figure.draw(subject)
     assert len(narrate(trace, 1)) == len(equations(trace, 1)) == 5
-    verification = RNNsearchVerifier(trace, load_weights(tmp_path)).verify(1, with_heatmap_posterior=True)
+    verification = RecurrentVerifier(trace, load_weights(tmp_path)).verify(1, with_heatmap_posterior=True)
     assert verification.holds
     checked = {check.quantity for check in verification.checks}
     assert {"alignment", "contexts", "states", "top_probabilities", "posterior", "heatmap_posterior"} <= checked
@@ -73,7 +73,7 @@ def test_badge_names_missing_numpy_function(
     network = make_network(FORWARD)
     trace = Translator(network, tokenizer).translate(SENTENCES[0])
     weights = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
-    verification = RNNsearchVerifier(trace, weights).verify(0)
+    verification = RecurrentVerifier(trace, weights).verify(0)
     assert verification.missing == snapshot
     assert badge_text(verification, 0).endswith(verification.missing)
 
@@ -84,7 +84,7 @@ def test_wrong_number_is_found_without_numpy_function(make_network: ModelFactory
     trace = Translator(network, tokenizer).translate(SENTENCES[0])
     weights = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
     altered = dataclasses.replace(trace, energies=trace.energies + np.eye(*trace.energies.shape, dtype=np.float32))
-    assert RNNsearchVerifier(altered, weights).verify(0).discrepancies[0].quantity == "alignment"
+    assert RecurrentVerifier(altered, weights).verify(0).discrepancies[0].quantity == "alignment"
 
 
 def test_trace_opens_where_its_kind_is_not_registered(
@@ -98,7 +98,7 @@ def test_trace_opens_where_its_kind_is_not_registered(
     again = Trace.from_json(trace.to_json())
     assert again.fingerprint == trace.fingerprint
     heatmap(again)
-    assert RNNsearchVerifier(again, weights).verify(0).missing
+    assert RecurrentVerifier(again, weights).verify(0).missing
 
 
 def test_model_folder_cannot_import_a_module(

@@ -19,13 +19,14 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import AttnvizError
 from attnviz.checkpoint import load_model
 from attnviz.deadlines import with_deadline
+from attnviz.environment import CORPORA_VARIABLE
 from attnviz.export import save
 from attnviz.files import check_regular, replace_bytes, replace_text
 from attnviz.model_folder import FILES, WEIGHTS, count_parameters, detector_folders, weights_digest
 from attnviz.trace import Trace, WhatIfs
 from attnviz.trace.snapshots import load_folder
 from attnviz.training.log import read_log
-from attnviz.ui.corpus_tables import CORPORA_VARIABLE, offered_tables
+from attnviz.ui.corpus_tables import offered_tables
 from attnviz.vocabulary import load_tokenizer
 from tests.conftest import REPOSITORY
 from tests.figures import synthetic

@@ -19,11 +19,9 @@ from attnviz.analysis.numbers import (
     signed,
     significant,
 )
-from attnviz.analysis.stages import (
-    narrate,
-    step_sentence,
-)
+from attnviz.analysis.stages import step_sentence
 from attnviz.analysis.verification import Discrepancy, discrepancy_text
+from attnviz.architectures import narrate
 from attnviz.export.tikz import heatmap_tikz
 from attnviz.figures import STEP_FIGURES, heatmap
 from attnviz.figures.figure_input import Subject

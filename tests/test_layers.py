@@ -15,7 +15,7 @@ from tests.conftest import REPOSITORY
 PACKAGE = REPOSITORY / "attnviz"
 
 LAYERS = (
-    "errors languages bounds browser_modules browser_programs fair_queue lru_cache memory lazy_pandas",
+    "environment errors languages bounds browser_modules browser_programs fair_queue lru_cache memory lazy_pandas",
     "attention_kinds deadlines files reading",
     "imported_families",
     "arguments text text_files network palette versions",
@@ -113,6 +113,32 @@ def test_every_package_is_in_one_layer() -> None:
 def test_imports_go_to_lower_layers() -> None:
     assert _imports_from_above(LAYERS) == []
     assert _imports_from_above(UI_LAYERS, ("ui",)) == []
+
+
+def _module_imports() -> dict[str, set[str]]:
+    """Return the modules of attnviz that each module imports, also within functions and for type checkers only."""
+    modules = {}
+    for path in PACKAGE.rglob("*.py"):
+        parts = ("attnviz", *path.relative_to(PACKAGE).with_suffix("").parts)
+        modules[path.relative_to(PACKAGE)] = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+    imports: dict[str, set[str]] = {name: set() for name in modules.values()}
+    for path, name in _imports():
+        imported = name if name in imports else name.rpartition(".")[0]  # a name of the module, or of the package
+        imports[modules[path]] |= {imported} & set(imports)
+    return imports
+
+
+def test_no_import_closes_a_circle() -> None:
+    imports = _module_imports()
+    reached = {module: set(names) for module, names in imports.items()}
+    growing = True
+    while growing:
+        growing = False
+        for module, names in reached.items():
+            further = names.union(*(reached[name] for name in names))
+            growing |= further != names
+            reached[module] = further
+    assert [module for module, names in reached.items() if module in names] == []
 
 
 def test_components_and_pages_do_not_import_one_another() -> None:

@@ -54,12 +54,12 @@ def test_frame_can_be_pivoted_to_the_matrix(trace: Trace) -> None:
 
 def test_transformer_has_rows_of_each_head(transformer_trace: TransformerTrace) -> None:
     frame = transformer_trace.to_frame()
-    assert list(frame) == ["layer", "head", "i", "j", "target", "source", "score", "weight", "probability"]
-    assert len(frame) == transformer_trace.cross_weights.size
+    assert list(frame) == ["layer", "head", "i", "j", "target", "source", "energy", "weight", "probability"]
+    assert len(frame) == transformer_trace.cross_alignment.size
     last = frame.iloc[-1]
-    at = tuple(size - 1 for size in transformer_trace.cross_weights.shape)
+    at = tuple(size - 1 for size in transformer_trace.cross_alignment.shape)
     assert (last["layer"], last["head"], last["i"], last["j"]) == at
-    assert last["score"] == transformer_trace.cross_scores[at]
+    assert last["energy"] == transformer_trace.cross_energies[at]
     mean = frame.groupby(["i", "j"])["weight"].mean().to_numpy().reshape(transformer_trace.alignment.shape)
     np.testing.assert_allclose(mean, transformer_trace.alignment, atol=1e-6)
 

@@ -69,7 +69,7 @@ def test_infinite_energies_survive(trace: Trace) -> None:
     )
 
 
-@pytest.mark.parametrize("version", [4, 6])
+@pytest.mark.parametrize("version", [5, 7])
 def test_file_of_another_version_is_refused(trace: Trace, version: int, snapshot: SnapshotAssertion) -> None:
     with pytest.raises(AttnvizError) as error:
         Trace.from_json(json.dumps(json.loads(trace.to_json()) | {"version": version}))
@@ -214,7 +214,7 @@ DAMAGE: dict[str, Damage] = {
         alignment=packed(np.zeros((len(r["target_pieces"]), len(r["source_pieces"])), np.float32))
     ),
     "a score vector of another model": lambda r: r.update(score_vector=packed(np.zeros(8, np.float32))),
-    "states of another sentence": lambda r: r.update(states=packed(np.zeros((99, 10), np.float32))),
+    "states of another sentence": lambda r: r.update(layer_states=packed(np.zeros((99, 1, 10), np.float32))),
     "more numbers than memory": lambda r: r["readouts"].update(shape=[2**20, 2**10]),
     "pieces that are numbers": lambda r: r.update(source_pieces=[1] * len(r["source_pieces"])),
     "half a character": lambda r: r["target_pieces"].__setitem__(0, "\ud83d"),
@@ -224,7 +224,7 @@ DAMAGE: dict[str, Damage] = {
     "attention of another kind": lambda r: r["config"].update(attention="soft"),
     "no kind of attention": lambda r: r["config"].pop("attention"),
     "numbers that are none": lambda r: r.update(
-        candidates=packed(np.full((len(r["target_pieces"]), 10), np.nan, np.float32))
+        gates=packed(np.full((len(r["target_pieces"]), 1, 3, 10), np.nan, np.float32))
     ),
     "negative weights": lambda r: r.update(
         alignment=packed(np.tile(_row(len(r["source_pieces"])), (len(r["target_pieces"]), 1)))
@@ -234,6 +234,8 @@ DAMAGE: dict[str, Damage] = {
     ),
     "contexts of one half": lambda r: r.update(contexts=packed(np.zeros((len(r["target_pieces"]), 10), np.float32))),
     "an id beyond the vocabulary": lambda r: r["target_ids"].__setitem__(0, 10**6),
+    "an architecture of another class": lambda r: r["config"].update(architecture="transformer"),
+    "an import without its choices": lambda r: r["config"].update(architecture="seq2seq"),
     "a vocabulary without a size": lambda r: r["config"].pop("vocabulary_size"),
     "an unknown search": lambda r: r["search"].update(method="lucky"),
     "search with unknown fields": lambda r: r["search"].update(temperature=1),

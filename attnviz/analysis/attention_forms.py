@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from attnviz.analysis.grid import Face
-from attnviz.analysis.heads import HeadTrace
 from attnviz.analysis.labels import quoted_name
 from attnviz.analysis.numbers import (
     aligned,
@@ -33,6 +32,7 @@ from attnviz.palette import ThemeName, palette
 from attnviz.trace import Trace
 from attnviz.trace.parts import FloatArray
 from attnviz.trace.trace import additive_energy, query_and_key
+from attnviz.trace.transformer_trace import Head
 
 FORM_EXHIBITS: Mapping[Form, ExhibitName] = {
     "additive": "dot",
@@ -50,7 +50,7 @@ class FormSources:
 
     additive: Trace
     general: Trace
-    head: HeadTrace | None
+    head: Head | None
     """Cross-attention head of the transformer; None where the transformer is not installed."""
 
 
@@ -69,7 +69,7 @@ def form_trace(form: Form, sources: FormSources) -> Any:
     """Return the translation that a form's weights are from."""
     if form in ("additive", "general") or sources.head is None:
         return sources.additive if form == "additive" else sources.general
-    return sources.head.trace
+    return sources.head.record
 
 
 def form_model(form: Form, sources: FormSources) -> str:
@@ -83,7 +83,7 @@ def form_model(form: Form, sources: FormSources) -> str:
 
 
 def form_equation(form: Form, sources: FormSources, theme: ThemeName) -> str:
-    """Return the score and the weight of a form in LaTeX, with the part that changed since the previous form marked."""
+    """Return energy and weight of a form in LaTeX, with the part that changed since the previous form marked."""
     ink = palette(theme).context
 
     def changed(body: str) -> str:
@@ -96,13 +96,13 @@ def form_equation(form: Form, sources: FormSources, theme: ThemeName) -> str:
             + changed(rf"n = 1, \ldots, {_head_count(sources)}"),
             rf"\alpha_{{ij}}^{{{index}}} &= \operatorname{{softmax}}_j(e_{{ij}}^{{{index}}})",
         )
-    score = {
+    energy = {
         "additive": additive_energy(query_and_key()),
         "general": changed(r"s_{i-1}^\top P\, h_j"),
         "product": changed(r"q_i^\top k_j") + r", \quad q_i = W_Q\, x_i, \quad k_j = W_K\, m_j",
         "scaled": r"q_i^\top k_j" + changed(r"\big/ \sqrt{d}"),
     }[form]
-    return aligned(rf"e_{{ij}} &= {score}", r"\alpha_{ij} &= \operatorname{softmax}_j(e_{ij})")
+    return aligned(rf"e_{{ij}} &= {energy}", r"\alpha_{ij} &= \operatorname{softmax}_j(e_{ij})")
 
 
 def form_text(form: Form, sources: FormSources) -> str:
@@ -141,18 +141,18 @@ def _general_text(sources: FormSources) -> str:
 def _product_text(_: FormSources) -> str:
     return gettext(
         "In a transformer (Vaswani et al. 2017), one matrix makes a query q for the French word, another a key k "
-        "for each English word. The energy, called score, is the dot product of q and k. Without a recurrent state, "
-        "training can compute all queries at once. This head was trained with scores divided by √d, as in the next "
-        "form; here the division is left out."
+        "for each English word. The energy, called score in that paper, is the dot product of q and k. Without a "
+        "recurrent state, training can compute all queries at once. This head was trained with energies divided by √d, "
+        "as in the next form; here the division is left out."
     )
 
 
 def _scaled_text(sources: FormSources) -> str:
     length = sources.head.keys.shape[1] if sources.head else 0
     return gettext(
-        "Each score is divided by √d = {root}, where d = {length} is the length of q and k. The longer q and k are, "
-        "the more products are added up, and the larger the scores are. Large scores give nearly all attention to one "
-        "word, and training can hardly change such attention.",
+        "Each energy is divided by √d = {root}, where d = {length} is the length of q and k. The longer q and k are, "
+        "the more products are added up, and the larger the energies are. Large energies give nearly all attention to "
+        "one word, and training can hardly change such attention.",
         root=decimal(math.sqrt(length), 0 if math.isqrt(length) ** 2 == length else 2),
         length=length,
     )
@@ -168,7 +168,7 @@ def _heads_text(sources: FormSources) -> str:
 
 
 def _head_count(sources: FormSources) -> int:
-    return int(sources.head.trace.cross_weights.shape[1]) if sources.head else 0
+    return sources.head.heads_of_layer if sources.head else 0
 
 
 def step_sentence(form: Form, forms: Mapping[Form, AttentionForm], sources: FormSources, step: int) -> str:
@@ -176,12 +176,12 @@ def step_sentence(form: Form, forms: Mapping[Form, AttentionForm], sources: Form
     pieces, now = sources.additive.source_pieces, forms[form]
     best = int(now.weights[step].argmax())
     name, share = quoted_name(pieces[best]), percent(float(now.weights[step, best]))
-    if form == "additive" and now.scores is not None:
+    if form == "additive" and now.energies is not None:
         return gettext(
-            "The largest energy is that of {name}: {score}. The softmax turns all energies into weights, which add "
+            "The largest energy is that of {name}: {energy}. The softmax turns all energies into weights, which add "
             "up to {whole}. The weight of {name} is {share}.",
             name=name,
-            score=decimal(float(now.scores[step, best])),
+            energy=decimal(float(now.energies[step, best])),
             whole=percent(1.0),
             share=share,
         )
@@ -198,12 +198,12 @@ def step_sentence(form: Form, forms: Mapping[Form, AttentionForm], sources: Form
             share=share,
         )
     former = forms[_previous(form)]
-    if form == "scaled" and now.scores is not None and former.scores is not None:
+    if form == "scaled" and now.energies is not None and former.energies is not None:
         return gettext(
-            "Division by √d changes the largest score from {former} to {score}, and the weight of {name} from "
+            "Division by √d changes the largest energy from {former} to {energy}, and the weight of {name} from "
             "{before} to {share}.",
-            former=decimal(float(former.scores[step, best])),
-            score=decimal(float(now.scores[step, best])),
+            former=decimal(float(former.energies[step, best])),
+            energy=decimal(float(now.energies[step, best])),
             name=name,
             before=percent(float(former.weights[step, best])),
             share=share,

@@ -20,13 +20,13 @@ class CellOutput(NamedTuple):
     """Output of a cell for one input."""
 
     state: Array
-    """The state, (n,)."""
+    """The state, (..., n)."""
     memory: Array
-    """Cell state of an LSTM, (n,); for a GRU, which has none, its state."""
+    """Cell state of an LSTM, (..., n); for a GRU, which has none, its state."""
     gates: Array
     """Gates after sigmoid or tanh, in torch's order.
 
-    r, z and candidate of a GRU, (3, n); input, forget, candidate and output of an LSTM, (4, n).
+    r, z and candidate of a GRU, (..., 3, n); input, forget, candidate and output of an LSTM, (..., 4, n).
     """
 
 
@@ -36,22 +36,22 @@ def names(layer: int, direction: str = "") -> list[str]:
 
 
 def cell_output(weights: Sequence[Array], inputs: Array, state: Array, memory: Array) -> CellOutput:
-    """Return one step of torch's GRU or LSTM, from an input (i,), state (n,) and cell state (n,).
+    """Return one step of torch's GRU or LSTM, from inputs (..., i), state (n,) and cell state (n,).
 
     The number of gates decides which. In torch's GRU the reset gate acts after the recurrent product.
     """
     weight_ih, weight_hh, bias_ih, bias_hh = weights
-    from_inputs, from_state = weight_ih @ inputs + bias_ih, weight_hh @ state + bias_hh
-    if len(from_inputs) == 4 * len(state):
-        i, f, g, o = np.split(from_inputs + from_state, 4)
+    from_inputs, from_state = inputs @ weight_ih.T + bias_ih, weight_hh @ state + bias_hh
+    if len(from_state) == 4 * len(state):
+        i, f, g, o = np.split(from_inputs + from_state, 4, axis=-1)
         i, f, g, o = _sigmoid(i), _sigmoid(f), np.tanh(g), _sigmoid(o)
         memory = f * memory + i * g
-        return CellOutput(o * np.tanh(memory), memory, np.stack([i, f, g, o]))
-    (x_r, x_z, x_n), (u_r, u_z, u_n) = np.split(from_inputs, 3), np.split(from_state, 3)
+        return CellOutput(o * np.tanh(memory), memory, np.stack([i, f, g, o], axis=-2))
+    (x_r, x_z, x_n), (u_r, u_z, u_n) = np.split(from_inputs, 3, axis=-1), np.split(from_state, 3)
     reset, update = _sigmoid(x_r + u_r), _sigmoid(x_z + u_z)
     candidate = np.tanh(x_n + reset * u_n)
     new_state = (1 - update) * candidate + update * state
-    return CellOutput(new_state, new_state, np.stack([reset, update, candidate]))
+    return CellOutput(new_state, new_state, np.stack([reset, update, candidate], axis=-2))
 
 
 class RNNOutput(NamedTuple):

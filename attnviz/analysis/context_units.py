@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.trace import Seq2SeqTrace, Trace
+from attnviz.trace import Trace
 
 UNITS = 24
 """Number of units of a context vector that are displayed."""
@@ -105,7 +105,7 @@ class DrawnUnits:
     readout: Units
 
 
-def drawn_units(trace: Trace | Seq2SeqTrace) -> DrawnUnits:
+def drawn_units(trace: Trace) -> DrawnUnits:
     """Return the units with the largest variance over source pieces or steps."""
     hidden = trace.annotations.shape[1] // (1 + trace.reads_backwards)
     forward = most_varied(trace.annotations[:, :hidden])

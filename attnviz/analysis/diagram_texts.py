@@ -27,9 +27,9 @@ from attnviz.analysis.numbers import (
     decimal,
     percent,
 )
-from attnviz.analysis.stages import Stage
+from attnviz.analysis.stages import StageText
 from attnviz.languages import gettext
-from attnviz.trace import Aligned, Seq2SeqTrace, Trace
+from attnviz.trace import Aligned, Trace
 
 
 def has_diagram(trace: Any) -> bool:
@@ -44,7 +44,7 @@ def no_diagram_reason(trace: Aligned) -> str:
             "The architecture diagram shows only translators that read the sentence in both directions. This "
             "translator reads the sentence forwards only. The stages below explain this step."
         )
-    if trace.imported:
+    if trace.recurrent:
         return gettext(
             "The architecture diagram shows only translators that attend before their state changes. This "
             "translator attends after its state has changed. The stages below explain this step."
@@ -55,7 +55,7 @@ def no_diagram_reason(trace: Aligned) -> str:
     )
 
 
-def diagram_labels(trace: Trace | Seq2SeqTrace) -> dict[str, str]:
+def diagram_labels(trace: Trace) -> dict[str, str]:
     """Return the names of the parts, and how vectors are drawn."""
     squares = gettext(
         "The diagram draws each vector as {count} squares. The squares show the numbers that differ most between the "
@@ -74,8 +74,8 @@ def diagram_labels(trace: Trace | Seq2SeqTrace) -> dict[str, str]:
         "annotation": gettext("annotation"),
         "state": gettext("previous state"),
         "previous": gettext("previous word"),
-        "cell": str(trace.config.get("cell", "gru")).upper(),
-        "maxout": gettext("joined") if trace.imported else "maxout",
+        "cell": str(trace.form["cell"]).upper(),
+        "maxout": "maxout" if trace.has_maxout else gettext("joined"),
         "hand": gettext("by hand"),
         "again": gettext("reused in the next step"),
         "stage": gettext("Stage {place}: {title}. {outcome}. Go to this stage."),
@@ -87,7 +87,7 @@ def diagram_labels(trace: Trace | Seq2SeqTrace) -> dict[str, str]:
     }
 
 
-def diagram_terms(trace: Trace | Seq2SeqTrace) -> dict[str, Any]:
+def diagram_terms(trace: Trace) -> dict[str, Any]:
     """Return the symbols in the equations, by the part of the diagram where they are displayed."""
     trace_terms = terms(trace)
     key = " + ".join(filter(None, (f"{trace_terms.key} h_j", trace_terms.key_bias)))
@@ -128,7 +128,7 @@ def mixture(trace: Trace, step: int) -> str:
     return ", ".join(f"{percent(shares[k])} {quote(shorten(words.source[k], 20))}" for k in named)
 
 
-def diagram_alt(trace: Trace, step: int, stages: Iterable[Stage]) -> str:
+def diagram_alt(trace: Trace, step: int, stages: Iterable[StageText]) -> str:
     """Return the text alternative of the diagram at 0-based `step`: the encoder, then the outcome of each stage."""
     start = gettext(
         "The architecture diagram at step {step} of {count}.", step=step + 1, count=len(trace.target_pieces)
@@ -140,7 +140,7 @@ def diagram_alt(trace: Trace, step: int, stages: Iterable[Stage]) -> str:
     return " ".join([start, encoder_sentence, *(_stage_sentence(stage) for stage in stages)])
 
 
-def _stage_sentence(stage: Stage) -> str:
+def _stage_sentence(stage: StageText) -> str:
     return gettext("{title}: {outcome}.", title=stage.title, outcome=stage.outcome)
 
 

@@ -24,7 +24,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.heads import HeadTrace
 from attnviz.analysis.numpy_scorers import scorer_of
 from attnviz.analysis.recomputation import (
     Weights,
@@ -35,7 +34,7 @@ from attnviz.attention_kinds import (
     resolve,
 )
 from attnviz.languages import gettext
-from attnviz.trace import Recurrent
+from attnviz.trace import Trace
 from attnviz.trace.trace import (
     additive_energy,
     query_and_key,
@@ -58,7 +57,7 @@ class EnergyDecomposition:
     query: Array
     """(W_a s_{i-1})_k of additive attention, (s_{i-1})_k of a product, or q_k of a transformer, (n',)."""
     key: Array
-    """The key as `Recurrent.keys_at` returns it, for instance (U_a h_j)_k or (P h_j)_k, (n',).
+    """The key as `Trace.keys_at` returns it, for instance (U_a h_j)_k or (P h_j)_k, (n',).
 
     Location-aware attention adds (L f_ij)_k. For a transformer it is k_k.
     """
@@ -89,30 +88,26 @@ class EnergyDecomposition:
         return np.argsort(-np.abs(self.contributions), kind="stable")
 
 
-def energy_decomposition(trace: Recurrent, weights: Weights | None, step: int, position: int) -> EnergyDecomposition:
-    """Return the decomposition of the energy of 0-based target `step` and source `position`, in float64.
+def energy_decomposition(attention: Any, weights: Weights | None, step: int, position: int) -> EnergyDecomposition:
+    """Return the decomposition of the energy of 0-based `step` and source `position`, in float64.
 
-    v_a is taken from the trace; only traces of early versions need `weights`. Raise ValueError for a model without
-    attention, and where v_a is not available; MissingFunctionError for a user's own kind without a NumPy class.
+    `attention` is a recurrent trace or a head. Of a head, contribution_k = q_k k_k / sqrt(d/H); for masked cells it is
+    the energy before the mask. v_a is taken from the trace; only traces of early versions need `weights`. Raise
+    ValueError for a model without attention, and where v_a is not available; MissingFunctionError for a user's own kind
+    without a NumPy class.
     """
-    query = np.asarray(trace.queries[step], dtype=np.float64)
-    key = np.asarray(trace.keys_at(step)[position], dtype=np.float64)
-    scorer = scorer_of(trace.config)
-    score = score_vector(trace, weights)
+    query = np.asarray(attention.queries[step], dtype=np.float64)
+    if attention.has_heads:
+        key = np.asarray(attention.keys[position], dtype=np.float64)
+        score = np.full(len(query), 1 / np.sqrt(len(query)))
+        return EnergyDecomposition(query, key, query * key, score, bounded=False, names=("qₖ", "kₖ"), scaled=True)
+    key = np.asarray(attention.keys_at(step)[position], dtype=np.float64)
+    scorer = scorer_of(attention.config)
+    score = score_vector(attention, weights)
     return EnergyDecomposition(query, key, scorer.activations(query, key), score, scorer.bounded, scorer.names)
 
 
-def head_energy_decomposition(opened: HeadTrace, row: int, column: int) -> EnergyDecomposition:
-    """Return the decomposition of a transformer head's score, in float64: contribution_k = q_k k_k / sqrt(d/H).
-
-    `row` and `column` are 0-based. For masked cells it is the score before the mask.
-    """
-    query, key = (np.asarray(vector, dtype=np.float64) for vector in (opened.queries[row], opened.keys[column]))
-    score = np.full(len(query), 1 / np.sqrt(len(query)))
-    return EnergyDecomposition(query, key, query * key, score, bounded=False, names=("qₖ", "kₖ"), scaled=True)
-
-
-def score_vector(trace: Recurrent, weights: Weights | None) -> Array:
+def score_vector(trace: Trace, weights: Weights | None) -> Array:
     """Return v_a, (n',), or ones for products; raise ValueError where there is none (see `energy_decomposition`)."""
     decoder: dict[str, NDArray[Any]] = {}
     if trace.score_vector.size:
@@ -171,30 +166,23 @@ class Terms:
 
 
 _INTERMEDIATE = {"gru": ("x", "z", "r", r"\tilde s"), "lstm": ("x", "e", "f", r"\tilde m", "o", "m")}
-"""Intermediate values of an imported recurrence, in the order of its equations."""
+"""Intermediate values of a recurrence that is written out, in the order of its equations."""
 
 
-def terms(trace: Recurrent) -> Terms:
+def terms(trace: Trace) -> Terms:
     """Return the symbols in the equations of `trace`."""
-    attention_terms = texts_of(trace.config["attention"]).terms
-    if trace.imported:
-        return replace(
-            attention_terms,
-            key_bias="b_a" if trace.config["key_bias"] else "",
-            intermediates=_at_step(_INTERMEDIATE[trace.config["cell"]]),
-            recurrence=WeightSymbols("U", "W", "W", "b"),
-            readout=WeightSymbols("W_t", "W_t", bias="b_t" if trace.config["readout_bias"] else "")
-            if trace.config["readout"] in ("affine", "tanh")
-            else WeightSymbols(),
-            logit_weights="W_o",
-            logit_bias="b_o" if trace.config["output_bias"] else "",
-        )
+    form = trace.form
+    readouts = {"maxout": WeightSymbols("U_o", "C_o", "V_o", "b")} | dict.fromkeys(
+        ("affine", "tanh"), WeightSymbols("W_t", "W_t", bias="b_t" if form["readout_bias"] else "")
+    )
     return replace(
-        attention_terms,
-        intermediates=_at_step(("z", r"\tilde s")),
-        readout=WeightSymbols("U_o", "C_o", "V_o", "b"),
+        texts_of(trace.config["attention"]).terms,
+        key_bias="b_a" if form["key_bias"] else "",
+        intermediates=_at_step(_INTERMEDIATE[form["cell"]] if form["writes_gates"] else ("z", r"\tilde s")),
+        recurrence=WeightSymbols("U", "W", "W", "b") if form["writes_gates"] else WeightSymbols(),
+        readout=readouts.get(form["readout"], WeightSymbols()),
         logit_weights="W_o",
-        logit_bias="b_o",
+        logit_bias="b_o" if form["output_bias"] else "",
     )
 
 

@@ -1,6 +1,6 @@
-"""The equations of a decoder step of RNNsearch in LaTeX: templates, and the numbers of a step that fill them.
+"""The equations of a recurrent decoder's step in LaTeX: templates, and the numbers of a step that fill them.
 
-The equations of other architectures are built from parts of this module.
+The equations of a transformer are built from parts of this module.
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ from attnviz.analysis.numbers import (
 from attnviz.analysis.recomputation import changed_energies
 from attnviz.languages import gettext
 from attnviz.palette import Palette, ThemeName, palette
-from attnviz.trace import Record, Recurrent, Seq2SeqTrace, Trace
+from attnviz.trace import Record, Trace
 from attnviz.trace.aligned import AttentionMatrix
 from attnviz.trace.interventions import interventions_at
+from attnviz.trace.transformer_trace import Head
 
 _MOST_TERMS = 3
 """Number of terms of a sum that are written out before the dots."""
@@ -67,54 +68,56 @@ class Equation:
 
 
 def equation_templates(trace: Trace, theme: ThemeName = "light") -> tuple[Equation, ...]:
-    """Return the equation templates of all steps, in order.
+    """Return the equation templates of all steps, in order of execution.
 
     `texts_of_step`, `texts_of_source` and `texts_of_cells` of the source piece fill them.
     """
     colours = palette(theme)
+    recurrence = (_lstm_equation if trace.form["cell"] == "lstm" else _gru_equation)(trace, colours)
+    word = _word_equation(trace, colours)
     if not trace.attends:
-        return (
-            _fixed_context_equation(trace, colours),
-            _state_equation(trace, colours),
-            _word_equation(trace, colours),
-        )
+        return _fixed_context_equation(trace, colours), recurrence, word
     note = gettext("Softmax turns energies into positive weights that add up to 1.")
-    return (
+    attention = (
         energy_equation(trace, colours),
         softmax_equation(trace, f"{note}⟦tilde⟧"),
         context_equation(trace, colours),
-        _state_equation(trace, colours),
-        _word_equation(trace, colours),
     )
+    return (*attention, recurrence, word) if trace.queries_previous_state else (recurrence, *attention, word)
 
 
 def texts_of_step(trace: Trace, step: int, theme: ThemeName = "light") -> Texts:
     """Return the texts of 0-based `step` that hold for all source pieces."""
     texts = {"i": str(step + 1), "before": str(step), "context": vector(trace.contexts[step])}
-    texts |= state_change_texts(trace, step) | written_piece_texts(trace, step)
+    texts |= (_lstm_texts if trace.form["cell"] == "lstm" else _gru_texts)(trace, step)
+    texts |= written_piece_texts(trace, step)
     return texts | attention_texts(trace, step, palette(theme)) if trace.attends else texts
 
 
-def texts_of_source(trace: Recurrent, source: int) -> Texts:
+def texts_of_source(trace: Record | Head, source: int) -> Texts:
     """Return the texts of 0-based source piece `source` that hold for all steps; none without attention."""
-    return {"j": str(source + 1), "key": vector(trace.keys[source])} if trace.attends else {}
+    return {"j": str(source + 1), "key": vector(trace.displayed.keys[source])} if trace.attends else {}
 
 
-def texts_of_cells(trace: Recurrent, step: int) -> dict[str, list[str]]:
+def texts_of_cells(trace: Record | Head, step: int) -> dict[str, list[str]]:
     """Return the texts of a step for each source piece, as lists; none without attention."""
     if not trace.attends:
         return {}
-    rows = {"energy": trace.energies[step], "exponent": _softmax_inputs(trace, step), "weight": trace.alignment[step]}
+    shown = trace.displayed
+    rows = {"energy": shown.energies[step], "exponent": _softmax_inputs(shown, step), "weight": shown.alignment[step]}
     texts = {name: [number(value) for value in row.tolist()] for name, row in rows.items()}
-    features = trace.features_at(step)
-    return texts | {"features": [vector(row) for row in features]} if features.size else texts
+    if shown.recurrent and (features := shown.features_at(step)).size:
+        texts["features"] = [vector(row) for row in features]
+    return texts
 
 
-def energy_equation(trace: Recurrent, colours: Palette, state: str = OLD) -> Equation:
-    """Return the template of an energy; `state` is the index of the querying state."""
+def energy_equation(trace: Trace, colours: Palette) -> Equation:
+    """Return the template of an energy."""
     texts, bias = texts_of(trace.config["attention"]), terms(trace).key_bias
-    query, note = coloured(colours.decoder, f"s_{{{state}}}"), texts.note if state == OLD else texts.note_after
-    if trace.config.get("query") == "joined":
+    query, note = coloured(colours.decoder, f"s_{{{OLD}}}"), texts.note
+    if not trace.queries_previous_state:
+        query, note = coloured(colours.decoder, f"s_{{{NEW}}}"), texts.note_after
+    if trace.form["query"] == "joined":
         query = rf"\bigl[{terms(trace).embedded} ; {query} ; 1\bigr]"
         note = gettext(
             "Energy measures how well the previous word and the state fit position {place} of the sentence. Each "
@@ -140,7 +143,7 @@ def softmax_equation(trace: AttentionMatrix, note: str, last: str = "") -> Equat
     return Equation(2, aligned(*lines), note)
 
 
-def context_equation(trace: Recurrent, colours: Palette) -> Equation:
+def context_equation(trace: Trace, colours: Palette) -> Equation:
     """Return the template of the weighted sum of annotations."""
     context, annotation = coloured(colours.context, "c_{⟦i⟧}"), coloured(colours.encoder, "h_j")
     lines = (
@@ -158,49 +161,129 @@ def _fixed_context_equation(trace: Trace, colours: Palette) -> Equation:
     return Equation(3, aligned(f"{context} &= {last}", "&= ⟦context⟧"), note)
 
 
-def _state_equation(trace: Trace, colours: Palette) -> Equation:
-    gate, proposal = terms(trace).intermediates
-    new, old, candidate, unit = (
-        coloured(colours.decoder, body) for body in ("s_{⟦i⟧}", "s_{⟦before⟧}", proposal, "s_{⟦i⟧,⟦unit⟧}")
+def _input_line(trace: Trace, colours: Palette) -> str:
+    """Return the equation of the last layer's input."""
+    if (layers := trace.layer_states.shape[1]) > 1:
+        below = coloured(colours.decoder, rf"s_{{⟦i⟧}}^{{({layers - 1})}}")
+        return rf"x_{{⟦i⟧}} &= {below}"
+    if trace.queries_previous_state:
+        context = coloured(colours.context, "c_{⟦i⟧}")
+        joined = f"[E y_{{⟦before⟧}} ; {context}]"
+        return rf"x_{{⟦i⟧}} &= \max(0, W_x {joined} + b_x)" if trace.form["combined"] else rf"x_{{⟦i⟧}} &= {joined}"
+    return (
+        r"x_{⟦i⟧} &= [E y_{⟦before⟧} ; t_{⟦before⟧}]" if trace.form["input_feeding"] else (r"x_{⟦i⟧} &= E y_{⟦before⟧}")
     )
-    lines = (
-        rf"{new} &= (1 - {gate}) \odot {candidate} + {gate} \odot {old}",
-        rf"{unit} &= ⟦open⟧\,(⟦proposal⟧)",
-        r"&\quad + ⟦gate⟧\,(⟦kept⟧)",
-        r"&= ⟦moved⟧",
-        rf"{new} &= ⟦state⟧",
+
+
+def _gru_equation(trace: Trace, colours: Palette) -> Equation:
+    new, old, candidate, unit = (
+        coloured(colours.decoder, body) for body in ("s_{⟦i⟧}", "s_{⟦before⟧}", r"\tilde s_{⟦i⟧}", "s_{⟦i⟧,⟦unit⟧}")
     )
     note = gettext(
         "This is the gated recurrent unit (GRU) of PyTorch. In PyTorch, z keeps the old state; in Bahdanau et al., z "
         "lets the new state in. The example is unit {unit}, which changes most at this step.",
         unit="⟦unit⟧",
     )
+    gates: tuple[str, ...] = ()
+    if trace.form["writes_gates"]:
+        gates = (
+            _input_line(trace, colours),
+            rf"z_{{⟦i⟧}} &= \sigma(W_z x_{{⟦i⟧}} + b_z + U_z {old} + b_z')",
+            rf"r_{{⟦i⟧}} &= \sigma(W_r x_{{⟦i⟧}} + b_r + U_r {old} + b_r')",
+            rf"{candidate} &= \tanh\bigl(W x_{{⟦i⟧}} + b + r_{{⟦i⟧}} \odot (U {old} + b')\bigr)",
+        )
+        note += " " + gettext("The reset gate r is applied after the matrix U.")
+    lines = (
+        *gates,
+        rf"{new} &= (1 - z_{{⟦i⟧}}) \odot {candidate} + z_{{⟦i⟧}} \odot {old}",
+        rf"{unit} &= ⟦open⟧\,(⟦proposal⟧)",
+        r"&\quad + ⟦gate⟧\,(⟦kept⟧)",
+        r"&= ⟦moved⟧",
+        rf"{new} &= ⟦state⟧",
+    )
+    return Equation(4, aligned(*lines), note)
+
+
+def _lstm_equation(trace: Trace, colours: Palette) -> Equation:
+    new, old, unit = (coloured(colours.decoder, body) for body in ("s_{⟦i⟧}", "s_{⟦before⟧}", "s_{⟦i⟧,⟦unit⟧}"))
+    gates = (("e", r"\sigma"), ("f", r"\sigma"), (r"\tilde m", r"\tanh"), ("o", r"\sigma"))
+    lines = (
+        _input_line(trace, colours),
+        *(
+            rf"{name}_{{⟦i⟧}} &= {activation}(W_{{{k}}} x_{{⟦i⟧}} + b_{{{k}}} + U_{{{k}}} {old} + b_{{{k}}}')"
+            for k, (name, activation) in enumerate(gates, 1)
+        ),
+        r"m_{⟦i⟧} &= f_{⟦i⟧} \odot m_{⟦before⟧} + e_{⟦i⟧} \odot \tilde m_{⟦i⟧}",
+        rf"{new} &= o_{{⟦i⟧}} \odot \tanh m_{{⟦i⟧}}",
+        r"m_{⟦i⟧,⟦unit⟧} &= ⟦forget⟧\,(⟦kept⟧) + ⟦enter⟧\,(⟦proposal⟧)",
+        r"&= ⟦memory⟧",
+        rf"{unit} &= ⟦out⟧\,\tanh(⟦memory⟧) = ⟦moved⟧",
+        rf"{new} &= ⟦state⟧",
+    )
+    note = gettext(
+        "The state is updated by the LSTM of PyTorch. The LSTM keeps a memory m beside the state s. The equation "
+        "shows unit {unit}, which changed most.",
+        unit="⟦unit⟧",
+    )
     return Equation(4, aligned(*lines), note)
 
 
 def _word_equation(trace: Trace, colours: Palette) -> Equation:
-    current = trace.config["readout_state"] == "current"
-    state = coloured(colours.decoder, f"s_{{{NEW if current else OLD}}}")
-    context, symbols = coloured(colours.context, "c_{⟦i⟧}"), terms(trace)
-    weights, logits = symbols.readout, rf"{symbols.logit_weights} t_{{⟦i⟧}} + {symbols.logit_bias}"
+    symbols = terms(trace)
+    bias = f" + {symbols.logit_bias}" if symbols.logit_bias else ""
+    readout, note = _readout(trace, colours)
     lines = (
-        rf"t_{{⟦i⟧}} &= \operatorname{{maxout}}({weights.state} {state} + {weights.word} {symbols.embedded}",
-        rf"&\quad + {weights.context} {context} + {weights.bias})",
+        *readout,
         r"&= ⟦readout⟧⟦chosen⟧",
-        rf"p(y_{{⟦i⟧}}) &= \operatorname{{softmax}}({logits})_{{y_{{⟦i⟧}}}}",
+        rf"p(y_{{⟦i⟧}}) &= \operatorname{{softmax}}({symbols.logit_weights} t_{{⟦i⟧}}{bias})_{{y_{{⟦i⟧}}}}",
         r"&= ⟦probability⟧",
     )
-    note = gettext("The state, the previous word and the context vector determine the next word.")
-    if current:
-        which = gettext("This model computes the next word from the new state, as Eq. 4 of Bahdanau et al. does.")
-    else:
-        which = gettext(
-            "This model computes the next word from the state before the step, as the appendix of Bahdanau et al. does."
-        )
-    return Equation(5, aligned(*lines), f"{note} {which}")
+    return Equation(5, aligned(*lines), note)
 
 
-def attention_texts(trace: Recurrent, step: int, colours: Palette) -> Texts:
+def _readout(trace: Trace, colours: Palette) -> tuple[tuple[str, ...], str]:
+    """Return the lines of the equation of t_i, and the note on it."""
+    state = coloured(colours.decoder, f"s_{{{NEW if trace.reads_new_state else OLD}}}")
+    context, symbols = coloured(colours.context, "c_{⟦i⟧}"), terms(trace)
+    weights = symbols.readout
+    affine = f"{weights.state} [{state} ; {context}]" + (f" + {weights.bias}" if weights.bias else "")
+    match trace.form["readout"]:
+        case "maxout":
+            lines = (
+                rf"t_{{⟦i⟧}} &= \operatorname{{maxout}}({weights.state} {state} + {weights.word} {symbols.embedded}",
+                rf"&\quad + {weights.context} {context} + {weights.bias})",
+            )
+            note = gettext("The state, the previous word and the context vector determine the next word.")
+            if trace.reads_new_state:
+                which = gettext(
+                    "This model computes the next word from the new state, as Eq. 4 of Bahdanau et al. does."
+                )
+            else:
+                which = gettext(
+                    "This model computes the next word from the state before the step, as the appendix of Bahdanau "
+                    "et al. does."
+                )
+            return lines, f"{note} {which}"
+        case "joined":
+            return (rf"t_{{⟦i⟧}} &= [{state} ; {context} ; {symbols.embedded}]",), gettext(
+                "The readout is linear: it only multiplies state, context and previous word by weights and adds the "
+                "products. So a logit is exactly a sum of parts: one for each input and bias."
+            )
+        case "affine":
+            return (rf"t_{{⟦i⟧}} &= {affine}",), gettext(
+                "The readout is linear: it only multiplies state and context by weights and adds the products. So a "
+                "logit is exactly a sum of parts: one for each input and bias."
+            )
+        case "state":
+            return (rf"t_{{⟦i⟧}} &= {state}",), gettext(
+                "The logits are computed from the new state alone: the context vector acts through the state."
+            )
+    return (rf"t_{{⟦i⟧}} &= \tanh({affine})",), gettext(
+        "A tanh lies between context and logit, so a logit of this model does not split into one part per input."
+    )
+
+
+def attention_texts(trace: Trace, step: int, colours: Palette) -> Texts:
     """Return the texts of attention at 0-based `step`: query, sum of exponentials, sum of annotations."""
     step_interventions = interventions_at(trace.interventions, step)
     return {
@@ -232,14 +315,14 @@ def _continuation_line(terms: list[str]) -> str:
     return rf"&\quad + {' + '.join(terms)}" if terms else ""
 
 
-def _softmax_inputs(trace: Recurrent, step: int) -> NDArray[np.float64]:
+def _softmax_inputs(trace: Trace | Head, step: int) -> NDArray[np.float64]:
     """Return the inputs of a step's softmax, (Tx,): its energies after interventions."""
     energies = trace.energies[step].astype(np.float64)
     step_interventions = interventions_at(trace.interventions, step)
     return changed_energies(energies, step_interventions) if step_interventions else energies
 
 
-def state_change_texts(trace: Trace | Seq2SeqTrace, step: int) -> Texts:
+def _gru_texts(trace: Trace, step: int) -> Texts:
     """Return the texts of a GRU's new state at 0-based `step`, and of the unit that changed most."""
     unit = int(np.abs(trace.states[step] - trace.previous_states[step]).argmax())
     gate = float(trace.update_gates[step, unit])
@@ -249,6 +332,23 @@ def state_change_texts(trace: Trace | Seq2SeqTrace, step: int) -> Texts:
         "proposal": number(float(trace.candidates[step, unit])),
         "gate": number(gate),
         "kept": number(float(trace.previous_states[step, unit])),
+        "moved": number(float(trace.states[step, unit])),
+        "state": vector(trace.states[step]),
+    }
+
+
+def _lstm_texts(trace: Trace, step: int) -> Texts:
+    """Return the texts of an LSTM's new state, and of the unit that changed most."""
+    unit = int(np.abs(trace.states[step] - trace.previous_states[step]).argmax())
+    enter, forget, proposal, out = (number(float(gate[unit])) for gate in trace.gates[step, -1])
+    return {
+        "unit": str(unit + 1),
+        "enter": enter,
+        "forget": forget,
+        "proposal": proposal,
+        "out": out,
+        "kept": number(float(trace.previous_memories[step, unit])),
+        "memory": number(float(trace.memories[step, -1, unit])),
         "moved": number(float(trace.states[step, unit])),
         "state": vector(trace.states[step]),
     }

@@ -9,70 +9,21 @@ from difflib import SequenceMatcher
 from enum import StrEnum
 from functools import lru_cache
 from itertools import groupby
-from typing import Any, Protocol, TypeGuard
+from typing import TypeGuard
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attnviz.analysis.measures import attended_words, coverage, entropy
 from attnviz.analysis.word_classes import FUNCTION_WORDS, REPEATED_BY_GRAMMAR
-from attnviz.trace import Attention, Words
+from attnviz.trace import Attention, Record, Words
 from attnviz.trace.aligned import AttentionMatrix
 from attnviz.trace.parts import Hypothesis
 
-
-class FindingsInput(Protocol):
-    """The part of a `Trace` that findings are computed from."""
-
-    @property
-    def source_pieces(self) -> tuple[str, ...]:
-        """The Tx source pieces, `</s>` last."""
-
-    @property
-    def source_surfaces(self) -> tuple[str, ...]:
-        """The source pieces, with the typed characters in place of each `<unk>`."""
-
-    @property
-    def target_pieces(self) -> tuple[str, ...]:
-        """The Ty target pieces, `</s>` last."""
-
-    @property
-    def alignment(self) -> NDArray[Any]:
-        """Attention, (Ty, Tx); rows sum to 1."""
-
-    @property
-    def log_probabilities(self) -> NDArray[Any]:
-        """Log probabilities log p(y_i), (Ty,), in nats."""
-
-    @property
-    def probabilities(self) -> NDArray[Any]:
-        """Probabilities p(y_i), (Ty,)."""
-
-    @property
-    def translated(self) -> bool:
-        """Whether the probabilities of its words are known."""
-
-    @property
-    def imported(self) -> bool:
-        """Whether the model was trained by another program."""
-
-    @property
-    def attends(self) -> bool:
-        """Whether the model has attention."""
-
-    @property
-    def attends_once(self) -> bool:
-        """Whether each step has one attention distribution."""
-
-    def words(self) -> Words:
-        """Return the alignment by words."""
-
-
-Readable = FindingsInput | Attention
+Readable = Record | Attention
 """Anything that has findings; attention of other programs has no probabilities."""
 
 
-def has_word_probabilities(trace: Readable) -> TypeGuard[FindingsInput]:
+def has_word_probabilities(trace: Readable) -> TypeGuard[Record]:
     """Return whether the probabilities of the words of `trace` are known."""
     return trace.translated
 
@@ -268,7 +219,7 @@ def repeat_findings(trace: Readable, words: Words) -> Iterator[Finding]:
             yield Finding(Kind.REPEATED, float(len(places)), target=last, strong=True)
 
 
-def probability_findings(trace: FindingsInput, words: Words) -> Iterator[Finding]:
+def probability_findings(trace: Record, words: Words) -> Iterator[Finding]:
     """Yield target words with an improbable piece; the value is the probability of the least likely piece."""
     probabilities = trace.probabilities
     for index, group in enumerate(words.target_groups):

@@ -15,7 +15,6 @@ import numpy as np
 
 from attnviz.analysis.finding_rules import (
     Finding,
-    FindingsInput,
     Kind,
     Readable,
     coverage_findings,
@@ -48,7 +47,7 @@ from attnviz.languages import (
 from attnviz.text import join_pieces
 from attnviz.trace import Aligned, Record
 
-__all__ = ["Finding", "FindingsInput", "Kind", "Readable", "Summary", "cell_of", "findings_of", "summarise"]
+__all__ = ["Finding", "Kind", "Readable", "Summary", "cell_of", "findings_of", "summarise"]
 
 
 @dataclass(frozen=True)
@@ -262,7 +261,7 @@ def nothing_found_text(trace: Any) -> str:
             "The checks found no problem in this attention. The checks look at weights, not at meaning. The "
             "probabilities of the words are not known."
         )
-    if trace.attends and not trace.attends_once and not trace.imported:
+    if trace.has_heads:
         sentences = [
             gettext(
                 "No word was improbable. A step has many attention distributions, and no single distribution shows "

@@ -23,19 +23,7 @@ from attnviz.trace import Attention
 from attnviz.trace.attention_record import OF_HEADS
 
 
-def attention_stage_titles(_: Attention) -> dict[int, str]:
-    """Return the name of the only stage of a step."""
-    return {2: gettext("Where it looked")}
-
-
-def narrate_attention(trace: Attention, step: int) -> tuple[Stage, ...]:
-    """Return the only stage of 0-based `step` in words."""
-    return tuple(
-        Stage(number, title, *_attention_stage(trace, step)) for number, title in attention_stage_titles(trace).items()
-    )
-
-
-def _attention_stage(trace: Attention, step: int) -> tuple[str, str]:
+def _attention(trace: Attention, step: int) -> tuple[str, str]:
     order, alpha = weight_order(trace, step), trace.alignment[step]
     if not alpha.any():
         return gettext("This token has no links: its row is empty."), gettext("linked to nothing")
@@ -51,7 +39,17 @@ def _attention_stage(trace: Attention, step: int) -> tuple[str, str]:
     return gettext("This token’s attention in the file: {parts}", parts=parts), outcome
 
 
-def attention_step_sentence(trace: Attention, step: int, blank: str) -> str:
+_ATTENTION = Stage(
+    2, lambda: gettext("Where it looked"), _attention, _attention, ("look", "energy", "softmax"), ("look",)
+)
+
+
+def attention_stages(_: Attention) -> tuple[Stage, ...]:
+    """Return the only stage of a step."""
+    return (_ATTENTION,)
+
+
+def attention_step_sentence(trace: Attention, step: int, blank: str, *, simple: bool = False) -> str:  # noqa: ARG001
     """Return the token of 0-based `step`; `blank` names one that is only a space."""
     piece = trace.target_pieces[step]
     name = quoted_name(piece) if join_pieces([piece]) else blank

@@ -12,15 +12,12 @@ They are the verdict, its equation, captions, the effect of swapping two words, 
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import (
     Callable,
     Mapping,
     Sequence,
 )
-from dataclasses import dataclass
-from functools import cached_property
 from typing import (
     Any,
     Literal,
@@ -30,11 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.equations import Equation
-from attnviz.analysis.fit import (
-    MisfitError,
-    check_weight_shapes,
-    misfit_message,
-)
+from attnviz.analysis.fit import Shapes
 from attnviz.analysis.numbers import (
     aligned,
     coloured,
@@ -58,45 +51,12 @@ from attnviz.palette import (
     ThemeName,
     palette,
 )
-from attnviz.trace import (
-    FloatArray,
-    Judgement,
-)
-from attnviz.trace.aligned import words_of
-from attnviz.trace.parts import Words
-from attnviz.trace.quantity import check_shapes
+from attnviz.trace import Judgement
+from attnviz.trace.aligned import AttentionView
 
 Array = NDArray[np.float64]
 Operand = Callable[[str, Array], Array]
 """Maps a quantity's name and its recomputed value to the value that the next computations use."""
-
-
-@dataclass(frozen=True, eq=False)
-class DecomposableRecomputation:
-    """Quantities of a verdict in float64, with names and shapes of `trace.judgement_record`."""
-
-    source_embeddings: Array
-    target_embeddings: Array
-    source_projected: Array
-    target_projected: Array
-    source_features: Array
-    target_features: Array
-    energies: Array
-    source_alignment: Array
-    target_alignment: Array
-    source_aligned: Array
-    target_aligned: Array
-    source_comparisons: Array
-    target_comparisons: Array
-    source_sum: Array
-    target_sum: Array
-    hidden: Array
-    logits: Array
-    probabilities: Array
-
-    def by_name(self) -> dict[str, Array]:
-        """Return the quantities by name."""
-        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
 
 
 def recompute_decomposable(
@@ -104,8 +64,10 @@ def recompute_decomposable(
     source_ids: Sequence[int],
     target_ids: Sequence[int],
     operand: Operand = lambda _name, computed: computed,
-) -> DecomposableRecomputation:
-    """Compute every quantity for `source_ids` and `target_ids`, both with `</s>`.
+) -> dict[str, Array]:
+    """Return every quantity of a verdict on `source_ids` and `target_ids`, both with `</s>`, in float64.
+
+    Names and shapes are those of `trace.judgement_record`.
 
     `weights` maps parameter names to arrays. `operand` may replace each quantity by another value, such as the recorded
     one, before the next is computed from it.
@@ -130,7 +92,7 @@ def recompute_decomposable(
     hidden = store("hidden", np.maximum(network.linear("aggregate", both), 0))
     logits = store("logits", network.linear("output", hidden))
     store("probabilities", _softmax(logits[None])[0])
-    return DecomposableRecomputation(**network.quantities)
+    return network.quantities
 
 
 class _Pass:
@@ -181,13 +143,23 @@ def _weighted(shares: Array, vectors: Array) -> Array:
 class JudgementVerifier(Verifier):
     """Verifies a verdict, which has one step."""
 
-    def __init__(self, trace: Judgement, weights: Mapping[str, NDArray[Any]]) -> None:
-        """Take the verdict and the weights of its detector (`load_weights`).
-
-        Raise MisfitError where they are of a model of another kind or size.
-        """
-        check_judgement_fit(trace, weights)
-        self.trace, self.weights = trace, weights
+    @staticmethod
+    def weight_shapes(trace: Judgement, weights: Weights) -> Shapes:  # noqa: ARG004
+        """Return the shape of every weight of the detector that made `trace`."""
+        m, d = int(trace.config["embedding_size"]), int(trace.config["model_size"])
+        shapes: Shapes = {
+            "embedding.weight": (int(trace.config["vocabulary_size"]), m),
+            "source_projection.weight": (d, m),
+            "target_projection.weight": (d, m),
+            "aggregate.weight": (d, 2 * d),
+            "aggregate.bias": (d,),
+            "output.weight": (2, d),
+            "output.bias": (2,),
+        }
+        for name, inputs in (("attend", d), ("compare", 2 * d)):
+            shapes |= {f"{name}.inner.weight": (d, inputs), f"{name}.inner.bias": (d,)}
+            shapes |= {f"{name}.outer.weight": (d, d), f"{name}.outer.bias": (d,)}
+        return shapes
 
     def pairs(self, step: int = 0, pieces: Sequence[int] = (), *, with_heatmap_posterior: bool = False) -> Pairs:  # noqa: ARG002
         """Return every recorded quantity, as recorded and as recomputed from the quantities recorded before it.
@@ -200,7 +172,7 @@ class JudgementVerifier(Verifier):
             return np.asarray(getattr(self.trace, name), dtype=np.float64)
 
         recomputed = recompute_decomposable(self.weights, self.trace.source_ids, self.trace.target_ids, recorded)
-        return {name: (getattr(self.trace, name), array) for name, array in recomputed.by_name().items()}
+        return {name: (getattr(self.trace, name), array) for name, array in recomputed.items()}
 
 
 def verify_judgement(judgement: Judgement, weights: Mapping[str, NDArray[Any]]) -> Verification:
@@ -208,112 +180,17 @@ def verify_judgement(judgement: Judgement, weights: Mapping[str, NDArray[Any]]) 
     return JudgementVerifier(judgement, weights).verify(0)
 
 
-def check_judgement_fit(judgement: Judgement, weights: Mapping[str, NDArray[Any]]) -> None:
-    """Raise MisfitError unless `weights`, by parameter name, and the arrays of `judgement` have the expected shapes."""
-    try:
-        check_shapes(judgement)
-        expected = _weight_shapes(judgement.config)
-    except (ValueError, KeyError, IndexError) as error:
-        raise MisfitError(misfit_message(judgement, error)) from error
-    check_weight_shapes(judgement, weights, expected)
-
-
-def _weight_shapes(config: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
-    """Return the shape of every weight of a detector with this config."""
-    m, d = int(config["embedding_size"]), int(config["model_size"])
-    shapes: dict[str, tuple[int, ...]] = {
-        "embedding.weight": (int(config["vocabulary_size"]), m),
-        "source_projection.weight": (d, m),
-        "target_projection.weight": (d, m),
-        "aggregate.weight": (d, 2 * d),
-        "aggregate.bias": (d,),
-        "output.weight": (2, d),
-        "output.bias": (2,),
-    }
-    for name, inputs in (("attend", d), ("compare", 2 * d)):
-        shapes |= {f"{name}.inner.weight": (d, inputs), f"{name}.inner.bias": (d,)}
-        shapes |= {f"{name}.outer.weight": (d, d), f"{name}.outer.bias": (d,)}
-    return shapes
-
-
-@dataclass(frozen=True, eq=False)
-class PairAttention:
-    """Attention of one of the two sentences to the other: rows are queries, columns are keys."""
-
-    judgement: Judgement
-    query_side: Literal["source", "target"] = "target"
-
-    def _side_value(self, name: str, *, of_query: bool) -> Any:
-        sides = ("source", "target") if self.query_side == "source" else ("target", "source")
-        return getattr(self.judgement, f"{sides[0] if of_query else sides[1]}_{name}")
-
-    @property
-    def alignment(self) -> FloatArray:
-        """Attention weights, (queries, keys); rows sum to 1."""
-        weights: FloatArray = self._side_value("alignment", of_query=True)
-        return weights
-
-    @property
-    def target_pieces(self) -> tuple[str, ...]:
-        """The query pieces."""
-        pieces: tuple[str, ...] = self._side_value("pieces", of_query=True)
-        return pieces
-
-    @property
-    def source_pieces(self) -> tuple[str, ...]:
-        """The key pieces."""
-        pieces: tuple[str, ...] = self._side_value("pieces", of_query=False)
-        return pieces
-
-    @property
-    def source_surfaces(self) -> tuple[str, ...]:
-        """The key pieces as they were typed."""
-        surfaces: tuple[str, ...] = self._side_value("surfaces", of_query=False)
-        return surfaces
-
-    @property
-    def target_ids(self) -> tuple[int, ...]:
-        """Ids of the query pieces."""
-        ids: tuple[int, ...] = self._side_value("ids", of_query=True)
-        return ids
-
-    @property
-    def attends(self) -> bool:
-        """True: it is an attention matrix."""
-        return True
-
-    @property
-    def model(self) -> str:
-        """Name of the detector."""
-        return self.judgement.model
-
-    @property
-    def config(self) -> Mapping[str, Any]:
-        """Config of the detector."""
-        return self.judgement.config
-
-    @property
-    def vocabulary_size(self) -> int:
-        """Number of pieces of the detector's vocabulary."""
-        return int(self.config["vocabulary_size"])
-
-    @property
-    def source_text(self) -> str:
-        """The English sentence as typed."""
-        return self.judgement.source_text
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """Identifies this direction of this pair."""
-        return f"{self.judgement.fingerprint}-{self.query_side}"
-
-    def words(self) -> Words:
-        """Return the alignment by words."""
-        return self._words
-
-    @cached_property
-    def _words(self) -> Words:
-        return words_of(self, self.source_surfaces)
+def pair_attention(judgement: Judgement, query_side: Literal["source", "target"] = "target") -> AttentionView:
+    """Return the attention of one of the two sentences to the other: rows are queries, columns are keys."""
+    key_side = "source" if query_side == "target" else "target"
+    return AttentionView(
+        record=judgement,
+        name=query_side,
+        source_pieces=getattr(judgement, f"{key_side}_pieces"),
+        source_surfaces=getattr(judgement, f"{key_side}_surfaces"),
+        target_pieces=getattr(judgement, f"{query_side}_pieces"),
+        alignment=getattr(judgement, f"{query_side}_alignment"),
+    )
 
 
 def matching_positions(first: Judgement, other: Judgement) -> list[int] | None:

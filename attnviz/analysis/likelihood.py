@@ -47,7 +47,7 @@ class Readouts:
                     "has no attention weights to change and no posterior attention."
                 )
             )
-        if not isinstance(trace, Trace):
+        if not trace.attends_once:
             raise AttnvizError(
                 gettext(
                     "Posterior attention needs an RNNsearch model; “{model}” is a transformer, or was imported from "
@@ -57,7 +57,7 @@ class Readouts:
             )
         check_fit(trace, weights)
         self.trace, self._weights = trace, weights
-        self.current = trace.config["readout_state"] == "current"
+        self.current = trace.reads_new_state
         self.alignment = _float64(trace.alignment)
         """alpha after interventions, (Ty, Tx)."""
         annotations, states = _float64(trace.annotations), _float64(trace.previous_states)

@@ -35,10 +35,7 @@ from attnviz.analysis.numbers import (
 from attnviz.analysis.recomputation import Weights
 from attnviz.languages import gettext
 from attnviz.text import piece_name
-from attnviz.trace import (
-    Seq2SeqTrace,
-    Trace,
-)
+from attnviz.trace import Trace
 
 Array = NDArray[np.float64]
 
@@ -76,7 +73,7 @@ def readout(trace: Trace, weights: Weights, steps: Sequence[int]) -> Readout:
 
     `weights` are those of the model that made the trace (`load_weights`).
     """
-    current, step_indices = trace.config["readout_state"] == "current", np.array(steps, dtype=np.intp)
+    current, step_indices = trace.reads_new_state, np.array(steps, dtype=np.intp)
 
     def float64_weight(name: str) -> Array:
         # Models may be saved in half precision, which is too coarse for sums.
@@ -143,9 +140,7 @@ class LogitAttribution:
         )
 
 
-def logit_attribution(
-    trace: Trace | Seq2SeqTrace, weights: Weights, step: int, piece_id: int | None
-) -> LogitAttribution:
+def logit_attribution(trace: Trace, weights: Weights, step: int, piece_id: int | None) -> LogitAttribution:
     """Return the logit attribution of piece `piece_id`, or of the mean logit for None, at 0-based `step`, in float64.
 
     `weights` are those of the model that made the trace (`load_weights`). Raise IndexError where there is no such step
@@ -154,7 +149,7 @@ def logit_attribution(
     return logit_attributions(trace, weights, [(step, piece_id)])[0]
 
 
-def logit_attributions(trace: Trace | Seq2SeqTrace, weights: Weights, cells: Sequence[Cell]) -> list[LogitAttribution]:
+def logit_attributions(trace: Trace, weights: Weights, cells: Sequence[Cell]) -> list[LogitAttribution]:
     """Return the logit attributions of several `cells`, in fewer products than one by one.
 
     Raise ValueError for an imported translator with a tanh between contexts and logits, whose logits do not split.
@@ -163,32 +158,55 @@ def logit_attributions(trace: Trace | Seq2SeqTrace, weights: Weights, cells: Seq
     for step, piece in cells:
         if not (0 <= step < len(trace.target_pieces) and (piece is None or 0 <= piece < vocabulary)):
             raise IndexError(f"there is no step {step} or no piece {piece}")
+    if not trace.linear:
+        raise ValueError("a tanh or a GRU stands between the contexts of this model and its logits")
     if not cells:
         return []
-    if isinstance(trace, Seq2SeqTrace):
-        return _linear(trace, weights, cells)
     steps, pieces = [step for step, _ in cells], [piece for _, piece in cells]
-    output, output_bias = _output_rows(weights, pieces)
-    once, places = np.unique(steps, return_inverse=True)
-    parts = readout(trace, weights, once.tolist())
-    # The logit's weights at the winning units, 0 at the losing ones: (cells, 2l).
-    won = np.zeros((len(cells), parts.bias.size))
-    np.put_along_axis(won, parts.winners[places], output, axis=1)
-    bias = won @ parts.bias + output_bias
-    by_state = np.einsum("cu,cu->c", won, parts.state[places])
-    by_word = np.einsum("cu,cu->c", won, parts.previous_word[places])
+    rows, bias = _output_rows(weights, pieces)
+    state_rows, context_rows, word_rows, words, inner_bias = _input_rows(trace, weights, steps, rows)
+    states = trace.states if trace.reads_new_state else trace.previous_states
+    by_state = np.einsum("cu,cu->c", state_rows, _float64(states[steps]))
+    by_word = np.einsum("cu,cu->c", word_rows, words)
     annotations = _float64(trace.annotations)[:, : trace.contexts.shape[1]]
-    by_annotation = won @ _float64(weights["decoder.readout_context.weight"]) @ annotations.T
-    source = _float64(trace.alignment[steps]) * by_annotation
+    source = _float64(trace.alignment[steps]) * (context_rows @ annotations.T)
+    bias = bias + inner_bias
     return [
         LogitAttribution(step, piece, float(bias[k]), float(by_state[k]), float(by_word[k]), source[k])
         for k, (step, piece) in enumerate(cells)
     ]
 
 
-def centred_attributions(
-    trace: Trace | Seq2SeqTrace, weights: Weights, cells: Sequence[tuple[int, int]]
-) -> list[LogitAttribution]:
+def _input_rows(
+    trace: Trace, weights: Weights, steps: Sequence[int], rows: Array
+) -> tuple[Array, Array, Array, Array, Array]:
+    """Return the weights of a logit at each cell's state, context and word, the words' vectors, and the inner bias.
+
+    From the rows of W_o, (cells, l), at the 0-based `steps` of the cells: (cells, n), (cells, c), (cells, m),
+    (cells, m) and (cells,). Where the readout has no word, m is 0.
+    """
+    bias = np.zeros(len(rows))
+    if trace.has_maxout:
+        once, places = np.unique(steps, return_inverse=True)
+        parts = readout(trace, weights, once.tolist())
+        # The logit's weights at the winning units, 0 at the losing ones: (cells, 2l).
+        won = np.zeros((len(rows), parts.bias.size))
+        np.put_along_axis(won, parts.winners[places], rows, axis=1)
+        state, context, word = (
+            won @ _float64(weights[f"decoder.readout_{name}.weight"]) for name in ("state", "context", "word")
+        )
+        words = weights["decoder.embedding.weight"][[trace.previous_ids[step] for step in steps]]
+        return state, context, word, _float64(words), won @ parts.bias
+    if trace.form["readout"] == "affine":
+        bias = rows @ _float64(weights["decoder.readout.bias"])
+        rows = rows @ _float64(weights["decoder.readout.weight"])
+    n, context_size = trace.states.shape[1], trace.contexts.shape[1]
+    state, context, word = np.split(rows, [n, n + context_size], axis=1)
+    words = trace.readouts[steps, n + context_size :] if trace.form["readout"] == "joined" else word
+    return state, context, word, _float64(words), bias
+
+
+def centred_attributions(trace: Trace, weights: Weights, cells: Sequence[tuple[int, int]]) -> list[LogitAttribution]:
     """Return the logit attributions of several `cells`, each minus that of the mean logit at its step."""
     found = logit_attributions(trace, weights, [*cells, *((step, None) for step, _ in cells)])
     return [own - mean for own, mean in zip(found[: len(cells)], found[len(cells) :], strict=True)]
@@ -203,26 +221,6 @@ def _output_rows(weights: Weights, pieces: Sequence[int | None]) -> tuple[Array,
         average = [piece is None for piece in pieces]
         own_rows[average], own_bias[average] = rows.mean(axis=0, dtype=np.float64), bias.mean(dtype=np.float64)
     return own_rows, own_bias
-
-
-def _linear(trace: Seq2SeqTrace, weights: Weights, cells: Sequence[Cell]) -> list[LogitAttribution]:
-    """Return the logit attributions of a readout that is linear in state, context and previous word."""
-    if not trace.linear:
-        raise ValueError("a tanh or a GRU stands between the contexts of this model and its logits")
-    steps, pieces = [step for step, _ in cells], [piece for _, piece in cells]
-    n, context_size = trace.states.shape[1], trace.contexts.shape[1]
-    (rows, bias), readouts = _output_rows(weights, pieces), _float64(trace.readouts[steps])
-    if trace.config["readout"] == "affine":
-        bias = bias + rows @ _float64(weights["decoder.readout.bias"])
-        rows = rows @ _float64(weights["decoder.readout.weight"])
-    state, context, word = np.split(rows, [n, n + context_size], axis=1)
-    by_state = np.einsum("cu,cu->c", state, _float64(trace.states[steps]))
-    by_word = np.einsum("cu,cu->c", word, readouts[:, readouts.shape[1] - word.shape[1] :])
-    source = _float64(trace.alignment[steps]) * (context @ _float64(trace.annotations).T)
-    return [
-        LogitAttribution(step, piece, float(bias[k]), float(by_state[k]), float(by_word[k]), source[k])
-        for k, (step, piece) in enumerate(cells)
-    ]
 
 
 def _float64(values: NDArray[Any]) -> Array:
@@ -249,9 +247,7 @@ def logit_attribution_title(name: str, foil: str | None = None) -> str:
     return f"{shorten(name, 9)} − {shorten(foil, 9)}"
 
 
-def logit_attribution_sentence(
-    trace: Trace | Seq2SeqTrace, entries: LogitAttribution, name: str, foil: str | None
-) -> str:
+def logit_attribution_sentence(trace: Trace, entries: LogitAttribution, name: str, foil: str | None) -> str:
     """Return the logit attribution in words; `name` and `foil` are piece and foil."""
     state_name = gettext("the new state s_i") if trace.reads_new_state else gettext("the state")
     attends = trace.attends
@@ -328,3 +324,11 @@ def idle_sources(entries: LogitAttribution, alpha: np.ndarray[Any, Any]) -> list
     total = abs(entries.bias) + abs(entries.state) + abs(entries.previous_word) + float(np.abs(entries.source).sum())
     small = np.abs(entries.source) < LITTLE_EFFECT * total
     return [int(j) for j in np.flatnonzero((alpha >= MUCH_WEIGHT) & small)]
+
+
+def no_logit_attribution_reason() -> str:
+    """Return why a logit does not split into parts in a model with a tanh or a cell before its output layer."""
+    return gettext(
+        "This model has no logit attribution, because a logit does not split into one part per input. A tanh or a GRU "
+        "lies between the context vector and the logit."
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from attnviz.trace import FloatArray, TransformerTrace
 from attnviz.trace.aligned import AttentionMatrix
 
 
@@ -59,3 +60,18 @@ def attended_words(trace: AttentionMatrix) -> NDArray[np.intp]:
     uniform = np.array([all(is_uniform(trace, step) for step in group) for group in words.target_groups], dtype=bool)
     strongest: NDArray[np.intp] = words.alignment.argmax(axis=1)
     return np.where(uniform | ~words.alignment.any(axis=1), -1, strongest)
+
+
+def word_weights_of_heads(trace: TransformerTrace, step: int) -> FloatArray:
+    """Return the attention of each cross-attention head to each source word at 0-based `step`, (L, H, source words).
+
+    Weights of a word's pieces are summed; rows sum to 1.
+    """
+    weights = trace.cross_alignment[:, :, step]
+    return np.stack([weights[..., list(group)].sum(axis=-1) for group in trace.words().source_groups], axis=-1)
+
+
+def strongest_words(trace: TransformerTrace, step: int) -> NDArray[np.intp]:
+    """Return the 0-based source word with the most attention of each head at 0-based `step`, (L, H)."""
+    words: NDArray[np.intp] = word_weights_of_heads(trace, step).argmax(axis=-1)
+    return words

@@ -334,16 +334,3 @@ def missing_model_reason(trace: Trace) -> str:
         "Vectors can only be compared within the same model. “{model}” is missing: put it in the folder of models.",
         model=trace.model,
     )
-
-
-def no_vectors_reason(*, imported: bool) -> str:
-    """Return why a transformer has no such vectors, or why there are none of an `imported` translator."""
-    if imported:
-        return gettext(
-            "Nearest neighbours are available only for translators trained with attnviz. This model was imported from "
-            "another program."
-        )
-    return gettext(
-        "This model is a transformer. A transformer has no state and no single context vector per step, so there are "
-        "no nearest neighbours to find."
-    )

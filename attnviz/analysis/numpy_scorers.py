@@ -47,8 +47,9 @@ class Scorer(ABC):
         return annotation
 
     def keys(self, decoder: Decoder, annotations: Array) -> Array:
-        """Return U_a h_j, or P h_j: (Tx, 2n) to (Tx, n')."""
-        return annotations @ decoder["attention.key.weight"].T
+        """Return U_a h_j, or P h_j, plus the bias b_a of some imported translators: (Tx, 2n) to (Tx, n')."""
+        keys: Array = annotations @ decoder["attention.key.weight"].T + decoder.get("attention.key.bias", 0.0)
+        return keys
 
     @abstractmethod
     def query(self, decoder: Decoder, state: Array) -> Array:

@@ -290,7 +290,7 @@ def posterior_equation(trace: Trace, theme: ThemeName = "light") -> Equation:
         r"&= \frac{⟦prior⟧ \cdot ⟦likelihood⟧}{⟦products⟧}",
         r"&= ⟦posterior⟧",
     )
-    current = trace.config["readout_state"] == "current"
+    current = trace.reads_new_state
     state_note = (
         gettext("In this model, the annotation also acts through the new state, which the output is computed from.")
         if current

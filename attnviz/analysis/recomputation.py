@@ -1,8 +1,22 @@
-"""Recompute RNNsearch and its posterior attention for one sentence in NumPy float64, for verification.
+"""Recompute a recurrent translator, and posterior attention, for one sentence in NumPy float64, for verification.
 
-Written from the equations, without code of `attnviz.network`, `analysis.likelihood` or `analysis.posterior`. The GRU is
-torch.nn.GRU's: the reset gate acts after the recurrent product, and z keeps the old state. `load_weights` and the
-functions that other recomputations share are here too.
+Written from the equations, without code of `attnviz.network`, `analysis.likelihood` or `analysis.posterior`. The form
+of the translator (`imported_families.form_of`) decides on the order of a step by its `query`:
+
+    previous:  e_ij from s_{i-1}, then s_i = RNN(x_i, s_{i-1}), x_i = [E y_{i-1} ; c_i] or max(0, W_x of that + b_x)
+    joined:    as previous, but e_ij from [E y_{i-1} ; s_{i-1} ; 1]
+    new:       s_i = RNN([E y_{i-1} ; t_{i-1}], s_{i-1}) with t_0 = 0, or RNN(E y_{i-1}, s_{i-1}), then e_ij from s_i
+
+and for the querying state s, with the kinds of attention in `analysis.numpy_scorers`:
+
+    e_ij = v . tanh(W_a s + U_a h_j + b_a), s . U_a h_j, s . h_j, or s . w_j for each position j
+    alpha_i = softmax(e_i),  c_i = sum_j alpha_ij h_j
+    t_i = maxout(U_o s + V_o E y_{i-1} + C_o c_i + b) with s = s_{i-1} or s_i,
+          [s_i ; c_i ; E y_{i-1}], W_t [s_i ; c_i] + b_t, tanh of that, or s_i
+    o_i = W_o t_i + b_o
+
+`network.Seq2SeqConfig` lists the forms of the first state s_0. `load_weights` and the functions that other
+recomputations share are here too.
 
 Symbols and sizes are those of `trace.trace`.
 """
@@ -11,16 +25,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from attnviz import model_folder
+from attnviz.analysis.cells import CellOutput, RNNOutput, cell_output, names, rnn_output
 from attnviz.analysis.numpy_scorers import scorer_of
-from attnviz.text import BOS
+from attnviz.imported_families import form_of
+from attnviz.text import BOS, PAD
 from attnviz.trace.interventions import (
     AttentionIntervention,
     ExcludePosition,
@@ -34,28 +49,31 @@ from attnviz.trace.interventions import (
 Array = NDArray[np.float64]
 Weights = Mapping[str, NDArray[Any]]
 
+_NAMES = {
+    "encoder.gru.": "encoder.rnn.",
+    "decoder.initial.": "decoder.bridge.",
+    "decoder.query.": "decoder.attention.query.",
+    "decoder.key.": "decoder.attention.key.",
+    "decoder.place.": "decoder.attention.place.",
+    "decoder.score": "decoder.attention.score",
+    **{f"decoder.gru.{name.removesuffix('_l0')}": f"decoder.rnn.{name}" for name in names(0)},
+}
+"""Beginnings of names of weights that differ between RNNsearch and imported translators, and those used here."""
+_PER_LAYER = ("layers", "projected", "rectified")
+"""First states that begin each decoder layer with the last states of the encoder's layers."""
 
-@dataclass(frozen=True, eq=False)
-class Recomputation:
-    """Quantities of a translation in float64, with names and shapes of `trace.trace`."""
 
-    annotations: Array
-    initial_state: Array
-    keys: Array
-    queries: Array
-    features: Array
-    energies: Array
-    alignment: Array
-    entropy: Array
-    coverage: Array
-    contexts: Array
+class RecurrentState(NamedTuple):
+    """State of the decoder between steps."""
+
     states: Array
-    update_gates: Array
-    reset_gates: Array
-    candidates: Array
-    readouts: Array
-    logits: Array
-    probabilities: Array
+    """s_i in every layer, (L, n)."""
+    memories: Array
+    """Cell states, (L, n), or (0, n) for GRUs."""
+    readout: Array
+    """t_i, (l,)."""
+    alignment: Array
+    """alpha_i, (Tx,); 0 before the first step."""
 
 
 def load_weights(folder: str | Path) -> dict[str, NDArray[Any]]:
@@ -69,172 +87,263 @@ def recompute(
     source_ids: Sequence[int],
     target_ids: Sequence[int],
     interventions: Sequence[Intervention] = (),
-) -> Recomputation:
-    """Compute every quantity of the translation of `source_ids` into `target_ids`, both with `</s>`.
+) -> dict[str, Array]:
+    """Compute every quantity of the translation of `source_ids` into `target_ids`, both with `</s>`, by name.
 
-    `interventions` on the attention apply as in the trace. `weights` maps parameter names to arrays; `attention` and
-    `readout_state` of `config` are used.
+    `interventions` on the attention apply as in the trace. `weights` maps parameter names to arrays.
     """
-    exact = {name: np.asarray(value, dtype=np.float64) for name, value in weights.items()}
-    encoder, decoder = submodule_weights(exact, "encoder."), submodule_weights(exact, "decoder.")
-    annotations = encode(encoder, source_ids)
-    n = annotations.shape[1] // 2
-    initial = np.tanh(decoder["initial.weight"] @ annotations[0, n:] + decoder["initial.bias"])
-    keys = scorer_of(config).keys(decoder, annotations)
-    steps: dict[str, list[Array]] = {}
-    state, previous_alignment = initial, np.zeros(len(annotations))
+    network = RecurrentEquations(weights, config)
+    encoded = network.encode(source_ids)
+    first, keys = network.start(encoded), network.keys(encoded.annotations)
+    state, steps = first, list[dict[str, Array]]()
     for i, previous_id in enumerate((BOS, *target_ids[:-1])):
-        word = decoder["embedding.weight"][previous_id]
-        step = decode_step(
-            decoder, config, annotations, keys, state, word, previous_alignment, interventions_at(interventions, i)
+        changes = interventions_at(interventions, i)
+        step, state = network.step(encoded.annotations, keys, state, previous_id, changes)
+        logits = network.logits(step["readouts"])
+        steps.append(
+            step | {"logits": logits, "probabilities": softmax(logits), "entropy": entropy_of(step["alignment"])}
         )
-        state, previous_alignment = step["states"], step["alignment"]
-        for name, value in step.items():
-            steps.setdefault(name, []).append(value)
-    by_step = {name: np.stack(rows) for name, rows in steps.items()}
-    by_step["coverage"] = by_step["alignment"].sum(axis=0)
-    return Recomputation(annotations=annotations, initial_state=initial, keys=keys, **by_step)
-
-
-def encode(encoder: Weights, source_ids: Sequence[int]) -> Array:
-    """Return h_j = [forward h_j ; backward h_j], (Tx, 2n)."""
-    words = encoder["embedding.weight"][list(source_ids)]
-    forward, backward = submodule_weights(encoder, "gru."), {}
-    for name in ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0"):
-        backward[name] = forward[f"{name}_reverse"]
-    return np.concatenate([_run_gru(forward, words), _run_gru(backward, words[::-1])[::-1]], axis=1)
-
-
-def decode_step(
-    decoder: Weights,
-    config: Mapping[str, Any],
-    annotations: Array,
-    keys: Array,
-    state: Array,
-    word: Array,
-    previous_alignment: Array,
-    interventions: Sequence[AttentionIntervention] = (),
-) -> dict[str, Array]:
-    """Return one step of the decoder, named as in `trace.trace`.
-
-    It is computed from annotations (Tx, 2n), keys (Tx, n'), s_{i-1} (n,), E y_{i-1} (m,) and alpha_{i-1} (Tx,), the
-    `previous_alignment`, which is 0 before the first step. `decoder` holds the decoder's weights, named without
-    "decoder."; `interventions` are those of this step.
-    """
-    attention = attend(decoder, config, keys, state, previous_alignment, interventions)
-    return attention | decode_with_alignment(decoder, config, annotations, attention["alignment"], state, word)
-
-
-def decode_with_alignment(
-    decoder: Weights, config: Mapping[str, Any], annotations: Array, alignment: Array, state: Array, word: Array
-) -> dict[str, Array]:
-    """Return the remainder of a step, given its alignment (Tx,); other arguments as for `decode_step`."""
-    context = alignment @ annotations[:, : scorer_of(config).context_size(annotations.shape[1])]
-    rest = decode_from_context(decoder, config, context, state, word)
-    return {"entropy": _entropy(alignment), "contexts": context} | rest
-
-
-def decode_from_context(
-    decoder: Weights, config: Mapping[str, Any], context: Array, state: Array, word: Array
-) -> dict[str, Array]:
-    """Return the rest of a step from its context (..., c), or from several contexts, named as by `decode_step`."""
-    following, reset, update, candidate = gru_step(decoder, context, state, word)
-    readout = maxout(maxout_input(decoder, context, following if config["readout_state"] == "current" else state, word))
-    logits = readout @ decoder["output.weight"].T + decoder["output.bias"]
-    return {
-        "states": following,
-        "reset_gates": reset,
-        "update_gates": update,
-        "candidates": candidate,
-        "readouts": readout,
-        "logits": logits,
-        "probabilities": softmax(logits),
+    by_step = {name: np.stack([step[name] for step in steps]) for name in steps[0]}
+    return by_step | {
+        "annotations": encoded.annotations,
+        "initial_states": first.states,
+        "initial_memories": first.memories,
+        "keys": keys,
+        "coverage": by_step["alignment"].sum(axis=0),
     }
 
 
-def gru_step(decoder: Weights, context: Array, state: Array, word: Array) -> tuple[Array, Array, Array, Array]:
-    """Return s_i, r_i, z_i and the candidate, (..., n) each, from contexts (..., c), s_{i-1} (n,), E y_{i-1} (m,)."""
-    words = np.broadcast_to(word, (*context.shape[:-1], len(word)))
-    return _gru(
-        decoder["gru.weight_ih"],
-        decoder["gru.weight_hh"],
-        decoder["gru.bias_ih"],
-        decoder["gru.bias_hh"],
-        np.concatenate([words, context], axis=-1),
-        state,
-    )
+class RecurrentEquations:
+    """The equations of a recurrent translator, with its weights in float64 by one set of names."""
 
+    def __init__(self, weights: Weights, config: Mapping[str, Any]) -> None:
+        """Take the weights by parameter name, and the config of the model."""
+        self.form, self.scorer = form_of(config), scorer_of(config)
+        self.weights = {_name(name): value for name, value in weights.items()}
+        for name, value in self.weights.items():
+            if not name.endswith("embedding.weight"):  # a step reads one row of these
+                self.weights[name] = _float64(value)
+        self.decoder = submodule_weights(self.weights, "decoder.")
 
-def maxout_input(decoder: Weights, context: Array, state: Array, word: Array) -> Array:
-    """Return t~_i = U_o s + V_o E y_{i-1} + C_o c + b, (..., 2l), from contexts (..., c) and the state s (..., n)."""
-    result: Array = (
-        state @ decoder["readout_state.weight"].T
-        + decoder["readout_state.bias"]
-        + decoder["readout_word.weight"] @ word
-        + context @ decoder["readout_context.weight"].T
-    )
-    return result
+    def encode(self, source_ids: Sequence[int]) -> RNNOutput:
+        """Return h_j, (Tx, 2m), and the last states of all layers, after padding where the encoder reads it."""
+        read = [*source_ids, *[PAD] * (int(self.form["source_length"]) - len(source_ids))]
+        if self.form["attends_padding"]:
+            read = read[: max(len(read) - read.count(PAD), 1)]
+        words = _float64(self.weights["encoder.embedding.weight"][read])
+        words = words * np.sqrt(words.shape[1]) if self.form["source_scaled"] else words
+        rnn = submodule_weights(self.weights, "encoder.rnn.")
+        output = rnn_output(rnn, words, int(self.form["encoder_layers"]), int(self.form["directions"]))
+        empty = np.zeros((max(len(source_ids) - len(read), 0), output.annotations.shape[1]))  # of padding
+        return output._replace(annotations=np.concatenate([output.annotations, empty])[: len(source_ids)])
 
+    def start(self, encoded: RNNOutput) -> RecurrentState:
+        """Return the state before the first step: s_0 of all layers, with the cell states of an LSTM, and t_0 = 0."""
+        first, lstm = self.form["first_state"], self.form["cell"] == "lstm"
+        n = self.decoder["rnn.weight_hh_l0"].shape[1]
+        if first in _PER_LAYER:
+            states, memories = encoded.states, encoded.memories
+            if first != "layers":
+                states = self._bridged("bridge", states, rectified=first == "rectified")
+            if first != "layers" and lstm:
+                memories = self._bridged("memory_bridge", memories, rectified=first == "rectified")
+        else:
+            ends = encoded.states[-1]  # [forward h_Tx ; backward h_1]
+            state = np.zeros(n) if first == "zero" else ends[:n]
+            if first in ("bridge", "backward"):
+                ends = ends[len(ends) // 2 :] if first == "backward" else ends
+                state = np.tanh(self.decoder["bridge.weight"] @ ends + self.decoder["bridge.bias"])
+            states = memories = np.repeat(state[None], int(self.form["layers"]), axis=0)
+        return RecurrentState(states, memories if lstm else states[:0], np.zeros(n), np.zeros(len(encoded.annotations)))
 
-def attend(
-    decoder: Weights,
-    config: Mapping[str, Any],
-    keys: Array,
-    state: Array,
-    previous_alignment: Array,
-    interventions: Sequence[AttentionIntervention] = (),
-) -> dict[str, Array]:
-    """Return query (n',), features (Tx, r), energies (Tx,) and alignment (Tx,) of one step, as in `trace.trace`.
+    def _bridged(self, name: str, ends: Array, *, rectified: bool) -> Array:
+        """Return W h + b of each layer's last states (L, 2m), or max(0, W s + b) of L m numbers of all, (L, n)."""
+        matrix, bias = self.decoder[f"{name}.weight"], self.decoder[f"{name}.bias"]
+        if not rectified:
+            projected: Array = ends @ matrix.T + bias
+            return projected
+        halves = ends.reshape(-1, matrix.shape[1])
+        rectified_states: Array = np.maximum(halves @ matrix.T + bias, 0).reshape(ends.shape)
+        return rectified_states
 
-    They are computed from keys (Tx, n'), s_{i-1} (n,) and alpha_{i-1} (Tx,). The energies are those without the
-    `interventions`. Other arguments as for `decode_step`.
-    """
-    scorer = scorer_of(config)
-    query, features = scorer.query(decoder, state), scorer.features(decoder, previous_alignment)
-    energies = scorer.energies(decoder, query, keys, features)
-    alignment = softmax(changed_energies(energies, interventions))
-    return {"queries": query, "features": features, "energies": energies, "alignment": alignment}
+    def keys(self, annotations: Array) -> Array:
+        """Return the keys, (Tx, n'), from annotations (Tx, 2m)."""
+        keys: Array = self.scorer.keys(self.decoder, annotations)
+        return keys
 
+    def word(self, piece_id: int) -> Array:
+        """Return E y, (embedding size,), scaled as by the config."""
+        word = _float64(self.decoder["embedding.weight"][piece_id])
+        return word * np.sqrt(len(word)) if self.form["target_scaled"] else word
 
-def _run_gru(weights: Weights, inputs: Array) -> Array:
-    """Return the states (T, n) of a GRU over `inputs` (T, m), starting from 0."""
-    state = np.zeros(weights["weight_hh_l0"].shape[1])
-    states = []
-    for vector in inputs:
-        state, *_ = _gru(
-            weights["weight_ih_l0"],
-            weights["weight_hh_l0"],
-            weights["bias_ih_l0"],
-            weights["bias_hh_l0"],
-            vector,
-            state,
+    def step(
+        self,
+        annotations: Array,
+        keys: Array,
+        before: RecurrentState,
+        previous_id: int,
+        interventions: Sequence[AttentionIntervention] = (),
+        energies: Array | None = None,
+    ) -> tuple[dict[str, Array], RecurrentState]:
+        """Return one step, named as in `trace.trace`, and the decoder's state after it.
+
+        From annotations (Tx, 2m), keys (Tx, n'), the state `before`, the id of y_{i-1} and the step's `interventions`.
+        Recorded `energies` (Tx,) take the place of those of a scorer without NumPy class.
+        """
+        word = self.word(previous_id)
+        arrays = dict[str, Array]()
+        if self.form["query"] != "new":
+            arrays |= self.attend(annotations, keys, before.states[-1], word, before.alignment, interventions, energies)
+            inputs = self.inputs(word, arrays["contexts"])
+        else:
+            inputs = np.concatenate([word, before.readout]) if self.form["input_feeding"] else word
+        layers = self.layers(inputs, before)
+        state = layers[-1].state
+        if self.form["query"] == "new":
+            arrays |= self.attend(annotations, keys, state, word, before.alignment, interventions, energies)
+        arrays["gates"] = np.stack([layer.gates for layer in layers])
+        arrays["layer_states"] = np.stack([layer.state for layer in layers])
+        lstm = len(before.memories) > 0
+        arrays["memories"] = np.stack([layer.memory for layer in layers]) if lstm else before.memories
+        arrays["readouts"] = self.readout(arrays["contexts"], before.states[-1], state, word)
+        return arrays, RecurrentState(
+            arrays["layer_states"], arrays["memories"], arrays["readouts"], arrays["alignment"]
         )
-        states.append(state)
-    return np.stack(states)
+
+    def attend(
+        self,
+        annotations: Array,
+        keys: Array,
+        state: Array,
+        word: Array,
+        previous_alignment: Array,
+        interventions: Sequence[AttentionIntervention] = (),
+        energies: Array | None = None,
+    ) -> dict[str, Array]:
+        """Return query (n',), features (Tx, r), energies (Tx,), alignment (Tx,) and context (c,) of one step.
+
+        The query is that of the `state` (n,), and by config of the `word` E y_{i-1}. The energies are those without the
+        `interventions`; where some are given, neither they nor query and features are returned.
+        """
+        arrays = dict[str, Array]()
+        if energies is None:
+            query = self.scorer.query(self.decoder, state)
+            if self.form["query"] == "joined":
+                query = np.concatenate([word, state, [1.0]])
+            features = self.scorer.features(self.decoder, previous_alignment)
+            energies = self.scorer.energies(self.decoder, query, keys, features)
+            arrays = {"queries": query, "features": features, "energies": energies}
+        alignment = softmax(changed_energies(energies, interventions))
+        context = alignment @ annotations[:, : self.scorer.context_size(annotations.shape[1])]
+        return arrays | {"alignment": alignment, "contexts": context}
+
+    def inputs(self, word: Array, contexts: Array) -> Array:
+        """Return x_i, (..., input size), from E y_{i-1} (m,) and contexts (..., c), where the query is s_{i-1}."""
+        words = np.broadcast_to(word, (*contexts.shape[:-1], len(word)))
+        inputs = np.concatenate([words, contexts], axis=-1)
+        if self.form["combined"]:
+            inputs = np.maximum(inputs @ self.decoder["combine.weight"].T + self.decoder["combine.bias"], 0)
+        return inputs
+
+    def layers(self, inputs: Array, before: RecurrentState) -> list[CellOutput]:
+        """Return the output of every layer of the decoder, from x_i (..., input size)."""
+        layers = list[CellOutput]()
+        memories = before.memories if len(before.memories) else before.states
+        for layer, (state, memory) in enumerate(zip(before.states, memories, strict=True)):
+            cell = [self.decoder[f"rnn.{name}"] for name in names(layer)]
+            layers.append(cell_output(cell, inputs, state, memory))
+            inputs = layers[-1].state
+        return layers
+
+    def readout(self, contexts: Array, before: Array, state: Array, word: Array) -> Array:
+        """Return t_i, (..., l), from contexts (..., c), s_{i-1} (n,), s_i (..., n) and E y_{i-1} (m,)."""
+        if self.form["readout"] == "maxout":
+            current = self.form["readout_state"] == "current"
+            return maxout(self.maxout_input(contexts, state if current else before, word))
+        if self.form["readout"] == "joined":
+            return np.concatenate([state, contexts, word])
+        if self.form["readout"] == "state":
+            return state
+        joined = np.concatenate([state, contexts])
+        affine: Array = self.decoder["readout.weight"] @ joined + self.decoder["readout.bias"]
+        return np.tanh(affine) if self.form["readout"] == "tanh" else affine
+
+    def maxout_input(self, contexts: Array, state: Array, word: Array) -> Array:
+        """Return t~_i = U_o s + V_o E y_{i-1} + C_o c_i + b, (..., 2l), from the state s (..., n) that is read."""
+        result: Array = (
+            state @ self.decoder["readout_state.weight"].T
+            + self.decoder["readout_state.bias"]
+            + self.decoder["readout_word.weight"] @ word
+            + contexts @ self.decoder["readout_context.weight"].T
+        )
+        return result
+
+    def logits(self, readouts: Array) -> Array:
+        """Return o_i = W_o t_i + b_o: (..., l) to (..., K)."""
+        logits: Array = readouts @ self.decoder["output.weight"].T + self.decoder["output.bias"]
+        return logits
+
+    def maxout_inputs_of(self, contexts: Array, before: RecurrentState, word: Array) -> Array:
+        """Return t~_i, (..., 2l), of RNNsearch with other contexts (..., c) in a step after the state `before`."""
+        state = before.states[-1]
+        if self.form["readout_state"] == "current":
+            state = self.layers(self.inputs(word, contexts), before)[-1].state
+        return self.maxout_input(contexts, state, word)
+
+    def log_likelihood(self, annotations: Array, before: RecurrentState, word: Array, piece: int) -> Array:
+        """Return log p(y_i = piece | s_{i-1}, y_{i-1}, c = h_j), (Tx,): the step with each annotation as its context.
+
+        From annotations (Tx, 2m), the state `before` and E y_{i-1} (m,).
+        """
+        return log_softmax(self.logits(maxout(self.maxout_inputs_of(annotations, before, word))))[:, piece]
+
+    def heatmap_posterior(
+        self,
+        annotations: Array,
+        states: Sequence[RecurrentState],
+        words: Sequence[Array],
+        pieces: Sequence[int],
+        alignment: Array,
+    ) -> Array:
+        """Return the posterior attention of the heatmap, (Ty, Tx).
+
+        It is (alpha p)^(3/4) exp(fit / 4), normalised over each row, divided by the square root of its column's sum,
+        and normalised again. From the state before each step, E y_{i-1} (m,), y_i and alpha (Ty, Tx).
+        """
+        scores, mean = np.empty(alignment.shape), self.decoder["output.weight"].mean(axis=0)
+        for i, piece in enumerate(pieces):
+            log_likelihoods = self.log_likelihood(annotations, states[i], words[i], piece)
+            output_row = self.decoder["output.weight"][piece] - mean
+            fit = self._terms_of_winners(annotations, states[i], words[i], alignment[i]) @ output_row
+            with np.errstate(divide="ignore"):
+                scores[i] = 0.75 * (np.log(alignment[i]) + log_likelihoods) + 0.25 * fit
+        columns = softmax(scores).sum(axis=0) + 1e-6
+        return softmax(scores - 0.5 * np.log(columns))
+
+    def _terms_of_winners(self, annotations: Array, before: RecurrentState, word: Array, alignment: Array) -> Array:
+        """Return what each annotation with weight 1 adds to t_i, (Tx, l), through the step's maxout winners."""
+        first = self.maxout_inputs_of(alignment @ annotations, before, word).reshape(-1, 2)
+        wins = np.stack([first[:, 0] >= first[:, 1], first[:, 0] < first[:, 1]], axis=1)
+        added = (annotations @ self.decoder["readout_context.weight"].T).reshape(len(annotations), -1, 2)
+        through: Array = (added * wins).sum(axis=2)
+        return through
 
 
-def _gru(
-    weight_ih: Array, weight_hh: Array, bias_ih: Array, bias_hh: Array, inputs: Array, state: Array
-) -> tuple[Array, Array, Array, Array]:
-    """Return s' = (1 - z) * candidate + z * s, then r, z and the candidate, each (..., n).
+def _name(name: str) -> str:
+    """Return the name by which this module knows a weight."""
+    for beginning, known in _NAMES.items():
+        if name.startswith(beginning):
+            return known + name.removeprefix(beginning)
+    return name
 
-    `inputs` have shape (..., m); `state` is s, (n,).
-    """
-    x_r, x_z, x_n = np.split(inputs @ weight_ih.T + bias_ih, 3, axis=-1)
-    u_r, u_z, u_n = np.split(weight_hh @ state + bias_hh, 3)
-    reset, update = _sigmoid(x_r + u_r), _sigmoid(x_z + u_z)
-    candidate = np.tanh(x_n + reset * u_n)
-    return (1 - update) * candidate + update * state, reset, update, candidate
+
+def _float64(values: NDArray[Any]) -> Array:
+    return np.asarray(values, dtype=np.float64)
 
 
 def maxout(pairs: Array) -> Array:
     """Return the larger of each pair of neighbours: (..., 2l) to (..., l)."""
     return np.maximum(pairs[..., 0::2], pairs[..., 1::2])
-
-
-def _sigmoid(values: Array) -> Array:
-    # Unlike 1 / (1 + exp(-x)), tanh never overflows.
-    return 0.5 * (1 + np.tanh(0.5 * values))
 
 
 def softmax(energies: Array) -> Array:
@@ -251,7 +360,7 @@ def log_softmax(logits: Array) -> Array:
     return result
 
 
-def _entropy(alignment: Array) -> Array:
+def entropy_of(alignment: Array) -> Array:
     """Return H = -sum_j alpha_j log2 alpha_j, in bits: (Tx,) to ()."""
     positive = alignment[alignment > 0]
     return np.asarray(-(positive @ np.log(positive)) / np.log(2))
@@ -280,63 +389,7 @@ def changed_energies(energies: Array, interventions: Iterable[AttentionIntervent
     return energies
 
 
-def log_likelihood(
-    decoder: Weights, config: Mapping[str, Any], annotations: Array, state: Array, word: Array, piece: int
-) -> Array:
-    """Return log p(y_i = piece | s_{i-1}, y_{i-1}, c = h_j), (Tx,): the step with each annotation as its context.
-
-    From annotations (Tx, 2n), s_{i-1} (n,) and E y_{i-1} (m,); `decoder` is named as for `decode_step`.
-    """
-    readouts = maxout(
-        maxout_input(decoder, annotations, _readout_state(decoder, config, annotations, state, word), word)
-    )
-    logits = readouts @ decoder["output.weight"].T + decoder["output.bias"]
-    return log_softmax(logits)[:, piece]
-
-
 def bayes(prior: Array, logarithms: Array) -> Array:
     """Return the posterior, (Tx,), of a prior (Tx,) and log likelihoods (Tx,)."""
     with np.errstate(divide="ignore"):
         return softmax(np.log(prior) + logarithms)
-
-
-def heatmap_posterior(
-    decoder: Weights,
-    config: Mapping[str, Any],
-    annotations: Array,
-    states: Array,
-    words: Array,
-    pieces: Sequence[int],
-    alignment: Array,
-) -> Array:
-    """Return the posterior attention of the heatmap, (Ty, Tx).
-
-    It is (alpha p)^(3/4) exp(fit / 4), normalised over each row, divided by the square root of its column's sum, and
-    normalised again. From s_{i-1} (Ty, n), E y_{i-1} (Ty, m), y_i, alpha (Ty, Tx).
-    """
-    scores, mean = np.empty(alignment.shape), decoder["output.weight"].mean(axis=0)
-    for i, piece in enumerate(pieces):
-        log_likelihoods = log_likelihood(decoder, config, annotations, states[i], words[i], piece)
-        output_row = decoder["output.weight"][piece] - mean
-        fit = _terms_of_winners(decoder, config, annotations, states[i], words[i], alignment[i]) @ output_row
-        with np.errstate(divide="ignore"):
-            scores[i] = 0.75 * (np.log(alignment[i]) + log_likelihoods) + 0.25 * fit
-    columns = softmax(scores).sum(axis=0) + 1e-6
-    return softmax(scores - 0.5 * np.log(columns))
-
-
-def _terms_of_winners(
-    decoder: Weights, config: Mapping[str, Any], annotations: Array, state: Array, word: Array, prior: Array
-) -> Array:
-    """Return what each annotation with weight 1 adds to t_i, (Tx, l), through the step's maxout winners."""
-    context = prior @ annotations
-    first = maxout_input(decoder, context, _readout_state(decoder, config, context, state, word), word).reshape(-1, 2)
-    wins = np.stack([first[:, 0] >= first[:, 1], first[:, 0] < first[:, 1]], axis=1)
-    added = (annotations @ decoder["readout_context.weight"].T).reshape(len(annotations), -1, 2)
-    through: Array = (added * wins).sum(axis=2)
-    return through
-
-
-def _readout_state(decoder: Weights, config: Mapping[str, Any], context: Array, state: Array, word: Array) -> Array:
-    """Return the state that the readout uses: s_{i-1}, (n,), or by config the s_i of each context, (..., n)."""
-    return gru_step(decoder, context, state, word)[0] if config["readout_state"] == "current" else state

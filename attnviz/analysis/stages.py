@@ -1,17 +1,19 @@
-"""The stages of a decoder step in words: a sentence and an outcome for each, from energies to the written word.
+"""The declarations of the stages of a decoder step, and their texts for recurrent translators.
 
-The stages are those of RNNsearch; other architectures reuse some of them.
+A stage has a short sentence in everyday words, for the level *Idea*, and a full one with the symbols of the equations.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from attnviz.analysis.energy import texts_of
 from attnviz.analysis.labels import (
+    everyday_name,
     quoted_name,
     subscript,
     word_share_text,
@@ -21,20 +23,23 @@ from attnviz.analysis.numbers import (
     decimal,
     percent,
     shown_difference,
+    thousands,
 )
 from attnviz.analysis.recomputation import softmax
 from attnviz.analysis.what_if_effects import interventions_text
 from attnviz.languages import gettext
 from attnviz.text import join_pieces
-from attnviz.trace import Aligned, Record, Recurrent, Trace
-from attnviz.trace.interventions import ForceWord
+from attnviz.trace import Record, Trace
+from attnviz.trace.aligned import AttentionMatrix
+from attnviz.trace.interventions import ForceWords
+from attnviz.trace.transformer_trace import Head
 
 MOST = 0.9
 """Share of a context vector whose pieces count as most of it."""
 
 
 @dataclass(frozen=True)
-class Stage:
+class StageText:
     """A stage of one step in words. All of it is plain text, which may contain user input."""
 
     number: int
@@ -44,58 +49,39 @@ class Stage:
     """Result of the stage, in a few words."""
 
 
-Narration = dict[int, tuple[Stage, ...]]
+Narration = dict[int, tuple[StageText, ...]]
 """Stages by 0-based step."""
+StageWords = Callable[[Any, int], tuple[str, str]]
+"""Returns the sentence and the outcome of a stage, given a result and a 0-based step."""
 
 
-def stage_titles(trace: Trace) -> dict[int, str]:
-    """Return the names of the stages of a step of `trace`; without attention only the last three."""
-    if not trace.attends:
-        return {
-            3: gettext("A single vector for all steps"),
-            4: gettext("The state moves"),
-            5: gettext("The word is chosen"),
-        }
-    return {
-        1: gettext("Query meets keys"),
-        2: gettext("Softmax"),
-        3: gettext("The context vector is built"),
-        4: gettext("The state moves"),
-        5: gettext("The word is chosen"),
-    }
+@dataclass(frozen=True)
+class Stage:
+    """The declaration of a stage of a step: its name at every level of detail, its texts and its figures."""
+
+    number: int
+    """Number of the stage, which its equation has, too: 1 to 5 from energies to word."""
+    title: Callable[[], str]
+    short: StageWords
+    """Texts in everyday words, for the level *Idea*."""
+    full: StageWords
+    figures: tuple[str, ...]
+    """Names of its figures in `figures.STEP_FIGURES`; each is drawn where it is available."""
+    simple_figures: tuple[str, ...] = ()
+    """Those of the level *Idea*, where they are fewer."""
+
+    def text(self, result: Any, step: int, *, simple: bool = False) -> StageText:
+        """Return the texts of 0-based `step` of `result`; the short ones if `simple`."""
+        words = self.short if simple else self.full
+        return StageText(self.number, self.title(), *words(result, step))
+
+    def figures_at(self, *, simple: bool) -> tuple[str, ...]:
+        """Return the names of its figures, if `simple` those of the level *Idea*."""
+        return self.simple_figures if simple and self.simple_figures else self.figures
 
 
-def narrate(trace: Trace, step: int) -> tuple[Stage, ...]:
-    """Return the stages of 0-based `step` in words: those of `stage_titles`."""
-    functions: dict[int, Callable[[Trace, int], tuple[str, str]]] = {
-        1: energy_stage,
-        2: softmax_stage,
-        3: context_stage if trace.attends else _fixed_context_stage,
-        4: _state_stage,
-        5: _word_stage,
-    }
-    return tuple(Stage(number, title, *functions[number](trace, step)) for number, title in stage_titles(trace).items())
-
-
-def step_sentence(trace: Record, step: int, blank: str) -> str:
-    """Return what happened at 0-based `step`; `blank` names a piece that is only a space."""
-    pieces = (trace.previous_pieces[step], trace.target_pieces[step])
-    before, chosen = (quoted_name(piece) if join_pieces([piece]) else blank for piece in pieces)
-    values = {"before": before, "chosen": chosen, "p": _probability(float(trace.probabilities[step]))}
-    if was_forced(trace, step):
-        return gettext("After {before}, the decoder was forced to write {chosen}, which had probability {p}.", **values)
-    return gettext("After {before}, the decoder wrote {chosen} with probability {p}.", **values)
-
-
-def _probability(p: float) -> str:
-    """Return a probability with three decimal places; 0 and 1 only where exact."""
-    if 0 < p < 0.0005:
-        return gettext("less than {share}", share=decimal(0.001, 3))
-    return gettext("more than {share}", share=decimal(0.999, 3)) if 0.9995 <= p < 1 else decimal(p, 3)
-
-
-def energy_stage(trace: Recurrent, step: int) -> tuple[str, str]:
-    """Return how query and keys make the energies of 0-based `step`, and which key fits best."""
+def _energy(trace: Trace, step: int) -> tuple[str, str]:
+    """Return how query and keys make the energies, and which key fits best."""
     best, count = int(trace.energies[step].argmax()), len(trace.source_pieces)
     name, energy = quoted_name(trace.source_pieces[best]), decimal(float(trace.energies[step, best]))
     values: dict[str, object] = {"count": count, "name": capitalised(name)}
@@ -128,9 +114,20 @@ def energy_stage(trace: Recurrent, step: int) -> tuple[str, str]:
     return sentence, gettext("{name} fits best, e = {energy}", name=name, energy=energy)
 
 
-def softmax_stage(trace: Recurrent, step: int) -> tuple[str, str]:
+def _fit(trace: Trace, step: int) -> tuple[str, str]:
+    best = everyday_name(trace.source_pieces[int(trace.energies[step].argmax())])
+    sentence = gettext(
+        "Before writing, the translator compares its state with each English piece. The longer the bar of a piece, "
+        "the better this piece fits the state. {name} fits the state best.",
+        name=capitalised(best),
+    )
+    return sentence, gettext("{name} fits best", name=capitalised(best))
+
+
+def softmax_texts(result: Record | Head, step: int) -> tuple[str, str]:
     """Return how the energies of 0-based `step` become weights, and which is largest."""
-    order, alpha = weight_order(trace, step), trace.alignment[step]
+    trace = result.displayed
+    order, alpha = weight_order(trace, step)[: trace.visible_key_count(step)], trace.alignment[step]
     best = quoted_name(trace.source_pieces[order[0]])
     if is_uniform(trace, step):
         outcome = gettext("every piece gets {share} of the weight", share=percent(float(alpha[order[0]])))
@@ -163,8 +160,46 @@ def softmax_stage(trace: Recurrent, step: int) -> tuple[str, str]:
     return sentence, outcome
 
 
-def context_stage(trace: Recurrent, step: int) -> tuple[str, str]:
-    """Return the source pieces in the context of 0-based `step`, and how few make up most of it."""
+def _share(trace: Trace, step: int) -> tuple[str, str]:
+    order, alpha = weight_order(trace, step), trace.alignment[step]
+    best, share = everyday_name(trace.source_pieces[order[0]]), percent(float(alpha[order[0]]))
+    if is_uniform(trace, step):
+        sentence = gettext("Every English piece gets the same share of the attention: {share}.", share=share)
+        return sentence, gettext("every piece gets {share}", share=share)
+    outcome = gettext("{name} gets {share}", name=capitalised(best), share=share)
+    if len(order) == 1:
+        return attention_sentence(trace, step), outcome
+    if interventions := interventions_text(trace, step):
+        return gettext(
+            "Changed by hand: {done}. Now {name} gets {share} of the attention.",
+            done=interventions,
+            name=best,
+            share=share,
+        ), outcome
+    if not trace.attends_once:
+        return attention_sentence(trace, step), outcome
+    invitation = gettext("Change a bar (drag it, or press ← → on it) and watch how the translation changes.")
+    return f"{attention_sentence(trace, step)} {invitation}", outcome
+
+
+def attention_sentence(trace: AttentionMatrix, step: int) -> str:
+    """Return how the attention of 0-based `step` is divided among the source pieces."""
+    order, alpha = weight_order(trace, step), trace.alignment[step]
+    if len(order) == 1:
+        return gettext("There is only one piece to look at: it gets all the attention.")
+    names = [everyday_name(trace.source_pieces[j]) for j in order[:2]]
+    return gettext(
+        "The translator’s attention always adds up to 100\u00a0%. A piece that fits better than the others gets a "
+        "much larger share: {name} gets {share}, {next} gets {less}.",
+        name=names[0],
+        share=percent(float(alpha[order[0]])),
+        next=names[1],
+        less=percent(float(alpha[order[1]])),
+    )
+
+
+def _context(trace: Trace, step: int) -> tuple[str, str]:
+    """Return the source pieces in the context vector, and how few make up most of it."""
     parts, outcome = context_shares(trace, step)
     sentence = gettext(
         "Each strip is an annotation multiplied by its weight. The sum of the strips is the context vector {context}, "
@@ -175,20 +210,46 @@ def context_stage(trace: Recurrent, step: int) -> tuple[str, str]:
     return sentence, outcome
 
 
-def context_shares(trace: Aligned, step: int) -> tuple[str, str]:
+def _mixture(trace: Trace, step: int) -> tuple[str, str]:
+    parts, needed, share = largest_parts(trace, step, everyday_name)
+    values = {"units": trace.contexts.shape[1], "parts": parts}
+    if trace.reads_backwards:
+        sentence = gettext(
+            "Each English piece has an annotation: a list of {units} numbers, computed while reading the sentence "
+            "from both ends. The translator mixes the annotations in proportion to its attention: {parts}",
+            **values,
+        )
+    else:
+        sentence = gettext(
+            "Each English piece has an annotation: a list of {units} numbers, computed while reading the sentence up "
+            "to this piece. The translator mixes the annotations in proportion to its attention: {parts}",
+            **values,
+        )
+    if is_uniform(trace, step):
+        return sentence, gettext("{count} pieces in equal parts", count=len(trace.source_pieces))
+    if needed == 1:
+        return sentence, gettext("One piece makes up {share}", share=share)
+    return sentence, gettext("{count} pieces make up {share}", share=share, count=needed)
+
+
+def context_shares(trace: AttentionMatrix, step: int) -> tuple[str, str]:
     """Return the shares of the strongest pieces in the context of 0-based `step`, and how few make up most of it."""
-    order, alpha = weight_order(trace, step), trace.alignment[step]
+    parts, needed, share = largest_parts(trace, step, quoted_name)
+    if needed == 1:
+        return parts, gettext("1 piece gets {share} of the weight", share=share)
+    return parts, gettext("{count} pieces together get {share} of the weight", count=needed, share=share)
+
+
+def largest_parts(trace: AttentionMatrix, step: int, name: Callable[[str], str]) -> tuple[str, int, str]:
+    """Return the largest weights with the `name` of their pieces, how many weights make up MOST, and their sum."""
+    order, alpha = weight_order(trace, step)[: trace.visible_key_count(step)], trace.alignment[step]
     sums = np.cumsum(alpha[order])
-    needed_pieces = min(int(np.searchsorted(sums, MOST)) + 1, len(order))
-    share = percent(min(float(sums[needed_pieces - 1]), 1))
-    parts = [f"{percent(float(alpha[j]))} {quoted_name(trace.source_pieces[j])}" for j in order[:3]]
-    parts_text = ", ".join(parts) + (" …" if len(order) > 3 else ".")
-    if needed_pieces == 1:
-        return parts_text, gettext("1 piece gets {share} of the weight", share=share)
-    return parts_text, gettext("{count} pieces together get {share} of the weight", count=needed_pieces, share=share)
+    needed = min(int(np.searchsorted(sums, MOST)) + 1, len(order))
+    parts = ", ".join(f"{percent(float(alpha[j]))} {name(trace.source_pieces[j])}" for j in order[:3])
+    return parts + (" …" if len(order) > 3 else "."), needed, percent(min(float(sums[needed - 1]), 1))
 
 
-def _fixed_context_stage(trace: Trace, step: int) -> tuple[str, str]:
+def _fixed_vector(trace: Trace, step: int) -> tuple[str, str]:
     sentence = gettext(
         "This model has no attention. The context vector {context} is the same at every step: the encoder’s state "
         "after the last of {count} pieces. The whole sentence must fit into one vector.",
@@ -198,70 +259,216 @@ def _fixed_context_stage(trace: Trace, step: int) -> tuple[str, str]:
     return sentence, gettext("the same vector at every step")
 
 
-def _state_stage(trace: Trace, step: int) -> tuple[str, str]:
-    kept_share = float(trace.update_gates[step].mean())
+def _short_fixed_vector(trace: Trace, step: int) -> tuple[str, str]:  # noqa: ARG001  the same for all steps
+    sentence = gettext(
+        "This translator reads the sentence once and cannot look back at it. One list of {units} numbers must "
+        "hold the whole sentence. Every French word gets the same list.",
+        units=trace.contexts.shape[1],
+    )
+    return sentence, gettext("the same vector at every step")
+
+
+def _state(trace: Trace, step: int) -> tuple[str, str]:
+    kept_share = float(trace.kept_shares[step].mean())
     before, after = trace.previous_states[step], trace.states[step]
     unit = int(np.abs(after - before).argmax())
-    shares = {"kept": percent(kept_share), "new": percent(1 - kept_share)}
-    sentence = gettext(
-        "On average over {count} units, the state keeps {kept} of its old value and takes {new} from the candidate. "
-        "The candidate is made from {piece} and {context}. Unit {unit} of the state changed most, from {before} to "
-        "{after}.",
-        count=len(after),
-        piece=quoted_name(trace.previous_pieces[step]),
-        context=f"c{subscript(step + 1)}",
+    values = {"count": len(after), "kept": percent(kept_share), "from_": _candidate_inputs(trace, step)}
+    if trace.config.get("cell") == "lstm":
+        start = gettext(
+            "On average over {count} units, the forget gate keeps {kept} of the memory. The new part of the memory is "
+            "made from {from_}.",
+            **values,
+        )
+        outcome = gettext("{kept} of the memory kept", kept=values["kept"])
+    else:
+        values["new"] = percent(1 - kept_share)
+        start = gettext(
+            "On average over {count} units, the state keeps {kept} of its old value and takes {new} from the "
+            "candidate. The candidate is made from {from_}.",
+            **values,
+        )
+        outcome = gettext("{kept} of the state kept, {new} rewritten", kept=values["kept"], new=values["new"])
+    most = gettext(
+        "Unit {unit} of the state changed most, from {before} to {after}.",
         unit=unit + 1,
         before=decimal(float(before[unit])),
         after=decimal(float(after[unit])),
+    )
+    layers = trace.config.get("layers", 1)
+    which = "" if layers == 1 else gettext("The last of the {count} layers is shown.", count=layers)
+    return " ".join(filter(None, (start, most, which))), outcome
+
+
+def _candidate_inputs(trace: Trace, step: int) -> str:
+    """Return the inputs of the candidate of the last layer."""
+    if trace.config.get("layers", 1) > 1:
+        return gettext("the state of the layer below")
+    piece = quoted_name(trace.previous_pieces[step])
+    if trace.queries_previous_state:
+        return gettext("{piece} and {vector}", piece=piece, vector=f"c{subscript(step + 1)}")
+    if trace.config["input_feeding"]:
+        return gettext("{piece} and {vector}", piece=piece, vector=f"t{subscript(step)}")
+    return piece
+
+
+def _memory(trace: Trace, step: int) -> tuple[str, str]:
+    kept_share = float(trace.kept_shares[step].mean())
+    shares = {"kept": percent(kept_share), "new": percent(1 - kept_share)}
+    previous_piece = trace.previous_pieces[step]
+    last = gettext("the start mark") if previous_piece == "<s>" else everyday_name(previous_piece)
+    if not trace.queries_previous_state:
+        sentence = gettext(
+            "The translator’s state is a list of {count} numbers. Before it looks at the sentence, the translator "
+            "updates its state from the last piece, {last}. On average, the translator keeps {kept} of each number, "
+            "and {new} is new.",
+            count=trace.states.shape[1],
+            last=last,
+            **shares,
+        )
+        return sentence, gettext("{kept} kept, {new} new", **shares)
+    sentence = gettext(
+        "The translator’s state is a list of {count} numbers. The translator updates its state with what it takes "
+        "from the sentence and with the last piece, {last}. On average, the translator keeps {kept} of each number, "
+        "and {new} is new.",
+        count=trace.states.shape[1],
+        last=last,
         **shares,
     )
-    return sentence, gettext("{kept} of the state kept, {new} rewritten", **shares)
+    if not trace.reads_new_state:
+        sentence += " " + gettext("The new state affects only later words; this word depends on the old state.")
+    return sentence, gettext("{kept} kept, {new} new", **shares)
 
 
-def _word_stage(trace: Trace, step: int) -> tuple[str, str]:
-    start = gettext(
-        "Maxout keeps the larger unit of each of {count} pairs. The units that maxout keeps determine the logit of "
-        "every word.",
-        count=len(trace.readouts[step]),
-    )
-    rest, outcome = word_choice_texts(trace, step)
+def _word(trace: Trace, step: int) -> tuple[str, str]:
+    rest, outcome = word_choice(trace, step)
+    readout = trace.config.get("readout", "maxout")
+    if readout == "maxout":
+        start = gettext(
+            "Maxout keeps the larger unit of each of {count} pairs. The units that maxout keeps determine the logit of "
+            "every word.",
+            count=trace.readouts.shape[1],
+        )
+    elif readout == "joined":
+        start = gettext(
+            "State, context and previous word, {count} numbers in all, determine the logit of every word.",
+            count=trace.readouts.shape[1],
+        )
+    elif readout == "affine":
+        start = gettext(
+            "A matrix combines the state and the context vector into {count} numbers, which determine the logit of "
+            "every word.",
+            count=trace.readouts.shape[1],
+        )
+    elif readout == "state":
+        start = gettext(
+            "The new state, {count} numbers in all, determines the logit of every word.", count=trace.readouts.shape[1]
+        )
+    else:
+        start = gettext(
+            "A matrix and tanh combine the state and the context vector into {count} numbers between −1 and 1. The "
+            "{count} numbers determine the logit of every word.",
+            count=trace.readouts.shape[1],
+        )
     return f"{start} {rest}", outcome
 
 
-def word_choice_texts(trace: Record, step: int) -> tuple[str, str]:
-    """Return a sentence on the word of 0-based `step` and its strongest competitor, and the outcome."""
-    word, p = quoted_name(trace.target_pieces[step]), float(trace.probabilities[step])
+def next_word(trace: Record, step: int) -> tuple[str, str]:
+    """Return in everyday words how likely the piece of 0-based `step` and its strongest competitor are."""
+    rest, outcome = word_choice(trace, step, everyday_name)
+    vocabulary_size = thousands(int(trace.config["vocabulary_size"]))
+    start = gettext("Each of the {count} pieces that the translator knows gets a probability.", count=vocabulary_size)
+    return f"{start} {rest}", outcome
+
+
+def word_choice(trace: Record, step: int, name: Callable[[str], str] = quoted_name) -> tuple[str, str]:
+    """Return a sentence on the piece of 0-based `step` and its strongest competitor by `name`, and the outcome."""
+    word, p = name(trace.target_pieces[step]), percent(float(trace.probabilities[step]))
     first, likeliest = trace.top(step, 1)[0]
     if int(trace.top_ids[step][0]) != int(trace.target_ids[step]):
-        values = {"word": word, "p": percent(p), "other": quoted_name(first), "q": percent(likeliest)}
+        values = {"word": word, "p": p, "other": name(first), "q": percent(likeliest)}
         if was_forced(trace, step):
-            rest = gettext("You forced {word} ({p}); the model preferred {other} ({q}).", **values)
+            sentence = gettext("You forced {word} ({p}); the model preferred {other} ({q}).", **values)
         else:
-            rest = gettext("The search chose {word} ({p}), although {other} was more likely ({q}).", **values)
+            sentence = gettext("The search chose {word} ({p}), although {other} was more likely ({q}).", **values)
     elif trace.top_ids.shape[1] == 1:
-        rest = gettext("{word} has a probability of {p}.", word=capitalised(word), p=percent(p))
+        sentence = gettext("{word} has a probability of {p}.", word=capitalised(word), p=p)
     else:
         second, less = trace.top(step, 2)[1]
-        rest = gettext(
+        sentence = gettext(
             "{word} is most likely with {p}, followed by {other} with {q}.",
             word=capitalised(word),
-            p=percent(p),
-            other=quoted_name(second),
+            p=p,
+            other=name(second),
             q=percent(less),
         )
-    return rest, word_outcome(trace, step)
+    return sentence, gettext("{word} (forced), {p}", word=word, p=p) if was_forced(trace, step) else f"{word}, {p}"
 
 
-def word_outcome(trace: Record, step: int, name: Callable[[str], str] = quoted_name) -> str:
-    """Return the `name` of the piece of 0-based `step` with its probability, and whether it was forced."""
-    word, p = name(trace.target_pieces[step]), percent(float(trace.probabilities[step]))
-    return gettext("{word} (forced), {p}", word=word, p=p) if was_forced(trace, step) else f"{word}, {p}"
+ENERGY = Stage(1, lambda: gettext("Fit (energy)"), _fit, _energy, ("energy",))
+SOFTMAX = Stage(2, lambda: gettext("Share (attention weight)"), _share, softmax_texts, ("attention", "softmax"))
+_CONTEXT = Stage(3, lambda: gettext("Mixture (context vector)"), _mixture, _context, ("context", "units"))
+_FIXED_VECTOR = Stage(3, lambda: gettext("One vector for all words"), _short_fixed_vector, _fixed_vector, ("context",))
+_STATE = Stage(4, lambda: gettext("Memory (decoder state)"), _memory, _state, ("state",))
+WORD = Stage(5, lambda: gettext("Next word (probability)"), next_word, _word, ("maxout", "candidates"), ("candidates",))
+
+
+def recurrent_stages(trace: Trace) -> tuple[Stage, ...]:
+    """Return the stages of a step of a recurrent translator, in the order of computation.
+
+    Without attention there are three. Where the query is s_i, the state changes first.
+    """
+    if not trace.attends:
+        return _FIXED_VECTOR, _STATE, WORD
+    if trace.queries_previous_state:
+        return ENERGY, SOFTMAX, _CONTEXT, _STATE, WORD
+    return _STATE, ENERGY, SOFTMAX, _CONTEXT, WORD
+
+
+def step_sentence(trace: Record, step: int, blank: str, *, simple: bool = False) -> str:
+    """Return what happened at 0-based `step`, in everyday words if `simple`.
+
+    `blank` names a piece that is only a space.
+    """
+    if simple:
+        return _everyday_step_sentence(trace, step, blank)
+    pieces = (trace.previous_pieces[step], trace.target_pieces[step])
+    before, chosen = (quoted_name(piece) if join_pieces([piece]) else blank for piece in pieces)
+    values = {"before": before, "chosen": chosen, "p": _probability(float(trace.probabilities[step]))}
+    if was_forced(trace, step):
+        return gettext("After {before}, the decoder was forced to write {chosen}, which had probability {p}.", **values)
+    return gettext("After {before}, the decoder wrote {chosen} with probability {p}.", **values)
+
+
+def _probability(p: float) -> str:
+    """Return a probability with three decimal places; 0 and 1 only where exact."""
+    if 0 < p < 0.0005:
+        return gettext("less than {share}", share=decimal(0.001, 3))
+    return gettext("more than {share}", share=decimal(0.999, 3)) if 0.9995 <= p < 1 else decimal(p, 3)
+
+
+def _everyday_step_sentence(trace: Record, step: int, blank: str) -> str:
+    piece, share = trace.target_pieces[step], percent(float(trace.probabilities[step]))
+    name = everyday_name(piece) if join_pieces([piece]) else blank
+    if was_forced(trace, step):
+        return gettext("You forced {name}; the translator gave it a probability of {share}.", name=name, share=share)
+    if piece == "</s>":
+        return gettext("The translator ends the sentence; the end mark had a probability of {share}.", share=share)
+    sentence = gettext("The translator writes {name}, which had a probability of {share}.", name=name, share=share)
+    first, likeliest = trace.top(step, 1)[0]
+    if trace.search.method != "beam" or int(trace.top_ids[step][0]) == int(trace.target_ids[step]):
+        return sentence
+    reason = gettext(
+        "{other} was more likely ({share}), but the search compares whole sentences.",
+        other=capitalised(everyday_name(first)),
+        share=percent(likeliest),
+    )
+    return f"{sentence} {reason}"
 
 
 def was_forced(trace: Record, step: int) -> bool:
     """Return whether the piece of 0-based `step` was forced, and not only kept by a change at a later step."""
     return trace.search.method == "forced" or any(
-        isinstance(one, ForceWord) and one.step == step and not one.kept for one in trace.interventions
+        isinstance(one, ForceWords) and step in one.steps and not one.kept for one in trace.interventions
     )
 
 

@@ -25,7 +25,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.finding_rules import is_word
-from attnviz.analysis.heads import head_trace
 from attnviz.analysis.labels import (
     quote,
     quoted_name,
@@ -377,17 +376,10 @@ class TourData:
             self.word.word if self.posterior_weights is None else most_changed_word(self.record, self.posterior_weights)
         )
 
-    @cached_property
-    def opened(self) -> Any:
-        """The trace with one attention distribution a step: for a transformer, that of the displayed head."""
-        return head_trace(self.record).trace if self.record.has_heads else self.record
-
-    @cached_property
+    @property
     def energies(self) -> NDArray[np.floating]:
-        """Energies or scores before the softmax at the word's step, (Tx,)."""
-        energies: NDArray[np.floating] = (
-            head_trace(self.record).scores if self.record.has_heads else self.record.energies
-        )[self.word.step]
+        """Energies before the softmax at the word's step, (Tx,)."""
+        energies: NDArray[np.floating] = self.record.displayed.energies[self.word.step]
         return energies
 
     @property

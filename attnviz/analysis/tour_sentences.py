@@ -8,7 +8,6 @@ import numpy as np
 
 from attnviz.analysis.context_units import context_units
 from attnviz.analysis.energy import texts_of
-from attnviz.analysis.heads import head_trace
 from attnviz.analysis.labels import (
     quote,
     quoted_name,
@@ -156,18 +155,15 @@ def _strongest_piece(tour: TourData) -> int:
 
 
 def energy_sentences(tour: TourData) -> tuple[str, ...]:
-    """Return how query and keys make energies, or scores."""
+    """Return how query and keys make energies."""
     record = tour.record
     if record.has_heads:
         start = gettext(
             "This stop of the tour shows one head: {head}. The query of this head comes from what the decoder has "
             "computed so far. The query is compared with the key of each annotation.",
-            head=opened_head_name(head_trace(record)),
+            head=opened_head_name(record.displayed),
         )
-        return start, gettext(
-            "The score measures how well the query fits a key: {listed}. The larger the score, the better the fit.",
-            listed=_energies_text(tour),
-        )
+        return start, _fit_sentence(tour)
     units = record.states.shape[1]
     if tour.word.step == 0:
         start = gettext(
@@ -181,11 +177,15 @@ def energy_sentences(tour: TourData) -> tuple[str, ...]:
             "query; the translator compares the query with every annotation (the keys).",
             units=units,
         )
-    fits = gettext(
+    return start, _comparison_sentence(record), _fit_sentence(tour)
+
+
+def _fit_sentence(tour: TourData) -> str:
+    """Return what an energy measures, with the largest and the smallest."""
+    return gettext(
         "The energy measures how well the query fits a key: {listed}. The larger the energy, the better the fit.",
         listed=_energies_text(tour),
     )
-    return start, _comparison_sentence(record), fits
 
 
 def _comparison_sentence(record: Any) -> str:
@@ -202,7 +202,7 @@ def _energies_text(tour: TourData) -> str:
 
 def softmax_sentences(tour: TourData) -> tuple[str, ...]:
     """Return how the softmax turns energies into shares, and that the user can pull a bar."""
-    e, alpha = tour.energies.astype(np.float64), tour.opened.alignment[tour.word.step]
+    e, alpha = tour.energies.astype(np.float64), tour.record.displayed.alignment[tour.word.step]
     order = np.argsort(-e, kind="stable")
     start = gettext(
         "Softmax turns the numbers of the previous stop of the tour into shares that add up to 100 %. Softmax takes "
@@ -242,7 +242,7 @@ def context_sentences(tour: TourData) -> tuple[str, ...]:
         return mixed, gettext(
             "The sum of the products, a list of {units} numbers, is the output of this head. Every head computes such "
             "an output, and a matrix combines the outputs.",
-            units=head_trace(record).values.shape[-1],
+            units=record.displayed.values.shape[-1],
         )
     units = record.contexts.shape[1]
     if not record.attends:
@@ -270,7 +270,7 @@ def context_sentences(tour: TourData) -> tuple[str, ...]:
             "annotation by its share of attention and adds up the products: {parts}. The sum is a mixture of "
             "annotations, not a copy of one annotation.",
             first=tour.written(tour.word.step),
-            most=percent(float(tour.opened.alignment[tour.word.step].max())),
+            most=percent(float(tour.record.displayed.alignment[tour.word.step].max())),
             word=tour.written(step),
             parts=_mixture_text(tour),
         )
@@ -286,7 +286,7 @@ def context_sentences(tour: TourData) -> tuple[str, ...]:
 
 
 def _mixture_text(tour: TourData) -> str:
-    alpha = tour.opened.alignment[tour.mixed_step]
+    alpha = tour.record.displayed.alignment[tour.mixed_step]
     order = [int(j) for j in np.argsort(-alpha, kind="stable")[:3]]
     named = [j for j in order if alpha[j] >= LEAST_SHARE] or order[:1]
     return ", ".join(f"{percent(float(alpha[j]))} {tour.piece(j)}" for j in named)

@@ -1,7 +1,7 @@
 """Exhibits of *To the transformer*: forms of attention and their costs, what each changes and why, and equations.
 
-An exhibit is behind the row of weights at the top of the page. The equations mark changed lines: the score in the first
-three exhibits, and the weighted sum in the second and third. The last exhibit has no equations.
+An exhibit is behind the row of weights at the top of the page. The equations mark changed lines: the energy in the
+first three exhibits, and the weighted sum in the second and third. The last exhibit has no equations.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.equations import Equation
-from attnviz.analysis.heads import HeadTrace
 from attnviz.analysis.numbers import (
     aligned,
     coloured,
@@ -38,6 +37,7 @@ from attnviz.trace.trace import (
     additive_energy,
     query_and_key,
 )
+from attnviz.trace.transformer_trace import Head
 
 Form = Literal["additive", "general", "product", "scaled", "heads"]
 """Names of the forms, in the order of the page *To the transformer*."""
@@ -49,17 +49,17 @@ class AttentionForm:
 
     weights: FloatArray
     """alpha_ij, (Ty, Tx); rows sum to 1. With several heads, their mean."""
-    scores: FloatArray | None = None
+    energies: FloatArray | None = None
     """e_ij, whose softmax over j is alpha_ij, (Ty, Tx); None with several heads."""
     heads: FloatArray | None = None
     """Weights of each head, (H, Ty, Tx); None with a single distribution."""
 
 
-def attention_forms(additive: Trace, general: Trace, head: HeadTrace | None) -> dict[Form, AttentionForm]:
+def attention_forms(additive: Trace, general: Trace, head: Head | None) -> dict[Form, AttentionForm]:
     """Return the forms of translations with the same pieces; without a `head`, those of recurrent models only.
 
-    `head` is a cross-attention head with scores q_i . k_j / sqrt(d). "product" leaves out the division by sqrt(d), and
-    "heads" has all heads of its layer.
+    `head` is a cross-attention head with energies q_i . k_j / sqrt(d). "product" leaves out the division by sqrt(d),
+    and "heads" has all heads of its layer.
     """
     forms: dict[Form, AttentionForm] = {
         "additive": AttentionForm(additive.alignment, additive.energies),
@@ -68,16 +68,16 @@ def attention_forms(additive: Trace, general: Trace, head: HeadTrace | None) -> 
     if head is None:
         return forms
     products = head.queries.astype(np.float64) @ head.keys.astype(np.float64).T
-    heads = head.trace.cross_weights[head.layer]
+    heads = head.record.cross_alignment[head.layer]
     return forms | {
         "product": AttentionForm(_softmax(products), products.astype(np.float32)),
-        "scaled": AttentionForm(head.weights, head.scores),
+        "scaled": AttentionForm(head.alignment, head.energies),
         "heads": AttentionForm(heads.mean(axis=0), heads=heads),
     }
 
 
-def _softmax(scores: NDArray[np.float64]) -> FloatArray:
-    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+def _softmax(energies: NDArray[np.float64]) -> FloatArray:
+    powers = np.exp(energies - energies.max(axis=1, keepdims=True))
     weights: FloatArray = (powers / powers.sum(axis=1, keepdims=True)).astype(np.float32)
     return weights
 
@@ -178,26 +178,26 @@ class EquationLine(NamedTuple):
     before: str = ""
 
 
-_SOFTMAX = r"\alpha_{ij} = \operatorname{softmax}_j(%s)"
-_DOT_SCORE = r"e_{ij} = s_{i-1}^\top P\, h_j"
-_ADDITIVE_SCORE = rf"e_{{ij}} = {additive_energy(query_and_key())}"
-_EMBEDDING_SCORE = r"e_{ij} = F(a_i)^\top F(b_j)"
+_SOFTMAX = r"\alpha_{ij} = \operatorname{softmax}_j(e_{ij})"
+_GENERAL_ENERGY = r"e_{ij} = s_{i-1}^\top P\, h_j"
+_ADDITIVE_ENERGY = rf"e_{{ij}} = {additive_energy(query_and_key())}"
+_EMBEDDING_ENERGY = r"e_{ij} = F(a_i)^\top F(b_j)"
 _ANNOTATION_SUM = r"c_i = \textstyle\sum_j \alpha_{ij}\, h_j"
 _EMBEDDING_SUM = r"\beta_i = \textstyle\sum_j \alpha_{ij}\, b_j"
 EQUATION_LINES: dict[ExhibitName, tuple[EquationLine, ...]] = {
     "dot": (
-        EquationLine(_DOT_SCORE, _ADDITIVE_SCORE),
-        EquationLine(_SOFTMAX % "e_{ij}"),
+        EquationLine(_GENERAL_ENERGY, _ADDITIVE_ENERGY),
+        EquationLine(_SOFTMAX),
         EquationLine(_ANNOTATION_SUM),
     ),
     "pair": (
-        EquationLine(_EMBEDDING_SCORE, _DOT_SCORE),
-        EquationLine(_SOFTMAX % "e_{ij}"),
+        EquationLine(_EMBEDDING_ENERGY, _GENERAL_ENERGY),
+        EquationLine(_SOFTMAX),
         EquationLine(_EMBEDDING_SUM, _ANNOTATION_SUM),
     ),
     "heads": (
-        EquationLine(r"s_{ij} = q_i^\top k_j \big/ \sqrt{d}, \quad q = W_Q\, x,\; k = W_K\, m", _EMBEDDING_SCORE),
-        EquationLine(_SOFTMAX % "s_{ij}"),
+        EquationLine(r"e_{ij} = q_i^\top k_j \big/ \sqrt{d}, \quad q = W_Q\, x,\; k = W_K\, m", _EMBEDDING_ENERGY),
+        EquationLine(_SOFTMAX),
         EquationLine(r"z_i = \textstyle\sum_j \alpha_{ij}\, v_j, \quad v = W_V\, m", _EMBEDDING_SUM),
     ),
     "answers": (),
@@ -238,7 +238,7 @@ def note(exhibit: ExhibitName) -> str:
             "feed-forward network."
         ),
         "heads": gettext(
-            "Two things change: a score s replaces the energy, and the sum adds up values instead of embeddings. A "
+            "Two things change: the energy e, and the sum, which adds up values instead of embeddings. A "
             "separate matrix computes the values. The query is computed from the residual stream x, keys and values "
             "from the residual stream m. d is the number of units of a head. Every head has its own matrices W."
         ),

@@ -10,22 +10,19 @@ The verifier computes each number from the saved weights and the recorded operan
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.fit import MisfitError, check_weight_shapes, misfit_message
+from attnviz.analysis.fit import Shapes
 from attnviz.analysis.recomputation import Weights, submodule_weights
 from attnviz.analysis.verification import Pairs, Verifier
 from attnviz.text import BOS
 from attnviz.trace import TransformerTrace
-from attnviz.trace.quantity import check_shapes
-from attnviz.trace.transformer_trace import QUANTITIES, RECORDED
+from attnviz.trace.transformer_trace import QUANTITIES, RECORDED, Head
 
 Array = NDArray[np.float64]
 Operand = Callable[[str, int, Array], Array]
@@ -33,33 +30,8 @@ Operand = Callable[[str, int, Array], Array]
 
 _EPSILON = 1e-5
 """The epsilon of torch.nn.LayerNorm."""
-
-
-@dataclass(frozen=True, eq=False)
-class TransformerRecomputation:
-    """Quantities of a translation in float64, with names and shapes of `trace.transformer_trace`."""
-
-    encoder_queries: Array
-    encoder_keys: Array
-    encoder_values: Array
-    encoder_scores: Array
-    encoder_weights: Array
-    decoder_queries: Array
-    decoder_keys: Array
-    decoder_values: Array
-    decoder_scores: Array
-    decoder_weights: Array
-    cross_queries: Array
-    cross_keys: Array
-    cross_values: Array
-    cross_scores: Array
-    cross_weights: Array
-    encoder_streams: Array
-    annotations: Array
-    decoder_streams: Array
-    readouts: Array
-    logits: Array
-    probabilities: Array
+_SINGLE = ("annotations", "readouts")
+"""Quantities without an axis for layers or blocks."""
 
 
 def recompute_transformer(
@@ -68,8 +40,10 @@ def recompute_transformer(
     source_ids: Sequence[int],
     target_ids: Sequence[int],
     operand: Operand = lambda _name, _place, computed: computed,
-) -> TransformerRecomputation:
-    """Compute every quantity of the translation of `source_ids` into `target_ids`, both with `</s>`.
+) -> dict[str, Array]:
+    """Return every quantity of the translation of `source_ids` into `target_ids`, both with `</s>`, in float64.
+
+    Names and shapes are those of `trace.transformer_trace`.
 
     `weights` maps parameter names to arrays; `heads` and `layers` of `config` are used. `operand` may replace each
     quantity by another value, such as the recorded one, before the next is computed from it.
@@ -96,9 +70,8 @@ def recompute_transformer(
         stream = network.store("decoder_streams", stream + network.feed_forward(prefix, stream))
     readouts = network.store("readouts", network.normalised("decoder_norm", stream))
     logits = readouts @ network.weight("output.weight").T + network.weight("output.bias")
-    single = {name: network.quantities.pop(name)[0] for name in ("annotations", "readouts")}
-    several = {name: np.stack(arrays) for name, arrays in network.quantities.items()}
-    return TransformerRecomputation(**single, **several, logits=logits, probabilities=_softmax(logits))
+    computed = {name: places[0] if name in _SINGLE else np.stack(places) for name, places in network.quantities.items()}
+    return computed | {"logits": logits, "probabilities": _softmax(logits)}
 
 
 class _Pass:
@@ -148,11 +121,11 @@ class _Pass:
                 ("values", "value", key_inputs),
             )
         )
-        scores = np.einsum("hid,hjd->hij", queries, keys) / np.sqrt(queries.shape[-1])
+        energies = np.einsum("hid,hjd->hij", queries, keys) / np.sqrt(queries.shape[-1])
         if kind == "decoder":  # causal mask
-            scores = np.where(np.tri(len(query_inputs), dtype=bool), scores, -np.inf)
-        shares = self.store(f"{kind}_weights", _softmax(self.store(f"{kind}_scores", scores)))
-        heads = np.einsum("hij,hjd->ihd", shares, values)
+            energies = np.where(np.tri(len(query_inputs), dtype=bool), energies, -np.inf)
+        alignment = self.store(f"{kind}_alignment", _softmax(self.store(f"{kind}_energies", energies)))
+        heads = np.einsum("hij,hjd->ihd", alignment, values)
         output: Array = heads.reshape(len(query_inputs), -1) @ np.asarray(matrices["projection.weight"], np.float64).T
         return output
 
@@ -168,41 +141,57 @@ class _Pass:
         return vectors.reshape(len(vectors), self.heads, -1).swapaxes(0, 1)
 
 
-def expected_arrays(trace: TransformerTrace, recomputed: TransformerRecomputation) -> dict[str, Array]:
+def expected_arrays(trace: TransformerTrace, recomputed: dict[str, Array]) -> dict[str, Array]:
     """Return the expected value of each array of `trace`, by name."""
-    expected = {field.name: getattr(recomputed, field.name) for field in dataclasses.fields(recomputed)}
-    steps = np.arange(len(trace.target_ids))
-    expected["top_probabilities"] = np.take_along_axis(recomputed.probabilities, trace.top_ids.astype(np.int64), axis=1)
-    expected["log_probabilities"] = np.log(recomputed.probabilities[steps, list(trace.target_ids)])
+    probabilities, steps = recomputed["probabilities"], np.arange(len(trace.target_ids))
+    expected = recomputed | {
+        "top_probabilities": np.take_along_axis(probabilities, trace.top_ids.astype(np.int64), axis=1),
+        "log_probabilities": np.log(probabilities[steps, list(trace.target_ids)]),
+    }
     return {quantity.name: expected[quantity.name] for quantity in RECORDED if quantity.name in expected}
 
 
-def _softmax(scores: Array) -> Array:
-    """Return exp(s_j) / sum_k exp(s_k) along the last axis."""
-    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+def _softmax(energies: Array) -> Array:
+    """Return exp(e_j) / sum_k exp(e_k) along the last axis."""
+    powers = np.exp(energies - energies.max(axis=-1, keepdims=True))
     shares: Array = powers / powers.sum(axis=-1, keepdims=True)
     return shares
-
-
-_SINGLE = ("annotations", "readouts")
-"""Quantities without an axis for layers or blocks."""
 
 
 class TransformerVerifier(Verifier):
     """Verifies the steps of one trace."""
 
-    def __init__(self, trace: TransformerTrace, weights: Mapping[str, NDArray[Any]]) -> None:
-        """Take the trace and the weights of its model (`load_weights`).
-
-        Raise MisfitError where they are of a model of another kind or size.
-        """
-        check_transformer_fit(trace, weights)
-        self.trace, self.weights = trace, weights
+    @staticmethod
+    def weight_shapes(trace: TransformerTrace, weights: Weights) -> Shapes:  # noqa: ARG004
+        """Return the shape of every weight of the transformer that made `trace`."""
+        config = trace.config
+        d, wide = int(config["model_size"]), int(config["feedforward_size"])
+        vocabulary = int(config["vocabulary_size"])
+        shapes: Shapes = {"output.weight": (vocabulary, d), "output.bias": (vocabulary,)}
+        norms, attentions, blocks = ["encoder_norm", "decoder_norm"], [], []
+        for layer in range(int(config["layers"])):
+            for side, kinds in (("encoder", ("attention",)), ("decoder", ("attention", "cross"))):
+                within = f"{side}.{layer}"
+                attentions += [f"{within}.{kind}" for kind in kinds]
+                norms += [f"{within}.{kind}_norm" for kind in (*kinds, "feedforward")]
+                blocks.append(f"{within}.feedforward")
+        for name in norms:
+            shapes |= {f"{name}.weight": (d,), f"{name}.bias": (d,)}
+        for name in attentions:
+            shapes |= {f"{name}.{matrix}.weight": (d, d) for matrix in ("query", "key", "value", "projection")}
+        for name in blocks:
+            shapes |= {
+                f"{name}.inner.weight": (wide, d),
+                f"{name}.inner.bias": (wide,),
+                f"{name}.outer.weight": (d, wide),
+                f"{name}.outer.bias": (d,),
+            }
+        return shapes
 
     def pairs(self, step: int, pieces: Sequence[int] = (), *, with_heatmap_posterior: bool = False) -> Pairs:  # noqa: ARG002
         """Return all numbers of the source and of 0-based `step`, as displayed and as recomputed.
 
-        These are queries, keys, values, scores and weights of every head, the residual stream after every block,
+        These are queries, keys, values, energies and alignment of every head, the residual stream after every block,
         readout and probabilities. `pieces` and `with_heatmap_posterior` have no effect: there are no logit attributions
         and no posterior attention.
         """
@@ -224,40 +213,22 @@ class TransformerVerifier(Verifier):
         return expected_arrays(trace, recomputed)
 
 
-def check_transformer_fit(trace: TransformerTrace, weights: Mapping[str, NDArray[Any]]) -> None:
-    """Raise MisfitError unless `weights`, by parameter name, and the arrays of `trace` have the expected shapes."""
-    try:
-        check_shapes(trace)
-        expected = _weight_shapes(trace.config)
-    except (ValueError, KeyError, IndexError) as error:
-        raise MisfitError(misfit_message(trace, error)) from error
-    check_weight_shapes(trace, weights, expected)
+class HeadVerifier(TransformerVerifier):
+    """Verifies the rows of one head: its kind of attention, and the residual stream that it adds to."""
 
+    def __init__(self, head: Head, weights: Mapping[str, NDArray[Any]]) -> None:
+        """Take a head and the weights of its model; raise MisfitError where they are of another kind or size."""
+        super().__init__(head.record, weights)
+        self.kind = head.kind
 
-def _weight_shapes(config: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
-    """Return the shape of every weight of a transformer with this config."""
-    d, wide = int(config["model_size"]), int(config["feedforward_size"])
-    vocabulary = int(config["vocabulary_size"])
-    shapes: dict[str, tuple[int, ...]] = {"output.weight": (vocabulary, d), "output.bias": (vocabulary,)}
-    norms, attentions, blocks = ["encoder_norm", "decoder_norm"], [], []
-    for layer in range(int(config["layers"])):
-        for side, kinds in (("encoder", ("attention",)), ("decoder", ("attention", "cross"))):
-            within = f"{side}.{layer}"
-            attentions += [f"{within}.{kind}" for kind in kinds]
-            norms += [f"{within}.{kind}_norm" for kind in (*kinds, "feedforward")]
-            blocks.append(f"{within}.feedforward")
-    for name in norms:
-        shapes |= {f"{name}.weight": (d,), f"{name}.bias": (d,)}
-    for name in attentions:
-        shapes |= {f"{name}.{matrix}.weight": (d, d) for matrix in ("query", "key", "value", "projection")}
-    for name in blocks:
-        shapes |= {
-            f"{name}.inner.weight": (wide, d),
-            f"{name}.inner.bias": (wide,),
-            f"{name}.outer.weight": (d, wide),
-            f"{name}.outer.bias": (d,),
-        }
-    return shapes
+    def pairs(self, step: int, pieces: Sequence[int] = (), *, with_heatmap_posterior: bool = False) -> Pairs:  # noqa: ARG002
+        """Return the numbers of 0-based row `step`, as displayed and as recomputed; in the encoder those of all rows.
+
+        They are those of all heads of the kind.
+        """
+        row, side = (0, "encoder") if self.kind == "encoder" else (step, "decoder")
+        prefixes = (f"{self.kind}_", f"{side}_streams")
+        return {name: pair for name, pair in super().pairs(row).items() if name.startswith(prefixes)}
 
 
 def _of_step(name: str, values: NDArray[Any], step: int) -> NDArray[Any]:

@@ -25,7 +25,11 @@ from numpy.typing import NDArray
 
 from attnviz.analysis import recomputation
 from attnviz.analysis.energy import energy_decomposition
-from attnviz.analysis.fit import check_fit
+from attnviz.analysis.fit import (
+    Shapes,
+    check_fit,
+    recurrent_weight_shapes,
+)
 from attnviz.analysis.labels import quote
 from attnviz.analysis.likelihood import Readouts
 from attnviz.analysis.logit_attribution import logit_attributions
@@ -44,13 +48,11 @@ from attnviz.analysis.posterior import (
     posterior_of,
 )
 from attnviz.analysis.recomputation import (
-    attend,
-    changed_energies,
-    decode_with_alignment,
-    encode,
+    RecurrentEquations,
+    RecurrentState,
+    Weights,
     log_softmax,
     softmax,
-    submodule_weights,
 )
 from attnviz.languages import (
     gettext,
@@ -62,7 +64,7 @@ from attnviz.trace.interventions import (
     forced_words,
     interventions_at,
 )
-from attnviz.trace.trace import QUANTITIES, RECORDED
+from attnviz.trace.trace import GATES, QUANTITIES
 
 Array = NDArray[np.float64]
 Pairs = dict[str, tuple[Any, Array]]
@@ -137,10 +139,21 @@ class Verifier(ABC):
     Each architecture implements `pairs`.
     """
 
-    trace: Any
-    """The trace to verify."""
     missing = ""
     """Message that names the quantities that cannot be recomputed, with the reason; empty where all can."""
+
+    def __init__(self, trace: Any, weights: Weights) -> None:
+        """Take the trace and the weights of its model (`load_weights`), preferably in float64.
+
+        Raise MisfitError where they are of a model of another kind or size.
+        """
+        check_fit(trace, weights, self.weight_shapes)
+        self.trace, self.weights = trace, weights
+
+    @staticmethod
+    @abstractmethod
+    def weight_shapes(trace: Any, weights: Weights) -> Shapes:
+        """Return the shape that each weight of the model that made `trace` must have."""
 
     @abstractmethod
     def pairs(self, step: int, pieces: Sequence[int] = (), *, with_heatmap_posterior: bool = False) -> Pairs:
@@ -157,155 +170,158 @@ class Verifier(ABC):
         return Verification(checks, self.missing)
 
 
-class RNNsearchVerifier(Verifier):
-    """Verifies the steps of one RNNsearch trace; the encoder's numbers are recomputed once for all steps."""
+class RecurrentVerifier(Verifier):
+    """Verifies the steps of one trace of a recurrent translator; the encoder's numbers are recomputed once."""
 
-    def __init__(self, trace: Trace, weights: Mapping[str, NDArray[Any]]) -> None:
-        """Take the trace and the weights of its model (`load_weights`), preferably in float64.
+    weight_shapes = staticmethod(recurrent_weight_shapes)
 
-        Raise MisfitError where they are of a model of another kind or size.
-        """
-        check_fit(trace, weights)
-        self.trace, self.weights = trace, weights
+    def __init__(self, trace: Trace, weights: Weights) -> None:
+        """Take the trace and the weights of its model, as the parent class."""
+        super().__init__(trace, weights)
         self.missing = scorer_of(trace.config).missing
-        decoder = submodule_weights(weights, "decoder.")
-        self._decoder = {n: value if n == "embedding.weight" else _float64(value) for n, value in decoder.items()}
+        self._network = RecurrentEquations(weights, trace.config)
+        self._annotations = _float64(trace.annotations)
 
     def pairs(self, step: int, pieces: Sequence[int] = (), *, with_heatmap_posterior: bool = False) -> Pairs:
         """Return all numbers of 0-based `step`, as displayed and as recomputed.
 
-        These are annotations, keys, query, features, energies and their units, alignment with entropy and coverage,
-        context, gates, candidate, state, readout, probabilities, the logit attributions of the chosen piece, the
-        likeliest ones and `pieces`, and likelihood and posterior of each source piece. With `with_heatmap_posterior`,
-        also the heatmap's posterior attention, which takes all steps to recompute.
+        These are annotations, first state, keys, query, features, energies and their units, alignment with entropy and
+        coverage, context, gates, candidate, cell states and states of all layers, readout, probabilities; where logits
+        are linear, the logit attributions of the chosen piece, the likeliest ones and `pieces`; and where there is a
+        posterior, likelihood and posterior of each source piece. With `with_heatmap_posterior`, also the heatmap's
+        posterior attention, which takes all steps to recompute.
         """
-        trace, recomputed = self.trace, self._attention_at(step)
-        recomputed |= decode_with_alignment(
-            self._decoder,
-            trace.config,
-            _float64(trace.annotations),
-            recomputed["alignment"],
-            _float64(trace.previous_states[step]),
-            _float64(self._decoder["embedding.weight"][trace.previous_ids[step]]),
-        )
-        probabilities, logits = recomputed["probabilities"], recomputed["logits"]
-        pairs: dict[str, tuple[Any, Array]] = dict(self._by_encoder)
-        recorded = [
-            quantity.name for quantity in RECORDED if quantity.name in recomputed and recomputed[quantity.name].size
-        ]
-        pairs |= {name: (getattr(trace, name)[step], recomputed[name]) for name in recorded}
-        pairs["top_probabilities"] = trace.top_probabilities[step], probabilities[trace.top_ids[step]]
+        trace, recomputed = self.trace, self._steps[step]
+        logits = self._network.logits(recomputed["readouts"])
+        pairs: Pairs = dict(self._by_encoder)
+        recorded = {name: getattr(trace, name)[step] for name in recomputed}
+        displayed, expected = _by_quantity(recorded, trace), _by_quantity(recomputed, trace)
+        pairs |= {name: (displayed[name], expected[name]) for name in expected}
+        pairs["top_probabilities"] = trace.top_probabilities[step], softmax(logits)[trace.top_ids[step]]
         pairs["log_probabilities"] = trace.log_probabilities[step], log_softmax(logits)[trace.target_ids[step]]
-        pairs["entropy"] = entropy(trace.alignment[step]), recomputed["entropy"]
-        pairs["coverage"] = coverage(trace.alignment), self._coverage
+        pairs["entropy"] = entropy(trace.alignment[step]), recomputation.entropy_of(recomputed["alignment"])
+        pairs["coverage"] = coverage(trace.alignment), self._alignment.sum(axis=0)
         if trace.attends and not self.missing:
             unmasked = np.flatnonzero(np.isfinite(recomputed["energies"]))  # masked ones are -inf, not their units' sum
             sums = [energy_decomposition(trace, self.weights, step, position).energy for position in unmasked.tolist()]
             pairs["energy sums"] = sums, recomputed["energies"][unmasked]
-        if trace.attends:
-            pairs |= self._posterior_pairs(step, recomputed["alignment"], with_heatmap_posterior=with_heatmap_posterior)
-        maxout_inputs = readout_pairs(trace, self.weights, step)
-        pairs["maxout pairs"] = maxout_inputs.reshape(-1, 2).max(axis=1), recomputed["readouts"]
-        shown = list(dict.fromkeys([trace.target_ids[step], *trace.top_ids[step, :LIKELIEST].tolist(), *pieces]))
-        entries = logit_attributions(trace, self.weights, [(step, piece) for piece in shown])
-        pairs["attribution sums"] = [entry.logit for entry in entries], logits[shown]
+        if trace.attends_once:
+            pairs |= self._posterior_pairs(step, with_heatmap_posterior=with_heatmap_posterior)
+        if trace.has_maxout:
+            maxout_inputs = readout_pairs(trace, self.weights, step)
+            pairs["maxout pairs"] = maxout_inputs.reshape(-1, 2).max(axis=1), recomputed["readouts"]
+        if trace.linear:
+            shown = list(dict.fromkeys([trace.target_ids[step], *trace.top_ids[step, :LIKELIEST].tolist(), *pieces]))
+            entries = logit_attributions(trace, self.weights, [(step, piece) for piece in shown])
+            pairs["attribution sums"] = [entry.logit for entry in entries], logits[shown]
         if step in (words := forced_words(trace.interventions)):
             pairs["target_ids"] = np.array(trace.target_ids[step]), np.array(words[step])
-        return pairs
+        return {name: pair for name, pair in pairs.items() if np.size(pair[1])}
 
-    def _attention_at(self, step: int) -> dict[str, Array]:
-        """Return the result of `attend` for 0-based `step`.
-
-        For a kind of attention without a NumPy class, it is the alignment alone, from the displayed energies.
-        """
-        trace, interventions = self.trace, interventions_at(self.trace.interventions, step)
-        if self.missing:
-            return {"alignment": softmax(changed_energies(_float64(trace.energies[step]), interventions))}
-        state, previous_alignment = _float64(trace.previous_states[step]), _float64(trace.previous_alignment[step])
-        return attend(self._decoder, trace.config, _float64(trace.keys), state, previous_alignment, interventions)
-
-    def _posterior_pairs(
-        self, step: int, alignment: Array, *, with_heatmap_posterior: bool
-    ) -> dict[str, tuple[Any, Array]]:
-        """Return likelihood and posterior of 0-based `step`, as displayed and as recomputed from `alignment` (Tx,)."""
+    def _posterior_pairs(self, step: int, *, with_heatmap_posterior: bool) -> Pairs:
+        """Return likelihood and posterior of 0-based `step`, as displayed and as recomputed."""
         trace, readouts = self.trace, Readouts(self.trace, self.weights)
         logarithms = readouts.log_likelihood(steps=slice(step, step + 1))
-        word = _float64(self._decoder["embedding.weight"][trace.previous_ids[step]])
-        expected = recomputation.log_likelihood(
-            self._decoder,
-            trace.config,
-            _float64(trace.annotations),
-            _float64(trace.previous_states[step]),
-            word,
-            trace.target_ids[step],
+        expected = self._network.log_likelihood(
+            self._annotations, self._before[step], self._word(step), trace.target_ids[step]
         )
-        pairs: dict[str, tuple[Any, Array]] = {
+        pairs: Pairs = {
             "likelihood": (np.exp(logarithms[0]), np.exp(expected)),
             "log_likelihood": (logarithms[0], expected),
             "posterior": (
                 bayes(readouts.alignment[[step]], logarithms)[0],
-                recomputation.bayes(alignment, expected),
+                recomputation.bayes(self._alignment[step], expected),
             ),
         }
         if with_heatmap_posterior:
-            pairs["heatmap_posterior"] = posterior_of(readouts)[step], self._balanced_posterior[step]
+            pairs["heatmap_posterior"] = posterior_of(readouts)[step], self._heatmap_posterior[step]
         return pairs
 
     @cached_property
-    def _balanced_posterior(self) -> Array:
+    def _heatmap_posterior(self) -> Array:
         """The heatmap's posterior attention, recomputed, (Ty, Tx)."""
-        trace = self.trace
-        return recomputation.heatmap_posterior(
-            self._decoder,
-            trace.config,
-            _float64(trace.annotations),
-            _float64(trace.previous_states),
-            _float64(self._decoder["embedding.weight"][list(trace.previous_ids)]),
-            trace.target_ids,
-            self._alignment,
+        words = [self._word(step) for step in range(len(self._before))]
+        return self._network.heatmap_posterior(
+            self._annotations, self._before, words, self.trace.target_ids, self._alignment
         )
 
     @cached_property
-    def _by_encoder(self) -> dict[str, tuple[Any, Array]]:
+    def _by_encoder(self) -> Pairs:
         """Quantities that are the same at every step, as displayed and as recomputed."""
-        trace, decoder, scorer = self.trace, self._decoder, scorer_of(self.trace.config)
-        encoder = {
-            n: v if n == "embedding.weight" else _float64(v)
-            for n, v in submodule_weights(self.weights, "encoder.").items()
-        }
-        annotations = _float64(trace.annotations)
-        first_backward = annotations[0, annotations.shape[1] // 2 :]
-        pairs: dict[str, tuple[Any, Array]] = {
-            "annotations": (trace.annotations, encode(encoder, trace.source_ids)),
-            "initial_state": (
-                trace.initial_state,
-                np.tanh(decoder["initial.weight"] @ first_backward + decoder["initial.bias"]),
-            ),
+        trace, network = self.trace, self._network
+        encoded = network.encode(trace.source_ids)
+        # Imported translators begin the decoder with states of the encoder that a trace does not record.
+        recorded = (
+            encoded._replace(states=self._annotations[[0]]) if trace.form["first_state"] == "backward" else encoded
+        )
+        first = network.start(recorded)
+        pairs: Pairs = {
+            "annotations": (trace.annotations, encoded.annotations),
+            "initial_states": (_of_layers(trace.initial_states), _of_layers(first.states)),
+            "initial_memories": (_of_layers(trace.initial_memories), _of_layers(first.memories)),
         }
         if self.missing:
             return pairs
-        pairs["keys"] = trace.keys, scorer.keys(decoder, annotations)
+        pairs["keys"] = trace.keys, network.keys(self._annotations)
         if trace.score_vector.size:
-            pairs["score_vector"] = trace.score_vector, decoder["attention.score"]
+            pairs["score_vector"] = trace.score_vector, network.decoder["attention.score"]
         if trace.feature_weight.size:
-            pairs["feature_weight"] = trace.feature_weight, decoder["attention.feature.weight"]
+            pairs["feature_weight"] = trace.feature_weight, network.decoder["attention.feature.weight"]
         return pairs
 
-    @property
-    def _coverage(self) -> Array:
-        """Sum of the recomputed alignment over all steps, (Tx,)."""
-        total: Array = self._alignment.sum(axis=0)
-        return total
+    @cached_property
+    def _before(self) -> list[RecurrentState]:
+        """The recorded state of the decoder before every step."""
+        trace = self.trace
+        readouts = np.concatenate([np.zeros_like(trace.readouts[:1]), trace.readouts[:-1]])
+        states = np.concatenate([trace.initial_states[None], trace.layer_states[:-1]])
+        memories = np.concatenate([trace.initial_memories[None], trace.memories[:-1]])
+        parts = map(_float64, (states, memories, readouts, trace.previous_alignment))
+        return [RecurrentState(*rows) for rows in zip(*parts, strict=True)]
+
+    @cached_property
+    def _steps(self) -> list[dict[str, Array]]:
+        """Every step, recomputed from the recorded one before it, without logits."""
+        trace, keys = self.trace, _float64(self.trace.keys)
+        return [
+            self._network.step(
+                self._annotations,
+                keys,
+                self._before[i],
+                previous_id,
+                interventions_at(trace.interventions, i),
+                _float64(trace.energies[i]) if self.missing else None,
+            )[0]
+            for i, previous_id in enumerate(trace.previous_ids)
+        ]
 
     @cached_property
     def _alignment(self) -> Array:
         """The recomputed alignment, (Ty, Tx)."""
-        return np.stack([self._attention_at(i)["alignment"] for i in range(len(self.trace.target_pieces))])
+        return np.stack([arrays["alignment"] for arrays in self._steps])
+
+    def _word(self, step: int) -> Array:
+        """Return E y_{i-1} of 0-based `step`, (m,)."""
+        return self._network.word(self.trace.previous_ids[step])
 
 
-def verify(trace: Trace, weights: Mapping[str, NDArray[Any]], step: int) -> Verification:
-    """Verify one 0-based step; for several steps of one trace, reuse an `RNNsearchVerifier`."""
-    return RNNsearchVerifier(trace, weights).verify(step)
+def _by_quantity(arrays: Mapping[str, NDArray[Any]], trace: Trace) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a step with each gate and the states of all layers by their names in the table."""
+    apart = {name: arrays["gates"][:, place] for place, name in enumerate(GATES[trace.form["cell"]])}
+    apart |= {"memories": arrays["memories"], "states": arrays["layer_states"]}
+    together = ("gates", "memories", "layer_states", "readouts")
+    rest = {name: array for name, array in arrays.items() if name not in together}
+    return rest | {name: _of_layers(array) for name, array in apart.items()} | {"readouts": arrays["readouts"]}
+
+
+def _of_layers(vectors: NDArray[Any]) -> NDArray[Any]:
+    """Return vectors of every layer (L, n); that of a single layer as (n,)."""
+    return vectors[0] if len(vectors) == 1 else vectors
+
+
+def verify(trace: Trace, weights: Weights, step: int) -> Verification:
+    """Verify one 0-based step; for several steps of one trace, reuse a `RecurrentVerifier`."""
+    return RecurrentVerifier(trace, weights).verify(step)
 
 
 def _float64(values: NDArray[Any]) -> Array:
@@ -347,8 +363,7 @@ def quantity_names() -> dict[str, str]:
     """Return the names of the verified quantities on the page."""
     return {
         "annotations": gettext("annotations"),
-        "initial_state": gettext("first state s₀"),
-        "initial_states": gettext("first states of all layers"),
+        "initial_states": gettext("first state s₀"),
         "initial_memories": gettext("first cell states"),
         "keys": gettext("keys U h"),
         "score_vector": gettext("vector v"),
@@ -364,10 +379,11 @@ def quantity_names() -> dict[str, str]:
         "states": gettext("state s"),
         "reset_gates": gettext("reset gate r"),
         "update_gates": gettext("update gate z"),
+        "input_gates": gettext("input gate e"),
+        "forget_gates": gettext("forget gate f"),
+        "output_gates": gettext("output gate o"),
         "candidates": gettext("candidate state"),
-        "gates": gettext("gates and candidate"),
         "memories": gettext("memory m"),
-        "layer_states": gettext("state s, all layers"),
         "maxout pairs": gettext("pairs before the maxout"),
         "readouts": gettext("readout t"),
         "top_probabilities": gettext("likeliest words’ probabilities"),
@@ -402,8 +418,8 @@ def _head_quantities() -> list[tuple[str, str]]:
         ("queries", gettext("queries q")),
         ("keys", gettext("keys k")),
         ("values", gettext("values v")),
-        ("scores", gettext("scores s")),
-        ("weights", gettext("weights α")),
+        ("energies", gettext("energies e")),
+        ("alignment", gettext("weights α")),
     ]
 
 

@@ -33,34 +33,26 @@ from attnviz.analysis.numbers import (
 from attnviz.errors import AttnvizError
 from attnviz.languages import format_share, gettext
 from attnviz.text import (
+    EOS,
     SPACE,
     SPECIAL_PIECES,
     join_pieces,
 )
 from attnviz.trace import (
-    Recurrent,
+    Record,
     Trace,
     WhatIfs,
 )
-from attnviz.trace.changes import (
-    AttendOnly,
-    Change,
-    ExcludeSource,
-    FreezeContext,
-    SetTemperature,
-    SetWeights,
-    TakeHypothesis,
-    UniformAttention,
-    WriteWords,
-)
 from attnviz.trace.interventions import (
-    AttentionIntervention,
     ExcludePosition,
+    ForceWords,
+    Intervention,
     ReplaceEnergies,
     ReplaceWeights,
     Temperature,
     interventions_at,
 )
+from attnviz.trace.transformer_trace import Head
 
 UNCHANGED = 1e-4
 """Change of a vector's length, or of a probability, that counts as unchanged; rounding causes less."""
@@ -335,38 +327,51 @@ def log_probability_per_word(trace: Trace) -> float:
     return float(trace.log_probabilities.sum()) / max(len(words), 1)
 
 
-def change_text(change: Change, trace: Trace, parent: Trace) -> str:
-    """Return the change that made `trace` from `parent`."""
-    match change:
-        case SetWeights():
-            return _weights_text(change)
-        case AttendOnly(step=step, source=source):
-            return gettext("Step {step} looks only at {piece}", step=step + 1, piece=_source_name(parent, source))
-        case ExcludeSource(step=step, source=source):
-            return gettext("Step {step} does not look at {piece}", step=step + 1, piece=_source_name(parent, source))
-        case UniformAttention(step=step):
-            return gettext("Step {step} looks at all pieces equally", step=step + 1)
-        case FreezeContext(step=step):
-            return gettext("Context vector frozen: every step gets that of step {step}", step=step + 1)
-        case SetTemperature(temperature=math.inf, step=None):
+def intervention_text(intervention: Intervention, trace: Record | Head, parent: Record | Head) -> str:
+    """Return the sentence of the intervention that made `trace` from `parent`."""
+    step = (intervention.step or 0) + 1
+    match intervention:
+        case ReplaceWeights():
+            return _weights_text(intervention, trace)
+        case ReplaceEnergies(step=None):
+            return gettext("Every step has the same energies, set by hand")
+        case ReplaceEnergies():
+            return gettext("Step {step} has energies set by hand", step=step)
+        case Temperature(temperature=math.inf, step=None):
             return gettext("Every step gets the mean of all annotations")
-        case SetTemperature(temperature=temperature, step=None):
+        case Temperature(temperature=temperature, step=None):
             return gettext("Temperature {temperature} at every step", temperature=significant(temperature, 3))
-        case SetTemperature(temperature=temperature, step=int(step)):
+        case Temperature(temperature=temperature):
             return gettext(
-                "Temperature {temperature} at step {step}", temperature=significant(temperature, 3), step=step + 1
+                "Temperature {temperature} at step {step}", temperature=significant(temperature, 3), step=step
             )
-        case WriteWords(step=step, pieces=pieces, replaced=replaced):
+        case ExcludePosition(position=position, step=None):
+            return gettext("No step looks at {piece}", piece=quoted_name(trace.source_pieces[position]))
+        case ExcludePosition(position=position):
+            return gettext(
+                "Step {step} does not look at {piece}", step=step, piece=quoted_name(trace.source_pieces[position])
+            )
+        case ForceWords() if _is_hypothesis(intervention):
+            return gettext("Another beam search hypothesis")
+        case ForceWords(pieces=pieces, replaced=replaced):
             return gettext(
                 "Step {step}: {new} instead of {old}",
-                step=step + 1,
-                new=_written_text(trace, step, len(pieces)),
-                old=_written_text(parent, step, replaced),
+                step=step,
+                new=_written_text(trace, step - 1, len(pieces)),
+                old=_written_text(parent, step - 1, replaced),
             )
-    return gettext("Another beam search hypothesis")
 
 
-def _weights_text(change: SetWeights) -> str:
+def _is_hypothesis(intervention: Intervention) -> bool:
+    """Return whether it writes a whole translation."""
+    return isinstance(intervention, ForceWords) and not intervention.step and intervention.pieces[-1] == EOS
+
+
+def _weights_text(change: ReplaceWeights, trace: Record | Head) -> str:
+    if change.step is None:
+        if change.lender == "step":
+            return gettext("Every step gets the context vector of step {step}", step=int(change.of) + 1)
+        return gettext("Every step has the same weights, set by hand")
     step = change.step + 1
     match change.lender:
         case "step":
@@ -377,7 +382,13 @@ def _weights_text(change: SetWeights) -> str:
             return gettext("Step {step} follows the gold links", step=step)
         case "model":
             return gettext("Step {step} looks where {model} looks", step=step, model=change.of)
-    return gettext("Step {step}: weights set by hand", step=step)
+    if change.only is not None:
+        return gettext(
+            "Step {step} looks only at {piece}", step=step, piece=quoted_name(trace.source_pieces[change.only])
+        )
+    if change.uniform:
+        return gettext("Step {step} looks at all pieces equally", step=step)
+    return gettext("Step {step} has weights set by hand", step=step)
 
 
 def _texts_of(what_ifs: WhatIfs, number: int) -> WhatIfTexts:
@@ -387,8 +398,8 @@ def _texts_of(what_ifs: WhatIfs, number: int) -> WhatIfTexts:
             gettext("First translation"), "", tuple(words_with_changes(first, first)), _per_word_text(first)
         )
     what_if, parent = what_ifs.what_ifs[number - 1], cast("Trace", what_ifs.parent(number))
-    text = change_text(what_if.change, trace, parent)
-    if what_if.held and not isinstance(what_if.change, TakeHypothesis):
+    text = intervention_text(what_if.intervention, trace, parent)
+    if what_if.held and not _is_hypothesis(what_if.intervention):
         text = gettext("{told}, words kept", told=text)
     on = gettext("from what-if {number}", number=what_if.parent) if what_if.parent else ""
     return WhatIfTexts(text, on, tuple(words_with_changes(trace, first)), _per_word_text(trace))
@@ -437,35 +448,16 @@ def _spaced_words(trace: Trace) -> SpacedWords:
     return spaced
 
 
-def _source_name(trace: Trace, source: int) -> str:
-    return quoted_name(trace.source_pieces[source]) if source < len(trace.source_pieces) else str(source + 1)
-
-
-def _written_text(trace: Trace, step: int, count: int) -> str:
+def _written_text(trace: Record | Head, step: int, count: int) -> str:
     """Return the text of `count` pieces of a translation, in quotation marks."""
     pieces = trace.target_pieces[step : step + count]
     return quoted_name(pieces[0]) if len(pieces) == 1 else quote(shorten(join_pieces(pieces), 30))
 
 
-def interventions_text(trace: Recurrent, step: int) -> str:
+def interventions_text(trace: Trace | Head, step: int) -> str:
     """Return the interventions on the attention of 0-based `step`, in their order; empty without any."""
-    return ", ".join(
-        _intervention_text(trace, intervention) for intervention in interventions_at(trace.interventions, step)
-    )
-
-
-def _intervention_text(trace: Recurrent, intervention: AttentionIntervention) -> str:
-    match intervention:
-        case Temperature(temperature=math.inf):
-            return gettext("the energies were made equal (temperature τ = ∞)")
-        case Temperature(temperature=temperature):
-            return gettext("the energies were divided by {temperature}", temperature=significant(temperature, 3))
-        case ReplaceWeights():
-            return gettext("the weights were replaced")
-        case ReplaceEnergies():
-            return gettext("the energies were replaced")
-        case ExcludePosition(position=position):
-            return gettext("{name} was left out of the attention", name=quoted_name(trace.source_pieces[position]))
+    texts = [intervention_text(one, trace, trace) for one in interventions_at(trace.interventions, step)]
+    return ", ".join(text[:1].lower() + text[1:] for text in texts)
 
 
 def change_sentence(change: StepChange) -> str:

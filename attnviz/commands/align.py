@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from attnviz.trace import Words
     from attnviz.translator import Translator
 from attnviz.commands.shared import (
+    Command,
     add_head_options,
     add_model_options,
     add_unescape_option,
@@ -34,10 +36,9 @@ from attnviz.errors import locate_errors
 
 _TOGETHER = 200
 """Default number of pairs computed and printed together."""
-SUMMARY = "link the words of sentence pairs by attention"
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
+def _add_options(command: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     command.add_argument(
         "file",
@@ -88,7 +89,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add_model_options(command, beam=False)
 
 
-def run(options: argparse.Namespace) -> None:
+def _run(options: argparse.Namespace) -> None:
     """Print the links of each pair; raise AttnvizError, with the line number, for an invalid one."""
     pairs, skipped = _numbered_pairs(options)
     translator = load_translator(options)
@@ -158,19 +159,23 @@ def _words(
 
     Raise AttnvizError with the line number of an invalid pair, after yielding the pairs before it.
     """
-    from attnviz.corpora.linking import PairLinker
+    from attnviz.analysis.posterior import DEFAULT
+    from attnviz.corpora.batch_posterior import BatchPosterior
+    from attnviz.evaluation.forced import EncodedPair, force_encoded
 
-    linker = PairLinker(translator, after=after)
+    posterior = BatchPosterior(translator, DEFAULT) if after else None
     for start in range(0, len(pairs), options.batch_size):
         encoded, problem = [], None
         for number, source, target in pairs[start : start + options.batch_size]:
             try:
                 with locate_errors(f"Line {number}"):
-                    encoded.append(linker.encode(source, target))
+                    encoded.append(EncodedPair.of(translator.tokenizer, source, target))
             except AttnvizError as error:
                 problem = error
                 break
-        yield from linker([(one, two) for _, one, two in pairs[start : start + len(encoded)]], encoded)
+        for pair in force_encoded(translator, encoded, posterior):
+            words = pair.words()
+            yield words if pair.posterior is None else replace(words, alignment=words.merged(pair.posterior))
         if problem:
             raise problem
 
@@ -190,3 +195,6 @@ def _pharaoh(words: Words, threshold: float | None, named: bool) -> str:
 
     links = pharaoh(words, threshold)
     return "\t".join([" ".join(words.source[:-1]), " ".join(words.target[:-1]), links]) if named else links
+
+
+ALIGN_COMMAND = Command("align", "link the words of sentence pairs by attention", _add_options, _run)

@@ -10,21 +10,12 @@ import sys
 from pathlib import Path
 
 from attnviz import AttnvizError
-from attnviz.commands.shared import positive
+from attnviz.commands.shared import Command, positive
+from attnviz.environment import CORPORA_VARIABLE, HOSTS_VARIABLE, RUNS_VARIABLE, VISITORS_VARIABLE
 from attnviz.versions import check_streamlit
 
-SUMMARY = "start the page"
-RUNS_VARIABLE = "ATTNVIZ_RUNS"
-"""Environment variable of the folder of runs that the page shows (`attnviz.ui.learns.runs`)."""
-CORPORA_VARIABLE = "ATTNVIZ_CORPORA"
-"""Environment variable of the folder of corpus tables that the page shows (`attnviz.ui.corpus.jobs`)."""
-HOSTS_VARIABLE = "ATTNVIZ_HOSTS"
-"""Environment variable of more names for `--host`, separated by blanks: for containers whose command is fixed."""
-VISITORS_VARIABLE = "ATTNVIZ_VISITORS"
-"""Environment variable of the largest number of simultaneous visitors (`attnviz.ui.admission`)."""
 
-
-def add_options(command: argparse.ArgumentParser) -> None:
+def _add_options(command: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     command.add_argument("--port", type=positive, help="port of the page (default: 8501)")
     command.add_argument(
@@ -55,7 +46,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     )
 
 
-def run(options: argparse.Namespace) -> None:
+def _run(options: argparse.Namespace) -> None:
     """Replace this process by Streamlit, which serves the page.
 
     Raise AttnvizError if Streamlit or a folder in the options is missing.
@@ -121,3 +112,6 @@ def _addresses(own: str) -> list[str]:
             probe.connect((other, 9))
             addresses.add(str(probe.getsockname()[0]))
     return sorted(addresses)
+
+
+APP_COMMAND = Command("app", "start the page", _add_options, _run)

@@ -6,13 +6,12 @@ import argparse
 import dataclasses
 import json
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attnviz import AttnvizError
-from attnviz.commands.shared import positive, rate_text, report_escapes, write_rows
+from attnviz.commands.shared import Command, positive, rate_text, report_escapes, write_rows
 from attnviz.files import replace_bytes, replace_text
 
 if TYPE_CHECKING:
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from attnviz.importing.records import AttentionRecords
     from attnviz.trace import Attention
 
-SUMMARY = "read the attention or word links of another program: describe, draw or convert them"
 _DRAWN = ("svg", "png", "pdf", "html", "csv", "tex")
 """File suffixes of outputs with one pair."""
 _NAMED = 10
@@ -30,7 +28,7 @@ _SHOWN = 3
 """Number of pairs printed where no file is written."""
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
+def _add_options(command: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     command.add_argument(
         "files",
@@ -128,7 +126,7 @@ def open_records(names: list[str], options: argparse.Namespace, *, attributions:
     With `attributions`, the model in a folder also computes those.
     """
     from attnviz.corpora.corpus_lines import (
-        local_file,
+        local_files,
         source_files,
     )
     from attnviz.importing.attention_reader import is_part, read_attention
@@ -148,22 +146,11 @@ def open_records(names: list[str], options: argparse.Namespace, *, attributions:
     }
     if len(names) == 1 and is_model_folder(names[0]):
         return read_attention(names[0], **arguments, attributions=attributions)
-    with tempfile.TemporaryDirectory() as folder:
-        files = dict[Path, str]()
-        for number, name in enumerate(source_files(names, is_part)):
-            own = Path(folder, str(number))  # files of other file systems may have the same name
-            own.mkdir()
-            files[local_file(name, own)] = name
-        try:
-            return read_attention(list(files), **arguments)
-        except AttnvizError as error:
-            message = str(error)
-            for path, name in files.items():
-                message = message.replace(str(path), name)
-            raise AttnvizError(message) from error
+    with local_files(source_files(names, is_part)) as files:
+        return read_attention(files, **arguments)
 
 
-def run(options: argparse.Namespace) -> None:
+def _run(options: argparse.Namespace) -> None:
     """Describe, draw or convert the file; raise AttnvizError where it cannot be read or written."""
     from attnviz.export.attention_files import ENDINGS, attention_file_content
     from attnviz.export.saved_files import (
@@ -435,3 +422,11 @@ def _draw(records: tuple[Attention, Attention], names: tuple[str, str], path: Pa
     figure = comparison(compare(*records), names)
     heading = f"{names[0]} and {names[1]} side by side"
     replace_bytes(path, image(translation_sheet(figure, records[0], heading), IMAGES[ending]))
+
+
+ATTENTION_COMMAND = Command(
+    "attention",
+    "read the attention or word links of another program: describe, draw or convert them",
+    _add_options,
+    _run,
+)

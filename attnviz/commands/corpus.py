@@ -8,14 +8,13 @@ from __future__ import annotations
 import argparse
 import itertools
 import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from attnviz import AttnvizError
 from attnviz.commands.attention import add_file_options, open_records, print_format, write_table
-from attnviz.commands.shared import add_model_options, positive, print_skipped, progress, report_escapes, share
+from attnviz.commands.shared import Command, add_model_options, positive, print_skipped, progress, report_escapes, share
 from attnviz.memory import keep_few_shapes
 
 if TYPE_CHECKING:
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
     Show = Callable[[Progress], object]
 
-SUMMARY = "measure every sentence pair of a file and write a Parquet table, one row for each pair"
 _MOST_WORKERS = 8
 _FIRST_LINES = 1000
 """Number of lines that are searched for escapes of Moses' tokenizer."""
@@ -33,7 +31,7 @@ _OF_CLUSTER = {"address": "address", "actors": "actors", "num_gpus_per_actor": "
 """Options that require --ray, and the matching fields of `Cluster`."""
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
+def _add_options(command: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     from attnviz.analysis.neighbours import MOST_VECTORS
     from attnviz.analysis.posterior import DEFAULT, KINDS
@@ -122,8 +120,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     _add_cluster_options(
         command.add_argument_group(
             "options for a Ray cluster",
-            "Ray reads a folder of files and writes a folder of tables. All machines must see both folders and "
-            "the model under the same paths.",
+            "All machines of the cluster must see the folder of the output and the model under the same paths.",
         )
     )
 
@@ -158,7 +155,7 @@ def _add_cluster_options(group: argparse._ArgumentGroup) -> None:
     )
 
 
-def run(options: argparse.Namespace) -> None:
+def _run(options: argparse.Namespace) -> None:
     """Write the table, or tables; raise AttnvizError where that fails."""
     if options.attention:
         _of_attention(options)
@@ -181,11 +178,9 @@ def run(options: argparse.Namespace) -> None:
             # Rows of an earlier start do not count towards the rate.
             bar.total, bar.initial = state.total, state.before
             bar.set_postfix_str(f"{state.skipped} skipped" if state.skipped else "", refresh=False)
-            if state.done == state.before:  # another file begins
-                bar.n = state.before
             bar.update(state.done - bar.n)
 
-        tables = (_by_actors if options.ray else _on_this_machine)(options, settings, show)
+        tables = _write_tables(options, settings, show)
     for table, about in tables.items():
         prefix = f"{table.name}: line" if len(tables) > 1 else "Line"
         print_skipped(about.named, about.skipped, prefix)
@@ -218,90 +213,62 @@ def _own_translations(table: Path) -> int:
     return sum(compute.sum(compute.not_equal(batch["search"], "forced")).as_py() or 0 for batch in batches)
 
 
-def _on_this_machine(options: argparse.Namespace, settings: Settings, show: Show) -> dict[Path, TableMetadata]:
-    """Write the table of each file with processes on this machine."""
+def _write_tables(options: argparse.Namespace, settings: Settings, show: Show) -> dict[Path, TableMetadata]:
+    """Write the table of each file, with processes on this machine or the actors of a Ray cluster."""
+    from attnviz.corpora import Cluster, analyse_files
+    from attnviz.corpora.corpus_lines import (
+        Line,
+        local_files,
+        read_lines,
+    )
+
+    chosen = {name: getattr(options, option) for option, name in _OF_CLUSTER.items() if option in options}
+    if options.ray:
+        for name, given in (("workers", "workers" in options), ("device", options.device != "auto")):
+            if given:
+                raise AttnvizError(f"The options --{name} and --ray cannot be combined. Leave out one of them.")
+    elif cluster_options := [name for name in _OF_CLUSTER if name in options]:
+        raise AttnvizError(f"The option --{cluster_options[0].replace('_', '-')} is only for Ray. Add --ray.")
+    tables = _tables(options)
+    with local_files(tables) as files:
+        made = analyse_files(
+            dict(zip(files, tables.values(), strict=True)),
+            options.model,
+            settings,
+            gold=options.gold,
+            limit=options.limit,
+            device=options.device,
+            workers=1 if options.ray else _workers(options),
+            cluster=Cluster(**chosen) if options.ray else None,
+            skip_malformed=options.skip_malformed,
+            advance=show,
+        )
+        for file, name in zip(files, tables, strict=True) if not options.unescape else ():
+            first = (line for line in itertools.islice(read_lines(file), _FIRST_LINES) if isinstance(line, Line))
+            texts = ((line.number, f"{line.source} {line.target or ''}") for line in first)
+            report_escapes(texts, f"{name}: line")
+    return made
+
+
+def _tables(options: argparse.Namespace) -> dict[str, Path]:
+    """Return the table of each file; raise AttnvizError where the options do not go with them."""
     from attnviz.corpora.corpus_lines import (
         source_files,
         table_files,
     )
 
-    if cluster_options := [name for name in _OF_CLUSTER if name in options]:
-        raise AttnvizError(f"The option --{cluster_options[0].replace('_', '-')} is only for Ray. Add --ray.")
     files = source_files(options.files)
     if files == options.files and len(files) == 1:
         if options.output.suffix != ".parquet":
             raise AttnvizError(f"The table must be a .parquet file, not {options.output}.")
-        tables = {files[0]: options.output}
-    else:
-        for name in ("gold", "vectors"):
-            if getattr(options, name):
-                raise AttnvizError(f"The option --{name} is for a single file. Give one file, or leave out --{name}.")
-        if options.output.suffix == ".parquet" or options.output.is_file():
-            raise AttnvizError(f"The tables of several files need a folder, and {options.output} names a file.")
-        options.output.mkdir(parents=True, exist_ok=True)
-        tables = table_files(files, options.output)
-    with tempfile.TemporaryDirectory() as folder:
-        return {table: _table_of(file, table, Path(folder), options, settings, show) for file, table in tables.items()}
-
-
-def _table_of(
-    name: str, table: Path, folder: Path, options: argparse.Namespace, settings: Settings, show: Show
-) -> TableMetadata:
-    """Write the table of the file `name`, which is copied into `folder` if it is on another file system."""
-    from attnviz.corpora import analyse_file
-    from attnviz.corpora.corpus_lines import (
-        Line,
-        local_file,
-        read_lines,
-    )
-
-    file = local_file(name, folder)
-    try:
-        about = analyse_file(
-            file,
-            table,
-            options.model,
-            settings,
-            gold=options.gold,
-            limit=options.limit,
-            skip_malformed=options.skip_malformed,
-            device=options.device,
-            workers=_workers(options),
-            advance=show,
-        )
-    except AttnvizError as error:
-        raise AttnvizError(str(error).replace(str(file), name)) from error
-    if not options.unescape:
-        first = (line for line in itertools.islice(read_lines(file), _FIRST_LINES) if isinstance(line, Line))
-        report_escapes(((line.number, f"{line.source} {line.target or ''}") for line in first), f"{name}: line")
-    return about
-
-
-def _by_actors(options: argparse.Namespace, settings: Settings, show: Show) -> dict[Path, TableMetadata]:
-    """Write the tables of a folder with the actors of a Ray cluster."""
-    from attnviz.corpora import Cluster, analyse_folder
-
-    for name, given in (
-        ("gold", options.gold),
-        ("workers", "workers" in options),
-        ("device", options.device != "auto"),
-        ("vectors", options.vectors),
-    ):
-        if given:
-            raise AttnvizError(f"The options --{name} and --ray cannot be combined. Leave out one of them.")
-    chosen = {name: getattr(options, option) for option, name in _OF_CLUSTER.items() if option in options}
-    if len(options.files) != 1:
-        raise AttnvizError("Ray reads one folder of files. Give the folder.")
-    return analyse_folder(
-        Path(options.files[0]),
-        options.output,
-        options.model,
-        settings,
-        Cluster(**chosen),
-        limit=options.limit,
-        skip_malformed=options.skip_malformed,
-        advance=show,
-    )
+        return {files[0]: options.output}
+    for name in ("gold", "vectors"):
+        if getattr(options, name):
+            raise AttnvizError(f"The option --{name} is for a single file. Give one file, or leave out --{name}.")
+    if options.output.suffix == ".parquet" or options.output.is_file():
+        raise AttnvizError(f"The tables of several files need a folder, and {options.output} names a file.")
+    options.output.mkdir(parents=True, exist_ok=True)
+    return table_files(files, options.output)
 
 
 def _write_vectors(options: argparse.Namespace) -> None:
@@ -342,3 +309,11 @@ def _workers(options: argparse.Namespace) -> int:
         return 1
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(cores, _MOST_WORKERS)
+
+
+CORPUS_COMMAND = Command(
+    "corpus",
+    "measure every sentence pair of a file and write a Parquet table, one row for each pair",
+    _add_options,
+    _run,
+)

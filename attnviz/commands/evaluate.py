@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from attnviz import AttnvizError
 from attnviz.commands.shared import (
+    Command,
     add_unescape_option,
     beam_width,
     model_text,
@@ -41,10 +42,7 @@ Gold = dict[str, "list[GoldAlignment]"]
 SkippedLines = dict[str, "list[Skipped]"]
 
 
-SUMMARY = "measure models: BLEU, chrF, perplexity, alignment error, speed; of detectors, accuracy"
-
-
-def add_options(command: argparse.ArgumentParser) -> None:
+def _add_options(command: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
 
     def beams(text: str) -> tuple[int, ...]:
@@ -132,7 +130,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     )
 
 
-def run(options: argparse.Namespace) -> None:
+def _run(options: argparse.Namespace) -> None:
     """Measure and print; raise AttnvizError for files and options that cannot be combined."""
     _check(options)
     pairs, skipped, gold, choosing = _read(options)
@@ -344,3 +342,11 @@ def _command(section: Section, options: argparse.Namespace) -> str:
         words += [word for path in options.threshold_from for word in ("--threshold-from", short(path))]
         words += ["--heads"] if options.heads else []
     return command_line(files, options.models or [default_model()], [*words, *section.switches])
+
+
+EVALUATE_COMMAND = Command(
+    "evaluate",
+    "measure models: BLEU, chrF, perplexity, alignment error, speed; of detectors, accuracy",
+    _add_options,
+    _run,
+)

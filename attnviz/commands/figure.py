@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from attnviz import AttnvizError
 from attnviz.commands.shared import (
+    Command,
     add_head_options,
     add_model_options,
     load_translator,
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from attnviz.trace import Attention, Trace, WhatIfs
 
 
-SUMMARY = "save the alignment of a sentence, one of its steps, or the attention of another program as a file"
-
 WITHOUT_THE_MODEL = {
     "html": "The page gets no logit attribution",
     "pharaoh": "The links come from attention, not from posterior attention",
@@ -37,7 +36,7 @@ WITHOUT_THE_MODEL = {
 """Message for each output format that is incomplete where the model's weights are missing."""
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
+def _add_options(command: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     from attnviz.analysis.grid import FACES, UNITS
     from attnviz.palette import COLOURS
@@ -93,8 +92,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
         default="heatmap",
         metavar="NAME",
         help="heatmap, or a picture of one step: attention, energy, energy-decomposition, softmax, context, state, "
-        "maxout, candidates, posterior, logit-attribution or perturbation-tests; for a transformer: scores, "
-        "weights, values, stream or candidates",
+        "maxout, candidates, posterior, logit-attribution or perturbation-tests; for a transformer: energy, "
+        "softmax, context, stream or candidates",
     )
     add(
         "--step",
@@ -152,7 +151,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add_model_options(command, beam=True)
 
 
-def run(options: argparse.Namespace) -> None:
+def _run(options: argparse.Namespace) -> None:
     """Write the file; raise AttnvizError for options that cannot be combined, or where drawing or writing fails."""
     _check(options)
     from attnviz.export.saved_files import (
@@ -191,7 +190,7 @@ def run(options: argparse.Namespace) -> None:
 
         with locate_errors("--gold"):
             figure_options = replace(figure_options, gold=parse_gold_links(options.gold, trace.words()))
-    if trace.imported or not trace.recurrent:
+    if not trace.has_maxout:
         with_weights = uses_weights(trace, figure_options.picture)
         save(trace, options.output, figure_options, _weights(trace, options.model) if with_weights else None)
         return
@@ -243,7 +242,7 @@ def _draw_checkpoint(options: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as folder:
         model = Path(folder) / checkpoint.name
         write_checkpoint(checkpoint, model)
-        run(argparse.Namespace(**{**vars(options), "checkpoint": None, "model": model}))
+        _run(argparse.Namespace(**{**vars(options), "checkpoint": None, "model": model}))
 
 
 def _drawn_objects(options: argparse.Namespace) -> tuple[Any, WhatIfs | None]:
@@ -304,3 +303,11 @@ def _weights(trace: Trace, folder: Path) -> Weights | None:
     if (folder / WEIGHTS).is_file() and weights_digest(folder) == trace.weights_digest:
         return load_weights(folder)
     return None
+
+
+FIGURE_COMMAND = Command(
+    "figure",
+    "save the alignment of a sentence, one of its steps, or the attention of another program as a file",
+    _add_options,
+    _run,
+)

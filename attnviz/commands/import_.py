@@ -8,12 +8,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from attnviz.commands.shared import Command
 from attnviz.errors import AttnvizError
 
-SUMMARY = "convert a checkpoint of another program into a model folder"
 
-
-def add_options(command: argparse.ArgumentParser) -> None:
+def _add_options(command: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     command.add_argument(
         "folder",
@@ -45,7 +44,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     )
 
 
-def run(options: argparse.Namespace) -> None:
+def _run(options: argparse.Namespace) -> None:
     """Write the model folder and print its contents; raise AttnvizError for an unsupported checkpoint."""
     from attnviz.importing.family import load_checkpoint, write_checkpoint
     from attnviz.model_folder import CONFIG, IMPORTED, architecture
@@ -61,3 +60,6 @@ def run(options: argparse.Namespace) -> None:
     )
     for remark in checkpoint.remarks:
         print(remark)
+
+
+IMPORT_COMMAND = Command("import", "convert a checkpoint of another program into a model folder", _add_options, _run)

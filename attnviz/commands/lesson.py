@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attnviz import AttnvizError
-from attnviz.commands.shared import add_model_options
+from attnviz.commands.shared import Command, add_model_options
 from attnviz.errors import locate_errors
 from attnviz.languages import LANGUAGES
 
@@ -15,10 +15,8 @@ if TYPE_CHECKING:
     from attnviz.analysis.recomputation import Weights
     from attnviz.lessons import LessonSentence
 
-SUMMARY = "turn a lesson file into one page with questions, answers scored on the spot and an answer sheet"
 
-
-def add_options(command: argparse.ArgumentParser) -> None:
+def _add_options(command: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     from attnviz.lessons import shipped_lessons
 
@@ -32,7 +30,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add_model_options(command, beam=False)
 
 
-def run(options: argparse.Namespace) -> None:
+def _run(options: argparse.Namespace) -> None:
     """Write the page; raise AttnvizError for a lesson that is not valid or does not fit its translations."""
     from attnviz.export.lesson_page import lesson_html
     from attnviz.files import replace_bytes
@@ -70,3 +68,11 @@ class _Translators:
             self._loaded[folder] = translator, load_weights(folder)
         translator, weights = self._loaded[folder]
         return translator.translate(sentence.sentence, beam=sentence.beam, target=sentence.target), weights
+
+
+LESSON_COMMAND = Command(
+    "lesson",
+    "turn a lesson file into one page with questions, answers scored on the spot and an answer sheet",
+    _add_options,
+    _run,
+)

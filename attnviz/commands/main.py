@@ -1,6 +1,6 @@
 """`main`: parse the command line `attnviz` and run one of its subcommands.
 
-Each subcommand is a module with its options and its action. Heavy modules are imported only when a subcommand needs
+Each subcommand is a `Command` in a module of its own. Heavy modules are imported only when a subcommand needs
 them, so that `--help` is fast. Results go to standard output; progress, remarks and errors to standard error.
 
 Every subcommand has the option `--scorer`, which registers a class of the user's own as a kind of attention.
@@ -19,36 +19,33 @@ from pathlib import Path
 from typing import NoReturn
 
 from attnviz import AttnvizError, __version__
-from attnviz.commands import (
-    align,
-    app,
-    attention,
-    corpus,
-    evaluate,
-    figure,
-    import_,
-    lesson,
-    models,
-    score,
-    train,
-    translate,
-)
+from attnviz.commands.align import ALIGN_COMMAND
+from attnviz.commands.app import APP_COMMAND
+from attnviz.commands.attention import ATTENTION_COMMAND
+from attnviz.commands.corpus import CORPUS_COMMAND
+from attnviz.commands.evaluate import EVALUATE_COMMAND
+from attnviz.commands.figure import FIGURE_COMMAND
+from attnviz.commands.import_ import IMPORT_COMMAND
+from attnviz.commands.lesson import LESSON_COMMAND
+from attnviz.commands.models import MODELS_COMMAND
+from attnviz.commands.score import SCORE_COMMAND
+from attnviz.commands.train import TRAIN_COMMAND
+from attnviz.commands.translate import TRANSLATE_COMMAND
 
-COMMANDS = {
-    "translate": translate,
-    "align": align,
-    "figure": figure,
-    "lesson": lesson,
-    "attention": attention,
-    "score": score,
-    "corpus": corpus,
-    "evaluate": evaluate,
-    "import": import_,
-    "train": train,
-    "models": models,
-    "app": app,
-}
-"""Modules of the subcommands; each has a SUMMARY, `add_options(command)` and `run(options)`."""
+COMMANDS = (
+    TRANSLATE_COMMAND,
+    ALIGN_COMMAND,
+    FIGURE_COMMAND,
+    LESSON_COMMAND,
+    ATTENTION_COMMAND,
+    SCORE_COMMAND,
+    CORPUS_COMMAND,
+    EVALUATE_COMMAND,
+    IMPORT_COMMAND,
+    TRAIN_COMMAND,
+    MODELS_COMMAND,
+    APP_COMMAND,
+)
 _LONGEST_NAME = 200
 """Characters of a file's name that are printed."""
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+:/")
@@ -183,16 +180,15 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     parser = _Parser(prog="attnviz", description="Translate with a neural network and show its attention.")
     parser.add_argument("--version", action="version", version=f"attnviz {__version__}")
     commands = parser.add_subparsers(required=True, metavar="command")
-    for name, module in COMMANDS.items():
-        summary = module.SUMMARY
+    for subcommand in COMMANDS:
         command = commands.add_parser(
-            name,
-            help=summary,
-            description=f"{summary[0].upper()}{summary[1:]}.",
+            subcommand.name,
+            help=subcommand.summary,
+            description=f"{subcommand.summary[0].upper()}{subcommand.summary[1:]}.",
             allow_abbrev=False,
             formatter_class=argparse.ArgumentDefaultsHelpFormatter,
         )
-        command.set_defaults(run=module.run)
+        command.set_defaults(run=subcommand.run)
         command.add_argument(
             "--scorer",
             action="append",
@@ -202,6 +198,6 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
             "opening models that use this class",
         )
         # Only for the called command, because some option lists import slow modules.
-        if name in arguments[:1]:
-            module.add_options(command)
+        if subcommand.name in arguments[:1]:
+            subcommand.add_options(command)
     return parser

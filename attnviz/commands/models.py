@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from attnviz import AttnvizError
+from attnviz.commands.shared import Command
 from attnviz.deadlines import with_deadline
 from attnviz.files import remove_abandoned, replace_bytes
 from attnviz.installed_models import installed_detectors, installed_models, user_models
 from attnviz.model_folder import CONFIG
 
-SUMMARY = "list the models, and copy or fetch models"
 ADDRESS_VARIABLE = "ATTNVIZ_MODELS_URL"
 """Environment variable of the web address that models are fetched from."""
 PUBLISHED = Path(__file__).resolve().parents[1] / "published_models.json"
@@ -28,7 +28,7 @@ _SLOWEST = 10_000
 """Bytes a second of the slowest connection."""
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
+def _add_options(command: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     command.add_argument(
         "names", nargs="*", metavar="NAME", help="model to copy or fetch; without a name, the models are listed"
@@ -51,7 +51,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     )
 
 
-def run(options: argparse.Namespace) -> None:
+def _run(options: argparse.Namespace) -> None:
     """List the models, or bring those that the options name into a folder.
 
     Raise AttnvizError if a name is unknown, a folder exists already, or a file cannot be fetched or is not the
@@ -152,3 +152,6 @@ def _is_begun(folder: Path, files: dict[str, Any]) -> bool:
 
 def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
+
+
+MODELS_COMMAND = Command("models", "list the models, and copy or fetch models", _add_options, _run)

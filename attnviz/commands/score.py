@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from attnviz import AttnvizError
 from attnviz.analysis.symmetrisation import METHODS
 from attnviz.commands.attention import add_file_options, open_records, print_format
-from attnviz.commands.shared import positive, rate_text, write_rows
+from attnviz.commands.shared import Command, positive, rate_text, write_rows
 from attnviz.files import replace_text
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from attnviz.evaluation.scoring import ScoredLinks
     from attnviz.importing.records import AttentionRecords
 
-SUMMARY = "score links or attention of any program against gold links: AER, precision, recall, F1"
 _COLUMNS = ("pair", "links", "sure", "AER", "precision", "recall", "F1")
 _LINKS = (".pharaoh", ".txt")
 """File suffixes of outputs with links."""
@@ -29,7 +28,7 @@ _PRINTED = 20
 """Number of pairs that are printed; a file has all."""
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
+def _add_options(command: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     add = command.add_argument
     add(
@@ -89,7 +88,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     )
 
 
-def run(options: argparse.Namespace) -> None:
+def _run(options: argparse.Namespace) -> None:
     """Print the scores of each pair and of all pairs; raise AttnvizError where files cannot be read or compared."""
     from attnviz.evaluation.scoring import score, symmetrise
     from attnviz.importing.attention_reader import read_attention
@@ -218,3 +217,11 @@ def _write(path: Path, scored: ScoredLinks, most: int | None) -> None:
         replace_text(path, json.dumps(whole, indent=1) + "\n")
     else:
         write_rows(path, rows, ["pair", *_fields(error)])
+
+
+SCORE_COMMAND = Command(
+    "score",
+    "score links or attention of any program against gold links: AER, precision, recall, F1",
+    _add_options,
+    _run,
+)

@@ -6,7 +6,8 @@ import argparse
 import csv
 import io
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -21,6 +22,20 @@ if TYPE_CHECKING:
     from attnviz.translator import Translator
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Command:
+    """A subcommand of `attnviz`."""
+
+    name: str
+    summary: str
+    """What it does, as a phrase without capital and full stop."""
+    add_options: Callable[[argparse.ArgumentParser], None]
+    """Called only for the subcommand that runs, because some options need slow imports."""
+    run: Callable[[argparse.Namespace], None]
+    """Raises AttnvizError for bad input."""
+
 
 _SHOWN = 5
 """Number of skipped lines of a file that are printed."""

@@ -7,12 +7,11 @@ from typing import Any
 
 from attnviz import AttnvizError
 from attnviz.attention_kinds import full_name
+from attnviz.commands.shared import Command
 from attnviz.memory import keep_few_shapes
 
-SUMMARY = "train a model, or go on with a run that was stopped"
 
-
-def add_options(command: argparse.ArgumentParser) -> None:
+def _add_options(command: argparse.ArgumentParser) -> None:
     """Add one option for each field of `TrainingConfig`."""
     import dataclasses
     from typing import get_args, get_type_hints
@@ -39,7 +38,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         )
 
 
-def run(options: argparse.Namespace) -> None:
+def _run(options: argparse.Namespace) -> None:
     """Train and print the folder of the finished model; raise AttnvizError for invalid options."""
     keep_few_shapes()
     from attnviz import training
@@ -57,3 +56,6 @@ def run(options: argparse.Namespace) -> None:
     except ValueError as error:
         raise AttnvizError(f"The training options are invalid: {error}.") from error
     print(training.run(config, kill=True))
+
+
+TRAIN_COMMAND = Command("train", "train a model, or go on with a run that was stopped", _add_options, _run)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from attnviz.trace import Trace
     from attnviz.translator import Translator
 from attnviz.commands.shared import (
+    Command,
     T,
     add_model_options,
     add_unescape_option,
@@ -36,10 +37,7 @@ _LISTED = 20
 """Number of unknown parts of the text that are printed."""
 
 
-SUMMARY = "translate one sentence, or each line of standard input"
-
-
-def add_options(command: argparse.ArgumentParser) -> None:
+def _add_options(command: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     command.add_argument("text", nargs="?", help="sentence to translate (default: each line of standard input)")
     command.add_argument(
@@ -66,7 +64,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add_model_options(command, beam=True)
 
 
-def run(options: argparse.Namespace) -> None:
+def _run(options: argparse.Namespace) -> None:
     """Print the translations; raise AttnvizError, with the line number, for text that cannot be translated."""
     if options.text is not None:
         if not options.unescape:
@@ -208,3 +206,6 @@ def _blocks(items: Iterator[T], size: int) -> Iterator[list[T]]:
         raise
     if block:
         yield block
+
+
+TRANSLATE_COMMAND = Command("translate", "translate one sentence, or each line of standard input", _add_options, _run)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from attnviz.corpora.analyser import Analyser
-from attnviz.corpora.cluster import Cluster, analyse_folder
 from attnviz.corpora.columns import MEASURES, SCHEMA, Measure, Settings
 from attnviz.corpora.corpus_lines import (
     Line,
     read_lines,
 )
-from attnviz.corpora.job import Progress, analyse_file
+from attnviz.corpora.executors import Cluster
+from attnviz.corpora.job import Progress, TableMetadata, analyse_file, analyse_files
 from attnviz.text_files import Skipped
 
 __all__ = [
@@ -22,7 +22,8 @@ __all__ = [
     "Progress",
     "Settings",
     "Skipped",
+    "TableMetadata",
     "analyse_file",
-    "analyse_folder",
+    "analyse_files",
     "read_lines",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -66,59 +67,55 @@ MEASURES = (*_MEASURES, *_BETWEEN_FILES)
 _LINKS = pa.list_(pa.struct([("i", pa.int16()), ("j", pa.int16()), ("weight", pa.float32())]))
 _GOLD = pa.list_(pa.struct([("i", pa.int16()), ("j", pa.int16()), ("sure", pa.bool_())]))
 _REMARKS = pa.list_(pa.struct([("kind", pa.string()), ("strong", pa.bool_()), ("remark", pa.string())]))
-_MEANINGS = {
-    "number": "number of the line or row in the file, counted from 1",
-    "source": "source sentence as in the file",
-    "target": "translation: given in the file, or written by the model",
-    "reference": "reference translation that the translation is compared with",
-    "model": "name of the model’s folder",
-    "search": "forced if the file gave the target; greedy or beam if the model wrote it",
-    "source_words": "source words, without `</s>`; j counts them from 0",
-    "target_words": "target words, without `</s>`; i counts them from 0",
-    "coverage": "total attention on each source word, sum_i alpha_ij; with that on `</s>`, the sum is the number of "
-    "target words plus one",
-    "links_before": "attention alpha_ij between words, computed before word i is known: all links of at least the "
-    "threshold, and the largest of each i",
-    "links_after": "posterior attention between words, computed once word i is known",
-    "gold": "links marked by hand, between the same words; a link is not sure if it merges several links of the file",
-    "remarks": "findings on this pair, in words",
-}
-_TYPES = {
-    "number": pa.int64(),
-    "source_words": pa.list_(pa.string()),
-    "target_words": pa.list_(pa.string()),
-    "coverage": pa.list_(pa.float32()),
-    "links_before": _LINKS,
-    "links_after": _LINKS,
-    "gold": _GOLD,
-    "remarks": _REMARKS,
-}
-TEXTS = ("number", "source", "target", "reference", "model", "search")
 
 
-def _field(measure: Measure) -> pa.Field:
-    """Return the column of a measure."""
-    return pa.field(measure.name, pa.int32() if measure.whole else pa.float32(), metadata={"meaning": measure.meaning})
+def _column(name: str, kind: pa.DataType, meaning: str) -> pa.Field:
+    return pa.field(name, kind, metadata={"meaning": meaning})
+
+
+def _columns_of(measures: Sequence[Measure]) -> list[pa.Field]:
+    return [_column(one.name, pa.int32() if one.whole else pa.float32(), one.meaning) for one in measures]
 
 
 SCHEMA = pa.schema(
     [
-        *(pa.field(name, _TYPES.get(name, pa.string()), metadata={"meaning": _MEANINGS[name]}) for name in TEXTS),
-        *map(_field, _MEASURES),
-        *(
-            pa.field(name, kind, metadata={"meaning": _MEANINGS[name]})
-            for name, kind in _TYPES.items()
-            if name != "number"
+        _column("number", pa.int64(), "number of the line or row in the file, counted from 1"),
+        _column("source", pa.string(), "source sentence as in the file"),
+        _column("target", pa.string(), "translation: given in the file, or written by the model"),
+        _column("reference", pa.string(), "reference translation that the translation is compared with"),
+        _column("model", pa.string(), "name of the model’s folder"),
+        _column("search", pa.string(), "forced if the file gave the target; greedy or beam if the model wrote it"),
+        *_columns_of(_MEASURES),
+        _column("source_words", pa.list_(pa.string()), "source words, without `</s>`; j counts them from 0"),
+        _column("target_words", pa.list_(pa.string()), "target words, without `</s>`; i counts them from 0"),
+        _column(
+            "coverage",
+            pa.list_(pa.float32()),
+            "total attention on each source word, sum_i alpha_ij; with that on `</s>`, the sum is the number of target "
+            "words plus one",
         ),
+        _column(
+            "links_before",
+            _LINKS,
+            "attention alpha_ij between words, computed before word i is known: all links of at least the threshold, "
+            "and the largest of each i",
+        ),
+        _column("links_after", _LINKS, "posterior attention between words, computed once word i is known"),
+        _column(
+            "gold",
+            _GOLD,
+            "links marked by hand, between the same words; a link is not sure if it merges several links of the file",
+        ),
+        _column("remarks", _REMARKS, "findings on this pair, in words"),
     ]
 )
 """One row for each pair; each field has its meaning in its metadata."""
 ATTENTION_SCHEMA = pa.schema(
     [
         *SCHEMA,
-        *map(_field, _BETWEEN_FILES),
-        pa.field("file", pa.string(), metadata={"meaning": "file of the pair, in a table of several files"}),
-        pa.field("record", pa.string(), metadata={"meaning": "the attention of the pair, as `Attention.to_json`"}),
+        *_columns_of(_BETWEEN_FILES),
+        _column("file", pa.string(), "file of the pair, in a table of several files"),
+        _column("record", pa.string(), "the attention of the pair, as `Attention.to_json`"),
     ]
 )
 """The columns of a table of imported attention."""

@@ -1,6 +1,6 @@
 """Find the files of a corpus by path, pattern or address, and read their lines strictly.
 
-An unusable line becomes a `Skipped` in its place. `local_file` copies a file from another file system; `table_files`
+An unusable line becomes a `Skipped` in its place. `local_files` copies files from other file systems; `table_files`
 returns the path of the table to write for each file.
 """
 
@@ -10,6 +10,7 @@ import contextlib
 import dataclasses
 import io
 import itertools
+import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +36,7 @@ from attnviz.reading import (
 )
 from attnviz.text import LONGEST_TEXT, abbreviated, is_too_long
 from attnviz.text_files import (
+    SAMPLE_LINES,
     Skipped,
     check_share,
     csv_reason,
@@ -53,7 +55,7 @@ _COLUMN_NAMES = (("source", "en", "english"), ("target", "fr", "french", "refere
 """Names of the columns of a Parquet file."""
 _TEXT_COLUMNS = {name for names in _COLUMN_NAMES for name in names}
 _ROWS_AT_ONCE = 1000
-_SAMPLE_LINES = 100
+_FIRST_LINES = 100
 """Number of first lines that show whether a text file is CSV."""
 
 
@@ -124,20 +126,17 @@ def unescaped_line(line: Line | Skipped) -> Line | Skipped:
 
 def check_lines(path: Path, limit: int | None = None) -> None:
     """Raise AttnvizError where the file cannot be read, or more than 1 % of its lines are malformed."""
-    lines, skipped = 0, []
-    for line in itertools.islice(_lines(path), limit):
-        lines += 1
+    is_text = without_compression(path).suffix in (".tsv", ".txt")
+    lines, texts = itertools.tee(read_text_lines(path, _LIMITS)) if is_text else (iter(()), itertools.repeat(""))
+    found = _text_lines(lines) if is_text else _lines(path)
+    count, skipped, samples = 0, list[Skipped](), list[str]()
+    for line, text in zip(itertools.islice(found, limit), texts, strict=False):
+        count += 1
         if isinstance(line, Skipped) and line.malformed:
             skipped.append(line)
-    try:
-        check_share(path, lines, skipped, (), skip_malformed=False)
-    except AttnvizError:
-        samples: list[str] = []
-        if without_compression(path).suffix in (".tsv", ".txt"):
-            numbers = {line.number for line in skipped}
-            texts = enumerate(itertools.islice(read_text_lines(path, _LIMITS), limit), 1)
-            samples = [text for number, text in texts if number in numbers]
-        check_share(path, lines, skipped, samples, skip_malformed=False)
+            if len(samples) < SAMPLE_LINES:
+                samples.append(text)
+    check_share(path, count, skipped, samples if is_text else (), skip_malformed=False)
 
 
 def check_name(path: Path) -> None:
@@ -159,11 +158,6 @@ def readable(path: Path) -> bool:
     """Return whether a file has a readable extension."""
     kind = without_compression(path).suffix
     return kind in ENDINGS and (kind != ".parquet" or path.suffix == kind)
-
-
-def name_without_extensions(path: Path) -> str:
-    """Return the name of a file without extensions of format and compression."""
-    return without_compression(path).stem
 
 
 def count_lines(path: Path, limit: int | None = None) -> int:
@@ -197,7 +191,7 @@ def _lines(path: Path) -> Iterator[Line | Skipped]:
 
 def _text_lines(lines: Iterable[str]) -> Iterator[Line | Skipped]:
     rest = iter(lines)
-    sample = list(itertools.islice(rest, _SAMPLE_LINES))
+    sample = list(itertools.islice(rest, _FIRST_LINES))
     csv = is_csv_sample(sample)
     for number, line in enumerate(itertools.chain(sample, rest), 1):
         columns = line.split("\t")
@@ -350,7 +344,7 @@ def table_files(files: list[str], folder: Path) -> dict[str, Path]:
     """Return the path of the table of each file, in `folder`; raise AttnvizError where two would be the same."""
     tables: dict[str, Path] = {}
     for file in files:
-        table = folder / f"{Path(file).name.split('.')[0]}.parquet"
+        table = folder / f"{without_compression(Path(file)).stem}.parquet"
         if table in tables.values():
             raise AttnvizError(
                 gettext(
@@ -362,18 +356,30 @@ def table_files(files: list[str], folder: Path) -> dict[str, Path]:
     return tables
 
 
-def local_file(file: str, folder: Path) -> Path:
-    """Return the path of a file; copy that of another file system into `folder` first.
+@contextlib.contextmanager
+def local_files(names: Iterable[str]) -> Iterator[list[Path]]:
+    """Yield the path of each file, which is that of a copy if it is on another file system, until the block ends.
 
-    Raise AttnvizError where it cannot be read.
+    Raise AttnvizError where one cannot be read. Errors in the block name the file instead of its copy.
     """
-    if "://" not in file:
-        return Path(file)
-    copy = folder / Path(file).name
-    with _opening(file):
-        system, path = _system(file)
-        system.get_file(path, str(copy))
-    return copy
+    with tempfile.TemporaryDirectory() as folder:
+        original: dict[Path, str] = {}
+        for number, name in enumerate(names):
+            path = Path(name)
+            if "://" in name:
+                path = Path(folder, str(number), path.name)  # files of other file systems may have the same name
+                path.parent.mkdir()
+                with _opening(name):
+                    system, place = _system(name)
+                    system.get_file(place, str(path))
+            original[path] = name
+        try:
+            yield list(original)
+        except AttnvizError as error:
+            message = str(error)
+            for path, name in original.items():
+                message = message.replace(str(path), name)
+            raise AttnvizError(message) from error
 
 
 def _files_of(name: str, accepted: Callable[[Path], bool]) -> list[str]:

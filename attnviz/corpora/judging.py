@@ -6,18 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attnviz.analysis.posterior import DEFAULT
 from attnviz.analysis.prefixes import JudgedTranslation, largest_shares
-from attnviz.corpora.forced_decoding import BatchPosterior, force_decode, pair_batches
-from attnviz.corpora.row import AnalysedPair, merged_by_words, pieces_of
+from attnviz.corpora.batch_posterior import BatchPosterior
 from attnviz.decoding import sentence_ids, target_ids
+from attnviz.evaluation.forced import EncodedPair, ForcedPair, force_encoded
 from attnviz.text import SPACE, join_pieces
 from attnviz.translator import Translator
-
-_BATCH = 64
-"""Most pairs of a batch."""
 
 
 def judge(translator: Translator[Any], pairs: Sequence[tuple[str, str]]) -> list[JudgedTranslation]:
@@ -30,33 +26,25 @@ def judge(translator: Translator[Any], pairs: Sequence[tuple[str, str]]) -> list
         raise ValueError(
             f"{translator.name} has no posterior attention: a step has not exactly one attention distribution"
         )
-    tokenizer, posterior = translator.tokenizer, BatchPosterior(translator, DEFAULT)
-    sources = [sentence_ids(tokenizer, source) for source, _ in pairs]
-    targets = [target_ids(tokenizer, text) if text.strip() else tokenizer.sentence([]) for _, text in pairs]
-    judged: dict[int, JudgedTranslation] = {}
-    lengths = [len(source) for source in sources], [len(target) for target in targets]
-    for batch in pair_batches(*lengths, _BATCH) if pairs else ():
-        ids = [sources[k] for k in batch], [targets[k] for k in batch]
-        decoded = force_decode(translator, *ids)
-        shares = posterior(decoded, *ids)
-        for row, (k, source, target) in enumerate(zip(batch, *ids, strict=True)):
-            pair = AnalysedPair(
-                *pieces_of(tokenizer.source, source, pairs[k][0]),
-                *pieces_of(tokenizer, target, pairs[k][1]),
-                decoded.alignment[row, : len(target), : len(source)],
-                decoded.log_probabilities[row, : len(target)],
-                attends=True,
-                attends_once=True,
-            )
-            judged[k] = _judged(pairs[k][1], pair, shares[row])
-    return [judged[k] for k in range(len(pairs))]
+    tokenizer = translator.tokenizer
+    encoded = [
+        EncodedPair(
+            sentence_ids(tokenizer, source),
+            target_ids(tokenizer, text) if text.strip() else tokenizer.sentence([]),
+            source,
+            text,
+        )
+        for source, text in pairs
+    ]
+    forced = force_encoded(translator, encoded, BatchPosterior(translator, DEFAULT))
+    return [_judged(text, pair) for (_, text), pair in zip(pairs, forced, strict=True)]
 
 
-def _judged(text: str, pair: AnalysedPair, shares: NDArray[np.float64]) -> JudgedTranslation:
-    """Return the judgement on a pair, given its posterior attention, (Ty, Tx)."""
+def _judged(text: str, pair: ForcedPair) -> JudgedTranslation:
+    assert pair.posterior is not None  # `judge` computes it
     words, piece_logs = pair.words(), pair.log_probabilities.astype(np.float64)
     logs = np.array([piece_logs[list(group)].sum() for group in words.target_groups[:-1]])
-    word_shares = merged_by_words(shares, words.source_groups, words.target_groups)[:-1, :-1]
+    word_shares = words.merged(pair.posterior)[:-1, :-1]
     return JudgedTranslation(
         text,
         _spaced(pair.target_surfaces, words.target_groups[:-1]),

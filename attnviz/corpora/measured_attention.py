@@ -11,15 +11,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from attnviz.analysis.alignment_error import LinkScore, PairAgreement
 from attnviz.analysis.gold import word_links
-from attnviz.analysis.measures import coverage, entropy
+from attnviz.analysis.measures import coverage
 from attnviz.corpora.columns import ATTENTION_SCHEMA
-from attnviz.corpora.job import TableMetadata, with_metadata
-from attnviz.corpora.row import alignment_counts, least_coverage, remarks_of
+from attnviz.corpora.job import MOST_NAMED, TableMetadata
+from attnviz.corpora.row import attention_measures, remarks_of, word_columns
 from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext
 from attnviz.trace import Attention
@@ -60,8 +59,8 @@ def attention_table(
         rows.append(row)
         digest.update(record.fingerprint.encode())
         advance(len(rows))
-    metadata = TableMetadata(digest.hexdigest(), "", {}, len(records), len(rows), len(blank), blank)
-    return with_metadata(pa.Table.from_pylist(rows, ATTENTION_SCHEMA), metadata)
+    metadata = TableMetadata(digest.hexdigest(), "", {}, len(records), len(rows), len(blank), blank[:MOST_NAMED])
+    return pa.Table.from_pylist(rows, ATTENTION_SCHEMA).replace_schema_metadata(metadata.encoded())
 
 
 def plain_columns(table: Any) -> Any:
@@ -72,28 +71,13 @@ def plain_columns(table: Any) -> Any:
 
 def _row(number: int, record: Attention) -> dict[str, Any]:
     words = record.words()
-    source, target = words.linkable.source, words.linkable.target
-    shares = np.asarray(words.alignment, dtype=np.float64)[words.places[1]]
-    attending = shares[shares.any(axis=1)]
-    pieces = np.asarray(record.alignment, dtype=np.float64)
-    pieces = pieces[pieces.any(axis=1)]
-    inner = shares[:, words.places[0]]
-    covered = coverage(inner)
+    shares = words.linkable.alignment
     return {
         "number": number,
         "source": record.source_text,
         "target": record.translation,
-        "source_words": source,
-        "target_words": target,
-        "source_length": len(source),
-        "target_length": len(target),
-        "length_ratio": len(target) / max(len(source), 1),
-        "entropy": float(entropy(pieces).mean()) if len(pieces) else None,
-        "largest_weight": float(pieces.max(axis=1).mean()) if len(pieces) else None,
-        "coverage": covered.astype(np.float32),
-        "least_coverage": least_coverage(covered, source),
-        "end_share": float(attending[:, -1].mean()) if len(attending) and words.source[-1] == "</s>" else None,
-        "links_before": [{"i": i, "j": j, "weight": float(inner[i, j])} for j, i, _ in word_links(record)],
-        **alignment_counts(inner, source, target),
+        "links_before": [{"i": i, "j": j, "weight": float(shares[i, j])} for j, i, _ in word_links(record)],
+        **word_columns(words),
+        **attention_measures(words, record.alignment, coverage(shares)),
         **remarks_of(record),
     }

@@ -1,12 +1,10 @@
-"""An analysed pair of a batch, and its row in the table of a corpus: every measure by column name, and gold links."""
+"""The row of a pair in the table of a corpus: every measure by column name, and gold links."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import product
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,80 +15,13 @@ from attnviz.analysis.finding_rules import is_word
 from attnviz.analysis.findings import Finding, Kind, finding_sentence, findings_of
 from attnviz.analysis.measures import coverage, entropy, links
 from attnviz.analysis.prefixes import content_words
-from attnviz.corpora.corpus_lines import Line
 from attnviz.evaluation.alignment import GoldAlignment, between_words, memberships
 from attnviz.evaluation.bleu import sentence_bleu, sentence_chrf
-from attnviz.text import BOS, EOS, SPECIAL_PIECES, UNK, Tokenizer, join_pieces, word_groups
+from attnviz.evaluation.forced import ForcedPair
 from attnviz.trace import Words
 
 
-@dataclass(frozen=True, eq=False)
-class AnalysedPair:
-    """The fields of a `Trace` that measures need, without states."""
-
-    source_pieces: tuple[str, ...]
-    source_surfaces: tuple[str, ...]
-    target_pieces: tuple[str, ...]
-    target_surfaces: tuple[str, ...]
-    alignment: NDArray[Any]
-    """Attention alpha, (Ty, Tx); the last column is 0 where the model does not read `</s>`."""
-    log_probabilities: NDArray[Any]
-    """Log probabilities log p(y_i), (Ty,), in nats."""
-    attends: bool
-    attends_once: bool
-    translated: ClassVar[bool] = True
-    imported: ClassVar[bool] = False
-
-    @property
-    def probabilities(self) -> NDArray[Any]:
-        """Probabilities p(y_i), (Ty,)."""
-        probabilities: NDArray[Any] = np.exp(self.log_probabilities)
-        return probabilities
-
-    def words(self) -> Words:
-        """Return the alignment by words, as `Trace.words` does."""
-        return self._words
-
-    @cached_property
-    def _words(self) -> Words:
-        source, target = word_groups(self.source_surfaces), word_groups(self.target_surfaces)
-        return Words(
-            source=tuple(join_pieces(self.source_surfaces[i] for i in group) or "<unk>" for group in source),
-            target=tuple(join_pieces(self.target_surfaces[i] for i in group) or "<unk>" for group in target),
-            alignment=merged_by_words(self.alignment, source, target),
-            source_groups=source,
-            target_groups=target,
-        )
-
-
-def merged_by_words(
-    shares: NDArray[Any], source: tuple[tuple[int, ...], ...], target: tuple[tuple[int, ...], ...]
-) -> NDArray[np.float32]:
-    """Return shares between pieces, (Ty, Tx), as shares between words, (target words, source words).
-
-    It returns what `Words.merged_by_words` does, but needs groups of neighbouring pieces.
-    """
-    columns = np.add.reduceat(shares, [group[0] for group in source], axis=1)
-    rows = np.add.reduceat(columns, [group[0] for group in target], axis=0)
-    by_words: NDArray[np.float32] = (rows / [[len(group)] for group in target]).astype(np.float32)
-    return by_words
-
-
-def pieces_of(tokenizer: Tokenizer, ids: list[int], text: str | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the pieces of a sentence, `</s>` last, and the same with the typed characters in place of each `<unk>`.
-
-    A leading `<s>`, which some imported models read, is left out: it is no word of the sentence.
-    Both are equal where the `text` is None.
-    """
-    count = ids.index(EOS) if EOS in ids else len(ids)  # padding may follow, and some models do not read </s>
-    first = int(ids[:1] == [BOS])
-    pieces = (*tokenizer.pieces(ids[first:count]), SPECIAL_PIECES[EOS])
-    if text is None or UNK not in ids:
-        return pieces, pieces
-    return pieces, (*tokenizer.sentence_surfaces(text)[first:count], SPECIAL_PIECES[EOS])
-
-
-def gold_links_of(gold: GoldAlignment, pair: AnalysedPair, words: Words) -> dict[Link, bool]:
+def gold_links_of(gold: GoldAlignment, pair: ForcedPair, words: Words) -> dict[Link, bool]:
     """Return the links (source, target), 0-based, between the words of `pair`, and whether each is sure.
 
     A gold word corresponds to the words that share letters with it. Where these are several, the link is possible for
@@ -146,53 +77,63 @@ def _matching_words(
 Shares = NDArray[Any]
 
 
-def row_of(
-    line: Line, pair: AnalysedPair, target: str, reference: str | None, posterior: Shares | None, threshold: float
-) -> dict[str, Any]:
-    """Return the row of a pair without `model` and `search`: texts, measures, links and remarks.
-
-    `posterior` (Ty, Tx) is its posterior attention, None where not requested or not available; links with a share of at
-    least `threshold` are stored.
-    """
+def measures_of(pair: ForcedPair, threshold: float) -> dict[str, Any]:
+    """Return the measures of a pair, its words, links with a share of at least `threshold`, and remarks."""
     words = pair.words()
-    row: dict[str, Any] = {
-        "number": line.number,
-        "source": line.source,
-        "target": target,
-        "reference": reference,
-        "source_words": words.source[:-1],
-        "target_words": words.target[:-1],
-        "source_length": len(words.source) - 1,
-        "target_length": len(words.target) - 1,
-        "length_ratio": (len(words.target) - 1) / max(len(words.source) - 1, 1),
+    row = {
+        **word_columns(words),
         **_probability_measures(pair, words),
         **_word_measures(pair, words),
+        **remarks_of(pair),
     }
     if pair.attends:
-        row |= _attention_measures(pair, words)
-        row |= alignment_counts(words.alignment[:-1, :-1], words.source[:-1], words.target[:-1])
+        row |= attention_measures(words, pair.alignment, coverage(words.alignment)[:-1])
         row["links_before"] = _links(words.alignment, threshold)
-    if posterior is not None:
-        row["links_after"] = _links(merged_by_words(posterior, words.source_groups, words.target_groups), threshold)
-    if reference is not None:
-        row |= {"chrf": sentence_chrf(target, reference), "bleu": sentence_bleu(target, reference)}
-    if line.gold is not None:
-        row["gold"] = _gold_links(line.gold, pair, words)
-        for name, weights in (("aer_before", pair.alignment if pair.attends else None), ("aer_after", posterior)):
-            row[name] = None if weights is None else _alignment_error(line.gold, pair, weights)
-    return row | remarks_of(pair)
+    if pair.posterior is not None:
+        row["links_after"] = _links(words.merged(pair.posterior), threshold)
+    return row
 
 
-def _probability_measures(pair: AnalysedPair, words: Words) -> dict[str, float]:
-    total = float(pair.log_probabilities.sum(dtype=np.float64))
+def scores_against(reference: str, translation: str) -> dict[str, Any]:
+    """Return the columns of a translation that has a reference."""
     return {
-        "log_probability_per_word": total / max(len(words.target) - 1, 1),
-        # For unrelated sentences it may exceed float32.
-        "perplexity": float(np.exp(min(-total / len(pair.log_probabilities), 88.0))),
+        "reference": reference,
+        "chrf": sentence_chrf(translation, reference),
+        "bleu": sentence_bleu(translation, reference),
     }
 
 
-def _word_measures(pair: AnalysedPair, words: Words) -> dict[str, Any]:
+def gold_measures(gold: GoldAlignment, pair: ForcedPair) -> dict[str, Any]:
+    """Return the columns of a pair that has gold links."""
+    links = sorted(gold_links_of(gold, pair, pair.words()).items(), key=lambda item: item[0][::-1])
+    return {
+        "gold": [{"i": i, "j": j, "sure": sure} for (j, i), sure in links],
+        "aer_before": _alignment_error(gold, pair, pair.alignment) if pair.attends else None,
+        "aer_after": None if pair.posterior is None else _alignment_error(gold, pair, pair.posterior),
+    }
+
+
+def word_columns(words: Words) -> dict[str, Any]:
+    """Return the words of both sides without special tokens, and their counts."""
+    source, target = words.linkable.source, words.linkable.target
+    return {
+        "source_words": source,
+        "target_words": target,
+        "source_length": len(source),
+        "target_length": len(target),
+        "length_ratio": len(target) / max(len(source), 1),
+    }
+
+
+def _probability_measures(pair: ForcedPair, words: Words) -> dict[str, float]:
+    return {
+        "log_probability_per_word": pair.log_likelihood / max(len(words.target) - 1, 1),
+        # For unrelated sentences it may exceed float32.
+        "perplexity": float(np.exp(min(-pair.log_likelihood / len(pair.log_probabilities), 88.0))),
+    }
+
+
+def _word_measures(pair: ForcedPair, words: Words) -> dict[str, Any]:
     source_words = {word.casefold() for word in words.source[:-1]}
     target_words = [word for word in words.target[:-1] if is_word(word)]
     copied = sum(len(word) > 1 and word.casefold() in source_words for word in target_words)
@@ -201,34 +142,29 @@ def _word_measures(pair: AnalysedPair, words: Words) -> dict[str, Any]:
     return {"copied_words": copied, "copied_share": copied / max(len(target_words), 1), "unknown_words": unknown}
 
 
-def _attention_measures(pair: AnalysedPair, words: Words) -> dict[str, Any]:
-    covered = coverage(words.alignment)
-    return {
-        "entropy": float(entropy(pair.alignment).mean()),
-        "largest_weight": float(pair.alignment.max(axis=1).mean()),
-        "coverage": covered[:-1].astype(np.float32),
-        "least_coverage": least_coverage(covered[:-1], words.source[:-1]),
-        "end_share": float(words.alignment[:-1, -1].mean()) if len(words.target) > 1 else None,
-    }
+def attention_measures(words: Words, alignment: Shares, covered: Shares) -> dict[str, Any]:
+    """Return the measures of an `alignment` between pieces (Ty, Tx), and between `words`.
 
-
-def least_coverage(covered: Shares, source: Sequence[str]) -> float | None:
-    """Return the least of the `covered` attention (Tx,) on a content word; None where there is no such word."""
-    content = list(content_words(source))
-    return float(covered[content].min()) if content else None
-
-
-def alignment_counts(shares: Shares, source: Sequence[str], target: Sequence[str]) -> dict[str, int]:
-    """Return counts of an alignment (Ty, Tx) between words, without `</s>`.
-
-    They are the target words without a link, the most target words that link to one source word, and the target words
-    in drifted stretches.
+    `covered` is the total attention on each source word without special tokens. Entropy and shares are of rows with
+    attention: a row of zeros counts as unlinked.
     """
-    linked = [j for j, _ in links(shares)]
+    inner = words.linkable
+    pieces = np.asarray(alignment, dtype=np.float64)
+    pieces = pieces[pieces.any(axis=1)]
+    attending = words.alignment[words.places[1]]
+    attending = attending[attending.any(axis=1)]
+    content = list(content_words(inner.source))
+    linked = [j for j, _ in links(inner.alignment)]
+    drifted = drifts(inner.alignment, inner.source, inner.target)
     return {
-        "unlinked": len(target) - len(linked),
+        "entropy": float(entropy(pieces).mean()) if len(pieces) else None,
+        "largest_weight": float(pieces.max(axis=1).mean()) if len(pieces) else None,
+        "coverage": covered.astype(np.float32),
+        "least_coverage": float(covered[content].min()) if content else None,
+        "end_share": float(attending[:, -1].mean()) if len(attending) and words.source[-1] == "</s>" else None,
+        "unlinked": len(inner.target) - len(linked),
         "many_to_one": int(np.bincount(linked).max()) if linked else 0,
-        "drifted": sum(drift.last - drift.first + 1 for drift in drifts(shares, source, target)),
+        "drifted": sum(drift.last - drift.first + 1 for drift in drifted),
     }
 
 
@@ -239,12 +175,7 @@ def _links(shares: Shares, threshold: float) -> list[dict[str, Any]]:
     return [{"i": i, "j": j, "weight": float(rows[i, j])} for j, i in chosen if j < last]
 
 
-def _gold_links(gold: GoldAlignment, pair: AnalysedPair, words: Words) -> list[dict[str, Any]]:
-    gold_links = sorted(gold_links_of(gold, pair, words).items(), key=lambda item: item[0][::-1])
-    return [{"i": i, "j": j, "sure": sure} for (j, i), sure in gold_links]
-
-
-def _alignment_error(gold: GoldAlignment, pair: AnalysedPair, shares: Shares) -> float | None:
+def _alignment_error(gold: GoldAlignment, pair: ForcedPair, shares: Shares) -> float | None:
     word_shares = between_words(gold, pair.source_surfaces[:-1], pair.target_surfaces[:-1], shares)
     try:
         return error_rate([links(word_shares)], [gold]).aer

@@ -2,46 +2,33 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import torch
 from numpy.typing import NDArray
-from pyarrow import parquet
+from pyarrow import dataset
 
 from attnviz.analysis.neighbours import MOST_VECTORS, VECTOR_KINDS, VectorKind, VectorPair, Vectors
-from attnviz.corpora.forced_decoding import force_decode
-from attnviz.corpora.row import pieces_of
-from attnviz.decoding import sentence_ids, target_ids
 from attnviz.errors import AttnvizError
+from attnviz.evaluation.forced import EncodedPair, force_decode, pieces_of
 from attnviz.network import RNNsearch
+from attnviz.text import Tokenizer
 from attnviz.translator import Translator
 
 Texts = tuple[int, str, str]
 """Line number, source, target."""
+_Numbered = tuple[int, EncodedPair]
+"""Line number and pair."""
+_PairVectors = tuple[VectorPair, dict[VectorKind, NDArray[np.float16]]]
 _BATCH = 16
 """Number of pairs in a batch."""
 _SEED = 0
-
-
-@dataclass
-class _Collected:
-    """Pairs and their vectors, while they are collected."""
-
-    pairs: list[VectorPair] = field(default_factory=list)
-    parts: dict[VectorKind, list[NDArray[np.float16]]] = field(
-        default_factory=lambda: {kind: [] for kind in VECTOR_KINDS}
-    )
-    sizes: dict[VectorKind, int] = field(default_factory=lambda: dict.fromkeys(VECTOR_KINDS, 0))
-
-    def add(self, pair: VectorPair, arrays: dict[VectorKind, NDArray[np.float16]]) -> None:
-        self.pairs.append(pair)
-        for kind, part in arrays.items():
-            self.parts[kind].append(part)
-            self.sizes[kind] += len(part)
 
 
 def to_float32(block: NDArray[np.float16]) -> NDArray[np.float32]:
@@ -82,45 +69,37 @@ def vectors_of_pairs(
             f"The model {translator.name} is a transformer, so it has no recurrent states or context vectors to "
             "compare."
         )
-    collected = _Collected()
-    for batch in _batches(translator, pairs):
-        for pair, arrays in _vectors_of_batch(translator, batch):
-            if any(collected.sizes[kind] + len(part) > most for kind, part in arrays.items()):
-                return _vectors_of(translator, collected)
-            collected.add(pair, arrays)
+    found, sizes = list[_PairVectors](), dict.fromkeys(VECTOR_KINDS, 0)
+    batches = _batches(translator.tokenizer, pairs)
+    for pair, arrays in itertools.chain.from_iterable(_vectors_of_batch(translator, batch) for batch in batches):
+        sizes = {kind: sizes[kind] + len(arrays[kind]) for kind in VECTOR_KINDS}
+        if max(sizes.values()) > most:
+            break
+        found.append((pair, arrays))
         if advance:
-            advance(max(collected.sizes.values()))
-    return _vectors_of(translator, collected)
+            advance(max(sizes.values()))
+    empty = [np.zeros((0, 0), np.float16)]
+    joined = {kind: np.concatenate([arrays[kind] for _, arrays in found] or empty) for kind in VECTOR_KINDS}
+    return Vectors(translator.name, translator.weights_digest, tuple(pair for pair, _ in found), joined)
 
 
 def _sample_of_table(table: Path, most: int) -> Iterator[Texts]:
-    """Yield a random sample of the pairs of a table; memory is bounded by the sample size."""
+    """Yield a random sample of the pairs of a table, of which only some rows are in memory at once."""
     try:
-        file = parquet.ParquetFile(table)
-        random_keys = np.random.default_rng(_SEED).random(file.metadata.num_rows)
+        rows = dataset.dataset(table, format="parquet")
+        random_keys = np.random.default_rng(_SEED).random(rows.count_rows())
         sampled_rows = np.argsort(random_keys, kind="stable")[: max(most // 2, 1)]  # a pair has at least two pieces
-        index_of_row = {row: index for index, row in enumerate(sampled_rows.tolist())}
-        sample: list[Texts | None] = [None] * len(sampled_rows)
-        start = 0
-        for batch in file.iter_batches(4096, columns=["number", "source", "target"]):
-            rows_in_batch = [row for row in range(len(batch)) if start + row in index_of_row]
-            columns = [column.to_pylist() for column in batch.take(rows_in_batch).columns]
-            for row, texts in zip(rows_in_batch, zip(*columns, strict=True), strict=True):
-                sample[index_of_row[start + row]] = texts
-            start += len(batch)
+        sample = rows.take(pa.array(sampled_rows), columns=["number", "source", "target"])
     except (OSError, ValueError) as error:  # Arrow's errors are subclasses of these
         raise AttnvizError(f"The table {table} cannot be read: {error}.") from error
-    yield from (texts for texts in sample if texts is not None)
+    yield from zip(*(column.to_pylist() for column in sample.columns), strict=True)
 
 
-def _batches(translator: Translator[Any], pairs: Iterable[Texts]) -> Iterator[list[tuple[Texts, list[int], list[int]]]]:
-    batch: list[tuple[Texts, list[int], list[int]]] = []
-    for texts in pairs:
-        try:
-            ids = sentence_ids(translator.tokenizer, texts[1]), target_ids(translator.tokenizer, texts[2])
-        except AttnvizError:
-            continue
-        batch.append((texts, *ids))
+def _batches(tokenizer: Tokenizer, pairs: Iterable[Texts]) -> Iterator[list[_Numbered]]:
+    batch: list[_Numbered] = []
+    for number, source, target in pairs:
+        with contextlib.suppress(AttnvizError):  # blank or too long
+            batch.append((number, EncodedPair.of(tokenizer, source, target)))
         if len(batch) == _BATCH:
             yield batch
             batch = []
@@ -129,28 +108,22 @@ def _batches(translator: Translator[Any], pairs: Iterable[Texts]) -> Iterator[li
 
 
 @torch.inference_mode()
-def _vectors_of_batch(
-    translator: Translator[Any], batch: Sequence[tuple[Texts, list[int], list[int]]]
-) -> Iterator[tuple[VectorPair, dict[VectorKind, NDArray[np.float16]]]]:
+def _vectors_of_batch(translator: Translator[Any], batch: Sequence[_Numbered]) -> Iterator[_PairVectors]:
     """Yield each pair with its vectors."""
-    sources, targets = [source for _, source, _ in batch], [target for *_, target in batch]
-    decoded = force_decode(translator, sources, targets)
+    decoded = force_decode(translator, [pair for _, pair in batch])
     steps = decoded.steps
     assert steps is not None  # `vectors_of_pairs` checks the model
     new_states = torch.cat([steps.states, steps.last], 1)[:, 1:]
     contexts = torch.from_numpy(decoded.alignment).to(steps.annotations) @ steps.annotations
-    for row, ((number, source, target), source_pieces, target_pieces) in enumerate(batch):
-        rows, columns = len(target_pieces), len(source_pieces)
-        surfaces = [
-            pieces_of(translator.tokenizer, ids, text)[1]
-            for ids, text in ((source_pieces, source), (target_pieces, target))
-        ]
+    for row, (number, pair) in enumerate(batch):
+        _, source_surfaces = pieces_of(translator.tokenizer, pair.source, pair.source_text)
+        _, target_surfaces = pieces_of(translator.tokenizer, pair.target, pair.target_text)
         yield (
-            VectorPair(number, source, target, *surfaces),
+            VectorPair(number, pair.source_text, pair.target_text or "", source_surfaces, target_surfaces),
             {
-                "state": _float16(new_states[row, :rows]),
-                "context": _float16(contexts[row, :rows]),
-                "annotation": _float16(steps.annotations[row, :columns]),
+                "state": _float16(new_states[row, : len(pair.target)]),
+                "context": _float16(contexts[row, : len(pair.target)]),
+                "annotation": _float16(steps.annotations[row, : len(pair.source)]),
             },
         )
 
@@ -158,11 +131,3 @@ def _vectors_of_batch(
 def _float16(tensor: torch.Tensor) -> NDArray[np.float16]:
     """Return numbers in half precision, clipped to its largest value, 65,504."""
     return tensor.float().clamp(-65504, 65504).half().cpu().numpy()
-
-
-def _vectors_of(translator: Translator[Any], collected: _Collected) -> Vectors:
-    arrays: dict[VectorKind, NDArray[np.float16]] = {
-        kind: np.concatenate(parts) if parts else np.zeros((0, 0), np.float16)
-        for kind, parts in collected.parts.items()
-    }
-    return Vectors(translator.name, translator.weights_digest, tuple(collected.pairs), arrays)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import torch
@@ -13,16 +12,7 @@ from attnviz.imported_families import NEVER_EMPTY
 from attnviz.languages import gettext
 from attnviz.network.searchable import MemoryT, StateT, Stepping, StepT
 from attnviz.text import BOS, EOS
-from attnviz.trace.interventions import (
-    AttentionIntervention,
-    ExcludePosition,
-    Intervention,
-    ReplaceEnergies,
-    ReplaceWeights,
-    Temperature,
-    forced_words,
-    interventions_at,
-)
+from attnviz.trace.interventions import Intervention, forced_words, interventions_at
 
 
 def energy_change(interventions: Iterable[Intervention], step: int) -> Callable[[Tensor], Tensor] | None:
@@ -34,7 +24,9 @@ def energy_change(interventions: Iterable[Intervention], step: int) -> Callable[
 
     def change(energies: Tensor) -> Tensor:
         for one in acting:
-            energies = _apply(energies, one)
+            # The softmax is invariant to shifts; relative to the largest energy, differences keep their precision.
+            shifted = energies - energies.amax(-1, keepdim=True)
+            energies = one.enter(shifted, energies.new_tensor).expand_as(energies)
         return energies
 
     return change if acting else None
@@ -79,9 +71,10 @@ def forced_target(target: Sequence[int], interventions: Sequence[Intervention]) 
     return ids
 
 
-def check_reached(interventions: Iterable[Intervention], steps: int) -> None:
+def check_reached(interventions: Sequence[Intervention], steps: int) -> None:
     """Raise AttnvizError unless all `interventions` are within the first `steps` steps."""
-    last = max((one.step for one in interventions if one.step is not None), default=-1)
+    changed = [one.step for one in interventions if one.step is not None]
+    last = max([*changed, *forced_words(interventions)], default=-1)
     if last >= steps:
         raise AttnvizError(
             gettext(
@@ -103,23 +96,6 @@ def check_limit(words: Mapping[int, int], limit: int) -> None:
                 step=last + 1,
             )
         )
-
-
-def _apply(energies: Tensor, intervention: AttentionIntervention) -> Tensor:
-    match intervention:
-        case ReplaceWeights(weights=row):
-            return energies.new_tensor(row).log().expand_as(energies)
-        case ReplaceEnergies(energies=row):
-            return energies.new_tensor(row).expand_as(energies)
-        case Temperature(temperature=math.inf):
-            return energies.masked_fill(~energies.isneginf(), 0.0)
-        case Temperature(temperature=temperature):
-            # The softmax is invariant to shifts; relative to the largest energy, differences keep their precision.
-            return (energies - energies.amax(-1, keepdim=True)) / temperature
-        case ExcludePosition(position=position):
-            masked = energies.clone()
-            masked[..., position] = float("-inf")
-            return masked
 
 
 def forced_steps(

@@ -32,8 +32,8 @@ from attnviz.network.searchable import SourceMemory, Stepping
 from attnviz.network.seq2seq import Seq2SeqMemory, Seq2SeqStepDecoder
 from attnviz.network.transformer import AttentionOutput, TransformerStepDecoder
 from attnviz.text import BOS
-from attnviz.trace import STORED_CANDIDATES, Record, Seq2SeqTrace, Trace, TransformerTrace
-from attnviz.trace.interventions import ForceWord, Intervention, check_interventions
+from attnviz.trace import STORED_CANDIDATES, Record, Trace, TransformerTrace
+from attnviz.trace.interventions import ForceWords, Intervention, check_interventions
 from attnviz.trace.storage import LARGEST
 
 
@@ -41,11 +41,13 @@ def rnnsearch_arrays(decoder: StepDecoder, memory: Memory, path: DecodingPath) -
     """Return the arrays of the one sentence in `memory`, named and shaped as in `Trace`."""
     column = partial(_column, path)
     pieces, units, scorer = memory.annotations.shape[1], memory.keys.shape[-1], decoder.attention
-    alignment = column("alignment")[:, :pieces]
+    alignment, initial = column("alignment")[:, :pieces], decoder.decoder.initial_state(memory.annotations)
+    gates = [column("reset_gate"), column("update_gate"), column("candidate")]
     none = memory.keys.new_zeros(0 if scorer.reads_before else (units, 0))
     return {
         "annotations": memory.annotations[0],
-        "initial_state": decoder.decoder.initial_state(memory.annotations)[0],
+        "initial_states": initial,
+        "initial_memories": initial[:0],
         "keys": memory.keys[0],
         "queries": column("query"),
         "score_vector": torch.zeros(0) if scorer.score_vector is None else scorer.score_vector,
@@ -54,26 +56,27 @@ def rnnsearch_arrays(decoder: StepDecoder, memory: Memory, path: DecodingPath) -
         "energies": column("energies")[:, :pieces],
         "alignment": alignment,
         "contexts": alignment @ memory.annotations[0, :, : scorer.context_size],
-        "states": column("state"),
-        "update_gates": column("update_gate"),
-        "reset_gates": column("reset_gate"),
-        "candidates": column("candidate"),
+        "gates": torch.stack(gates, dim=1)[:, None],
+        "memories": gates[0][:, None][:, :0],
+        "layer_states": column("state")[:, None],
     } | _chosen(decoder.output, path)
 
 
 def seq2seq_arrays(decoder: Seq2SeqStepDecoder, memory: Seq2SeqMemory, path: DecodingPath) -> dict[str, Tensor]:
-    """Return the arrays of the one sentence in `memory`, named and shaped as in `Seq2SeqTrace`."""
+    """Return the arrays of the one sentence in `memory`, named and shaped as in `Trace`."""
     column, pieces = partial(_column, path), memory.annotations.shape[1]
+    alignment = column("alignment")[:, :pieces]
     return {
         "annotations": memory.annotations[0],
-        "initial_state": memory.states[0, -1],
         "initial_states": memory.states[0],
         "initial_memories": memory.memories[0],
         "keys": memory.keys[0],
         "queries": column("query"),
         "score_vector": decoder.decoder.score_vector,
+        "features": alignment.new_zeros(*alignment.shape, 0),
+        "feature_weight": memory.keys.new_zeros(memory.keys.shape[-1], 0),
         "energies": column("energies")[:, :pieces],
-        "alignment": column("alignment")[:, :pieces],
+        "alignment": alignment,
         "contexts": column("context"),
         "gates": column("gates"),
         "memories": column("memories"),
@@ -252,10 +255,10 @@ class PreparedRNNsearch(_PreparedForSteps[Trace]):
         return rnnsearch_arrays(self._decoder, memory, path)
 
 
-class PreparedSeq2Seq(_PreparedForSteps[Seq2SeqTrace]):
+class PreparedSeq2Seq(_PreparedForSteps[Trace]):
     """An imported recurrent translator, prepared for decoding."""
 
-    record = Seq2SeqTrace
+    record = Trace
 
     def __init__(self, network: Seq2Seq) -> None:
         """Take a network in evaluation mode."""
@@ -277,7 +280,7 @@ class PreparedSeq2Seq(_PreparedForSteps[Seq2SeqTrace]):
         )
 
     def recorded_arrays(self, source: Sequence[int], memory: Any, path: DecodingPath) -> dict[str, Tensor]:
-        """Return the arrays of a `Seq2SeqTrace`."""
+        """Return the arrays of a `Trace`."""
         return seq2seq_arrays(self._decoder, memory, path)
 
 
@@ -285,7 +288,7 @@ def _check_only_words(
     interventions: Sequence[Intervention], source_pieces: int, network: Network, message: str
 ) -> None:
     """Raise AttnvizError, with the message `message`, unless all interventions are valid forced words."""
-    if not all(isinstance(one, ForceWord) for one in interventions):
+    if not all(isinstance(one, ForceWords) for one in interventions):
         raise AttnvizError(message)
     check_interventions(
         interventions, source_pieces=source_pieces, vocabulary_size=network.config.vocabulary_size, attends=False

@@ -103,7 +103,7 @@ def word_alignments(translator: Translator, gold: Sequence[GoldAlignment]) -> li
     """
     forced = force_pairs(translator, [(detokenise(pair.source), detokenise(pair.target)) for pair in gold])
     return [
-        between_words(pair, steps.source_pieces, steps.target_pieces, steps.alignment)
+        between_words(pair, steps.source_surfaces[:-1], steps.target_surfaces[:-1], steps.alignment)
         for pair, steps in zip(gold, forced, strict=True)
     ]
 

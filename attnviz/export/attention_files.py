@@ -14,7 +14,7 @@ from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 from attnviz.text import without_isolates
 from attnviz.trace import Attention, Words
-from attnviz.trace.attention_builder import attention
+from attnviz.trace.attention_record import attention
 
 LINK_ENDINGS = ("pharaoh", "naacl", "json", "csv")
 """Extensions of the files in which word links are saved; all keep which links are only possible."""

@@ -39,7 +39,7 @@ from attnviz.analysis.posterior import (
 )
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.what_if_effects import what_ifs_payload
-from attnviz.architectures import step_texts
+from attnviz.architectures import stage_of_figure, step_texts
 from attnviz.export.offline_page import compressed, in_every_language, json_objects, offline_page, variants
 from attnviz.figures.attention_figure import posterior_bars
 from attnviz.figures.figure_input import Subject
@@ -50,7 +50,7 @@ from attnviz.figures.translation_figure import translation_figure
 from attnviz.languages import LANGUAGES, gettext, language
 from attnviz.palette import DEFAULT_COLOURS, Colours, ThemeName
 from attnviz.text import BLANK_NAME, SPACE, SPECIAL_PIECES, join_pieces, piece_name
-from attnviz.trace import Aligned, Attention, Trace, WhatIfs
+from attnviz.trace import Aligned, Attention, WhatIfs
 
 
 def lecture_labels() -> dict[str, str | dict[str, str]]:
@@ -160,30 +160,18 @@ def _margins_caption(face: Face) -> str:
     )
 
 
-PICTURES = ("attention", "context", "weights", "values", "look", "candidates")
-"""Figures of a step in the file, besides the logit attribution.
-
-The first two are of recurrent translators, the next two of a transformer's head, then one of another program's
-attention.
-"""
+WEIGHTS_PICTURES = ("attention", "look", "softmax")
+"""Figures of the weights of a step: the first that is available is in the file."""
+PICTURES = ("context", "candidates")
+"""The other figures of a step in the file, besides the logit attribution."""
 
 POSTERIOR, LOGIT_ATTRIBUTION = "posterior", "logit-attribution"
 
-STAGE_OF_FIGURE = {
-    "energy": 1,
-    "scores": 1,
-    "attention": 2,
-    "softmax": 2,
-    "weights": 2,
-    "look": 2,
-    "context": 3,
-    "values": 3,
-    "state": 4,
-    "stream": 4,
-    "maxout": 5,
-    "candidates": 5,
-}
-"""Stage whose sentence is displayed above a figure."""
+
+def stage_sentence(trace: Any, step: int, figure: str, *, simple: bool = False) -> str:
+    """Return the sentence of the stage that `figure` belongs to; empty where there is none."""
+    stage = stage_of_figure(trace, figure)
+    return stage.text(trace, step, simple=simple).sentence if stage else ""
 
 
 @dataclass(frozen=True)
@@ -248,10 +236,9 @@ class _Lecture:
         pictures = self._pictures()
         steps = []
         for i in self._steps():
-            sentences = {stage.number: stage.sentence for stage in step_texts(self.trace).narrate(self.trace, i)}
             subject = Subject(self.trace, i)
             notes = {
-                name: {"title": picture.title(subject), "note": sentences[STAGE_OF_FIGURE[name]]}
+                name: {"title": picture.title(subject), "note": stage_sentence(self.trace, i, name)}
                 for name, picture in pictures.items()
             }
             if self.posterior:
@@ -289,7 +276,9 @@ class _Lecture:
         return piece_name(self.trace.target_pieces[step])
 
     def _pictures(self) -> dict[str, StepFigure]:
-        return {name: figure for name, figure in step_figures(Subject(self.trace, 0)).items() if name in PICTURES}
+        available = step_figures(Subject(self.trace, 0))
+        of_weights = next((name for name in WEIGHTS_PICTURES if name in available), "")
+        return {name: figure for name, figure in available.items() if name in (of_weights, *PICTURES)}
 
 
 def lecture_html(
@@ -316,7 +305,7 @@ def lecture_html(
     `trace` only, since words of the others may differ. Raise AttnvizError where another face lacks its weights,
     ValueError for an unknown choice.
     """
-    if weights is None or not trace.attends:
+    if weights is None or not trace.attends_once:
         translation_figure(trace, by=by, face=face, weights=weights)  # raises where a face is not available
     trace_payload = functools.partial(
         _trace_payload, weights, by=by, colours=colours, root=root, end=end, margins=margins
@@ -336,14 +325,14 @@ def lecture_html(
 
 
 def _trace_payload(
-    weights: Weights | None, trace: Aligned, *, gold: GoldLinks | None = None, **arguments: Any
+    weights: Weights | None, trace: Any, *, gold: GoldLinks | None = None, **arguments: Any
 ) -> dict[str, Any]:
     """Return the payload of one trace."""
     attributions: tuple[LogitAttribution, ...] = ()
     posterior = None
-    if weights is not None and isinstance(trace, Trace):  # other traces have neither
+    if weights is not None and trace.recurrent and trace.linear:  # other traces have no attributions
         attributions = tuple(centred_attributions(trace, weights, list(enumerate(trace.target_ids))))
-        posterior = posterior_attention(trace, weights) if trace.attends else None
+        posterior = posterior_attention(trace, weights) if trace.attends_once else None
     lecture = _Lecture(trace=trace, posterior=posterior, attributions=attributions, gold=gold, **arguments)
     return {
         "target": [_word(trace, i) for i in range(len(trace.target_pieces))],

@@ -13,8 +13,7 @@ from attnviz.analysis.numbers import (
     decimal,
 )
 from attnviz.analysis.recomputation import Weights
-from attnviz.architectures import step_texts
-from attnviz.export.lecture import STAGE_OF_FIGURE
+from attnviz.export.lecture import stage_sentence
 from attnviz.export.offline_page import compressed, in_every_language, json_objects, offline_page, variants
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.registry import step_figure
@@ -24,7 +23,7 @@ from attnviz.lessons import AskedQuestion, Lesson, LessonSentence, asked_questio
 from attnviz.lessons.lesson_file import HEATMAP, NextWordPrediction, NumberPrediction
 from attnviz.palette import ThemeName
 from attnviz.text import SPACE
-from attnviz.trace.aligned import FirstRows
+from attnviz.trace.aligned import first_words
 
 
 def labels(models: tuple[str, ...]) -> dict[str, str]:
@@ -207,13 +206,11 @@ class _Item:
 
     def _picture_texts(self, names: Sequence[str]) -> list[dict[str, str]]:
         """Return the title of each picture, and the sentence of its stage."""
-        subject, kind = self.asked.subject, step_texts(self.asked.subject.trace)
-        narrate = kind.narrate_idea if self.asked.question.level == "idea" else kind.narrate
-        sentences = {stage.number: stage.sentence for stage in narrate(subject.trace, subject.step)}
+        subject, simple = self.asked.subject, self.asked.question.level == "idea"
         return [
             {
                 "title": self._heatmap_title() if name == HEATMAP else step_figure(subject, name).title(subject),
-                "note": sentences.get(STAGE_OF_FIGURE.get(name, 0), ""),
+                "note": stage_sentence(subject.trace, subject.step, name, simple=simple),
             }
             for name in names
         ]
@@ -227,7 +224,7 @@ class _Item:
     def _figure(self, name: str, theme: ThemeName) -> go.Figure:
         subject = self.asked.subject
         if name == HEATMAP and subject.trace.attends and self.asked.word is not None:
-            return heatmap(FirstRows(subject.trace, self.asked.word + 1), step=self.asked.step, theme=theme)
+            return heatmap(first_words(subject.trace, self.asked.word + 1), step=self.asked.step, theme=theme)
         if name == HEATMAP:
             return translation_figure(subject.trace, step=self.asked.step, theme=theme)
         return step_figure(subject, name).draw(subject, theme=theme)

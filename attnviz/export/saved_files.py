@@ -35,7 +35,7 @@ from attnviz.trace import Aligned, WhatIfs
 
 HEATMAP = "heatmap"
 LOGIT_ATTRIBUTION = ("logit-attribution", "contrast")
-"""Figures that need weights and are available for imported translators too."""
+"""Figures that need weights and are available without a maxout layer too."""
 IMAGES: dict[str, ImageFormat] = {"png": "png", "svg": "svg", "pdf": "pdf"}
 ENDINGS = (*IMAGES, "html", "tex", "csv", "json", "pharaoh")
 
@@ -102,7 +102,7 @@ def check_ending(path: Path) -> str:
 
 def uses_weights(trace: Any, picture: str) -> bool:
     """Return whether weights add to the content: posterior attention, or the logit attributions of `picture`."""
-    return trace.recurrent and (not trace.imported or picture in LOGIT_ATTRIBUTION)
+    return trace.has_maxout or (trace.recurrent and picture in LOGIT_ATTRIBUTION)
 
 
 def contents(

@@ -10,6 +10,7 @@ from attnviz.analysis.labels import shorten
 from attnviz.analysis.measures import weight_order
 from attnviz.analysis.numbers import (
     decimal,
+    percent,
     significant,
     small,
 )
@@ -17,10 +18,12 @@ from attnviz.analysis.posterior import PosteriorAttention
 from attnviz.figures.build import Spec, axis_labels, base_axis, base_layout, build, escape, label_stride
 from attnviz.figures.source_rows import (
     MOST_ROWS,
+    WithEnergies,
     bar_numbers,
     bar_texts,
     energy_range,
     finite_energies,
+    fit_alt,
     label_size,
     piece_bars,
     short_name,
@@ -29,15 +32,17 @@ from attnviz.figures.source_rows import (
     source_layout,
     source_values,
     value_axis,
+    without_scale,
 )
 from attnviz.figures.template import Slot, Values, figure_of, number_values, numbers
-from attnviz.languages import gettext
+from attnviz.languages import format_share, gettext
 from attnviz.palette import PALE, Palette, ThemeName, palette
 from attnviz.text import piece_name
-from attnviz.trace import Aligned, Recurrent, Trace
+from attnviz.trace import Aligned, Trace
+from attnviz.trace.aligned import AttentionMatrix
 
 
-def attention_bars(trace: Recurrent, step: int, *, theme: ThemeName = "light") -> go.Figure:
+def attention_bars(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Figure:
     """Draw e_ij (above, signed) and alpha_ij (below) of 0-based `step`, one bar for each source piece.
 
     `layout.meta` has `alt`, `narrowest`, and the 0-based column of the largest alpha (`peak`), to scroll to.
@@ -93,7 +98,7 @@ def attention_bars(trace: Recurrent, step: int, *, theme: ThemeName = "light") -
     return build(traces, layout)
 
 
-def attention_table(trace: Recurrent, step: int) -> pd.DataFrame:
+def attention_table(trace: WithEnergies, step: int) -> pd.DataFrame:
     """Return e_ij and alpha_ij of 0-based `step`, one row for each source piece j (counted from 1)."""
     return pd.DataFrame(
         {
@@ -105,7 +110,7 @@ def attention_table(trace: Recurrent, step: int) -> pd.DataFrame:
     ).set_index("j")
 
 
-def _attention_alt(trace: Recurrent, step: int) -> str:
+def _attention_alt(trace: Trace, step: int) -> str:
     alpha = trace.alignment[step]
     best = int(alpha.argmax())
     return gettext(
@@ -127,37 +132,45 @@ def _title(text: str, ink: Palette) -> Spec:
     return {"text": text, "font": {"size": 12, "color": ink.quiet}, "standoff": 4}
 
 
-def energy_template(trace: Recurrent, theme: ThemeName) -> Spec:
-    """Return the template of e_ij, a signed bar for each source piece; the axis is the same at every step."""
+def energy_template(trace: WithEnergies, theme: ThemeName, *, simple: bool = False) -> Spec:
+    """Return the template of e_ij, a signed bar for each source piece; the axis is the same at every step.
+
+    If `simple`, the bars have no scale and no numbers.
+    """
     ink = palette(theme)
     bars = piece_bars(trace, Slot("energies"), "e") | signed_colours(ink)
     layout = source_layout(trace, ink)
     layout["xaxis"] = value_axis(ink, gettext("energy e"), energy_range(finite_energies(trace)))
-    return {"data": [bars, *bar_numbers(trace, ink)], "layout": layout}
+    spec = {"data": [bars, *bar_numbers(trace, ink)], "layout": layout}
+    return without_scale(spec) if simple else spec
 
 
-def energy_values(trace: Recurrent, step: int) -> Values:
+def energy_values(trace: WithEnergies, step: int, *, simple: bool = False) -> Values:
     """Return the values of `energy_template`."""
     energies = finite_energies(trace)[step]
     best = weight_order(trace, step)[0]
-    alt = gettext(
-        "Energies of step {step}, a bar for each of {count} source pieces. Piece {number}, {name}, has the highest "
-        "energy, {energy:.2f}.",
-        step=step + 1,
-        count=len(energies),
-        energy=energies[best],
-        number=best + 1,
-        name=short_name(trace, best),
+    alt = (
+        fit_alt(trace, step)
+        if simple
+        else gettext(
+            "Energies of step {step}, a bar for each of {count} source pieces. Piece {number}, {name}, has the highest "
+            "energy, {energy:.2f}.",
+            step=step + 1,
+            count=len(energies),
+            energy=energies[best],
+            number=best + 1,
+            name=short_name(trace, best),
+        )
     )
     return {"energies": energies} | signs(energies) | bar_texts(energies) | source_values(trace, step, alt)
 
 
-def energy_table(trace: Recurrent, step: int) -> pd.DataFrame:
+def energy_table(trace: WithEnergies, step: int) -> pd.DataFrame:
     """Return e_ij of 0-based `step`, one row for each source piece j (counted from 1)."""
     return attention_table(trace, step).drop(columns="alpha")
 
 
-def softmax_template(trace: Trace, theme: ThemeName) -> Spec:
+def softmax_template(trace: WithEnergies, theme: ThemeName) -> Spec:
     """Return the template of e_ij and, on the same rows, alpha_ij in [0, 1]; the axes are the same at every step."""
     ink = palette(theme)
     energy_bars = piece_bars(trace, Slot("energies"), "e") | signed_colours(ink, opacity=PALE)
@@ -179,7 +192,7 @@ def softmax_template(trace: Trace, theme: ThemeName) -> Spec:
     }
 
 
-def softmax_values(trace: Trace, step: int) -> Values:
+def softmax_values(trace: WithEnergies, step: int) -> Values:
     """Return the values of `softmax_template`."""
     energies, alpha = finite_energies(trace)[step], trace.alignment[step]
     best = weight_order(trace, step)[0]
@@ -195,12 +208,44 @@ def softmax_values(trace: Trace, step: int) -> Values:
     return numbers | signs(energies) | bar_texts(alpha) | source_values(trace, step, alt)
 
 
-def softmax_table(trace: Trace, step: int) -> pd.DataFrame:
+def softmax_table(trace: WithEnergies, step: int) -> pd.DataFrame:
     """Return the softmax of 0-based `step`: e_ij, exp(e_ij - max_k e_ik), alpha_ij."""
     table = attention_table(trace, step)
     energies = trace.energies[step]
     table.insert(len(table.columns) - 1, "exp(e - max)", np.exp(energies - energies.max()))
     return table
+
+
+def share_template(trace: AttentionMatrix, theme: ThemeName) -> Spec:
+    """Return the template of the weights as percentages: the softmax for the level *Idea*."""
+    ink = palette(theme)
+    bars = piece_bars(trace, Slot("weights"), "α", ".1%") | {"marker": {"color": ink.bar}}
+    layout = source_layout(trace, ink)
+    layout["xaxis"] = value_axis(ink, gettext("share of attention"), [0, 1.2]) | {
+        "tickvals": [0, 0.5, 1],
+        "ticktext": [percent(share) for share in (0, 0.5, 1)],
+    }
+    # Where the page lets the user drag the weights, these bars are dragged.
+    pieces = [shorten(piece_name(piece), 40) for piece in trace.source_pieces]
+    layout["meta"] |= {"weights": {"trace": 0, "axis": "xaxis", "pieces": pieces, "shares": True}}
+    return {"data": [bars, *bar_numbers(trace, ink)], "layout": layout}
+
+
+def share_values(trace: AttentionMatrix, step: int) -> Values:
+    """Return the values of `share_template` at 0-based `step`."""
+    alpha, best = trace.alignment[step], weight_order(trace, step)[0]
+    alt = gettext(
+        "Where step {step} looks. The largest share of the attention, {share}, goes to piece {number}, {name}.",
+        step=step + 1,
+        share=percent(float(alpha[best])),
+        number=best + 1,
+        name=short_name(trace, best),
+    )
+    values = {"weights": alpha} | bar_texts(alpha) | source_values(trace, step, alt)
+    if len(alpha) <= MOST_ROWS:
+        # No number for a bar that is too short to see.
+        values["number_text"] = [f" {format_share(share)}" if share >= 0.005 else "" for share in alpha.tolist()]
+    return values
 
 
 def imported_template(trace: Aligned, theme: ThemeName) -> Spec:

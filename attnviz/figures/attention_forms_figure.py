@@ -35,16 +35,18 @@ def attention_row_figure(
 ) -> go.Figure:
     """Draw the weights of 0-based `step` over the source `pieces`: 0 black, 1 white, as in the heatmap.
 
-    With several heads, each has a row above their mean. A score stands below the name of its piece. `alt` is the text
+    With several heads, each has a row above their mean. An energy stands below the name of its piece. `alt` is the text
     alternative.
     """
     ink, rows = palette(theme), _rows(form, step)
     weights = list(rows.values())
     names = [escape(shorten(piece_name(piece), _LONGEST)) for piece in pieces]
     top = _EDGE + _LINE
-    if form.scores is not None:
+    if form.energies is not None:
         top += _LINE
-        names = [f"{name}<br>{decimal(float(score), 1)}" for name, score in zip(names, form.scores[step], strict=True)]
+        names = [
+            f"{name}<br>{decimal(float(energy), 1)}" for name, energy in zip(names, form.energies[step], strict=True)
+        ]
     cells = {
         "type": "heatmap",
         "z": weights,
@@ -87,8 +89,8 @@ def attention_row_figure(
 
 
 def attention_row_table(form: AttentionForm, step: int, pieces: Sequence[str]) -> pd.DataFrame:
-    """Return the scores and weights of 0-based `step`, a row for each source piece."""
-    columns = {} if form.scores is None else {gettext("energy (score) e"): form.scores[step]}
+    """Return the energies and weights of 0-based `step`, a row for each source piece."""
+    columns = {} if form.energies is None else {gettext("energy e"): form.energies[step]}
     frame = {gettext("piece"): [piece_name(piece) for piece in pieces]} | columns | _rows(form, step)
     return pd.DataFrame(frame, index=pd.RangeIndex(1, len(pieces) + 1, name=gettext("position")))
 

@@ -19,13 +19,18 @@ from attnviz.analysis.imported_attention import (
     missing_energies_reason,
     missing_values_reason,
 )
-from attnviz.analysis.logit_attribution import Cell, LogitAttribution, logit_attribution, pairs
+from attnviz.analysis.logit_attribution import (
+    Cell,
+    LogitAttribution,
+    logit_attribution,
+    no_logit_attribution_reason,
+    pairs,
+)
 from attnviz.analysis.measures import weight_order
 from attnviz.analysis.numpy_scorers import scorer_of
 from attnviz.analysis.perturbation_tests import PerturbationTests, perturbation_tests
 from attnviz.analysis.posterior import PosteriorAttention, posterior_attention
 from attnviz.analysis.recomputation import Weights
-from attnviz.analysis.seq2seq_steps import no_logit_attribution_reason
 from attnviz.analysis.step_evaluation import PerturbedStep, best_attention
 from attnviz.analysis.what_if_effects import (
     StepChange,
@@ -44,7 +49,7 @@ class Subject:
     """
 
     trace: Any
-    """A `Trace`, `Seq2SeqTrace`, `TransformerTrace` or `Attention`; a figure's requirements say which it accepts."""
+    """A `Trace`, `TransformerTrace` or `Attention`; a figure's requirements say which it accepts."""
     step: int
     weights: Weights | None = None
     """Weights of the model that made the trace, where available."""
@@ -92,7 +97,7 @@ class Subject:
     @cached_property
     def energy_decomposition(self) -> EnergyDecomposition:
         """Energy decomposition of the source piece; raises ValueError where SCORE_VECTOR is not met."""
-        return energy_decomposition(self.trace, self.weights, self.step, self.source_piece)
+        return energy_decomposition(self.trace.displayed, self.weights, self.step, self.source_piece)
 
     @cached_property
     def logit_attribution(self) -> LogitAttribution:
@@ -208,16 +213,7 @@ RECURRENT = Requirement(
         )
     ),
 )
-RNNSEARCH = Requirement(lambda subject: subject.trace.recurrent and not subject.trace.imported, RECURRENT.sentence)
-UNIT_LAYER = Requirement(
-    RECURRENT.is_met,
-    _reason(
-        lambda: gettext(
-            "This model is a transformer: its score is the product of query and key, shown above. This score has "
-            "no hidden layer of units to decompose."
-        )
-    ),
-)
+MAXOUT_READOUT = Requirement(lambda subject: subject.trace.has_maxout, RECURRENT.sentence)
 LINEAR_READOUT = Requirement(
     lambda subject: subject.trace.recurrent and subject.trace.linear,
     _reason(
@@ -229,7 +225,7 @@ LINEAR_READOUT = Requirement(
     ),
 )
 SINGLE_ATTENTION = Requirement(
-    RNNSEARCH.is_met,
+    MAXOUT_READOUT.is_met,
     _reason(
         lambda: gettext(
             "This model is a transformer: each step has many attention distributions and no single context "
@@ -256,20 +252,18 @@ IMPORTED_ATTENTION = Requirement(
     lambda subject: not subject.trace.translated,
     lambda _: gettext("This figure exists only for attention that another program computed."),
 )
-ENERGIES = Requirement(
-    lambda subject: subject.trace.recurrent or (not subject.trace.translated and subject.trace.energies.size > 0),
-    lambda subject: RECURRENT.sentence(subject) if subject.trace.translated else missing_energies_reason(),
-)
+ENERGIES = Requirement(lambda subject: subject.trace.displayed.energies.size > 0, lambda _: missing_energies_reason())
+COMPUTED = Requirement(lambda subject: subject.trace.translated, lambda _: missing_values_reason())
 ATTENTION = Requirement(
     lambda subject: subject.trace.attends,
     lambda _: gettext("This model has no attention: it computes no energies, so there is nothing to decompose."),
 )
 DECOMPOSABLE_SCORER = Requirement(
-    lambda subject: not scorer_of(subject.trace.config).missing,
+    lambda subject: subject.trace.has_heads or not scorer_of(subject.trace.config).missing,
     lambda subject: scorer_of(subject.trace.config).missing,
 )
 SCORE_VECTOR = Requirement(
-    _has_score_vector,
+    lambda subject: subject.trace.has_heads or _has_score_vector(subject),
     lambda subject: gettext(
         "The energy cannot be decomposed: this trace lacks the vector v_a. The model “{model}”, which made this "
         "trace, is not available: put it in the folder of models.",

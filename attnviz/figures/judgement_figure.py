@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from attnviz import lazy_pandas as pd
-from attnviz.analysis.judgement import PairAttention
+from attnviz.analysis.judgement import pair_attention
 from attnviz.analysis.labels import (
     quoted_name,
     shorten,
@@ -21,15 +21,16 @@ from attnviz.languages import gettext
 from attnviz.palette import STRONGEST, Palette, ThemeName, palette
 from attnviz.text import piece_name
 from attnviz.trace import FloatArray, Judgement
+from attnviz.trace.aligned import AttentionView
 
 _ROW = 17
 """Height of a strip in pixels."""
 
 
-def attend_figure(attention: PairAttention, *, theme: ThemeName = "light") -> go.Figure:
+def attend_figure(attention: AttentionView, *, theme: ThemeName = "light") -> go.Figure:
     """Draw the attention of one sentence to the other; English is green and French violet in either direction."""
     figure = heatmap(attention, theme=theme)
-    if attention.query_side == "source":
+    if attention.name == "source":
         ink = palette(theme)
         figure.layout.xaxis.tickfont.color, figure.layout.yaxis.tickfont.color = ink.decoder, ink.encoder
     return figure
@@ -83,7 +84,7 @@ def compared_table(judgement: Judgement, step: int) -> pd.DataFrame:
 
 def compared_sentence(judgement: Judgement, step: int) -> str:
     """Return where 0-based target piece `step` attends, and the length of its comparison."""
-    attention = PairAttention(judgement)
+    attention = pair_attention(judgement)
     best = weight_order(attention, step)[0]
     lengths = np.linalg.norm(judgement.target_comparisons, axis=1)
     return gettext(

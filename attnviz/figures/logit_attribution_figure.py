@@ -30,7 +30,7 @@ from attnviz.figures.template import (
 from attnviz.languages import gettext
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.text import piece_name
-from attnviz.trace import Seq2SeqTrace, Trace
+from attnviz.trace import Trace
 
 SOURCES = 12
 """Number of source pieces with a bar of their own, those with the largest contributions; the others share one."""
@@ -39,7 +39,7 @@ _LABEL = 15
 """Characters of a row's label, the same at every step, so that the bars begin at one position."""
 
 
-def logit_attribution_table(trace: Trace | Seq2SeqTrace, attribution: LogitAttribution) -> pd.DataFrame:
+def logit_attribution_table(trace: Trace, attribution: LogitAttribution) -> pd.DataFrame:
     """Return all contributions, with alpha_ij for source pieces; they add up to the last row.
 
     alpha is missing in other rows.
@@ -67,7 +67,7 @@ def logit_attribution_rows(attributions: Sequence[LogitAttribution], chosen: int
     return tuple(sorted(rows))
 
 
-def logit_attribution_template(trace: Trace | Seq2SeqTrace, theme: ThemeName) -> Spec:
+def logit_attribution_template(trace: Trace, theme: ThemeName) -> Spec:
     """Return the template of `logit_attribution_waterfall`."""
     ink = palette(theme)
     attention_bars, axes = _attention(ink) if trace.attends else ([], {})
@@ -84,7 +84,7 @@ def logit_attribution_template(trace: Trace | Seq2SeqTrace, theme: ThemeName) ->
 
 
 def logit_attribution_values(
-    trace: Trace | Seq2SeqTrace,
+    trace: Trace,
     attribution: LogitAttribution,
     title: str | None = None,
     *,
@@ -125,7 +125,7 @@ def logit_attribution_values(
 
 
 def logit_attribution_waterfall(
-    trace: Trace | Seq2SeqTrace,
+    trace: Trace,
     attribution: LogitAttribution,
     title: str | None = None,
     *,
@@ -157,7 +157,7 @@ class _Sources:
     """Row of each source piece, None where it shares one; None without attention."""
 
 
-def _sources(trace: Trace | Seq2SeqTrace, attribution: LogitAttribution, rows: Sequence[int] | None) -> _Sources:
+def _sources(trace: Trace, attribution: LogitAttribution, rows: Sequence[int] | None) -> _Sources:
     """Return the rows of the source: one for each listed piece and one for the rest; without attention one row."""
     if not trace.attends:
         return _Sources([gettext("c, the sentence")], [float(attribution.source.sum())], [], None)
@@ -192,7 +192,7 @@ def _attention(ink: Palette) -> tuple[list[Spec], Spec]:
     return [bars], {"xaxis2": panel(ink, [0, 0.14], "α") | {"range": [0, 1], "tickvals": [0, 1]}}
 
 
-def _alt(trace: Trace | Seq2SeqTrace, attribution: LogitAttribution, title: str) -> str:
+def _alt(trace: Trace, attribution: LogitAttribution, title: str) -> str:
     fields = {"title": shorten(title, 60), "step": attribution.step + 1, "logit": attribution.logit}
     if not trace.attends:
         return gettext("{title}: what each term of step {step} adds to the total of {logit:.2f}.", **fields)

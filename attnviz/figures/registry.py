@@ -7,17 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import plotly.graph_objects as go
 
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.context_units import context_units
-from attnviz.analysis.energy import (
-    EnergyDecomposition,
-    head_energy_decomposition,
-)
-from attnviz.analysis.heads import head_trace
 from attnviz.analysis.labels import (
     quote,
     shorten,
@@ -37,6 +33,8 @@ from attnviz.figures.attention_figure import (
     posterior_table,
     posterior_template,
     posterior_values,
+    share_template,
+    share_values,
     softmax_table,
     softmax_template,
     softmax_values,
@@ -50,7 +48,7 @@ from attnviz.figures.candidates import (
     maxout_template,
     maxout_values,
 )
-from attnviz.figures.context import context_strips, context_table
+from attnviz.figures.context import context_strips, context_table, mixtures_template, mixtures_values
 from attnviz.figures.context_units_figure import (
     context_units_table,
     context_units_template,
@@ -63,6 +61,7 @@ from attnviz.figures.energy_decomposition_figure import (
 from attnviz.figures.figure_input import (
     ATTENTION,
     ATTENTION_FOR_POSTERIOR,
+    COMPUTED,
     DECOMPOSABLE_SCORER,
     ENERGIES,
     FOIL,
@@ -70,27 +69,20 @@ from attnviz.figures.figure_input import (
     IMPORTED_ATTENTION,
     INTERVENTION,
     LINEAR_READOUT,
+    MAXOUT_READOUT,
     PERTURBATION_WEIGHTS,
     POSTERIOR_WEIGHTS,
     RECURRENT,
-    RNNSEARCH,
     SCORE_VECTOR,
     SINGLE_ATTENTION,
     TRANSLATION,
-    UNIT_LAYER,
     WEIGHTS,
     Requirement,
     Subject,
 )
 from attnviz.figures.head_figure import (
-    head_table,
-    scores_table,
-    scores_template,
-    scores_values,
-    values_strips,
-    values_table,
-    weights_template,
-    weights_values,
+    all_heads_template,
+    all_heads_values,
 )
 from attnviz.figures.logit_attribution_figure import (
     logit_attribution_rows,
@@ -103,6 +95,10 @@ from attnviz.figures.perturbation_figure import (
     perturbation_tests_table,
 )
 from attnviz.figures.state_figure import (
+    added_template,
+    added_values,
+    state_shares_template,
+    state_shares_values,
     state_table,
     state_template,
     state_values,
@@ -132,10 +128,16 @@ class StepFigure:
     """Whether it combines other figures or is drawn on request only; the page leaves it out of a step's figures."""
     heading: Callable[[Subject], str] | None = None
     """Title in a file, if different from `title`."""
+    simple: FigureTemplate | None = None
+    """The figure at the level *Idea*, if different."""
 
     def missing(self, subject: Subject) -> str:
         """Return why there is no such figure of `subject`; empty where there is one."""
         return next((need.sentence(subject) for need in self.needs if not need.is_met(subject)), "")
+
+    def picture_at(self, *, simple: bool) -> FigureTemplate:
+        """Return the picture; if `simple`, that of the level *Idea*."""
+        return self.simple if simple and self.simple else self.picture
 
     def draw(self, subject: Subject, *, theme: ThemeName = "light") -> go.Figure:
         """Return the figure, with `alt` and `narrowest` in its `layout.meta`."""
@@ -149,36 +151,40 @@ class StepFigure:
 
 
 def _step_picture(template: Callable[[Any, ThemeName], Spec], values: Callable[[Any, int], Values]) -> FigureTemplate:
-    """Return a picture that depends on the trace and the step only."""
+    """Return a picture that depends on the displayed attention and the step only."""
     return FigureTemplate(
-        lambda subject, theme: template(subject.trace, theme), lambda subject, _: values(subject.trace, subject.step)
+        lambda subject, theme: template(subject.trace.displayed, theme),
+        lambda subject, _: values(subject.trace.displayed, subject.step),
     )
 
 
 def _redrawn_step(draw: Callable[..., go.Figure]) -> FigureTemplate:
-    """Return a picture that is redrawn at each step, from the trace only."""
-    return redrawn_picture(lambda subject, theme: draw(subject.trace, subject.step, theme=theme))
-
-
-def _head_decomposition(subject: Subject) -> EnergyDecomposition:
-    """Return the decomposition of the displayed head's score for the chosen source piece."""
-    return head_energy_decomposition(head_trace(subject.trace), subject.step, subject.source_piece)
+    """Return a picture that is redrawn at each step, from the displayed attention only."""
+    return redrawn_picture(lambda subject, theme: draw(subject.trace.displayed, subject.step, theme=theme))
 
 
 def _table(tabulate: Callable[[Any, int], pd.DataFrame]) -> Callable[[Subject], pd.DataFrame]:
-    return lambda subject: tabulate(subject.trace, subject.step)
+    return lambda subject: tabulate(subject.trace.displayed, subject.step)
 
 
 IMPORTED_WEIGHTS = _step_picture(imported_template, imported_values)
 ENERGY, SOFTMAX = _step_picture(energy_template, energy_values), _step_picture(softmax_template, softmax_values)
-PRODUCTS = redrawn_picture(
-    lambda subject, theme: energy_decomposition_figure(_head_decomposition(subject), theme=theme)
-)
-SCORES, WEIGHTS_OF_HEAD = _step_picture(scores_template, scores_values), _step_picture(weights_template, weights_values)
 STREAM = _step_picture(stream_template, stream_values)
 CONTEXT_UNITS = FigureTemplate(
     lambda subject, theme: context_units_template(subject.trace, theme),
     lambda subject, _: context_units_values(subject.trace, context_units(subject.trace, subject.step), subject.step),
+)
+CONTEXT = _redrawn_step(context_strips)
+MIXTURES = FigureTemplate(
+    lambda _, theme: mixtures_template(theme), lambda subject, _: mixtures_values(subject.trace, subject.step)
+)
+ALL_HEADS = FigureTemplate(
+    lambda subject, theme: all_heads_template(subject.trace, theme),
+    lambda subject, _: all_heads_values(subject.trace, subject.step),
+)
+SIMPLE_CONTEXT = FigureTemplate(
+    lambda subject, theme: _simple_context(subject).template(subject, theme),
+    lambda subject, theme: _simple_context(subject).values(subject, theme),
 )
 STATE = FigureTemplate(
     lambda subject, theme: state_template(subject.trace, theme),
@@ -197,6 +203,16 @@ POSTERIOR_BARS = FigureTemplate(
     lambda subject, theme: posterior_template(subject.trace, theme),
     lambda subject, _: posterior_values(subject.trace, subject.posterior_attention, subject.step),
 )
+
+
+def _context_title(subject: Subject) -> str:
+    return gettext("Values") if subject.trace.has_heads else gettext("Context vector")
+
+
+def _simple_context(subject: Subject) -> FigureTemplate:
+    if subject.trace.has_heads:
+        return ALL_HEADS
+    return MIXTURES if subject.trace.attends else CONTEXT
 
 
 def _maxout_table(subject: Subject) -> pd.DataFrame:
@@ -269,32 +285,47 @@ STEP_FIGURES: dict[str, StepFigure] = {
     "look": StepFigure(
         lambda _: gettext("Where it looked"), IMPORTED_WEIGHTS, _table(imported_table), (IMPORTED_ATTENTION,)
     ),
-    "energy": StepFigure(lambda _: gettext("Energies"), ENERGY, _table(energy_table), (ENERGIES, ATTENTION)),
-    "softmax": StepFigure(lambda _: gettext("Softmax"), SOFTMAX, _table(softmax_table), (ENERGIES, ATTENTION)),
-    "context": StepFigure(
-        lambda _: gettext("Context vector"), _redrawn_step(context_strips), _table(context_table), (RECURRENT,)
+    "energy": StepFigure(
+        lambda _: gettext("Energies"),
+        ENERGY,
+        _table(energy_table),
+        (ENERGIES, ATTENTION),
+        simple=_step_picture(partial(energy_template, simple=True), partial(energy_values, simple=True)),
     ),
+    "softmax": StepFigure(
+        lambda _: gettext("Softmax"),
+        SOFTMAX,
+        _table(softmax_table),
+        (ENERGIES, ATTENTION),
+        simple=_step_picture(share_template, share_values),
+    ),
+    "context": StepFigure(_context_title, CONTEXT, _table(context_table), (COMPUTED,), simple=SIMPLE_CONTEXT),
     "units": StepFigure(
         lambda _: gettext("Units of the context vector"),
         CONTEXT_UNITS,
         _table(context_units_table),
         (RECURRENT, ATTENTION),
     ),
-    "state": StepFigure(lambda _: gettext("State"), STATE, _table(state_table), (RECURRENT,)),
-    "maxout": StepFigure(lambda _: gettext("Maxout"), MAXOUT, _maxout_table, (RNNSEARCH,), uses_weights=True),
-    "products": StepFigure(
-        lambda _: gettext("Score, unit by unit"),
-        PRODUCTS,
-        lambda subject: energy_decomposition_table(_head_decomposition(subject)),
-        (HEADS,),
-        summary=True,
+    "state": StepFigure(
+        lambda _: gettext("State"),
+        STATE,
+        _table(state_table),
+        (RECURRENT,),
+        simple=_step_picture(state_shares_template, state_shares_values),
     ),
-    "scores": StepFigure(lambda _: gettext("Scores"), SCORES, _table(scores_table), (HEADS,)),
-    "weights": StepFigure(lambda _: gettext("Softmax"), WEIGHTS_OF_HEAD, _table(head_table), (HEADS,)),
-    "values": StepFigure(lambda _: gettext("Values"), _redrawn_step(values_strips), _table(values_table), (HEADS,)),
-    "stream": StepFigure(lambda _: gettext("Residual stream"), STREAM, _table(stream_table), (HEADS,)),
+    "maxout": StepFigure(lambda _: gettext("Maxout"), MAXOUT, _maxout_table, (MAXOUT_READOUT,), uses_weights=True),
+    "stream": StepFigure(
+        lambda _: gettext("Residual stream"),
+        STREAM,
+        _table(stream_table),
+        (HEADS,),
+        simple=_step_picture(added_template, added_values),
+    ),
     "candidates": StepFigure(
-        lambda _: gettext("Likeliest words"), CANDIDATES, _table(candidates_table), (TRANSLATION,)
+        lambda _: gettext("Likeliest words"),
+        CANDIDATES,
+        lambda subject: candidates_table(subject.trace, subject.step),
+        (TRANSLATION,),
     ),
     "posterior": StepFigure(
         lambda _: gettext("Before and after the word"),
@@ -307,7 +338,7 @@ STEP_FIGURES: dict[str, StepFigure] = {
         lambda _: gettext("Energy decomposition"),
         ENERGY_DECOMPOSITION,
         lambda subject: energy_decomposition_table(subject.energy_decomposition),
-        (UNIT_LAYER, ATTENTION, DECOMPOSABLE_SCORER, SCORE_VECTOR),
+        (COMPUTED, ATTENTION, DECOMPOSABLE_SCORER, SCORE_VECTOR),
         uses_weights=True,
         heading=_energy_decomposition_heading,
     ),
@@ -340,13 +371,12 @@ STEP_FIGURES: dict[str, StepFigure] = {
         lambda _: gettext("What changed"),
         CHANGE,
         lambda subject: step_change_table(subject.change),
-        (RNNSEARCH, INTERVENTION),
+        (MAXOUT_READOUT, INTERVENTION),
     ),
 }
 """Every figure of a step, by name, in the order of the equations.
 
-Those of recurrent translators come before those of a transformer's head, then those inside an energy and a logit. The
-names are used in file names and on the command line.
+Those inside an energy and a logit come last. The names are used in file names and on the command line.
 """
 
 

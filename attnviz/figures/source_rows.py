@@ -23,9 +23,12 @@ from attnviz.figures.template import Slot, Values, number_values, numbers
 from attnviz.languages import gettext
 from attnviz.palette import Palette
 from attnviz.text import piece_name
-from attnviz.trace import Recurrent
+from attnviz.trace import Attention, Trace
 from attnviz.trace.aligned import AttentionMatrix
+from attnviz.trace.transformer_trace import Head
 
+WithEnergies = Trace | Head | Attention
+"""Attention whose energies are known: of a recurrent translator, of a head, or of another program."""
 LABEL_LENGTH = 12
 """Characters of a source piece's label; hover texts are longer."""
 
@@ -55,7 +58,7 @@ def row_names(trace: AttentionMatrix) -> list[str]:
     return [escape(name) + (subscript(j) if names.count(name) > 1 else "") for j, name in enumerate(names, 1)]
 
 
-def finite_energies(trace: Recurrent) -> NDArray[np.float32]:
+def finite_energies(trace: WithEnergies) -> NDArray[np.float32]:
     """Return the energies of all steps, (Ty, Tx), with nan in place of -inf, which has no bar."""
     return np.where(np.isfinite(trace.energies), trace.energies, np.float32(np.nan))
 
@@ -166,3 +169,23 @@ def label_size(count: int) -> int:
 def short_name(trace: AttentionMatrix, j: int) -> str:
     """Return the label of 0-based source piece j, short enough for a sentence."""
     return shorten(piece_name(trace.source_pieces[j]), 30)
+
+
+def without_scale(spec: Spec) -> Spec:
+    """Return the template of bars `spec` without its numbers: at the level *Idea* only their lengths count."""
+    (bars, *_), layout = spec["data"], spec["layout"]
+    layout["xaxis"] |= {"showticklabels": False, "title": layout["xaxis"]["title"] | {"text": gettext("fit")}}
+    return {"data": [bars | {"hovertemplate": "%{customdata}<extra></extra>"}], "layout": layout}
+
+
+def fit_alt(trace: AttentionMatrix, step: int) -> str:
+    """Return the text alternative of bars without a scale at 0-based `step`."""
+    best = weight_order(trace, step)[0]
+    return gettext(
+        "How well {count} English pieces fit the state at step {step}. The longest bar is that of piece {number}, "
+        "{name}.",
+        count=len(trace.source_pieces),
+        step=step + 1,
+        number=best + 1,
+        name=short_name(trace, best),
+    )

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TypeGuard
-
 import numpy as np
 from numpy.typing import NDArray
 
 from attnviz import lazy_pandas as pd
-from attnviz.analysis.heads import HeadTrace, head_trace
 from attnviz.analysis.labels import subscript
-from attnviz.analysis.numbers import decimal
+from attnviz.analysis.numbers import (
+    decimal,
+    percent,
+)
+from attnviz.analysis.transformer_steps import added_name
 from attnviz.figures.build import (
     APART,
     STRIP,
@@ -26,7 +27,8 @@ from attnviz.figures.build import (
 from attnviz.figures.template import Slot, Values, number_values, numbers
 from attnviz.languages import gettext
 from attnviz.palette import STRONGEST, ThemeName, palette
-from attnviz.trace import FloatArray, Seq2SeqTrace, Trace, TransformerTrace
+from attnviz.trace import FloatArray, Trace
+from attnviz.trace.transformer_trace import Head
 
 _ROW = 22
 """Height of a row in pixels."""
@@ -35,18 +37,17 @@ _LENGTHS_SPAN = [0.72, 0.92]
 """Shares of the width for the strips of units and for the bars of their lengths."""
 
 
-def stream_rows(head: TransformerTrace | HeadTrace, step: int) -> tuple[list[str], FloatArray]:
+def stream_rows(head: Head, step: int) -> tuple[list[str], FloatArray]:
     """Return names and rows of the sum that makes the stream of 0-based `step`, (blocks + 2, units).
 
     The rows are the embedding with its position, the contribution of each block (three in a decoder layer, two in an
     encoder layer), and the stream after the last.
     """
-    opened = head_trace(head)
-    layers = range(1, len(opened.trace.cross_weights) + 1)
-    names = [_block_name(kind, layer) for layer in layers for kind in opened.blocks]
-    streams = opened.streams[:, step]
+    layers = range(1, head.layers + 1)
+    names = [_block_name(kind, layer) for layer in layers for kind in head.blocks]
+    streams = head.streams[:, step]
     return [gettext("embedding"), *names, gettext("sum")], np.concatenate(
-        [streams[:1], opened.added[:, step], streams[-1:]]
+        [streams[:1], head.added[:, step], streams[-1:]]
     )
 
 
@@ -59,19 +60,19 @@ def _block_name(kind: str, layer: int) -> str:
     return gettext("feed-forward {layer}", layer=layer)
 
 
-def stream_template(head: TransformerTrace | HeadTrace, theme: ThemeName) -> Spec:
+def stream_template(head: Head, theme: ThemeName) -> Spec:
     """Return the template of the stream: a strip of units and a bar of its length for each term.
 
     Colours are by the square root of the amount; the block of the displayed head is framed.
     """
-    ink, opened = palette(theme), head_trace(head)
-    streams = opened.streams
+    ink = palette(theme)
+    streams = head.streams
     count, units = len(streams) + 1, streams.shape[2]
     longest = float(np.linalg.norm(streams, axis=-1).max())
-    longest = max(longest, float(np.linalg.norm(opened.added, axis=-1).max())) or 1.0
+    longest = max(longest, float(np.linalg.norm(head.added, axis=-1).max())) or 1.0
     limit = float(np.quantile(np.abs(streams[-1]), STRONGEST)) or 1.0
-    rows, names = list(range(count)), stream_rows(opened, 0)[0]
-    labels, displayed_row = axis_labels(names, 20), opened.block + 1
+    rows, names = list(range(count)), stream_rows(head, 0)[0]
+    labels, displayed_row = axis_labels(names, 20), head.block + 1
     labels[displayed_row], labels[-1] = (
         emphasise(labels[displayed_row], ink.context),
         emphasise(labels[-1], ink.decoder),
@@ -139,7 +140,7 @@ def stream_template(head: TransformerTrace | HeadTrace, theme: ThemeName) -> Spe
     return {"data": [strips, lengths, {**numbers(12, ink), "xaxis": "x2"}], "layout": layout}
 
 
-def stream_values(head: TransformerTrace | HeadTrace, step: int) -> Values:
+def stream_values(head: Head, step: int) -> Values:
     """Return the values of `stream_template` at 0-based `step`."""
     names, rows = stream_rows(head, step)
     lengths = np.linalg.norm(rows, axis=1)
@@ -151,14 +152,70 @@ def stream_values(head: TransformerTrace | HeadTrace, step: int) -> Values:
     return {"rows": rows, "lengths": lengths, "alt": alt} | number_values(lengths, texts)
 
 
-def stream_table(head: TransformerTrace | HeadTrace, step: int) -> pd.DataFrame:
+def added_template(head: Head, theme: ThemeName) -> Spec:
+    """Return the template of a bar for the contribution of the embedding and of each decoder block to the stream.
+
+    It is for the level *Idea*. Bars have no scale; the block of the displayed head is highlighted.
+    """
+    ink, streams, names = palette(theme), head.streams, _everyday_names(head)
+    count, displayed_row = len(names), head.block + 1
+    longest = float(max(np.linalg.norm(head.added, axis=-1).max(), np.linalg.norm(streams[0], axis=-1).max()))
+    labels = axis_labels(names, 26)
+    labels[displayed_row] = emphasise(labels[displayed_row], ink.context)
+    axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
+    bars = {
+        "type": "bar",
+        "orientation": "h",
+        "x": Slot("lengths"),
+        "y": list(range(count)),
+        "hoverinfo": "skip",
+        "marker": {"color": [ink.context if row == displayed_row else ink.decoder for row in range(count)]},
+    }
+    layout = base_layout(ink) | {
+        "height": _ROW * count + 16,
+        "margin": {"l": 148, "r": 8, "t": 8, "b": 8},
+        "bargap": 0.3,
+        "xaxis": axis | {"range": [0, longest or 1.0], "showticklabels": False},
+        "yaxis": axis
+        | APART
+        | {
+            "range": [count - 0.5, -0.5],
+            "tickvals": list(range(count)),
+            "ticktext": labels,
+            "tickfont": {"size": 12, "color": ink.quiet},
+        },
+        "meta": {"alt": Slot("alt"), "narrowest": 260},
+    }
+    return {"data": [bars], "layout": layout}
+
+
+def added_values(head: Head, step: int) -> Values:
+    """Return the values of `added_template` at 0-based `step`."""
+    terms = np.concatenate([head.streams[:1, step], head.added[:, step]])
+    lengths = np.linalg.norm(terms, axis=1)
+    names = _everyday_names(head)
+    largest = ", ".join(names[k] for k in np.argsort(-lengths, kind="stable")[:3])
+    alt = gettext(
+        "What the residual stream of step {step} is made of, one bar for each part. The largest parts: {told}.",
+        step=step + 1,
+        told=largest,
+    )
+    return {"lengths": lengths, "alt": alt}
+
+
+def _everyday_names(head: Head) -> list[str]:
+    layers = range(1, head.layers + 1)
+    return [gettext("last piece written"), *(added_name(block, layer) for layer in layers for block in head.blocks)]
+
+
+def stream_table(head: Head, step: int) -> pd.DataFrame:
     """Return the rows of `stream_rows` as columns, one row for each unit (counted from 1)."""
     names, rows = stream_rows(head, step)
     unit = pd.RangeIndex(1, rows.shape[1] + 1, name=gettext("unit"))
     return pd.DataFrame(rows.T, index=unit, columns=[f"({k}) {name}" for k, name in enumerate(names)])
 
 
-def state_rows(trace: Trace | Seq2SeqTrace, step: int) -> tuple[list[str], NDArray[np.float32]]:
+def state_rows(trace: Trace, step: int) -> tuple[list[str], NDArray[np.float32]]:
     """Return names and rows of the state change at 0-based `step`, (7, units), units in their own order.
 
     The rows are both gates, state before, candidate, the kept part, the new part, and state after, which is their sum.
@@ -195,12 +252,12 @@ def state_rows(trace: Trace | Seq2SeqTrace, step: int) -> tuple[list[str], NDArr
     return names, np.stack(rows)
 
 
-def _is_lstm(trace: Trace | Seq2SeqTrace) -> TypeGuard[Seq2SeqTrace]:
+def _is_lstm(trace: Trace) -> bool:
     """Return whether the state is that of an LSTM."""
-    return bool(trace.config.get("cell") == "lstm")
+    return bool(trace.form["cell"] == "lstm")
 
 
-def _lstm_rows(trace: Seq2SeqTrace, step: int) -> tuple[list[str], NDArray[np.float32]]:
+def _lstm_rows(trace: Trace, step: int) -> tuple[list[str], NDArray[np.float32]]:
     i = step + 1
     input_gate, forget_gate, candidate, output_gate = trace.gates[step, -1]
     previous_memory, memory = trace.previous_memories[step], trace.memories[step, -1]
@@ -229,13 +286,13 @@ def _lstm_rows(trace: Seq2SeqTrace, step: int) -> tuple[list[str], NDArray[np.fl
     return names, np.stack(rows)
 
 
-def state_table(trace: Trace | Seq2SeqTrace, step: int) -> pd.DataFrame:
+def state_table(trace: Trace, step: int) -> pd.DataFrame:
     """Return the rows of `state_rows` as columns, one row for each unit (counted from 1)."""
     names, rows = state_rows(trace, step)
     return pd.DataFrame(rows.T, index=pd.RangeIndex(1, rows.shape[1] + 1, name=gettext("unit")), columns=names)
 
 
-def state_template(trace: Trace | Seq2SeqTrace, theme: ThemeName) -> Spec:
+def state_template(trace: Trace, theme: ThemeName) -> Spec:
     """Return the template of the rows of `state_rows` as strips.
 
     Units are sorted by the update gate (in an LSTM, the forget gate), rewritten ones on the left. Gates run from the
@@ -290,7 +347,7 @@ def state_template(trace: Trace | Seq2SeqTrace, theme: ThemeName) -> Spec:
     return {"data": [gates, states], "layout": layout}
 
 
-def state_values(trace: Trace | Seq2SeqTrace, step: int, theme: ThemeName) -> Values:
+def state_values(trace: Trace, step: int, theme: ThemeName) -> Values:
     """Return the values of `state_template`."""
     names, rows = state_rows(trace, step)
     order, gates = np.argsort(rows[1], kind="stable"), len(rows) - (6 if _is_lstm(trace) else 5)
@@ -305,9 +362,50 @@ def state_values(trace: Trace | Seq2SeqTrace, step: int, theme: ThemeName) -> Va
     }
 
 
-def _state_alt(trace: Trace | Seq2SeqTrace, step: int) -> str:
+def state_shares_template(trace: Trace, theme: ThemeName) -> Spec:  # noqa: ARG001  the same for all traces
+    """Return the template of one bar, for the level *Idea*: the shares of the state that a step keeps and are new."""
+    ink = palette(theme)
+    bar = {
+        "type": "bar",
+        "orientation": "h",
+        "y": [0],
+        "hoverinfo": "skip",
+        "insidetextanchor": "middle",
+        "textfont": {"size": 14, "color": ink.ink},
+        "textangle": 0,
+    }
+    kept = {"x": Slot("kept"), "text": Slot("kept_text"), "marker": {"color": ink.decoder}}
+    kept["textfont"] = {"size": 14, "color": ink.paper}
+    new = {"x": Slot("new"), "text": Slot("new_text"), "marker": {"color": ink.decoder, "opacity": 0.25}}
+    axis = base_axis(ink) | {"showgrid": False, "zeroline": False, "showticklabels": False}
+    layout = base_layout(ink) | {
+        "height": 62,
+        "margin": {"l": 2, "r": 2, "t": 8, "b": 8},
+        "barmode": "stack",
+        "bargap": 0,
+        "xaxis": axis | {"range": [0, 1]},
+        "yaxis": axis,
+        "meta": {"alt": Slot("alt"), "narrowest": 240},
+    }
+    return {"data": [bar | kept, bar | new], "layout": layout}
+
+
+def state_shares_values(trace: Trace, step: int) -> Values:
+    """Return the values of `state_shares_template` at 0-based `step`: the mean of the update gate, and the rest."""
+    kept = float(trace.kept_shares[step].mean())
+    shares = {"kept": percent(kept), "new": percent(1 - kept)}
+    return {
+        "kept": [kept],
+        "new": [1 - kept],
+        "kept_text": [gettext("kept {kept}", kept=shares["kept"])],
+        "new_text": [gettext("new {new}", new=shares["new"])],
+        "alt": gettext("Step {step}: {kept} of the state is kept, {new} is new.", step=step + 1, **shares),
+    }
+
+
+def _state_alt(trace: Trace, step: int) -> str:
+    kept = f"{float(trace.kept_shares[step].mean()):.0%}"
     if _is_lstm(trace):
-        kept = f"{float(trace.gates[step, -1, 1].mean()):.0%}"
         return gettext(
             "Strips of {count} units at step {step}: the gates, the memory before the step, the candidate, the kept "
             "part and the new part of the memory, the memory after the step, the state after the step. The forget "
@@ -316,7 +414,6 @@ def _state_alt(trace: Trace | Seq2SeqTrace, step: int) -> str:
             count=trace.states.shape[1],
             kept=kept,
         )
-    kept = f"{float(trace.update_gates[step].mean()):.0%}"
     return gettext(
         "Strips of {count} units at step {step}: the gates, the state before the step, the candidate, the kept part, "
         "the new part, the state after the step. The update gate keeps {kept} of the previous state on average.",

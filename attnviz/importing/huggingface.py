@@ -20,7 +20,7 @@ from attnviz.languages import gettext
 from attnviz.text import SPACE
 from attnviz.trace import Attention
 from attnviz.trace.attention_builder import check_kind
-from attnviz.trace.open_format import from_fields
+from attnviz.trace.attention_record import from_fields
 from attnviz.trace.parts import Kind
 from attnviz.trace.storage import LARGEST
 
@@ -92,7 +92,7 @@ def _fields(
     *,
     attributions: bool,
 ) -> dict[str, Any]:
-    """Return the attention of a model in the open format (`attnviz.trace.open_format`)."""
+    """Return the attention of a model in the open format (`attnviz.trace.attention_record`)."""
     if not isinstance(text, str) or not isinstance(target, str | None):
         raise AttnvizError(
             gettext("Text and target must be one string each. For several texts, call the function once for each text.")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.analysis.cells import names
-from attnviz.analysis.seq2seq_verification import weight_shapes
+from attnviz.analysis.fit import imported_weight_shapes
 from attnviz.errors import AttnvizError
 from attnviz.imported_families import FAMILIES
 from attnviz.importing.checkpoint_folder import (
@@ -87,7 +87,7 @@ class Weights(dict[str, Array]):
 
     def check(self, settings: Mapping[str, Any]) -> None:
         """Raise ValueError unless these are the weights of a translator with these settings."""
-        shapes = weight_shapes(settings)
+        shapes = imported_weight_shapes(settings)
         if others := self.unexpected + [self._theirs(name) for name in sorted(set(self) - set(shapes))]:
             raise ValueError(
                 ngettext(

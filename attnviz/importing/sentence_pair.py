@@ -23,8 +23,8 @@ from attnviz.importing.head_dimensions import (
 from attnviz.languages import gettext
 from attnviz.trace import MOST_TOKENS, Attention
 from attnviz.trace.attention_builder import Tokens, matrix_size_texts, split_tokens
+from attnviz.trace.attention_record import from_fields
 from attnviz.trace.link_text import Counted, Counting, Ends, Links
-from attnviz.trace.open_format import from_fields
 from attnviz.trace.parts import Heads
 from attnviz.trace.tokens import ENDS, unescaped
 
@@ -62,7 +62,7 @@ class SentencePair:
     """One sentence pair of a file."""
 
     fields: Mapping[str, Any] = field(default_factory=dict)
-    """Known fields in the open format (`attnviz.trace.open_format`).
+    """Known fields in the open format (`attnviz.trace.attention_record`).
 
     The matrix may have dimensions of layer and head before its last two.
     """

@@ -207,7 +207,7 @@ def _answer(question: Question, subject: Subject, word: int | None) -> Answer:
     pieces = trace.words().source_groups[source]
     if not trace.recurrent:
         message = gettext(
-            "the model {model} has no single energy at a step: each head has its own scores. Ask for the attention "
+            "the model {model} has no single energy at a step: each head has its own energies. Ask for the attention "
             "instead.",
             model=trace.model,
         )

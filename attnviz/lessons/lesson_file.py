@@ -191,7 +191,7 @@ _WITHOUT_WORD = set(STEP_FIGURES) - {
 HARMLESS = {
     "attends": _WITHOUT_ATTENTION,
     "energy": _WITHOUT_ATTENTION,
-    "attention": {*_WITHOUT_ATTENTION, "energy", "energy-decomposition", "scores", "products"},
+    "attention": {*_WITHOUT_ATTENTION, "energy", "energy-decomposition"},
     "next": _WITHOUT_WORD,
     "probability": {*_WITHOUT_WORD, HEATMAP},
     "choice": set(PICTURES),

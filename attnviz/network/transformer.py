@@ -34,10 +34,10 @@ class AttentionOutput(NamedTuple):
     """k = m W_K, (B, H, Tx, d/H)."""
     values: Tensor
     """v = m W_V, (B, H, Tx, d/H)."""
-    scores: Tensor
+    energies: Tensor
     """q . k / sqrt(d/H), (B, H, Ty, Tx); -inf where masked."""
-    weights: Tensor
-    """Softmax of the scores, (B, H, Ty, Tx); rows sum to 1."""
+    alignment: Tensor
+    """Softmax of the energies, (B, H, Ty, Tx); rows sum to 1."""
 
 
 class MultiHeadAttention(nn.Module):
@@ -63,10 +63,10 @@ class MultiHeadAttention(nn.Module):
 
         `mask` is 0 where attention is allowed and -inf elsewhere, and broadcasts to (B, H, Ty, Tx).
         """
-        scores = queries @ keys.transpose(-1, -2) / math.sqrt(queries.shape[-1]) + mask
-        weights = torch.softmax(scores, -1)
-        output: Tensor = self.projection((weights @ values).transpose(-2, -3).flatten(-2))
-        return output, AttentionOutput(queries, keys, values, scores, weights)
+        energies = queries @ keys.transpose(-1, -2) / math.sqrt(queries.shape[-1]) + mask
+        alignment = torch.softmax(energies, -1)
+        output: Tensor = self.projection((alignment @ values).transpose(-2, -3).flatten(-2))
+        return output, AttentionOutput(queries, keys, values, energies, alignment)
 
     def forward(self, query_vectors: Tensor, key_vectors: Tensor, mask: Tensor) -> tuple[Tensor, AttentionOutput]:
         """Attend from `query_vectors` (B, Ty, d) to `key_vectors` (B, Tx, d); return as `attend` does."""
@@ -244,8 +244,8 @@ class Transformer(nn.Module):
         `source` ids (B, Tx), `lengths` (B,), `previous` (B, Ty): ids of y_{i-1}.
         """
         decoded = self.decode(self.encode(source, lengths).annotations, lengths, previous)
-        weights = torch.stack([attended.weights.mean(1) for attended in decoded.cross])
-        return self.dropout(decoded.readouts), weights.mean(0)
+        alignments = torch.stack([attended.alignment.mean(1) for attended in decoded.cross])
+        return self.dropout(decoded.readouts), alignments.mean(0)
 
     def logits(self, source: Tensor, lengths: Tensor, previous: Tensor) -> Tensor:
         """Return E t_i + b, (B, Ty, K)."""

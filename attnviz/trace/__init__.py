@@ -1,19 +1,19 @@
 """Immutable results: one class for each kind of model, holding every number that was computed.
 
-`Trace`, `TransformerTrace` and `Seq2SeqTrace` record a translation, `Judgement` a detector's verdict, `Attention` the
-alignment of another program. Each saves to one JSON file and loads again without the model and without torch.
+`Trace` records a translation by a recurrent translator, `TransformerTrace` one by a transformer, `Judgement` a
+detector's verdict, `Attention` the alignment of another program. Each saves to one JSON file and loads again without
+the model and without torch.
 `BeamTree` holds a beam search; `WhatIfs` holds a translation with the changes that were tried on it.
 """
 
 from attnviz.trace.aligned import Aligned
-from attnviz.trace.attention_builder import MOST_TOKENS, attention
-from attnviz.trace.attention_record import Attention
+from attnviz.trace.attention_record import Attention, attention
 from attnviz.trace.beam_tree import BeamNode, BeamTree
 from attnviz.trace.judgement_record import Judgement
 from attnviz.trace.parts import FloatArray, Hypothesis, IntArray, Search, Words
-from attnviz.trace.record import STORED_CANDIDATES, Record, Recurrent
+from attnviz.trace.record import STORED_CANDIDATES, Record
 from attnviz.trace.saved import Computation
-from attnviz.trace.seq2seq_trace import Seq2SeqTrace
+from attnviz.trace.tokens import MOST_TOKENS
 from attnviz.trace.trace import Trace
 from attnviz.trace.transformer_trace import TransformerTrace
 from attnviz.trace.what_ifs import WhatIf, WhatIfs
@@ -31,9 +31,7 @@ __all__ = [
     "IntArray",
     "Judgement",
     "Record",
-    "Recurrent",
     "Search",
-    "Seq2SeqTrace",
     "Trace",
     "TransformerTrace",
     "WhatIf",

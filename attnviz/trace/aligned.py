@@ -1,20 +1,22 @@
-"""Base class of records with an alignment; protocol of an attention matrix with pieces; its first rows as a matrix."""
+"""Base class of everything with an alignment: records that are saved, and views of one attention matrix of a record."""
 
 from __future__ import annotations
 
 import dataclasses
-from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from textwrap import shorten
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from attnviz.text import join_pieces, word_groups
-from attnviz.trace.drawing import drawing
+from attnviz.trace.drawing import drawing, step_index
+from attnviz.trace.interventions import Intervention
 from attnviz.trace.parts import FloatArray, Words
 from attnviz.trace.saved import SavedResult
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pandas as pd
 
 MARKS = ("<pad>", "<s>", "</s>")
@@ -23,35 +25,31 @@ Groups = tuple[tuple[int, ...], ...]
 """The 0-based indices of the pieces of each word, in order."""
 
 
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Aligned(SavedResult):
-    """Two sentences in pieces, and the attention of each target piece to the source pieces.
+class AttentionMatrix:
+    """Query pieces, key pieces and the weights between them: a translation, or one head of a transformer.
 
-    Tx and Ty count pieces, `</s>` included where it is present. A piece that begins a word starts with SentencePiece's
-    visible space.
+    In a translation, the query pieces are those that the steps write. In self-attention, both sides are the same
+    sentence. A piece that begins a word starts with SentencePiece's visible space.
     """
 
     translated: ClassVar[bool] = True
     """Whether a network known to this program computed it; its words then have probabilities, its pieces ids."""
     recurrent: ClassVar[bool] = False
     """Whether a recurrent decoder computed it, with one attention distribution over the source at each step."""
-    imported: ClassVar[bool] = False
-    """Whether the network was trained by another program."""
     has_heads: ClassVar[bool] = False
-    """Whether each step has queries, keys, values and weights of every attention head."""
-
-    source_pieces: tuple[str, ...]
-    target_pieces: tuple[str, ...]
+    """Whether attention heads computed it."""
+    attention_figure: ClassVar[str]
+    """The figure of the attention of a step, a name from `figures.STEP_FIGURES`."""
 
     if TYPE_CHECKING:
         # For type checkers only: at run time, dataclasses would take a property for a field's default.
         @property
-        def source_text(self) -> str:
-            """The source sentence."""
+        def source_pieces(self) -> tuple[str, ...]:
+            """The key pieces."""
 
         @property
-        def translation(self) -> str:
-            """The target sentence."""
+        def target_pieces(self) -> tuple[str, ...]:
+            """The query pieces, or those written at the querying steps."""
 
         @property
         def source_surfaces(self) -> tuple[str, ...]:
@@ -61,23 +59,41 @@ class Aligned(SavedResult):
         def alignment(self) -> FloatArray:
             """Attention alpha_ij, (Ty, Tx); rows sum to 1."""
 
-    def __repr__(self) -> str:
-        """Return the class name and both sentences, each shortened to 80 characters."""
-        source, target = (shorten(text, 80, placeholder=" …") for text in (self.source_text, self.translation))
-        return f"<{type(self).__name__}: {source} → {target}>"
+    @property
+    def imported(self) -> bool:
+        """Whether the network was trained by another program."""
+        return False
 
     @property
-    @abstractmethod
+    def has_maxout(self) -> bool:
+        """Whether logits are computed from a maxout layer."""
+        return False
+
+    @property
     def attends(self) -> bool:
         """Whether the model has attention."""
+        return True
 
     @property
-    @abstractmethod
     def attends_once(self) -> bool:
         """Whether each step has one attention distribution, from a model that can be run again.
 
         Interventions and posterior attention need this.
         """
+        return False
+
+    @property
+    def displayed(self) -> Any:
+        """The attention that the stages of a step explain: this one, or of a transformer's translation that of a head.
+
+        It has `queries`, `keys`, `energies`, `alignment` and `contexts`, where they are known.
+        """
+        return self
+
+    @property
+    def vocabulary_size(self) -> int:
+        """Number of pieces that a step chooses from; 0 where it is unknown."""
+        return 0
 
     @property
     def is_self_attention(self) -> bool:
@@ -85,9 +101,13 @@ class Aligned(SavedResult):
         return False
 
     @property
-    @abstractmethod
-    def vocabulary_size(self) -> int:
-        """Number of pieces that a step chooses from; 0 where it is unknown."""
+    def typed_target(self) -> tuple[str, ...]:
+        """The target pieces, with the typed characters in place of each `<unk>` where they are known."""
+        return self.target_pieces
+
+    def visible_key_count(self, row: int) -> int:  # noqa: ARG002  the same for all rows
+        """Return how many keys, from the first, a 0-based row may attend to."""
+        return len(self.source_pieces)
 
     def word_groups(self) -> tuple[Groups, Groups]:
         """Return the indices of the pieces of each word, for source and target.
@@ -95,32 +115,6 @@ class Aligned(SavedResult):
         An `<unk>` belongs to the word whose typed characters it stands for, where they are known.
         """
         return word_groups(self.source_surfaces), word_groups(self.typed_target)
-
-    @property
-    def typed_target(self) -> tuple[str, ...]:
-        """The target pieces, with the typed characters in place of each `<unk>` where they are known."""
-        return self.target_pieces
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row for each step and source piece, with every recorded number of such a pair.
-
-        Columns: `i` and `j`, the step and the source piece, 0-based; `target` and `source`, their pieces; `energy` e_ij
-        where it is known; `weight` alpha_ij; `probability` p(y_i) of the target piece where it is known, the same in
-        all rows of a step. A transformer, and a record with the attention of several heads, have such rows for each
-        head: `layer` and `head`, 0-based, come first, and a transformer's energy is called `score`. Raise AttnvizError
-        where there is no attention.
-        """
-        return drawing().to_frame(self)
-
-    def links_frame(self, threshold: float | None = None) -> pd.DataFrame:
-        """Return one row for each link between words, without `</s>`: what `.pharaoh` files hold, with the words.
-
-        Each target word links to the source word with the largest weight; with a `threshold` in [0, 1], to all with at
-        least that weight. A record read from a file of links has those of the file. Columns: `i` and `j`, target and
-        source word, 0-based; `target` and `source`, the words; `weight`; `possible`, whether the file marks the link as
-        possible only. Raise AttnvizError where there is no attention.
-        """
-        return drawing().links_frame(self, threshold)
 
     def words(self) -> Words:
         """Return the alignment by words: source words, target words and the (target words, source words) matrix."""
@@ -140,85 +134,154 @@ class Aligned(SavedResult):
 
     @cached_property
     def _words(self) -> Words:
-        source, target = self.word_groups()
-        words = Words(
-            source=tuple(join_pieces(self.source_surfaces[i] for i in group) or "<unk>" for group in source),
-            target=tuple(join_pieces(self.typed_target[i] for i in group) or "<unk>" for group in target),
-            alignment=self.alignment,
-            source_groups=source,
-            target_groups=target,
-            links=self._links_between_words(),
-            special=self._special_words(source, target),
-        )
-        merged = words.merged(self.alignment)
-        merged.setflags(write=False)
-        return dataclasses.replace(words, alignment=merged)
+        groups = self.word_groups()
+        words = words_of(self.source_surfaces, self.typed_target, self.alignment, groups)
+        return dataclasses.replace(words, links=self._links_between_words(), special=self._special_words(*groups))
+
+    def heatmap(self, **choices: Any) -> Any:
+        """Return the alignment as a Plotly figure; `choices` as for `figures.heatmap`."""
+        return drawing().draw_heatmap(self, **choices)
+
+    def step_figure(self, i: int, picture: str | None = None, **choices: Any) -> Any:
+        """Return the figure `picture` of step index `i` (0-based), a name from `figures.STEP_FIGURES`.
+
+        By default it is that of the attention. Some figures need the model's weights: pass
+        `weights=analysis.load_weights(folder)`. A transformer's show its `displayed` head. Raise
+        AttnvizError where there is no such step or figure.
+        """
+        return drawing().draw_step(self, step_index(self, i), picture or self.attention_figure, **choices)
+
+    def _repr_html_(self) -> str:
+        """Return the alignment as an HTML table without scripts, which notebooks display."""
+        return drawing().table_html(self)
 
 
-class AttentionMatrix(Protocol):
-    """Query pieces, key pieces and the weights between them: a translation, or one head of a transformer.
+def words_of(
+    source: tuple[str, ...], target: tuple[str, ...], alignment: FloatArray, groups: tuple[Groups, Groups] | None = None
+) -> Words:
+    """Return an alignment between pieces, (Ty, Tx), by words; `groups` are the pieces of each word of both sides.
 
-    In self-attention, both sides are the same sentence.
+    Without `groups`, words begin where pieces start with a space.
+    """
+    source_groups, target_groups = groups or (word_groups(source), word_groups(target))
+    words = Words(
+        tuple(join_pieces(source[j] for j in group) or "<unk>" for group in source_groups),
+        tuple(join_pieces(target[i] for i in group) or "<unk>" for group in target_groups),
+        alignment,
+        source_groups,
+        target_groups,
+    )
+    merged = words.merged(alignment)
+    merged.setflags(write=False)
+    return dataclasses.replace(words, alignment=merged)
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Aligned(AttentionMatrix, SavedResult):
+    """Two sentences in pieces, and the attention of each target piece to the source pieces: a record that is saved.
+
+    Tx and Ty count pieces, `</s>` included where it is present.
     """
 
-    @property
-    def source_pieces(self) -> tuple[str, ...]:
-        """The key pieces."""
+    source_pieces: tuple[str, ...]
+    target_pieces: tuple[str, ...]
+
+    if TYPE_CHECKING:
+        # For type checkers only: at run time, dataclasses would take a property for a field's default.
+        @property
+        def source_text(self) -> str:
+            """The source sentence."""
+
+        @property
+        def translation(self) -> str:
+            """The target sentence."""
+
+    def __repr__(self) -> str:
+        """Return the class name and both sentences, each shortened to 80 characters."""
+        source, target = (shorten(text, 80, placeholder=" …") for text in (self.source_text, self.translation))
+        return f"<{type(self).__name__}: {source} → {target}>"
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row for each step and source piece, with every recorded number of such a pair.
+
+        Columns: `i` and `j`, the step and the source piece, 0-based; `target` and `source`, their pieces; `energy` e_ij
+        where it is known; `weight` alpha_ij; `probability` p(y_i) of the target piece where it is known, the same in
+        all rows of a step. A transformer, and a record with the attention of several heads, have such rows for each
+        head: `layer` and `head`, 0-based, come first. Raise AttnvizError where there is no attention.
+        """
+        return drawing().to_frame(self)
+
+    def links_frame(self, threshold: float | None = None) -> pd.DataFrame:
+        """Return one row for each link between words, without `</s>`: what `.pharaoh` files hold, with the words.
+
+        Each target word links to the source word with the largest weight; with a `threshold` in [0, 1], to all with at
+        least that weight. A record read from a file of links has those of the file. Columns: `i` and `j`, target and
+        source word, 0-based; `target` and `source`, the words; `weight`; `possible`, whether the file marks the link as
+        possible only. Raise AttnvizError where there is no attention.
+        """
+        return drawing().links_frame(self, threshold)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AttentionView(AttentionMatrix):
+    """One attention matrix of a record that has several, or its first rows: it is drawn as a record is."""
+
+    interventions: ClassVar[tuple[Intervention, ...]] = ()
+    """None: interventions change models with one attention distribution a step."""
+
+    record: Any
+    """The record that the matrix belongs to."""
+    name: str
+    """Name within the record, in addresses and files."""
+    source_pieces: tuple[str, ...]
+    source_surfaces: tuple[str, ...]
+    target_pieces: tuple[str, ...]
+    alignment: FloatArray
 
     @property
-    def target_pieces(self) -> tuple[str, ...]:
-        """The query pieces, or those written at the querying steps."""
+    def config(self) -> Mapping[str, Any]:
+        """Config of the model."""
+        config: Mapping[str, Any] = self.record.config
+        return config
 
     @property
-    def alignment(self) -> FloatArray:
-        """Attention weights, (queries, keys); rows sum to 1."""
+    def model(self) -> str:
+        """Name of the model."""
+        return str(self.record.model)
 
-    def words(self) -> Words:
-        """Return the alignment by words."""
+    @property
+    def weights_digest(self) -> str:
+        """Identifies the weights of the model, as in the record."""
+        return str(self.record.weights_digest)
+
+    @property
+    def vocabulary_size(self) -> int:
+        """Number of pieces of the model's vocabulary."""
+        return int(self.config["vocabulary_size"])
+
+    @property
+    def source_text(self) -> str:
+        """The source sentence as typed."""
+        return str(self.record.source_text)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Identifies the matrix of this record."""
+        return f"{self.record.fingerprint}-{self.name}"
+
+    def check_shapes(self) -> None:
+        """Raise ValueError unless the arrays of the record have their shapes."""
+        self.record.check_shapes()
 
 
-def words_of(matrix: AttentionMatrix, surfaces: tuple[str, ...]) -> Words:
-    """Return the alignment of `matrix` by words; `surfaces` are the key pieces as they were typed."""
-    key_groups, query_groups = word_groups(surfaces), word_groups(matrix.target_pieces)
-    words = Words(
-        tuple(join_pieces(surfaces[j] for j in group) or "<unk>" for group in key_groups),
-        tuple(join_pieces(matrix.target_pieces[i] for i in group) for group in query_groups),
-        matrix.alignment,
-        key_groups,
-        query_groups,
+def first_words(record: Any, count: int) -> AttentionView:
+    """Return the rows of the first `count` target words of a translation, at least 1: what is known by then."""
+    rows = record.words().target_groups[count - 1][-1] + 1
+    return AttentionView(
+        record=record,
+        name=f"first-{count}",
+        source_pieces=record.source_pieces,
+        source_surfaces=record.source_surfaces,
+        target_pieces=record.typed_target[:rows],
+        alignment=record.alignment[:rows],
     )
-    return dataclasses.replace(words, alignment=words.merged(matrix.alignment))
-
-
-@dataclass(frozen=True)
-class FirstRows:
-    """The first rows of an attention matrix: what is known once some words are written."""
-
-    matrix: AttentionMatrix
-    count: int
-    """Number of its target words, at least 1."""
-
-    @property
-    def source_pieces(self) -> tuple[str, ...]:
-        """The key pieces."""
-        return self.matrix.source_pieces
-
-    @property
-    def target_pieces(self) -> tuple[str, ...]:
-        """The query pieces of the first words."""
-        return self.matrix.target_pieces[: len(self.alignment)]
-
-    @property
-    def alignment(self) -> FloatArray:
-        """Attention weights of these pieces."""
-        return self.matrix.alignment[: self.matrix.words().target_groups[self.count - 1][-1] + 1]
-
-    def words(self) -> Words:
-        """Return the alignment by words."""
-        words = self.matrix.words()
-        return dataclasses.replace(
-            words,
-            target=words.target[: self.count],
-            alignment=words.alignment[: self.count],
-            target_groups=words.target_groups[: self.count],
-        )

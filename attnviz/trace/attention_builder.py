@@ -1,9 +1,9 @@
-"""Make an `Attention` from the tokens and the matrix of another program, and check them."""
+"""Check the tokens and numbers of attention that another program computed."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,16 +11,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext, ngettext
-from attnviz.trace import storage
-from attnviz.trace.attention_record import ROUNDED, Attention, Links, is_distribution
-from attnviz.trace.head_views import mean_of_heads
-from attnviz.trace.parts import KINDS, FloatArray, Heads, Kind
-from attnviz.trace.tokens import Pieces, has_assumed_special, to_pieces
+from attnviz.trace.parts import KINDS, FloatArray
+from attnviz.trace.tokens import MOST_TOKENS, Pieces, has_assumed_special, to_pieces
 
-MOST_TOKENS = 1000
-"""Largest number of tokens on a side; figures of more stop a browser."""
 WIDEST_STATE = 16_384
-LONGEST_ORIGIN = 200
+Links = tuple[tuple[int, int], ...]
+"""Links (source word, target word), both 0-based."""
+ROUNDED = 0.01
+"""Largest accepted distance of a row's sum from 1.
+
+Other programs print a few digits of each weight, or compute in half precision.
+"""
 _ENERGY_TOLERANCE = 0.02
 """Difference between a weight and the softmax of its energies above which a remark is made."""
 
@@ -30,35 +31,20 @@ _BETWEEN = re.compile(r"[ \t\r\n]+")
 """What ends a token, as in fast_align, Moses and Marian; a no-break space does not."""
 
 
-def attention(
+def checked_pieces(
     source: Tokens,
     target: Tokens,
     matrix: ArrayLike,
+    kind: str,
+    special: Collection[str],
+    remarks: list[str],
     *,
-    energies: ArrayLike | None = None,
-    states: ArrayLike | None = None,
-    gradient: ArrayLike | None = None,
-    erased: ArrayLike | None = None,
-    kind: Kind = "cross",
-    sure: Iterable[tuple[int, int]] = (),
-    possible: Iterable[tuple[int, int]] = (),
-    normalise: bool = False,
-    origin: str = "",
-    special: Collection[str] = (),
-) -> Attention:
-    """Return attention that another program computed as an `Attention`, which draws, saves and analyses like a trace.
+    normalise: bool,
+) -> tuple[Pieces, Pieces, NDArray[np.float64]]:
+    """Return the pieces of both sides and the weights (..., Ty, Tx); arguments as for `attention_record.attention`.
 
-    `matrix` (Ty, Tx) has a row for each target token and a column for each source token. One extra row or column is
-    taken to be `</s>`. With dimensions (layers, heads, Ty, Tx) the record holds every head: its alignment is their
-    mean, and `select_heads` returns the record with that of one layer or head. `energies` (Ty, Tx) may be -inf;
-    `states` are (Ty, n); `gradient` and `erased` (Ty, Tx) are attributions of each log p(y_i) to the source tokens.
-    `kind` is "cross", "encoder" (self-attention) or "decoder" (causal self-attention); in self-attention, both sides
-    are equal. `sure` and `possible` are gold links between words, pairs (source, target) from 0. Rows must sum to 1
-    within ROUNDED, or to 0 for a target token without links; `normalise` scales other rows. Tokens with a known special
-    spelling (`<s>`, `[CLS]`, `</s>`, language codes at the ends), and those in `special`, are no words: links, gold
-    links and Pharaoh files do not count them.
-
-    Raise AttnvizError, naming what was found, where tokens and numbers do not fit.
+    What was assumed or changed is added to the `remarks`. Raise AttnvizError, naming what was found, where tokens and
+    numbers do not fit.
     """
     weights = _numbers(matrix, "matrix", dimensions=(2, 4))
     if weights.min() < 0:
@@ -71,19 +57,17 @@ def attention(
                 column=column + 1,
             )
         )
-    remarks = list[str]()
     sides = _tokens_with_end(_split(source), _split(target), weights.shape[-2:], remarks)
     _check_orientation(weights.mean(axis=tuple(range(weights.ndim - 2))))
     if normalise:
         weights = _scaled(weights, remarks)
     _check_sums(weights, remarks)
     _check_kind(kind, sides, weights)
-    further = _further(weights, energies, states, {"gradient": gradient, "erased": erased}, remarks)
     _check_special(special)
     pieces = [to_pieces(tokens, special) for tokens in sides]
     if any(has_assumed_special(tokens, special) for tokens in sides):
         remarks.append("special-tokens")
-    return _make_attention(pieces, weights, further, kind, (pairs_of(sure), pairs_of(possible)), origin, remarks)
+    return pieces[0], pieces[1], weights
 
 
 def split_tokens(text: Tokens) -> list[str]:
@@ -233,6 +217,12 @@ def _scaled(weights: NDArray[np.float64], remarks: list[str]) -> NDArray[np.floa
     return scaled
 
 
+def is_distribution(sums: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return whether each sum of a row, in an array of any shape, is 1 within ROUNDED, or 0."""
+    found: NDArray[np.bool_] = (np.abs(sums - 1) <= ROUNDED) | (sums == 0)
+    return found
+
+
 def _check_sums(weights: NDArray[np.float64], remarks: list[str]) -> None:
     """Raise AttnvizError, naming the sums found, unless each row of (…, Ty, Tx) sums to 1 or 0."""
     sums = weights.sum(axis=-1)
@@ -294,38 +284,7 @@ def pairs_of(links: object) -> Links:
     return tuple(sorted(set(pairs)))
 
 
-def _make_attention(
-    sides: Sequence[Pieces],
-    weights: NDArray[np.float64],
-    further: Mapping[str, Any],
-    kind: str,
-    gold: tuple[Links, Links],
-    origin: object,
-    remarks: list[str],
-) -> Attention:
-    """Return the `Attention` of checked pieces and numbers, after checking that they fit together."""
-    source, target = sides
-    if not isinstance(origin, str) or len(origin) > LONGEST_ORIGIN:
-        raise AttnvizError(gettext("“origin” must be a string of at most {most} characters.", most=LONGEST_ORIGIN))
-    of_heads = weights.astype(np.float32)
-    record = Attention(
-        source_pieces=source.pieces,
-        target_pieces=target.pieces,
-        alignment=of_heads if of_heads.ndim == 2 else mean_of_heads(of_heads, Heads()),
-        head_weights=of_heads if of_heads.ndim == 4 else np.zeros(0, np.float32),
-        **further,
-        kind=kind,
-        source_word_of=np.array(source.words, np.int32),
-        target_word_of=np.array(target.words, np.int32),
-        sure=gold[0],
-        possible=tuple(link for link in gold[1] if link not in gold[0]),
-        origin=origin,
-        remarks=(*remarks, *(["mean-of-heads"] if of_heads.ndim == 4 else ())),
-    )
-    return checked(record)
-
-
-def _further(
+def checked_numbers(
     weights: NDArray[np.float64],
     energies: ArrayLike | None,
     states: ArrayLike | None,
@@ -344,17 +303,6 @@ def _further(
         if values is not None and found[name].shape != weights.shape[-2:]:
             raise AttnvizError(gettext("“{name}” must have the shape of the matrix.", name=name))
     return found
-
-
-def checked(record: Attention) -> Attention:
-    """Return `record`; raise AttnvizError where its parts do not fit together."""
-    try:
-        storage.check(record)
-    except (ValueError, IndexError) as error:
-        raise AttnvizError(
-            gettext("The fields of this attention object do not fit together: {error}.", error=error)
-        ) from error
-    return record
 
 
 def _energies(values: ArrayLike | None, weights: NDArray[np.float64], remarks: list[str]) -> FloatArray:

@@ -1,27 +1,50 @@
-"""`Attention`: the record of attention that another program computed: its quantities, remarks, checks and JSON."""
+"""`Attention`: the record of attention that another program computed, made from tokens and a matrix, or from JSON.
+
+The JSON is this program's open format, which any other program can write: an object with these fields.
+
+- `source`, `target`: the tokens as lists of strings, with whatever marks the program uses for subwords;
+- `matrix`: a row for each target token with a number from 0 to 1 for each source token; rows sum to 1. Or such a matrix
+  for each head of each layer, with dimensions (layers, heads, target tokens, source tokens).
+
+These fields are optional.
+
+- `energies`: numbers of the same shape, before the softmax; `null` for a masked position;
+- `states`: a row of numbers for each target token;
+- `gradient`, `erased`: attributions of the log probability of each target token to the source tokens, numbers of the
+  same shape;
+- `kind`: "cross", or "encoder" or "decoder" for self-attention, where `source` and `target` are the same;
+- `heads`: `{"layer": …, "head": …}`, both from 0, the heads that are shown where there are several; `null` means all;
+- `gold`: links drawn by people, `{"sure": [[0, 0], …], "possible": […]}`, as pairs of a source and a target word, both
+  from 0, where a word is the tokens that subword marks join; or Pharaoh text, `0-0` sure and `1?2` possible;
+- `links`: the links between tokens that the matrix was made from, pairs of a source and a target token, both from 0;
+- `words`: `{"source": […], "target": […]}`, the 0-based word of each token, which overrides subword marks;
+- `remarks`: what a reader of this program assumed or changed, keys of REMARKS;
+- `origin`: who computed it, a string; `format`: "attnviz-attention" and `version`: 1, which identify the format.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from attnviz.arguments import check_version
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 from attnviz.text import join_pieces
-from attnviz.trace import storage
+from attnviz.trace import link_text, storage
 from attnviz.trace.aligned import Aligned, Groups
-from attnviz.trace.drawing import drawing, step_index
+from attnviz.trace.attention_builder import Links, Tokens, checked_numbers, checked_pieces, is_distribution, pairs_of
 from attnviz.trace.head_views import HeadViews, mean_of_heads
-from attnviz.trace.parts import KINDS, FloatArray, Heads, IntArray
+from attnviz.trace.parts import KINDS, FloatArray, Heads, IntArray, Kind
 from attnviz.trace.quantity import Quantity
+from attnviz.trace.tokens import MOST_TOKENS
 
-Links = tuple[tuple[int, int], ...]
-"""Links (source word, target word), both 0-based."""
 REMARKS = (
     "source-end",
     "target-end",
@@ -91,6 +114,11 @@ def _none() -> FloatArray:
     return np.zeros(0, np.float32)
 
 
+LONGEST_ORIGIN = 200
+OF_HEADS = ("one-head", "mean-of-heads")
+"""Remarks that say which heads the alignment is of."""
+
+
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Attention(HeadViews, Aligned):
     """Attention computed by another program: two sentences in pieces, the matrix, and optional further numbers.
@@ -103,6 +131,8 @@ class Attention(HeadViews, Aligned):
     saved_as: ClassVar[storage.FileFormat] = storage.FileFormat("attnviz-attention", 1)
     arrays: ClassVar[tuple[Quantity, ...]] = RECORDED
     translated: ClassVar[bool] = False
+    attention_figure: ClassVar[str] = "look"
+    architecture: ClassVar[str] = "attention"
 
     alignment: FloatArray
     """Attention alpha_ij, (Ty, Tx), not negative; rows sum to 1, or to 0 for a target piece without links."""
@@ -145,21 +175,6 @@ class Attention(HeadViews, Aligned):
         others = tuple(remark for remark in self.remarks if remark not in OF_HEADS)
         remark = "mean-of-heads" if heads.head is None else "one-head"
         return {"alignment": mean_of_heads(self.head_weights, heads), "remarks": (*others, remark)}
-
-    @property
-    def attends(self) -> bool:
-        """True: the record is an attention matrix."""
-        return True
-
-    @property
-    def attends_once(self) -> bool:
-        """False: the model that computed the attention cannot be run here."""
-        return False
-
-    @property
-    def vocabulary_size(self) -> int:
-        """0: the vocabulary is unknown."""
-        return 0
 
     @property
     def source_surfaces(self) -> tuple[str, ...]:
@@ -232,7 +247,7 @@ class Attention(HeadViews, Aligned):
                 raise ValueError("decoder self-attention must be causal, but a token attends to a later one")
 
     def to_json(self) -> str:
-        """Return the record in the open format (`attnviz.trace.open_format`), numbers as their shortest decimals."""
+        """Return the record in the open format, numbers as their shortest decimals."""
         fields: dict[str, Any] = {
             "format": self.saved_as.name,
             "version": self.saved_as.version,
@@ -261,43 +276,11 @@ class Attention(HeadViews, Aligned):
 
         Raise AttnvizError where it is neither.
         """
-        from attnviz.trace.open_format import from_fields  # imported here: open_format imports this module
-
         try:
             fields = json.loads(text)
         except (ValueError, RecursionError) as error:
             raise AttnvizError(gettext("The text is not JSON: {error}.", error=error)) from error
         return from_fields(fields)
-
-    def heatmap(self, **choices: Any) -> Any:
-        """Return the alignment as a Plotly figure; `choices` as for `figures.heatmap`."""
-        return drawing().heatmap(self, **choices)
-
-    def step_figure(self, i: int, picture: str = "look", **choices: Any) -> Any:
-        """Return the figure `picture` of target piece `i` (0-based), a name from `figures.STEP_FIGURES`.
-
-        Raise AttnvizError where there is no such piece or picture.
-        """
-        return drawing().step_figure(self, step_index(self, i), picture, **choices)
-
-    def _repr_html_(self) -> str:
-        """Return the heatmap as an HTML table without scripts, which notebooks display."""
-        return drawing().table_html(self)
-
-
-ROUNDED = 0.01
-"""Largest accepted distance of a row's sum from 1.
-
-Other programs print a few digits of each weight, or compute in half precision.
-"""
-OF_HEADS = ("one-head", "mean-of-heads")
-"""Remarks that say which heads the alignment is of."""
-
-
-def is_distribution(sums: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return whether each sum of a row, in an array of any shape, is 1 within ROUNDED, or 0."""
-    found: NDArray[np.bool_] = (np.abs(sums - 1) <= ROUNDED) | (sums == 0)
-    return found
 
 
 def _groups(word_of: IntArray) -> Groups:
@@ -315,3 +298,177 @@ def _plain(array: NDArray[np.float32]) -> Sequence[Any]:
     if array.ndim > 1:
         return [_plain(part) for part in array]
     return [None if x == -np.inf else float(str(x)) for x in array]
+
+
+def attention(
+    source: Tokens,
+    target: Tokens,
+    matrix: ArrayLike,
+    *,
+    energies: ArrayLike | None = None,
+    states: ArrayLike | None = None,
+    gradient: ArrayLike | None = None,
+    erased: ArrayLike | None = None,
+    kind: Kind = "cross",
+    sure: Iterable[tuple[int, int]] = (),
+    possible: Iterable[tuple[int, int]] = (),
+    normalise: bool = False,
+    origin: str = "",
+    special: Collection[str] = (),
+) -> Attention:
+    """Return attention that another program computed as an `Attention`, which draws, saves and analyses like a trace.
+
+    `matrix` (Ty, Tx) has a row for each target token and a column for each source token. One extra row or column is
+    taken to be `</s>`. With dimensions (layers, heads, Ty, Tx) the record holds every head: its alignment is their
+    mean, and `select_heads` returns the record with that of one layer or head. `energies` (Ty, Tx) may be -inf;
+    `states` are (Ty, n); `gradient` and `erased` (Ty, Tx) are attributions of each log p(y_i) to the source tokens.
+    `kind` is "cross", "encoder" (self-attention) or "decoder" (causal self-attention); in self-attention, both sides
+    are equal. `sure` and `possible` are gold links between words, pairs (source, target) from 0. Rows must sum to 1
+    within ROUNDED, or to 0 for a target token without links; `normalise` scales other rows. Tokens with a known special
+    spelling (`<s>`, `[CLS]`, `</s>`, language codes at the ends), and those in `special`, are no words: links, gold
+    links and Pharaoh files do not count them.
+
+    Raise AttnvizError, naming what was found, where tokens and numbers do not fit.
+    """
+    remarks = list[str]()
+    left, right, weights = checked_pieces(source, target, matrix, kind, special, remarks, normalise=normalise)
+    further = checked_numbers(weights, energies, states, {"gradient": gradient, "erased": erased}, remarks)
+    if not isinstance(origin, str) or len(origin) > LONGEST_ORIGIN:
+        raise AttnvizError(gettext("“origin” must be a string of at most {most} characters.", most=LONGEST_ORIGIN))
+    of_heads, sure_links = weights.astype(np.float32), pairs_of(sure)
+    return _checked(
+        Attention(
+            source_pieces=left.pieces,
+            target_pieces=right.pieces,
+            alignment=of_heads if of_heads.ndim == 2 else mean_of_heads(of_heads, Heads()),
+            head_weights=of_heads if of_heads.ndim == 4 else _none(),
+            **further,
+            kind=kind,
+            source_word_of=np.array(left.words, np.int32),
+            target_word_of=np.array(right.words, np.int32),
+            sure=sure_links,
+            possible=tuple(link for link in pairs_of(possible) if link not in sure_links),
+            origin=origin,
+            remarks=(*remarks, *(["mean-of-heads"] if of_heads.ndim == 4 else ())),
+        )
+    )
+
+
+def _checked(record: Attention) -> Attention:
+    """Return `record`; raise AttnvizError where its parts do not fit together."""
+    try:
+        record.check()
+    except (ValueError, IndexError) as error:
+        raise AttnvizError(
+            gettext("The fields of this attention object do not fit together: {error}.", error=error)
+        ) from error
+    return record
+
+
+def from_fields(fields: object, *, normalise: bool = False) -> Attention:
+    """Return the attention in an object of the open format; raise AttnvizError where it is none."""
+    if not isinstance(fields, Mapping):
+        raise AttnvizError(
+            gettext("This JSON does not hold attention: it must have the fields source, target and matrix.")
+        )
+    if fields.get("format", Attention.saved_as.name) != Attention.saved_as.name:
+        raise AttnvizError(
+            gettext(
+                "This JSON is not in the attention format of attnviz: its field “format” is {format}.",
+                format=repr(fields["format"])[:60],
+            )
+        )
+    check_version(gettext("This attention object"), fields.get("version", 1), Attention.saved_as.version)
+    if missing := [name for name in ("source", "target", "matrix") if name not in fields]:
+        raise AttnvizError(gettext("Fields missing from this attention object: {names}.", names=", ".join(missing)))
+    gold = _gold(fields.get("gold") or {})
+    record = attention(
+        fields["source"],
+        fields["target"],
+        fields["matrix"],
+        energies=fields.get("energies"),
+        states=fields.get("states"),
+        gradient=fields.get("gradient"),
+        erased=fields.get("erased"),
+        kind=fields.get("kind", "cross"),
+        sure=gold.get("sure", ()),
+        possible=gold.get("possible", ()),
+        normalise=normalise,
+        origin=fields.get("origin", ""),
+        special=fields.get("special", ()),
+    )
+    if linked := fields.get("links"):
+        record = dataclasses.replace(record, links=pairs_of(linked))
+    if (chosen := fields.get("heads")) is not None:
+        record = _with_heads(record, chosen)
+    return _with_words_and_remarks(record, fields.get("words"), fields.get("remarks", ()))
+
+
+def _gold(value: object) -> Mapping[str, Any]:
+    """Return gold links as an object; raise AttnvizError where they are neither an object nor Pharaoh text."""
+    if isinstance(value, Mapping):
+        return value
+    try:
+        links = link_text.parse_links(value) if isinstance(value, str) else link_text.Links(frozenset())
+    except AttnvizError:
+        links = link_text.Links(frozenset())
+    if not links.all:
+        raise AttnvizError(
+            gettext('The field "gold" must be an object with two lists of links, "sure" and "possible".')
+        )
+    return {"sure": links.all - links.possible, "possible": links.possible}
+
+
+def _with_heads(record: Attention, chosen: object) -> Attention:
+    """Return the record with the alignment of the chosen heads; raise AttnvizError where there are none such."""
+    numbers = [chosen.get(name) for name in ("layer", "head")] if isinstance(chosen, Mapping) else [""]
+    if not all(number is None or type(number) is int for number in numbers):
+        raise AttnvizError(
+            gettext("The field “heads” must hold “layer” and “head”: each is an index counted from 0, or null.")
+        )
+    return record.select_heads(*numbers)
+
+
+def _with_words_and_remarks(record: Attention, words: object, remarks: object) -> Attention:
+    """Return the record with the words and remarks that the file states.
+
+    Raise AttnvizError where they do not fit.
+    """
+    if not isinstance(remarks, Sequence) or not all(isinstance(remark, str) for remark in remarks):
+        raise AttnvizError(gettext("“remarks” must be a list of strings."))
+    all_remarks = tuple(dict.fromkeys((*remarks, *record.remarks)))
+    record = dataclasses.replace(record, remarks=all_remarks)
+    if words is not None:
+        if not isinstance(words, Mapping) or set(words) != {"source", "target"}:
+            raise AttnvizError(
+                gettext(
+                    "The field “words” must have two lists, “source” and “target”: for each token, the number of its "
+                    "word, counted from 0."
+                )
+            )
+        sides = [
+            _word_numbers(words[name], pieces)
+            for name, pieces in (
+                ("source", record.source_pieces),
+                ("target", record.target_pieces),
+            )
+        ]
+        record = dataclasses.replace(record, source_word_of=sides[0], target_word_of=sides[1])
+    return _checked(record)
+
+
+def _word_numbers(value: object, pieces: Sequence[str]) -> IntArray:
+    """Return the word of each piece from a file, -1 for special tokens; a `</s>` at the end is no word."""
+    numbers = list(value) if isinstance(value, Sequence) and not isinstance(value, str) else [None]
+    if len(numbers) + 1 == len(pieces):
+        numbers.append(-1)
+    elif numbers and pieces[-1] == "</s>":
+        numbers[-1] = -1
+    if len(numbers) != len(pieces) or not all(type(n) is int and -1 <= n < MOST_TOKENS for n in numbers):
+        raise AttnvizError(
+            gettext(
+                "The field “words” must have two lists, “source” and “target”: for each token, the number of its "
+                "word, counted from 0."
+            )
+        )
+    return np.array(numbers, np.int32)

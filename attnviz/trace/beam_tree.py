@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from attnviz.text import join_pieces
 from attnviz.trace.drawing import drawing
-from attnviz.trace.interventions import ForceWord, Intervention, forced_prefix
+from attnviz.trace.interventions import ForceWords, Intervention, forced_prefix
 from attnviz.trace.parts import Hypothesis
 
 Fate = Literal["continued", "finished", "outside", "overtaken", "pruned", "late"]
@@ -142,10 +142,10 @@ class BeamTree:
             candidates = list(self.children[current])
         return current
 
-    def forced_path(self, index: int) -> tuple[ForceWord, ...]:
+    def forced_path(self, index: int) -> tuple[ForceWords, ...]:
         """Return the interventions that force the pieces of a hypothesis and let a search continue from there."""
         return forced_prefix(self.ids(index), self.nodes[index].step + 1)
 
     def figure(self, **choices: Any) -> Any:
         """Return the tree as a Plotly figure; `choices` as for `figures.beam_tree_figure`."""
-        return drawing().beam_tree(self, **choices)
+        return drawing().draw_beam_tree(self, **choices)

@@ -14,33 +14,30 @@ from attnviz.languages import gettext
 if TYPE_CHECKING:
     import pandas as pd
 
-    from attnviz.trace.aligned import Aligned
-    from attnviz.trace.beam_tree import BeamTree
-
 
 class Drawing(Protocol):
-    """The functions that the methods of a trace call."""
+    """The functions that the methods of a record or of a beam tree call, whose classes this module does not import."""
 
-    def heatmap(self, trace: Aligned, **choices: Any) -> Any:
+    def draw_heatmap(self, trace: Any, **choices: Any) -> Any:
         """Return the alignment as a Plotly figure."""
 
-    def step_figure(self, trace: Aligned, step: int, picture: str, **choices: Any) -> Any:
+    def draw_step(self, trace: Any, step: int, picture: str, **choices: Any) -> Any:
         """Return the figure `picture` of 0-based `step` as a Plotly figure."""
 
-    def beam_tree(self, tree: BeamTree, **choices: Any) -> Any:
+    def draw_beam_tree(self, tree: Any, **choices: Any) -> Any:
         """Return a beam search as a Plotly figure."""
 
-    def table_html(self, trace: Aligned) -> str:
+    def table_html(self, trace: Any) -> str:
         """Return the alignment as an HTML table without scripts."""
 
-    def to_frame(self, record: Aligned) -> pd.DataFrame:
+    def to_frame(self, record: Any) -> pd.DataFrame:
         """Return one row for each step and source piece."""
 
-    def links_frame(self, record: Aligned, threshold: float | None = None) -> pd.DataFrame:
+    def links_frame(self, record: Any, threshold: float | None = None) -> pd.DataFrame:
         """Return one row for each link between words."""
 
 
-def step_index(trace: Aligned, step: int) -> int:
+def step_index(trace: Any, step: int) -> int:
     """Return a 0-based step, also for negative indices; raise AttnvizError where there is none."""
     steps = len(trace.target_pieces)
     check_whole(gettext("step"), step, -steps, steps - 1)

@@ -112,6 +112,7 @@ class Judgement(Computation):
     """
 
     saved_as: ClassVar[storage.FileFormat] = storage.FileFormat("attnviz-judgement", 1)
+    architectures: ClassVar[tuple[str, ...]] = ("decomposable",)
     arrays: ClassVar[tuple[Quantity, ...]] = RECORDED
 
     source_text: str

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
-from attnviz.trace.attention_builder import MOST_TOKENS
+from attnviz.trace.tokens import MOST_TOKENS
 
 Link = tuple[int, int]
 """(source token, target token), with the file's own counting."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, get_args
@@ -67,9 +68,19 @@ class Words:
 
     def merged(self, shares: NDArray[Any]) -> FloatArray:
         """Return weights between pieces, (Ty, Tx), as weights between these words, (target words, source words)."""
-        by_source = np.stack([shares[:, list(group)].sum(axis=1) for group in self.source_groups], axis=1)
-        by_words = np.stack([by_source[list(group)].mean(axis=0) for group in self.target_groups])
-        return by_words.astype(np.float32)
+        by_source = _group_sums(shares.T, self.source_groups).T
+        by_words = _group_sums(by_source, self.target_groups)
+        counts = np.array([[len(group)] for group in self.target_groups], by_words.dtype)
+        merged: FloatArray = (by_words / counts).astype(np.float32)
+        return merged
+
+
+def _group_sums(rows: NDArray[Any], groups: Sequence[Sequence[int]]) -> NDArray[Any]:
+    """Return the sums over the rows (N, M) of each group, (groups, M)."""
+    order = [index for group in groups for index in group]
+    starts = np.cumsum([0, *map(len, groups)])[:-1]
+    sums: NDArray[Any] = np.add.reduceat(rows[order], starts, axis=0)
+    return sums
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
 """`Quantity`: name, symbol, shape, equation and meaning of an array or number that a result has.
 
-`check_shapes` compares the arrays of a result with its quantities, `table` returns quantities as a text table, and
-`plain_equation` turns an equation from LaTeX into plain text.
+`table` returns quantities as a text table, and `plain_equation` turns an equation from LaTeX into plain text.
 """
 
 from __future__ import annotations
@@ -10,10 +9,6 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from attnviz.trace.saved import SavedResult
 
 _SYMBOLS = {
     r"\alpha": "α",
@@ -110,16 +105,6 @@ def piece_quantities(distribution: str) -> tuple[Quantity, ...]:
         ),
         Quantity("top_probabilities", r"p(y)", ("Ty", "k"), distribution, "probabilities of the likeliest pieces"),
     )
-
-
-def check_shapes(record: SavedResult) -> None:
-    """Raise ValueError, naming the array, unless all arrays of `record` have the shapes of its table."""
-    sizes = record.sizes()
-    for quantity in record.arrays:
-        actual = getattr(record, quantity.name).shape
-        expected = tuple(sizes[size] for size in quantity.shape)
-        if actual != expected and not (quantity.may_be_absent and actual == (0,)):
-            raise ValueError(f"{quantity.name} has the shape {actual}, not {expected}")
 
 
 def table(arrays: Sequence[Quantity], derived: Sequence[Quantity], sizes: Mapping[str, int] | None = None) -> str:

@@ -65,9 +65,38 @@ class SavedResult(ABC):
         Raise IndexError or KeyError where an array lacks a dimension or the config a size.
         """
 
+    @property
+    @abstractmethod
+    def architecture(self) -> str:
+        """Name in `architectures.ARCHITECTURES` of what made it."""
+
     def describe(self, file: TextIO | None = None) -> None:
         """Print each quantity with symbol, shape, sizes, meaning and equation, to `file` or standard output."""
         print(table(self.arrays, self.derived, self.sizes()), file=file)
+
+    def check(self) -> None:
+        """Raise ValueError, KeyError or IndexError unless array shapes, texts and numbers are consistent."""
+        sizes = self.sizes()
+        if not sizes["Tx"] or not sizes["Ty"]:
+            raise ValueError("it contains no pieces")
+        self.check_shapes()
+        self.check_origin()
+        self.check_texts()
+        for quantity in self.arrays:
+            array = getattr(self, quantity.name)
+            # The energy of a masked position is minus infinity.
+            if not np.isfinite(array[array != -np.inf]).all():
+                raise ValueError(f"{quantity.name} contains values that are not numbers")
+        self.check_numbers()
+
+    def check_shapes(self) -> None:
+        """Raise ValueError, naming the array, unless all arrays have the shapes of the table."""
+        sizes = self.sizes()
+        for quantity in self.arrays:
+            actual = getattr(self, quantity.name).shape
+            expected = tuple(sizes[size] for size in quantity.shape)
+            if actual != expected and not (quantity.may_be_absent and actual == (0,)):
+                raise ValueError(f"{quantity.name} has the shape {actual}, not {expected}")
 
     def check_origin(self) -> None:
         """Raise ValueError unless the stated origin can be displayed."""
@@ -96,7 +125,7 @@ class SavedResult(ABC):
         kinds = {field.name: hints[field.name] for field in dataclasses.fields(cls)}
         try:
             record = cls(**storage.decode(text, kinds, cls.saved_as))
-            storage.check(record)
+            record.check()
         except (
             KeyError,
             ValueError,
@@ -146,6 +175,9 @@ def _restore(kind: type[SavedResult], fields: dict[str, Any]) -> SavedResult:
 class Computation(SavedResult):
     """A result of one network that can be saved, and what identifies that network."""
 
+    architectures: ClassVar[tuple[str, ...]]
+    """Names of the architectures whose models make such results."""
+
     config: Mapping[str, Any]
     """The model's config, read-only."""
     model: str
@@ -165,8 +197,15 @@ class Computation(SavedResult):
         super().__post_init__()
         object.__setattr__(self, "config", MappingProxyType(dict(self.config)))
 
+    @property
+    def architecture(self) -> str:
+        """Architecture of the model, as its config names it; RNNsearch where that names none."""
+        return str(self.config.get("architecture", "rnnsearch"))
+
     def check_origin(self) -> None:
-        """Raise ValueError for invalid characters in model name or device, and for config values of other types."""
+        """Raise ValueError unless model name, device and config can be displayed, and the architecture is known."""
+        if self.architecture not in self.architectures:
+            raise ValueError(f"{self.architecture} is no architecture of such a result")
         storage.check_characters((self.model, self.device))
         if not all(isinstance(value, (str, int, float)) for value in self.config.values()):
             raise ValueError("its model's config holds more than numbers and words")

@@ -20,7 +20,7 @@ import numpy as np
 from attnviz import bounds
 from attnviz.errors import AttnvizError
 from attnviz.files import check_regular, replace_text
-from attnviz.text import join_pieces, word_groups
+from attnviz.trace.aligned import words_of
 from attnviz.trace.parts import FloatArray, Words
 from attnviz.trace.storage import check_characters, pack, unpack
 
@@ -47,14 +47,7 @@ class Sentence:
 
     def words(self, alignment: FloatArray) -> Words:
         """Return the alignment, (Ty, Tx), by words."""
-        sides = self.source_pieces, self.target_pieces
-        source, target = (word_groups(pieces) for pieces in sides)
-        names = [
-            tuple(join_pieces(pieces[i] for i in group) for group in groups)
-            for pieces, groups in zip(sides, (source, target), strict=True)
-        ]
-        words = Words(names[0], names[1], alignment, source, target)
-        return replace(words, alignment=words.merged(alignment))
+        return words_of(self.source_pieces, self.target_pieces, alignment)
 
 
 @dataclass(frozen=True, eq=False)

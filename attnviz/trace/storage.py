@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import UnionType
-from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +21,6 @@ from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 from attnviz.trace.interventions import Intervention, from_json_dict, to_json_dict
 from attnviz.trace.parts import Heads, Hypothesis, Search
-from attnviz.trace.quantity import check_shapes
-
-if TYPE_CHECKING:
-    from attnviz.trace.saved import SavedResult
 
 Result = TypeVar("Result")
 
@@ -44,13 +40,13 @@ Three times the size for the longest sentence with 1000 units. Without a limit, 
 the memory.
 """
 
-FORMAT_NAMES = ("attnviz-trace", "attnviz-transformer-trace", "attnviz-seq2seq-trace", "attnviz-judgement")
-"""Format names of the traces, one for each architecture."""
+FORMAT_NAMES = ("attnviz-trace", "attnviz-transformer-trace", "attnviz-judgement")
+"""Format names of the results, one for each class."""
 
 
-def _architecture_name(format_name: str) -> str:
-    """Return in words the architecture whose traces have this format name."""
-    names = ("RNNsearch", "transformer", gettext("imported translator"), gettext("decomposable attention"))
+def _model_name(format_name: str) -> str:
+    """Return in words the models whose results have this format name."""
+    names = (gettext("recurrent translator"), "transformer", gettext("decomposable attention"))
     return names[FORMAT_NAMES.index(format_name)]
 
 
@@ -88,7 +84,7 @@ def decode(text: str, kinds: Mapping[str, Any], saved_as: FileFormat) -> dict[st
                 gettext(
                     "This file is the trace of a translation by another kind of model, {kind}. "
                     "It cannot be opened here.",
-                    kind=_architecture_name(format_name),
+                    kind=_model_name(format_name),
                 )
             )
         raise AttnvizError(
@@ -106,22 +102,6 @@ def decode(text: str, kinds: Mapping[str, Any], saved_as: FileFormat) -> dict[st
         if not _fits(fields[name], kind):
             raise ValueError(f"{name} is of the wrong type")
     return fields
-
-
-def check(record: SavedResult) -> None:
-    """Raise ValueError unless array shapes, texts and numbers are consistent."""
-    sizes = record.sizes()
-    if not sizes["Tx"] or not sizes["Ty"]:
-        raise ValueError("it contains no pieces")
-    check_shapes(record)
-    record.check_origin()
-    record.check_texts()
-    for quantity in record.arrays:
-        array = getattr(record, quantity.name)
-        # The energy of a masked position is minus infinity.
-        if not np.isfinite(array[array != -np.inf]).all():
-            raise ValueError(f"{quantity.name} contains values that are not numbers")
-    record.check_numbers()
 
 
 def check_characters(*texts: Iterable[str]) -> None:

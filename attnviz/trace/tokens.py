@@ -18,6 +18,8 @@ from attnviz.text import CONTINUED, SPACE, SPECIAL_PIECES, word_groups
 
 LONGEST_TOKEN = 200
 """Characters of the longest accepted token."""
+MOST_TOKENS = 1000
+"""Largest number of tokens on a side; figures of more stop a browser."""
 ENDS = frozenset({"</s>", "<eos>", "<EOS>", "[SEP]", "<sep>", "<|endoftext|>", "<end>"})
 SPECIAL = (
     dict.fromkeys(ENDS, "</s>")

@@ -17,15 +17,16 @@ import numpy as np
 from attnviz import bounds
 from attnviz.errors import AttnvizError
 from attnviz.trace import storage
-from attnviz.trace.drawing import drawing, step_index
+from attnviz.trace.aligned import AttentionView
+from attnviz.trace.drawing import drawing
 from attnviz.trace.head_views import HeadViews, mean_of_heads
-from attnviz.trace.parts import FloatArray, Heads
+from attnviz.trace.parts import KINDS, FloatArray, Heads, Kind
 from attnviz.trace.quantity import Quantity, piece_quantities
 from attnviz.trace.record import Record
 
 _ALL = Heads()
 
-ATTENTIONS: Mapping[str, tuple[str, str]] = {
+ATTENTIONS: Mapping[Kind, tuple[str, str]] = {
     "encoder": ("Tx", "Tx"),
     "decoder": ("Ty", "Ty"),
     "cross": ("Ty", "Tx"),
@@ -38,30 +39,30 @@ _SIDE_NAMES = {
 }
 
 
-def _attention_quantities(kind: str) -> tuple[Quantity, ...]:
+def _attention_quantities(kind: Kind) -> tuple[Quantity, ...]:
     """Return the five quantities of every head of one kind of attention."""
     (query_axis, key_axis), (query_name, key_name) = ATTENTIONS[kind], _SIDE_NAMES[kind]
     mark = rf"^{{\mathrm{{{kind}}}}}"
     key_input = "m" if kind == "cross" else r"\bar x"
-    queries, keys, scores = ("L", "H", query_axis, "d/H"), ("L", "H", key_axis, "d/H"), ("L", "H", query_axis, key_axis)
+    queries, keys, pairs = ("L", "H", query_axis, "d/H"), ("L", "H", key_axis, "d/H"), ("L", "H", query_axis, key_axis)
     later = "; minus infinity for later steps" if kind == "decoder" else ""
     return (
         Quantity(f"{kind}_queries", f"q{mark}", queries, r"q = \bar x W_Q", f"query of a head, for {query_name}"),
         Quantity(f"{kind}_keys", f"k{mark}", keys, f"k = {key_input} W_K", f"key of a head, for {key_name}"),
         Quantity(f"{kind}_values", f"v{mark}", keys, f"v = {key_input} W_V", f"value of a head, for {key_name}"),
         Quantity(
-            f"{kind}_scores",
-            f"s{mark}_{{ij}}",
-            scores,
-            r"s_{ij} = q_i \cdot k_j / \sqrt{d/H}",
-            f"score: how well query and key fit{later}",
+            f"{kind}_energies",
+            f"e{mark}_{{ij}}",
+            pairs,
+            r"e_{ij} = q_i \cdot k_j / \sqrt{d/H}",
+            f"energy: how well query and key fit{later}",
         ),
         Quantity(
-            f"{kind}_weights",
+            f"{kind}_alignment",
             rf"\alpha{mark}_{{ij}}",
-            scores,
-            r"\alpha_{ij} = \exp(s_{ij}) / \sum_k \exp(s_{ik})",
-            "attention weights; rows sum to 1",
+            pairs,
+            r"\alpha_{ij} = \exp(e_{ij}) / \sum_k \exp(e_{ik})",
+            "attention; rows sum to 1",
         ),
     )
 
@@ -118,6 +119,80 @@ DERIVED = tuple(quantity for quantity in _TABLE if not quantity.recorded)
 """The quantities that follow from those and the weights."""
 
 
+HEAD_QUANTITIES = ("queries", "keys", "values", "energies", "alignment")
+"""The quantities of each head; those of a trace have the kind of attention before the name."""
+BLOCKS: Mapping[Kind, tuple[str, ...]] = {
+    "encoder": ("attention", "feedforward"),
+    "decoder": ("attention", "cross", "feedforward"),
+    "cross": ("attention", "cross", "feedforward"),
+}
+"""The blocks of a layer on the querying side of each kind of attention, in order."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Head(AttentionView):
+    """One attention head of a translation, with the names of a translator's attention: rows are queries, columns keys.
+
+    In decoder self-attention, the keys are the inputs: `<s>` and every piece but the last.
+    """
+
+    has_heads: ClassVar[bool] = True
+    architecture: ClassVar[str] = "head"
+    context_symbol: ClassVar[str] = "z"
+    arrays: ClassVar[tuple[Quantity, ...]] = tuple(QUANTITIES[f"cross_{name}"] for name in HEAD_QUANTITIES)
+    """The quantities of a head, here with the symbols of cross-attention."""
+
+    kind: Kind
+    layer: int
+    """0-based layer."""
+    head: int
+    """0-based head of the layer."""
+    queries: FloatArray
+    """q_i, (queries, d/H)."""
+    keys: FloatArray
+    """k_j, (keys, d/H)."""
+    values: FloatArray
+    """v_j, (keys, d/H)."""
+    energies: FloatArray
+    """e_ij = q_i . k_j / sqrt(d/H), (queries, keys); -inf where the causal mask applies."""
+    streams: FloatArray
+    """The residual stream that the head adds to, (blocks + 1, queries, d): first, and after every block."""
+
+    @cached_property
+    def contexts(self) -> FloatArray:
+        """z_i = sum_j alpha_ij v_j, the output of the head, (queries, d/H)."""
+        return self.alignment @ self.values
+
+    @property
+    def blocks(self) -> tuple[str, ...]:
+        """Names of the blocks of a layer on the querying side."""
+        return BLOCKS[self.kind]
+
+    @property
+    def block(self) -> int:
+        """0-based block of the head, within the encoder or decoder."""
+        return len(self.blocks) * self.layer + self.blocks.index("cross" if self.kind == "cross" else "attention")
+
+    @property
+    def added(self) -> FloatArray:
+        """What each block adds to the stream, (blocks, queries, d)."""
+        return np.diff(self.streams, axis=0)
+
+    @property
+    def layers(self) -> int:
+        """Number of layers, L."""
+        return len(self.record.cross_alignment)
+
+    @property
+    def heads_of_layer(self) -> int:
+        """Number of heads of each layer, H."""
+        return int(self.record.cross_alignment.shape[1])
+
+    def visible_key_count(self, row: int) -> int:
+        """Return how many keys, from the first, a 0-based row may attend to: decoder self-attention is causal."""
+        return row + 1 if self.kind == "decoder" else super().visible_key_count(row)
+
+
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class TransformerTrace(HeadViews, Record):
     """Everything computed while one sentence was translated by a transformer (Vaswani et al. 2017).
@@ -127,9 +202,11 @@ class TransformerTrace(HeadViews, Record):
     vocabulary's size. Layers and heads count from 0. The config is a `TransformerConfig`.
     """
 
-    saved_as: ClassVar[storage.FileFormat] = storage.FileFormat("attnviz-transformer-trace", 2)
+    saved_as: ClassVar[storage.FileFormat] = storage.FileFormat("attnviz-transformer-trace", 3)
+    architectures: ClassVar[tuple[str, ...]] = ("transformer",)
     arrays: ClassVar[tuple[Quantity, ...]] = RECORDED
     has_heads: ClassVar[bool] = True
+    attention_figure: ClassVar[str] = "energy"
     derived: ClassVar[tuple[Quantity, ...]] = DERIVED
 
     encoder_queries: FloatArray
@@ -138,30 +215,30 @@ class TransformerTrace(HeadViews, Record):
     """Keys k = x W_K of encoder self-attention, (L, H, Tx, d/H)."""
     encoder_values: FloatArray
     """Values v = x W_V of encoder self-attention, (L, H, Tx, d/H)."""
-    encoder_scores: FloatArray
-    """Scores q_i . k_j / sqrt(d/H) of encoder self-attention, (L, H, Tx, Tx)."""
-    encoder_weights: FloatArray
-    """Weights of encoder self-attention, softmax of the scores over j, (L, H, Tx, Tx); rows sum to 1."""
+    encoder_energies: FloatArray
+    """Energies q_i . k_j / sqrt(d/H) of encoder self-attention, (L, H, Tx, Tx)."""
+    encoder_alignment: FloatArray
+    """Encoder self-attention, softmax of the energies over j, (L, H, Tx, Tx); rows sum to 1."""
     decoder_queries: FloatArray
     """Queries q of decoder self-attention, (L, H, Ty, d/H)."""
     decoder_keys: FloatArray
     """Keys k of decoder self-attention, (L, H, Ty, d/H)."""
     decoder_values: FloatArray
     """Values v of decoder self-attention, (L, H, Ty, d/H)."""
-    decoder_scores: FloatArray
-    """Scores of decoder self-attention, (L, H, Ty, Ty); -inf where j > i (causal mask)."""
-    decoder_weights: FloatArray
-    """Weights of decoder self-attention, (L, H, Ty, Ty); rows sum to 1."""
+    decoder_energies: FloatArray
+    """Energies of decoder self-attention, (L, H, Ty, Ty); -inf where j > i (causal mask)."""
+    decoder_alignment: FloatArray
+    """Decoder self-attention, (L, H, Ty, Ty); rows sum to 1."""
     cross_queries: FloatArray
     """Queries q of cross-attention, (L, H, Ty, d/H)."""
     cross_keys: FloatArray
     """Keys k = m W_K of the annotations, (L, H, Tx, d/H)."""
     cross_values: FloatArray
     """Values v = m W_V of the annotations, (L, H, Tx, d/H)."""
-    cross_scores: FloatArray
-    """Scores of cross-attention, (L, H, Ty, Tx)."""
-    cross_weights: FloatArray
-    """Weights of cross-attention, (L, H, Ty, Tx); rows sum to 1."""
+    cross_energies: FloatArray
+    """Energies of cross-attention, (L, H, Ty, Tx)."""
+    cross_alignment: FloatArray
+    """Cross-attention, (L, H, Ty, Tx); rows sum to 1."""
     encoder_streams: FloatArray
     """The residual stream before the first block and after every block, (2L+1, Tx, d).
 
@@ -181,19 +258,40 @@ class TransformerTrace(HeadViews, Record):
     """The heads whose mean is `alignment`; `select_heads` returns the trace with others."""
 
     @property
-    def attends(self) -> bool:
-        """True: every head of every layer attends at every step."""
-        return True
-
-    @property
-    def attends_once(self) -> bool:
-        """False: a step has many attention distributions."""
-        return False
-
-    @property
     def head_weights(self) -> FloatArray:
         """The weights of every cross-attention head, (L, H, Ty, Tx)."""
-        return self.cross_weights
+        return self.cross_alignment
+
+    def head(self, layer: int, head: int, kind: Kind = "cross") -> Head:
+        """Return one 0-based `head` of one 0-based `layer`; raise AttnvizError where there is no such head."""
+        self._check_heads(layer, head)
+        self_attends, writes = kind == "encoder", kind == "decoder"
+        return Head(
+            record=self,
+            name=f"{kind}.{layer + 1}.{head + 1}",
+            kind=kind,
+            layer=layer,
+            head=head,
+            source_pieces=self.previous_pieces if writes else self.source_pieces,
+            source_surfaces=self.previous_pieces if writes else self.source_surfaces,
+            target_pieces=self.source_pieces if self_attends else self.target_pieces,
+            streams=self.encoder_streams if self_attends else self.decoder_streams,
+            **{name: getattr(self, f"{kind}_{name}")[layer, head] for name in HEAD_QUANTITIES},
+        )
+
+    def heads_of(self, kind: Kind) -> list[Head]:
+        """Return all heads of one kind, layer by layer."""
+        layers, heads = map(range, self.cross_alignment.shape[:2])
+        return [self.head(layer, head, kind) for layer in layers for head in heads]
+
+    def head_named(self, name: str) -> Head | None:
+        """Return the head with this `name`, such as "cross.2.3"; None where there is none."""
+        return next((head for kind in KINDS for head in self.heads_of(kind) if head.name == name), None)
+
+    @cached_property
+    def displayed(self) -> Head:
+        """The selected cross-attention head; where several are averaged, the one nearest to their mean."""
+        return self.head(*self.nearest_head)
 
     def cross_attention(self, layer: int | None = None, head: int | None = None) -> FloatArray:
         """Return the cross-attention, (Ty, Tx), read-only; rows sum to 1.
@@ -202,7 +300,7 @@ class TransformerTrace(HeadViews, Record):
         of all layers' heads. Raise AttnvizError where there is no such head.
         """
         self._check_heads(layer, head)
-        return mean_of_heads(self.cross_weights, Heads(layer, head))
+        return mean_of_heads(self.cross_alignment, Heads(layer, head))
 
     @cached_property
     def _alignment(self) -> FloatArray:
@@ -221,18 +319,7 @@ class TransformerTrace(HeadViews, Record):
 
         With a layer, that of `select_heads(layer, head)`.
         """
-        return drawing().heatmap(self if layer is head is None else self.select_heads(layer, head), **choices)
-
-    def step_figure(self, i: int, picture: str = "scores", **choices: Any) -> Any:
-        """Return the figure `picture` of step index `i` (0-based), a name from `figures.STEP_FIGURES`.
-
-        It shows the head on display (`analysis.heads`). Raise AttnvizError where there is no such step or picture.
-        """
-        return drawing().step_figure(self, step_index(self, i), picture, **choices)
-
-    def _repr_html_(self) -> str:
-        """Return the alignment as an HTML table without scripts, which notebooks display."""
-        return drawing().table_html(self)
+        return drawing().draw_heatmap(self if layer is head is None else self.select_heads(layer, head), **choices)
 
     def sizes(self) -> dict[str, int]:
         """Return the value of each size symbol in the table of quantities.
@@ -258,10 +345,10 @@ class TransformerTrace(HeadViews, Record):
     def check_numbers(self) -> None:
         """Raise ValueError unless all rows of weights sum to 1 and decoder self-attention is causal."""
         for kind in ATTENTIONS:
-            weights = getattr(self, f"{kind}_weights")
+            weights = getattr(self, f"{kind}_alignment")
             if not np.allclose(weights.sum(axis=-1), 1, atol=1e-3) or weights.min() < 0:
-                raise ValueError(f"a row of {kind}_weights does not sum to 1")
-        if np.triu(self.decoder_weights, 1).any():
+                raise ValueError(f"a row of {kind}_alignment does not sum to 1")
+        if np.triu(self.decoder_alignment, 1).any():
             raise ValueError("a step looked at a later one")
         try:
             self._check_heads(self.heads.layer, self.heads.head)

@@ -11,10 +11,9 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from attnviz.environment import VISITORS_VARIABLE
 from attnviz.languages import gettext, ngettext
 
-VISITORS_VARIABLE = "ATTNVIZ_VISITORS"
-"""Environment variable with the largest number of visitors; without it there is no limit."""
 IDLE_SECONDS = 15 * 60.0
 """Seconds without a rerun after which a visitor may be replaced by the next in the queue."""
 _POLLING_SECONDS = 2.0

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from attnviz.environment import CORPORA_VARIABLE
+
 SAMPLE = Path(__file__).parent / "corpus" / "sample.tsv"
 SAMPLE_LINKS = SAMPLE.with_name("sample-links.txt")
-CORPORA_VARIABLE = "ATTNVIZ_CORPORA"
-"""Environment variable with the folder of the tables that visitors may open; without it they see none."""
 
 
 def offered_tables() -> dict[str, Path]:

@@ -109,8 +109,8 @@ def _heads() -> Iterator[str]:
     yield gettext("**Embedding**: the list of numbers for a piece alone, before the model reads the pieces around it.")
     yield gettext(
         "**Head**: a part of a transformer that computes one attention distribution at each step, from its own "
-        "queries, keys and values. **Score**: how well the head’s query fits a key, before the softmax. In recurrent "
-        "models, the score is called energy."
+        "queries, keys and values. The energy of a head says how well its query fits a key; papers on transformers "
+        "call the energy **score**."
     )
     yield gettext(
         "**Value**: the list of numbers that a piece gives to a head. The head multiplies this value by the "

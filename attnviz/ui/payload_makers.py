@@ -7,9 +7,8 @@ from functools import partial
 from typing import Any, get_args
 
 from attnviz.analysis.grid import By
-from attnviz.architectures import architecture_of, step_texts
-from attnviz.ui.components import context_growth
-from attnviz.ui.components.step_summary import summary_payload
+from attnviz.architectures import architecture_of, stage_of_figure
+from attnviz.figures.registry import STEP_FIGURES
 from attnviz.ui.lab.attributions import LAYOUTS, attributions_payload
 from attnviz.ui.lab.neighbours_experiment import (
     neighbours_payload,
@@ -23,7 +22,6 @@ from attnviz.ui.lab.perturbation_experiment import (
 )
 from attnviz.ui.lab.tree import WIDTHS, finished_hypotheses_payload, tree_payload
 from attnviz.ui.shared_payloads import Maker, PayloadRequest, UnknownPayloadError
-from attnviz.ui.step import idea_panels
 from attnviz.ui.step.diagram_panel import step_diagram_payload
 from attnviz.ui.step.energy_decomposition_panel import cells_payload
 from attnviz.ui.step.intervention_controls import interventions_payload, other_words_payload
@@ -35,21 +33,15 @@ from attnviz.ui.step.posterior_section import (
     posterior_payload,
 )
 from attnviz.ui.step.stage_panels import (
-    CONTEXT_UNITS,
-    context_units_payload,
     equation_payload,
-    narration,
-    picture_payload,
-    sentences_of,
+    facts_payload,
+    figure_payload,
+    running_sum_payload,
 )
 from attnviz.ui.step.tour_panel import tour_stops_payload
 from attnviz.ui.step.verification_badge import verification_payload
 from attnviz.ui.step.what_if_panel import changed_payload
-from attnviz.ui.transformer import (
-    attention_row,
-    five_models,
-    heads_exhibit,
-)
+from attnviz.ui.transformer import attention_row, five_models
 from attnviz.ui.why.gradient_decay_section import (
     share_payload,
     signals_payload,
@@ -61,52 +53,32 @@ from attnviz.ui.why.sentence_length_section import (
 )
 
 
-def _facts(request: PayloadRequest) -> dict[str, Any]:
-    return summary_payload(
-        request.trace, narration(request.trace, request.steps), step_texts(request.trace).step_sentence
-    )
-
-
-def _growth(request: PayloadRequest) -> dict[str, Any]:
-    return context_growth.growth_payload(request.trace, sentences_of(request.trace, 3, request.steps), request.theme)
-
-
-def _values(request: PayloadRequest) -> dict[str, Any]:
-    return context_growth.values_payload(request.trace, sentences_of(request.trace, 3, request.steps), request.theme)
-
-
 def _for_architecture(name: str, maker: Maker) -> Maker:
     """Return `maker` so that it raises UnknownPayloadError where the architecture has no payload of this name."""
 
     def make(request: PayloadRequest) -> Mapping[str, Any]:
-        if name not in architecture_of(request.trace).payloads:
+        if name not in architecture_of(request.trace).payloads and stage_of_figure(request.trace, name) is None:
             raise UnknownPayloadError(name)
         return maker(request)
 
     return make
 
 
-_FIGURES = ("look", "energy", "softmax", "candidates", "state", "context", "maxout", "scores", "weights", "stream")
 _MAKERS: Mapping[str, Maker] = {
-    "facts": _facts,
+    **{name: partial(figure_payload, name) for name, figure in STEP_FIGURES.items() if not figure.summary},
+    "facts": facts_payload,
     "verification": verification_payload,
     "foils": other_words_payload,
-    "tour": partial(tour_stops_payload, posterior=True),
-    "tour-idea": partial(tour_stops_payload, posterior=False),
-    "growth": _growth,
-    "values": _values,
-    CONTEXT_UNITS: context_units_payload,
+    "tour": tour_stops_payload,
+    "growth": running_sum_payload,
     "diagram": step_diagram_payload,
     "energy-decomposition": cells_payload,
     POSTERIOR_FIGURE: posterior_payload,
     POSTERIOR_EQUATION: posterior_equation_payload,
     "weight_controls": interventions_payload,
     "changed": changed_payload,
-    "word": partial(picture_payload, "candidates", stage=5),
-    **{name: partial(picture_payload, name) for name in _FIGURES},
     **{name: partial(logit_attribution_payload, name) for name in ("logit-attribution", "contrast")},
     **{f"equation-{stage}": partial(equation_payload, stage) for stage in range(1, 6)},
-    **idea_panels.MAKERS,
 }
 STEP_MAKERS: Mapping[str, Maker] = {name: _for_architecture(name, maker) for name, maker in _MAKERS.items()}
 """Functions that make payloads, by the names in their addresses; each architecture declares the names that it has."""
@@ -132,6 +104,6 @@ _WHY: Mapping[str, Maker] = {
     "growing": growth_payload,
     "growing-chart": growth_chart_payload,
 }
-PAGES = (STEP_MAKERS, _LAB, _WHY, attention_row.MAKERS, heads_exhibit.MAKERS, five_models.MAKERS)
+PAGES = (STEP_MAKERS, _LAB, _WHY, attention_row.MAKERS, five_models.MAKERS)
 """The functions of each page; no two have a name in common."""
 MAKERS: Mapping[str, Maker] = {name: maker for page in PAGES for name, maker in page.items()}

@@ -55,6 +55,8 @@ class PayloadRequest:
     """Translation from which this one was made by a change by hand, where the address names it."""
     part: str = ""
     """Requested part of the translation, in the maker's own terms."""
+    simple: bool = False
+    """Whether figures and sentences are those of the level *Idea*."""
 
 
 Maker = Callable[[PayloadRequest], Mapping[str, Any]]
@@ -95,6 +97,7 @@ def address(
     parent: Trace | None = None,
     models: str = "",
     part: str = "",
+    simple: bool = False,
 ) -> str:
     """Return the address of the payload `name` of `trace`, drawn for `theme` in the current language.
 
@@ -102,10 +105,12 @@ def address(
     on the chosen `word`, the address contains `{word}`; likewise the names of the display `options` that it depends on.
     The `parent`, from which a what-if was made, must be shown as well. Different payloads have different addresses,
     also after the model was replaced; `models` identifies further models that make the payload, and `part` the part of
-    the translation.
+    the translation. If `simple`, the payload is that of the level *Idea*.
     """
     parameters = {"theme": theme, "lang": language(), "weights": (weights_digest_of(trace) or "")[:12]}
-    parameters |= {name: value for name, value in (("models", models), ("part", part)) if value}
+    parameters |= {
+        name: value for name, value in (("models", models), ("part", part), ("simple", "1" if simple else "")) if value
+    }
     if parent is not None:
         parameters["parent"] = parent.fingerprint
     steps, chosen = "all" if every else "{step}", "&word={word}" if word else ""
@@ -128,7 +133,7 @@ def payload(makers: Mapping[str, Maker], fingerprint: str, name: str, parameters
     )
     options = tuple(parameters.get("options", "")[:40].split("."))
     parent = _parent(parameters.get("parent", ""), trace)
-    part = parameters.get("part", "")[:400]
+    part, simple = parameters.get("part", "")[:400], parameters.get("simple") == "1"
     key = (
         fingerprint,
         name,
@@ -141,11 +146,14 @@ def payload(makers: Mapping[str, Maker], fingerprint: str, name: str, parameters
         weights_digest_of(trace),
         parameters.get("models", "")[:40],
         part,
+        simple,
     )
 
     def compute() -> bytes:
         set_language(code)
-        request = PayloadRequest(trace, weights_of(trace), steps, cast("ThemeName", theme), word, options, parent, part)
+        request = PayloadRequest(
+            trace, weights_of(trace), steps, cast("ThemeName", theme), word, options, parent, part, simple
+        )
         text = orjson.dumps(maker(request), option=orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY)
         return gzip.compress(text, compresslevel=1, mtime=0)
 
@@ -192,5 +200,5 @@ def all_at_once(view: View) -> bool:
 
 
 def payload_address(view: View, name: str, theme: ThemeName) -> str:
-    """Return the address of the payload `name` of `view`."""
-    return address(view.trace, name, theme, every=all_at_once(view))
+    """Return the address of the payload `name` of `view` at its level of detail."""
+    return address(view.trace, name, theme, every=all_at_once(view), simple=view.simple)

@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol, get_args
 
 from attnviz.analysis.gold import GoldLinks
 from attnviz.trace import Trace, WhatIfs
-from attnviz.trace.changes import TranslatorArguments
+from attnviz.trace.what_ifs import TranslatorArguments
 
 DetailLevel = Literal["idea", "numbers", "everything"]
 DETAIL_LEVELS: tuple[DetailLevel, ...] = get_args(DetailLevel)
@@ -120,6 +120,11 @@ class View:
     def shows(self, element_level: DetailLevel) -> bool:
         """Return whether elements of the level `element_level` are shown."""
         return shows(self.detail_level, element_level)
+
+    @property
+    def simple(self) -> bool:
+        """Whether figures and sentences are those of the level *Idea*."""
+        return not self.shows("numbers")
 
     @property
     def identity(self) -> str:

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from attnviz import Translator
-from attnviz.analysis.numpy_scorers import scorer_of
-from attnviz.analysis.recomputation import decode_step, encode, submodule_weights
+from attnviz.analysis.recomputation import RecurrentEquations, RecurrentState, softmax
 from attnviz.network.model_config import READOUT_STATES
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
 from attnviz.trace.interventions import ReplaceWeights
+from attnviz.trace.trace import GATES
 from tests.conftest import SENTENCES, ModelFactory
 
 Array = NDArray[np.float64]
@@ -44,17 +44,18 @@ def forced_trace(
 
 def step_probabilities(trace: Trace, weights: Weights, step: int, row: Array) -> Array:
     """Return p(w), (K,), of one step of the recomputation's decoder under the attention weights `row`, (Tx,)."""
-    exact = {name: np.asarray(value, np.float64) for name, value in weights.items()}
-    decoder, annotations = (
-        submodule_weights(exact, "decoder."),
-        encode(submodule_weights(exact, "encoder."), trace.source_ids),
-    )
-    keys = scorer_of(trace.config).keys(decoder, annotations)
-    word = decoder["embedding.weight"][trace.previous_ids[step]]
-    state = trace.previous_states[step].astype(np.float64)
-    before = trace.previous_alignment[step].astype(np.float64)
+    network = RecurrentEquations(weights, trace.config)
+    annotations = network.encode(trace.source_ids).annotations
     given = [ReplaceWeights(tuple(row.tolist()), step=step)]
-    return decode_step(decoder, trace.config, annotations, keys, state, word, before, given)["probabilities"]
+    before, previous_id = state_before(trace, step), trace.previous_ids[step]
+    arrays, _ = network.step(annotations, network.keys(annotations), before, previous_id, given)
+    return softmax(network.logits(arrays["readouts"]))
+
+
+def state_before(trace: Trace, step: int) -> RecurrentState:
+    """Return the recorded state of the decoder of RNNsearch before a 0-based step."""
+    state = trace.previous_states[[step]].astype(np.float64)
+    return RecurrentState(state, state[:0], np.zeros(0), trace.previous_alignment[step].astype(np.float64))
 
 
 def deviation(values: NDArray[Any], expected: Array) -> float:
@@ -69,3 +70,14 @@ def deviation(values: NDArray[Any], expected: Array) -> float:
         return 0.0
     scale = max(float(np.abs(expected[finite]).max()), float(np.finfo(np.float32).tiny))
     return float(np.abs(values[finite] - expected[finite]).max()) / scale
+
+
+def verified_names(trace: Trace, array: str) -> set[str]:
+    """Return the quantities by which verification names the numbers of an array of `trace`."""
+    return {"gates": {*GATES[trace.form["cell"]]}, "layer_states": {"states"}}.get(array, {array})
+
+
+def verified_quantities(trace: Trace) -> set[str]:
+    """Return the quantities that verification must check: all arrays with numbers, but ids."""
+    arrays = [one.name for one in trace.arrays if getattr(trace, one.name).size and one.name != "top_ids"]
+    return {name for array in arrays for name in verified_names(trace, array)}

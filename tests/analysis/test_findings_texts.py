@@ -18,8 +18,8 @@ from attnviz.analysis.findings import (
     summarise,
     summary_sentence,
 )
-from attnviz.analysis.idea import idea_stages
 from attnviz.analysis.numbers import percent
+from attnviz.architectures import narrate
 from attnviz.text import SPACE
 from attnviz.ui.components.findings import findings_payload
 from tests.figures.synthetic import trace as make_trace
@@ -102,5 +102,5 @@ def test_nothing_is_said_to_be_looked_at_most_where_attention_is_uniform(snapsho
     uniform = dataclasses.replace(trace, alignment=np.full_like(trace.alignment, 1 / trace.alignment.shape[1]))
     assert summary_sentence(summarise(uniform)) == snapshot(name="summary")
     assert step_attention_sentence(uniform, 1) == snapshot(name="step")
-    assert [stage.outcome for stage in idea_stages(uniform, 1)][1] == snapshot(name="outcome")
-    assert [stage.sentence for stage in idea_stages(uniform, 1)][1] == snapshot(name="sentence")
+    assert [stage.outcome for stage in narrate(uniform, 1, simple=True)][1] == snapshot(name="outcome")
+    assert [stage.sentence for stage in narrate(uniform, 1, simple=True)][1] == snapshot(name="sentence")

@@ -1,4 +1,4 @@
-"""Heads of a transformer: shapes, masks, names, and decomposition of a score into units."""
+"""Heads of a transformer: shapes, masks, names, and decomposition of an energy into units."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz.analysis.energy import head_energy_decomposition
-from attnviz.analysis.heads import Kind, head_trace, heads_of, named_head
+from attnviz.analysis.energy import energy_decomposition
 from attnviz.checkpoint import save_model
 from attnviz.figures.head_figure import thumbnail
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import TransformerTrace
+from attnviz.trace.parts import Kind
 from attnviz.translator import Translator
 from tests.transformers import random_transformer
 
@@ -28,34 +28,34 @@ def trace(tmp_path_factory: pytest.TempPathFactory, tokenizer: Tokenizer) -> Tra
 
 
 @pytest.mark.parametrize("kind", get_args(Kind))
-def test_heads_have_query_rows_key_columns_and_decomposable_scores(trace: TransformerTrace, kind: Kind) -> None:
-    for one in heads_of(trace, kind):
+def test_heads_have_query_rows_key_columns_and_decomposable_energies(trace: TransformerTrace, kind: Kind) -> None:
+    for one in trace.heads_of(kind):
         shape = (len(one.target_pieces), len(one.source_pieces))
         assert one.alignment.shape == shape
         assert one.words().alignment.sum(axis=1) == pytest.approx(1, abs=1e-5)
         for row in range(shape[0]):
-            assert not one.weights[row, one.visible_key_count(row) :].any()
+            assert not one.alignment[row, one.visible_key_count(row) :].any()
             for column in range(one.visible_key_count(row)):
-                units = head_energy_decomposition(one, row, column)
-                assert units.energy == pytest.approx(float(one.scores[row, column]), abs=1e-5)
-        np.testing.assert_allclose(one.outputs, one.weights @ one.values, atol=1e-6)
+                units = energy_decomposition(one, None, row, column)
+                assert units.energy == pytest.approx(float(one.energies[row, column]), abs=1e-5)
+        np.testing.assert_allclose(one.contexts, one.alignment @ one.values, atol=1e-6)
         terms = one.streams[0] + one.added.sum(axis=0)
         np.testing.assert_allclose(terms, one.streams[-1], atol=1e-4)
-        assert named_head(trace, one.name) is not None
+        assert trace.head_named(one.name) is not None
         assert one.name == f"{kind}.{one.layer + 1}.{one.head + 1}"
         assert one.blocks[one.block % len(one.blocks)] == ("cross" if kind == "cross" else "attention")
 
 
 def test_decoder_heads_attend_to_the_previous_target_pieces(trace: TransformerTrace) -> None:
-    one = heads_of(trace, "decoder")[0]
+    one = trace.heads_of("decoder")[0]
     assert one.source_pieces == ("<s>", *trace.target_pieces[:-1])
-    assert np.isnan(one.finite_scores[0, 1:]).all()
+    assert np.isneginf(one.energies[0, 1:]).all()
 
 
 def test_open_head_returns_a_head_unchanged(trace: TransformerTrace) -> None:
-    one = heads_of(trace, "encoder")[3]
-    assert head_trace(one) is one
-    assert named_head(trace, "cross.3.1") is None
+    one = trace.heads_of("encoder")[3]
+    assert one.displayed is one
+    assert trace.head_named("cross.3.1") is None
 
 
 @given(st.integers(1, 200), st.integers(1, 200))

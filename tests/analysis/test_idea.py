@@ -12,15 +12,11 @@ import numpy as np
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.analysis.heads import head_trace, strongest_words, word_weights_of_heads
-from attnviz.analysis.idea import (
-    idea_sentence,
-    idea_stages,
-)
 from attnviz.analysis.labels import quoted_name
-from attnviz.analysis.measures import weight_order
+from attnviz.analysis.measures import strongest_words, weight_order, word_weights_of_heads
 from attnviz.analysis.numbers import percent
-from attnviz.architectures import step_texts
+from attnviz.analysis.stages import step_sentence
+from attnviz.architectures import architecture_of, narrate
 from attnviz.languages import set_language
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
@@ -50,12 +46,13 @@ def numbers(text: str) -> list[str]:
 
 def check_no_notation(trace: Record, code: str) -> None:
     set_language(code)
-    words = step_texts(trace)
     for step in range(len(trace.target_pieces)):
-        stages = words.narrate_idea(trace, step)
-        assert {stage.number: stage.title for stage in stages} == words.idea_titles(trace)
+        stages = narrate(trace, step, simple=True)
+        titles = {stage.number: stage.title() for stage in architecture_of(trace).stages(trace)}
+        assert {stage.number: stage.title for stage in stages} == titles
+        assert {stage.number: stage.title for stage in narrate(trace, step)} == titles
         texts = [text for stage in stages for text in (stage.sentence, stage.outcome)]
-        for text in [idea_sentence(trace, step, "-"), *texts]:
+        for text in [step_sentence(trace, step, "-", simple=True), *texts]:
             assert text
             assert not NOTATION.search(text), text
             assert "</s>" not in text
@@ -80,17 +77,17 @@ def test_transformer_stages_have_sentences_without_notation(
 def test_transformer_sentences_describe_one_head_and_all_heads(
     heads: TransformerTrace, snapshot: SnapshotAssertion
 ) -> None:
-    step, opened, words = 1, head_trace(heads), heads.words()
-    stages = step_texts(heads).narrate_idea(heads, step)
+    step, opened, words = 1, heads.displayed, heads.words()
+    stages = narrate(heads, step, simple=True)
     assert [(without_numbers(stage.sentence), without_numbers(stage.outcome)) for stage in stages] == snapshot
     energy_stage, attention_stage, heads_stage, stream_stage, word_stage = stages
     assert "8" in numbers(energy_stage.sentence)
-    best = int(opened.weights[step].argmax())
+    best = int(opened.alignment[step].argmax())
     assert quoted_name(heads.source_pieces[best]).lower() in energy_stage.outcome.lower()
-    own, mean = float(opened.weights[step, best]), float(heads.alignment[step, best])
+    own, mean = float(opened.alignment[step, best]), float(heads.alignment[step, best])
     for number in (percent(own), percent(mean), "8"):
         assert number in attention_stage.outcome
-    alone = step_texts(heads.select_heads(1, 2)).narrate_idea(heads.select_heads(1, 2), step)[1]
+    alone = narrate(heads.select_heads(1, 2), step, simple=True)[1]
     assert without_numbers(alone.outcome) == snapshot(name="of one head")
     shares, most = word_weights_of_heads(heads, step), strongest_words(heads, step)
     np.testing.assert_allclose(shares.sum(axis=-1), 1, atol=1e-5)
@@ -106,7 +103,7 @@ def test_transformer_sentences_describe_one_head_and_all_heads(
 @EACH_LANGUAGE
 def test_sentences_have_the_weights_of_the_step(snapshot: SnapshotAssertion) -> None:
     trace, step = synthetic.trace(), 2
-    stages = idea_stages(trace, step)
+    stages = narrate(trace, step, simple=True)
     assert [(stage.sentence, stage.outcome) for stage in stages] == snapshot
     energy_stage, attention_stage, context_stage, state_stage, word_stage = stages
     first, second = weight_order(trace, step)[:2]
@@ -128,7 +125,7 @@ def test_equal_weights_are_said_to_be_equal(snapshot: SnapshotAssertion) -> None
     base = synthetic.trace()
     count = len(base.source_pieces)
     equal = dataclasses.replace(base, alignment=np.full_like(base.alignment, 1 / count))
-    _, attention_stage, context_stage, *_ = idea_stages(equal, 1)
+    _, attention_stage, context_stage, *_ = narrate(equal, 1, simple=True)
     assert percent(1 / count) in attention_stage.outcome
     assert numbers(context_stage.outcome) == [str(count)]
     assert context_stage.outcome == snapshot
@@ -138,13 +135,13 @@ def test_equal_weights_are_said_to_be_equal(snapshot: SnapshotAssertion) -> None
 def test_given_words_and_the_end_mark_are_described_as_such(snapshot: SnapshotAssertion) -> None:
     trace = synthetic.trace()
     given = dataclasses.replace(trace, search=Search("forced"))
-    assert idea_sentence(trace, 0, "-") == snapshot(name="written")
-    assert idea_sentence(trace, len(trace.target_pieces) - 1, "-") == snapshot(name="the end")
-    assert idea_sentence(given, 0, "-") == snapshot(name="given")
+    assert step_sentence(trace, 0, "-", simple=True) == snapshot(name="written")
+    assert step_sentence(trace, len(trace.target_pieces) - 1, "-", simple=True) == snapshot(name="the end")
+    assert step_sentence(given, 0, "-", simple=True) == snapshot(name="given")
     other = dataclasses.replace(trace, target_ids=(trace.top_ids[0][3],) * len(trace.target_ids))
-    assert idea_stages(other, 0)[-1].sentence == snapshot(name="unlikely, written")
+    assert narrate(other, 0, simple=True)[-1].sentence == snapshot(name="unlikely, written")
     forced = dataclasses.replace(other, search=Search("forced"))
-    assert idea_stages(forced, 0)[-1].sentence == snapshot(name="unlikely, given")
+    assert narrate(forced, 0, simple=True)[-1].sentence == snapshot(name="unlikely, given")
 
 
 @EACH_LANGUAGE
@@ -157,7 +154,7 @@ def test_single_source_piece_gets_all_attention(snapshot: SnapshotAssertion) -> 
         alignment=np.ones_like(base.alignment[:, :1]),
         annotations=base.annotations[:1],
     )
-    _, attention_stage, context_stage, *_ = idea_stages(alone, 0)
+    _, attention_stage, context_stage, *_ = narrate(alone, 0, simple=True)
     assert attention_stage.sentence == snapshot(name="look")
     assert percent(1.0) in context_stage.outcome
     assert context_stage.outcome == snapshot(name="mixture")

@@ -18,21 +18,22 @@ from attnviz.analysis.numbers import (
 )
 from attnviz.analysis.recomputation import softmax
 from attnviz.analysis.stages import (
-    narrate,
     step_sentence,
     was_forced,
 )
+from attnviz.architectures import narrate
 from attnviz.text import EOS
-from attnviz.trace.changes import Change, UniformAttention, WriteWords, translator_arguments
 from attnviz.trace.interventions import (
     AttentionIntervention,
     ExcludePosition,
-    ForceWord,
+    ForceWords,
+    Intervention,
     ReplaceEnergies,
     ReplaceWeights,
     Temperature,
     forced_words,
 )
+from attnviz.trace.what_ifs import translator_arguments
 from tests.analysis.filled_equations import equations
 from tests.conftest import SENTENCES
 from tests.snapshots import without_numbers
@@ -119,7 +120,7 @@ def test_several_interventions_are_described_in_order(translator: Translator, sn
 def test_forced_word_is_described_as_given(translator: Translator, snapshot: SnapshotAssertion) -> None:
     free = translator.translate(SENTENCES[0])
     other = next(int(piece) for piece in free.top_ids[0][1:] if piece > EOS)
-    trace = translator.translate(SENTENCES[0], interventions=[ForceWord(other, 0)])
+    trace = translator.translate(SENTENCES[0], interventions=[ForceWords((other,), 0)])
     assert without_numbers(step_sentence(trace, 0, "")) == snapshot(name="given")
     assert without_numbers(narrate(trace, 0)[-1].sentence) == snapshot(name="given, last stage")
     assert without_numbers(step_sentence(trace, 1, "")) == snapshot(name="written")
@@ -130,19 +131,19 @@ def test_only_the_words_that_were_forced_are_described_as_forced(translator: Tra
     free = translator.translate(SENTENCES[0], beam=beam)
     assert len(free.target_ids) > STEP + 1
 
-    def after(change: Change) -> Trace:
+    def after(change: Intervention) -> Trace:
         interventions, _ = translator_arguments(free, change, held=False)
         return translator.translate(SENTENCES[0], beam=beam, interventions=interventions)
 
-    weights_changed = after(UniformAttention(STEP))
+    weights_changed = after(Temperature(2.0, STEP))
     assert forced_words(weights_changed.interventions), "the words before the changed step are kept"
     assert not any(was_forced(weights_changed, step) for step in range(len(weights_changed.target_ids)))
     other = next(int(piece) for piece in free.top_ids[STEP][1:] if piece > EOS)
-    word_changed = after(WriteWords(STEP, (other,)))
+    word_changed = after(ForceWords((other,), STEP))
     forced = [step for step in range(len(word_changed.target_ids)) if was_forced(word_changed, step)]
     assert forced == [STEP]
     assert len(word_changed.target_ids) > STEP + 1
-    interventions, _ = translator_arguments(word_changed, UniformAttention(STEP + 1), held=False)
+    interventions, _ = translator_arguments(word_changed, Temperature(2.0, STEP + 1), held=False)
     twice_changed = translator.translate(SENTENCES[0], beam=beam, interventions=interventions)
     assert twice_changed.target_ids[STEP] == other
     forced = [step for step in range(len(twice_changed.target_ids)) if was_forced(twice_changed, step)]

@@ -25,7 +25,7 @@ from attnviz.analysis.labels import (
     quoted_name,
     shorten,
 )
-from attnviz.architectures import step_texts
+from attnviz.architectures import narrate
 from attnviz.export.html_table import heatmap_html
 from attnviz.figures.heatmap import heatmap_alt, heatmap_table
 from attnviz.text import isolated, without_isolates
@@ -55,7 +55,7 @@ def test_sentences_and_tables_isolate_right_to_left_words(record: Attention) -> 
     texts_shown = [heatmap_alt(record), heatmap_alt(record, by="pieces"), summary_sentence(summarise(record))]
     texts_shown += [finding_sentence(record, finding) for finding in findings_of(record)]
     for step in range(3):
-        stage = step_texts(record).narrate(record, step)[0]
+        stage = narrate(record, step)[0]
         texts_shown += [stage.sentence, stage.outcome]
         texts_shown.append(str(record.step_figure(step).layout.meta["alt"]))
     table = heatmap_table(record)

@@ -55,7 +55,7 @@ def test_the_entries_of_a_logit_attribution_add_up_to_the_logit(
         step, piece = choice.randrange(len(trace.target_pieces)), choice.randrange(len(tokenizer))
         entry = logit_attribution(trace, weights, step, piece)
         assert entry.source.shape == (len(trace.source_pieces),)
-        assert entry.logit == pytest.approx(exact.logits[step, piece], abs=1e-4)
+        assert entry.logit == pytest.approx(exact["logits"][step, piece], abs=1e-4)
 
 
 def test_only_the_last_source_piece_contributes_without_attention(
@@ -73,7 +73,7 @@ def test_a_contrast_is_the_difference_of_two_logit_attributions(
     trace, weights = _forced_translation(make_network, tokenizer, ("additive", "previous"))
     exact = recompute(weights, trace.config, trace.source_ids, trace.target_ids)
     contrast = logit_attribution(trace, weights, 2, 10) - logit_attribution(trace, weights, 2, 20)
-    assert contrast.logit == pytest.approx(exact.logits[2, 10] - exact.logits[2, 20], abs=1e-4)
+    assert contrast.logit == pytest.approx(exact["logits"][2, 10] - exact["logits"][2, 20], abs=1e-4)
     with pytest.raises(ValueError, match="one step"):
         logit_attribution(trace, weights, 2, 10) - logit_attribution(trace, weights, 3, 10)
 
@@ -86,7 +86,7 @@ def test_centred_attribution_is_measured_from_the_mean_of_the_vocabulary(
     cells = list(enumerate(trace.target_ids))
     for (step, piece), entry in zip(cells, centred_attributions(trace, weights, cells), strict=True):
         assert entry.piece_id == piece
-        assert entry.logit == pytest.approx(exact.logits[step, piece] - exact.logits[step].mean(), abs=1e-4)
+        assert entry.logit == pytest.approx(exact["logits"][step, piece] - exact["logits"][step].mean(), abs=1e-4)
         every = [logit_attribution(trace, weights, step, k).source for k in range(len(tokenizer))]
         own = logit_attribution(trace, weights, step, piece).source
         np.testing.assert_allclose(entry.source, own - np.mean(every, axis=0), atol=1e-6)
@@ -173,7 +173,7 @@ def test_contributions_of_the_shipped_model_add_up(shipped_model: Path) -> None:
         assert entry.source.sum() > 0, "the source words speak for a word that the model writes"
     for step, piece in cells:
         assert logit_attribution(trace, weights, step, piece).logit == pytest.approx(
-            exact.logits[step, piece], abs=1e-4
+            exact["logits"][step, piece], abs=1e-4
         )
         for position in range(len(trace.source_pieces)):
             energy = energy_decomposition(trace, weights, step, position).energy

@@ -13,36 +13,24 @@ from hypothesis import strategies as st
 from attnviz import AttnvizError, analysis
 from attnviz.analysis.alignment_error import error_rate
 from attnviz.analysis.measures import links
-from attnviz.analysis.numpy_scorers import scorer_of
 from attnviz.analysis.posterior import KINDS, posterior_words
-from attnviz.analysis.recomputation import decode_step, encode, submodule_weights
 from attnviz.evaluation.alignment import GoldAlignment
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
 from attnviz.trace.interventions import ExcludePosition, ReplaceWeights, Temperature
 from attnviz.translator import Translator
 from tests.analysis.given import KINDS as KINDS_OF_MODEL
-from tests.analysis.given import Weights, forced_trace
+from tests.analysis.given import Weights, forced_trace, step_probabilities
 from tests.conftest import SENTENCES, ModelFactory
 from tests.strategies import FEW
 
 
 def log_likelihood_by_piece(trace: Trace, weights: Weights) -> np.ndarray:
     """Return log p(y_i), (Ty, Tx), of every step when the recomputation's decoder attends to each piece alone."""
-    exact = {name: np.asarray(value, np.float64) for name, value in weights.items()}
-    decoder, annotations = (
-        submodule_weights(exact, "decoder."),
-        encode(submodule_weights(exact, "encoder."), trace.source_ids),
-    )
-    keys = scorer_of(trace.config).keys(decoder, annotations)
-    states, before = trace.previous_states.astype(np.float64), trace.previous_alignment.astype(np.float64)
     found = np.empty(trace.alignment.shape)
     for i, j in product(*map(range, found.shape)):
-        row = tuple(float(k == j) for k in range(found.shape[1]))
-        word = decoder["embedding.weight"][trace.previous_ids[i]]
-        alone = [ReplaceWeights(row, step=i)]
-        step = decode_step(decoder, trace.config, annotations, keys, states[i], word, before[i], alone)
-        found[i, j] = np.log(step["probabilities"][trace.target_ids[i]])
+        alone = np.eye(found.shape[1])[j]
+        found[i, j] = np.log(step_probabilities(trace, weights, i, alone)[trace.target_ids[i]])
     return found
 
 

@@ -12,30 +12,27 @@ from hypothesis import given, settings
 from attnviz import AttnvizError, analysis
 from attnviz.analysis import recomputation as again
 from attnviz.analysis.likelihood import Readouts
-from attnviz.analysis.recomputation import submodule_weights
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
 from attnviz.trace.interventions import ReplaceWeights, Temperature
-from tests.analysis.given import KINDS, SIZES, Weights, forced_trace, step_probabilities
+from tests.analysis.given import KINDS, SIZES, Weights, forced_trace, state_before, step_probabilities
 from tests.conftest import SENTENCES, ModelFactory
 from tests.strategies import FEW
 
 
 def recomputed(trace: Trace, weights: Weights) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return log likelihood, posterior and the heatmap's posterior, (Ty, Tx) each, by the recomputation."""
-    decoder = {name: value.astype(np.float64) for name, value in submodule_weights(weights, "decoder.").items()}
-    annotations, states = trace.annotations.astype(np.float64), trace.previous_states.astype(np.float64)
-    words, prior = decoder["embedding.weight"][list(trace.previous_ids)], trace.alignment.astype(np.float64)
+    network, annotations = again.RecurrentEquations(weights, trace.config), trace.annotations.astype(np.float64)
+    states = [state_before(trace, step) for step in range(len(trace.target_ids))]
+    words, prior = [network.word(piece) for piece in trace.previous_ids], trace.alignment.astype(np.float64)
     logarithms = np.stack(
         [
-            again.log_likelihood(decoder, trace.config, annotations, *operands)
+            network.log_likelihood(annotations, *operands)
             for operands in zip(states, words, trace.target_ids, strict=True)
         ]
     )
     posterior = np.stack([again.bayes(*rows) for rows in zip(prior, logarithms, strict=True)])
-    by_recomputation = again.heatmap_posterior(
-        decoder, trace.config, annotations, states, words, trace.target_ids, prior
-    )
+    by_recomputation = network.heatmap_posterior(annotations, states, words, trace.target_ids, prior)
     return logarithms, posterior, by_recomputation
 
 

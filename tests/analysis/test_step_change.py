@@ -23,7 +23,7 @@ from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.figures.step_change import step_change_figure, step_change_table
 from attnviz.palette import ThemeName
-from attnviz.trace.interventions import ForceWord, ReplaceWeights, forced_prefix
+from attnviz.trace.interventions import ForceWords, ReplaceWeights, forced_prefix
 from tests.snapshots import without_numbers
 
 SENTENCE, STEP = "Two dogs play in the snow.", 1
@@ -47,7 +47,9 @@ def changed(translator: Translator, first: Trace) -> Trace:
 def other_word(translator: Translator, first: Trace) -> Trace:
     """Return the translation in which STEP writes its second likeliest piece."""
     foil = next(piece for piece in first.top_ids[STEP].tolist() if piece != first.target_ids[STEP] and piece > 3)
-    return translator.translate(SENTENCE, interventions=[*forced_prefix(first.target_ids, STEP), ForceWord(foil, STEP)])
+    return translator.translate(
+        SENTENCE, interventions=[*forced_prefix(first.target_ids, STEP), ForceWords((foil,), STEP)]
+    )
 
 
 def test_context_and_state_changes_are_relative_norms(first: Trace, changed: Trace) -> None:
@@ -98,7 +100,7 @@ def test_a_forced_word_leaves_context_and_state_unchanged(
 
 
 def test_pieces_include_the_likeliest_and_the_written_ones(translator: Translator, first: Trace) -> None:
-    unlikely = ForceWord(int(first.top_ids[STEP][50]), STEP)
+    unlikely = ForceWords((int(first.top_ids[STEP][50]),), STEP)
     changed = translator.translate(SENTENCE, interventions=[*forced_prefix(first.target_ids, STEP), unlikely])
     change = step_change(first, changed, STEP)
     piece_ids = {one.piece_id for one in change.pieces}
@@ -136,7 +138,7 @@ def test_unrecorded_pieces_are_below_the_least_probability(
 def test_comparison_is_empty_after_the_end_of_the_other_translation(
     translator: Translator, first: Trace, snapshot: SnapshotAssertion
 ) -> None:
-    ended = translator.translate(SENTENCE, interventions=[*forced_prefix(first.target_ids, 1), ForceWord(3, 1)])
+    ended = translator.translate(SENTENCE, interventions=[*forced_prefix(first.target_ids, 1), ForceWords((3,), 1)])
     change = step_change(ended, first, 3)
     assert (change.moment, change.written_before) == ("none", None)
     assert without_numbers(change_sentence(change)) == snapshot(name="sentence")

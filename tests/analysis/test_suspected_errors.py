@@ -21,7 +21,8 @@ from attnviz.analysis.suspected_errors import (
 )
 from attnviz.text import EOS
 from attnviz.trace import Hypothesis
-from attnviz.trace.changes import ExcludeSource, WriteWords, translator_arguments
+from attnviz.trace.interventions import ExcludePosition, ForceWords
+from attnviz.trace.what_ifs import translator_arguments
 from attnviz.ui.examples import EXAMPLES
 from tests.figures.synthetic import trace as make_trace
 
@@ -56,7 +57,7 @@ def test_runner_up_ends_a_repetition(shipped: Translator[Trace]) -> None:
     assert (suspect.finding.kind, trace.words().target[suspect.finding.target or 0]) == (Kind.REPEATED, "pleuré")
     other = runner_up(trace, suspect.step)
     assert other is not None
-    for change in (WriteWords(suspect.step, (other[0],)), ExcludeSource(suspect.step, suspect.source or 0)):
+    for change in (ForceWords((other[0],), suspect.step), ExcludePosition(suspect.source or 0, suspect.step)):
         interventions, target = translator_arguments(trace, change, held=False)
         changed = shipped.translate(DEEDS, beam=5, target=target, interventions=interventions)
         assert changed.translation.count("pleuré") < trace.translation.count("pleuré")

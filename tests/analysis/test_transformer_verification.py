@@ -48,7 +48,7 @@ def test_every_recorded_array_matches_the_recomputation(tokenizer: Tokenizer, da
     off = {name: deviation(getattr(trace, name), values) for name, values in expected_arrays(trace, found).items()}
     assert set(off) == {quantity.name for quantity in RECORDED} - {"top_ids"}
     assert max(off.values()) < 1e-4, off
-    assert (trace.top_ids == np.argsort(-found.probabilities, axis=1, kind="stable")[:, :100]).mean() > 0.95
+    assert (trace.top_ids == np.argsort(-found["probabilities"], axis=1, kind="stable")[:, :100]).mean() > 0.95
     verification = TransformerVerifier(trace, weights).verify(data.draw(st.integers(0, len(trace.target_ids) - 1)))
     assert verification.holds, verification.discrepancies
     assert {check.quantity for check in verification.checks} == set(off)
@@ -95,10 +95,10 @@ def test_verification_detects_a_change_of_any_weight(small: tuple[TransformerTra
 
 def test_an_unmasked_score_is_infinitely_wrong(small: tuple[TransformerTrace, Weights]) -> None:
     trace, weights = small
-    scores = trace.decoder_scores.copy()
+    scores = trace.decoder_energies.copy()
     scores[0, 0, 0, 1] = 1.0
-    verification = TransformerVerifier(dataclasses.replace(trace, decoder_scores=scores), weights).verify(0)
-    check = next(check for check in verification.checks if check.quantity == "decoder_scores")
+    verification = TransformerVerifier(dataclasses.replace(trace, decoder_energies=scores), weights).verify(0)
+    check = next(check for check in verification.checks if check.quantity == "decoder_energies")
     assert check.largest_difference == float("inf")
 
 

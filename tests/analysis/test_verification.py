@@ -19,7 +19,7 @@ from attnviz.analysis.labels import quote
 from attnviz.analysis.likelihood import Readouts
 from attnviz.analysis.posterior import bayes, posterior_of
 from attnviz.analysis.recomputation import load_weights
-from attnviz.analysis.verification import RNNsearchVerifier, discrepancy_text, verify
+from attnviz.analysis.verification import RecurrentVerifier, discrepancy_text, verify
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.checkpoint import save_model
 from attnviz.network.model_config import READOUT_STATES
@@ -45,31 +45,32 @@ def test_verification_holds_for_every_step_of_a_correct_trace(
 
 
 @pytest.mark.parametrize(
-    "quantity",
+    ("array", "place", "quantity"),
     [
-        "annotations",
-        "initial_state",
-        "keys",
-        "score_vector",
-        "queries",
-        "energies",
-        "alignment",
-        "contexts",
-        "update_gates",
-        "reset_gates",
-        "candidates",
-        "states",
-        "readouts",
-        "top_probabilities",
-        "log_probabilities",
+        ("annotations", (0, 0), "annotations"),
+        ("initial_states", (0, 0), "initial_states"),
+        ("keys", (0, 0), "keys"),
+        ("score_vector", (0,), "score_vector"),
+        ("queries", (2, 0), "queries"),
+        ("energies", (2, 0), "energies"),
+        ("alignment", (2, 0), "alignment"),
+        ("contexts", (2, 0), "contexts"),
+        ("gates", (2, 0, 0, 0), "reset_gates"),
+        ("gates", (2, 0, 1, 0), "update_gates"),
+        ("gates", (2, 0, 2, 0), "candidates"),
+        ("layer_states", (2, 0, 0), "states"),
+        ("readouts", (2, 0), "readouts"),
+        ("top_probabilities", (2, 0), "top_probabilities"),
+        ("log_probabilities", (2,), "log_probabilities"),
     ],
 )
-def test_a_wrong_number_is_named(model_folder: Path, translator: Translator, quantity: str) -> None:
+def test_a_wrong_number_is_named(
+    model_folder: Path, translator: Translator, array: str, place: tuple[int, ...], quantity: str
+) -> None:
     trace = translator.translate(SENTENCES[2])
-    changed = getattr(trace, quantity).copy()
-    shared = quantity in ("annotations", "initial_state", "keys", "score_vector")
-    changed.flat[0 if shared else 2 * changed[0].size] += 0.01
-    verification = verify(dataclasses.replace(trace, **{quantity: changed}), load_weights(model_folder), 2)
+    changed = getattr(trace, array).copy()
+    changed[place] += 0.01
+    verification = verify(dataclasses.replace(trace, **{array: changed}), load_weights(model_folder), 2)
     assert not verification.holds
     assert quantity in {wrong.quantity for wrong in verification.discrepancies}
 
@@ -79,12 +80,12 @@ def test_a_wrong_measure_is_named(
     model_folder: Path, translator: Translator, monkeypatch: pytest.MonkeyPatch, measure: str
 ) -> None:
     trace = translator.translate(SENTENCES[2])
-    verifier = RNNsearchVerifier(trace, load_weights(model_folder))
+    verifier = RecurrentVerifier(trace, load_weights(model_folder))
     numbers = {check.quantity: check.numbers for check in verifier.verify(2).checks}
     assert (numbers["entropy"], numbers["coverage"]) == (1, len(trace.source_pieces))
     true = getattr(measures, measure)
     monkeypatch.setattr(f"attnviz.analysis.verification.{measure}", lambda alignment: true(alignment) + 0.01)
-    wrong = RNNsearchVerifier(trace, load_weights(model_folder)).verify(2).discrepancies
+    wrong = RecurrentVerifier(trace, load_weights(model_folder)).verify(2).discrepancies
     assert [one.quantity for one in wrong] == [measure]
     assert wrong[0].shown == pytest.approx(wrong[0].recomputed + 0.01, abs=1e-4)
 
@@ -118,7 +119,7 @@ def test_an_altered_encoder_weight_is_detected(model_folder: Path, translator: T
 def test_displayed_sums_are_verified(model_folder: Path, translator: Translator) -> None:
     trace = translator.translate(SENTENCES[2])
     weights = load_weights(model_folder)
-    checks = {check.quantity: check for check in RNNsearchVerifier(trace, weights).verify(1, pieces=[5, 17]).checks}
+    checks = {check.quantity: check for check in RecurrentVerifier(trace, weights).verify(1, pieces=[5, 17]).checks}
     assert checks["energy sums"].numbers == len(trace.source_pieces)
     asked = {trace.target_ids[1], *trace.top_ids[1, :10].tolist(), 5, 17}
     assert checks["attribution sums"].numbers == len(asked)
@@ -142,7 +143,7 @@ def test_verification_holds_for_random_networks(
     sizes["hidden_size"] *= 2 if kind[0] == "dot" else 1  # it needs an even one
     network = make_network(*kind, **sizes)
     trace = Translator(network, tokenizer).translate(SENTENCES[4], target=SENTENCES[5])
-    verifier = RNNsearchVerifier(trace, {name: tensor.numpy() for name, tensor in network.state_dict().items()})
+    verifier = RecurrentVerifier(trace, {name: tensor.numpy() for name, tensor in network.state_dict().items()})
     for step in range(len(trace.target_pieces)):
         verification = verifier.verify(step, with_heatmap_posterior=True)
         assert verification.holds, verification.discrepancies
@@ -154,7 +155,7 @@ AFTER = {"likelihood", "log_likelihood", "posterior"}
 
 def test_prior_likelihood_and_posterior_are_verified(model_folder: Path, translator: Translator) -> None:
     trace, weights = translator.translate(SENTENCES[2]), load_weights(model_folder)
-    verifier, pieces = RNNsearchVerifier(trace, weights), len(trace.source_pieces)
+    verifier, pieces = RecurrentVerifier(trace, weights), len(trace.source_pieces)
     for shown in (False, True):
         numbers = {check.quantity: check.numbers for check in verifier.verify(1, with_heatmap_posterior=shown).checks}
         assert {name: numbers.get(name) for name in AFTER} == dict.fromkeys(AFTER, pieces)
@@ -171,7 +172,7 @@ def test_an_altered_number_of_the_posterior_is_named(
     model_folder: Path, translator: Translator, monkeypatch: pytest.MonkeyPatch, made: str
 ) -> None:
     trace = translator.translate(SENTENCES[2])
-    verifier = RNNsearchVerifier(trace, load_weights(model_folder))
+    verifier = RecurrentVerifier(trace, load_weights(model_folder))
     place = "attnviz.analysis.verification"
     true = {"bayes": bayes, "posterior_of": posterior_of, "log_likelihood": Readouts.log_likelihood}
 
@@ -197,7 +198,7 @@ def test_weights_of_another_attention_kind_are_refused(
     trace = Translator(make_network(made, **sizes), tokenizer).translate(SENTENCES[2])
     weights = {name: tensor.numpy() for name, tensor in make_network(other, **sizes).state_dict().items()}
     with pytest.raises(MisfitError) as error:
-        RNNsearchVerifier(trace, weights)
+        RecurrentVerifier(trace, weights)
     assert str(error.value) == snapshot
 
 
@@ -212,20 +213,20 @@ def test_weights_of_another_size_are_refused(translator: Translator, make_networ
 def test_arrays_of_different_sentences_are_refused(translator: Translator, model_folder: Path) -> None:
     one, other = translator.translate(SENTENCES[2]), translator.translate(SENTENCES[4])
     with pytest.raises(MisfitError, match="keys"):
-        RNNsearchVerifier(dataclasses.replace(one, keys=other.keys), load_weights(model_folder))
+        RecurrentVerifier(dataclasses.replace(one, keys=other.keys), load_weights(model_folder))
 
 
 def test_errors_of_the_verifier_are_not_reported_as_misfit(
     translator: Translator, model_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    verifier = RNNsearchVerifier(translator.translate(SENTENCES[2]), load_weights(model_folder))
+    verifier = RecurrentVerifier(translator.translate(SENTENCES[2]), load_weights(model_folder))
     with pytest.raises(IndexError):
         verifier.verify(999)
 
     def broken(*operands: object) -> None:
         raise ValueError("a defect")
 
-    monkeypatch.setattr("attnviz.analysis.verification.decode_with_alignment", broken)
+    monkeypatch.setattr("attnviz.analysis.recomputation.RecurrentEquations.logits", broken)
     with pytest.raises(ValueError, match="a defect"):
         verifier.verify(0)
 

@@ -13,7 +13,7 @@ from attnviz.analysis.labels import (
     summed_pieces_text,
 )
 from attnviz.analysis.numbers import percent
-from attnviz.analysis.stages import narrate
+from attnviz.architectures import narrate
 from attnviz.figures import heatmap
 from attnviz.trace import Trace
 from tests.figures.synthetic import trace as make_trace

@@ -18,6 +18,7 @@ from attnviz.evaluation.example_sentences import FIGURE_3
 from attnviz.ui.examples import DEFAULT_SENTENCE
 from tests.browser.server import CHROMIUM_FLAGS, READY, REPOSITORY, find_chromium, running_page
 from tests.browser.settled import settled
+from tests.what_if_links import link, only
 
 # A pair of the sample of *Corpus*, with links marked by hand.
 OLDER = {
@@ -28,7 +29,7 @@ OLDER = {
 }
 ASIDE = {
     # Attention weights changed by hand, and the resulting translation.
-    "what-if": "?sentence=He+is+an+honest+man.&step=5&what_ifs=0.o.5.4&what_if=1&depth=everything",
+    "what-if": f"?sentence=He+is+an+honest+man.&step=5&what_ifs={link(only(7, 4, 3))}&what_if=1&depth=everything",
     # A word whose posterior attention peaks at another piece than its attention.
     "posterior": f"?sentence={quote_plus(FIGURE_3[1])}&step=4&source=5&depth=everything&after_word=1",
     "lab": f"lab?section=attributions&sentence={quote_plus(DEFAULT_SENTENCE)}&step=3",

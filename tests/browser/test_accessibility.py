@@ -42,8 +42,8 @@ TABLES = {
     "posterior": "tables",
 }
 """Every chart of the page, and the box with its numbers as a table."""
-COUNTS = {"tables": 9, "energy_decomposition_table": 1, "logit_attribution_table": 2}
-"""Tables in each box; energies and softmax share one."""
+COUNTS = {"tables": 10, "energy_decomposition_table": 1, "logit_attribution_table": 2}
+"""Tables in each box; the diagram has one, too."""
 
 FOCUSED = """() => {
   let node = document.activeElement;

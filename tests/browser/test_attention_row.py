@@ -50,7 +50,7 @@ def assert_form(page: Page, name: str) -> None:
     default = name == "Additive"
     page.wait_for_url(lambda url: ("form-energies=" not in url) if default else f"form-energies={FORMS[name]}" in url)
     expect(page.locator(".attention-row .head:visible")).to_have_count(4 if name == "Heads" else 0)
-    expect(page.locator(".attention-row .scores")).to_be_visible(visible=name != "Heads")
+    expect(page.locator(".attention-row .energies")).to_be_visible(visible=name != "Heads")
     assert sum(share for _, share in cells(page).evaluate_all(SHADES)) == pytest.approx(1, abs=0.05)
     marks = page.locator(".attention-row .katex-html .mord.text", has_text="changed")
     expect(marks).to_have_count(0 if default else 1)

@@ -18,6 +18,7 @@ from tests.browser.server import READY
 from tests.browser.settled import WAIT_UNTIL_STILL, wait_until_idle
 from tests.browser.texts import text_of
 from tests.browser.views import NARROW, WIDE_DARK, on_both, within
+from tests.what_if_links import link, only
 
 pytestmark = pytest.mark.browser
 
@@ -215,7 +216,7 @@ def test_words_are_dropped_by_keyboard(open_page: Opener, address: str) -> None:
 @pytest.mark.nightly
 @within(WIDE_DARK, NARROW)
 def test_what_if_is_shown_beside_the_original_translation(open_page: Opener, address: str) -> None:
-    page = to_section(open_page(), address, compare="what-if", what_ifs="0.o.4.2", what_if="1")
+    page = to_section(open_page(), address, compare="what-if", what_ifs=link(only(9, 3, 1)), what_if="1")
     expect(page.locator(f"{CHART} .annotation").nth(1)).to_contain_text("what-if 1")
     for _ in range(3):
         page.keyboard.press("ArrowRight")

@@ -11,14 +11,14 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from attnviz.corpora import Settings, analyse_file
-from attnviz.trace.changes import UniformAttention
-from attnviz.trace.what_ifs import WhatIf, encode_what_ifs
-from attnviz.ui.corpus_tables import CORPORA_VARIABLE
+from attnviz.environment import CORPORA_VARIABLE
+from attnviz.trace.interventions import Temperature
 from tests.browser.conftest import Opener
 from tests.browser.contrast import faint
 from tests.browser.server import running_server
 from tests.browser.settled import go_to_page, wait_until_still
 from tests.conftest import SHIPPED_MODEL
+from tests.what_if_links import link
 
 pytestmark = pytest.mark.browser
 
@@ -122,7 +122,7 @@ def test_an_omission_opened_from_the_list_leads_back_to_it(open_page: Opener) ->
 
 
 def test_a_pair_is_opened_with_the_model_that_measured_it_and_without_earlier_what_ifs(open_page: Opener) -> None:
-    what_ifs = encode_what_ifs([WhatIf(0, UniformAttention(0))])
+    what_ifs = link(Temperature(2.0, 0))
     page = open_page(f"?model=small-additive&sentence={quote('Two dogs play.')}&what_ifs={what_ifs}&what_if=1")
     expect(page).to_have_url(re.compile("what_if=1"))
     go_to_page(page, "Corpus")

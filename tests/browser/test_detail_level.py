@@ -18,6 +18,7 @@ from tests.browser.test_page import expect_step, query, type_sentence
 from tests.browser.texts import text_of
 from tests.browser.views import SHOWN, at_night, everywhere, on_both, open_settings, open_share
 from tests.snapshots import without_numbers
+from tests.what_if_links import link, only
 
 pytestmark = pytest.mark.browser
 Opener = Callable[..., Page]
@@ -387,7 +388,7 @@ def test_new_visitor_starts_at_idea_and_the_choice_is_remembered(open_page: Open
 @pytest.mark.nightly
 def test_switching_detail_levels_preserves_the_state(open_page: Opener) -> None:
     """Change step, source piece, heatmap options, what-if and language between changes of the detail level."""
-    page = open_page("?sentence=He+is+an+honest+man.&step=5&what_ifs=0.o.5.4&what_if=1&by=pieces")
+    page = open_page(f"?sentence=He+is+an+honest+man.&step=5&what_ifs={link(only(7, 4, 3))}&what_if=1&by=pieces")
     settled(page)
     before, french = query(page), french_words(page)
     expect(page.locator(".st-key-what_if_cards")).to_be_visible()

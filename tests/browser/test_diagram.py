@@ -13,7 +13,7 @@ from playwright.sync_api import Page, Route, expect
 from attnviz import Trace
 from attnviz.analysis.diagram_texts import mixture
 from attnviz.analysis.equations import equation_templates
-from attnviz.analysis.stages import narrate
+from attnviz.architectures import narrate
 from attnviz.translator import Translator
 from tests.browser.settled import bring_into_sight, settled
 from tests.browser.test_page import expect_step
@@ -152,7 +152,8 @@ def test_diagram_parts_link_to_stages_and_hover_lights_ribbons(open_page: Opener
     page.mouse.wheel(0, -100)  # otherwise the growing page would scroll to the stage again
     diagram(page).locator("[data-stage='3'] .frame.context").click(force=True)
     expect(page.locator(".st-key-stage_3 h3").first).to_be_in_viewport()
-    assert "Softmax" in ways.nth(1).get_attribute("aria-label")
+    title = page.locator(".facts li .title").nth(1).inner_text()
+    assert title in ways.nth(1).get_attribute("aria-label")
     page.mouse.wheel(0, -100)
     drawing = diagram(page)
     drawing.locator(".column").nth(1).click(position={"x": 10, "y": 10})

@@ -15,7 +15,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import Trace
 from attnviz.analysis.measures import weight_order
 from attnviz.figures.source_rows import THINNED_ROWS
-from attnviz.trace.interventions import ForceWord, ReplaceWeights, forced_prefix
+from attnviz.trace.interventions import ForceWords, ReplaceWeights, forced_prefix
 from attnviz.translator import Translator
 from tests.browser.settled import settled
 from tests.browser.test_languages import switch
@@ -346,7 +346,7 @@ def test_forced_word_changes_the_translation(
     foil = next(
         piece for piece in greedy_trace.top_ids[STEP - 1].tolist() if piece != greedy_trace.target_ids[STEP - 1]
     )
-    words = [*forced_prefix(greedy_trace.target_ids, STEP - 1), ForceWord(foil, STEP - 1)]
+    words = [*forced_prefix(greedy_trace.target_ids, STEP - 1), ForceWords((foil,), STEP - 1)]
     page.locator(".other-word .write").click()
     expect_translation(page, translator.translate(EXAMPLE, interventions=words))
     page.locator(".weight_controls .undo").click()

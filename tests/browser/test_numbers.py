@@ -123,7 +123,7 @@ def sentence(trace: Trace, step: int, source: int) -> str:
         "largest": largest + 1,
         "c": signed(float(adds[largest])),
     }
-    return str(energy_decomposition_payload(trace, trace.score_vector, "light")["words"]["sentence"]).format(**values)
+    return str(energy_decomposition_payload(trace, None, "light")["words"]["sentence"]).format(**values)
 
 
 @pytest.mark.nightly

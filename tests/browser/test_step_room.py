@@ -15,7 +15,7 @@ from playwright.sync_api import Page, expect
 
 from attnviz import Trace
 from attnviz.analysis.measures import weight_order
-from attnviz.analysis.stages import narrate
+from attnviz.architectures import narrate
 from attnviz.figures.source_rows import THINNED_ROWS
 from attnviz.translator import Translator
 from tests.browser.settled import bring_into_sight, settled

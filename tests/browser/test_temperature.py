@@ -25,6 +25,7 @@ from tests.browser.test_intervention_controls import (
 )
 from tests.browser.test_page import expect_step
 from tests.browser.views import EXAMPLE, NARROW, NARROW_DARK, WIDE, WIDE_DARK, within
+from tests.what_if_links import link
 
 pytestmark = [pytest.mark.browser, pytest.mark.nightly]
 
@@ -103,7 +104,7 @@ def test_temperature_of_all_steps_by_mouse_reaches_uniform_weights(
     assert not what_ifs(page)
     page.mouse.up()
     expect_uniform_weights(page, translator, "Every step gets the mean of all annotations")
-    assert what_ifs(page) == ["0.t.all.inf"]
+    assert what_ifs(page) == [link(Temperature(math.inf))]
     page.reload()
     expect_uniform_weights(page, translator, "Every step gets the mean of all annotations")
     page.get_by_label("all steps", exact=True).check()

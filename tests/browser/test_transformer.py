@@ -8,7 +8,8 @@ import pytest
 from playwright.sync_api import Page, expect
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.analysis.stages import narrate
+from attnviz.analysis.transformer_steps import HEAD_STAGES
+from attnviz.architectures import narrate
 from tests.browser.conftest import Opener
 from tests.browser.settled import settled
 from tests.browser.views import at_night, open_settings
@@ -56,7 +57,7 @@ def test_head_choice_survives_steps_and_model_switches(
     wait_until_idle(page)
     expect(page.locator(".facts h2")).to_have_text(re.compile("^Step 2 of"))
     expect(page).to_have_url(re.compile(r"heads=2\.3"))
-    expect(page.locator(".st-key-scores")).to_contain_text("Head 3 of layer 2.")
+    expect(page.locator(".st-key-energy")).to_contain_text("Head 3 of layer 2.")
     head = page.evaluate(CELLS)
 
     for _ in range(2):
@@ -67,7 +68,7 @@ def test_head_choice_survives_steps_and_model_switches(
         expect(page).not_to_have_url(re.compile("heads="))
         expect(page.locator(".st-key-stages .js-plotly-plot").nth(4)).to_be_attached()
         choose_model(page, "small-transformer")
-        expect(page.locator(".facts li .title").nth(2)).to_have_text("The values are mixed")
+        expect(page.locator(".facts li .title").nth(2)).to_have_text(HEAD_STAGES[2].title())
         wait_until_idle(page)
         assert page.evaluate(CELLS) == head
         expect(page).to_have_url(re.compile(r"heads=2\.3"))

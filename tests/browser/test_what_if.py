@@ -12,19 +12,22 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.trace import WhatIfs
+from attnviz.trace.interventions import ExcludePosition, Temperature, to_json_dict
 from tests.browser.settled import settled
 from tests.browser.test_exports import fetch, open_downloads, open_trace
 from tests.browser.test_page import expect_step, query
 from tests.browser.texts import text_of
 from tests.browser.views import NARROW, WIDE_DARK, everywhere, on_both, within
+from tests.what_if_links import link, only
 
 pytestmark = pytest.mark.browser
 
 Opener = Callable[..., Page]
 SENTENCE = "The green house at the end of the street is very old."
 AT_STEP_3 = "?sentence=The+green+house+at+the+end+of+the+street+is+very+old.&step=3"
-ONLY_GREEN = {"kind": "only", "step": 2, "source": 1, "held": False}
-HOT = {"kind": "temperature", "step": None, "temperature": 5, "held": False}
+ONLY_GREEN = only(14, 2, 1)
+HOT = Temperature(5.0)
+COLD = link(ONLY_GREEN, Temperature(0.5))
 
 
 _WRITTEN = """
@@ -33,10 +36,10 @@ _WRITTEN = """
 """
 
 
-def dispatch_change(page: Page, **detail: Any) -> None:
+def dispatch_change(page: Page, intervention: dict[str, Any]) -> None:
     """Request a what-if with the event that the page's controls dispatch."""
     script = '(room, detail) => room.dispatchEvent(new CustomEvent("attnviz:try", { detail }))'
-    page.locator(".st-key-room").evaluate(script, detail)
+    page.locator(".st-key-room").evaluate(script, {"intervention": intervention, "held": False})
 
 
 def cards(page: Page) -> Locator:
@@ -59,15 +62,15 @@ def test_what_ifs_are_added_selected_and_removed(open_page: Opener) -> None:
     settled(page)
     expect_shown(page, 0, 0)
     expect(page.locator(".what_ifs")).to_be_hidden()
-    dispatch_change(page, **ONLY_GREEN)
+    dispatch_change(page, to_json_dict(ONLY_GREEN))
     expect_shown(page, 1, 2)
     expect_step(page, 3)
     expect(cards(page).nth(1)).to_contain_text("Step 3 looks only at “green”")
-    page.wait_for_url(re.compile(r"what_ifs=0\.o\.3\.2&what_if=1"))
+    page.wait_for_url(re.compile(f"what_ifs={link(ONLY_GREEN)}&what_if=1"))
     cards(page).nth(0).click()
     expect_shown(page, 0, 2)
     expect_step(page, 3)
-    dispatch_change(page, **HOT)
+    dispatch_change(page, to_json_dict(HOT))
     expect_shown(page, 2, 3)
     assert cards(page).nth(2).locator("mark, del").count() > 0, "differences are marked"
     expect(page.locator(".st-key-status")).to_contain_text("what-if 2")
@@ -86,7 +89,7 @@ def test_what_ifs_are_added_selected_and_removed(open_page: Opener) -> None:
 @pytest.mark.nightly
 @on_both
 def test_what_ifs_are_selected_and_removed_by_keyboard(open_page: Opener) -> None:
-    page = open_page(f"{AT_STEP_3}&what_ifs=0.o.3.2*0.t.all.5000&what_if=2")
+    page = open_page(f"{AT_STEP_3}&what_ifs={link(ONLY_GREEN, HOT)}&what_if=2")
     settled(page)
     expect_shown(page, 2, 3)
     page.locator(".player .next").last.focus()
@@ -116,10 +119,10 @@ def test_url_and_history_store_every_what_if(open_page: Opener) -> None:
     settled(page)
     page.wait_for_function("() => history.state?.attnvizEntry")
     first = page.locator(".player .target").inner_text()
-    dispatch_change(page, **ONLY_GREEN)
+    dispatch_change(page, to_json_dict(ONLY_GREEN))
     expect_shown(page, 1, 2)
     green = page.locator(".player .target").inner_text()
-    dispatch_change(page, **HOT)
+    dispatch_change(page, to_json_dict(HOT))
     expect_shown(page, 2, 3)
     page.wait_for_url(re.compile("what_if=2"))
     left, card_texts = query(page), cards(page).all_inner_texts()
@@ -144,7 +147,7 @@ def test_url_and_history_store_every_what_if(open_page: Opener) -> None:
 @pytest.mark.nightly
 @within(WIDE_DARK)
 def test_what_ifs_survive_language_switches(open_page: Opener) -> None:
-    page = open_page(f"{AT_STEP_3}&what_ifs=0.o.3.2*0.t.all.500&what_if=1")
+    page = open_page(f"{AT_STEP_3}&what_ifs={COLD}&what_if=1")
     settled(page)
     expect_shown(page, 1, 3)
     card_texts = cards(page).all_inner_texts()
@@ -156,23 +159,23 @@ def test_what_ifs_survive_language_switches(open_page: Opener) -> None:
     page.locator(".st-key-lang").get_by_text("en", exact=True).click()
     expect(cards(page).nth(1)).to_contain_text("Step 3 looks only at")
     assert cards(page).all_inner_texts() == card_texts
-    assert query(page)["what_ifs"] == ["0.o.3.2*0.t.all.500"]
+    assert query(page)["what_ifs"] == [COLD]
 
 
 @pytest.mark.nightly
 def test_invalid_what_ifs_show_an_error(open_page: Opener, snapshot: SnapshotAssertion) -> None:
-    page = open_page(f"{AT_STEP_3}&what_ifs=0.o.99.2*x&what_if=7")
+    page = open_page(f"{AT_STEP_3}&what_ifs={link(ExcludePosition(1, 98))}&what_if=7")
     settled(page)
     problem = page.locator(".st-key-what_if_problem")
     expect(problem).to_be_visible()
     message = problem.inner_text()
     assert message.splitlines() == snapshot(name="in a link")
     page.wait_for_url(lambda url: "what_if" not in url)
-    dispatch_change(page, kind="typed", step=1, text="北京", held=False)
+    dispatch_change(page, {"kind": "typed", "step": 1, "text": "北京"})
     expect(problem).not_to_have_text(message, use_inner_text=True)
     expect(problem).to_contain_text("北京")
     assert text_of(problem) == snapshot(name="never seen")
-    dispatch_change(page, kind="typed", step=1, text="rue", held=False)
+    dispatch_change(page, {"kind": "typed", "step": 1, "text": "rue"})
     expect_shown(page, 1, 2)
     expect(problem).to_have_count(0)
     expect(page.locator(".player .target")).to_contain_text(re.compile(r"La\s*rue"))
@@ -181,7 +184,7 @@ def test_invalid_what_ifs_show_an_error(open_page: Opener, snapshot: SnapshotAss
 @pytest.mark.nightly
 @on_both
 def test_exported_files_contain_the_what_ifs(open_page: Opener, chromium: Browser, tmp_path: Path) -> None:
-    page = open_page(f"{AT_STEP_3}&what_ifs=0.o.3.2*0.t.all.5000&what_if=2")
+    page = open_page(f"{AT_STEP_3}&what_ifs={link(ONLY_GREEN, HOT)}&what_if=2")
     settled(page)
     expect_shown(page, 2, 3)
     card_texts, hot = cards(page).all_inner_texts(), page.locator(".player .target").inner_text()

@@ -29,7 +29,7 @@ def test_fixed_vector_is_drawn_without_attention_claims(
     numbers = page.locator(".st-key-stages h3 .number").all_text_contents()
     assert numbers == page.locator(".facts li .number").all_text_contents() == ["1", "2", "3"]
     body = page.locator(".stMain").inner_text()
-    for claim in ("Looks at", "the largest weight", "the brighter", "Query meets keys", "Softmax"):
+    for claim in ("Looks at", "the largest weight", "the brighter", "Fit (energy)", "Softmax"):
         assert claim not in body, claim
 
 

@@ -12,7 +12,7 @@ from pyarrow import parquet
 from attnviz import AttnvizError
 from attnviz.commands.main import main
 from attnviz.corpora.corpus_lines import (
-    local_file,
+    local_files,
     source_files,
     table_files,
 )
@@ -55,14 +55,15 @@ def test_addresses_are_expanded_and_copied(store: fsspec.AbstractFileSystem, tmp
     for name in ("memory://corpus/part-*.tsv", "memory://corpus"):
         files = source_files([name])
         assert [file.rpartition("/")[2] for file in files] == ["part-1.tsv", "part-2.tsv"]
-        assert [local_file(file, tmp_path).read_text() for file in files] == [PAIRS, PAIRS]
+        with local_files(files) as copies:
+            assert [copy.read_text() for copy in copies] == [PAIRS, PAIRS]
     assert source_files(parts) == parts
 
 
 @pytest.mark.parametrize("wrong", ["memory://corpus/absent.tsv", "nonsense://x.tsv", "memory://corpus/*.jsonl"])
 def test_wrong_address_is_a_sentence(store: fsspec.AbstractFileSystem, tmp_path: Path, wrong: str) -> None:
-    with pytest.raises(AttnvizError, match=r"nonsense|corpus"):
-        local_file(source_files([wrong])[0], tmp_path)
+    with pytest.raises(AttnvizError, match=r"nonsense|corpus"), local_files(source_files([wrong])):
+        pass
 
 
 def test_tables_of_equal_names_are_refused(tmp_path: Path) -> None:

@@ -14,15 +14,14 @@ from attnviz.analysis import load_weights
 from attnviz.analysis.alignment_error import error_rate
 from attnviz.analysis.findings import finding_sentence, findings_of
 from attnviz.analysis.measures import coverage, entropy, links
-from attnviz.analysis.posterior import KINDS, posterior, posterior_words
+from attnviz.analysis.posterior import posterior_words
 from attnviz.checkpoint import save_model
-from attnviz.corpora import MEASURES, SCHEMA, Line, Settings, forced_decoding
+from attnviz.corpora import MEASURES, SCHEMA, Line, Settings
 from attnviz.corpora.analyser import Analyser
-from attnviz.corpora.forced_decoding import BatchPosterior, force_decode
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.alignment import GoldAlignment
 from attnviz.evaluation.bleu import sentence_bleu, sentence_chrf
-from attnviz.text import EOS, Tokenizer
+from attnviz.text import Tokenizer
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES, ModelFactory
 from tests.strategies import FEW
@@ -69,27 +68,6 @@ def test_rows_match_the_traces_of_their_pairs(translator: Translator, model_fold
     last = table.to_pylist()[-1]
     assert (last["copied_words"], last["unknown_words"]) == (1, 1)
     assert last["copied_share"] == pytest.approx(1 / 3)
-
-
-@pytest.mark.parametrize("readout_state", ["previous", "current"])
-@pytest.mark.parametrize("kind", KINDS)
-def test_batch_posterior_matches_that_of_single_sentences(
-    make_network: ModelFactory, tokenizer: Tokenizer, readout_state: str, kind, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    network = make_network(readout_state=readout_state)
-    translator = Translator(network, tokenizer)
-    weights = {name: tensor.double().numpy() for name, tensor in network.state_dict().items()}
-    sources, targets = ([[*tokenizer.encode(pair[side]), EOS] for pair in PAIRS] for side in (0, 1))
-    forced = force_decode(translator, sources, targets)
-    nearly = BatchPosterior(translator, kind)(forced, sources, targets)
-    monkeypatch.setattr(forced_decoding, "SLIGHT", 1e-300)  # estimates nothing
-    exactly = BatchPosterior(translator, kind)(forced, sources, targets)
-    for (source, target), exact, near in zip(PAIRS, exactly, nearly, strict=True):
-        expected = posterior(translator.translate(source, target=target), weights, kind)
-        # bfloat16, where it is used, has three digits.
-        assert np.abs(exact - expected).max() < 0.01
-        assert np.abs(near - expected).max() < 0.03
-        np.testing.assert_allclose(near.sum(1), 1)
 
 
 @settings(max_examples=FEW)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import gzip
 import os
 import re
 import shutil
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -18,7 +17,11 @@ from pyarrow import parquet
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.commands.main import main
-from attnviz.corpora import Cluster, Progress, Settings, analyse_file, analyse_folder
+from attnviz.corpora import Cluster, Progress, Settings, TableMetadata, analyse_file, analyse_files
+from attnviz.corpora.corpus_lines import (
+    source_files,
+    table_files,
+)
 from attnviz.errors import AttnvizError
 from tests.snapshots import plain
 
@@ -26,9 +29,25 @@ ray = pytest.importorskip("ray", reason="Ray is not installed")
 
 pytestmark = [pytest.mark.nightly, pytest.mark.filterwarnings("ignore::DeprecationWarning:ray")]
 
-analyse_on_cluster = functools.partial(
-    analyse_folder, settings=Settings(beam=1), cluster=Cluster(actors=2), window=4, skip_malformed=True
-)
+
+def analyse_on_cluster(
+    folder: Path,
+    output: Path,
+    model: Path,
+    advance: Callable[[Progress], object] | None = None,
+    cluster: Cluster | None = None,
+) -> dict[Path, TableMetadata]:
+    """Return the metadata of the table of each file in a folder."""
+    tables = {Path(file): table for file, table in table_files(source_files([str(folder)]), output).items()}
+    return analyse_files(
+        tables,
+        model,
+        Settings(beam=1),
+        cluster=cluster or Cluster(actors=2),
+        window=4,
+        skip_malformed=True,
+        advance=advance,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +79,7 @@ def actor_ids(word: str) -> list[int]:
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            titled = (process / "cmdline").read_bytes().startswith(b"ray::MapWorker")
+            titled = (process / "cmdline").read_bytes().startswith(b"ray::_Actor")
             if titled and f"STARTED_BY={word}" in (process / "environ").read_text(errors="replace"):
                 found.append(int(process.name))
     return found
@@ -159,15 +178,13 @@ def test_invalid_folders_and_settings_are_refused(
     with pytest.raises(AttnvizError) as error:
         analyse_on_cluster(folder, tmp_path / "out", model_folder, cluster=Cluster(gpus_per_actor=1.5))
     assert plain(error.value, tmp_path) == snapshot
-    with pytest.raises(AttnvizError) as error:
-        analyse_on_cluster(folder, folder / "README.md", model_folder)
-    assert plain(error.value, tmp_path) == snapshot
     (folder / "few.parquet").write_bytes(b"PAR1")
     with pytest.raises(AttnvizError) as error:
-        analyse_on_cluster(folder, folder, model_folder)
-    assert plain(error.value, tmp_path) == snapshot
-    with pytest.raises(AttnvizError) as error:
         analyse_on_cluster(folder, tmp_path / "out", model_folder)
+    assert plain(error.value, tmp_path) == snapshot
+    (folder / "few.txt.gz").unlink()
+    with pytest.raises(AttnvizError) as error:
+        analyse_on_cluster(folder, folder, model_folder)
     assert plain(error.value, tmp_path) == snapshot
 
 
@@ -176,7 +193,6 @@ def test_invalid_folders_and_settings_are_refused(
     [
         ["--actors", "2"],
         ["--address", "auto"],
-        ["--ray", "--gold", "x"],
         ["--ray", "--workers", "2"],
         ["--ray", "--device", "cpu"],
     ],

@@ -37,8 +37,8 @@ from attnviz.corpora import job
 from attnviz.commands.main import main
 
 if __name__ == "__main__":
-    whole = job.analyse_file
-    corpora.analyse_file = lambda *given, **named: whole(*given, **(named | {"window": 4, "skip_malformed": True}))
+    whole = job.analyse_files
+    corpora.analyse_files = lambda *given, **named: whole(*given, **(named | {"window": 4, "skip_malformed": True}))
     sys.exit(main(sys.argv[1:]))
 """
 
@@ -134,12 +134,14 @@ def test_all_processes_of_a_run_use_the_precision_that_it_chose(
 
 
 def test_parts_of_another_run_are_discarded(pairs_file: Path, model_folder: Path, tmp_path: Path) -> None:
-    output = tmp_path / "out.parquet"
+    output, other = tmp_path / "out.parquet", tmp_path / "other.parquet"
     parts = tmp_path / "out.parquet.parts"
     parts.mkdir()
-    (parts / "run.txt").write_text("of another")
-    (parts / "000000.parquet").write_bytes(b"nonsense")
+    analyse(pairs_file, other, model_folder, Settings(beam=1, threshold=0.5), device="cpu", limit=4)
+    for number in range(3):
+        (parts / f"00000{number}.parquet").write_bytes(other.read_bytes())
     assert analyse(pairs_file, output, model_folder, Settings(beam=1), device="cpu", limit=4).rows == 4
+    assert not parts.exists()
 
 
 def test_files_of_others_among_the_parts_stay(

@@ -19,7 +19,14 @@ from attnviz.network import TransformerConfig
 from attnviz.network.model_config import READOUT_STATES
 from attnviz.text import EOS, Tokenizer
 from attnviz.trace import BeamTree
-from attnviz.trace.interventions import ExcludePosition, ForceWord, Intervention, ReplaceWeights, Temperature
+from attnviz.trace.interventions import (
+    ExcludePosition,
+    ForceWords,
+    Intervention,
+    ReplaceWeights,
+    Temperature,
+    forced_words,
+)
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES, ModelFactory
 from tests.strategies import FEW
@@ -42,7 +49,7 @@ def _interventions(pieces: int, vocabulary: int) -> st.SearchStrategy[list[Inter
             lambda j, i: ReplaceWeights(tuple(float(j == k) for k in range(pieces)), i), st.just(pieces - 1), steps
         ),
     )
-    words = st.builds(lambda piece: [ForceWord(piece, 2)], st.integers(EOS + 1, vocabulary - 1))
+    words = st.builds(lambda piece: [ForceWords((piece,), 2)], st.integers(EOS + 1, vocabulary - 1))
     return st.one_of(st.just([]), words, st.tuples(st.lists(attention, max_size=2), words).map(lambda t: t[0] + t[1]))
 
 
@@ -114,7 +121,7 @@ def _assert_numbers(translator: Translator, tree: BeamTree, at: set[int]) -> Non
     """Assert that the numbers are those of forced decoding, and that no likelier piece was passed by."""
     decoder, ids = translator._decoder, [*translator.tokenizer.encode(tree.source_text), EOS]
     memory = translator._memory([ids])
-    words = {one.step: one.piece_id for one in tree.interventions if isinstance(one, ForceWord)}
+    words = forced_words(tree.interventions)
     for step in at:
         candidates = [(i, node) for i, node in enumerate(tree.nodes) if node.step == step]
         totals = {}

@@ -17,7 +17,7 @@ from attnviz.network.encoder import PreparedEncoder
 from attnviz.network.model_config import READOUT_STATES
 from attnviz.network.rnnsearch import Memory, StepDecoder
 from attnviz.text import EOS, Tokenizer
-from attnviz.trace.interventions import ForceWord, Intervention, Temperature
+from attnviz.trace.interventions import ForceWords, Intervention, Temperature
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES, ModelFactory
 
@@ -49,7 +49,9 @@ def encoded(network: RNNsearch, lengths: list[int], seed: int) -> tuple[StepDeco
     seed=st.integers(0, 2**31),
     ending=st.sampled_from([-3.0, 2.0, 6.0]),
     lengths=st.lists(st.integers(1, 9), min_size=1, max_size=6),
-    interventions=st.sampled_from([(), (ForceWord(9, 2),), (Temperature(0.4), ForceWord(EOS, 3)), (ForceWord(9, 0),)]),
+    interventions=st.sampled_from(
+        [(), (ForceWords((9,), 2),), (Temperature(0.4), ForceWords((EOS,), 3)), (ForceWords((9,), 0),)]
+    ),
 )
 def test_greedy_search_equals_beam_of_one(
     kind: tuple[str, str], seed: int, ending: float, lengths: list[int], interventions: tuple[Intervention, ...]

@@ -13,7 +13,7 @@ import torch
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.analysis.recomputation import recompute
-from attnviz.analysis.verification import RNNsearchVerifier
+from attnviz.analysis.verification import RecurrentVerifier
 from attnviz.decoding import longest_target, search
 from attnviz.errors import AttnvizError
 from attnviz.network.model_config import READOUT_STATES
@@ -22,7 +22,7 @@ from attnviz.text import EOS, Tokenizer
 from attnviz.trace import Trace
 from attnviz.trace.interventions import (
     ExcludePosition,
-    ForceWord,
+    ForceWords,
     Intervention,
     ReplaceEnergies,
     ReplaceWeights,
@@ -65,17 +65,17 @@ def _assert_same(one: Trace, other: Trace, atol: float = 1e-6) -> None:
 
 def _assert_verified(translator: Translator, trace: Trace) -> None:
     """Assert that the trace is what NumPy computes from the weights, at every step and from end to end."""
-    verifier = RNNsearchVerifier(trace, _weights(translator))
+    verifier = RecurrentVerifier(trace, _weights(translator))
     for step in range(len(trace.target_pieces)):
         assert verifier.verify(step).holds, verifier.verify(step).discrepancies
     exact = recompute(_weights(translator), trace.config, trace.source_ids, trace.target_ids, trace.interventions)
     for quantity in RECORDED:
-        expected = getattr(exact, quantity.name, None)
+        expected = exact.get(quantity.name)
         if expected is not None:
             np.testing.assert_allclose(
                 getattr(trace, quantity.name), expected, atol=1e-5, rtol=1e-5, err_msg=quantity.name
             )
-    chosen = exact.probabilities[np.arange(len(trace.target_ids)), list(trace.target_ids)]
+    chosen = exact["probabilities"][np.arange(len(trace.target_ids)), list(trace.target_ids)]
     np.testing.assert_allclose(np.exp(trace.log_probabilities), chosen, atol=1e-5)
 
 
@@ -163,9 +163,9 @@ def test_false_interventions_are_not_verified(kind: Translator) -> None:
         1: [(*done, Temperature(0.5, 1)), (Temperature(0.5), done[1])],
     }
     for step, false in claims.items():
-        assert RNNsearchVerifier(trace, _weights(kind)).verify(step).holds
+        assert RecurrentVerifier(trace, _weights(kind)).verify(step).holds
         for claim in false:
-            verification = RNNsearchVerifier(
+            verification = RecurrentVerifier(
                 dataclasses.replace(trace, interventions=tuple(claim)), _weights(kind)
             ).verify(step)
             assert "alignment" in {wrong.quantity for wrong in verification.discrepancies}, claim
@@ -175,7 +175,7 @@ def test_false_interventions_are_not_verified(kind: Translator) -> None:
 def test_translation_continues_after_forced_word(kind: Translator) -> None:
     before = kind.translate(TEXT)
     step, foil = 2, int(before.top_ids[2][before.top_ids[2] > EOS][-1])
-    trace = kind.translate(TEXT, interventions=[ForceWord(foil, step)])
+    trace = kind.translate(TEXT, interventions=[ForceWords((foil,), step)])
     assert trace.target_ids[:step] == before.target_ids[:step]
     assert trace.target_ids[step] == foil
     assert trace.log_probabilities[step] == pytest.approx(
@@ -186,8 +186,8 @@ def test_translation_continues_after_forced_word(kind: Translator) -> None:
     _assert_verified(kind, trace)
     again = kind.translate(TEXT, interventions=trace.interventions)
     assert again.target_ids == trace.target_ids
-    claimed = dataclasses.replace(trace, interventions=(ForceWord(foil + 1, step),))
-    wrong = RNNsearchVerifier(claimed, _weights(kind)).verify(step).discrepancies
+    claimed = dataclasses.replace(trace, interventions=(ForceWords((foil + 1,), step),))
+    wrong = RecurrentVerifier(claimed, _weights(kind)).verify(step).discrepancies
     assert [(one.quantity, one.shown, one.recomputed) for one in wrong] == [("target_ids", foil, foil + 1)]
 
 
@@ -198,12 +198,12 @@ def test_every_beam_hypothesis_contains_forced_word(kind: Translator) -> None:
     lengths = torch.tensor([ids.shape[1]])
     memory = decoder.memory(kind.network.encoder(ids, lengths), lengths)
     limit = longest_target(ids.shape[1])
-    for word in (ForceWord(40, 4), ForceWord(EOS, 4), ForceWord(40, 0)):
+    for word in (ForceWords((40,), 4), ForceWords((EOS,), 4), ForceWords((40,), 0)):
         finished = search(decoder, memory, [limit], beam=4, interventions=[word])[0]
-        assert len(finished) == 4 or word.piece_id == EOS
-        assert all(one.ids[word.step] == word.piece_id for one in finished)
-        assert all(len(one.ids) == 5 for one in finished) == (word.piece_id == EOS)
-    trace = kind.translate(TEXT, beam=4, interventions=[ForceWord(40, 4), ForceWord(41, 5)])
+        assert len(finished) == 4 or word.pieces[0] == EOS
+        assert all(one.ids[word.step] == word.pieces[0] for one in finished)
+        assert all(len(one.ids) == 5 for one in finished) == (word.pieces[0] == EOS)
+    trace = kind.translate(TEXT, beam=4, interventions=[ForceWords((40,), 4), ForceWords((41,), 5)])
     assert trace.target_ids[4:6] == (40, 41)
     _assert_verified(kind, trace)
 
@@ -211,24 +211,24 @@ def test_every_beam_hypothesis_contains_forced_word(kind: Translator) -> None:
 def test_forced_prefix_keeps_words_before_step(translator: Translator) -> None:
     before = translator.translate(TEXT, beam=4)
     kept = forced_prefix(before.target_ids, 3)
-    trace = translator.translate(TEXT, beam=4, interventions=[*kept, ForceWord(40, 3)])
+    trace = translator.translate(TEXT, beam=4, interventions=[*kept, ForceWords((40,), 3)])
     assert trace.target_ids[:4] == (*before.target_ids[:3], 40)
 
 
 def test_forced_word_replaces_word_of_given_translation(translator: Translator) -> None:
     before = translator.translate(TEXT, target=TARGET)
-    trace = translator.translate(TEXT, target=TARGET, interventions=[ForceWord(40, 2)])
+    trace = translator.translate(TEXT, target=TARGET, interventions=[ForceWords((40,), 2)])
     assert trace.target_ids == (*before.target_ids[:2], 40, *before.target_ids[3:])
     assert trace.translation == translator.tokenizer.decode(trace.target_ids)
     assert trace.search.method == "forced"
-    ended = translator.translate(TEXT, target=TARGET, interventions=[ForceWord(EOS, 2)])
+    ended = translator.translate(TEXT, target=TARGET, interventions=[ForceWords((EOS,), 2)])
     assert ended.target_ids == (*before.target_ids[:2], EOS)
 
 
 def test_interventions_act_alike_without_search_history(
     translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    acting = [Temperature(0.7, 1), ForceWord(40, 3), ExcludePosition(1)]
+    acting = [Temperature(0.7, 1), ForceWords((40,), 3), ExcludePosition(1)]
     wide = translator.translate(TEXT, beam=4, interventions=acting)
     monkeypatch.setattr("attnviz.translator._LONGEST_HISTORY", 1)
     _assert_same(translator.translate(TEXT, beam=4, interventions=acting), wide, atol=1e-5)
@@ -242,7 +242,7 @@ def test_extreme_temperatures(kind: Translator, temperature: float) -> None:
         np.testing.assert_allclose(trace.alignment, 1 / len(trace.source_pieces), atol=0.05)
     else:
         assert (trace.alignment.argmax(axis=1) == trace.energies.argmax(axis=1)).all()
-    verifier = RNNsearchVerifier(trace, _weights(kind))
+    verifier = RecurrentVerifier(trace, _weights(kind))
     assert all(verifier.verify(step).holds for step in range(len(trace.target_pieces)))
 
 
@@ -260,7 +260,7 @@ def test_infinite_temperature_makes_context_the_mean(kind: Translator, how: dict
     _assert_same(after, trace)
     assert Trace.from_json(trace.to_json()).fingerprint == trace.fingerprint
     claimed = dataclasses.replace(trace, interventions=(Temperature(100.0), *trace.interventions[1:]))
-    assert not RNNsearchVerifier(claimed, _weights(kind)).verify(0).holds
+    assert not RecurrentVerifier(claimed, _weights(kind)).verify(0).holds
 
 
 @pytest.mark.parametrize("intervention", [Temperature(1.0), ExcludePosition(0), ReplaceWeights((1.0,))])
@@ -271,7 +271,7 @@ def test_model_without_attention_refuses_attention_changes(
     with pytest.raises(AttnvizError) as error:
         translator.translate(TEXT, interventions=[intervention])
     assert str(error.value) == snapshot
-    assert translator.translate(TEXT, interventions=[ForceWord(40, 1)]).target_ids[1] == 40
+    assert translator.translate(TEXT, interventions=[ForceWords((40,), 1)]).target_ids[1] == 40
 
 
 def _spread(pieces: int) -> tuple[float, ...]:
@@ -291,11 +291,11 @@ def test_interventions_that_do_not_fit_are_refused(
         "excludes all": [ExcludePosition(j, 1) for j in range(pieces)],
         "excludes all of the weight": [ReplaceWeights(first), ExcludePosition(0, 2)],
         "excludes all of the weight of a step": [ReplaceWeights(first, 3), ExcludePosition(0)],
-        "word outside the vocabulary": [ForceWord(len(tokenizer), 1)],
-        "two words at a step": [ForceWord(40, 1), ForceWord(41, 1)],
-        "word after the end": [ForceWord(40, 10**6)],
+        "word outside the vocabulary": [ForceWords((len(tokenizer),), 1)],
+        "two words at a step": [ForceWords((40,), 1), ForceWords((41,), 1)],
+        "word after the end": [ForceWords((40,), 10**6)],
         "temperature after the end": [Temperature(0.5, 10**6)],
-        "after a forced end": [ForceWord(EOS, 1), Temperature(0.5, 2)],
+        "after a forced end": [ForceWords((EOS,), 1), Temperature(0.5, 2)],
     }
     for name, acting in refused.items():
         with pytest.raises(AttnvizError) as error:
@@ -306,5 +306,5 @@ def test_interventions_that_do_not_fit_are_refused(
 def test_end_of_given_translation_cannot_be_replaced(translator: Translator, snapshot: SnapshotAssertion) -> None:
     last = len(translator.translate(TEXT, target=TARGET).target_ids) - 1
     with pytest.raises(AttnvizError) as error:
-        translator.translate(TEXT, target=TARGET, interventions=[ForceWord(40, last)])
+        translator.translate(TEXT, target=TARGET, interventions=[ForceWords((40,), last)])
     assert str(error.value) == snapshot

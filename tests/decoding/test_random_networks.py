@@ -13,7 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from attnviz import Translator
-from attnviz.analysis.verification import RNNsearchVerifier
+from attnviz.analysis.verification import RecurrentVerifier
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
 from attnviz.trace.interventions import Intervention, ReplaceEnergies, ReplaceWeights, Temperature
@@ -89,7 +89,7 @@ def test_all_weight_on_one_piece_makes_it_the_context(
     assume(step < len(trace.target_ids))  # a beam may have ended before
     np.testing.assert_array_equal(trace.alignment[step], only)
     np.testing.assert_allclose(trace.contexts[step], trace.annotations[source], atol=1e-6)
-    verifier = RNNsearchVerifier(trace, {name: tensor.numpy() for name, tensor in network.state_dict().items()})
+    verifier = RecurrentVerifier(trace, {name: tensor.numpy() for name, tensor in network.state_dict().items()})
     for i in range(len(trace.target_ids)):
         verification = verifier.verify(i, with_heatmap_posterior=True)
         assert verification.holds, verification.discrepancies

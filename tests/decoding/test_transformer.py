@@ -16,7 +16,7 @@ from attnviz.checkpoint import save_model
 from attnviz.network import TransformerConfig
 from attnviz.text import EOS, Tokenizer
 from attnviz.trace import TransformerTrace
-from attnviz.trace.interventions import ForceWord, Temperature
+from attnviz.trace.interventions import ForceWords, Temperature
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES
 from tests.strategies import FEW
@@ -71,16 +71,16 @@ def test_batched_translations_equal_single_ones(
     for text, trace in zip(texts, traces, strict=True):
         alone = translator.translate(text, beam=beam)
         assert alone.target_ids == trace.target_ids
-        np.testing.assert_allclose(alone.cross_weights, trace.cross_weights, atol=1e-5)
+        np.testing.assert_allclose(alone.cross_alignment, trace.cross_alignment, atol=1e-5)
 
 
 def test_forced_word_is_written_and_verified(translator: Translator[TransformerTrace]) -> None:
     before = translator.translate(SENTENCES[2])
     other = next(int(piece) for piece in before.top_ids[1] if piece > EOS and piece != before.target_ids[1])
     for beam in (1, 3):
-        trace = translator.translate(SENTENCES[2], beam=beam, interventions=[ForceWord(other, 1)])
+        trace = translator.translate(SENTENCES[2], beam=beam, interventions=[ForceWords((other,), 1)])
         assert trace.target_ids[1] == other
-        assert TransformerTrace.from_json(trace.to_json()).interventions == (ForceWord(other, 1),)
+        assert TransformerTrace.from_json(trace.to_json()).interventions == (ForceWords((other,), 1),)
         weights = {name: tensor.numpy() for name, tensor in translator.network.state_dict().items()}
         assert TransformerVerifier(trace, weights).verify(1).holds
 

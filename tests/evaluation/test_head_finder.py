@@ -110,7 +110,7 @@ def test_a_transformer_of_attnviz_is_ranked_too(tokenizer: Tokenizer) -> None:
     network = random_transformer(TransformerConfig(len(tokenizer), 16, 4, 2, 12), 2)
     trace = Translator(network, tokenizer, "small").translate(SENTENCES[0], target=SENTENCES[1])
     found = find_heads(trace)
-    assert len(found.table) == trace.cross_weights.shape[0] * trace.cross_weights.shape[1]
+    assert len(found.table) == trace.cross_alignment.shape[0] * trace.cross_alignment.shape[1]
 
 
 def test_alignment_heads_go_into_a_config(records: list[Attention], tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from attnviz.analysis.findings import (
 )
 from attnviz.analysis.gold import pharaoh
 from attnviz.analysis.imported_attention import missing_values_reason
-from attnviz.architectures import step_texts
+from attnviz.architectures import narrate
 from attnviz.commands.main import main
 from attnviz.export.saved_files import (
     FigureOptions,
@@ -88,7 +88,7 @@ def test_any_weights_can_be_drawn_and_described(rows: int, columns: int, data: s
     assert nothing_found_text(found)
     for step in range(rows):
         assert step_attention_sentence(found, step)
-        assert step_texts(found).narrate(found, step)[0].sentence
+        assert narrate(found, step)[0].sentence
         assert found.step_figure(step).layout.meta["alt"]
     assert all(0 <= int(j) < columns for link in pharaoh(found.words()).split() for j in link.split("-")[:1])
 

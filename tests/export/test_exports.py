@@ -248,7 +248,7 @@ def test_every_step_figure_can_be_drawn_tabulated_and_printed(trace: Trace) -> N
     subjects = Subject(trace, 1), Subject(none, 1)
     # Weights, or what the step was before it was changed.
     needing_more = {"posterior", "logit-attribution", "contrast", "perturbation-tests", "changed"}
-    of_heads = {"products", "scores", "weights", "values", "stream"}  # a transformer's
+    of_heads = {"stream"}  # a transformer's
     without_weights = set(STEP_FIGURES) - needing_more - of_heads - {"look"}  # that of attention alone
     assert set(step_figures(subjects[0])) == without_weights
     assert not {"attention", "energy", "softmax", "energy-decomposition"} & set(step_figures(subjects[1]))

@@ -16,7 +16,6 @@ from attnviz import Trace, figures
 from attnviz.analysis.grid import grid
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.palette import DARK, LIGHT, Palette, ThemeName, heatmap_scale, palette
-from attnviz.trace.trace import check_shapes
 from tests.conftest import REPOSITORY
 from tests.figures import synthetic
 
@@ -195,7 +194,7 @@ def test_the_alternative_text_names_the_strongest_link() -> None:
 @pytest.mark.parametrize("attention", ATTENTION_KINDS)
 def test_a_synthetic_trace_of_every_kind_fits_the_table(attention: str) -> None:
     trace = synthetic.trace(attention=attention)
-    check_shapes(trace)
+    trace.check_shapes()
     figures.translation_figure(trace)
 
 

@@ -8,27 +8,32 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from attnviz.analysis.heads import head_trace, word_weights_of_heads
+from attnviz.analysis.measures import word_weights_of_heads
 from attnviz.analysis.numbers import percent
 from attnviz.figures.figure_input import Subject
+from attnviz.figures.registry import STEP_FIGURES
+from attnviz.figures.template import FigureTemplate
 from attnviz.network import TransformerConfig
 from attnviz.palette import ThemeName
 from attnviz.text import Tokenizer
 from attnviz.trace import TransformerTrace
 from attnviz.translator import Translator
-from attnviz.ui.step.idea_panels import (
-    HEAD_IDEA_FIGURES,
-    IDEA_FIGURES,
-)
 from tests.conftest import SENTENCES
 from tests.figures import synthetic
 from tests.transformers import random_transformer
 
 
+def simple(name: str) -> FigureTemplate:
+    """Return the figure of this name as the level *Idea* draws it."""
+    picture = STEP_FIGURES[name].picture_at(simple=True)
+    assert picture is not STEP_FIGURES[name].picture
+    return picture
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("name", list(IDEA_FIGURES))
+@pytest.mark.parametrize("name", ["energy", "softmax", "context", "state"])
 def test_each_figure_is_valid_and_has_alt_text(name: str, theme: ThemeName) -> None:
-    figure = IDEA_FIGURES[name].draw(Subject(synthetic.trace(), 1), theme=theme)
+    figure = simple(name).draw(Subject(synthetic.trace(), 1), theme=theme)
     go.Figure(json.loads(figure.to_json()))  # checks every property
     assert "2" in figure.layout.meta["alt"]
     assert figure.layout.meta["narrowest"] <= 260
@@ -36,7 +41,7 @@ def test_each_figure_is_valid_and_has_alt_text(name: str, theme: ThemeName) -> N
 
 def test_energy_bars_show_no_numbers() -> None:
     trace = synthetic.trace()
-    figure = IDEA_FIGURES["energy"].draw(Subject(trace, 1))
+    figure = simple("energy").draw(Subject(trace, 1))
     (bars,) = figure.data
     np.testing.assert_array_equal(bars.x, trace.energies[1])
     assert not figure.layout.xaxis.showticklabels
@@ -45,7 +50,7 @@ def test_energy_bars_show_no_numbers() -> None:
 
 def test_softmax_bars_are_the_weights_and_can_be_dragged() -> None:
     trace = synthetic.trace()
-    figure = IDEA_FIGURES["softmax"].draw(Subject(trace, 1))
+    figure = simple("softmax").draw(Subject(trace, 1))
     bars, labels = figure.data
     np.testing.assert_array_equal(bars.x, trace.alignment[1])
     for share, text in zip(trace.alignment[1].tolist(), labels.text, strict=True):
@@ -59,7 +64,7 @@ def test_mixtures_of_three_steps_are_their_weights() -> None:
     trace = synthetic.trace()
     last = len(trace.target_pieces) - 1
     for step in (0, 1, last):
-        figure = IDEA_FIGURES["mixtures"].draw(Subject(trace, step))
+        figure = simple("context").draw(Subject(trace, step))
         shares = np.array([bars.x for bars in figure.data])
         for row, other in enumerate((step - 1, step, step + 1)):
             if 0 <= other <= last:
@@ -74,9 +79,19 @@ def test_mixtures_of_three_steps_are_their_weights() -> None:
 
 def test_state_bars_show_the_mean_of_the_update_gate() -> None:
     trace = synthetic.trace()
-    kept, new = IDEA_FIGURES["state"].draw(Subject(trace, 2)).data
+    kept, new = simple("state").draw(Subject(trace, 2)).data
     assert kept.x[0] == pytest.approx(float(trace.update_gates[2].mean()))
     assert kept.x[0] + new.x[0] == pytest.approx(1)
+
+
+@pytest.mark.parametrize("name", ["candidates", "units", "maxout"])
+def test_other_figures_are_the_same_at_every_level(name: str) -> None:
+    assert STEP_FIGURES[name].picture_at(simple=True) is STEP_FIGURES[name].picture
+
+
+def test_one_vector_for_all_words_is_drawn_as_strips() -> None:
+    subject = Subject(synthetic.trace(attention="none"), 1)
+    assert simple("context").draw(subject) == STEP_FIGURES["context"].draw(subject)
 
 
 @pytest.fixture(scope="module")
@@ -86,18 +101,18 @@ def heads(tokenizer: Tokenizer) -> TransformerTrace:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("name", list(HEAD_IDEA_FIGURES))
+@pytest.mark.parametrize("name", ["energy", "softmax", "context", "stream"])
 def test_each_transformer_figure_is_valid_and_has_alt_text(
     name: str, theme: ThemeName, heads: TransformerTrace
 ) -> None:
-    figure = HEAD_IDEA_FIGURES[name].draw(Subject(heads, 1), theme=theme)
+    figure = simple(name).draw(Subject(heads, 1), theme=theme)
     go.Figure(json.loads(figure.to_json()))
     assert "2" in figure.layout.meta["alt"]
 
 
 def test_each_row_is_a_head_and_the_opened_head_is_framed(heads: TransformerTrace) -> None:
-    step, opened = 2, head_trace(heads)
-    figure = HEAD_IDEA_FIGURES["looks"].draw(Subject(heads, step))
+    step, opened = 2, heads.displayed
+    figure = simple("context").draw(Subject(heads, step))
     (image,) = figure.data
     np.testing.assert_allclose(np.square(image.z), word_weights_of_heads(heads, step).reshape(8, -1), atol=1e-6)
     frame = figure.layout.shapes[-1]
@@ -105,7 +120,7 @@ def test_each_row_is_a_head_and_the_opened_head_is_framed(heads: TransformerTrac
 
 
 def test_stream_bars_are_the_norms_of_the_added_vectors(heads: TransformerTrace) -> None:
-    (bars,) = HEAD_IDEA_FIGURES["stream"].draw(Subject(heads, 2)).data
+    (bars,) = simple("stream").draw(Subject(heads, 2)).data
     np.testing.assert_allclose(
         bars.x[1:], np.linalg.norm(np.diff(heads.decoder_streams, axis=0)[:, 2], axis=1), atol=1e-5
     )

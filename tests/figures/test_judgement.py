@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz.analysis.judgement import (
-    PairAttention,
     largest_difference,
     matching_positions,
+    pair_attention,
     swap_sentence,
     with_words_swapped,
 )
@@ -50,8 +50,8 @@ def judgement(detector: Detector) -> Judgement:
 
 def test_attention_is_drawn_in_both_directions(judgement: Judgement) -> None:
     for attention, weights in (
-        (PairAttention(judgement), judgement.target_alignment),
-        (PairAttention(judgement, "source"), judgement.source_alignment),
+        (pair_attention(judgement), judgement.target_alignment),
+        (pair_attention(judgement, "source"), judgement.source_alignment),
     ):
         assert attention.alignment is weights
         figure = attend_figure(attention)

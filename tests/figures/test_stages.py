@@ -12,10 +12,7 @@ import pytest
 from attnviz.analysis.labels import quoted_name
 from attnviz.analysis.measures import weight_order
 from attnviz.analysis.numbers import percent
-from attnviz.analysis.stages import (
-    narrate,
-    stage_titles,
-)
+from attnviz.architectures import architecture_of, narrate
 from attnviz.figures.candidates import maxout_table
 from attnviz.figures.context import context_frame
 from attnviz.figures.figure_input import Subject
@@ -155,7 +152,8 @@ def test_narration_has_the_stages_of_the_attention_kind() -> None:
         for step in range(len(trace.target_pieces)):
             narration = narrate(trace, step)
             assert [stage.number for stage in narration] == numbers
-            assert {stage.number: stage.title for stage in narration} == stage_titles(trace)
+            stages = architecture_of(trace).stages(trace)
+            assert [text.title for text in narration] == [stage.title() for stage in stages]
             assert all(stage.sentence.endswith((".", "…")) and stage.outcome for stage in narration)
 
 

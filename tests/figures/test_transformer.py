@@ -12,13 +12,10 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, export, figures
 from attnviz.analysis.gold import pharaoh
-from attnviz.analysis.heads import head_trace
 from attnviz.checkpoint import save_model
 from attnviz.commands.main import main
-from attnviz.figures.head_figure import (
-    head_table,
-    values_table,
-)
+from attnviz.figures.attention_figure import softmax_table
+from attnviz.figures.context import context_table
 from attnviz.figures.heatmap import heatmap_table
 from attnviz.figures.state_figure import stream_rows
 from attnviz.network import TransformerConfig
@@ -39,7 +36,7 @@ def trace(tokenizer: Tokenizer) -> TransformerTrace:
 @pytest.mark.parametrize(("layer", "head"), [(None, None), (-1, None), (0, None), (0, 2), (1, 3)])
 def test_a_heatmap_has_the_weights_of_its_head(trace: TransformerTrace, layer: int | None, head: int | None) -> None:
     drawn = trace.heatmap(layer, head, by="pieces")
-    weights_of_layers = trace.cross_weights if layer is None else trace.cross_weights[[layer]]
+    weights_of_layers = trace.cross_alignment if layer is None else trace.cross_alignment[[layer]]
     expected = weights_of_layers.mean(axis=(0, 1)) if head is None else weights_of_layers[0, head]
     np.testing.assert_allclose(np.array(drawn.data[0].z), expected, atol=1e-6)
     by_words = trace.heatmap(layer, head)
@@ -76,7 +73,7 @@ def test_figure_command_writes_files_and_refuses_other_figures(
     expected = Translator.load(folder, "cpu").translate(SENTENCES[0])
     assert TransformerTrace.load(tmp_path / "x.json").target_ids == expected.target_ids
     for refused in (
-        ["--picture", "energy", "--step", "1"],
+        ["--picture", "state", "--step", "1"],
         ["--picture", "logit-attribution", "--step", "1"],
         ["--face", "after"],
     ):
@@ -114,7 +111,7 @@ def test_files_contain_the_selected_heads(
     assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "x.csv").read_bytes()
 
 
-@pytest.mark.parametrize("name", ["scores", "weights", "values", "stream", "candidates"])
+@pytest.mark.parametrize("name", ["energy", "softmax", "context", "stream", "candidates"])
 def test_step_figures_are_valid_and_have_a_table(trace: TransformerTrace, name: str) -> None:
     for seen in (trace, trace.select_heads(0, 1)):
         for theme in ("light", "dark"):
@@ -127,23 +124,23 @@ def test_step_figures_are_valid_and_have_a_table(trace: TransformerTrace, name: 
 
 
 def test_terms_of_the_step_figures_add_up(trace: TransformerTrace) -> None:
-    opened = head_trace(trace.select_heads(0, 3))
-    names, rows = stream_rows(opened.trace, 2)
+    opened = trace.select_heads(0, 3).displayed
+    names, rows = stream_rows(opened, 2)
     np.testing.assert_allclose(rows[:-1].sum(axis=0), rows[-1], atol=1e-4)
     assert len(names) == len(rows) == 3 * 2 + 2
-    values = values_table(opened.trace, 2).to_numpy()
+    values = context_table(opened, 2).to_numpy()
     np.testing.assert_allclose(values[:, :-1].sum(axis=1), values[:, -1], atol=1e-5)
-    np.testing.assert_allclose(opened.outputs, opened.weights @ opened.values, atol=1e-6)
-    scores = head_table(opened.trace, 2)
-    np.testing.assert_allclose(scores["alpha"], scores["exp(s - max)"] / scores["exp(s - max)"].sum(), atol=1e-6)
+    np.testing.assert_allclose(opened.contexts, opened.alignment @ opened.values, atol=1e-6)
+    table = softmax_table(opened, 2)
+    np.testing.assert_allclose(table["alpha"], table["exp(e - max)"] / table["exp(e - max)"].sum(), atol=1e-6)
 
 
 def test_figures_of_the_other_architecture_are_refused(
     trace: TransformerTrace, translator: Translator, snapshot: SnapshotAssertion
 ) -> None:
     with pytest.raises(AttnvizError) as error:
-        translator.translate(SENTENCES[0]).step_figure(0, "scores")
-    assert str(error.value) == snapshot(name="scores of RNNsearch")
+        translator.translate(SENTENCES[0]).step_figure(0, "stream")
+    assert str(error.value) == snapshot(name="stream of RNNsearch")
     with pytest.raises(AttnvizError) as error:
         trace.step_figure(0, "state")
     assert str(error.value) == snapshot(name="state of a transformer")

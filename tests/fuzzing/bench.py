@@ -18,12 +18,11 @@ from streamlit.runtime.state import QueryParamsProxy
 from attnviz import Translator
 from attnviz.checkpoint import save_model
 from attnviz.corpora import Analyser, Settings, analyse_file
+from attnviz.environment import CORPORA_VARIABLE, RUNS_VARIABLE
 from attnviz.installed_models import MODELS_VARIABLE
 from attnviz.network import DecomposableConfig, ModelConfig, RNNsearch, TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.trace.snapshots import FOLDER
-from attnviz.ui.corpus_tables import CORPORA_VARIABLE
-from attnviz.ui.learns.runs import RUNS_VARIABLE
 from attnviz.ui.page_state.selection import VIEW_PARAMETERS
 from attnviz.ui.pages.lab_page import SECTIONS
 from attnviz.ui.transformer.exhibit import ADDITIVE_MODEL, FIXED_CONTEXT_MODEL, GENERAL_MODEL, TRANSFORMER_MODEL

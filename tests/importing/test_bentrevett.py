@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Translator
-from attnviz.analysis.seq2seq_verification import recompute
+from attnviz.analysis.recomputation import recompute
 from attnviz.commands.main import main
 from attnviz.importing.family import load_checkpoint, write_checkpoint
 from attnviz.importing.program import Checkpoint

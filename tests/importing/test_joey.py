@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Translator
-from attnviz.analysis.seq2seq_verification import recompute
+from attnviz.analysis.recomputation import recompute
 from attnviz.commands.main import main
 from attnviz.importing.checkpoint_folder import read_checkpoint
 from attnviz.importing.family import load_checkpoint, translator_in, write_checkpoint

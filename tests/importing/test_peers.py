@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from attnviz import AttnvizError, Translator
 from attnviz.analysis import load_weights
 from attnviz.analysis.diagram_texts import has_diagram
-from attnviz.architectures import step_texts, verifier_of
+from attnviz.architectures import narrate, verifier_of
 from attnviz.checkpoint import load_model
 from attnviz.commands.main import main
 from attnviz.importing.checkpoint_folder import ENDINGS
@@ -93,9 +93,8 @@ def test_every_number_of_the_pytorch_tutorial_is_verified(tmp_path: Path) -> Non
         for step in range(len(trace.target_pieces)):
             found = verifier_of(trace, weights).verify(step)
             assert found.holds, found.discrepancies
-            texts = step_texts(trace)
-            assert [one.number for one in texts.narrate(trace, step)] == list(texts.stage_titles(trace))
-            assert not [one for one in texts.narrate_idea(trace, step) if "both ends" in one.sentence]
+            assert all(one.sentence for one in narrate(trace, step))
+            assert not [one for one in narrate(trace, step, simple=True) if "both ends" in one.sentence]
     assert not has_diagram(trace)
     altered = dataclasses.replace(trace, annotations=trace.annotations + 0.01)
     wrong = verifier_of(altered, weights).verify(0).discrepancies

@@ -89,7 +89,7 @@ def test_heads_of_a_transformer_answer_for_themselves(transformed: Any) -> None:
         for head in range(1, 5):
             (found,) = asked(transformed, question(SourceWordPrediction(), 1, layer=layer, head=head))
             assert found.answer is not None
-            row = transformed.cross_weights[layer - 1, head - 1, 0]
+            row = transformed.cross_alignment[layer - 1, head - 1, 0]
             assert found.answer.right == (int(row.argmax()),)
 
 
@@ -108,7 +108,7 @@ FAULTS = {
     "source number": (question(NumberPrediction("attention", 1, 99)),),
     "choices": (question(NextWordPrediction(("rouge", "bleue"))),),
     "heads": (question(SourceWordPrediction(), layer=1),),
-    "picture": (question(None, reveal=("scores",)),),
+    "picture": (question(None, reveal=("stream",)),),
     "row on show": (question(None, reveal=(HEATMAP,)), question(SourceWordPrediction())),
     "whole on show": (question(None, None), question(NextWordPrediction())),
     "bars on show": (question(None, 3, reveal=("softmax",)), question(SourceWordPrediction(), reveal=())),

@@ -130,7 +130,7 @@ def test_transformer_lesson_says_what_the_model_does(shipped_model: Path) -> Non
     order, heads, first, other, share, value, stream, old = asked
     trace = order.subject.trace
     assert "code of its position" in answer(order)
-    assert (answer(heads), trace.cross_weights.shape[:2]) == ("12", (3, 4))
+    assert (answer(heads), trace.cross_alignment.shape[:2]) == ("12", (3, 4))
     alone = [
         trace.select_heads(layer, head).words().alignment.max(axis=1).mean() for layer in range(3) for head in range(4)
     ]
@@ -140,7 +140,7 @@ def test_transformer_lesson_says_what_the_model_does(shipped_model: Path) -> Non
     assert answer(other) == "house"
     assert trace.cross_queries.shape[-1] == trace.cross_values.shape[-1] == 64
     query, key = trace.cross_queries[1, 1, share.subject.step], trace.cross_keys[1, 1, 5]
-    assert float(query @ key) / 8 == pytest.approx(float(trace.cross_scores[1, 1, share.subject.step, 5]), abs=1e-3)
+    assert float(query @ key) / 8 == pytest.approx(float(trace.cross_energies[1, 1, share.subject.step, 5]), abs=1e-3)
     assert answer(value).startswith("64 numbers, ")
     assert "added" in answer(stream)
     assert answer(old) == "vieux"

@@ -26,7 +26,7 @@ def test_network_equals_numpy_recomputation(
 ) -> None:
     network = random_detector(config, seed).double()
     weights = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
-    expected = recompute_decomposable(weights, source, target).by_name()
+    expected = recompute_decomposable(weights, source, target)
     found = network(torch.tensor([source]), torch.tensor([target]))
     for name, tensor in found._asdict().items():
         np.testing.assert_allclose(tensor[0], expected[name], atol=1e-9, err_msg=name)
@@ -44,9 +44,9 @@ def test_order_of_pieces_does_not_change_output(
     # In exact arithmetic it is the same number; where each sum is rounded once, at its end, it is the same bits.
     before, after = recompute_decomposable(weights, source, target), recompute_decomposable(weights, *mixed)
     for name in ("source_sum", "target_sum", "hidden", "logits", "probabilities"):
-        assert np.array_equal(getattr(before, name), getattr(after, name)), name
-    assert np.array_equal(before.energies[np.ix_(*orders)], after.energies)
-    assert np.array_equal(before.source_alignment[np.ix_(*orders)], after.source_alignment)
+        assert np.array_equal(before[name], after[name]), name
+    assert np.array_equal(before["energies"][np.ix_(*orders)], after["energies"])
+    assert np.array_equal(before["source_alignment"][np.ix_(*orders)], after["source_alignment"])
     one, other = (network(torch.tensor([s]), torch.tensor([t])).logits for s, t in ((source, target), mixed))
     torch.testing.assert_close(one, other, rtol=1e-12, atol=1e-12)
 

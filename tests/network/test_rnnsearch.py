@@ -31,10 +31,10 @@ def test_forward_pass_equals_numpy_recomputation(
     source, lengths = torch.tensor([SOURCE]), torch.tensor([len(SOURCE)])
     previous = torch.tensor([(BOS, *TARGET[:-1])])
     readouts, alignment = network(source, lengths, previous)
-    np.testing.assert_allclose(network.encoder(source, lengths)[0], expected.annotations, atol=1e-5)
-    np.testing.assert_allclose(alignment[0], expected.alignment, atol=1e-5)
-    np.testing.assert_allclose(readouts[0], expected.readouts, atol=1e-5, rtol=1e-5)
-    np.testing.assert_allclose(network.logits(source, lengths, previous)[0], expected.logits, atol=1e-5, rtol=1e-5)
+    np.testing.assert_allclose(network.encoder(source, lengths)[0], expected["annotations"], atol=1e-5)
+    np.testing.assert_allclose(alignment[0], expected["alignment"], atol=1e-5)
+    np.testing.assert_allclose(readouts[0], expected["readouts"], atol=1e-5, rtol=1e-5)
+    np.testing.assert_allclose(network.logits(source, lengths, previous)[0], expected["logits"], atol=1e-5, rtol=1e-5)
 
 
 @every_kind
@@ -68,8 +68,8 @@ def test_without_attention_every_context_is_the_last_forward_annotation(make_net
     weights = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
     found = recompute(weights, network.config.to_dict(), SOURCE, TARGET)
     n = network.config.hidden_size
-    assert found.contexts.shape == (len(TARGET), n)
-    assert (found.contexts == found.annotations[-1, :n]).all()
+    assert found["contexts"].shape == (len(TARGET), n)
+    assert (found["contexts"] == found["annotations"][-1, :n]).all()
 
 
 @pytest.mark.parametrize("attention", ATTENTION_KINDS)

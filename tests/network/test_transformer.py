@@ -34,15 +34,15 @@ def test_network_equals_numpy_recomputation(
     lengths = torch.tensor([len(source)])
     encoded = network.encode(torch.tensor([source]), lengths)
     decoded = network.decode(encoded.annotations, lengths, previous)
-    np.testing.assert_allclose(encoded.annotations[0], expected.annotations, atol=1e-9)
-    np.testing.assert_allclose(torch.cat(encoded.streams), expected.encoder_streams, atol=1e-9)
-    np.testing.assert_allclose(torch.cat(decoded.streams), expected.decoder_streams, atol=1e-9)
+    np.testing.assert_allclose(encoded.annotations[0], expected["annotations"], atol=1e-9)
+    np.testing.assert_allclose(torch.cat(encoded.streams), expected["encoder_streams"], atol=1e-9)
+    np.testing.assert_allclose(torch.cat(decoded.streams), expected["decoder_streams"], atol=1e-9)
     for kind, layers in (("encoder", encoded.attention), ("decoder", decoded.attention), ("cross", decoded.cross)):
-        for name in ("queries", "keys", "values", "scores", "weights"):
+        for name in ("queries", "keys", "values", "energies", "alignment"):
             found = torch.cat([getattr(layer, name) for layer in layers])
-            np.testing.assert_allclose(found, getattr(expected, f"{kind}_{name}"), atol=1e-9, err_msg=f"{kind} {name}")
+            np.testing.assert_allclose(found, expected[f"{kind}_{name}"], atol=1e-9, err_msg=f"{kind} {name}")
     logits = network.logits(torch.tensor([source]), lengths, previous)[0]
-    np.testing.assert_allclose(logits, expected.logits, atol=1e-9)
+    np.testing.assert_allclose(logits, expected["logits"], atol=1e-9)
 
 
 @settings(max_examples=FEW)

@@ -19,7 +19,7 @@ from attnviz.trace import Trace
 from attnviz.trace.interventions import (
     KINDS,
     ExcludePosition,
-    ForceWord,
+    ForceWords,
     Intervention,
     ReplaceEnergies,
     ReplaceWeights,
@@ -42,13 +42,17 @@ EXAMPLES: list[Intervention] = [
     Temperature(ENDLESS, 1),
     ExcludePosition(3),
     ExcludePosition(0, 2),
-    ForceWord(EOS, 0),
-    ForceWord(77, 5),
+    ForceWords((EOS,), 0),
+    ForceWords((77,), 5),
+    ForceWords((77, 78, EOS), 5, 2, kept=True),
+    ReplaceWeights((0.25, 3), None, "step", "7"),
 ]
 
 BAD: dict[str, Callable[[], Intervention]] = {
     "weights below 0": lambda: ReplaceWeights((-0.5, 1.5)),
-    "weights of another sum": lambda: ReplaceWeights((0.5, 0.4)),
+    "no weight at all": lambda: ReplaceWeights((0.0, 1e-31)),
+    "weights of nobody": lambda: ReplaceWeights((1,), 0, "nobody"),
+    "weights of a step that is none": lambda: ReplaceWeights((1,), 0, "step", "x"),
     "weights that are none": lambda: ReplaceWeights((NAN, 1.0)),
     "infinite weights": lambda: ReplaceWeights((ENDLESS, 0.0)),
     "no weights": lambda: ReplaceWeights(()),
@@ -68,8 +72,10 @@ BAD: dict[str, Callable[[], Intervention]] = {
     "half a position": lambda: ExcludePosition(0.5),  # type: ignore[arg-type]
     "a step below 0": lambda: Temperature(0.5, -1),
     "a step of truth": lambda: Temperature(0.5, True),
-    "a word at no step": lambda: ForceWord(9, None),  # type: ignore[arg-type]
-    "a word that is no text": lambda: ForceWord(1, 0),
+    "a word at no step": lambda: ForceWords((9,), None),  # type: ignore[arg-type]
+    "a word that is no text": lambda: ForceWords((1,), 0),
+    "no words": lambda: ForceWords(()),
+    "words for nothing": lambda: ForceWords((9,), 0, 0),
 }
 
 
@@ -89,13 +95,43 @@ def test_arrays_are_stored_as_tuples_of_numbers() -> None:
     row = np.array([0.1, 0.9], np.float32)
     made = ReplaceWeights(row)  # type: ignore[arg-type]
     assert made.weights == tuple(row.tolist())
+    assert repr(ReplaceWeights((1.0, 3))) == repr(ReplaceWeights((1, 3.0)))
     row[0] = 5
     assert made == ReplaceWeights((np.float32(0.1).item(), np.float32(0.9).item()))
 
 
+def test_only_ratios_of_weights_count(translator: Translator) -> None:
+    count = len(translator.translate(SENTENCES[0]).source_ids)
+    row = np.arange(count)
+    one, other = (
+        translator.translate(SENTENCES[0], interventions=[ReplaceWeights(weights, 1)])
+        for weights in (tuple(row.tolist()), tuple((row / row.sum()).tolist()))
+    )
+    np.testing.assert_allclose(one.alignment[1], row / row.sum(), atol=1e-6)
+    np.testing.assert_allclose(one.alignment[1], other.alignment[1], atol=1e-6)
+
+
+def test_what_each_kind_undoes() -> None:
+    earlier = (
+        ReplaceWeights((1, 2), 0),
+        Temperature(2.0),
+        Temperature(2.0, 0),
+        ExcludePosition(1, 0),
+        ExcludePosition(1),
+    )
+    undone = {
+        ReplaceWeights((3, 1), 0): (True, False, True, True, False),
+        ReplaceEnergies((3, 1)): (True, True, True, True, True),
+        Temperature(5.0): (False, True, False, False, False),
+        ExcludePosition(1, 0): (False, False, False, True, False),
+    }
+    for intervention, expected in undone.items():
+        assert tuple(intervention.undoes(one) for one in earlier) == expected, intervention
+
+
 def test_interventions_of_a_step_keep_their_order() -> None:
     one, two, three = Temperature(0.5, 1), ExcludePosition(0), Temperature(2.0, 2)
-    assert interventions_at((one, ForceWord(9, 1), two, three), 1) == (one, two)
+    assert interventions_at((one, ForceWords((9,), 1), two, three), 1) == (one, two)
     assert interventions_at((three, two), 2) == (three, two)
     assert interventions_at((one, three), 0) == ()
 
@@ -117,18 +153,18 @@ def test_any_record_is_an_intervention_or_refused(record: object) -> None:
 
 @pytest.fixture(scope="module")
 def changed(translator: Translator) -> Trace:
-    return translator.translate(SENTENCES[0], interventions=[Temperature(0.5, 1), ForceWord(40, 2)])
+    return translator.translate(SENTENCES[0], interventions=[Temperature(0.5, 1), ForceWords((40,), 2)])
 
 
 DAMAGE: dict[str, Callable[[dict[str, Any]], object]] = {
     "none at all": lambda r: r.pop("interventions"),
     "a number": lambda r: r.update(interventions=3),
     "another kind": lambda r: r["interventions"][0].update(kind="wish"),
-    "a field too few": lambda r: r["interventions"][0].pop("step"),
+    "a field too few": lambda r: r["interventions"][0].pop("temperature"),
     "a field too many": lambda r: r["interventions"][0].update(position=1),
     "a hot one": lambda r: r["interventions"][0].update(temperature=1e9),
     "beyond the sentence": lambda r: r["interventions"].append({"kind": "exclusion", "position": 999, "step": None}),
-    "beyond the vocabulary": lambda r: r["interventions"][1].update(piece_id=10**6),
+    "beyond the vocabulary": lambda r: r["interventions"][1].update(pieces=[10**6]),
     "without attention": lambda r: r["config"].update(attention="none"),
 }
 

@@ -8,12 +8,11 @@ import pytest
 
 from attnviz.trace import Attention, Judgement
 from attnviz.trace.quantity import Quantity, plain_equation
-from attnviz.trace.seq2seq_trace import QUANTITIES as OF_IMPORTS
 from attnviz.trace.trace import QUANTITIES
 from attnviz.trace.transformer_trace import QUANTITIES as OF_TRANSFORMERS
 
 TABLES = [
-    *(tuple(table.values()) for table in (QUANTITIES, OF_IMPORTS, OF_TRANSFORMERS)),
+    *(tuple(table.values()) for table in (QUANTITIES, OF_TRANSFORMERS)),
     Judgement.arrays,
     Attention.arrays,
 ]

@@ -18,13 +18,11 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Trace
-from attnviz.analysis.transformer_verification import TransformerRecomputation
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import TransformerTrace
-from attnviz.trace.quantity import check_shapes
 from attnviz.trace.storage import element_type
-from attnviz.trace.transformer_trace import ATTENTIONS, QUANTITIES, RECORDED
+from attnviz.trace.transformer_trace import ATTENTIONS, RECORDED
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES
 from tests.records import (
@@ -49,41 +47,40 @@ def test_quantities_list_every_array(trace: TransformerTrace) -> None:
     fields = [field.name for field in dataclasses.fields(TransformerTrace)]
     arrays = [name for name in fields if element_type(hints[name]) is not None]
     assert sorted(quantity.name for quantity in RECORDED) == sorted(arrays)
-    assert {field.name for field in dataclasses.fields(TransformerRecomputation)} <= set(QUANTITIES)
-    check_shapes(trace)
+    trace.check_shapes()
 
 
 @pytest.mark.parametrize("quantity", RECORDED, ids=lambda quantity: quantity.name)
 def test_wrong_array_shape_is_named(trace: TransformerTrace, quantity: Any) -> None:
     array = getattr(trace, quantity.name)
     with pytest.raises(ValueError, match="has the shape"):
-        check_shapes(dataclasses.replace(trace, **{quantity.name: np.concatenate([array, array[:1]])}))
+        dataclasses.replace(trace, **{quantity.name: np.concatenate([array, array[:1]])}).check_shapes()
 
 
 def test_array_shapes_and_ranges(trace: TransformerTrace) -> None:
     rows, columns = len(trace.target_pieces), len(trace.source_pieces)
-    assert trace.cross_weights.shape == (2, 4, rows, columns)
+    assert trace.cross_alignment.shape == (2, 4, rows, columns)
     assert trace.encoder_streams.shape == (5, columns, 16)
     assert trace.decoder_streams.shape == (7, rows, 16)
     for kind in ATTENTIONS:
-        weights, scores = getattr(trace, f"{kind}_weights"), getattr(trace, f"{kind}_scores")
+        weights, energies = getattr(trace, f"{kind}_alignment"), getattr(trace, f"{kind}_energies")
         np.testing.assert_allclose(weights.sum(axis=-1), 1, atol=1e-5)
         queries, keys = getattr(trace, f"{kind}_queries"), getattr(trace, f"{kind}_keys")
         expected = queries @ keys.swapaxes(-1, -2) / 2
-        open_ = np.isfinite(scores)
-        np.testing.assert_allclose(scores[open_], expected[open_], atol=1e-4)
+        open_ = np.isfinite(energies)
+        np.testing.assert_allclose(energies[open_], expected[open_], atol=1e-4)
     later = np.triu(np.ones((rows, rows), dtype=bool), 1)
-    assert (trace.decoder_scores[..., later] == -np.inf).all()
-    assert np.isfinite(trace.decoder_scores[..., ~later]).all()
+    assert (trace.decoder_energies[..., later] == -np.inf).all()
+    assert np.isfinite(trace.decoder_energies[..., ~later]).all()
 
 
 def test_cross_attention_by_layer_and_head(trace: TransformerTrace, snapshot: SnapshotAssertion) -> None:
-    np.testing.assert_allclose(trace.alignment, trace.cross_weights.mean(axis=(0, 1)), atol=1e-6)
-    np.testing.assert_array_equal(trace.cross_attention(-1), trace.cross_weights[-1].mean(axis=0))
-    np.testing.assert_array_equal(trace.cross_attention(0), trace.cross_weights[0].mean(axis=0))
-    np.testing.assert_array_equal(trace.cross_attention(1, 3), trace.cross_weights[1, 3])
+    np.testing.assert_allclose(trace.alignment, trace.cross_alignment.mean(axis=(0, 1)), atol=1e-6)
+    np.testing.assert_array_equal(trace.cross_attention(-1), trace.cross_alignment[-1].mean(axis=0))
+    np.testing.assert_array_equal(trace.cross_attention(0), trace.cross_alignment[0].mean(axis=0))
+    np.testing.assert_array_equal(trace.cross_attention(1, 3), trace.cross_alignment[1, 3])
     np.testing.assert_allclose(trace.cross_attention(0).sum(axis=1), 1, atol=1e-5)
-    np.testing.assert_allclose(trace.cross_attention(None), trace.cross_weights.mean(axis=(0, 1)), atol=1e-6)
+    np.testing.assert_allclose(trace.cross_attention(None), trace.cross_alignment.mean(axis=(0, 1)), atol=1e-6)
     for layer, head in ((2, None), (-2, None), (0, 4), (0, -1), (None, 1)):
         for chosen in (trace.cross_attention, trace.select_heads, trace.heatmap):
             with pytest.raises(AttnvizError) as error:
@@ -96,9 +93,9 @@ def test_cross_attention_by_layer_and_head(trace: TransformerTrace, snapshot: Sn
 
 def test_seen_by_selects_alignment_of_heads(trace: TransformerTrace) -> None:
     seen = trace.select_heads(0, 2)
-    np.testing.assert_array_equal(seen.alignment, trace.cross_weights[0, 2])
-    np.testing.assert_allclose(seen.words().alignment, trace.words().merged(trace.cross_weights[0, 2]), atol=1e-6)
-    assert seen.cross_scores is trace.cross_scores
+    np.testing.assert_array_equal(seen.alignment, trace.cross_alignment[0, 2])
+    np.testing.assert_allclose(seen.words().alignment, trace.words().merged(trace.cross_alignment[0, 2]), atol=1e-6)
+    assert seen.cross_energies is trace.cross_energies
     assert seen.fingerprint != trace.fingerprint
     assert seen is trace.select_heads(0, 2) is trace.select_heads(1, 1).select_heads(0, 2)
     assert trace.select_heads() is trace.select_heads(None) is seen.select_heads() is trace
@@ -177,15 +174,15 @@ def _looking_ahead(record: dict[str, Any]) -> None:
     rows = len(record["target_pieces"])
     weights = np.zeros((2, 4, rows, rows), np.float32)
     weights[..., -1] = 1
-    record["decoder_weights"] = packed(weights)
+    record["decoder_alignment"] = packed(weights)
 
 
 DAMAGE: dict[str, Damage] = {
     "no mark": lambda r: r.pop("format"),
-    "a newer version": lambda r: r.update(version=3),
-    "no weights": lambda r: r.pop("cross_weights"),
+    "a newer version": lambda r: r.update(version=4),
+    "no weights": lambda r: r.pop("cross_alignment"),
     "a piece too few": lambda r: r["source_pieces"].pop(),
-    "weights a number": lambda r: r.update(encoder_weights=3),
+    "weights a number": lambda r: r.update(encoder_alignment=3),
     "another number of heads": lambda r: r["config"].update(heads=2),
     "no heads": lambda r: r["config"].update(heads=0),
     "heads of words": lambda r: r["config"].update(heads="four"),
@@ -193,7 +190,7 @@ DAMAGE: dict[str, Damage] = {
     "no size": lambda r: r["config"].pop("model_size"),
     "streams of one layer": lambda r: r["decoder_streams"].update(shape=[4, 1, 16]),
     "rows that do not sum to 1": lambda r: r.update(
-        cross_weights=packed(np.zeros((2, 4, len(r["target_pieces"]), len(r["source_pieces"])), np.float32))
+        cross_alignment=packed(np.zeros((2, 4, len(r["target_pieces"]), len(r["source_pieces"])), np.float32))
     ),
     "a look ahead": _looking_ahead,
     "numbers that are none": lambda r: r.update(

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
+from attnviz.environment import VISITORS_VARIABLE
 from attnviz.ui import session_payloads
-from attnviz.ui.admission import IDLE_SECONDS, VISITORS_VARIABLE, VisitorLimit, visitor_limit
+from attnviz.ui.admission import IDLE_SECONDS, VisitorLimit, visitor_limit
 from attnviz.ui.queue_notice import current_notice
 
 

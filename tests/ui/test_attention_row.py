@@ -20,7 +20,6 @@ from attnviz.analysis.attention_forms import (
     FormSources,
     form_names,
 )
-from attnviz.analysis.heads import named_head
 from attnviz.checkpoint import save_model
 from attnviz.languages import format_share
 from attnviz.model_folder import load_weights
@@ -124,9 +123,9 @@ def test_numpy_recomputes_scores_and_weights_of_every_form(open_page: Callable[.
     for name, (scores, weights) in expected.items():
         form = payload["forms"][name]
         np.testing.assert_allclose(unpacked(form["weights"], width), weights, atol=2e-6, err_msg=name)
-        assert (form["scores"] is None) == (scores is None)
+        assert (form["energies"] is None) == (scores is None)
         if scores is not None:
-            np.testing.assert_allclose(unpacked(form["scores"], width), scores, atol=1e-5, err_msg=name)
+            np.testing.assert_allclose(unpacked(form["energies"], width), scores, atol=1e-5, err_msg=name)
         assert len(form["sentences"]) == steps
     heads = [unpacked(head, width) for head in payload["forms"]["heads"]["heads"]]
     assert len(heads) == 4
@@ -139,7 +138,9 @@ def test_numbers_in_the_sentences_are_those_of_the_row(open_page: Callable[..., 
     width = len(payload["sources"])
     weights = {name: unpacked(form["weights"], width) for name, form in payload["forms"].items()}
     scores = {
-        name: unpacked(form["scores"], width) for name, form in payload["forms"].items() if form["scores"] is not None
+        name: unpacked(form["energies"], width)
+        for name, form in payload["forms"].items()
+        if form["energies"] is not None
     }
     heads = [unpacked(head, width) for head in payload["forms"]["heads"]["heads"]]
     for step in range(len(payload["targets"])):
@@ -162,7 +163,7 @@ def test_numbers_in_the_sentences_are_those_of_the_row(open_page: Callable[..., 
 
 def test_row_is_saved_in_every_form(folder: Path) -> None:
     traces, step, expected = forced(folder), 1, expected_forms(folder)
-    sources = FormSources(traces[0], traces[1], named_head(traces[2], "cross.1.1"))
+    sources = FormSources(traces[0], traces[1], traces[2].head_named("cross.1.1"))
     pictures = row_pictures(sources, step)
     assert [picture.title for picture in pictures.values()] == list(form_names().values())
     for name, (scores, weights) in expected.items():
@@ -172,7 +173,7 @@ def test_row_is_saved_in_every_form(folder: Path) -> None:
         np.testing.assert_allclose(picture.numbers.iloc[:, -1], weights[step], atol=2e-6)
         assert len(heads) == (4 if name == "heads" else 0)
         if scores is not None:
-            np.testing.assert_allclose(picture.numbers["energy (score) e"], scores[step], atol=1e-5)
+            np.testing.assert_allclose(picture.numbers["energy e"], scores[step], atol=1e-5)
         texts = [note.text for note in picture.figure.layout.annotations]
         assert texts[-len(weights[step]) :] == [format_share(float(w)) for w in weights[step]]
 
@@ -246,11 +247,11 @@ def test_without_the_transformer_the_row_has_two_forms(
 def test_head_of_the_row_is_the_one_that_the_exhibit_opens(open_page: Callable[..., AppTest], folder: Path) -> None:
     app = open_page(exhibit="heads")
     (gallery,) = mounted(app, "gallery")
-    head = named_head(forced(folder)[2], gallery["chosen"])
+    head = forced(folder)[2].head_named(gallery["chosen"])
     assert head is not None
     width = len(head.source_pieces)
     np.testing.assert_array_equal(
-        unpacked(row_of(app)["forms"]["scaled"]["weights"], width), head.weights.astype(np.float64)
+        unpacked(row_of(app)["forms"]["scaled"]["weights"], width), head.alignment.astype(np.float64)
     )
 
 

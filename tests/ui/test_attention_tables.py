@@ -11,9 +11,9 @@ from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.commands.main import main
+from attnviz.environment import CORPORA_VARIABLE
 from attnviz.ui.corpus import jobs
 from attnviz.ui.corpus.corpus_sections import _open_row
-from attnviz.ui.corpus_tables import CORPORA_VARIABLE
 from tests.corpora.test_attention_table import OFF, RIGHT
 from tests.ui.fields import set_field
 from tests.ui.opening import Run, open_alone

@@ -18,7 +18,7 @@ from attnviz.checkpoint import save_model
 from attnviz.installed_models import installed_models
 from attnviz.text import Tokenizer
 from attnviz.trace import WhatIf, WhatIfs
-from attnviz.trace.changes import UniformAttention
+from attnviz.trace.interventions import Temperature
 from attnviz.ui.lab.compared_translation import (
     KINDS,
     Pair,
@@ -35,6 +35,7 @@ from tests.strategies import texts as odd_texts
 from tests.ui.fields import field, fields, set_field
 from tests.ui.opening import Run
 from tests.ui.shown_payloads import address, mounted, panel_texts, payload, texts
+from tests.what_if_links import link
 
 TRACE = synthetic.trace()
 MODELS = ["one", "two"]
@@ -43,7 +44,7 @@ MODELS = ["one", "two"]
 def a_view(number: int = 0, count: int = 0) -> View:
     """Return a view of a translation with `count` what-ifs, of which what-if `number` is shown."""
     traces = tuple(synthetic.trace(seed=k + 1) for k in range(count))
-    what_ifs = WhatIfs(TRACE, tuple(WhatIf(0, UniformAttention(k)) for k in range(count)), traces)
+    what_ifs = WhatIfs(TRACE, tuple(WhatIf(0, Temperature(2.0, k)) for k in range(count)), traces)
     return View(MAIN, what_ifs.trace(number), what_ifs, number)
 
 
@@ -197,7 +198,9 @@ def test_bad_link_values_and_missing_partners_show_a_message(lab: Run, snapshot:
 
 
 def test_what_if_is_compared_step_by_step_with_the_first_translation(two_models: Any, lab: Run) -> None:
-    app = lab(section="comparison", compare="what-if", sentence=SENTENCES[6], what_ifs="0.a.2", what_if="1")
+    app = lab(
+        section="comparison", compare="what-if", sentence=SENTENCES[6], what_ifs=link(Temperature(2.0, 1)), what_if="1"
+    )
     shown = picture(app)
     (player,) = mounted(app, "player")
     meta = orjson.loads(shown["fits"][0]["values"])["layout"]["meta"]

@@ -6,16 +6,15 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import pytest
 
 from attnviz import AttnvizError, Trace, Translator
 from attnviz.analysis.what_if_effects import changed_words
 from attnviz.languages import format_share
-from attnviz.trace.changes import SHARE_TOTAL, TranslatorArguments, shares_of, translator_arguments
 from attnviz.trace.interventions import ReplaceWeights
+from attnviz.trace.what_ifs import TranslatorArguments, translator_arguments
 from attnviz.ui.step.intervention_controls import _consequence_at, consequence_payload
-from attnviz.ui.step.what_if_panel import requested_change
+from attnviz.ui.step.what_if_panel import requested_intervention
 from attnviz.ui.view import MAIN, View
 from tests.conftest import SENTENCES
 
@@ -33,11 +32,8 @@ def view(translator: Translator[Trace]) -> View:
 
 def weights_request(trace: Trace, step: int, piece: int, **more: Any) -> dict[str, Any]:
     """Return the browser's request that gives all the weight of a step to one piece."""
-    return {
-        "kind": "weights",
-        "step": step,
-        "weights": [float(j == piece) for j in range(len(trace.source_ids))],
-    } | more
+    weights = [float(j == piece) for j in range(len(trace.source_ids))]
+    return {"intervention": {"kind": "weights", "weights": weights, "step": step}} | more
 
 
 def test_consequence_is_what_the_change_then_does(view: View, translator: Translator[Trace]) -> None:
@@ -46,12 +42,12 @@ def test_consequence_is_what_the_change_then_does(view: View, translator: Transl
         for piece in (0, len(trace.source_ids) - 1):
             request = weights_request(trace, step, piece)
             payload = consequence_payload(view, request)
-            done = view.translate_again(translator_arguments(trace, requested_change(view, request), held=False))  # type: ignore[misc]
-            row = np.array(shares_of(request["weights"])) / SHARE_TOTAL
+            change = requested_intervention(view, request["intervention"])
+            done = view.translate_again(translator_arguments(trace, change, held=False))  # type: ignore[misc]
             alone = translator.translate(
                 trace.source_text,
                 target=tuple(trace.target_ids),
-                interventions=[ReplaceWeights(tuple(row.tolist()), step)],
+                interventions=[ReplaceWeights(request["intervention"]["weights"], step)],
             )
             after = format_share(float(alone.probabilities[step]))
             assert after in payload["probability"]
@@ -83,15 +79,6 @@ def test_of_two_equal_words_the_changed_one_is_marked(before: str, after: str) -
     assert " ".join({"same": "", "other": "+", "gone": "-"}[word.kind] + word.text for word in changed) == after
 
 
-def test_a_frozen_vector_changes_the_pieces_before_the_step(view: View) -> None:
-    """The probability is that after the pieces of the translation on display, whatever the change would write first."""
-    step = len(view.trace.target_ids) - 1
-    payload = consequence_payload(view, {"kind": "frozen", "step": step})
-    change = requested_change(view, {"kind": "frozen", "step": step})
-    held = view.translate_again(translator_arguments(view.trace, change, held=True))  # type: ignore[misc]
-    assert format_share(float(held.probabilities[step])) in payload["probability"]
-
-
 def test_a_held_translation_changes_its_probability_only(view: View) -> None:
     request = weights_request(view.trace, 2, 0, held=True)
     assert consequence_payload(view, request)["words"] == []
@@ -103,10 +90,10 @@ def test_a_held_translation_changes_its_probability_only(view: View) -> None:
         None,
         [],
         {"kind": "undo"},
-        {"kind": "weights", "step": 99, "weights": [1.0]},
-        {"kind": "weights", "step": 0, "weights": ["a"]},
-        {"kind": "weights", "step": "0", "weights": [1.0]},
-        {"kind": "temperature", "step": None, "temperature": 2},
+        {"intervention": {"kind": "weights", "step": 99, "weights": [1.0]}},
+        {"intervention": {"kind": "weights", "step": 0, "weights": ["a"]}},
+        {"intervention": {"kind": "weights", "step": "0", "weights": [1.0]}},
+        {"intervention": {"kind": "temperature", "temperature": 2}},
     ],
 )
 def test_a_request_that_is_no_change_of_a_step_is_refused(view: View, request_: Any) -> None:
@@ -123,8 +110,9 @@ def test_a_request_that_is_no_json_is_refused(view: View, parameters: Mapping[st
 
 
 def test_weights_of_another_sentence_are_refused(view: View) -> None:
+    weights = [1.0] * (len(view.trace.source_ids) + 1)
     with pytest.raises(AttnvizError):
-        consequence_payload(view, {"kind": "weights", "step": 0, "weights": [1.0] * (len(view.trace.source_ids) + 1)})
+        consequence_payload(view, {"intervention": {"kind": "weights", "step": 0, "weights": weights}})
 
 
 def test_the_sentence_has_no_end_mark(view: View) -> None:

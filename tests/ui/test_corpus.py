@@ -22,6 +22,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import AttnvizError
 from attnviz.analysis.gold import linkable_words, parse_sure_and_possible
 from attnviz.corpora import MEASURES, Settings, analyse_file
+from attnviz.environment import CORPORA_VARIABLE
 from attnviz.figures.corpus_figure import (
     histogram_figure,
     scatter_figure,
@@ -47,7 +48,7 @@ from attnviz.ui.corpus.table import (
     matching_rows,
     pair_of,
 )
-from attnviz.ui.corpus_tables import CORPORA_VARIABLE, SAMPLE, SAMPLE_LINKS
+from attnviz.ui.corpus_tables import SAMPLE, SAMPLE_LINKS
 from attnviz.ui.page_state.gold_state import (
     gold_of,
     open_gold,

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attnviz.trace.interventions import ExcludePosition
 from attnviz.ui.page_state import detail_level
 from attnviz.ui.page_state.detail_level import (
     DETAIL_LEVEL,
@@ -21,6 +22,7 @@ from attnviz.ui.view import DETAIL_LEVELS, DetailLevel
 from tests.ui.fields import set_field
 from tests.ui.opening import Run
 from tests.ui.shown_payloads import address, mounted, shown_equations
+from tests.what_if_links import link
 
 
 @pytest.fixture(autouse=True)
@@ -117,7 +119,7 @@ def test_each_level_includes_the_components_of_the_previous_one(page: Run) -> No
 
 
 def test_changing_the_level_keeps_the_other_parameters(page: Run) -> None:
-    app = page(step="3", source="2", what_ifs="0.o.2.1", what_if="1", by="pieces")
+    app = page(step="3", source="2", what_ifs=link(ExcludePosition(0, 1)), what_if="1", by="pieces")
     before = address(app)
     set_field(app, "depth", "everything")
     assert address(app) == before | {"depth": "everything"}

@@ -52,7 +52,9 @@ def test_browser_fills_the_same_figure_as_python_for_each_cell(
     cells = [(0, 0), (1, 2), (len(trace.target_pieces) - 1, len(trace.source_pieces) - 1)]
     expected_figures = []
     set_language(spoken)
-    filled = figures_from_deno(energy_decomposition_payload(trace, score, theme), cells, tmp_path)
+    filled = figures_from_deno(
+        energy_decomposition_payload(trace, {"decoder.attention.score": score}, theme), cells, tmp_path
+    )
     for cell in cells:
         decomposition = energy_decomposition(trace, {"decoder.attention.score": score}, *cell)
         expected_figures += [

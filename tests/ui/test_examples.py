@@ -15,7 +15,7 @@ from attnviz.evaluation.example_sentences import (
     FIGURE_3,
     TABLE_3,
 )
-from attnviz.trace.changes import AttendOnly, translator_arguments
+from attnviz.trace.what_ifs import translator_arguments
 from attnviz.ui.components.view_state import view_payload
 from attnviz.ui.examples import (
     DEFAULT_SENTENCE,
@@ -27,6 +27,7 @@ from attnviz.ui.examples import (
 from attnviz.ui.page_state.linked import set_page_address
 from attnviz.ui.page_state.selection import linked_selection
 from attnviz.ui.view import MAIN, View
+from tests.what_if_links import only
 
 Translate = Callable[..., Trace]
 
@@ -68,7 +69,7 @@ def test_intervention_suggested_by_the_question_changes_the_word_order(translate
     trace = translate(sentence, beam=beam)
     assert first_step(trace) == 4
     (piece,) = trace.words().source_groups[trace.words().source.index("honest")]
-    change = translator_arguments(trace, AttendOnly(4, piece), held=False)
+    change = translator_arguments(trace, only(len(trace.source_ids), 4, piece), held=False)
     assert translate(sentence, beam=beam, interventions=change.interventions).translation == "C'est un honnête homme."
 
 

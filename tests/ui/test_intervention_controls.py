@@ -114,16 +114,14 @@ def test_controls_start_at_the_existing_interventions() -> None:
 
 def test_borrowed_weights_equal_those_of_their_source(models_folder: Path) -> None:
     trace = translate(str(models_folder / "en-fr"), "cpu", SENTENCE, 1, None)
-    np.testing.assert_allclose(borrowed_row(trace, 0, {"from": "step", "of": 2}), trace.alignment[2], atol=1e-6)
+    np.testing.assert_allclose(borrowed_row(trace, 0, "step", "2"), trace.alignment[2], atol=1e-6)
     after = posterior(trace, load_weights(models_folder / "en-fr"))
-    np.testing.assert_allclose(borrowed_row(trace, 1, {"from": "posterior"}), after[1], atol=1e-9)
+    np.testing.assert_allclose(borrowed_row(trace, 1, "posterior", ""), after[1], atol=1e-9)
     assert lenders(trace) == ["dotted"]
     other = Translator.load(models_folder / "dotted", device="cpu").translate(SENTENCE, target=trace.translation)
     if other.target_ids == trace.target_ids:  # with the same pieces, the rows correspond
-        np.testing.assert_allclose(
-            borrowed_row(trace, 1, {"from": "model", "of": "dotted"}), other.alignment[1], atol=1e-5
-        )
-    row = borrowed_row(trace, 0, {"from": "links", "of": "1-0"})
+        np.testing.assert_allclose(borrowed_row(trace, 1, "model", "dotted"), other.alignment[1], atol=1e-5)
+    row = borrowed_row(trace, 0, "links", "1-0")
     assert row[list(trace.words().source_groups[1])].sum() == pytest.approx(1)
 
 
@@ -137,7 +135,7 @@ def test_borrowed_weights_bring_the_context_vector_along(en_fr: Path) -> None:
     """The annotations do not change, so borrowed weights determine the context vector."""
     translator = Translator.load(en_fr, device="cpu")
     trace = translator.translate(SENTENCE)
-    row = borrowed_row(trace, 0, {"from": "step", "of": 2})
+    row = borrowed_row(trace, 0, "step", "2")
     changed = translator.translate(SENTENCE, interventions=[ReplaceWeights(tuple(row.tolist()), 0)])
     np.testing.assert_allclose(changed.contexts[0], trace.contexts[2], atol=1e-6)
     assert not np.allclose(changed.states[0], trace.states[2], atol=1e-3)
@@ -147,20 +145,20 @@ def test_invalid_source_of_weights_raises_a_readable_error(en_fr: Path, snapshot
     trace = translate(str(en_fr), "cpu", SENTENCE, 1, None)
     messages = {}
     for source, of in (
-        ("step", 999),
-        ("step", "1"),
+        ("step", "999"),
+        ("step", "²"),
         ("links", "gold"),
         ("links", "0-99"),
         ("model", "fixed"),
         ("model", "../en-fr"),
-        ("nowhere", None),
+        ("nowhere", ""),
     ):
         with pytest.raises(AttnvizError) as error:
-            borrowed_row(trace, 0, {"from": source, "of": of})
+            borrowed_row(trace, 0, source, of)
         messages[f"{source} {of!r}"] = str(error.value)
     assert messages == snapshot
 
 
 def test_posterior_cannot_be_borrowed_without_the_model(models_folder: Path) -> None:
     with pytest.raises(AttnvizError, match="Posterior attention"):
-        borrowed_row(synthetic.trace(), 0, {"from": "posterior"})
+        borrowed_row(synthetic.trace(), 0, "posterior", "")

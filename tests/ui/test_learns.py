@@ -24,8 +24,9 @@ from attnviz.analysis.learning import (
     own_translation_sentence,
 )
 from attnviz.analysis.learning import guidance_definition as told_of_guided
+from attnviz.environment import RUNS_VARIABLE
 from attnviz.trace.snapshots import Snapshots
-from attnviz.ui.learns.runs import RUNS_VARIABLE, identity_of, snapshot_folders, watched_run_folders
+from attnviz.ui.learns.runs import identity_of, snapshot_folders, watched_run_folders
 from tests.benchmarks.saved_models import main, measurement_table
 from tests.conftest import REPOSITORY
 from tests.small_run import LINKS, MOMENTS, kept_run

@@ -19,9 +19,10 @@ from attnviz.checkpoint import save_model
 from attnviz.commands.main import main
 from attnviz.corpora import Analyser, Settings, analyse_file
 from attnviz.corpora.vectors import write_vectors
+from attnviz.environment import CORPORA_VARIABLE
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
-from attnviz.ui.corpus_tables import CORPORA_VARIABLE, SAMPLE
+from attnviz.ui.corpus_tables import SAMPLE
 from tests.conftest import SENTENCES
 from tests.importing import pytorch_tutorial_2017
 from tests.snapshots import without_numbers

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import re
 import shutil
@@ -16,11 +15,8 @@ from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace
-from attnviz import architectures as kinds
-from attnviz.analysis.stages import (
-    Stage,
-    narrate,
-)
+from attnviz.analysis.stages import StageText
+from attnviz.architectures import narrate
 from attnviz.checkpoint import save_model
 from attnviz.text import EOS, Tokenizer
 from attnviz.ui.examples import DEFAULT_SENTENCE
@@ -114,14 +110,11 @@ def test_candidates_caption_says_what_a_click_opens(page: Run, snapshot: Snapsho
 def test_step_texts_are_computed_once_per_translation_and_language(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     computed_steps: list[int] = []
 
-    def counted(trace: Trace, step: int) -> tuple[Stage, ...]:
+    def counted(trace: Trace, step: int, *, simple: bool) -> tuple[StageText, ...]:
         computed_steps.append(step)
-        return narrate(trace, step)
+        return narrate(trace, step, simple=simple)
 
-    monkeypatch.setattr(
-        "attnviz.ui.step.stage_panels.step_texts",
-        lambda record: dataclasses.replace(kinds.step_texts(record), narrate=counted),
-    )
+    monkeypatch.setattr("attnviz.ui.step.stage_panels.narrate", counted)
     app = page()
     set_field(app, "sentence", "The whole budget was signed in the snow.")
     assert set(computed_steps) >= set(range(steps_of(app)))
@@ -183,7 +176,7 @@ def test_caption_says_whether_rows_add_up_with_the_end_mark(page: Run, snapshot:
 
 def test_every_chart_has_a_table(page: Run) -> None:
     app = page()
-    assert len(tables_of(app)) == 9 + 3  # three belong to boxes of their own
+    assert len(tables_of(app)) == 10 + 3  # three belong to boxes of their own
     assert tables_of(app, step="2")[-1]["name"] != tables_of(app)[-1]["name"]
 
 

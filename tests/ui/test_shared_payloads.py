@@ -72,7 +72,7 @@ def test_payload_has_the_steps_that_its_address_requests(trace: Trace) -> None:
 def test_payloads_of_another_architecture_are_unavailable(trace: Trace, tokenizer: Tokenizer) -> None:
     network = random_transformer(TransformerConfig(len(tokenizer), 12, 3, 2, 5), 1)
     other = register_trace(Translator(network, tokenizer).translate(SENTENCES[0]))
-    for shown, there, missing in ((trace, "posterior", HEADS), (other, "values", RECURRENT)):
+    for shown, there, missing in ((trace, "posterior", HEADS), (other, "stream", RECURRENT)):
         assert fetched(address(shown, there, "light", every=True))
         for name in missing:
             with pytest.raises(UnknownPayloadError):

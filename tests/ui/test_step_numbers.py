@@ -142,9 +142,9 @@ def test_a_wrong_number_turns_the_badge_red_and_names_it(
 
     def altered(*request: Any) -> Trace:
         trace = true(*request)
-        states = trace.states.copy()
-        states[1, 3] += 0.01
-        return dataclasses.replace(trace, states=states)
+        states = trace.layer_states.copy()
+        states[1, 0, 3] += 0.01
+        return dataclasses.replace(trace, layer_states=states)
 
     monkeypatch.setattr("attnviz.ui.toolbar.shown_translation.translate", altered)
     app = page()
@@ -165,7 +165,7 @@ def test_weights_of_another_kind_fail_verification_and_defects_raise(
     def broken(*arguments: object) -> None:
         raise ValueError("a defect of the program")
 
-    monkeypatch.setattr("attnviz.analysis.verification.decode_with_alignment", broken)
+    monkeypatch.setattr("attnviz.analysis.recomputation.RecurrentEquations.logits", broken)
     monkeypatch.setattr(
         "attnviz.ui.shared_payloads._PAYLOADS", LRUCache(1, size=len)
     )  # empty: other tests have filled it
@@ -326,7 +326,7 @@ def test_contrast_logit_equals_the_log_ratio_of_the_probabilities(model_folder: 
 
 def test_energy_decomposition_payload_has_the_exact_operands() -> None:
     trace = make_trace()
-    record = energy_decomposition_payload(trace, trace.score_vector, "light")
+    record = energy_decomposition_payload(trace, None, "light")
     json.dumps(record)
     import base64
 

@@ -10,11 +10,13 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace, Translator
-from attnviz.trace.changes import TakeHypothesis, translator_arguments
+from attnviz.text import EOS
+from attnviz.trace.interventions import ForceWords
+from attnviz.trace.what_ifs import translator_arguments
 from attnviz.ui.examples import EXAMPLES
 from attnviz.ui.step import suspected_errors_panel as suspected_errors_module
 from attnviz.ui.step.suspected_errors_panel import suspected_error_payloads
-from attnviz.ui.step.what_if_panel import requested_change
+from attnviz.ui.step.what_if_panel import requested_intervention
 from attnviz.ui.view import MAIN, View
 
 UNSURE = "The squirrel nibbled on a walnut."
@@ -65,9 +67,10 @@ def test_every_button_requests_something_possible(make_view: Callable[..., View]
     for suspect in suspects:
         for line in suspect["lines"]:
             if "whatIf" in line:
-                change = requested_change(view, line["whatIf"])
-                changed = view.translate_again(translator_arguments(view.trace, change, held=False))  # type: ignore[misc]
-                if isinstance(change, TakeHypothesis):
+                asked = line["whatIf"]
+                change = requested_intervention(view, asked["intervention"])
+                changed = view.translate_again(translator_arguments(view.trace, change, held=asked["held"]))  # type: ignore[misc]
+                if isinstance(change, ForceWords) and change.pieces[-1] == EOS:
                     assert changed.translation in {one.translation for one in view.trace.hypotheses[1:]}
             elif "choice" in line:
                 assert 0 <= line["choice"]["step"] < view.steps

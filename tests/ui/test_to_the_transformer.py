@@ -15,7 +15,6 @@ from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Translator
-from attnviz.analysis.heads import heads_of
 from attnviz.checkpoint import save_model
 from attnviz.detector import Detector
 from attnviz.model_folder import load_weights, weights_digest
@@ -94,9 +93,9 @@ def test_head_of_each_kind_opens_with_all_its_numbers(page: Run, folder: Path, k
     app = page(exhibit="heads", head=f"{kind}.2.3", **{"step-head": "3"})
     assert not app.exception
     trace = trace_of(folder)
-    (opened,) = [one for one in heads_of(trace, kind) if (one.layer, one.head) == (1, 2)]  # type: ignore[arg-type]
+    (opened,) = [one for one in trace.heads_of(kind) if (one.layer, one.head) == (1, 2)]  # type: ignore[arg-type]
     (player,) = mounted(app, "player")
-    assert player["orders"] == np.argsort(-opened.weights, axis=1, kind="stable").tolist()
+    assert player["orders"] == np.argsort(-opened.alignment, axis=1, kind="stable").tolist()
     assert len(player["weights"]) == len(opened.target_pieces)
     assert len(list(all_payloads(app))) >= 9
     scores, weights, stream = [fetched(one["at"]) for one in mounted(app, "chart") if "at" in one]
@@ -105,7 +104,7 @@ def test_head_of_each_kind_opens_with_all_its_numbers(page: Run, folder: Path, k
     assert found["holds"]
     assert len(found["rows"]) == 6  # five quantities of the attention, and the stream
     (score_equation, *_) = [fetched(one["at"]) for one in mounted(app, "equation") if "at" in one]
-    assert score_equation["ofCell"]["score"][2][0].startswith(f"{opened.scores[2, 0]:.2f}"[:4])
+    assert score_equation["ofCell"]["energy"][2][0].startswith(f"{opened.energies[2, 0]:.2f}"[:4])
     assert {"sentence": SENTENCE, "head": f"{kind}.2.3"}.items() <= address(app).items()
 
 

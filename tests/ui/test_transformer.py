@@ -23,9 +23,8 @@ from attnviz.export.saved_files import (
 from attnviz.installed_models import installed_models
 from attnviz.network import DecomposableConfig, TransformerConfig
 from attnviz.text import Tokenizer
-from attnviz.trace import TransformerTrace, WhatIf
-from attnviz.trace.changes import UniformAttention, WriteWords
-from attnviz.trace.what_ifs import encode_what_ifs
+from attnviz.trace import TransformerTrace
+from attnviz.trace.interventions import ForceWords, Temperature
 from attnviz.translator import Translator
 from attnviz.ui.toolbar.downloads import pictures
 from attnviz.ui.view import View
@@ -47,6 +46,7 @@ from tests.ui.shown_payloads import (
     shown_equations,
     texts,
 )
+from tests.what_if_links import link
 
 LAYERS, HEADS = 2, 3
 NAME = "a-transformer"
@@ -144,19 +144,19 @@ def test_heads_can_be_chosen_at_a_linked_step(trace: TransformerTrace, page: Run
 
 def test_stages_show_the_chosen_head(trace: TransformerTrace, page: Run, snapshot: SnapshotAssertion) -> None:
     app, seen = page(**LINK, heads="2.1"), trace.select_heads(1, 0)
-    assert set(payload_addresses(app)) == {"scores", "weights", "stream", "word"}
+    assert set(payload_addresses(app)) == {"energy", "softmax", "stream", "candidates"}
     equations, best = shown_equations(app), int(seen.alignment[0].argmax())
     assert len(equations) == 5
-    assert f"&= {seen.cross_scores[1, 0, 0, best]:.3g}"[:7] in equations[0]
+    assert f"&= {seen.cross_energies[1, 0, 0, best]:.3g}"[:7] in equations[0]
     titles = [stage["title"] for stage in mounted(app, "step_summary")[0]["stages"]]
     assert titles == snapshot
 
 
 def test_mean_of_heads_opens_the_nearest_head(trace: TransformerTrace, page: Run, snapshot: SnapshotAssertion) -> None:
     layer, head = trace.nearest_head
-    distances = np.abs(trace.cross_weights - trace.alignment).sum(axis=(2, 3))
+    distances = np.abs(trace.cross_alignment - trace.alignment).sum(axis=(2, 3))
     assert distances[layer, head] == distances.min()
-    captions = fetched(payload_addresses(page(**LINK))["scores"])["captions"]["0"]
+    captions = fetched(payload_addresses(page(**LINK))["energy"])["captions"]["0"]
     (nearest,) = re.findall(r"\w[^.]*: head \d+ of layer \d+\.", " ".join(captions))
     assert re.findall(r"\d+", nearest) == [str(head + 1), str(layer + 1)]
     assert without_numbers(nearest) == snapshot
@@ -166,18 +166,18 @@ def test_every_number_of_a_step_is_verified(transformer: Path, page: Run) -> Non
     found = badge(page(**LINK, step="2"))
     assert found["holds"]
     rows = {name: mark for name, _, _, mark in found["rows"]}
-    assert rows["scores s, French to English"] == "✓"
+    assert rows["energies e, French to English"] == "✓"
     assert set(rows.values()) == {"✓"}
 
 
 def test_an_altered_number_is_found_in_a_saved_trace(trace: TransformerTrace, page: Run) -> None:
-    scores = trace.cross_scores.copy()
+    scores = trace.cross_energies.copy()
     scores[1, 2, 0, 0] += 0.5
-    wrong = dataclasses.replace(trace, cross_scores=scores)
+    wrong = dataclasses.replace(trace, cross_energies=scores)
     app = open_trace(page(**LINK), wrong.to_json())
     found = badge(app)
     assert not found["holds"]
-    assert "scores s, French to English" in found["summary"]
+    assert "energies e, French to English" in found["summary"]
 
 
 def test_unavailable_sections_are_explained(transformer: Path, page: Run, snapshot: SnapshotAssertion) -> None:
@@ -185,7 +185,7 @@ def test_unavailable_sections_are_explained(transformer: Path, page: Run, snapsh
     panels = {key: panel_texts(app, key) for key in ("inside_energy", "inside_word", "looking_back", "stage_2")}
     assert panels == snapshot
     assert not mounted(app, "intervention_controls")
-    assert not mounted(app, "energy_decomposition")
+    assert len(mounted(app, "energy_decomposition")) == 1  # of the displayed head
 
 
 def test_reopened_trace_shows_the_heads_it_was_saved_with(
@@ -216,13 +216,13 @@ def test_switching_to_a_recurrent_model_and_back_restores_the_page(transformer: 
         set_field(app, "model", NAME)
         assert not app.exception
         np.testing.assert_array_equal(weights_in_heatmap(app), before)
-        assert set(payload_addresses(app)) == {"scores", "weights", "stream", "word"}
+        assert set(payload_addresses(app)) == {"energy", "softmax", "stream", "candidates"}
         assert badge(app)["holds"]
 
 
 def test_another_word_can_be_written_and_is_verified(trace: TransformerTrace, page: Run) -> None:
     piece = next(int(one) for one in trace.top_ids[1] if one > 3 and one != trace.target_ids[1])
-    app = page(**LINK, what_ifs=encode_what_ifs([WhatIf(0, WriteWords(1, (piece,)))]), what_if="1", heads="1.2")
+    app = page(**LINK, what_ifs=link(ForceWords((piece,), 1)), what_if="1", heads="1.2")
     assert not app.exception
     assert mounted(app, "other_word")
     (cards,) = mounted(app, "what_ifs")
@@ -231,7 +231,7 @@ def test_another_word_can_be_written_and_is_verified(trace: TransformerTrace, pa
 
 
 def test_attention_intervention_is_refused(transformer: Path, page: Run, snapshot: SnapshotAssertion) -> None:
-    app = page(**LINK, what_ifs=encode_what_ifs([WhatIf(0, UniformAttention(0))]), what_if="1")
+    app = page(**LINK, what_ifs=link(Temperature(2.0, 0)), what_if="1")
     assert panel_texts(app, "what_if_problem") == snapshot
     assert mounted(app, "what_ifs")[0]["cards"] == []
 
@@ -257,7 +257,10 @@ def test_figures_and_files_can_be_saved(trace: TransformerTrace, transformer: Pa
     shown = list(pictures(View("", seen), {}))
     assert [one.name for one in shown] == [
         "heatmap",
-        *(f"step-1-{name}" for name in ("scores", "weights", "values", "stream", "candidates")),
+        *(
+            f"step-1-{name}"
+            for name in ("energy", "softmax", "context", "stream", "candidates", "energy-decomposition")
+        ),
     ]
     assert "head 2 of layer 2" in shown[0].heading
     for one in shown:

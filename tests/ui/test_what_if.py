@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,9 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace, Translator
 from attnviz.installed_models import installed_models
-from attnviz.trace import WhatIfs
-from attnviz.trace.changes import shares_of, translator_arguments
-from attnviz.trace.what_ifs import MOST
+from attnviz.trace import WhatIf, WhatIfs
+from attnviz.trace.interventions import ExcludePosition, ReplaceWeights, Temperature
+from attnviz.trace.what_ifs import MOST, encode_what_ifs, translator_arguments
 from attnviz.ui.page_state.what_if_state import stored_what_ifs
 from attnviz.ui.resources import translate
 from attnviz.ui.step.what_if_panel import handle_what_if
@@ -25,8 +26,10 @@ from tests.conftest import SENTENCES, ModelFactory
 from tests.ui.fields import set_field
 from tests.ui.opening import Run, open_page
 from tests.ui.shown_payloads import address, badge, mounted, panel_texts, texts
+from tests.what_if_links import link, only
 
 SENTENCE = SENTENCES[0]
+HOT = {"kind": "temperature", "temperature": 2.0, "step": 1}
 
 
 @pytest.fixture
@@ -36,12 +39,22 @@ def page(page: Run) -> Run:
 
 
 def ask(app: AppTest, **asked: Any) -> AppTest:
-    """Send a what-if request for the current view to the page, and run it."""
+    """Send a request about what-ifs for the current view to the page, and run it."""
     current = view(app)
     handle_what_if(app.session_state, current, browser_request(current, asked))
     app.run()
     assert not app.exception
     return app
+
+
+def change(app: AppTest, *, held: bool = False, **intervention: Any) -> AppTest:
+    """Request a what-if with this intervention."""
+    return ask(app, intervention=intervention, held=held)
+
+
+def row(app: AppTest, source: int | None = None) -> list[float]:
+    """Return weights that are all on one source piece, or for None the same for all."""
+    return [float(source in (None, j)) for j in range(len(view(app).trace.source_ids))]
 
 
 def browser_request(view: View, asked: dict[str, Any]) -> dict[str, Any]:
@@ -55,7 +68,7 @@ def view(app: AppTest) -> View:
     first = translate(str(installed_models()["en-fr"]), "auto", SENTENCE, 1, None)
     traces = [first]
     for what_if in stored.what_ifs:
-        how = translator_arguments(traces[what_if.parent], what_if.change, held=what_if.held)
+        how = translator_arguments(traces[what_if.parent], what_if.intervention, held=what_if.held)
         traces.append(translate(str(installed_models()["en-fr"]), "auto", SENTENCE, 1, how.target, how.interventions))
     what_ifs = WhatIfs(first, stored.what_ifs, tuple(traces[1:]))
     return View(MAIN, what_ifs.trace(stored.current), what_ifs, stored.current)
@@ -91,12 +104,13 @@ def test_without_a_what_if_there_are_no_cards(page: Run) -> None:
 def test_change_is_shown_and_added_to_the_address(page: Run) -> None:
     app = page(step="3")
     before = shown(app)
-    ask(app, kind="only", step=2, source=1, held=False)
+    change(app, kind="weights", step=2, weights=row(app, 1), held=False)
     assert shown(app)[0] != before[0]
     assert shown(app)[1] == 1
     assert cards(app)[0] == "First translation"
     assert cards(app)[1].startswith("Step 3 looks only at ")
-    assert (address(app)["what_ifs"], address(app)["what_if"]) == ("0.o.3.2", "1")
+    expected = link(only(len(view(app).trace.source_ids), 2, 1))
+    assert (address(app)["what_ifs"], address(app)["what_if"]) == (expected, "1")
     assert "what-if 1 · " in texts(app)
     assert badge(app)["holds"], "the changed numbers are verified"
     ask(app, kind="what_if", index=0)
@@ -110,13 +124,13 @@ def test_change_is_shown_and_added_to_the_address(page: Run) -> None:
 def test_what_ifs_are_added_to_any_parent_and_removed_with_descendants(page: Run, snapshot: SnapshotAssertion) -> None:
     app = page()
     first = shown(app)[0]
-    ask(app, kind="alike", step=1, held=False)
+    change(app, kind="weights", step=1, weights=row(app), held=False)
     one = shown(app)[0]
     ask(app, kind="what_if", index=0)
-    ask(app, kind="temperature", step=None, temperature=4.0, held=True)
+    change(app, kind="temperature", step=None, temperature=4.0, held=True)
     assert shown(app)[1] == 2
     assert cards(app)[2] == snapshot
-    ask(app, kind="without", step=0, source=0, held=False)
+    change(app, kind="exclusion", step=0, position=0, held=False)
     assert shown(app)[1] == 3
     ask(app, kind="remove", index=2)
     assert (shown(app)[0], shown(app)[1]) == (first, 0), "its descendants are removed with it"
@@ -131,44 +145,45 @@ def test_what_ifs_are_added_to_any_parent_and_removed_with_descendants(page: Run
 def test_change_without_effect_makes_no_card(page: Run) -> None:
     app = page()
     weights = view(app).trace.alignment[1].tolist()
-    ask(app, kind="weights", step=1, weights=weights, held=True)
-    ask(app, kind="temperature", step=None, temperature=1.0, held=False)
-    ask(app, kind="temperature", step=2, temperature=1.0, held=True)
+    change(app, kind="weights", step=1, weights=weights, held=True)
+    change(app, kind="temperature", step=None, temperature=1.0, held=False)
+    change(app, kind="temperature", step=2, temperature=1.0, held=True)
     assert cards(app) == []
 
 
 def test_infinite_temperature_round_trips_through_card_and_address(page: Run, snapshot: SnapshotAssertion) -> None:
     app = page()
-    ask(app, kind="temperature", step=None, temperature="Infinity", held=True)
+    change(app, kind="temperature", step=None, temperature="Infinity", held=True)
     assert cards(app)[1] == snapshot
-    assert address(app)["what_ifs"] == "0.th.all.inf"
+    endless = link(Temperature(math.inf), held=True)
+    assert address(app)["what_ifs"] == endless
     trace = view(app).trace
     np.testing.assert_allclose(trace.alignment, 1 / len(trace.source_ids), rtol=1e-6)
-    linked = page(what_ifs="0.th.all.inf", what_if="1")
+    linked = page(what_ifs=endless, what_if="1")
     assert view(linked).trace.fingerprint == trace.fingerprint
 
 
 def test_dragged_bar_sets_the_released_weights(page: Run) -> None:
     app = page()
-    row = np.linspace(1, 2, len(view(app).trace.source_ids))
-    ask(app, kind="weights", step=1, weights=(row / row.sum()).tolist(), held=False)
-    np.testing.assert_allclose(view(app).trace.alignment[1], row / row.sum(), atol=1 / 4095)
-    ask(app, kind="weights", step=1, weights=(row[::-1] / row.sum()).tolist(), held=False)
+    weights = np.linspace(1, 2, len(view(app).trace.source_ids))
+    change(app, kind="weights", step=1, weights=(weights / weights.sum()).tolist(), held=False)
+    np.testing.assert_allclose(view(app).trace.alignment[1], weights / weights.sum(), atol=1 / 4000)
+    change(app, kind="weights", step=1, weights=(weights[::-1] / weights.sum()).tolist(), held=False)
     assert len(cards(app)) == 2, "dragging further changes the same what-if"
-    np.testing.assert_allclose(view(app).trace.alignment[1], row[::-1] / row.sum(), atol=1 / 4095)
+    np.testing.assert_allclose(view(app).trace.alignment[1], weights[::-1] / weights.sum(), atol=1 / 4000)
 
 
 def test_other_words_and_hypotheses_can_be_forced(page: Run) -> None:
     app = page()
     foil = next(int(piece) for piece in view(app).trace.top_ids[1] if piece > 3 and piece != 130)
-    ask(app, kind="words", step=1, pieces=[foil], held=True)
+    change(app, kind="words", step=1, pieces=[foil], held=True)
     assert view(app).trace.target_ids[1] == foil
     ask(app, kind="what_if", index=0)
-    ask(app, kind="typed", step=0, text="chiens", held=False)
+    change(app, kind="typed", step=0, text="chiens", held=False)
     assert view(app).trace.translation.startswith("chiens")
     assert "“chiens” instead of" in cards(app)[2]
     ask(app, kind="what_if", index=0)
-    ask(app, kind="hypothesis", pieces=[9, 8, 3])
+    change(app, kind="words", pieces=[9, 8, 3], replaced=20, held=True)
     assert view(app).trace.target_ids == (9, 8, 3)
 
 
@@ -178,16 +193,18 @@ def test_other_words_and_hypotheses_can_be_forced(page: Run) -> None:
         {"kind": "typed", "step": 0, "text": "北京"},
         {"kind": "typed", "step": 0, "text": "  "},
         {"kind": "typed", "step": 0, "text": "a" * 99},
-        {"kind": "only", "step": 99, "source": 0},
-        {"kind": "only", "step": 0, "source": 99},
+        {"kind": "exclusion", "step": 99, "position": 0},
+        {"kind": "exclusion", "step": 0, "position": 99},
         {"kind": "weights", "step": 0, "weights": [1.0]},
         {"kind": "weights", "step": 0, "weights": "x"},
         {"kind": "weights", "step": 0},
         {"kind": "temperature", "step": 0, "temperature": 0},
         {"kind": "temperature", "step": 0, "temperature": "hot"},
         {"kind": "words", "step": 0, "pieces": [0]},
-        {"kind": "hypothesis", "pieces": [9]},
-        {"kind": "borrowed", "step": 0, "from": "step", "of": 99},
+        {"kind": "words", "step": 0, "pieces": [9], "replaced": 0},
+        {"kind": "typed", "step": 99, "text": "chiens"},
+        {"kind": "borrowed", "step": 0, "lender": "step", "of": "99"},
+        {"kind": "borrowed", "step": 99, "lender": "step", "of": "0"},
         {"kind": "magic"},
         {},
     ],
@@ -198,11 +215,11 @@ def test_impossible_change_shows_a_message_and_changes_nothing(
 ) -> None:
     app = page()
     before = shown(app)
-    ask(app, **asked)
+    ask(app, intervention=asked, held=False)
     assert panel_texts(app, "what_if_problem") == snapshot
     assert shown(app) == before
     assert cards(app) == []
-    ask(app, kind="alike", step=0)
+    change(app, kind="weights", step=0, weights=row(app))
     assert panel_texts(app, "what_if_problem") == []  # gone with the next what-if
 
 
@@ -211,16 +228,16 @@ def test_number_of_cards_is_limited(page: Run, snapshot: SnapshotAssertion) -> N
     app = page()
     for source in range(MOST + 1):
         ask(app, kind="what_if", index=0)
-        ask(app, kind="only", step=source // 6, source=source % 6, held=True)
+        change(app, kind="exclusion", step=source // 6, position=source % 6, held=True)
     assert len(cards(app)) == MOST + 1
     assert panel_texts(app, "what_if_problem") == snapshot
 
 
 def test_copied_link_reproduces_the_what_if_bit_for_bit(page: Run) -> None:
     app = page(step="2")
-    row = np.arange(len(view(app).trace.source_ids)) + 0.5
-    ask(app, kind="weights", step=1, weights=(row / row.sum()).tolist(), held=False)
-    ask(app, kind="without", step=0, source=2, held=True)
+    weights = np.arange(len(view(app).trace.source_ids)) + 0.5
+    change(app, kind="weights", step=1, weights=(weights / weights.sum()).tolist(), held=False)
+    change(app, kind="exclusion", step=0, position=2, held=True)
     again = page(**address(app))
     assert shown(again) == shown(app)
     assert cards(again) == cards(app)
@@ -228,11 +245,22 @@ def test_copied_link_reproduces_the_what_if_bit_for_bit(page: Run) -> None:
 
 
 def test_bad_link_values_show_a_message(page: Run, snapshot: SnapshotAssertion) -> None:
-    app = page(what_ifs="0.o.1.1*0.o.99.1*2.a.1*?*0.w.1.AA", what_if="3")
+    possible, impossible = WhatIf(0, ExcludePosition(0, 0)), WhatIf(0, ExcludePosition(0, 98))
+    bad = [
+        possible,
+        impossible,
+        WhatIf(2, Temperature(2.0, 0)),
+        WhatIf(7, Temperature(2.0)),
+        WhatIf(0, ReplaceWeights((1,))),
+    ]
+    app = page(what_ifs=encode_what_ifs(bad), what_if="3")
     assert len(cards(app)) == 2
     assert panel_texts(app, "what_if_problem") == snapshot
     assert shown(app)[1] == 0, "the linked what-if was made from one that does not exist"
-    assert address(app)["what_ifs"] == "0.o.1.1"
+    assert address(app)["what_ifs"] == encode_what_ifs([possible])
+    damaged = page(what_ifs="0.o.1.1")
+    assert cards(damaged) == []
+    assert panel_texts(damaged, "what_if_problem") == snapshot(name="damaged")
 
 
 def test_model_without_attention_allows_only_word_changes(
@@ -242,17 +270,17 @@ def test_model_without_attention_allows_only_word_changes(
 
     save_model(en_fr, make_network("none"), tokenizer)
     app = page()
-    ask(app, kind="alike", step=0)
+    change(app, kind="weights", step=0, weights=row(app))
     assert panel_texts(app, "what_if_problem") == snapshot
-    ask(app, kind="words", step=0, pieces=[9])
+    change(app, kind="words", step=0, pieces=[9])
     assert view(app).trace.target_ids[0] == 9
     assert len(cards(app)) == 2
 
 
 def test_file_restores_all_cards_without_a_model(page: Run, models_folder: Path, tmp_path: Path) -> None:
     app = page()
-    ask(app, kind="only", step=1, source=0, held=False)
-    ask(app, kind="alike", step=0, held=True)
+    change(app, kind="weights", step=1, weights=row(app, 0), held=False)
+    change(app, kind="weights", step=0, weights=row(app), held=True)
     saved = view(app).what_ifs
     saved.save(tmp_path / "all.json")
     descriptions = cards(app)
@@ -270,7 +298,7 @@ def test_file_restores_all_cards_without_a_model(page: Run, models_folder: Path,
         assert shown(app) == (saved.trace(number).fingerprint, number)
     assert "what_ifs" not in address(app), "the what-ifs of a file are not in the address"
     file_view = View(MAIN, saved.trace(1), saved, 1)
-    handle_what_if(app.session_state, file_view, browser_request(file_view, {"kind": "alike", "step": 2}))
+    handle_what_if(app.session_state, file_view, browser_request(file_view, {"intervention": HOT, "held": False}))
     app.run()
     assert "is not available" in texts(app)
     assert cards(app) == descriptions
@@ -284,7 +312,7 @@ def test_opened_file_can_be_changed_when_its_model_is_installed(page: Run, tmp_p
     open_saved_file(app, tmp_path / "one.json")
     assert shown(app)[0] == first.fingerprint
     file_view = View(MAIN, first, WhatIfs(first))
-    handle_what_if(app.session_state, file_view, browser_request(file_view, {"kind": "alike", "step": 1, "held": True}))
+    handle_what_if(app.session_state, file_view, browser_request(file_view, {"intervention": HOT, "held": True}))
     app.run()
     assert not app.exception
     assert len(cards(app)) == 2
@@ -293,8 +321,8 @@ def test_opened_file_can_be_changed_when_its_model_is_installed(page: Run, tmp_p
 
 def test_same_interventions_in_python_give_the_same_numbers(page: Run, en_fr: Path) -> None:
     app = page()
-    row = shares_of(np.arange(len(view(app).trace.source_ids)) + 1)
-    ask(app, kind="weights", step=1, weights=[share / 4095 for share in row], held=False)
+    weights = [j + 1 for j in range(len(view(app).trace.source_ids))]
+    change(app, kind="weights", step=1, weights=weights, held=False)
     on_page = view(app).trace
     in_python = Translator.load(en_fr, device="cpu").translate(SENTENCE, interventions=on_page.interventions)
     assert in_python.fingerprint == on_page.fingerprint == shown(app)[0]
@@ -303,7 +331,7 @@ def test_same_interventions_in_python_give_the_same_numbers(page: Run, en_fr: Pa
 @pytest.mark.parametrize("lang", ["fr"])
 def test_cards_follow_the_language_of_the_page(lang: str, page: Run, snapshot: SnapshotAssertion) -> None:
     app = page()
-    ask(app, kind="alike", step=1)
+    change(app, kind="weights", step=1, weights=row(app))
     before, english = shown(app), cards(app)
     set_field(app, "lang", lang)
     assert cards(app)[1] == snapshot

@@ -138,22 +138,21 @@ interface Pointed {
 /** JSON has no number for the infinite temperature, at which all weights are equal. */
 type Temperature = number | "Infinity";
 
+/** What is changed by hand, as `attnviz/trace/interventions.py` reads it. */
+type Intervention =
+  | { kind: "weights"; weights: number[]; step: number }
+  | { kind: "temperature"; temperature: Temperature; step: number | null }
+  | { kind: "exclusion"; position: number; step: number }
+  | { kind: "words"; pieces: number[]; step: number; replaced?: number };
+
+/** An intervention that the server completes: it splits the word into pieces, or looks up the weights. */
+type Unfinished =
+  | { kind: "typed"; text: string; step: number }
+  | { kind: "borrowed"; lender: "step" | "posterior" | "links" | "model"; of: string; step: number };
+
 /** A what-if that a visitor requests for the current translation, or an existing one that he opens or removes. */
 type WhatIf =
-  | { kind: "weights"; step: number; weights: number[]; held: boolean }
-  | { kind: "only" | "without"; step: number; source: number; held: boolean }
-  | { kind: "alike"; step: number; held: boolean }
-  | { kind: "temperature"; step: number | null; temperature: Temperature; held: boolean }
-  | { kind: "words"; step: number; pieces: number[]; held: boolean }
-  | { kind: "typed"; step: number; text: string; held: boolean }
-  | {
-    kind: "borrowed";
-    step: number;
-    from: "step" | "posterior" | "links" | "model";
-    of: number | string;
-    held: boolean;
-  }
-  | { kind: "hypothesis"; pieces: number[] }
+  | { intervention: Intervention | Unfinished; held: boolean }
   | { kind: "undo" }
   | { kind: "what_if" | "remove"; index: number };
 

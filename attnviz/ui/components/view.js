@@ -101,11 +101,11 @@ export const sendChoice = (node, choice) => send(node, "choose", choice);
 export const sendWhatIf = (node, whatIf) => send(node, "try", whatIf);
 
 /**
- * Previews in the view of `node` the weights of the step after a change by hand; null shows its own weights.
+ * Previews in the view of `node` the weights of the step after an intervention; null shows its own weights.
  * @param {Element} node
- * @param {WhatIf | null} whatIf
+ * @param {Intervention | null} intervention
  */
-export const sendPreview = (node, whatIf) => send(node, "preview", whatIf);
+export const sendPreview = (node, intervention) => send(node, "preview", intervention);
 
 /**
  * Sends in the view of `node` which source piece or step a visitor points at, or null. The selection does not change, so

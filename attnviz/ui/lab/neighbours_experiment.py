@@ -29,13 +29,13 @@ from attnviz.analysis.neighbours import (
     nearest,
     nearness_text,
     neighbours_caption,
-    no_vectors_reason,
     principal_map,
     principal_map_sentence,
     query_vector_name,
     vector_kind_names,
     vectors_path,
 )
+from attnviz.architectures import architecture_of
 from attnviz.figures.template import figure_of, to_json
 from attnviz.figures.vector_map import vector_map_table, vector_map_template, vector_map_values
 from attnviz.installed_models import installed_models
@@ -202,8 +202,8 @@ def neighbours_panel(view: View, theme: ThemeName) -> None:
 
 def _unavailable_reason(trace: Any) -> str:
     """Return why there are no neighbours, as a sentence; empty where there are."""
-    if not trace.recurrent or trace.imported:
-        return no_vectors_reason(imported=trace.recurrent)
+    if reason := architecture_of(trace).missing.get("neighbours"):
+        return reason()
     return "" if weights_of(trace) is not None else missing_model_reason(trace)
 
 

@@ -22,7 +22,7 @@ from attnviz.figures.build import figure_json
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.trace import BeamTree
-from attnviz.trace.interventions import ForceWord
+from attnviz.trace.interventions import ForceWords
 from attnviz.ui.components.chart import chart, steady_payload
 from attnviz.ui.components.loader import component
 from attnviz.ui.fields import disclosure, segmented_control
@@ -131,7 +131,7 @@ def _missing_model_reason(trace: Trace) -> str:
 
 def _no_tree_reason(trace: Trace, beam: int) -> str:
     """Return why there is no tree, or "": the search may end before a step whose attention was changed by hand."""
-    if all(intervention.step is None or isinstance(intervention, ForceWord) for intervention in trace.interventions):
+    if all(intervention.step is None or isinstance(intervention, ForceWords) for intervention in trace.interventions):
         return ""
     try:
         beam_tree_of(trace, beam)

@@ -16,6 +16,7 @@ import streamlit as st
 
 from attnviz.analysis.labels import shorten
 from attnviz.analysis.learning import run_name
+from attnviz.environment import RUNS_VARIABLE
 from attnviz.installed_models import model_roots
 from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache, cached_in
@@ -23,9 +24,6 @@ from attnviz.trace.snapshots import FOLDER, Snapshots, load_folder
 from attnviz.training.log import read_curves
 from attnviz.ui.fields import segmented_control, select_box
 from attnviz.ui.link import link
-
-RUNS_VARIABLE = "ATTNVIZ_RUNS"
-"""Environment variable of the folder of runs that the page shows while they are in progress; unset, it shows none."""
 
 FolderVersion = tuple[tuple[str, int, int], ...]
 """Names, modification times (ns) and sizes of the files in a folder."""

@@ -20,6 +20,7 @@ from attnviz.analysis.learning import (
     run_name,
 )
 from attnviz.analysis.why_attention import TextSection
+from attnviz.environment import RUNS_VARIABLE
 from attnviz.export.chapters import chapters_html
 from attnviz.export.images import titled_sheet
 from attnviz.figures.learning_curves import (
@@ -49,7 +50,7 @@ from attnviz.ui.learns.learning_figures import (
     introduction,
     learning_chapters,
 )
-from attnviz.ui.learns.runs import RUNS_VARIABLE, LearningChoices, choose, linked_update, trainings, watches_run
+from attnviz.ui.learns.runs import LearningChoices, choose, linked_update, trainings, watches_run
 from attnviz.ui.page_state.linked import set_page_address
 from attnviz.ui.requests import begin_fragment
 from attnviz.ui.session_payloads import register_content

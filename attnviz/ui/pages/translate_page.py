@@ -23,7 +23,6 @@ from attnviz.analysis.what_if_effects import (
     mean_context_name,
     words_with_changes,
 )
-from attnviz.architectures import step_texts
 from attnviz.figures.attribution_figure import attributions_figure
 from attnviz.figures.build import figure_json
 from attnviz.figures.figure_input import Subject
@@ -31,12 +30,13 @@ from attnviz.figures.registry import STEP_FIGURES
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.trace import Trace, WhatIf
-from attnviz.trace.changes import Change, FreezeContext, SetTemperature
+from attnviz.trace.interventions import ReplaceWeights, Temperature
+from attnviz.trace.what_ifs import whole_weights
 from attnviz.ui.chrome import Page
 from attnviz.ui.components.chart import chart, inline_chart, steady_payload
 from attnviz.ui.components.findings import findings_panel, inline_findings
 from attnviz.ui.components.player import SentencePair
-from attnviz.ui.components.step_summary import step_summary, summary_payload
+from attnviz.ui.components.step_summary import step_summary
 from attnviz.ui.examples import question, step_of_word
 from attnviz.ui.fields import segmented_control
 from attnviz.ui.glossary import glossary_box
@@ -52,16 +52,14 @@ from attnviz.ui.step.compared_attention import compared_attention_panel
 from attnviz.ui.step.diagram_panel import diagram_panel
 from attnviz.ui.step.energy_decomposition_panel import energy_decomposition_panel
 from attnviz.ui.step.heatmap_panel import heatmap_with_columns
-from attnviz.ui.step.idea_panels import (
-    idea_facts,
-    idea_stage,
-)
 from attnviz.ui.step.intervention_controls import slider_labels
 from attnviz.ui.step.logit_attribution_panel import logit_attribution_panel
 from attnviz.ui.step.posterior_section import posterior_section
 from attnviz.ui.step.stage_panels import (
-    narration,
-    stage,
+    draw_stage,
+    facts,
+    stage_figures,
+    stages_of,
 )
 from attnviz.ui.step.step_controls import key_help, step_controls
 from attnviz.ui.step.tables_box import chart_tables
@@ -90,13 +88,10 @@ from attnviz.ui.toolbar.shown_translation import (
 )
 from attnviz.ui.view import DetailLevel, View, shows
 
-CHANGES: dict[str, Change] = {"first": FreezeContext(0), "mean": SetTemperature(math.inf)}
-"""The changes that give all steps one vector, by choice: that of the first step, or the mean of the annotations."""
-
+_EXACT = 10**6
+"""Sum of the weights of the first step for all steps: so many that the first step itself does not change."""
 _NARROWEST = 640
 """Pixels of the attributions side by side, in which their captions fit; a narrower window scrolls them."""
-PICTURES = ("look", "energy", "softmax")
-"""Figures of a step, each drawn if the attention contains its numbers."""
 
 
 def draw_imported_attention(view: View) -> None:
@@ -137,19 +132,14 @@ def _attributions(view: View) -> None:
 
 def _step(view: View) -> None:
     """Draw the current step: its summary, attention, and imported energies."""
-    trace, theme, subject = view.trace, theme_name(), Subject(view.trace, 0)
-    if all_at_once(view):
-        steps = tuple(range(view.steps))
-        facts = summary_payload(trace, narration(trace, steps), step_texts(trace).step_sentence)
-    else:
-        facts = {"at": payload_address(view, "facts", theme)}
-    step_summary(view, step_texts(trace).stage_titles(trace), facts)
-    key_help(view, common_only=not view.shows("numbers"))
-    for name in PICTURES[: None if view.shows("numbers") else 1]:
-        if not STEP_FIGURES[name].missing(subject):
-            if name != "look":  # the stage above has the same title
-                st.html(f'<h2 class="section">{STEP_FIGURES[name].title(subject)}</h2>')
-            chart(view, payload_address(view, name, theme), name)
+    theme = theme_name()
+    _summary(view)
+    key_help(view, common_only=view.simple)
+    (stage,) = stages_of(view)
+    for place, name in enumerate(stage_figures(view.trace, stage, simple=view.simple)):
+        if place:  # the stage above has the title of the first
+            st.html(f'<h2 class="section">{STEP_FIGURES[name].title(Subject(view.trace, 0))}</h2>')
+        chart(view, payload_address(view, name, theme), name)
     with st.container(key=view.key("missing_values_reason")):
         st.text(missing_values_reason())
 
@@ -193,20 +183,27 @@ def _outcome_html(trace: Trace, parent: Trace) -> str:
 
 def _current(view: View) -> str:
     """Return the choice that the current what-if is, or "each"."""
-    change = view.what_ifs.what_ifs[view.number - 1].change if view.what_ifs and view.number else None
-    return next((name for name, one in CHANGES.items() if one == change), "each")
+    match view.what_ifs.what_ifs[view.number - 1].intervention if view.what_ifs and view.number else None:
+        case ReplaceWeights(step=None, lender="step", of="0"):
+            return "first"
+        case Temperature(temperature=math.inf, step=None):
+            return "mean"
+    return "each"
 
 
 def _choose(view: View, key: str) -> None:
-    """Show the translation of which one of `CHANGES` is made, or the what-if that makes the chosen one."""
+    """Show the translation in which all steps get the chosen vector, or for "each" the translation before."""
     session, current, chosen = st.session_state, _current(view), st.session_state[key]
     if view.what_ifs is None or chosen == current:
         return
     base = view.number if current == "each" else view.what_ifs.what_ifs[view.number - 1].parent
     stored = stored_what_ifs(session, view.id)
-    session[view.key(WHAT_IFS)] = (
-        stored.showing(base) if chosen == "each" else stored.adding(WhatIf(base, CHANGES[chosen]))
-    )
+    if chosen == "each":
+        session[view.key(WHAT_IFS)] = stored.showing(base)
+        return
+    weights = whole_weights(view.what_ifs.trace(base).alignment[0], _EXACT)
+    frozen = ReplaceWeights(weights, None, "step", "0")
+    session[view.key(WHAT_IFS)] = stored.adding(WhatIf(base, frozen if chosen == "first" else Temperature(math.inf)))
 
 
 @st.fragment
@@ -268,57 +265,48 @@ def _registered(view: View) -> View:
 
 def _diagram_and_stages(view: View) -> None:
     with st.container(key=view.key("diagram_box")):
-        diagram_panel(view, theme_name(), _titles(view))
+        diagram_panel(view, theme_name())
         context_choice(view)
-    first = next(iter(_titles(view)))
-    with st.container(key=view.key("stages_state_first" if first == 4 else "stages")):  # page.css places them
+    state_first = stages_of(view)[0].number == 4
+    with st.container(key=view.key("stages_state_first" if state_first else "stages")):  # page.css places them
         _stages(view)
 
 
 def _step_panel(view: View) -> None:
     """Draw the panel beside the heatmap: the step's summary, its verification, and help."""
-    trace, theme, is_idea = view.trace, theme_name(), _is_idea(view)
-    steps = tuple(range(view.steps))
-    if not all_at_once(view):
-        facts = {"at": payload_address(view, "idea-facts" if is_idea else "facts", theme)}
-    else:  # sent with the page, since it is in the window at once
-        facts = idea_facts(trace, steps) if is_idea else summary_payload(trace, narration(trace, steps))
     with st.container(key=view.key("step_panel")):
-        step_summary(view, _titles(view), facts)
+        _summary(view)
         if view.shows("everything"):
-            verification_badge(view, weights_of(trace), theme)
-        if not is_idea:
+            verification_badge(view, weights_of(view.trace), theme_name())
+        if not view.simple:
             _help(view)
+
+
+def _summary(view: View) -> None:
+    """Draw the summary of the current step; its payload is sent with the page, since it is in the window at once."""
+    if all_at_once(view):
+        payload = facts(view.trace, tuple(range(view.steps)), simple=view.simple)
+    else:
+        payload = {"at": payload_address(view, "facts", theme_name())}
+    step_summary(view, stages_of(view), payload)
 
 
 def _help(view: View) -> None:
     """Draw the keyboard shortcuts and the glossary."""
-    key_help(view, common_only=_is_idea(view), has_stages=True)
+    key_help(view, common_only=view.simple, has_stages=True)
     glossary_box(view.key("glossary"), "signs", "attention", "heads", "writing")
-
-
-def _titles(view: View) -> dict[int, str]:
-    """Return the titles of the stages."""
-    wording = step_texts(view.trace)
-    return wording.idea_titles(view.trace) if _is_idea(view) else wording.stage_titles(view.trace)
-
-
-def _is_idea(view: View) -> bool:
-    """Return whether the step is explained at the level *Idea*."""
-    return not view.shows("numbers")
 
 
 def _stages(view: View) -> None:
     """Draw the five stages; at *Everything* also energy decomposition, logit attribution and posterior attention."""
-    theme, weights, titles = theme_name(), weights_of(view.trace), _titles(view)
-    draw_stage = idea_stage if _is_idea(view) else stage
-    for number in titles:
-        with st.container(key=view.key(f"stage_{number}")):
-            draw_stage(view, number, theme, titles)
-        if number == 1 and view.shows("everything"):
+    theme, weights = theme_name(), weights_of(view.trace)
+    for place, stage in enumerate(stages_of(view), 1):
+        with st.container(key=view.key(f"stage_{stage.number}")):
+            draw_stage(view, stage, place, theme)
+        if stage.number == 1 and view.shows("everything"):
             with st.container(key=view.key("inside_energy")):
                 energy_decomposition_panel(view, weights, theme)
-        if number == 5 and view.shows("everything"):
+        if stage.number == 5 and view.shows("everything"):
             with st.container(key=view.key("inside_word")):
                 logit_attribution_panel(view, weights, theme)
     if view.shows("everything"):

@@ -5,7 +5,7 @@ The drawing is in `ui/components/diagram`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -34,8 +34,12 @@ from attnviz.text import SPECIAL_PIECES, join_pieces, piece_name
 from attnviz.trace import Trace
 from attnviz.trace.interventions import interventions_at
 from attnviz.ui.components.loader import component, packed
+from attnviz.ui.components.step_summary import stage_names
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, payload_address
-from attnviz.ui.step.stage_panels import narration
+from attnviz.ui.step.stage_panels import (
+    narration,
+    stages_of,
+)
 from attnviz.ui.view import View
 
 LETTERS = 14
@@ -114,8 +118,8 @@ def _foils(trace: Trace, step: int) -> str:
     return gettext("others: {others}", others=", ".join(named)) if named else ""
 
 
-def diagram_panel(view: View, theme: ThemeName, titles: Mapping[int, str]) -> None:
-    """Put the diagram of the current step on the page; its stages are links named by `titles`.
+def diagram_panel(view: View, theme: ThemeName) -> None:
+    """Put the diagram of the current step on the page; its stages are links.
 
     From the level of detail "numbers" on it has the symbols of the equations.
     """
@@ -123,10 +127,7 @@ def diagram_panel(view: View, theme: ThemeName, titles: Mapping[int, str]) -> No
     if not has_diagram(view.trace):
         st.text(no_diagram_reason(view.trace))
         return
-    stages = [
-        {"number": number, "place": place, "title": title}
-        for place, (number, title) in enumerate(titles.items(), 1)  # without attention three of the five
-    ]
+    stages = stage_names(stages_of(view))
     payload = {"at": payload_address(view, "diagram", theme), "stages": stages, "formulas": view.shows("numbers")}
     component("diagram", isolate=False)(key=view.key("diagram"), data=payload)
 
@@ -135,4 +136,4 @@ def step_diagram_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the diagram; raise UnknownPayloadError for an architecture without one."""
     if not has_diagram(request.trace):
         raise UnknownPayloadError("diagram")
-    return diagram_payload(request.trace, request.steps, narration(request.trace, request.steps))
+    return diagram_payload(request.trace, request.steps, narration(request.trace, request.steps, simple=request.simple))

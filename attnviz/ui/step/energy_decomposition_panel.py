@@ -7,11 +7,7 @@ from typing import Any
 import streamlit as st
 
 from attnviz import lazy_pandas as pd
-from attnviz.analysis.energy import (
-    energy_decomposition,
-    score_vector,
-    texts_of,
-)
+from attnviz.analysis.energy import energy_decomposition, texts_of
 from attnviz.analysis.recomputation import Weights
 from attnviz.figures.energy_decomposition_figure import energy_decomposition_table
 from attnviz.figures.figure_input import Subject
@@ -38,7 +34,8 @@ def energy_decomposition_panel(view: View, weights: Weights | None, theme: Theme
     if reason:
         st.text(reason)
         return
-    if trace.features_at(0).size:  # each step has its own keys, and the component supports one key for each piece
+    # Each step then has its own keys, and the component supports one key for each piece.
+    if trace.recurrent and trace.features_at(0).size:
         st.text(
             gettext(
                 "In this model the keys change at every step, because they depend on the previous step’s weights. The "
@@ -49,13 +46,14 @@ def energy_decomposition_panel(view: View, weights: Weights | None, theme: Theme
         _table(view, weights)
         return
     draw_energy_decomposition(view, address(trace, "energy-decomposition", theme, every=True))
-    st.html(f'<p class="explanation">{texts_of(trace.config["attention"]).units}</p>')
+    if trace.recurrent:
+        st.html(f'<p class="explanation">{texts_of(trace.config["attention"]).units}</p>')
     _table(view, weights)
 
 
 def cells_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload from which the browser draws the energy of every cell."""
-    return energy_decomposition_payload(request.trace, score_vector(request.trace, request.weights), request.theme)
+    return energy_decomposition_payload(request.trace.displayed, request.weights, request.theme)
 
 
 def _table(view: View, weights: Weights | None) -> None:
@@ -63,7 +61,7 @@ def _table(view: View, weights: Weights | None) -> None:
 
     def make_tables(selection: Selection) -> list[tuple[str, pd.DataFrame]]:
         source = source_of(selection, view.trace)
-        decomposition = energy_decomposition(view.trace, weights, selection.step, source)
+        decomposition = energy_decomposition(view.trace.displayed, weights, selection.step, source)
         title = gettext(
             "Step {step}, source piece {source}: the running sum ends at e = {energy:.6f}",
             step=selection.step + 1,

@@ -184,7 +184,7 @@ DRAW = "draw"
 
 def draws_links(view: View) -> bool:
     """Return whether the visitor draws links in `view`, which needs attention and the level *Numbers*."""
-    if not view.shows("numbers") or not view.trace.attends:
+    if view.simple or not view.trace.attends:
         return False
     key = view.key(DRAW)
     linked_entry(st.session_state, link(), key, False, offered=("0", "1"), parse="1".__eq__)

@@ -74,7 +74,7 @@ def heatmap_panel(view: View, theme: ThemeName) -> None:
         if view.shows("numbers"):
             _heads_box(view)
         chart(view, at, "heatmap", sent=make_payload(Selection()))
-    if not view.shows("numbers"):
+    if view.simple:
         return
     with st.container(key=view.key("link_drawing")):  # always present: otherwise the parts below are mounted again
         if draws:
@@ -201,7 +201,7 @@ def _introduction(view: View) -> str:
     trace = view.trace
     uniform = trace.attends_once and all(is_uniform(trace, step) for step in range(len(trace.target_pieces)))
     alike = gettext("All cells are alike: each French word looked equally at all English words.") if uniform else ""
-    if not view.shows("numbers"):
+    if view.simple:
         axes = gettext(
             'A <span class="decoder">row</span> is a French word, a <span class="encoder">column</span> an English '
             "word."
@@ -322,7 +322,7 @@ def _one_vector_sentence(trace: Trace) -> str:
 
 def heatmap_with_columns(view: View, theme: ThemeName) -> tuple[DeltaGenerator, DeltaGenerator]:
     """Draw the heatmap; return the containers below and beside it."""
-    if not view.shows("numbers"):  # the diagram beside it needs more width, and a wide heatmap scrolls
+    if view.simple:  # the diagram beside it needs more width, and a wide heatmap scrolls
         with st.container(key=view.key("idea_columns")):
             left, right = st.columns([5, 7], gap="medium")
         with left, st.container(key=view.key("fits_window")):

@@ -28,8 +28,8 @@ from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.text import EOS, piece_name
 from attnviz.trace import Record, Trace
-from attnviz.trace.changes import translator_arguments
-from attnviz.trace.interventions import ENDLESS, ReplaceEnergies, ReplaceWeights, Temperature
+from attnviz.trace.interventions import ENDLESS, ReplaceEnergies, ReplaceWeights, Temperature, impossible
+from attnviz.trace.what_ifs import translator_arguments
 from attnviz.ui.components.chart import chart
 from attnviz.ui.components.loader import component
 from attnviz.ui.page_state.what_if_state import stored_what_ifs
@@ -38,7 +38,7 @@ from attnviz.ui.session_payloads import register_content
 from attnviz.ui.shared_payloads import PayloadRequest, address
 from attnviz.ui.step.what_if_panel import (
     lenders,
-    requested_change,
+    requested_intervention,
 )
 from attnviz.ui.view import View
 
@@ -60,7 +60,7 @@ def _consequence_at(view: View, parameters: Mapping[str, str]) -> dict[str, Any]
     try:
         return consequence_payload(view, orjson.loads(parameters.get(REQUEST, "")))
     except orjson.JSONDecodeError:
-        return {"probability": gettext("This change to the translation is not possible."), "words": []}
+        return {"probability": str(impossible()), "words": []}
     except AttnvizError as error:
         return {"probability": str(error), "words": []}
 
@@ -71,14 +71,15 @@ def consequence_payload(view: View, request: Any) -> dict[str, Any]:
     `probability` says how likely the step's piece is before and after it, with the earlier pieces unchanged; `words` is
     the translation with what would change, empty where all words stay. Raise AttnvizError where the request is invalid.
     """
-    change = requested_change(view, request)
-    trace, step, translate = view.trace, getattr(change, "step", None), view.translate_again
+    fields = request if isinstance(request, Mapping) else {}
+    intervention = requested_intervention(view, fields.get("intervention"))
+    trace, step, translate = view.trace, intervention.step, view.translate_again
     if step is None or translate is None:
-        raise AttnvizError(gettext("This change to the translation is not possible."))
-    other = translate(translator_arguments(trace, change, held=request.get("held") is True))
+        raise impossible()
+    other = translate(translator_arguments(trace, intervention, held=fields.get("held") is True))
     before, after = float(trace.probabilities[step]), _probability(other, trace, step)
     if after is None:
-        after = float(translate(translator_arguments(trace, change, held=True)).probabilities[step])
+        after = float(translate(translator_arguments(trace, intervention, held=True)).probabilities[step])
     words = words_with_changes(other, trace) if other.target_ids != trace.target_ids else ()
     return {
         "probability": probability_change_text(trace.target_pieces[step], before, after),
@@ -89,10 +90,8 @@ def consequence_payload(view: View, request: Any) -> dict[str, Any]:
 def _probability(other: Trace, trace: Trace, step: int) -> float | None:
     """Return the probability in `other` of the piece that `trace` writes at 0-based `step`, after the same pieces.
 
-    None where the pieces before it differ, or where it is not among the likeliest pieces, which a trace records.
+    None where it is not among the likeliest pieces, which a trace records.
     """
-    if other.target_ids[:step] != trace.target_ids[:step]:
-        return None
     places = np.flatnonzero(other.top_ids[step] == trace.target_ids[step])
     return float(other.top_probabilities[step][places[0]]) if len(places) else None
 

@@ -33,7 +33,7 @@ from attnviz.figures.template import to_json
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.text import Tokenizer
-from attnviz.trace import Seq2SeqTrace, Trace
+from attnviz.trace import Trace
 from attnviz.ui.components.chart import AtStep, chart, chart_payload
 from attnviz.ui.page_state.selection import Selection, source_of
 from attnviz.ui.resources import cached_for_all, tokenizer_of, weights_digest_of
@@ -83,12 +83,12 @@ def chosen_payload(
     return chart_payload(to_json(logit_attribution_template(trace, theme)), by_step)
 
 
-def _legend(trace: Trace | Seq2SeqTrace) -> str:
+def _legend(trace: Trace) -> str:
     if not trace.attends:
         return gettext(
             "Each row adds its part of the logit to the running sum: a blue row raises the sum, a red row lowers it."
         )
-    if trace.imported:
+    if not trace.has_maxout:
         return gettext(
             "Each row adds its part of the logit to the running sum: a blue row raises the sum, a red row lowers "
             'it. The grey bar on the left of a row is the attention weight of the <span class="encoder">source '

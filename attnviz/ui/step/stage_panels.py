@@ -1,12 +1,14 @@
-"""Draw the stages of a step, from energies to word: figure, controls and equation of each; and make their payloads.
+"""Draw the stages of a step, from energies to word: figures, controls and equation of each; and make their payloads.
 
-There are five stages, or three without attention. The browser fetches the payloads for all steps at once. The sentences
-are in `analysis`, the figures in `figures`, and the equations in `ui.components.equation`.
+There are five stages, or three without attention. The browser fetches the payloads for all steps at once. Their
+declarations are in `analysis`, the figures in `figures`, and the equations in `ui.components.equation`. At the level
+*Idea*, sentences are short, figures simple, and there are no controls and equations.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -17,12 +19,11 @@ from attnviz.analysis.diagram_texts import (
     displayed_units_caption,
 )
 from attnviz.analysis.logit_attribution import readout
-from attnviz.analysis.stages import Narration
-from attnviz.architectures import architecture_of, step_texts
-from attnviz.figures.context_units_figure import (
-    context_units_template,
-    context_units_values,
+from attnviz.analysis.stages import (
+    Narration,
+    Stage,
 )
+from attnviz.architectures import architecture_of, narrate, stage_of_figure, step_texts
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.figures.template import to_json
@@ -30,128 +31,113 @@ from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.trace import Trace
 from attnviz.ui.components.chart import AtStep, chart, chart_payload
-from attnviz.ui.components.context_growth import context_growth
+from attnviz.ui.components.context_growth import context_growth, growth_payload
 from attnviz.ui.components.equation import equation, equation_payloads
+from attnviz.ui.components.step_summary import summary_payload
 from attnviz.ui.resources import cached_for_all
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address, payload_address
 from attnviz.ui.step.intervention_controls import intervention_panel, other_word_panel, weights_chart
 from attnviz.ui.view import View
 
 
-def _scores(view: View, theme: ThemeName) -> None:
-    _chart(view, "scores", theme)
+def stages_of(view: View) -> tuple[Stage, ...]:
+    """Return the stages of a step of `view`, in the order of computation."""
+    return architecture_of(view.trace).stages(view.trace)
 
 
-def _weights(view: View, theme: ThemeName) -> None:
-    _chart(view, "weights", theme)
-    st.caption(
-        gettext(
-            "A transformer computes attention many times at each step, so its attention weights cannot be changed by "
-            "hand."
-        )
-    )
+def draw_stage(view: View, stage: Stage, place: int, theme: ThemeName) -> None:
+    """Draw the `stage` of the current step, with its equation from *Numbers* on.
 
-
-def _values(view: View, theme: ThemeName) -> None:
-    context_growth(view, address(view.trace, "values", theme, every=True))
-    st.caption(f"{gettext('One column for each unit.')} {_colour_legend()}")
-
-
-def _stream(view: View, theme: ThemeName) -> None:
-    _chart(view, "stream", theme)
-    legend = gettext(
-        "The first row is the embedding, the next rows are the vectors that the blocks add, and the last row is "
-        "the sum of all other rows. A frame marks the block of the head shown."
-    )
-    st.caption(f"{legend} {_colour_legend()}")
-
-
-def _head_word(view: View, theme: ThemeName) -> None:
-    chart(view, payload_address(view, "word", theme), "candidates")
-    forced = view.trace.search.method == "forced"
-    st.caption(
-        gettext(
-            "The chart shows the likeliest pieces. Violet marks the forced piece. A piece starting with · "
-            "continues a word."
-        )
-        if forced
-        else gettext(
-            "The chart shows the likeliest pieces. Violet marks the piece that this step wrote. A piece starting with "
-            "· continues a word."
-        )
-    )
-    other_word_panel(view, payload_address(view, "foils", theme))
-
-
-def narration(trace: Trace, steps: tuple[int, ...]) -> Narration:
-    """Return the sentences of the stages at each of `steps`."""
-    return _narration(trace, trace.fingerprint, steps, language())
-
-
-@cached_for_all
-def _narration(_trace: Trace, identity: str, steps: tuple[int, ...], code: str) -> Narration:  # noqa: ARG001
-    """Return the sentences of `steps`; `identity` and the language `code` complete the cache key."""
-    return {step: step_texts(_trace).narrate(_trace, step) for step in steps}
-
-
-def stage(view: View, number: int, theme: ThemeName, titles: Mapping[int, str]) -> None:
-    """Draw stage `number` of the current step, with its equation from *Numbers* on; `titles` are by stage."""
-    position = list(titles).index(number) + 1  # from 1: a model without attention has three stages
-    st.html(f'<h3><span class="number">{position}</span>{titles[number]}</h3>')
-    _PANELS[architecture_of(view.trace).stages[number]](view, theme)
+    Its `place` counts from 1: a model without attention has three stages.
+    """
+    st.html(f'<h3><span class="number">{place}</span>{stage.title()}</h3>')
+    for name in stage_figures(view.trace, stage, simple=view.simple):
+        _PANELS.get(name, _chart)(view, name, theme)
     if view.shows("numbers"):
-        equation(view, number, payload_address(view, f"equation-{number}", theme))
+        equation(view, stage.number, payload_address(view, f"equation-{stage.number}", theme))
 
 
-def _energies(view: View, theme: ThemeName) -> None:
-    _chart(view, "energy", theme)
+def stage_figures(trace: Any, stage: Stage, *, simple: bool = False) -> list[str]:
+    """Return the names of the available figures of `stage`; the first has its sentence."""
+    subject = Subject(trace, 0)
+    figures = {name: STEP_FIGURES[name] for name in stage.figures_at(simple=simple)}
+    return [name for name, figure in figures.items() if not figure.summary and not figure.missing(subject)]
 
 
-def _softmax(view: View, theme: ThemeName) -> None:
-    weights_chart(view, payload_address(view, "softmax", theme))
-    if reason := architecture_of(view.trace).missing.get("softmax"):
-        st.caption(reason())
-    intervention_panel(view, theme)
+def _chart(view: View, name: str, theme: ThemeName) -> None:
+    chart(view, payload_address(view, name, theme), name)
 
 
-def _context(view: View, theme: ThemeName) -> None:
+def _weights(view: View, name: str, theme: ThemeName) -> None:
+    weights_chart(view, payload_address(view, name, theme))
+    if view.shows("numbers"):
+        if reason := architecture_of(view.trace).missing.get("softmax"):
+            st.caption(reason())
+        intervention_panel(view, theme)
+
+
+def _context(view: View, name: str, theme: ThemeName) -> None:
     if not view.trace.attends:  # one vector instead of a weighted sum
-        _chart(view, "context", theme)
+        _chart(view, name, theme)
+        if view.shows("numbers"):
+            st.caption(
+                gettext(
+                    "This model has no attention weights to change by hand. You can make the step write another word "
+                    "instead."
+                )
+            )
+    elif view.simple and view.trace.has_heads:
+        _chart(view, name, theme)
+    elif view.simple:
+        chart(view, payload_address(view, name, theme), "mixtures")
         st.caption(
             gettext(
-                "This model has no attention weights to change by hand. You can make the step write another word "
-                "instead."
+                "The mixtures of the previous, the current and the next step. Each French word gets its own mixture."
             )
         )
-        return
-    if view.shows("everything"):
+    elif view.trace.has_heads or view.shows("everything"):
         context_growth(view, address(view.trace, "growth", theme, every=True))
         st.caption(f"{gettext('One column for each unit.')} {_colour_legend()}")
-    _context_units_panel(view, payload_address(view, CONTEXT_UNITS, theme))
 
 
-def _state(view: View, theme: ThemeName) -> None:
-    _chart(view, "state", theme)
-    order = gettext("One column for each unit, sorted by rising value of the update gate.")
-    if view.trace.config.get("cell") == "lstm":
-        order = gettext("One column for each unit, sorted by rising value of the forget gate.")
-    st.caption(f"{order} {_colour_legend()}")
+def _units(view: View, name: str, theme: ThemeName) -> None:
+    """Draw what each source word adds to the context of the current step."""
+    _chart(view, name, theme)
+    st.caption(
+        gettext(
+            "The figure shows the numbers of the mixture that differ most from other steps. Each line adds the part of "
+            "one word: blue raises the sum, red lowers it. A grey stem shows the sum so far. The last line is the "
+            "mixture."
+        )
+        if view.simple
+        else displayed_units_caption(view.trace)
+    )
 
 
-def _word(view: View, theme: ThemeName) -> None:
-    _chart(view, "maxout", theme)
-    _candidates(view, payload_address(view, "candidates", theme), theme)
+def _state(view: View, name: str, theme: ThemeName) -> None:
+    _chart(view, name, theme)
+    if view.shows("numbers"):
+        order = gettext("One column for each unit, sorted by rising value of the update gate.")
+        if view.trace.form["cell"] == "lstm":
+            order = gettext("One column for each unit, sorted by rising value of the forget gate.")
+        st.caption(f"{order} {_colour_legend()}")
 
 
-def _imported_word(view: View, theme: ThemeName) -> None:
-    _candidates(view, payload_address(view, "word", theme), theme)
+def _stream(view: View, name: str, theme: ThemeName) -> None:
+    _chart(view, name, theme)
+    if view.shows("numbers"):
+        rows = gettext(
+            "The first row is the embedding, the next rows are the vectors that the blocks add, and the last row is "
+            "the sum of all other rows. A frame marks the block of the head shown."
+        )
+        st.caption(f"{rows} {_colour_legend()}")
 
 
-def _candidates(view: View, pieces_address: str, theme: ThemeName) -> None:
-    """Draw the likeliest pieces from the payload at `pieces_address`, and the choice of another."""
-    has_caption_below = view.trace.imported  # nothing else is above the chart there
-    if has_caption_below:
-        chart(view, pieces_address, "candidates")
+def _candidates(view: View, name: str, theme: ThemeName) -> None:
+    """Draw the likeliest pieces, and the choice of another."""
+    _chart(view, name, theme)
+    if view.simple:
+        return
     if view.trace.search.method == "forced":
         caption = gettext(
             "The chart shows the likeliest pieces. Violet marks the forced piece. A piece starting with · "
@@ -162,11 +148,9 @@ def _candidates(view: View, pieces_address: str, theme: ThemeName) -> None:
             "The chart shows the likeliest pieces. Violet marks the piece that this step wrote. A piece starting with "
             "· continues a word."
         )
-    if view.shows("everything") and view.trace.linear:
+    if view.shows("everything") and view.trace.recurrent and view.trace.linear:
         caption += f" {_click_hint(view.trace)}"
     st.caption(caption)
-    if not has_caption_below:
-        chart(view, pieces_address, "candidates")
     other_word_panel(view, payload_address(view, "foils", theme))
 
 
@@ -176,10 +160,6 @@ def _click_hint(trace: Trace) -> str:
     return gettext("Click a piece to see its logit attribution below: what raised its logit.")
 
 
-def _chart(view: View, name: str, theme: ThemeName) -> None:
-    chart(view, payload_address(view, name, theme), name)
-
-
 def _colour_legend() -> str:
     return gettext(
         "Blue is positive, red is negative. The strength of the colour follows the square root of the value, so "
@@ -187,54 +167,64 @@ def _colour_legend() -> str:
     )
 
 
-_PANELS: Mapping[str, Callable[[View, ThemeName], None]] = {
-    "energy": _energies,
-    "softmax": _softmax,
+_PANELS: Mapping[str, Callable[[View, str, ThemeName], None]] = {
+    "softmax": _weights,
     "context": _context,
+    "units": _units,
     "state": _state,
-    "maxout and word": _word,
-    "word": _imported_word,
-    "scores": _scores,
-    "weights": _weights,
-    "values": _values,
     "stream": _stream,
-    "word of heads": _head_word,
+    "candidates": _candidates,
 }
-"""Functions that draw a stage, by the names in the declarations of architectures."""
-
-STAGE_OF_FIGURE = {
-    "energy": 1,
-    "softmax": 2,
-    "context": 3,
-    "state": 4,
-    "maxout": 5,
-    "scores": 1,
-    "weights": 2,
-    "stream": 4,
-    "look": 2,
-    "candidates": None,
-}
-"""Number of the stage whose sentence is shown with a figure, by the figure's name."""
+"""Functions that draw figures with their captions and controls, by the names of the figures; others are only charts."""
 
 
-def picture_payload(name: str, request: PayloadRequest, *, stage: int | None = None) -> dict[str, Any]:
-    """Return the payload of the figure `name`, a key of `STAGE_OF_FIGURE`, at each requested step.
+def narration(trace: Trace, steps: tuple[int, ...], *, simple: bool) -> Narration:
+    """Return the sentences of the stages at each of `steps`; the short ones if `simple`."""
+    return _narration(trace, trace.fingerprint, steps, language(), simple)
 
-    It has the sentences of its stage, or of `stage` where given. Raise UnknownPayloadError where it cannot be drawn.
+
+@cached_for_all
+def _narration(
+    _trace: Trace,
+    identity: str,  # noqa: ARG001
+    steps: tuple[int, ...],
+    code: str,  # noqa: ARG001  of the key
+    simple: bool,
+) -> Narration:
+    return {step: narrate(_trace, step, simple=simple) for step in steps}
+
+
+def facts(trace: Trace, steps: tuple[int, ...], *, simple: bool) -> dict[str, Any]:
+    """Return the payload of the summaries of `steps`."""
+    sentence = partial(step_texts(trace).step_sentence, simple=simple)
+    return summary_payload(trace, narration(trace, steps, simple=simple), sentence)
+
+
+def facts_payload(request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of the summaries of the requested steps."""
+    return facts(request.trace, request.steps, simple=request.simple)
+
+
+def figure_payload(name: str, request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of the figure `name` at each requested step; the first of a stage has its sentence.
+
+    Raise UnknownPayloadError where no stage has the figure.
     """
-    trace, steps, theme = request.trace, request.steps, request.theme
-    picture, number = STEP_FIGURES[name].picture, stage or STAGE_OF_FIGURE[name]
-    subjects = [Subject(trace, step) for step in steps]
-    if STEP_FIGURES[name].missing(subjects[0]):
+    trace, steps, theme, simple = request.trace, request.steps, request.theme, request.simple
+    stage = stage_of_figure(trace, name)
+    if stage is None or name not in (names := stage_figures(trace, stage, simple=simple)):
         raise UnknownPayloadError(name)
+    subjects = [Subject(trace, step) for step in steps]
     if STEP_FIGURES[name].uses_weights and request.weights is not None:
         pairs_by_step = readout(trace, request.weights, steps).pairs
         subjects = [
             Subject(trace, i, request.weights, known_maxout_pairs=pairs)
             for i, pairs in zip(steps, pairs_by_step, strict=True)
         ]
-    has_sentence = number in step_texts(trace).stage_titles(trace)
-    sentences = sentences_of(trace, number, steps) if number and has_sentence else dict.fromkeys(steps, "")
+    sentences = _sentences(request, stage.number) if name == names[0] else dict.fromkeys(steps, "")
+    if name == "units" and not simple:
+        sentences = {step: context_sentence(trace, context_units(trace, step), step) for step in steps}
+    picture = STEP_FIGURES[name].picture_at(simple=simple)
     return chart_payload(
         to_json(picture.template(subjects[0], theme)),
         {
@@ -244,10 +234,15 @@ def picture_payload(name: str, request: PayloadRequest, *, stage: int | None = N
     )
 
 
-def sentences_of(trace: Trace, number: int, steps: tuple[int, ...]) -> dict[int, str]:
-    """Return the sentence of stage `number` at each of `steps`."""
-    narrated = narration(trace, steps)
-    return {step: next(one.sentence for one in stages if one.number == number) for step, stages in narrated.items()}
+def running_sum_payload(request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of the growing sum that makes a context vector, or the output of a head."""
+    return growth_payload(request.trace.displayed, _sentences(request, 3), request.theme)
+
+
+def _sentences(request: PayloadRequest, number: int) -> dict[int, str]:
+    """Return the sentence of stage `number` at each requested step."""
+    narrated = narration(request.trace, request.steps, simple=request.simple)
+    return {step: next(one.sentence for one in texts if one.number == number) for step, texts in narrated.items()}
 
 
 def equation_payload(stage: int, request: PayloadRequest) -> dict[str, Any]:
@@ -264,27 +259,3 @@ def _equations(
     code: str,  # noqa: ARG001  of the key
 ) -> dict[int, dict[str, Any]]:
     return equation_payloads(_trace, steps, theme)
-
-
-CONTEXT_UNITS = "units"
-"""Name of the figure and of its payload."""
-
-
-def _context_units_panel(view: View, address: str) -> None:
-    """Draw what each source word adds to the context of the current step, from the payload at `address`.
-
-    The model of `view` must have attention.
-    """
-    chart(view, address, CONTEXT_UNITS)
-    st.caption(displayed_units_caption(view.trace))
-
-
-def context_units_payload(request: PayloadRequest) -> dict[str, Any]:
-    """Return the payload with the figure and the caption of each requested step."""
-    trace, theme = request.trace, request.theme
-    by_step = {}
-    for step in request.steps:
-        step_units = context_units(trace, step)
-        values = to_json(context_units_values(trace, step_units, step))
-        by_step[step] = AtStep(values, "", context_sentence(trace, step_units, step))
-    return chart_payload(to_json(context_units_template(trace, theme)), by_step)

@@ -25,7 +25,7 @@ def what_if_cards(view: View) -> None:
 
     The component is always mounted, so that the first what-if's card appears without delay.
     """
-    payload = cards_payload(view.what_ifs, view.number) | {"folded": not view.shows("numbers")}
+    payload = cards_payload(view.what_ifs, view.number) | {"folded": view.simple}
     component("what_ifs")(key=view.key("what_if_cards"), data=payload)
 
 

@@ -21,6 +21,7 @@ from attnviz.figures.figure_input import TRANSLATION, Subject
 from attnviz.languages import language
 from attnviz.text import EOS
 from attnviz.trace import Record
+from attnviz.trace.interventions import ExcludePosition, ForceWords, Intervention, ReplaceWeights, to_json_dict
 from attnviz.ui.examples import question
 from attnviz.ui.page_state.inputs import is_listed_pair
 from attnviz.ui.resources import cached_for_all, tokenizer_of
@@ -80,7 +81,7 @@ def suspected_error_payload(
     lines = [
         _line(card.attended, {"choice": {"step": suspect.step, "source": None if is_source else suspect.source}}),
         _line(card.runner_up, _what_if(_write_runner_up(trace, suspect), can_change)),
-        _line(card.hypothesis, _what_if(_take_hypothesis(trace, suspect), can_change)),
+        _line(card.hypothesis, _what_if(_take_hypothesis(trace, suspect), can_change, held=True)),
         _line(card.needed, _needed(trace, suspect, can_change=can_change, has_form=has_form)),
     ]
     return {
@@ -103,24 +104,29 @@ def _line(line: CardLine | None, action: Mapping[str, Any] | None) -> dict[str, 
     return payload | {"button": line.button, **action} if line.button and action else payload
 
 
-def _what_if(request: dict[str, Any] | None, can_change: bool) -> dict[str, Any] | None:
-    return {"whatIf": request} if request and can_change else None
+def _what_if(intervention: Intervention | None, can_change: bool, *, held: bool = False) -> dict[str, Any] | None:
+    if intervention is None or not can_change:
+        return None
+    return {"whatIf": {"intervention": to_json_dict(intervention), "held": held}}
 
 
-def _write_runner_up(trace: Record, suspect: SuspectedError) -> dict[str, Any] | None:
+def _write_runner_up(trace: Record, suspect: SuspectedError) -> ForceWords | None:
     other = runner_up(trace, suspect.step)
-    return {"kind": "words", "step": suspect.step, "pieces": [other[0]], "held": False} if other else None
+    return ForceWords((other[0],), suspect.step) if other else None
 
 
-def _take_hypothesis(trace: Record, suspect: SuspectedError) -> dict[str, Any] | None:
+def _take_hypothesis(trace: Record, suspect: SuspectedError) -> ForceWords | None:
     other, tokenizer = better_hypothesis(trace, suspect), tokenizer_of(trace)
     if other is None or tokenizer is None:
         return None
-    return {"kind": "hypothesis", "pieces": [*tokenizer.encode(other.hypothesis.translation), EOS]}
+    return ForceWords((*tokenizer.encode(other.hypothesis.translation), EOS), replaced=len(trace.target_ids))
 
 
 def _needed(trace: Record, suspect: SuspectedError, *, can_change: bool, has_form: bool) -> dict[str, Any] | None:
     if suspect.finding.strong and suspect.source is not None and trace.attends_once:
-        kind = "only" if suspect.finding.kind is Kind.OMITTED else "without"
-        return _what_if({"kind": kind, "step": suspect.step, "source": suspect.source, "held": False}, can_change)
+        omitted = suspect.finding.kind is Kind.OMITTED
+        only = tuple(int(j == suspect.source) for j in range(len(trace.source_ids)))
+        return _what_if(
+            ReplaceWeights(only, suspect.step) if omitted else ExcludePosition(suspect.source, suspect.step), can_change
+        )
     return {"choice": {"step": suspect.step, "stage": 5}} if can_change and has_form else None

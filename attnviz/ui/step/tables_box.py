@@ -13,20 +13,19 @@ from attnviz.analysis.attention_forms import (
     SYMBOLS,
     face_names,
 )
+from attnviz.analysis.diagram_texts import has_diagram
 from attnviz.analysis.grid import Face
-from attnviz.analysis.labels import step_heading
-from attnviz.analysis.posterior import PosteriorAttention
-from attnviz.figures.attention_figure import posterior_table
+from attnviz.architectures import architecture_of
 from attnviz.figures.diagram_table import diagram_table
 from attnviz.figures.figure_input import Subject
-from attnviz.figures.state_figure import state_table
 from attnviz.languages import gettext
 from attnviz.ui.components.tables import tables, tables_payload
 from attnviz.ui.page_state.selection import HeatmapChoices, Selection, with_selection
-from attnviz.ui.resources import posterior_attention_of, posterior_of
+from attnviz.ui.resources import posterior_of
 from attnviz.ui.session_payloads import register_payload
 from attnviz.ui.step.compared_attention import comparison_numbers
 from attnviz.ui.step.heatmap_panel import shown_choices
+from attnviz.ui.step.stage_panels import stage_figures
 from attnviz.ui.step.subject_boxes import subject_of
 from attnviz.ui.view import View
 
@@ -56,69 +55,35 @@ def chart_tables(view: View) -> None:
     name = view.parent.fingerprint if view.parent is not None else ""
     name += view.compared.identity if view.compared else ""
 
-    def make_tables(selection: Selection) -> list[tuple[str, pd.DataFrame]]:
+    def make_tables(selection: Selection) -> list[NamedTable]:
         subject = subject_of(view, with_selection(state, view, selection))
         return all_tables(view, shown_choices(selection, view), subject)
 
     table_box(view, gettext("The charts as tables"), TABLES, name, make_tables)
 
 
-def all_tables(view: View, chosen: HeatmapChoices, subject: Subject) -> list[tuple[str, pd.DataFrame]]:
+def all_tables(view: View, chosen: HeatmapChoices, subject: Subject) -> list[NamedTable]:
     """Return the heatmap with the options `chosen`, and the figures of the current step, as named tables."""
-    trace, step = view.trace, subject.step
-    posterior = posterior_attention_of(trace)
+    trace = view.trace
     if chosen.face == "before":
         alignment = figures.translation_table(trace, by=chosen.by, end=chosen.end, margins=chosen.margins)
     else:
         alignment = figures.heatmap_table(
             trace, by=chosen.by, face=chosen.face, posterior=posterior_of(trace), end=chosen.end, margins=chosen.margins
         )
-    changed = figures.STEP_FIGURES["changed"]
-    changes = (
-        []
-        if changed.missing(subject)
-        else [(gettext("Effect of the what-if at step {step}", step=step + 1), changed.table(subject))]
-    )
-    steps = _step_tables(trace, step, subject, posterior)
-    return [(_heatmap_name(chosen.face), alignment), *steps, *changes, *comparison_numbers(view, chosen)]
+    return [(_heatmap_name(chosen.face), alignment), *_step_tables(subject), *comparison_numbers(view, chosen)]
 
 
-def _step_tables(
-    trace: Any, step: int, subject: Subject, posterior: PosteriorAttention | None
-) -> list[tuple[str, pd.DataFrame]]:
-    """Return the named tables of a step.
-
-    For a recurrent translator these are the tables of its stages, otherwise those of all its figures.
-    """
-    if trace.imported or not trace.recurrent:
-        return [
-            (step_heading(trace, step, figure.title(subject)), figure.table(subject))
-            for figure in figures.step_figures(subject).values()
-        ]
-    units_figure = figures.STEP_FIGURES["units"]
-    units = (
-        []
-        if units_figure.missing(subject)
-        else [
-            (gettext("Units of the context vector of step {step}", step=step + 1), units_figure.table(subject)),
-        ]
-    )
-    tables = [
-        (gettext("Architecture diagram at step {step}", step=step + 1), diagram_table(trace, step)),
-        (gettext("Energies and weights of step {step}", step=step + 1), figures.attention_table(trace, step)),
-        (gettext("Context vector of step {step}, unit by unit", step=step + 1), figures.context_table(trace, step)),
-        *units,
-        (gettext("State of step {step}, unit by unit", step=step + 1), state_table(trace, step)),
-        (gettext("Maxout of step {step}", step=step + 1), figures.STEP_FIGURES["maxout"].table(subject)),
-        (gettext("Likeliest pieces of step {step}", step=step + 1), figures.candidates_table(trace, step)),
-    ]
-    if posterior is not None:
-        tables.append(
-            (
-                gettext("Attention before and after the word of step {step}", step=step + 1),
-                posterior_table(trace, posterior, step),
-            )
-        )
+def _step_tables(subject: Subject) -> list[NamedTable]:
+    """Return the tables of the diagram, the stages, the posterior attention and the effect of a what-if."""
+    trace, step = subject.trace, subject.step
+    tables: list[NamedTable] = []
+    if has_diagram(trace):
+        tables.append((gettext("Architecture diagram at step {step}", step=step + 1), diagram_table(trace, step)))
+    names = [name for stage in architecture_of(trace).stages(trace) for name in stage_figures(trace, stage)]
+    for name, figure in figures.step_figures(subject).items():
+        if name in (*names, "posterior", "changed"):
+            tables.append((figure.headline(subject), figure.table(subject)))
     return tables
 
 

@@ -14,6 +14,10 @@ from attnviz.analysis.labels import (
     shorten,
 )
 from attnviz.analysis.numbers import percent
+from attnviz.analysis.stages import (
+    ENERGY,
+    SOFTMAX,
+)
 from attnviz.analysis.tour import (
     POSTERIOR_STOP,
     QUIZ_STOP,
@@ -55,18 +59,18 @@ def tour_card(view: View, at: str) -> None:
 def tour(view: View, theme: ThemeName) -> None:
     """Mount the tour, hidden until it begins; only a page's own view has one."""
     if view.id == MAIN:
-        name = "tour" if view.shows("numbers") else "tour-idea"
-        tour_card(view, address(view.trace, name, theme, every=True))
+        tour_card(view, address(view.trace, "tour", theme, every=True, simple=view.simple))
 
 
-def tour_stops_payload(request: PayloadRequest, *, posterior: bool) -> dict[str, Any]:
-    """Return the payload of all stops; without `posterior` attention for the level *Idea*."""
+def tour_stops_payload(request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of all stops; for the level *Idea* without posterior attention."""
+    posterior = not request.simple
     data = tour_data(request.trace, posterior=posterior)
     stops = [_stop_payload(data, stop) for stop in tour_stops(data, posterior=posterior)]
     return {
         "identity": request.trace.fingerprint,
         "language": language(),
-        "words": tour_words(request.trace),
+        "words": tour_words(),
         "stops": [*stops, _quiz_payload(data) | {"number": len(stops) + 1}],
     }
 
@@ -79,7 +83,7 @@ def tour_data(trace: Record, *, posterior: bool = True) -> TourData:
     return TourData(trace, None if posterior_weights is None else trace.words().merged(posterior_weights))
 
 
-def tour_words(trace: Record) -> dict[str, str]:
+def tour_words() -> dict[str, str]:
     """Return the texts on the card that are the same at every stop."""
     return {
         "count": gettext("Stop {n} of {count}"),
@@ -96,8 +100,8 @@ def tour_words(trace: Record) -> dict[str, str]:
         "own": gettext("← → choose a word, Enter confirms it, Esc closes the tour."),
         "astray": gettext("Show this word again"),
         "reset": gettext("As it was"),
-        "fit": gettext("Fit (score)") if trace.has_heads else gettext("Fit (energy)"),
-        "share": gettext("Share (attention weight)"),
+        "fit": ENERGY.title(),
+        "share": SOFTMAX.title(),
         "before": gettext("before the word"),
         "after": gettext("after the word"),
     }
@@ -121,7 +125,7 @@ def _stop_payload(data: TourData, stop: Stop) -> dict[str, Any]:
 
 def _energies_payload(data: TourData) -> dict[str, Any]:
     """Return the energies of the step, and the pieces whose energies can be changed."""
-    alpha, trace = data.opened.alignment[data.word.step], data.record
+    alpha, trace = data.record.displayed.alignment[data.word.step], data.record
     rows = sorted(int(j) for j in np.argsort(-alpha, kind="stable")[:PULLED_PIECES])
     return {
         "energies": data.energies.astype(float).tolist(),

@@ -25,24 +25,22 @@ from attnviz.model_folder import read_config
 from attnviz.palette import ThemeName
 from attnviz.text import UNK
 from attnviz.trace import Trace, WhatIf, WhatIfs
-from attnviz.trace.changes import (
-    LONGEST_LENDER,
-    AttendOnly,
-    Change,
-    ExcludeSource,
-    FreezeContext,
-    SetTemperature,
-    SetWeights,
-    TakeHypothesis,
-    TranslatorArguments,
-    UniformAttention,
-    WriteWords,
-    replaced_by,
-    shares_of,
-    translator_arguments,
+from attnviz.trace.interventions import (
+    ForceWords,
+    Intervention,
+    ReplaceWeights,
+    Temperature,
+    from_json_dict,
+    impossible,
 )
-from attnviz.trace.interventions import Temperature, decode_infinity
-from attnviz.trace.what_ifs import StoredWhatIfs, left_out_sentence
+from attnviz.trace.what_ifs import (
+    StoredWhatIfs,
+    TranslatorArguments,
+    left_out_sentence,
+    replaced_by,
+    translator_arguments,
+    whole_weights,
+)
 from attnviz.ui.components.chart import AtStep, chart, chart_payload
 from attnviz.ui.examples import first_step
 from attnviz.ui.page_state.linked import Session
@@ -80,8 +78,8 @@ def _requested_view(view: View, request: Mapping[str, Any]) -> View | None:
 def handle_what_if(session: Session, current: View, request: Mapping[str, Any]) -> None:
     """Handle a `request` that `is_about` the view `current`; store an error message where it fails.
 
-    Its `what_if` has a `kind`, the arguments of that kind, and `held` if the translation stays the same. Steps
-    and pieces count from 0.
+    Its `what_if` has an `intervention`, which `requested_intervention` reads, and `held` if the translation stays the
+    same; or it has a `kind`: "undo", "what_if" or "remove".
     """
     view, stored = _requested_view(current, request), stored_what_ifs(session, current.id)
     if view is None:
@@ -90,8 +88,8 @@ def handle_what_if(session: Session, current: View, request: Mapping[str, Any]) 
         changed = _changed(stored, view, request["what_if"])
     except AttnvizError as error:
         changed = replace(stored, problems=(str(error),))
-    except (KeyError, TypeError, ValueError, IndexError):
-        changed = replace(stored, problems=(_impossible(),))
+    except (KeyError, TypeError, ValueError):
+        changed = replace(stored, problems=(str(impossible()),))
     session[view.key(WHAT_IFS)] = changed
 
 
@@ -104,54 +102,32 @@ def _changed(stored: StoredWhatIfs, view: View, payload: Mapping[str, Any]) -> S
             return stored.showing(int(payload["index"]))
         case "remove":
             return stored.removing(int(payload["index"]))
-    change = _change(view, payload)
-    if _has_no_effect(view, change):
+    intervention = requested_intervention(view, payload.get("intervention"))
+    if _has_no_effect(view, intervention):
         return stored
-    return stored.adding(WhatIf(view.number, change, payload.get("held") is True))
+    return stored.adding(WhatIf(view.number, intervention, payload.get("held") is True))
 
 
-def _impossible() -> str:
-    return gettext("This change to the translation is not possible.")
+def requested_intervention(view: View, payload: object) -> Intervention:
+    """Return the intervention that a browser requests; raise AttnvizError where it is invalid.
+
+    It is the intervention's JSON, or one of two others: "typed" is a word as `text` at `step`, and "borrowed" has the
+    `lender` of the weights of `step`. Weights set by hand are rounded to whole numbers.
+    """
+    match payload:
+        case {"kind": "typed", "step": int(step), "text": str(text)} if step in range(view.steps):
+            return _write_typed_word(view, step, text)
+        case {"kind": "borrowed", "step": int(step), "lender": str(lender), "of": str(of)} if step in range(view.steps):
+            row = borrowed_row(view.trace, step, lender, of)
+            return ReplaceWeights(whole_weights(row), step, lender, of if lender in ("step", "model") else "")
+    intervention = from_json_dict(payload)
+    if isinstance(intervention, ReplaceWeights) and intervention.by_hand:
+        return replace(intervention, weights=whole_weights(intervention.weights))
+    return intervention
 
 
-def requested_change(view: View, payload: object) -> Change:
-    """Return the change that a browser requests; raise AttnvizError where it is invalid."""
-    try:
-        return _change(view, cast("Mapping[str, Any]", payload))
-    except (KeyError, TypeError, ValueError, IndexError) as error:
-        raise AttnvizError(_impossible()) from error
-
-
-def _change(view: View, payload: Mapping[str, Any]) -> Change:
-    kind, step = payload["kind"], cast("int", payload.get("step"))
-    match kind:
-        case "weights":
-            return SetWeights(step, shares_of(payload["weights"]))
-        case "only":
-            return AttendOnly(step, payload["source"])
-        case "without":
-            return ExcludeSource(step, payload["source"])
-        case "alike":
-            return UniformAttention(step)
-        case "frozen":
-            return FreezeContext(step)
-        case "temperature":
-            return SetTemperature(decode_infinity(payload)["temperature"], step)
-        case "words":
-            return WriteWords(step, tuple(payload["pieces"]))
-        case "typed":
-            return _write_typed_word(view, step, str(payload["text"]))
-        case "hypothesis":
-            return TakeHypothesis(tuple(payload["pieces"]))
-        case "borrowed":
-            row = shares_of(borrowed_row(view.trace, step, payload))
-            lender = str(payload["of"])[:LONGEST_LENDER] if payload["from"] in ("step", "model") else ""
-            return SetWeights(step, row, payload["from"], lender)
-    raise KeyError(kind)
-
-
-def _write_typed_word(view: View, step: int, text: str) -> WriteWords:
-    """Return the change that writes a typed word at `step` instead of the rest of the word there."""
+def _write_typed_word(view: View, step: int, text: str) -> ForceWords:
+    """Return the intervention that writes a typed word at `step` instead of the rest of the word there."""
     tokenizer = tokenizer_of(view.trace)
     if tokenizer is None:
         raise AttnvizError(gettext("You can type a word only if the model that made this translation is installed."))
@@ -163,22 +139,20 @@ def _write_typed_word(view: View, step: int, text: str) -> WriteWords:
     if UNK in pieces:
         unseen = "  ".join(tokenizer.unknown_characters(text)[:20])
         raise AttnvizError(gettext("The model has never seen {listed}, so it cannot write this word.", listed=unseen))
-    return WriteWords(step, tuple(pieces), replaced_by(view.trace, step))
+    return ForceWords(tuple(pieces), step, replaced_by(view.trace, step))
 
 
-def _has_no_effect(view: View, change: Change) -> bool:
-    """Return whether a change has no effect, for example when a bar is released at its old place."""
-    if isinstance(change, SetTemperature):
-        set_by_hand = [
-            intervention for intervention in view.trace.interventions if isinstance(intervention, Temperature)
-        ]
-        return change.temperature == 1 and all(intervention.step != change.step for intervention in set_by_hand)
-    if isinstance(change, WriteWords):
-        written = tuple(view.trace.target_ids)[change.step : change.step + change.replaced]
-        return tuple(change.pieces) == written
-    if not isinstance(change, SetWeights) or change.step >= view.steps:
-        return False
-    return change.shares == shares_of(view.trace.alignment[change.step])
+def _has_no_effect(view: View, intervention: Intervention) -> bool:
+    """Return whether an intervention has no effect, for example when a bar is released at its old place."""
+    trace, step = view.trace, intervention.step
+    match intervention:
+        case Temperature(temperature=1):
+            return not any(intervention.undoes(one) for one in trace.interventions)
+        case ForceWords(pieces=pieces, replaced=replaced):
+            return pieces == tuple(trace.target_ids)[intervention.step :][:replaced]
+        case ReplaceWeights(weights=weights) if step is not None and step < view.steps:
+            return weights == whole_weights(trace.alignment[step])
+    return False
 
 
 def lenders(trace: Trace) -> list[str]:
@@ -186,35 +160,32 @@ def lenders(trace: Trace) -> list[str]:
     return [name for name, folder in installed_models().items() if name != trace.model and _has_attention(str(folder))]
 
 
-def borrowed_row(trace: Trace, step: int, source: Mapping[str, Any]) -> NDArray[np.float64]:
-    """Return the weights (Tx,), at least 0, with sum 1, that 0-based `step` of `trace` borrows.
+def borrowed_row(trace: Trace, step: int, lender: str, of: str) -> NDArray[np.float64]:
+    """Return the weights (Tx,), at least 0, with sum 1, that 0-based `step` of `trace` borrows from a `lender`.
 
-    `source["from"]` is the kind of lender, and `source["of"]` which one: for "step" its number from 0; for "links" word
-    links as text, source and target words counted from 0; for "model" its name, and it force-decodes the same
-    translation. "posterior" needs none. Raise AttnvizError if there are no such weights.
+    `of` says which one: for "step" its number from 0; for "links" word links as text, source and target words counted
+    from 0; for "model" its name, and it force-decodes the same translation. "posterior" needs none. Raise AttnvizError
+    if there are no such weights.
     """
-    kind, lender = source.get("from"), source.get("of")
-    if kind == "step":
-        if type(lender) is not int or not 0 <= lender < len(trace.target_ids):
-            raise AttnvizError(gettext("The step whose weights you want to borrow does not exist."))
-        row = trace.alignment[lender].astype(np.float64)
-    elif kind == "posterior":
-        posterior = posterior_of(trace)
-        if posterior is None:
-            raise AttnvizError(
-                gettext(
-                    "Posterior attention cannot be computed: the model that made this translation is not installed."
+    match lender:
+        case "step":
+            if of not in map(str, range(len(trace.target_ids))):
+                raise AttnvizError(gettext("The step whose weights you want to borrow does not exist."))
+            return np.asarray(trace.alignment[int(of)], np.float64)
+        case "posterior":
+            posterior = posterior_of(trace)
+            if posterior is None:
+                raise AttnvizError(
+                    gettext(
+                        "Posterior attention cannot be computed: the model that made this translation is not installed."
+                    )
                 )
-            )
-        row = posterior[step]
-    elif kind == "links":
-        row = weights_from_links(trace, step, parse_pharaoh(str(lender)))
-    elif kind == "model" and lender in lenders(trace):
-        row = weights_from_trace(trace, step, _force_decoded(trace, str(lender)))
-    else:
-        raise AttnvizError(gettext("No installed model with attention has the requested name."))
-    weights: NDArray[np.float64] = row / row.sum()
-    return weights
+            return np.asarray(posterior[step], np.float64)
+        case "links":
+            return weights_from_links(trace, step, parse_pharaoh(of))
+        case "model" if of in lenders(trace):
+            return weights_from_trace(trace, step, _force_decoded(trace, of))
+    raise AttnvizError(gettext("No installed model with attention has the requested name."))
 
 
 def _force_decoded(trace: Trace, model: str) -> Trace:
@@ -274,7 +245,7 @@ def _computed_what_ifs(
             continue
         try:
             trace = saved_traces.get((parent.fingerprint, what_if))
-            traces[number] = trace or make(translator_arguments(parent, what_if.change, held=what_if.held))
+            traces[number] = trace or make(translator_arguments(parent, what_if.intervention, held=what_if.held))
         except AttnvizError as error:
             problems.append(str(error) if same_original else left_out_sentence(number, str(error)))
     if removed := set(range(1, len(stored.what_ifs) + 1)) - set(traces):

@@ -15,11 +15,14 @@ import streamlit as st
 
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.attention_forms import face_names
-from attnviz.analysis.diagram_texts import diagram_alt
+from attnviz.analysis.diagram_texts import (
+    diagram_alt,
+    has_diagram,
+)
 from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.labels import step_heading
 from attnviz.analysis.recomputation import Weights
-from attnviz.architectures import step_texts
+from attnviz.architectures import narrate, step_texts
 from attnviz.export.chapters import ChapterPage, ChapterPicture, chapters_html
 from attnviz.export.images import shortened_to_fit, translation_sheet
 from attnviz.export.saved_files import (
@@ -83,7 +86,7 @@ def diagram_file(view: View, step: int, file: str) -> PictureFile:
         _NARROWEST,
         colours,
         [(shortened_to_fit(text, _NARROWEST, size), colour, size, weight) for text, colour, size, weight in lines],
-        diagram_alt(trace, step, step_texts(trace).narrate(trace, step)),
+        diagram_alt(trace, step, narrate(trace, step)),
     )
     return PictureFile(gettext("Architecture diagram"), file, drawing, diagram_table(trace, step))
 
@@ -157,7 +160,7 @@ def downloads(view: View) -> None:
     def make_payload(selection: Selection) -> dict[str, Any]:
         step = selection.step
         files = [picture_file(view.trace, one) for one in pictures(view, with_selection(state, view, selection))]
-        if view.trace.recurrent and not view.trace.imported:
+        if has_diagram(view.trace):
             files.append(diagram_file(view, step, file_name(view.trace, f"step-{step + 1}-machine")))
         caption = gettext(
             "The files contain the pictures as they are shown now. Each picture of a single step shows step {step}.",

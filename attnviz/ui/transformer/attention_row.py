@@ -22,7 +22,6 @@ from attnviz.analysis.attention_forms import (
     form_trace,
     step_sentence,
 )
-from attnviz.analysis.heads import HeadTrace, named_head
 from attnviz.analysis.labels import (
     quoted_name,
     shorten,
@@ -56,6 +55,7 @@ from attnviz.figures.registry import STEP_FIGURES
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces, piece_name
+from attnviz.trace.transformer_trace import Head
 from attnviz.ui.components.chart import EVERY_STEP, chart, inline_chart, steady_payload
 from attnviz.ui.components.energy_decomposition import energy_decomposition
 from attnviz.ui.components.equation import equation, inline_equation
@@ -110,7 +110,7 @@ def row_payload(forms: Mapping[Form, AttentionForm], sources: FormSources, theme
                 "text": form_text(name, sources),
                 "sentences": [step_sentence(name, forms, sources, step) for step in steps],
                 "weights": packed(form.weights),
-                "scores": None if form.scores is None else packed(form.scores),
+                "energies": None if form.energies is None else packed(form.energies),
                 "heads": [] if form.heads is None else [packed(head) for head in form.heads],
                 "exhibit": FORM_EXHIBITS[name],
                 "title": titles[FORM_EXHIBITS[name]],
@@ -120,7 +120,7 @@ def row_payload(forms: Mapping[Form, AttentionForm], sources: FormSources, theme
         "words": {
             "french": gettext("French"),
             "english": gettext("English"),
-            "score": gettext("energy (score) e"),
+            "energy": gettext("energy e"),
             "weight": gettext("weight α"),
             "head": gettext("head {n}"),
             "mean": gettext("mean"),
@@ -218,7 +218,7 @@ def draw(view: View, request: SentenceRequest, theme: ThemeName, opened: str) ->
 
 
 def _traces(sources: FormSources) -> list[Any]:
-    return [sources.additive, sources.general, *([sources.head.trace] if sources.head else [])]
+    return [sources.additive, sources.general, *([sources.head.record] if sources.head else [])]
 
 
 def _offer_pictures(view: View, sources: FormSources) -> None:
@@ -258,7 +258,7 @@ def row_pictures(sources: FormSources, step: int) -> dict[Form, OfferedFigure]:
 def _payload_address(sources: FormSources, theme: ThemeName) -> str:
     parts = [sources.general.fingerprint]
     if sources.head:
-        parts += [sources.head.trace.fingerprint, sources.head.name]
+        parts += [sources.head.record.fingerprint, sources.head.name]
     return address(sources.additive, "attention-row", theme, every=True, part="_".join(parts))
 
 
@@ -271,9 +271,9 @@ def _payload(request: PayloadRequest) -> dict[str, Any]:
     return row_payload(_forms(sources), sources, request.theme)
 
 
-def _named_head(fingerprint: str, name: str) -> HeadTrace | None:
+def _named_head(fingerprint: str, name: str) -> Head | None:
     trace = shown_trace(fingerprint)
-    return named_head(trace, name) if trace is not None else None
+    return trace.head_named(name) if trace is not None else None
 
 
 MAKERS: Mapping[str, Maker] = {"attention-row": _payload}

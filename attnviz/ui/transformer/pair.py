@@ -13,9 +13,9 @@ from attnviz import AttnvizError
 from attnviz import lazy_pandas as pd
 from attnviz.analysis import judgement as texts
 from attnviz.analysis.judgement import (
-    PairAttention,
     largest_difference,
     matching_positions,
+    pair_attention,
     recompute_decomposable,
     verify_judgement,
     with_words_swapped,
@@ -39,6 +39,7 @@ from attnviz.figures.template import figure_of, to_json
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.trace import Judgement
+from attnviz.trace.aligned import AttentionView
 from attnviz.ui.components.chart import (
     EVERY_STEP,
     AtStep,
@@ -73,7 +74,7 @@ def _make_view(request: SentenceRequest) -> View:
             )
         )
     return View(
-        EXHIBIT.view_id, PairAttention(judgement_of(folder, request.device, request.sentence, _french(request)))
+        EXHIBIT.view_id, pair_attention(judgement_of(folder, request.device, request.sentence, _french(request)))
     )
 
 
@@ -97,8 +98,8 @@ def _french(request: SentenceRequest) -> str:
 
 
 def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:
-    attention: PairAttention = view.trace
-    judgement = attention.judgement
+    attention: AttentionView = view.trace
+    judgement: Judgement = attention.record
     st.html(f'<p class="explanation">{texts.detector_caption()}</p>')
     step_controls(view, SentencePair((gettext("English"), gettext("French")), second_is_written=False))
     inline_verification(view, _verification_payload(judgement, judgement.fingerprint, language()))
@@ -108,7 +109,7 @@ def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:
         figure = _heatmap_json(attention, attention.fingerprint, theme, language(), True)
         inline_chart(view, steady_payload(figure, {}), "heatmap")
     with right:
-        from_english = PairAttention(judgement, "source")
+        from_english = pair_attention(judgement, "source")
         inline_chart(
             view,
             steady_payload(_heatmap_json(from_english, from_english.fingerprint, theme, language(), False), {}),
@@ -172,12 +173,12 @@ def _bag_sentence(judgement: Judgement, other: Judgement | None) -> str:
     exact = False
     if positions is not None and weights is not None:
         recomputed = [recompute_decomposable(weights, each.source_ids, each.target_ids) for each in (judgement, other)]
-        exact = bool((recomputed[0].probabilities == recomputed[1].probabilities).all())
+        exact = bool((recomputed[0]["probabilities"] == recomputed[1]["probabilities"]).all())
     return texts.swap_sentence(judgement, other, difference, exact=exact)
 
 
 @cached_for_all
-def _heatmap_json(_attention: PairAttention, identity: str, theme: ThemeName, code: str, linked: bool) -> str:  # noqa: ARG001
+def _heatmap_json(_attention: AttentionView, identity: str, theme: ThemeName, code: str, linked: bool) -> str:  # noqa: ARG001
     """Return the figure of one sentence's attention to the other as JSON; its rows select steps if `linked`."""
     figure = attend_figure(_attention, theme=theme)
     if not linked:
@@ -218,15 +219,13 @@ def _verification_payload(_judgement: Judgement, identity: str, code: str) -> di
 def _pictures(
     view: View, request: SentenceRequest, selection: ExhibitSelection, theme: ThemeName
 ) -> Iterator[OfferedFigure]:
-    attention: PairAttention = view.trace
-    judgement, step = attention.judgement, selection.step
+    attention: AttentionView = view.trace
+    judgement, step = attention.record, selection.step
     for each, name in (
         (attention, gettext("French looks at English")),
-        (PairAttention(judgement, "source"), gettext("English looks at French")),
+        (pair_attention(judgement, "source"), gettext("English looks at French")),
     ):
-        yield OfferedFigure(
-            name, name, f"attend-{each.query_side}", attend_figure(each, theme=theme), heatmap_table(each)
-        )
+        yield OfferedFigure(name, name, f"attend-{each.name}", attend_figure(each, theme=theme), heatmap_table(each))
     title = gettext("Comparison of piece {number}", number=step + 1)
     figure = figure_of(compared_template(judgement, theme), compared_values(judgement, step))
     yield OfferedFigure(
@@ -251,8 +250,8 @@ def _pictures(
 
 def _tables(view: View, request: SentenceRequest) -> Iterator[tuple[str, pd.DataFrame]]:  # noqa: ARG001  as others
     """Yield the numbers of the verdict, which are in no figure."""
-    yield gettext("The sums of the comparisons, and the hidden layer"), aggregated_table(view.trace.judgement)
-    yield gettext("The verdict"), verdict_table(view.trace.judgement)
+    yield gettext("The sums of the comparisons, and the hidden layer"), aggregated_table(view.trace.record)
+    yield gettext("The verdict"), verdict_table(view.trace.record)
 
 
 EXHIBIT = Exhibit(_make_view, _draw, _pictures, "two", _tables)

@@ -21,7 +21,7 @@ interface RowForm {
   /** One for each step. */
   sentences: string[];
   weights: string;
-  scores: string | null;
+  energies: string | null;
   heads: string[];
   /** The exhibit behind the form, and its title. */
   exhibit: string;
@@ -31,7 +31,7 @@ interface RowForm {
 /** The numbers of one form. */
 interface RowNumbers {
   weights: Float32Array[];
-  scores: Float32Array[] | null;
+  energies: Float32Array[] | null;
   heads: Float32Array[][];
 }
 

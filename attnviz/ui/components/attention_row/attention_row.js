@@ -1,4 +1,4 @@
-// Row of a step's attention weights in the chosen form of attention (page *To the transformer*), with scores, heads,
+// Row of a step's attention weights in the chosen form of attention (page *To the transformer*), with energies, heads,
 // equation, French words that choose the step, and the button that opens the exhibit of the form. Cells fade from one
 // form to the next. The payload has all forms, so that choosing another one needs no request.
 
@@ -33,9 +33,9 @@ import { listenToView, sendChoice, viewState } from "../view.js";
  * @param {number} width
  * @returns {RowNumbers}
  */
-const unpacked = ({ weights, scores, heads }, width) => ({
+const unpacked = ({ weights, energies, heads }, width) => ({
   weights: unpackRows(weights, width),
-  scores: scores ? unpackRows(scores, width) : null,
+  energies: energies ? unpackRows(energies, width) : null,
   heads: heads.map((head) => unpackRows(head, width)),
 });
 
@@ -88,7 +88,7 @@ function build(root, state, payload) {
   find(root, "thead").replaceChildren(names);
   const heads = Math.max(...Object.values(state.numbers).map((numbers) => numbers.heads.length));
   find(root, "tbody").replaceChildren(
-    tableRow("scores", words.score, count),
+    tableRow("energies", words.energy, count),
     ...Array.from({ length: heads }, (_, k) => tableRow("head", fill(words.head, { n: k + 1 }), count)),
     tableRow("weights", words.weight, count),
   );
@@ -118,10 +118,10 @@ function shade(row, weights) {
  * @param {number} step
  * @param {Words} words
  */
-function paintTable(root, { weights, scores, heads }, step, words) {
-  const scoreRow = find(root, ".scores");
-  scoreRow.hidden = !scores;
-  findAll(scoreRow, "td").forEach((cell, j) => write(cell, scores ? number(scores[step][j], 1) : ""));
+function paintTable(root, { weights, energies, heads }, step, words) {
+  const energyRow = find(root, ".energies");
+  energyRow.hidden = !energies;
+  findAll(energyRow, "td").forEach((cell, j) => write(cell, energies ? number(energies[step][j], 1) : ""));
   findAll(root, ".head").forEach((row, k) => {
     row.hidden = !heads[k];
     if (heads[k]) shade(row, heads[k][step]);

@@ -30,22 +30,20 @@ function atTemperature(weights, temperature) {
 }
 
 /**
- * The weights of a step after a change, where it can be computed here; otherwise unchanged.
+ * The weights of a step after an intervention, where they can be computed here; otherwise unchanged.
  * @param {number[]} weights
- * @param {WhatIf} change
+ * @param {Intervention | Unfinished} intervention
  */
-export function changedWeights(weights, change) {
-  switch (change.kind) {
-    case "weights":
-      return change.weights;
-    case "only":
-      return withShare(weights, change.source, 1);
-    case "without":
-      return withShare(weights, change.source, 0);
-    case "alike":
-      return weights.map(() => 1 / weights.length);
+export function changedWeights(weights, intervention) {
+  switch (intervention.kind) {
+    case "weights": {
+      const sum = intervention.weights.reduce((total, weight) => total + weight, 0);
+      return intervention.weights.map((weight) => weight / sum);
+    }
+    case "exclusion":
+      return withShare(weights, intervention.position, 0);
     case "temperature":
-      return atTemperature(weights, Number(change.temperature));
+      return atTemperature(weights, Number(intervention.temperature));
     default:
       return weights;
   }

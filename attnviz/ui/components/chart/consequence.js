@@ -22,7 +22,7 @@ export function requestConsequence(root, state) {
   find(root, ".consequence").classList.add("stale");
   sliders.rest = setTimeout(async () => {
     const weights = sliders.shownWeights;
-    const whatIf = { kind: "weights", step, weights: Array.from(weights), held };
+    const whatIf = { intervention: { kind: "weights", weights: Array.from(weights), step }, held };
     const query = new URLSearchParams({ what_if: JSON.stringify(whatIf) });
     const wanted = () => states.has(root) && state.sliders === sliders && sliders.shownWeights === weights;
     const consequence = await fetchJson(`${consequenceAddress}?${query}`, true, wanted);

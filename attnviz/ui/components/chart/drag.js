@@ -127,7 +127,8 @@ function endDrag(root, state, back) {
   hideConsequence(root, state);
   if (back) sliders.shownWeights = startWeights;
   else if (hasMoved && step !== null) {
-    sendWhatIf(root, { kind: "weights", step, weights: sliders.shownWeights, held: viewState(root).held });
+    const intervention = /** @type {const} */ ({ kind: "weights", weights: sliders.shownWeights, step });
+    sendWhatIf(root, { intervention, held: viewState(root).held });
   }
   redraw(root, state);
 }
@@ -210,17 +211,17 @@ function focusNeighbour(layer, by) {
 export function followWhatIfs(root, state) {
   /** The translation of the what-if that is not answered yet. @type {string | undefined} */
   let requestedIdentity;
-  /** @param {WhatIf | null} change */
-  const show = (change) => {
+  /** @param {Intervention | Unfinished | null} intervention */
+  const show = (intervention) => {
     const { sliders } = state;
     if (!sliders) return;
-    sliders.shownWeights = change ? changedWeights(sliders.stepWeights, change) : sliders.stepWeights;
+    sliders.shownWeights = intervention ? changedWeights(sliders.stepWeights, intervention) : sliders.stepWeights;
     redraw(root, state);
   };
   const ends = [
     onMessage(root, "preview", ({ detail }) => show(detail)),
     onMessage(root, "try", ({ detail }) => {
-      show(detail);
+      show(detail.intervention ?? null);
       requestedIdentity = viewState(root).view?.identity;
     }),
     onMessage(root, "answered", () => {

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-import plotly.graph_objects as go
-
-from attnviz.analysis.heads import HeadTrace, head_trace
 from attnviz.figures.build import figure_json
 from attnviz.figures.context import context_frame
-from attnviz.figures.head_figure import values_frame
 from attnviz.figures.source_rows import MOST_ROWS
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
-from attnviz.trace import FloatArray, Trace, TransformerTrace
+from attnviz.trace import Trace
+from attnviz.trace.transformer_trace import Head
 from attnviz.ui.components.loader import component, packed
 from attnviz.ui.view import View
 
@@ -25,39 +22,21 @@ def context_growth(view: View, at: str) -> None:
     component("context_growth", isolate=False)(key=view.key("growth"), data={"at": at})
 
 
-def growth_payload(trace: Trace, sentences: Mapping[int, str], theme: ThemeName) -> dict[str, Any]:
-    """Return the payload of the context's sum; `sentences` maps the steps to their captions."""
-    vectors = trace.annotations[:, : trace.contexts.shape[1]]
-    return _payload(partial(context_frame, trace, theme=theme), "c", vectors, trace.alignment, sentences)
+def growth_payload(attention: Trace | Head, sentences: Mapping[int, str], theme: ThemeName) -> dict[str, Any]:
+    """Return the payload of a context's sum; `sentences` maps the steps to their captions.
 
-
-def values_payload(
-    trace: TransformerTrace | HeadTrace, sentences: Mapping[int, str], theme: ThemeName
-) -> dict[str, Any]:
-    """Return the same payload for the opened head of a transformer: the weighted sum of its values."""
-    opened = head_trace(trace)
-    return _payload(partial(values_frame, trace, theme=theme), "z", opened.values, opened.weights, sentences)
-
-
-def _payload(
-    frame: Callable[..., go.Figure],
-    symbol: str,
-    vectors: FloatArray,
-    weights: FloatArray,
-    sentences: Mapping[int, str],
-) -> dict[str, Any]:
-    """Return the payload of a weighted sum named `symbol`.
-
-    It has the `vectors` of the source pieces, (Tx, units), once, as `annotations`, and the `weights`, (Ty, Tx), as
-    `alpha`; the browser computes every step from them.
+    It has the values of the source pieces, (Tx, units), once, as `annotations`, and the weights, (Ty, Tx), as `alpha`;
+    the browser computes every step from them.
     """
+    vectors = attention.values
+    frame = partial(context_frame, attention, theme=theme)
     long = len(vectors) > MOST_ROWS
     return {
         "figure": figure_json(frame()),
         "thinned": figure_json(frame(thinned=True)) if long else None,
-        "symbol": symbol,
+        "symbol": attention.context_symbol,
         "annotations": packed(vectors),
-        "alpha": packed(weights),
+        "alpha": packed(attention.alignment),
         "units": vectors.shape[1],
         "language": language(),
         "captions": {str(i): sentence for i, sentence in sentences.items()},

@@ -1,4 +1,4 @@
-"""Mount the energy decomposition: the energy of a cell, or the score of a transformer's head, as a sum over units.
+"""Mount the energy decomposition: the energy of a cell as a sum over units.
 
 The browser gets queries, keys and v_a of the whole sentence once, and moves from cell to cell without the server.
 """
@@ -7,15 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from numpy.typing import NDArray
-
 from attnviz.analysis.energy import (
     SATURATED,
     EnergyDecomposition,
-    head_energy_decomposition,
 )
 from attnviz.analysis.energy import energy_decomposition as decompose
-from attnviz.analysis.heads import HeadTrace
+from attnviz.analysis.recomputation import Weights
 from attnviz.figures.build import figure_json
 from attnviz.figures.energy_decomposition_figure import (
     SATURATION_MARK,
@@ -26,8 +23,8 @@ from attnviz.figures.energy_decomposition_figure import (
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.text import piece_name
-from attnviz.trace import FloatArray, Trace
-from attnviz.trace.aligned import AttentionMatrix
+from attnviz.trace import Trace
+from attnviz.trace.transformer_trace import Head
 from attnviz.ui.components.loader import component, packed
 from attnviz.ui.view import View
 
@@ -37,50 +34,15 @@ def energy_decomposition(view: View, at: str, name: str = "energy-decomposition"
     component("energy_decomposition", isolate=False)(key=view.key(name), data={"at": at})
 
 
-def energy_decomposition_payload(trace: Trace, score: NDArray[Any], theme: ThemeName) -> dict[str, Any]:
+def energy_decomposition_payload(attention: Trace | Head, weights: Weights | None, theme: ThemeName) -> dict[str, Any]:
     """Return the payload that serves every cell: the three operands, and a figure of one cell to fill.
 
-    It is the same at every step, so it is sent once. `score` is v_a, (n',), where n' is the number of hidden units.
+    It is the same at every step, so it is sent once. `weights` are needed only for a trace that lacks v_a.
     """
-    decomposition = decompose(trace, {"decoder.attention.score": score}, 0, 0)
-    return _cells_payload(trace, decomposition, trace.queries, trace.keys, theme)
-
-
-def head_payload(opened: HeadTrace, theme: ThemeName) -> dict[str, Any]:
-    """Return the same payload for a transformer's head, whose score is a scaled dot product."""
-    payload = _cells_payload(opened, head_energy_decomposition(opened, 0, 0), opened.queries, opened.keys, theme)
-    words = {
-        "heading": _heading(opened),
-        "product": gettext(
-            "The score q · k / √d is {energy}. This score is the sum of {n} products, each divided by √d: {for} "
-            "positive and {against} negative. The {named} contributions of largest absolute value, named below, add "
-            "up to {part}. Unit {largest} contributes most: {c}."
-        ),
-    }
-    return payload | {"words": payload["words"] | words}
-
-
-def _heading(opened: HeadTrace) -> str:
-    """Return the heading, with placeholders for the query's and the key's piece."""
-    if opened.kind == "encoder":
-        return gettext("Score, unit by unit: query of “{target}”, key of “{word}”")
-    return gettext("Score, unit by unit: query of the step that writes “{target}”, key of “{word}”")
-
-
-def _cells_payload(
-    attention: AttentionMatrix,
-    decomposition: EnergyDecomposition,
-    queries: FloatArray,
-    keys: FloatArray,
-    theme: ThemeName,
-) -> dict[str, Any]:
-    """Return the payload of all cells, from `queries`, (Ty, n'), and `keys`, (Tx, n').
-
-    `decomposition` is that of any cell: it determines the figure.
-    """
+    decomposition = decompose(attention, weights, 0, 0)
     return {
-        "queries": packed(queries),
-        "keys": packed(keys),
+        "queries": packed(attention.queries),
+        "keys": packed(attention.keys),
         "score": packed(decomposition.score),
         "width": len(decomposition.score),
         "peaks": attention.alignment.argmax(axis=1).tolist(),
@@ -92,7 +54,7 @@ def _cells_payload(
         "bounded": decomposition.bounded,
         "saturated": SATURATED,
         "named": UNITS,
-        "words": _words(decomposition),
+        "words": _words(decomposition) | (_head_words(attention) if attention.has_heads else {}),
     }
 
 
@@ -116,3 +78,17 @@ def _words(decomposition: EnergyDecomposition) -> dict[str, str]:
             "largest absolute value, named below, add up to {part}. Unit {largest} contributes most: {c}."
         ),
     }
+
+
+def _head_words(head: Any) -> dict[str, str]:
+    """Return the texts that differ for a transformer's head, whose energy is a scaled dot product."""
+    if head.kind == "encoder":
+        heading = gettext("Energy, unit by unit: query of “{target}”, key of “{word}”")
+    else:
+        heading = gettext("Energy, unit by unit: query of the step that writes “{target}”, key of “{word}”")
+    product = gettext(
+        "The energy q · k / √d is {energy}. This energy is the sum of {n} products, each divided by √d: {for} "
+        "positive and {against} negative. The {named} contributions of largest absolute value, named below, add "
+        "up to {part}. Unit {largest} contributes most: {c}."
+    )
+    return {"heading": heading, "product": product}

@@ -18,13 +18,13 @@ import {
 import { sendPreview, sendWhatIf, viewRoot, viewState } from "../view.js";
 
 /**
- * Requests a what-if of the current step, which keeps or rewrites the translation as the visitor has chosen.
+ * Requests an intervention on the current step, which keeps or rewrites the translation as the visitor has chosen.
  * @param {HTMLElement} root
- * @param {(how: { step: number, held: boolean }) => WhatIf} change
+ * @param {(step: number) => Intervention | Unfinished} intervention
  */
-function requestWhatIf(root, change) {
+function intervene(root, intervention) {
   const { step, held } = viewState(root);
-  if (step !== null) sendWhatIf(root, change({ step, held }));
+  if (step !== null) sendWhatIf(root, { intervention: intervention(step), held });
 }
 
 // Powers of ten at the end of the slider: the greatest finite temperature, and the position of the infinite one.
@@ -95,7 +95,7 @@ function previewTemperature(root, { payload }) {
   const before = currentTemperature(root, payload, step);
   const fixed = before === Infinity || (isForAllSteps(root) && payload.set[step]); // uniform weights determine no others
   const temperature = fixed ? 1 : sliderTemperature(root) / before;
-  sendPreview(root, { kind: "temperature", step, temperature, held: viewState(root).held });
+  sendPreview(root, { kind: "temperature", temperature, step });
 }
 
 /**
@@ -108,7 +108,7 @@ function requestTemperature(root, state) {
   state.pending = false;
   const chosen = sliderTemperature(root), every = isForAllSteps(root);
   const temperature = chosen === Infinity ? "Infinity" : Number(chosen.toPrecision(3));
-  requestWhatIf(root, ({ step, held }) => ({ kind: "temperature", temperature, step: every ? null : step, held }));
+  intervene(root, (step) => ({ kind: "temperature", temperature, step: every ? null : step }));
 }
 
 /**
@@ -182,12 +182,12 @@ function borrow(root) {
     links.focus();
     return;
   }
-  requestWhatIf(root, (how) => {
-    const loan = /** @type {const} */ ({ kind: "borrowed", ...how });
-    if (value === "step") return { ...loan, from: value, of: Number(find(root, ".of", HTMLSelectElement).value) };
-    if (value === "posterior") return { ...loan, from: value, of: "" };
-    if (value === "links") return { ...loan, from: value, of: links.value.trim() };
-    return { ...loan, from: "model", of: value.slice(MODEL_PREFIX.length) };
+  intervene(root, (step) => {
+    const loan = /** @type {const} */ ({ kind: "borrowed", step });
+    if (value === "step") return { ...loan, lender: value, of: find(root, ".of", HTMLSelectElement).value };
+    if (value === "posterior") return { ...loan, lender: value, of: "" };
+    if (value === "links") return { ...loan, lender: value, of: links.value.trim() };
+    return { ...loan, lender: "model", of: value.slice(MODEL_PREFIX.length) };
   });
 }
 
@@ -206,9 +206,14 @@ function listen(root, state) {
     };
   };
   const source = () => viewState(root).source ?? 0;
-  onClick(".only", () => requestWhatIf(root, (how) => ({ kind: "only", source: source(), ...how })));
-  onClick(".without", () => requestWhatIf(root, (how) => ({ kind: "without", source: source(), ...how })));
-  onClick(".alike", () => requestWhatIf(root, (how) => ({ kind: "alike", ...how })));
+  /** @type {(weight: (piece: number) => number) => void} */
+  const replaceWeights = (weight) => {
+    const weights = state.payload?.pieces.map((_, piece) => weight(piece));
+    if (weights) intervene(root, (step) => ({ kind: "weights", weights, step }));
+  };
+  onClick(".only", () => replaceWeights((piece) => Number(piece === source())));
+  onClick(".without", () => intervene(root, (step) => ({ kind: "exclusion", position: source(), step })));
+  onClick(".alike", () => replaceWeights(() => 1));
   onClick(".undo", () => sendWhatIf(root, { kind: "undo" }));
   onClick(".take", () => borrow(root));
   find(root, ".lender").onchange = () => showLenderField(root);

@@ -14,8 +14,8 @@ function requestWord(root) {
   const chosen = find(root, ".foils", HTMLSelectElement).value;
   const text = find(root, ".typed", HTMLInputElement).value.trim();
   if (step === null) return;
-  if (text) sendWhatIf(root, { kind: "typed", step, text, held });
-  else if (chosen) sendWhatIf(root, { kind: "words", step, pieces: [Number(chosen)], held });
+  if (text) sendWhatIf(root, { intervention: { kind: "typed", text, step }, held });
+  else if (chosen) sendWhatIf(root, { intervention: { kind: "words", pieces: [Number(chosen)], step }, held });
 }
 
 /**

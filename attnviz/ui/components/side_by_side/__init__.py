@@ -117,7 +117,7 @@ def written_lane(trace: Any, name: str, summary: str, strip_caption: str, notes:
             for place, (text, group) in enumerate(zip(words.source, words.source_groups, strict=True))
         ],
         "weights": np.round(weights, 3).tolist() if trace.attends else None,
-        "strip": _strip(trace, strip_caption) if strip_caption and trace.recurrent and not trace.imported else None,
+        "strip": _strip(trace, strip_caption) if strip_caption and trace.recurrent else None,
         "parts": [_part(trace.target_pieces, place) for place in range(len(trace.target_pieces))],
     }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from attnviz.analysis.labels import (
@@ -11,7 +11,7 @@ from attnviz.analysis.labels import (
 )
 from attnviz.analysis.stages import (
     Narration,
-    step_sentence,
+    Stage,
 )
 from attnviz.languages import gettext
 from attnviz.trace import Record
@@ -19,22 +19,21 @@ from attnviz.ui.components.loader import component
 from attnviz.ui.view import View
 
 
-def step_summary(view: View, titles: Mapping[int, str], steps: Mapping[str, Any]) -> None:
-    """Draw the summary of the current step, with its stages named by `titles`.
+def step_summary(view: View, stages: Sequence[Stage], steps: Mapping[str, Any]) -> None:
+    """Draw the summary of the current step, with its `stages`.
 
     `steps` is what `summary_payload` returns, or `{"at": address}` of it.
     """
-    stages = [
-        {"number": number, "place": place, "title": title}
-        for place, (number, title) in enumerate(titles.items(), 1)  # without attention three of the five
-    ]
-    payload = {"stages": stages, "steps": steps}
+    payload = {"stages": stage_names(stages), "steps": steps}
     component("step_summary", isolate=False)(key=view.key("facts"), data=payload)
 
 
-def summary_payload(
-    trace: Record, words: Narration, sentence: Callable[[Any, int, str], str] = step_sentence
-) -> dict[str, Any]:
+def stage_names(stages: Sequence[Stage]) -> list[dict[str, Any]]:
+    """Return number, place and title of each of `stages`; without attention there are three of the five."""
+    return [{"number": stage.number, "place": place, "title": stage.title()} for place, stage in enumerate(stages, 1)]
+
+
+def summary_payload(trace: Record, words: Narration, sentence: Callable[[Any, int, str], str]) -> dict[str, Any]:
     """Return the payload of each step in `words`; `sentence` returns the sentence of one step."""
     return {
         str(i): {

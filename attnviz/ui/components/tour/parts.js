@@ -2,7 +2,7 @@
 // attention and posterior attention.
 
 import { element, number, percent, write } from "../shared.js";
-import { sendPreview, viewState } from "../view.js";
+import { sendPreview } from "../view.js";
 
 /**
  * A sentence with some words in colour. Texts are set by textContent, so that they are never markup.
@@ -86,7 +86,7 @@ export function energySliders(root, { energies, rows, shown: bars }, step, words
     const unchanged = now.every((energy, j) => energy === energies[j]);
     back.style.visibility = unchanged ? "hidden" : ""; // it keeps its place: the sliders are not to move under the hand
     if (send && bars) {
-      sendPreview(root, unchanged ? null : { kind: "weights", step, weights, held: viewState(root).held });
+      sendPreview(root, unchanged ? null : { kind: "weights", weights, step });
     }
   };
   for (const { piece, range } of made) range.value = String(now[piece]);

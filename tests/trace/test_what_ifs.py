@@ -1,4 +1,4 @@
-"""Changes of a what-if: their effect on random networks, and saving them to files."""
+"""What-ifs: the effect of their interventions on random networks, and saving them to files."""
 
 from __future__ import annotations
 
@@ -13,30 +13,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnviz.analysis import load_weights
-from attnviz.analysis.verification import RNNsearchVerifier
+from attnviz.analysis.verification import RecurrentVerifier
 from attnviz.errors import AttnvizError
 from attnviz.text import EOS, Tokenizer
 from attnviz.trace import Trace, WhatIf, WhatIfs
-from attnviz.trace.changes import (
-    SHARE_TOTAL,
-    AttendOnly,
-    Change,
-    ExcludeSource,
-    FreezeContext,
-    SetTemperature,
-    SetWeights,
-    TakeHypothesis,
-    UniformAttention,
-    WriteWords,
+from attnviz.trace.interventions import (
+    ExcludePosition,
+    ForceWords,
+    Intervention,
+    ReplaceEnergies,
+    ReplaceWeights,
+    Temperature,
     from_json_dict,
-    replaced_by,
-    shares_of,
     to_json_dict,
-    translator_arguments,
 )
+from attnviz.trace.what_ifs import replaced_by, translator_arguments, whole_weights
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES, ModelFactory
 from tests.strategies import FEW
+from tests.what_if_links import alike, only
 
 NUMBERS = ("alignment", "contexts", "states", "readouts", "log_probabilities", "top_probabilities")
 """`top_ids` are left out: of two pieces that are all but equally likely, either may come first."""
@@ -48,7 +43,7 @@ def random_translator(request: pytest.FixtureRequest, make_network: ModelFactory
     return Translator(make_network(attention, readout), tokenizer)
 
 
-def made(translator: Translator, parent: Trace, change: Change, *, held: bool = False, beam: int = 1) -> Trace:
+def made(translator: Translator, parent: Trace, change: Intervention, *, held: bool = False, beam: int = 1) -> Trace:
     """Return the translation that a change makes of `parent`."""
     how = translator_arguments(parent, change, held=held)
     width = beam if how.target is None else 1
@@ -65,18 +60,11 @@ rows = st.lists(st.floats(0, 1), min_size=1, max_size=40).filter(lambda row: sum
 
 
 @given(rows)
-def test_shares_are_integers_within_one_with_the_right_sum(row: list[float]) -> None:
-    shares, exact = shares_of(row), np.array(row) / sum(row) * SHARE_TOTAL
-    assert sum(shares) == SHARE_TOTAL
-    assert np.abs(np.array(shares) - exact).max() < 1
-    assert shares_of(np.array(shares) / SHARE_TOTAL) == shares
-    assert shares_of((np.array(shares) / SHARE_TOTAL).astype(np.float32)) == shares
-
-
-@pytest.mark.parametrize("bad", [[], [0.0], [-1.0, 2.0], [float("nan")], [float("inf"), 1], "1", None, [[1.0]], ["x"]])
-def test_invalid_weight_rows_have_no_shares(bad: Any) -> None:
-    with pytest.raises(AttnvizError):
-        shares_of(bad)
+def test_whole_weights_are_within_one_with_the_right_sum(row: list[float]) -> None:
+    whole, exact = whole_weights(row), np.array(row) / sum(row) * 4000
+    assert sum(whole) == 4000
+    assert np.abs(np.array(whole) - exact).max() < 1
+    assert whole_weights((np.array(whole) / 4000).astype(np.float32)) == whole
 
 
 @settings(max_examples=FEW)
@@ -87,13 +75,13 @@ def test_neutral_changes_change_nothing(
     """A temperature of 1, of a step and of all, and the weights that were there."""
     first = random_translator.translate(sentence, beam=beam)
     step = int(place * len(first.target_ids))
-    assert_same(made(random_translator, first, SetTemperature(1.0), held=held, beam=beam), first)
+    assert_same(made(random_translator, first, Temperature(1.0), held=held, beam=beam), first)
     if held or beam == 1:  # after held words, the beam searches with its full width
-        assert_same(made(random_translator, first, SetTemperature(1.0, step), held=held, beam=beam), first)
-    set_once = made(random_translator, first, SetWeights(step, shares_of(first.alignment[step])), held=True)
-    same = SetWeights(step, shares_of(set_once.alignment[step]))
-    assert_same(made(random_translator, set_once, same, held=True), set_once, atol=0)
-    np.testing.assert_allclose(set_once.alignment[step], first.alignment[step], atol=1 / SHARE_TOTAL)
+        assert_same(made(random_translator, first, Temperature(1.0, step), held=held, beam=beam), first)
+    row = ReplaceWeights(whole_weights(first.alignment[step]), step)
+    set_once = made(random_translator, first, row, held=True)
+    assert_same(made(random_translator, set_once, row, held=True), set_once, atol=0)
+    np.testing.assert_allclose(set_once.alignment[step], first.alignment[step], atol=1 / 4000)
 
 
 @settings(max_examples=FEW)
@@ -103,14 +91,14 @@ def test_attending_to_one_piece_makes_it_the_context(
 ) -> None:
     first = random_translator.translate(sentence)
     step, source = int(place * len(first.target_ids)), int(piece * len(first.source_ids))
-    what_if = made(random_translator, first, AttendOnly(step, source), held=held)
+    what_if = made(random_translator, first, only(len(first.source_ids), step, source), held=held)
     np.testing.assert_allclose(what_if.contexts[step], what_if.annotations[source], atol=1e-6)
     assert what_if.alignment[step, source] == 1
     assert what_if.target_ids[:step] == first.target_ids[:step]
-    away = made(random_translator, first, ExcludeSource(step, source), held=held)
+    away = made(random_translator, first, ExcludePosition(source, step), held=held)
     assert away.alignment[step, source] == 0
-    alike = made(random_translator, first, UniformAttention(step), held=held)
-    np.testing.assert_allclose(alike.contexts[step], first.annotations.mean(axis=0), atol=1e-6)
+    even = made(random_translator, first, alike(len(first.source_ids), step), held=held)
+    np.testing.assert_allclose(even.contexts[step], first.annotations.mean(axis=0), atol=1e-6)
 
 
 @settings(max_examples=FEW)
@@ -120,10 +108,11 @@ def test_frozen_context_is_the_same_at_every_step(
 ) -> None:
     first = random_translator.translate(sentence)
     step = int(place * len(first.target_ids))
-    away = made(random_translator, first, ExcludeSource(0, 0))
+    away = made(random_translator, first, ExcludePosition(0, 0))
     for parent in (first, away):
         at = min(step, len(parent.target_ids) - 1)
-        frozen = made(random_translator, parent, FreezeContext(at), held=held)
+        row = ReplaceWeights(whole_weights(parent.alignment[at], 10**6), None, "step", str(at))
+        frozen = made(random_translator, parent, row, held=held)
         np.testing.assert_allclose(
             frozen.contexts, np.broadcast_to(parent.contexts[at], frozen.contexts.shape), atol=1e-5
         )
@@ -132,37 +121,37 @@ def test_frozen_context_is_the_same_at_every_step(
 
 def test_held_words_stay_and_others_are_translated_again(random_translator: Translator) -> None:
     first = random_translator.translate(SENTENCES[0])
-    held = made(random_translator, first, SetTemperature(20.0), held=True)
+    held = made(random_translator, first, Temperature(20.0), held=True)
     assert held.target_ids == first.target_ids
     assert (held.alignment != first.alignment).any()
     step = 2
     foil = int(first.top_ids[step][first.top_ids[step] > EOS][-1])
-    word = made(random_translator, first, WriteWords(step, (foil,)))
+    word = made(random_translator, first, ForceWords((foil,), step))
     assert word.target_ids[: step + 1] == (*first.target_ids[:step], foil)
-    replaced = made(random_translator, first, WriteWords(step, (foil, foil)), held=True)
+    replaced = made(random_translator, first, ForceWords((foil, foil), step), held=True)
     assert replaced.target_ids == (*first.target_ids[:step], foil, foil, *first.target_ids[step + 1 :])
-    ended = made(random_translator, first, WriteWords(step, (EOS,)), held=True)
+    ended = made(random_translator, first, ForceWords((EOS,), step), held=True)
     assert ended.target_ids == (*first.target_ids[:step], EOS)
 
 
 def test_change_of_a_change_keeps_earlier_and_drops_later_ones(translator: Translator) -> None:
     first = translator.translate(SENTENCES[2])
-    late = made(translator, first, AttendOnly(3, 1), held=True)
-    early = made(translator, late, AttendOnly(1, 0), held=True)
+    late = made(translator, first, only(len(first.source_ids), 3, 1), held=True)
+    early = made(translator, late, only(len(first.source_ids), 1, 0), held=True)
     assert early.alignment[3, 1] == 1  # held: all earlier changes stay
-    anew = made(translator, late, AttendOnly(1, 0))
+    anew = made(translator, late, only(len(first.source_ids), 1, 0))
     assert [one.step for one in anew.interventions if hasattr(one, "weights")] == [1]
-    other = made(translator, late, AttendOnly(3, 2))
+    other = made(translator, late, only(len(first.source_ids), 3, 2))
     assert other.alignment[3, 2] == 1  # the weights set last replace those set before
-    hot = made(translator, made(translator, first, SetTemperature(3.0), held=True), SetTemperature(1.0), held=True)
+    hot = made(translator, made(translator, first, Temperature(3.0), held=True), Temperature(1.0), held=True)
     assert_same(hot, first)
-    longer = made(translator, late, WriteWords(0, (9, 9)), held=True)
+    longer = made(translator, late, ForceWords((9, 9), 0), held=True)
     assert longer.alignment[4, 1] == 1  # a change to a word moves with the word
 
 
 def test_chosen_hypothesis_is_force_decoded(translator: Translator) -> None:
     first = translator.translate(SENTENCES[0], beam=4)
-    other = made(translator, first, TakeHypothesis((7, 8, 9, EOS)))
+    other = made(translator, first, ForceWords((7, 8, 9, EOS), replaced=len(first.target_ids)), held=True)
     assert other.target_ids == (7, 8, 9, EOS)
     assert other.search.method == "forced"
 
@@ -170,50 +159,23 @@ def test_chosen_hypothesis_is_force_decoded(translator: Translator) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        AttendOnly(99, 0),
-        AttendOnly(0, 99),
-        ExcludeSource(0, 99),
-        SetWeights(0, (SHARE_TOTAL,)),
-        WriteWords(99, (9,)),
-        WriteWords(0, (10**5,)),
-        TakeHypothesis((10**5, EOS)),
-        WriteWords(0, (EOS, 9)),
+        Temperature(2.0, 99),
+        ExcludePosition(99, 0),
+        ReplaceWeights((1,), 0),
+        ReplaceEnergies((1,), 0),
+        ForceWords((9,), 99),
+        ForceWords((10**5,), 0),
+        ForceWords((EOS, 9), 0),
     ],
     ids=repr,
 )
 @pytest.mark.parametrize("held", [True, False])
-def test_impossible_changes_are_refused(translator: Translator, change: Change, held: bool) -> None:
+def test_impossible_changes_are_refused(translator: Translator, change: Intervention, held: bool) -> None:
     first = translator.translate(SENTENCES[0])
-    if isinstance(change, WriteWords) and change.pieces == (EOS, 9) and held:
+    if isinstance(change, ForceWords) and change.pieces == (EOS, 9) and held:
         return  # words after the end are dropped
     with pytest.raises(AttnvizError, match=r"\.$"):
         made(translator, first, change, held=held)
-
-
-BAD: list[Callable[[], Change]] = [
-    lambda: SetWeights(0, (1, 2)),
-    lambda: SetWeights(-1, (SHARE_TOTAL,)),
-    lambda: SetWeights(0, (SHARE_TOTAL,), "nobody"),
-    lambda: SetWeights(0, (SHARE_TOTAL,), "step", "x"),
-    lambda: SetWeights(0, (-1, SHARE_TOTAL + 1)),
-    lambda: SetWeights(0, ()),
-    lambda: AttendOnly(True, 0),
-    lambda: ExcludeSource(0, -1),
-    lambda: UniformAttention(0.5),
-    lambda: SetTemperature(0.0),
-    lambda: SetTemperature(1.0, -2),
-    lambda: WriteWords(0, ()),
-    lambda: WriteWords(0, (1,)),
-    lambda: WriteWords(0, (9,), 0),
-    lambda: TakeHypothesis((9,)),
-    lambda: TakeHypothesis((EOS, EOS)),
-]  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("make", BAD)
-def test_invalid_values_are_refused(make: Callable[[], Change]) -> None:
-    with pytest.raises(AttnvizError, match=r"\.$"):
-        make()
 
 
 def test_typed_word_replaces_rest_of_the_word(translator: Translator) -> None:
@@ -225,42 +187,33 @@ def test_typed_word_replaces_rest_of_the_word(translator: Translator) -> None:
 places = st.integers(0, 300)
 ids = st.lists(st.integers(EOS, 7999), min_size=1, max_size=9)
 changes = st.one_of(
-    st.builds(SetWeights, places, rows.map(shares_of)),
-    st.builds(SetWeights, places, rows.map(shares_of), st.just("model"), st.text(max_size=20)),
-    st.builds(SetWeights, places, rows.map(shares_of), st.just("step"), places.map(str)),
-    st.builds(AttendOnly, places, places),
-    st.builds(ExcludeSource, places, places),
-    st.builds(UniformAttention, places),
-    st.builds(FreezeContext, places),
-    st.builds(SetTemperature, st.floats(0.01, 100) | st.just(math.inf), st.none() | places),
-    st.builds(WriteWords, places, ids.map(tuple), st.integers(1, 9)),
-    st.builds(TakeHypothesis, st.lists(st.integers(EOS + 1, 7999), max_size=30).map(lambda ids: (*ids, EOS))),
+    st.builds(ReplaceWeights, rows.map(whole_weights), places),
+    st.builds(
+        ReplaceWeights, rows.map(whole_weights), places, st.just("model"), st.text(max_size=20).filter(str.isprintable)
+    ),
+    st.builds(ReplaceWeights, rows, st.none() | places, st.just("step"), places.map(str)),
+    st.builds(ReplaceEnergies, rows, st.none() | places),
+    st.builds(ExcludePosition, places, st.none() | places),
+    st.builds(Temperature, st.floats(0.01, 100) | st.just(math.inf), st.none() | places),
+    st.builds(ForceWords, ids.map(tuple), places, st.integers(1, 9)),
+    st.builds(ForceWords, st.lists(st.integers(EOS + 1, 7999), max_size=30).map(lambda ids: (*ids, EOS))),
 )
-"""All kinds of changes, whether or not a sentence has such places."""
+"""All kinds of interventions, whether or not a sentence has such places."""
 
 
 @given(changes)
-def test_change_json_round_trip(change: Change) -> None:
-    assert from_json_dict(json.loads(json.dumps(to_json_dict(change), allow_nan=False))) == change
-
-
-@pytest.mark.parametrize(
-    "record", [None, {}, {"kind": "magic"}, {"kind": "only", "step": 1}, {"kind": "alike", "x": 1}]
-)
-def test_invalid_change_record_is_refused(record: object) -> None:
-    with pytest.raises(AttnvizError):
-        from_json_dict(record)
+def test_intervention_json_round_trip(change: Intervention) -> None:
+    again = from_json_dict(json.loads(json.dumps(to_json_dict(change), allow_nan=False)))
+    assert (again, repr(again)) == (change, repr(change))
 
 
 def nested_what_ifs(translator: Translator) -> WhatIfs:
     """Return a translation with a what-if, and a what-if of that."""
     first = translator.translate(SENTENCES[4], beam=3)
-    one = made(translator, first, SetWeights(1, shares_of(np.arange(len(first.source_ids)))))
-    other = made(translator, one, ExcludeSource(0, 2), held=True)
-    what_ifs = (
-        WhatIf(0, SetWeights(1, shares_of(np.arange(len(first.source_ids))))),
-        WhatIf(1, ExcludeSource(0, 2), held=True),
-    )
+    row = ReplaceWeights(whole_weights(np.arange(len(first.source_ids))), 1)
+    one = made(translator, first, row)
+    other = made(translator, one, ExcludePosition(2, 0), held=True)
+    what_ifs = (WhatIf(0, row), WhatIf(1, ExcludePosition(2, 0), held=True))
     return WhatIfs(first, what_ifs, (one, other))
 
 
@@ -273,7 +226,7 @@ def test_what_ifs_file_round_trip_is_exact(translator: Translator, tmp_path: Any
     assert again.parent(2).fingerprint == what_ifs.traces[0].fingerprint
     assert again.parent(0) is None
     for number in (1, 2):
-        change, held = again.what_ifs[number - 1].change, again.what_ifs[number - 1].held
+        change, held = again.what_ifs[number - 1].intervention, again.what_ifs[number - 1].held
         anew = made(translator, again.parent(number), change, held=held, beam=1)
         assert anew.fingerprint == again.trace(number).fingerprint
 
@@ -290,16 +243,16 @@ def test_what_ifs_file_opens_as_trace_and_vice_versa(translator: Translator, tmp
 @pytest.mark.parametrize(
     "damage",
     [
-        lambda record: record.update(branches={}),
-        lambda record: record.update(branches=record["branches"] * 7),
-        lambda record: record["branches"][0].update(parent=2),
-        lambda record: record["branches"][0].update(held=1),
-        lambda record: record["branches"][0].pop("change"),
-        lambda record: record["branches"][0].update(trace=None),
-        lambda record: record["branches"][0]["change"].update(kind="magic"),
-        lambda record: record["branches"][0]["trace"].update(target_ids=[1]),
-        lambda record: record["branches"][0]["trace"].update(source_ids=record["target_ids"]),
-        lambda record: record["branches"].append("x"),
+        lambda record: record.update(what_ifs={}),
+        lambda record: record.update(what_ifs=record["what_ifs"] * 7),
+        lambda record: record["what_ifs"][0].update(parent=2),
+        lambda record: record["what_ifs"][0].update(held=1),
+        lambda record: record["what_ifs"][0].pop("intervention"),
+        lambda record: record["what_ifs"][0].update(trace=None),
+        lambda record: record["what_ifs"][0]["intervention"].update(kind="magic"),
+        lambda record: record["what_ifs"][0]["trace"].update(target_ids=[1]),
+        lambda record: record["what_ifs"][0]["trace"].update(source_ids=record["target_ids"]),
+        lambda record: record["what_ifs"].append("x"),
     ],
 )
 def test_damaged_what_ifs_are_refused(translator: Translator, damage: Callable[[Any], Any]) -> None:
@@ -312,5 +265,5 @@ def test_damaged_what_ifs_are_refused(translator: Translator, damage: Callable[[
 def test_what_if_is_verified(translator: Translator, model_folder: Any) -> None:
     for number in (1, 2):
         trace = nested_what_ifs(translator).trace(number)
-        verifier = RNNsearchVerifier(trace, load_weights(model_folder))
+        verifier = RecurrentVerifier(trace, load_weights(model_folder))
         assert all(verifier.verify(i).holds for i in range(len(trace.target_ids)))

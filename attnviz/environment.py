@@ -1,0 +1,10 @@
+"""Names of the environment variables by which the command `attnviz app` passes its options to the server."""
+
+RUNS_VARIABLE = "ATTNVIZ_RUNS"
+"""The folder of runs that the page shows while they are in progress; unset, it shows none."""
+CORPORA_VARIABLE = "ATTNVIZ_CORPORA"
+"""The folder of the corpus tables that visitors may open; unset, they see none."""
+HOSTS_VARIABLE = "ATTNVIZ_HOSTS"
+"""More names for `--host`, separated by blanks: for containers whose command is fixed."""
+VISITORS_VARIABLE = "ATTNVIZ_VISITORS"
+"""The largest number of simultaneous visitors; unset, there is no limit."""

@@ -1,0 +1,80 @@
+"""Forced decoding in batches: same words, attention and posterior attention as for each pair alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from attnviz import AttnvizError, Translator
+from attnviz.analysis import load_weights
+from attnviz.analysis.posterior import DEFAULT, KINDS, Kind, posterior, posterior_words
+from attnviz.corpora import batch_posterior
+from attnviz.corpora.batch_posterior import BatchPosterior
+from attnviz.evaluation.forced import EncodedPair, force_encoded
+from attnviz.text import Tokenizer
+from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
+
+FOLDER = REPOSITORY / "models" / "small-additive"
+PAIRS = [
+    ("Two dogs play in the snow.", "Deux chiens jouent dans la neige."),
+    ("A red bicycle.", "Un vélo rouge."),
+    ("The agreement on the European Economic Area was signed.", "L'accord sur l'espace économique a été signé."),
+    ("£ 5 for a 東 sign", "5 £ pour un 東 signe"),
+]
+
+
+@pytest.fixture(scope="module")
+def translator() -> Translator:
+    return Translator.load(FOLDER, "cpu", "fp32")
+
+
+@pytest.mark.parametrize("readout_state", ["previous", "current"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_batch_posterior_matches_that_of_single_sentences(
+    make_network: ModelFactory, tokenizer: Tokenizer, readout_state: str, kind: Kind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    network = make_network(readout_state=readout_state)
+    translator = Translator(network, tokenizer)
+    weights = {name: tensor.double().numpy() for name, tensor in network.state_dict().items()}
+    texts = list(zip(SENTENCES[::2], SENTENCES[1::2], strict=True))
+    pairs = [EncodedPair.of(tokenizer, *pair) for pair in texts]
+    nearly = force_encoded(translator, pairs, BatchPosterior(translator, kind))
+    monkeypatch.setattr(batch_posterior, "SLIGHT", 1e-300)  # estimates nothing
+    exactly = force_encoded(translator, pairs, BatchPosterior(translator, kind))
+    for (source, target), exact, near in zip(texts, exactly, nearly, strict=True):
+        expected = posterior(translator.translate(source, target=target), weights, kind)
+        # bfloat16, where it is used, has three digits.
+        assert np.abs(exact.posterior - expected).max() < 0.01
+        assert np.abs(near.posterior - expected).max() < 0.03
+        np.testing.assert_allclose(near.posterior.sum(1), 1)
+
+
+def test_words_of_a_batch_match_those_of_single_pairs(translator: Translator) -> None:
+    pairs = [EncodedPair.of(translator.tokenizer, *pair) for pair in PAIRS]
+    forced = force_encoded(translator, pairs, BatchPosterior(translator, DEFAULT))
+    for pair, (source, target) in zip(forced, PAIRS, strict=True):
+        trace = translator.translate(source, target=target)
+        words, expected = pair.words(), trace.words()
+        assert (words.source, words.target) == (expected.source, expected.target)
+        assert (words.source_groups, words.target_groups) == (expected.source_groups, expected.target_groups)
+        np.testing.assert_allclose(words.alignment, expected.alignment, atol=1e-5)
+        after = posterior_words(trace, load_weights(FOLDER))
+        # Small weights of the posterior are estimated.
+        np.testing.assert_allclose(words.merged(pair.posterior), after.alignment, atol=0.02)
+
+
+def test_words_with_unknown_characters_keep_their_spelling(translator: Translator) -> None:
+    trace = translator.translate("£ 5 for a 東 sign", target="5 £ pour un 東京 signe")
+    words = trace.words()
+    assert words.source == ("£", "5", "for", "a", "東", "sign", "</s>")
+    assert words.target == ("5", "£", "pour", "un", "東京", "signe", "</s>")
+    assert "<unk>" in trace.target_pieces
+    assert set(trace.unknown_target_characters) <= {"£", "東京"}
+    assert "東京" in trace.unknown_target_characters
+    assert not translator.translate("A dog.", target="Un chien.").unknown_target_characters
+
+
+def test_empty_batches_are_accepted_and_blank_sentences_refused(translator: Translator) -> None:
+    assert force_encoded(translator, []) == []
+    with pytest.raises(AttnvizError):
+        EncodedPair.of(translator.tokenizer, "A dog.", " ")
