@@ -17,7 +17,16 @@ if __name__ == "__main__":  # as Streamlit runs it, for each visitor
     from attnviz.ui.style import ICON
 
     st.set_page_config(page_title="attnviz", page_icon=ICON, layout="wide")
-    learning = [learns_page.page] if learns_page.offered() else []
-    run_pages([translate_page.page, why_page.page, *learning, transformer_page.page, lab_page.page, corpus_page.page])
+    learning = [learns_page.LEARNS_PAGE] if learns_page.offered() else []
+    run_pages(
+        [
+            translate_page.TRANSLATE_PAGE,
+            why_page.WHY_PAGE,
+            *learning,
+            transformer_page.TRANSFORMER_PAGE,
+            lab_page.LAB_PAGE,
+            corpus_page.CORPUS_PAGE,
+        ]
+    )
 else:  # as the server imports it, once
     app = st.App(__file__, routes=ROUTES, middleware=MIDDLEWARE, lifespan=lifespan)

@@ -22,7 +22,7 @@ from mkdocs.structure.pages import Page
 
 from attnviz.trace.quantity import Quantity
 from attnviz.trace.trace import QUANTITIES
-from attnviz.trace.transformer_trace import QUANTITIES as TRANSFORMER_QUANTITIES
+from attnviz.trace.transformer_trace import TRANSFORMER_QUANTITIES as TRANSFORMER_QUANTITIES
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 

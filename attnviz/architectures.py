@@ -80,7 +80,7 @@ class Architecture:
     """The declaration of one architecture."""
 
     name: str
-    """Name in `bounds.ARCHITECTURES`; "attention" for that of another program, "head" for one head of a transformer."""
+    """Name in `bounds.ARCHITECTURE_NAMES`; "attention" for another program's, "head" for a transformer's head."""
     result: type[SavedResult | Head]
     """Type of its results."""
     verifier: type[Verifier] | None = None
@@ -145,7 +145,7 @@ IMPORTED_ATTENTION = Architecture(
     Attention,
     stages=imported_attention.attention_stages,
     step_texts=StepTexts(
-        heads_text=imported_attention.shown_heads,
+        heads_text=imported_attention.attention_heads_text,
         step_sentence=imported_attention.attention_step_sentence,
         made_by=imported_attention.made_by,
         made_by_search=lambda trace: stages.capitalised(imported_attention.made_by(trace)),
@@ -200,7 +200,7 @@ TRANSFORMER = Architecture(
 )
 
 
-HEAD = Architecture(
+_HEAD = Architecture(
     "head",
     Head,
     HeadVerifier,
@@ -230,7 +230,7 @@ __all__ = [
 
 ARCHITECTURES: Mapping[str, Architecture] = {
     architecture.name: architecture
-    for architecture in (RNNSEARCH, IMPORTED, TRANSFORMER, HEAD, DECOMPOSABLE, IMPORTED_ATTENTION)
+    for architecture in (RNNSEARCH, IMPORTED, TRANSFORMER, _HEAD, DECOMPOSABLE, IMPORTED_ATTENTION)
 }
 
 

@@ -14,16 +14,18 @@ from attnviz.languages import gettext
 def check_text(what: str, value: object) -> None:
     """Raise AttnvizError, naming `what`, unless `value` is text."""
     if not isinstance(value, str):
-        raise AttnvizError(gettext("The {what} must be text, not {found}.", what=what, found=bounds.abbreviated(value)))
+        raise AttnvizError(
+            gettext("The {what} must be text, not {found}.", what=what, found=bounds.shortened_repr(value))
+        )
 
 
 def check_texts(value: object) -> None:
     """Raise AttnvizError unless `value` is an iterable of texts; a single text would be read as its characters."""
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
-        raise AttnvizError(gettext("Give a list of sentences, not {found}.", found=bounds.abbreviated(value)))
+        raise AttnvizError(gettext("Give a list of sentences, not {found}.", found=bounds.shortened_repr(value)))
 
 
-def check_whole(what: str, value: object, least: int, most: int) -> None:
+def check_whole_argument(what: str, value: object, least: int, most: int) -> None:
     """Raise AttnvizError, naming `what`, unless `value` is a whole number within these bounds."""
     if isinstance(value, bool) or not hasattr(value, "__index__") or not least <= operator.index(value) <= most:
         raise AttnvizError(
@@ -32,7 +34,7 @@ def check_whole(what: str, value: object, least: int, most: int) -> None:
                 what=what,
                 least=least,
                 most=most,
-                found=bounds.abbreviated(value),
+                found=bounds.shortened_repr(value),
             )
         )
 
@@ -48,7 +50,7 @@ def check_number(what: str, value: object, least: float, most: float) -> None:
                 what=what,
                 least=least,
                 most=most,
-                found=bounds.abbreviated(value),
+                found=bounds.shortened_repr(value),
             )
         ) from error
 
@@ -60,7 +62,7 @@ def check_each(what: str, values: Any, kinds: tuple[type, ...]) -> None:
             raise AttnvizError(
                 gettext(
                     "{found} is not one of the {what}: {kinds}.",
-                    found=bounds.abbreviated(value),
+                    found=bounds.shortened_repr(value),
                     what=what,
                     kinds=", ".join(kind.__name__ for kind in kinds),
                 )
@@ -74,7 +76,7 @@ def check_version(what: str, version: object, known: int) -> None:
             gettext(
                 "{what} has format version {version}, but this attnviz reads format version {known}.",
                 what=what,
-                version=bounds.abbreviated(version),
+                version=bounds.shortened_repr(version),
                 known=known,
             )
         )

@@ -28,7 +28,7 @@ _PLACE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
 
 
 @dataclass(frozen=True)
-class Kind:
+class AttentionKind:
     """One kind of attention. Its parts are given as `module:name`."""
 
     name: str
@@ -36,7 +36,7 @@ class Kind:
     network: str
     """The torch class, a `network.scorers.Scorer`."""
     recomputation: str = ""
-    """The NumPy class, an `analysis.numpy_scorers.Scorer`; empty where there is none.
+    """The NumPy class, an `analysis.numpy_scorers.EnergyRecomputation`; empty where there is none.
 
     Without it, energies cannot be verified.
     """
@@ -48,28 +48,27 @@ class Kind:
     """Whether imported translators can have this kind."""
 
 
-def _built_in(name: str, of_class: str, texts: str, *, halves: bool = False, of_imports: bool = False) -> Kind:
-    network, recomputation = (
-        f"attnviz.{module}:{of_class}" for module in ("network.scorers", "analysis.numpy_scorers")
-    )
-    return Kind(name, network, recomputation, f"attnviz.analysis.energy:{texts}", halves, of_imports)
+def _built_in(name: str, stem: str, texts: str, *, halves: bool = False, of_imports: bool = False) -> AttentionKind:
+    network = f"attnviz.network.scorers:{stem}Scorer"
+    recomputation = f"attnviz.analysis.numpy_scorers:{stem}Recomputation"
+    return AttentionKind(name, network, recomputation, f"attnviz.analysis.energy:{texts}", halves, of_imports)
 
 
-KINDS: Mapping[str, Kind] = {
+BUILT_IN_KINDS: Mapping[str, AttentionKind] = {
     kind.name: kind
     for kind in (
-        _built_in("additive", "AdditiveScorer", "additive", of_imports=True),
-        _built_in("general", "GeneralScorer", "general", of_imports=True),
-        _built_in("dot", "DotScorer", "dot", halves=True, of_imports=True),
-        _built_in("location", "LocationScorer", "location", of_imports=True),
-        _built_in("location-aware", "LocationAwareScorer", "location_aware"),
+        _built_in("additive", "Additive", "additive", of_imports=True),
+        _built_in("general", "General", "general", of_imports=True),
+        _built_in("dot", "Dot", "dot", halves=True, of_imports=True),
+        _built_in("location", "Location", "location", of_imports=True),
+        _built_in("location-aware", "LocationAware", "location_aware"),
         _built_in("none", "FixedContext", "none"),
     )
 }
-ATTENTION_KINDS = tuple(KINDS)
-IMPORTED_KINDS = tuple(name for name, kind in KINDS.items() if kind.of_imports)
+ATTENTION_KINDS = tuple(BUILT_IN_KINDS)
+IMPORTED_KINDS = tuple(name for name, kind in BUILT_IN_KINDS.items() if kind.of_imports)
 """Values of `Seq2SeqConfig.attention`."""
-HALVING_KINDS = tuple(name for name, kind in KINDS.items() if kind.halves)
+HALVING_KINDS = tuple(name for name, kind in BUILT_IN_KINDS.items() if kind.halves)
 
 
 def is_custom(name: object) -> bool:
@@ -84,10 +83,10 @@ def check_known(name: object) -> None:
         raise ValueError(f"attention must be one of {', '.join(ATTENTION_KINDS)} or package.module:Class, not {shown}")
 
 
-def kind_of(name: str) -> Kind:
+def kind_of(name: str) -> AttentionKind:
     """Return the kind with this name; raise AttnvizError for a user's own kind that is not registered."""
-    if name in KINDS:
-        return KINDS[name]
+    if name in BUILT_IN_KINDS:
+        return BUILT_IN_KINDS[name]
     if name not in registered():
         raise AttnvizError(
             gettext(
@@ -97,7 +96,7 @@ def kind_of(name: str) -> Kind:
                 variable=VARIABLE,
             )
         )
-    return Kind(name, name, str(getattr(resolve(name), "recomputation", "")))
+    return AttentionKind(name, name, str(getattr(resolve(name), "recomputation", "")))
 
 
 def register(place: str) -> None:
@@ -118,7 +117,7 @@ def registered() -> tuple[str, ...]:
 
 def full_name(name: str) -> str:
     """Return the name of a kind, given that name or the name of an entry point."""
-    return name if name in KINDS else _entry_points().get(name, name)
+    return name if name in BUILT_IN_KINDS else _entry_points().get(name, name)
 
 
 def resolve(place: str) -> Any:

@@ -25,14 +25,14 @@ SIZES = (
 )
 COUNTS = ("heads", "layers", "encoder_layers")
 TRANSLATORS = ("rnnsearch", "transformer", "seq2seq")
-ARCHITECTURES = (*TRANSLATORS, "decomposable")
+ARCHITECTURE_NAMES = (*TRANSLATORS, "decomposable")
 PRECISIONS = ("auto", "bf16", "fp32")
 
 
 def check_whole(name: str, value: object, least: int, most: int) -> None:
     """Raise ValueError, naming the setting, unless `value` is an integer (not a bool) from `least` to `most`."""
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-        raise ValueError(f"{name} must be a whole number from {least:,} to {most:,}, not {abbreviated(value)}")
+        raise ValueError(f"{name} must be a whole number from {least:,} to {most:,}, not {shortened_repr(value)}")
 
 
 def check_real(name: str, value: object, least: float, most: float, *, without: float | None = None) -> None:
@@ -42,13 +42,13 @@ def check_real(name: str, value: object, least: float, most: float, *, without: 
     """
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value <= most or value == without:
         rule = f"from {least:g} to {most:g}" + ("" if without is None else f", {without:g} left out")
-        raise ValueError(f"{name} must be a number {rule}, not {abbreviated(value)}")
+        raise ValueError(f"{name} must be a number {rule}, not {shortened_repr(value)}")
 
 
 def check_one_of(name: str, value: object, choices: tuple[str, ...]) -> None:
     """Raise ValueError, naming the setting, unless `value` is one of `choices`."""
     if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(choices)}, not {abbreviated(value)}")
+        raise ValueError(f"{name} must be one of {', '.join(choices)}, not {shortened_repr(value)}")
 
 
 def check_model(settings: Mapping[str, object]) -> None:
@@ -67,7 +67,7 @@ def check_model(settings: Mapping[str, object]) -> None:
     check_real("dropout", settings.get("dropout", 0.0), 0, 1, without=1)
 
 
-def abbreviated(value: object) -> str:
+def shortened_repr(value: object) -> str:
     """Return `value` as text, shortened to 60 characters."""
     if isinstance(value, int) and abs(value) >= 10**15:
         return "a number of more than 15 digits"

@@ -22,12 +22,12 @@ from attnviz.errors import AttnvizError
 from attnviz.files import replace_bytes, replace_text, replacing
 from attnviz.languages import gettext
 from attnviz.model_folder import (
-    CONFIG,
-    FORMAT,
-    TOKENIZER,
-    VERSION,
+    CONFIG_FILE,
+    MODEL_FORMAT,
+    MODEL_VERSION,
+    TOKENIZER_FILE,
     VOCABULARIES,
-    WEIGHTS,
+    WEIGHTS_FILE,
     check_finite,
     damaged,
     load_weights,
@@ -42,7 +42,7 @@ from attnviz.network import (
     Network,
     Seq2SeqConfig,
     TransformerConfig,
-    build,
+    build_network,
     read_fields,
 )
 from attnviz.text import Tokenizer
@@ -62,14 +62,14 @@ def save_model(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise AttnvizError(f"The folder {folder} cannot be created: {error.strerror}.") from error
-    fields = {"format": FORMAT, "version": VERSION, "model": network.config.to_dict()}
+    fields = {"format": MODEL_FORMAT, "version": MODEL_VERSION, "model": network.config.to_dict()}
     weights = {name: tensor.detach().to("cpu", dtype).contiguous() for name, tensor in network.state_dict().items()}
     imported = isinstance(tokenizer, WordTokenizer)
-    replace_bytes(folder / (VOCABULARIES if imported else TOKENIZER), tokenizer.model)
-    with replacing(folder / WEIGHTS) as temporary:
+    replace_bytes(folder / (VOCABULARIES if imported else TOKENIZER_FILE), tokenizer.model)
+    with replacing(folder / WEIGHTS_FILE) as temporary:
         write_tensors(temporary, weights)
     # Written last: a folder without a config does not count as a model.
-    replace_text(folder / CONFIG, json.dumps(fields, indent=2) + "\n")
+    replace_text(folder / CONFIG_FILE, json.dumps(fields, indent=2) + "\n")
 
 
 def write_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str] | None = None) -> None:
@@ -124,7 +124,7 @@ def _built(folder: Path, config: AnyConfig) -> tuple[AnyNetwork, Tokenizer]:
     """Load the network of this config from `folder`, ready for use, and its tokenizer."""
     tokenizer = _read_tokenizer(folder, config)
     with torch.device("meta"), _SkipInitialisation():
-        network = build(config)
+        network = build_network(config)
     network.load_state_dict(_read_weights(folder, network.state_dict()), assign=True)
     network.requires_grad_(False).eval()
     return network, tokenizer
@@ -136,26 +136,26 @@ def _read_config(folder: Path) -> AnyConfig:
             gettext(
                 "There is no model folder {folder}. Give the path of a folder that holds {file}.",
                 folder=folder,
-                file=CONFIG,
+                file=CONFIG_FILE,
             )
         )
     try:
         return read_fields(read_config(folder))
     except (ValueError, TypeError) as error:
-        raise AttnvizError(damaged(folder / CONFIG, error)) from error
+        raise AttnvizError(damaged(folder / CONFIG_FILE, error)) from error
 
 
 def _read_tokenizer(folder: Path, config: AnyConfig) -> Tokenizer:
     if isinstance(config, Seq2SeqConfig):
         return _read_vocabularies(folder, config)
-    tokenizer = Tokenizer.load(folder / TOKENIZER)
+    tokenizer = Tokenizer.load(folder / TOKENIZER_FILE)
     if len(tokenizer) != config.vocabulary_size:
         raise AttnvizError(
             gettext(
                 "{tokenizer} has {found} pieces but {config} says {expected}: the files belong to different models.",
-                tokenizer=folder / TOKENIZER,
+                tokenizer=folder / TOKENIZER_FILE,
                 found=len(tokenizer),
-                config=folder / CONFIG,
+                config=folder / CONFIG_FILE,
                 expected=config.vocabulary_size,
             )
         )
@@ -174,7 +174,7 @@ def _read_vocabularies(folder: Path, config: Seq2SeqConfig) -> Tokenizer:
                     "models.",
                     tokenizer=folder / VOCABULARIES,
                     found=len(vocabulary),
-                    config=folder / CONFIG,
+                    config=folder / CONFIG_FILE,
                     expected=expected,
                 )
             )
@@ -198,7 +198,7 @@ class _SkipInitialisation(TorchFunctionMode):
 
 def _read_weights(folder: Path, expected: dict[str, Tensor]) -> dict[str, Tensor]:
     """Load the weights as float32; raise AttnvizError unless names and shapes equal those of `expected`."""
-    path, weights = folder / WEIGHTS, load_weights(folder)
+    path, weights = folder / WEIGHTS_FILE, load_weights(folder)
     if set(weights) != set(expected):
         odd = ", ".join(sorted(set(weights) ^ set(expected))[:3])
         raise AttnvizError(

@@ -19,7 +19,7 @@ from attnviz.network.decomposable import Decomposable, DecomposableOutput
 from attnviz.text import Tokenizer
 from attnviz.trace import Judgement
 
-Pair = tuple[str, str]
+_Pair = tuple[str, str]
 """A source and a target sentence."""
 _BATCH_PIECES = 4000
 """Pieces of one side in a batch, padding included."""
@@ -77,7 +77,7 @@ class Detector:
             seconds=time.perf_counter() - started,
         )
 
-    def judge_batch(self, pairs: Sequence[Pair]) -> NDArray[np.float32]:
+    def judge_batch(self, pairs: Sequence[_Pair]) -> NDArray[np.float32]:
         """Return the probability, (P,), that each of P pairs is a sentence and its translation.
 
         Pairs are computed in batches of similar length. Raise AttnvizError, with the number of the pair (from 1), where

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from typing import Generic, NamedTuple, TypeVar
 
-Item = TypeVar("Item", bound=Hashable)
+_Item = TypeVar("_Item", bound=Hashable)
 
 
 class _Ticket(NamedTuple):
@@ -21,7 +21,7 @@ class _Ticket(NamedTuple):
     """Virtual time at which the item is finished, less the credit that the client uses for it."""
 
 
-class FairQueue(Generic[Item]):
+class FairQueue(Generic[_Item]):
     """Queue of items, in the order in which a server that serves all clients at once would finish them.
 
     The virtual time is what that server has done so far for each client that it has not finished with. It advances with
@@ -35,24 +35,24 @@ class FairQueue(Generic[Item]):
         Without it, a client that has had its share waits for the others with its next item, however small that is.
         """
         self._credit = credit
-        self._tickets: dict[Item, _Ticket] = {}
+        self._tickets: dict[_Item, _Ticket] = {}
         self._time = 0.0
         self._finish: dict[Hashable, float] = {}
         """Virtual time at which all items of a client are finished."""
 
-    def __iter__(self) -> Iterator[Item]:
+    def __iter__(self) -> Iterator[_Item]:
         """Yield the waiting items in order; those due at the same time in the order of arrival."""
         yield from sorted(self._tickets, key=lambda item: self._tickets[item].due)
 
-    def __contains__(self, item: Item) -> bool:
+    def __contains__(self, item: _Item) -> bool:
         return item in self._tickets
 
-    def add(self, item: Item, client: Hashable, cost: float) -> None:
+    def add(self, item: _Item, client: Hashable, cost: float) -> None:
         """Add an item of a client; `cost` is positive, in any unit."""
         finish = self._finish[client] = max(self._time, self._finish.get(client, 0.0)) + cost
         self._tickets[item] = _Ticket(client, cost, max(self._time + cost, finish - self._credit))
 
-    def serve(self, item: Item) -> None:
+    def serve(self, item: _Item) -> None:
         """Remove an item because the server does it now."""
         work = self._tickets.pop(item).cost
         while unfinished := {client: finish for client, finish in self._finish.items() if finish > self._time}:
@@ -65,7 +65,7 @@ class FairQueue(Generic[Item]):
             work -= left * len(unfinished)
         self._finish = {}
 
-    def drop(self, item: Item) -> None:
+    def drop(self, item: _Item) -> None:
         """Remove an item that the server need not do; its client gets the cost back."""
         ticket = self._tickets.pop(item)
         if ticket.client in self._finish:

@@ -18,16 +18,16 @@ from attnviz.errors import AttnvizError
 from attnviz.files import check_regular
 from attnviz.languages import gettext
 
-FORMAT = "attnviz-model"
-VERSION = 2
-CONFIG, WEIGHTS, TOKENIZER = "config.json", "model.safetensors", "tokenizer.model"
+MODEL_FORMAT = "attnviz-model"
+MODEL_VERSION = 2
+CONFIG_FILE, WEIGHTS_FILE, TOKENIZER_FILE = "config.json", "model.safetensors", "tokenizer.model"
 VOCABULARIES = "vocabularies.json"
 """Vocabularies of an imported translator, in place of the tokenizer."""
-FILES = (CONFIG, WEIGHTS, TOKENIZER)
+FILES = (CONFIG_FILE, WEIGHTS_FILE, TOKENIZER_FILE)
 """The files of a model trained by this program."""
 EVERY_FILE = (*FILES, VOCABULARIES)
 
-IMPORTED = "seq2seq"
+IMPORTED_ARCHITECTURE = "seq2seq"
 """Architecture of a translator trained by another program."""
 DETECTOR = "decomposable"
 """Architecture of a model that detects translations and does not translate."""
@@ -35,18 +35,18 @@ DETECTOR = "decomposable"
 
 def model_folders(root: str | Path = "models") -> list[Path]:
     """Return the folders of translators in `root`, sorted by name; detectors are excluded."""
-    folders = sorted(path.parent for path in Path(root).glob(f"*/{CONFIG}"))
+    folders = sorted(path.parent for path in Path(root).glob(f"*/{CONFIG_FILE}"))
     return [folder for folder in folders if is_translator(folder)]
 
 
 def is_translator(folder: str | Path) -> bool:
     """Return whether `folder` holds a model that translates."""
-    return (Path(folder) / CONFIG).is_file() and architecture(folder) in bounds.TRANSLATORS
+    return (Path(folder) / CONFIG_FILE).is_file() and architecture(folder) in bounds.TRANSLATORS
 
 
 def detector_folders(root: str | Path = "models") -> list[Path]:
     """Return the folders of detectors in `root`, sorted by name."""
-    folders = sorted(path.parent for path in Path(root).glob(f"*/{CONFIG}"))
+    folders = sorted(path.parent for path in Path(root).glob(f"*/{CONFIG_FILE}"))
     return [folder for folder in folders if architecture(folder) == DETECTOR]
 
 
@@ -72,7 +72,7 @@ def weights_digest(folder: str | Path) -> str:
 
     Raise AttnvizError, naming the file, where it cannot be read.
     """
-    path = Path(folder).resolve() / WEIGHTS
+    path = Path(folder).resolve() / WEIGHTS_FILE
     return _digest(path, _stamp(path))
 
 
@@ -94,7 +94,7 @@ def load_weights(folder: str | Path) -> dict[str, NDArray[Any]]:
     # Imported here: figures import this module where safetensors is not installed.
     import safetensors.numpy
 
-    path = Path(folder) / WEIGHTS
+    path = Path(folder) / WEIGHTS_FILE
     check_regular(path)
     try:
         weights = safetensors.numpy.load_file(path)
@@ -118,7 +118,7 @@ def count_parameters(folder: str | Path) -> int:
 
     Raise AttnvizError, naming the file, where it cannot be read.
     """
-    path = Path(folder) / WEIGHTS
+    path = Path(folder) / WEIGHTS_FILE
     check_regular(path)
     try:
         with path.open("rb") as file:
@@ -135,13 +135,13 @@ def read_config(folder: str | Path) -> dict[str, Any]:
 
     Raise AttnvizError, naming the file, where it is missing, damaged or of another version.
     """
-    path = Path(folder) / CONFIG
+    path = Path(folder) / CONFIG_FILE
     check_regular(path)
     try:
         fields = json.loads(path.read_text(encoding="utf-8"))
-        if fields["format"] != FORMAT:
+        if fields["format"] != MODEL_FORMAT:
             raise ValueError("it is not marked as one of this program's")
-        check_version(str(path), fields["version"], VERSION)
+        check_version(str(path), fields["version"], MODEL_VERSION)
         settings = dict(fields["model"])
         bounds.check_model(settings)
     except OSError as error:
@@ -161,7 +161,7 @@ def architecture(folder: str | Path) -> str:
 
     "rnnsearch" where the config names none or cannot be read.
     """
-    path = Path(folder).resolve() / CONFIG
+    path = Path(folder).resolve() / CONFIG_FILE
     return _architecture(path, _stamp(path))
 
 
@@ -180,7 +180,7 @@ def check_finite(folder: str | Path, weights: dict[str, NDArray[Any]]) -> None:
             raise AttnvizError(
                 gettext(
                     "The model file {path} is damaged: {name} holds numbers that are not finite. Restore the file.",
-                    path=Path(folder) / WEIGHTS,
+                    path=Path(folder) / WEIGHTS_FILE,
                     name=name,
                 )
             )

@@ -26,7 +26,7 @@ from typing import IO, Any, TypeVar
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 
-Item = TypeVar("Item")
+_Item = TypeVar("_Item")
 
 STANDARD_INPUT = "standard input"
 """Name of standard input in messages."""
@@ -121,7 +121,7 @@ def pause() -> None:
     _PAUSE.get()()
 
 
-def paced(items: Iterable[Item]) -> Iterator[Item]:
+def paced(items: Iterable[_Item]) -> Iterator[_Item]:
     """Yield the items with a pause before each."""
     for item in items:
         pause()

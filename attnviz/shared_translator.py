@@ -24,7 +24,7 @@ from attnviz.translator import Translator
 
 MOST_TOGETHER = 16
 """Largest batch, in sentences; in larger ones the first request would wait longer than batching saves."""
-MOST_WORDS = 200
+_MOST_WORDS = 200
 """Largest batch, in words with padding: a sentence of 15 to 190 words takes no less time in one twice as large."""
 _CREDIT = 5 * LONGEST_SENTENCE
 """How much a client may be ahead of its share: as much as the longest sentence with a beam of 5 costs."""
@@ -204,7 +204,7 @@ class SharedTranslator:
                         self._queue.drop(request)
                     continue
                 size = max(longest, request.job.words) * (len(taken) + 1)
-                if not taken or (len(taken) < MOST_TOGETHER and size <= MOST_WORDS and request.job.fits(taken[0].job)):
+                if not taken or (len(taken) < MOST_TOGETHER and size <= _MOST_WORDS and request.job.fits(taken[0].job)):
                     taken.append(request)
                     longest = max(longest, request.job.words)
             for request in taken:

@@ -32,7 +32,7 @@ from attnviz.decoding import (
     sentence_ids,
     target_ids,
 )
-from attnviz.decoding.prepared import PreparedNetwork, RecordT, prepare
+from attnviz.decoding.prepared import PreparedNetwork, RecordT, prepare_network
 from attnviz.devices import resolve_device
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
@@ -75,7 +75,9 @@ class Translator(Generic[RecordT]):
         """
         self.network, self.tokenizer, self.name, self.weights_digest = network, tokenizer, name, weights_digest
         self.device = network.output.weight.device
-        self.prepared: PreparedNetwork[RecordT] = prepare(network)  # public for callers that run the decoder themselves
+        self.prepared: PreparedNetwork[RecordT] = prepare_network(
+            network
+        )  # public for callers that run the decoder themselves
         self.unk = network.writes_unk
         """Whether a search may write `<unk>`, by default as the model's own program; set it before translating."""
         self._decoder: Any = self.prepared.decoder

@@ -17,7 +17,7 @@ from attnviz.files import check_regular
 from attnviz.languages import gettext
 from attnviz.text import BOS, EOS, PAD, SPACE, SPECIAL_PIECES, UNK, Tokenizer, normalise, word_spans
 
-CONTINUES = "@@"
+_CONTINUES = "@@"
 """Ends a token that continues in the next one (subword-nmt)."""
 
 
@@ -63,7 +63,7 @@ class WordTokenizer(Tokenizer):
         tokens = [self._tokens[int(i)] for i in ids if i not in (PAD, BOS, EOS)]
         if self._spelled:
             return "".join(tokens).replace(SPACE, " ").strip()
-        return " ".join(tokens).replace(f"{CONTINUES} ", "")
+        return " ".join(tokens).replace(f"{_CONTINUES} ", "")
 
     def piece(self, index: int) -> str:
         """Return the piece with id `index`, as in `\u2581bicycle` or `</s>`."""

@@ -36,7 +36,7 @@ class Cosine(Scorer):
         return 5 * (keys @ queries.unsqueeze(-1)).squeeze(-1)
 
 
-class ExactCosine(numpy_scorers.ProductScorer):
+class ExactCosine(numpy_scorers.ProductRecomputation):
     """The same in NumPy."""
 
     def weight_shapes(self, hidden: int, units: int, positions: int) -> dict[str, tuple[int, ...]]:

@@ -13,10 +13,9 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Translator
 from attnviz.analysis.judgement import verify_judgement
-from attnviz.analysis.recomputation import load_weights
 from attnviz.checkpoint import save_model
 from attnviz.detector import Detector
-from attnviz.model_folder import architecture, model_folders, weights_digest
+from attnviz.model_folder import architecture, load_weights, model_folders, weights_digest
 from attnviz.network import DecomposableConfig
 from attnviz.text import Tokenizer
 from attnviz.training.preparation import start_from

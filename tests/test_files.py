@@ -22,7 +22,7 @@ from attnviz.deadlines import with_deadline
 from attnviz.environment import CORPORA_VARIABLE
 from attnviz.export import save
 from attnviz.files import check_regular, replace_bytes, replace_text
-from attnviz.model_folder import FILES, WEIGHTS, count_parameters, detector_folders, weights_digest
+from attnviz.model_folder import FILES, WEIGHTS_FILE, count_parameters, detector_folders, weights_digest
 from attnviz.trace import Trace, WhatIfs
 from attnviz.trace.snapshots import load_folder
 from attnviz.training.log import read_log
@@ -154,7 +154,7 @@ def test_pipe_in_model_folder_is_refused(model_folder: Path, tmp_path: Path, nam
     folder = tmp_path / "models" / "tiny"
     shutil.copytree(model_folder, folder)
     _pipe_instead_of(folder / name)
-    for read in (load_model, weights_digest, count_parameters) if name == WEIGHTS else (load_model,):
+    for read in (load_model, weights_digest, count_parameters) if name == WEIGHTS_FILE else (load_model,):
         with pytest.raises(AttnvizError, match=name):
             with_deadline(60, functools.partial(read, folder))
     assert with_deadline(60, lambda: detector_folders(folder.parent)) == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
@@ -214,7 +215,7 @@ _FIRST_VISIT = """
 import sys
 from tests.ui.opening import open_page
 from tests.ui.shown_payloads import fetched, sent
-from attnviz.ui.shared_payloads import ADDRESS_PREFIX
+from attnviz.ui.shared_payloads import SHARED_PAYLOAD_PREFIX as ADDRESS_PREFIX
 
 given = [sent(one.proto) for one in open_page().get("bidi_component")]
 addresses = [one["at"] for one in given if isinstance(one, dict) and one.get("at", "").startswith(ADDRESS_PREFIX)]
@@ -229,3 +230,25 @@ def test_first_visit_imports_no_library_of_tables_or_scores() -> None:
         [sys.executable, "-c", _FIRST_VISIT], cwd=REPOSITORY, capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout) == (0, "\n"), done.stderr
+
+
+def test_every_module_has_a_name_of_its_own() -> None:
+    names = Counter(path.name for path in PACKAGE.rglob("*.py") if path.name != "__init__.py")
+    assert [name for name, count in names.items() if count > 1] == []
+
+
+def _public_names(path: Path) -> set[str]:
+    """Return the names that a module defines at its top level, and that do not begin with an underscore."""
+    names = set()
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names |= {one.id for target in targets for one in ast.walk(target) if isinstance(one, ast.Name)}
+    return {name for name in names if not name.startswith("_")}
+
+
+def test_every_public_name_is_defined_once() -> None:
+    names = Counter(name for path in PACKAGE.rglob("*.py") for name in _public_names(path))
+    assert [name for name, count in names.items() if count > 1] == []

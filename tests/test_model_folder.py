@@ -84,7 +84,7 @@ BAD = {
 def test_setting_out_of_bounds_is_named(
     folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: object
 ) -> None:
-    monkeypatch.setattr("attnviz.checkpoint.build", lambda _: pytest.fail("the network was built"))
+    monkeypatch.setattr("attnviz.checkpoint.build_network", lambda _: pytest.fail("the network was built"))
     record = json.loads((folder / "config.json").read_text())
     record["model"][name] = value
     (folder / "config.json").write_text(json.dumps(record))

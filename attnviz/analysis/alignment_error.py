@@ -10,9 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.measures import links
-
-Link = tuple[int, int]
-"""A link (source word, target word), 0-based."""
+from attnviz.trace.link_text import Link
 
 
 class SureAndPossible(Protocol):

@@ -16,7 +16,7 @@ from attnviz.analysis.grid import Face
 from attnviz.analysis.labels import quoted_name
 from attnviz.analysis.numbers import (
     aligned,
-    coloured,
+    coloured_latex,
     decimal,
     percent,
     thousands,
@@ -87,10 +87,10 @@ def form_equation(form: Form, sources: FormSources, theme: ThemeName) -> str:
     ink = palette(theme).context
 
     def changed(body: str) -> str:
-        return coloured(ink, rf"\underbrace{{{body}}}_{{\text{{{gettext('changed')}}}}}")
+        return coloured_latex(ink, rf"\underbrace{{{body}}}_{{\text{{{gettext('changed')}}}}}")
 
     if form == "heads":
-        index = coloured(ink, "(n)")
+        index = coloured_latex(ink, "(n)")
         return aligned(
             rf"e_{{ij}}^{{{index}}} &= q_i^{{{index}\top}} k_j^{{{index}}} \big/ \sqrt{{d}}, \quad "
             + changed(rf"n = 1, \ldots, {_head_count(sources)}"),
@@ -171,7 +171,7 @@ def _head_count(sources: FormSources) -> int:
     return sources.head.heads_of_layer if sources.head else 0
 
 
-def step_sentence(form: Form, forms: Mapping[Form, AttentionForm], sources: FormSources, step: int) -> str:
+def form_sentence(form: Form, forms: Mapping[Form, AttentionForm], sources: FormSources, step: int) -> str:
     """Return the numbers of a form at 0-based `step`, compared with those of the previous form."""
     pieces, now = sources.additive.source_pieces, forms[form]
     best = int(now.weights[step].argmax())

@@ -22,7 +22,6 @@ from typing import (
 )
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attnviz.analysis.labels import quoted_name
 from attnviz.analysis.likelihood import Readouts
@@ -44,9 +43,7 @@ from attnviz.trace import (
     Attention,
     Trace,
 )
-from attnviz.trace.parts import Attributions
-
-Array = NDArray[np.float64]
+from attnviz.trace.parts import Array, Attributions
 
 AttributionMethod = Literal["attention", "posterior", "logit_attribution", "gradient", "erased", "erased_input"]
 ATTRIBUTION_METHODS: tuple[AttributionMethod, ...] = get_args(AttributionMethod)

@@ -13,11 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.alignment_error import (
-    Link,
-    PairAgreement,
-    error_between,
-)
+from attnviz.analysis.alignment_error import PairAgreement, error_between
 from attnviz.analysis.attention_forms import (
     SYMBOLS,
     face_names,
@@ -47,10 +43,11 @@ from attnviz.trace import (
     Attention,
     Record,
 )
+from attnviz.trace.aligned import Groups
+from attnviz.trace.link_text import Link
+from attnviz.trace.parts import Array
 
-Array = NDArray[np.float64]
-Groups = tuple[tuple[int, ...], ...]
-Side = Literal["first", "other"]
+ComparedSide = Literal["first", "other"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,9 +70,9 @@ class Comparison:
     first_log_probabilities: Array
     """log p of each word of the first translation, summed over its pieces, in nats, (R,); nan where unknown."""
     other_log_probabilities: Array
-    steps: Mapping[Side, Groups]
+    steps: Mapping[ComparedSide, Groups]
     """For each translation and row, the 0-based steps that wrote the word; empty where it lacks the word."""
-    pieces: Mapping[Side, Groups]
+    pieces: Mapping[ComparedSide, Groups]
     """For each translation and column, its 0-based source pieces."""
     both_attend: bool
     """Whether both models have attention, so that cells can be compared."""
@@ -107,14 +104,14 @@ class Comparison:
         places = [(int(row), int(column)) for row, column in np.stack(np.unravel_index(order, amounts.shape), axis=1)]
         return [place for place in places if amounts[place] > 0]
 
-    def row_of(self, step: int, side: Side = "first") -> int:
+    def row_of(self, step: int, side: ComparedSide = "first") -> int:
         """Return the row of 0-based `step` of one side; raise IndexError where it has no such step."""
         for row, steps in enumerate(self.steps[side]):
             if step in steps:
                 return row
         raise IndexError(f"the {side} has no step {step}")
 
-    def aligned_step(self, step: int, side: Side = "first") -> int | None:
+    def aligned_step(self, step: int, side: ComparedSide = "first") -> int | None:
         """Return the step of the other side that wrote the same word as 0-based `step` of this `side`.
 
         In a word of several pieces, the piece of the same number, or its last. None where the other side lacks the
@@ -419,7 +416,7 @@ def _likelihood_sentence(compared: Comparison, names: Names) -> str:
     )
 
 
-def step_sentence(compared: Comparison, names: Names, step: int, side: Side = "first") -> str:
+def comparison_sentence(compared: Comparison, names: Names, step: int, side: ComparedSide = "first") -> str:
     """Return how the word of 0-based `step` of one `side` compares with the other translation.
 
     It says where each attends most, how far their attention differs, and the word's probabilities. Raise IndexError

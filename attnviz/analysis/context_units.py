@@ -8,13 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.trace import Trace
+from attnviz.trace.parts import Array
 
-UNITS = 24
+SHOWN_UNITS = 24
 """Number of units of a context vector that are displayed."""
 WORDS = 6
 """Number of source words with a term of their own; the others form one more term."""
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,7 @@ def context_units(trace: Trace, step: int) -> ContextUnits:
     alpha, annotations = trace.alignment[step].astype(np.float64), trace.annotations.astype(np.float64)
     contexts = trace.contexts.astype(np.float64)
     mean = contexts.mean(axis=0)
-    units = np.argsort(-np.abs(contexts[step] - mean), kind="stable")[:UNITS]
+    units = np.argsort(-np.abs(contexts[step] - mean), kind="stable")[:SHOWN_UNITS]
     groups = [list(group) for group in trace.words().source_groups]
     shares = np.array([alpha[group].sum() for group in groups])
     chosen = np.sort(np.argsort(-shares, kind="stable")[:WORDS])

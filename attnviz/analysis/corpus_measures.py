@@ -5,7 +5,7 @@ from __future__ import annotations
 from attnviz.languages import gettext
 
 
-def measure_names() -> dict[str, str]:
+def corpus_measure_names() -> dict[str, str]:
     """Return the name of each measure, by column."""
     return {
         "log_probability_per_word": gettext("log p per word"),

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
-from attnviz.analysis.context_units import SQUARES, UNITS, ContextUnits
+from attnviz.analysis.context_units import SHOWN_UNITS, SQUARES, ContextUnits
 from attnviz.analysis.energy import (
     NEW,
     OLD,
@@ -169,6 +169,6 @@ def displayed_units_caption(trace: Trace) -> str:
         "its mean over all steps. The unit with the largest difference comes first. In each row, a bar adds a word’s "
         "weight times the word’s annotation: blue bars go up, red bars go down. The thin line is the sum of the rows "
         "above. → marks units of the forward half (read forwards), ← units of the backward half.",
-        count=min(UNITS, trace.contexts.shape[1]),
+        count=min(SHOWN_UNITS, trace.contexts.shape[1]),
         all=trace.contexts.shape[1],
     )

@@ -30,17 +30,16 @@ from attnviz.analysis.recomputation import (
     submodule_weights,
 )
 from attnviz.attention_kinds import (
-    KINDS,
+    BUILT_IN_KINDS,
     resolve,
 )
 from attnviz.languages import gettext
 from attnviz.trace import Trace
+from attnviz.trace.parts import Array
 from attnviz.trace.trace import (
     additive_energy,
     query_and_key,
 )
-
-Array = NDArray[np.float64]
 
 SATURATED = 0.99
 """|tanh| from which a unit is saturated: its slope, 1 - tanh^2, is then below 2 %."""
@@ -232,9 +231,9 @@ class ScorerTexts:
 
 def texts_of(kind: str) -> ScorerTexts:
     """Return the texts of a kind of attention, general ones for a user's own kind."""
-    if kind not in KINDS:
+    if kind not in BUILT_IN_KINDS:
         return own(kind)
-    texts: ScorerTexts = resolve(KINDS[kind].texts)()
+    texts: ScorerTexts = resolve(BUILT_IN_KINDS[kind].texts)()
     return texts
 
 

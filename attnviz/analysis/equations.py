@@ -21,7 +21,7 @@ from attnviz.analysis.energy import (
 from attnviz.analysis.numbers import (
     NEW_LINE,
     aligned,
-    coloured,
+    coloured_latex,
     number,
     safe_text,
     vector,
@@ -114,9 +114,9 @@ def texts_of_cells(trace: Record | Head, step: int) -> dict[str, list[str]]:
 def energy_equation(trace: Trace, colours: Palette) -> Equation:
     """Return the template of an energy."""
     texts, bias = texts_of(trace.config["attention"]), terms(trace).key_bias
-    query, note = coloured(colours.decoder, f"s_{{{OLD}}}"), texts.note
+    query, note = coloured_latex(colours.decoder, f"s_{{{OLD}}}"), texts.note
     if not trace.queries_previous_state:
-        query, note = coloured(colours.decoder, f"s_{{{NEW}}}"), texts.note_after
+        query, note = coloured_latex(colours.decoder, f"s_{{{NEW}}}"), texts.note_after
     if trace.form["query"] == "joined":
         query = rf"\bigl[{terms(trace).embedded} ; {query} ; 1\bigr]"
         note = gettext(
@@ -126,7 +126,7 @@ def energy_equation(trace: Trace, colours: Palette) -> Equation:
         )
     parts = {
         "state": query,
-        "annotation": coloured(colours.encoder, "h_{⟦j⟧}"),
+        "annotation": coloured_latex(colours.encoder, "h_{⟦j⟧}"),
         "bias": f" + {bias}" if bias else "",
     }
     return Equation(1, aligned(*fill_placeholders(texts.energy, parts)), note)
@@ -145,7 +145,7 @@ def softmax_equation(trace: AttentionMatrix, note: str, last: str = "") -> Equat
 
 def context_equation(trace: Trace, colours: Palette) -> Equation:
     """Return the template of the weighted sum of annotations."""
-    context, annotation = coloured(colours.context, "c_{⟦i⟧}"), coloured(colours.encoder, "h_j")
+    context, annotation = coloured_latex(colours.context, "c_{⟦i⟧}"), coloured_latex(colours.encoder, "h_j")
     lines = (
         rf"{context} &= \sum_{{j=1}}^{{{len(trace.source_pieces)}}} \alpha_{{⟦i⟧,j}}\, {annotation}",
         r"&= ⟦summands⟧",
@@ -155,8 +155,8 @@ def context_equation(trace: Trace, colours: Palette) -> Equation:
 
 
 def _fixed_context_equation(trace: Trace, colours: Palette) -> Equation:
-    context = coloured(colours.context, "c_{⟦i⟧}")
-    last = coloured(colours.encoder, rf"\overrightarrow{{h}}_{{{len(trace.source_pieces)}}}")
+    context = coloured_latex(colours.context, "c_{⟦i⟧}")
+    last = coloured_latex(colours.encoder, rf"\overrightarrow{{h}}_{{{len(trace.source_pieces)}}}")
     note = gettext("A model without attention: every step gets the same vector, the encoder’s last forward state.")
     return Equation(3, aligned(f"{context} &= {last}", "&= ⟦context⟧"), note)
 
@@ -164,10 +164,10 @@ def _fixed_context_equation(trace: Trace, colours: Palette) -> Equation:
 def _input_line(trace: Trace, colours: Palette) -> str:
     """Return the equation of the last layer's input."""
     if (layers := trace.layer_states.shape[1]) > 1:
-        below = coloured(colours.decoder, rf"s_{{⟦i⟧}}^{{({layers - 1})}}")
+        below = coloured_latex(colours.decoder, rf"s_{{⟦i⟧}}^{{({layers - 1})}}")
         return rf"x_{{⟦i⟧}} &= {below}"
     if trace.queries_previous_state:
-        context = coloured(colours.context, "c_{⟦i⟧}")
+        context = coloured_latex(colours.context, "c_{⟦i⟧}")
         joined = f"[E y_{{⟦before⟧}} ; {context}]"
         return rf"x_{{⟦i⟧}} &= \max(0, W_x {joined} + b_x)" if trace.form["combined"] else rf"x_{{⟦i⟧}} &= {joined}"
     return (
@@ -177,7 +177,8 @@ def _input_line(trace: Trace, colours: Palette) -> str:
 
 def _gru_equation(trace: Trace, colours: Palette) -> Equation:
     new, old, candidate, unit = (
-        coloured(colours.decoder, body) for body in ("s_{⟦i⟧}", "s_{⟦before⟧}", r"\tilde s_{⟦i⟧}", "s_{⟦i⟧,⟦unit⟧}")
+        coloured_latex(colours.decoder, body)
+        for body in ("s_{⟦i⟧}", "s_{⟦before⟧}", r"\tilde s_{⟦i⟧}", "s_{⟦i⟧,⟦unit⟧}")
     )
     note = gettext(
         "This is the gated recurrent unit (GRU) of PyTorch. In PyTorch, z keeps the old state; in Bahdanau et al., z "
@@ -205,7 +206,7 @@ def _gru_equation(trace: Trace, colours: Palette) -> Equation:
 
 
 def _lstm_equation(trace: Trace, colours: Palette) -> Equation:
-    new, old, unit = (coloured(colours.decoder, body) for body in ("s_{⟦i⟧}", "s_{⟦before⟧}", "s_{⟦i⟧,⟦unit⟧}"))
+    new, old, unit = (coloured_latex(colours.decoder, body) for body in ("s_{⟦i⟧}", "s_{⟦before⟧}", "s_{⟦i⟧,⟦unit⟧}"))
     gates = (("e", r"\sigma"), ("f", r"\sigma"), (r"\tilde m", r"\tanh"), ("o", r"\sigma"))
     lines = (
         _input_line(trace, colours),
@@ -243,8 +244,8 @@ def _word_equation(trace: Trace, colours: Palette) -> Equation:
 
 def _readout(trace: Trace, colours: Palette) -> tuple[tuple[str, ...], str]:
     """Return the lines of the equation of t_i, and the note on it."""
-    state = coloured(colours.decoder, f"s_{{{NEW if trace.reads_new_state else OLD}}}")
-    context, symbols = coloured(colours.context, "c_{⟦i⟧}"), terms(trace)
+    state = coloured_latex(colours.decoder, f"s_{{{NEW if trace.reads_new_state else OLD}}}")
+    context, symbols = coloured_latex(colours.context, "c_{⟦i⟧}"), terms(trace)
     weights = symbols.readout
     affine = f"{weights.state} [{state} ; {context}]" + (f" + {weights.bias}" if weights.bias else "")
     match trace.form["readout"]:
@@ -304,7 +305,7 @@ def exponentials(energies: NDArray[np.floating]) -> str:
 def summands(alpha: NDArray[np.floating], letter: str, colours: Palette) -> str:
     """Return the largest terms of a sum of vectors named `letter`, weighted by `alpha`, (Tx,)."""
     order = np.argsort(-alpha, kind="stable")[:_MOST_TERMS]
-    terms = [rf"{number(float(alpha[j]))}\,{coloured(colours.encoder, f'{letter}_{{{j + 1}}}')}" for j in order]
+    terms = [rf"{number(float(alpha[j]))}\,{coloured_latex(colours.encoder, f'{letter}_{{{j + 1}}}')}" for j in order]
     terms += [r"\cdots"] if len(alpha) > _MOST_TERMS else []
     first = 1 if any("10^" in term for term in terms) else len(terms)  # powers of ten would make the line too long
     return NEW_LINE.join(filter(None, (" + ".join(terms[:first]), _continuation_line(terms[first:]))))

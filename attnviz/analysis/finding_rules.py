@@ -28,7 +28,7 @@ def has_word_probabilities(trace: Readable) -> TypeGuard[Record]:
     return trace.translated
 
 
-class Kind(StrEnum):
+class FindingKind(StrEnum):
     """What a finding states."""
 
     OMITTED = "omitted"
@@ -53,7 +53,7 @@ class Kind(StrEnum):
 class Finding:
     """A finding and its place, in words of `Trace.words()`."""
 
-    kind: Kind
+    kind: FindingKind
     value: float
     """The measured value, by kind.
 
@@ -108,7 +108,7 @@ def coverage_findings(trace: Readable, words: Words) -> Iterator[Finding]:
     strongest = int(covered.argmax())
     long_enough = min(len(words.source), total) >= LEAST_WORDS
     if long_enough and covered[strongest] / total >= COLLAPSED_SHARE:
-        yield Finding(Kind.COLLAPSED, float(covered[strongest] / total), source=strongest)
+        yield Finding(FindingKind.COLLAPSED, float(covered[strongest] / total), source=strongest)
         return
     known = _known_words(trace, words)
     yield from _omitted(words.source, known, covered.tolist())
@@ -119,7 +119,7 @@ def coverage_findings(trace: Readable, words: Words) -> Iterator[Finding]:
             sure = not has_word_probabilities(trace) or (
                 float(np.exp(trace.log_probabilities[steps].sum() / word_count)) >= LITTLE_CONFIDENCE
             )
-            yield Finding(Kind.OVERUSED, amount, source=index, strong=amount >= VERY_MUCH_COVERAGE and not sure)
+            yield Finding(FindingKind.OVERUSED, amount, source=index, strong=amount >= VERY_MUCH_COVERAGE and not sure)
 
 
 def _omitted(source: tuple[str, ...], known: list[bool], covered: list[float]) -> Iterator[Finding]:
@@ -137,10 +137,10 @@ def _omitted(source: tuple[str, ...], known: list[bool], covered: list[float]) -
         mean = sum(covered[j] for j in words) / max(len(words), 1)
         long_enough = len(content_words) > 1 or len(words) >= LEAST_IN_A_ROW
         if long_enough and mean < LITTLE_ON_AVERAGE:
-            yield Finding(Kind.OMITTED, mean, source=words[0], last=words[-1], strong=True)
+            yield Finding(FindingKind.OMITTED, mean, source=words[0], last=words[-1], strong=True)
         else:
             single = [j for j in content_words if covered[j] < LITTLE_COVERAGE]
-            yield from (Finding(Kind.OMITTED, covered[j], source=j) for j in single)
+            yield from (Finding(FindingKind.OMITTED, covered[j], source=j) for j in single)
 
 
 def shift_findings(trace: Readable, words: Words) -> Iterator[Finding]:
@@ -150,7 +150,7 @@ def shift_findings(trace: Readable, words: Words) -> Iterator[Finding]:
     missed = {distance for distance, _, _ in distances}
     if len(distances) >= LEAST_COPIES and len(missed) == 1 and missed != {0}:
         distance, i, j = distances[0]
-        yield Finding(Kind.SHIFTED, float(distance), target=i, source=j)
+        yield Finding(FindingKind.SHIFTED, float(distance), target=i, source=j)
 
 
 NEARLY_UNIFORM = 0.85
@@ -174,7 +174,7 @@ def uniform_findings(trace: Readable, words: Words) -> Iterator[Finding]:
     for index, group in enumerate(words.target_groups):
         share = float(shares[list(group)].min())
         if is_word(words.target[index]) and share >= NEARLY_UNIFORM:
-            yield Finding(Kind.UNIFORM, share, target=index)
+            yield Finding(FindingKind.UNIFORM, share, target=index)
 
 
 def identical_findings(trace: AttentionMatrix) -> Iterator[Finding]:
@@ -182,7 +182,7 @@ def identical_findings(trace: AttentionMatrix) -> Iterator[Finding]:
     words, attended = trace.words(), attended_words(trace)
     for i, j in same_spellings(words):
         if attended[i] == j and i not in words.special[1]:
-            yield Finding(Kind.IDENTICAL, float(words.alignment[i, j]), target=i, source=j)
+            yield Finding(FindingKind.IDENTICAL, float(words.alignment[i, j]), target=i, source=j)
 
 
 def repeat_findings(trace: Readable, words: Words) -> Iterator[Finding]:
@@ -210,13 +210,15 @@ def repeat_findings(trace: Readable, words: Words) -> Iterator[Finding]:
         last = places[-1]
         same_source = [i for i in places if attended[i] == attended[last]]
         if len(same_source) > 1 and len(places) > counts[attended[last]]:
-            yield Finding(Kind.REPEATED, float(len(same_source)), target=last, source=attended[last], strong=True)
+            yield Finding(
+                FindingKind.REPEATED, float(len(same_source)), target=last, source=attended[last], strong=True
+            )
         elif (
             len(places) > 1
             and last - places[-2] <= NEAR_DISTANCE
             and all(counts[attended[i]] == 1 for i in places[-2:])
         ):
-            yield Finding(Kind.REPEATED, float(len(places)), target=last, strong=True)
+            yield Finding(FindingKind.REPEATED, float(len(places)), target=last, strong=True)
 
 
 def probability_findings(trace: Record, words: Words) -> Iterator[Finding]:
@@ -225,7 +227,7 @@ def probability_findings(trace: Record, words: Words) -> Iterator[Finding]:
     for index, group in enumerate(words.target_groups):
         lowest = float(probabilities[list(group)].min())
         if lowest < LITTLE_PROBABILITY:
-            yield Finding(Kind.IMPROBABLE, lowest, target=index)
+            yield Finding(FindingKind.IMPROBABLE, lowest, target=index)
 
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")

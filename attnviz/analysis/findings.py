@@ -15,7 +15,7 @@ import numpy as np
 
 from attnviz.analysis.finding_rules import (
     Finding,
-    Kind,
+    FindingKind,
     Readable,
     coverage_findings,
     has_word_probabilities,
@@ -47,7 +47,7 @@ from attnviz.languages import (
 from attnviz.text import join_pieces
 from attnviz.trace import Aligned, Record
 
-__all__ = ["Finding", "Kind", "Readable", "Summary", "cell_of", "findings_of", "summarise"]
+__all__ = ["Finding", "FindingKind", "Readable", "Summary", "cell_of", "findings_of", "summarise"]
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ def cell_of(trace: Readable, finding: Finding) -> tuple[int, int | None]:
         step, column = np.unravel_index(int(trace.alignment[:, columns].argmax()), (len(trace.alignment), len(columns)))
         return int(step), columns[int(column)]
     steps = words.target_groups[finding.target]
-    if finding.kind is Kind.IMPROBABLE and has_word_probabilities(trace):
+    if finding.kind is FindingKind.IMPROBABLE and has_word_probabilities(trace):
         return min(steps, key=lambda i: float(trace.log_probabilities[i])), None
     return steps[0], None if finding.source is None else words.source_groups[finding.source][0]
 
@@ -142,14 +142,14 @@ SURE, UNSURE = 0.9, 0.5
 def finding_sentence(trace: Readable, finding: Finding) -> str:
     """Return a finding in words: what was measured and, if `strong`, what is likely wrong."""
     return {
-        Kind.OMITTED: _omitted,
-        Kind.OVERUSED: _overused,
-        Kind.REPEATED: _repeated,
-        Kind.UNIFORM: _uniform,
-        Kind.COLLAPSED: _collapsed,
-        Kind.SHIFTED: _shifted,
-        Kind.IDENTICAL: _identical,
-        Kind.IMPROBABLE: _improbable,
+        FindingKind.OMITTED: _omitted,
+        FindingKind.OVERUSED: _overused,
+        FindingKind.REPEATED: _repeated,
+        FindingKind.UNIFORM: _uniform,
+        FindingKind.COLLAPSED: _collapsed,
+        FindingKind.SHIFTED: _shifted,
+        FindingKind.IDENTICAL: _identical,
+        FindingKind.IMPROBABLE: _improbable,
     }[finding.kind](trace, finding)
 
 

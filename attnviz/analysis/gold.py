@@ -15,12 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.alignment_error import (
-    ErrorRate,
-    Link,
-    error_rate,
-    mutual_links,
-)
+from attnviz.analysis.alignment_error import ErrorRate, error_rate, mutual_links
 from attnviz.analysis.attention_forms import face_names
 from attnviz.analysis.grid import Face
 from attnviz.analysis.labels import (
@@ -43,9 +38,9 @@ from attnviz.trace import (
     Attention,
     Words,
 )
-from attnviz.trace.link_text import parse_links
+from attnviz.trace.link_text import Link, parse_links
 
-MOST_LINKS = 600
+MOST_GOLD_LINKS = 600
 """Largest number of links of a pair, since they are stored in the page's URL."""
 
 
@@ -142,9 +137,9 @@ def parse_gold_links(text: str, words: Words) -> GoldLinks:
 def validated(gold: GoldLinks, words: Words) -> GoldLinks:
     """Return `gold`; raise AttnvizError where links are out of range of the words, or there are too many."""
     all_links = gold.sure | gold.possible
-    if len(all_links) > MOST_LINKS:
+    if len(all_links) > MOST_GOLD_LINKS:
         raise AttnvizError(
-            gettext("There are {count} links; at most {most} can be shown.", count=len(all_links), most=MOST_LINKS)
+            gettext("There are {count} links; at most {most} can be shown.", count=len(all_links), most=MOST_GOLD_LINKS)
         )
     source, target = map(len, linkable_words(words))
     faulty = [

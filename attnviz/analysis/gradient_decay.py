@@ -11,9 +11,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.trace.parts import GradientNorms
-
-Array = NDArray[np.float64]
+from attnviz.trace.parts import Array, GradientNorms
 
 _MOST_BINS = 14
 

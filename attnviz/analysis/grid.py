@@ -17,7 +17,7 @@ from attnviz.trace.aligned import AttentionMatrix
 
 By = Literal["words", "pieces"]
 """What each row and column stands for."""
-UNITS: tuple[By, ...] = get_args(By)
+GRID_UNITS: tuple[By, ...] = get_args(By)
 Face = Literal["before", "after", "difference"]
 """Which values are displayed: alpha, the posterior once the word is known, or posterior minus alpha."""
 FACES: tuple[Face, ...] = get_args(Face)

@@ -58,7 +58,7 @@ def attention_step_sentence(trace: Attention, step: int, blank: str, *, simple: 
     return gettext("Token {i} of the target is {name}.", i=step + 1, name=name)
 
 
-def shown_heads(trace: Attention) -> str:
+def attention_heads_text(trace: Attention) -> str:
     """Return the heads that are shown; empty where there is only one matrix."""
     return heads_name(trace.heads) if trace.head_weights.size else ""
 

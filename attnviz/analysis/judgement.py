@@ -30,7 +30,7 @@ from attnviz.analysis.equations import Equation
 from attnviz.analysis.fit import Shapes
 from attnviz.analysis.numbers import (
     aligned,
-    coloured,
+    coloured_latex,
     decimal,
     number,
     power_of_ten,
@@ -39,7 +39,7 @@ from attnviz.analysis.numbers import (
 )
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.verification import (
-    Pairs,
+    ComparedNumbers,
     Verification,
     Verifier,
 )
@@ -53,9 +53,9 @@ from attnviz.palette import (
 )
 from attnviz.trace import Judgement
 from attnviz.trace.aligned import AttentionView
+from attnviz.trace.parts import Array
 
-Array = NDArray[np.float64]
-Operand = Callable[[str, Array], Array]
+_Operand = Callable[[str, Array], Array]
 """Maps a quantity's name and its recomputed value to the value that the next computations use."""
 
 
@@ -63,7 +63,7 @@ def recompute_decomposable(
     weights: Weights,
     source_ids: Sequence[int],
     target_ids: Sequence[int],
-    operand: Operand = lambda _name, computed: computed,
+    operand: _Operand = lambda _name, computed: computed,
 ) -> dict[str, Array]:
     """Return every quantity of a verdict on `source_ids` and `target_ids`, both with `</s>`, in float64.
 
@@ -98,7 +98,7 @@ def recompute_decomposable(
 class _Pass:
     """One pass through the network, which stores every quantity."""
 
-    def __init__(self, weights: Weights, operand: Operand) -> None:
+    def __init__(self, weights: Weights, operand: _Operand) -> None:
         self.weights, self.operand = weights, operand
         self.quantities: dict[str, Array] = {}
 
@@ -161,7 +161,9 @@ class JudgementVerifier(Verifier):
             shapes |= {f"{name}.outer.weight": (d, d), f"{name}.outer.bias": (d,)}
         return shapes
 
-    def pairs(self, step: int = 0, pieces: Sequence[int] = (), *, with_heatmap_posterior: bool = False) -> Pairs:  # noqa: ARG002
+    def pairs(
+        self, step: int = 0, pieces: Sequence[int] = (), *, with_heatmap_posterior: bool = False  # noqa: ARG002
+    ) -> ComparedNumbers:
         """Return every recorded quantity, as recorded and as recomputed from the quantities recorded before it.
 
         These are embeddings, features, energies, both alignments, weighted sums, comparisons, their sums, and the
@@ -238,7 +240,7 @@ def verdict(judgement: Judgement) -> str:
 def verdict_equation(judgement: Judgement, theme: ThemeName) -> Equation:
     """Return the equation of the verdict from the sums of the comparisons: hidden layer, logits, probabilities."""
     ink = palette(theme)
-    first, second = coloured(ink.encoder, "v_1"), coloured(ink.decoder, "v_2")
+    first, second = coloured_latex(ink.encoder, "v_1"), coloured_latex(ink.decoder, "v_2")
     rows, columns = len(judgement.source_pieces), len(judgement.target_pieces)
     scores = [number(float(value)) for value in judgement.logits]
     shares = [number(float(value)) for value in judgement.probabilities]
@@ -247,7 +249,7 @@ def verdict_equation(judgement: Judgement, theme: ThemeName) -> Equation:
         rf"{second} &= \textstyle\sum_{{j=1}}^{{{columns}}} v_{{2,j}} = {vector(judgement.target_sum)}",
         rf"h &= \max(0, W_H [v_1 ; v_2] + c_H) = {vector(judgement.hidden)}",
         rf"o &= W_o h + c_o = [{scores[0]} ;\; {scores[1]}]",
-        rf"p &= \operatorname{{softmax}}(o) = [{shares[0]} ;\; {coloured(ink.context, shares[1])}]",
+        rf"p &= \operatorname{{softmax}}(o) = [{shares[0]} ;\; {coloured_latex(ink.context, shares[1])}]",
     )
     note = gettext("In o and p, the first number belongs to “no translation”, the second to “translation”.")
     return Equation(1, aligned(*lines), note)
@@ -317,7 +319,7 @@ def detector_caption() -> str:
     )
 
 
-def quantity_names() -> dict[str, str]:
+def judgement_quantity_names() -> dict[str, str]:
     """Return the names of a verdict's quantities in its verification."""
     sides = {"source": gettext("English"), "target": gettext("French")}
     each = {

@@ -34,10 +34,9 @@ from attnviz.languages import (
     gettext,
     ngettext,
 )
+from attnviz.trace.link_text import Link
 from attnviz.trace.snapshots import Snapshots
 
-Link = tuple[int, int]
-"""A link (source word, target word), 0-based."""
 Alignment = NDArray[np.float64]
 """Attention by words, (target words, source words)."""
 
@@ -219,7 +218,7 @@ QUALITY_MEASURES = ("loss", "bleu", "aer")
 """Measures of a whole model."""
 
 
-def measure_names() -> dict[str, str]:
+def learning_measure_names() -> dict[str, str]:
     """Return the name of each measure."""
     return {
         "training": gettext("training loss"),
@@ -350,7 +349,7 @@ def _shortened(text: str) -> str:
 
 def halfway_sentence(run: Snapshots) -> str:
     """Return the order in which the measures of attention reached half their final change; empty without measures."""
-    names = measure_names()
+    names = learning_measure_names()
     halfway_updates = [
         (halfway_update(run.curves[name]), name) for name in (*LINK_MEASURES, *ROW_MEASURES) if name in run.curves
     ]
@@ -393,7 +392,7 @@ def link_counts_text(runs: Sequence[Snapshots]) -> str:
     )
 
 
-REFERENCES = (
+LEARNING_REFERENCES = (
     (
         "Bahdanau, Cho & Bengio 2014",
         "Neural machine translation by jointly learning to align and translate",

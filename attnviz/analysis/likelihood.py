@@ -24,8 +24,7 @@ from attnviz.analysis.recomputation import Weights
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 from attnviz.trace import Trace
-
-Array = NDArray[np.float64]
+from attnviz.trace.parts import Array
 
 _BLOCK = 10_000_000
 """Number of logits computed at once: 40 MB."""

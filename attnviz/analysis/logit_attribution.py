@@ -36,8 +36,7 @@ from attnviz.analysis.recomputation import Weights
 from attnviz.languages import gettext
 from attnviz.text import piece_name
 from attnviz.trace import Trace
-
-Array = NDArray[np.float64]
+from attnviz.trace.parts import Array
 
 
 @dataclass(frozen=True)

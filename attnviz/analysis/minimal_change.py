@@ -15,8 +15,8 @@ from attnviz.analysis.likelihood import Readouts
 from attnviz.analysis.recomputation import Weights
 from attnviz.text import EOS
 from attnviz.trace import Trace
+from attnviz.trace.parts import Array
 
-Array = NDArray[np.float64]
 Ids = NDArray[np.intp]
 
 _FOILS, _VERTICES = 4, 2

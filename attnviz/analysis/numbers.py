@@ -145,6 +145,6 @@ def aligned(*lines: str) -> str:
     return r"\begin{aligned}" + NEW_LINE.join(lines) + r"\end{aligned}"
 
 
-def coloured(colour: str, body: str) -> str:
+def coloured_latex(colour: str, body: str) -> str:
     """Return LaTeX in a colour, #rrggbb."""
     return rf"\textcolor{{{colour}}}{{{body}}}"

@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 from attnviz.attention_kinds import kind_of, registered, resolve
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
+from attnviz.trace.parts import Array
 
-Array = NDArray[np.float64]
-Decoder = Mapping[str, NDArray[Any]]
+DecoderWeights = Mapping[str, NDArray[Any]]
 
 
-class Scorer(ABC):
+class EnergyRecomputation(ABC):
     """Energies from states and annotations, and the units that an energy is the sum of."""
 
     bounded = False
@@ -46,13 +46,13 @@ class Scorer(ABC):
         """Return the length of a context vector, given the length of an annotation: by default the same."""
         return annotation
 
-    def keys(self, decoder: Decoder, annotations: Array) -> Array:
+    def keys(self, decoder: DecoderWeights, annotations: Array) -> Array:
         """Return U_a h_j, or P h_j, plus the bias b_a of some imported translators: (Tx, 2n) to (Tx, n')."""
         keys: Array = annotations @ decoder["attention.key.weight"].T + decoder.get("attention.key.bias", 0.0)
         return keys
 
     @abstractmethod
-    def query(self, decoder: Decoder, state: Array) -> Array:
+    def query(self, decoder: DecoderWeights, state: Array) -> Array:
         """Return the query of s_{i-1}: (n,) to (n',)."""
 
     @abstractmethod
@@ -60,14 +60,14 @@ class Scorer(ABC):
         """Return the units of energies before they are weighted: (n',) and (..., n') to (..., n')."""
 
     @abstractmethod
-    def score_vector(self, decoder: Decoder, units: int) -> Array:
+    def score_vector(self, decoder: DecoderWeights, units: int) -> Array:
         """Return the weight of each of the n' `units` of an energy, (n',); raise ValueError where there are none."""
 
-    def features(self, decoder: Decoder, previous_alignment: Array) -> Array:
+    def features(self, decoder: DecoderWeights, previous_alignment: Array) -> Array:
         """Return f_ij from alpha_{i-1}: (Tx,) to (Tx, r). By default r is 0."""
         return previous_alignment[:, None][:, :0]
 
-    def energies(self, decoder: Decoder, query: Array, keys: Array, features: Array) -> Array:
+    def energies(self, decoder: DecoderWeights, query: Array, keys: Array, features: Array) -> Array:
         """Return e_ij, the weighted sum of the units: query (n',), keys (Tx, n') and features (Tx, r) to (Tx,)."""
         if features.size:
             keys = keys + features @ decoder["attention.feature.weight"].T
@@ -75,7 +75,7 @@ class Scorer(ABC):
         return energies
 
 
-class AdditiveScorer(Scorer):
+class AdditiveRecomputation(EnergyRecomputation):
     """e_ij = v_a . tanh(W_a s_{i-1} + U_a h_j)."""
 
     bounded = True
@@ -89,7 +89,7 @@ class AdditiveScorer(Scorer):
             "attention.score": (units,),
         }
 
-    def query(self, decoder: Decoder, state: Array) -> Array:
+    def query(self, decoder: DecoderWeights, state: Array) -> Array:
         """Return W_a s_{i-1}: (n,) to (n',)."""
         return decoder["attention.query.weight"] @ state
 
@@ -97,15 +97,15 @@ class AdditiveScorer(Scorer):
         """Return tanh(query + key): (n',) and (..., n') to (..., n'), in (-1, 1)."""
         return np.tanh(query + keys)
 
-    def score_vector(self, decoder: Decoder, units: int) -> Array:
+    def score_vector(self, decoder: DecoderWeights, units: int) -> Array:
         """Return v_a, (n',)."""
         return np.asarray(decoder["attention.score"], dtype=np.float64)
 
 
-class ProductScorer(Scorer):
+class ProductRecomputation(EnergyRecomputation):
     """e_ij = s_{i-1} . key_j, whose units are the products, each with weight 1; n' is n."""
 
-    def query(self, decoder: Decoder, state: Array) -> Array:
+    def query(self, decoder: DecoderWeights, state: Array) -> Array:
         """Return the state unchanged, (n,)."""
         return state
 
@@ -113,12 +113,12 @@ class ProductScorer(Scorer):
         """Return query times key, unit by unit: (n,) and (..., n) to (..., n)."""
         return query * keys
 
-    def score_vector(self, decoder: Decoder, units: int) -> Array:
+    def score_vector(self, decoder: DecoderWeights, units: int) -> Array:
         """Return ones, (n,)."""
         return np.ones(units)
 
 
-class GeneralScorer(ProductScorer):
+class GeneralRecomputation(ProductRecomputation):
     """e_ij = s_{i-1} . P h_j (Luong's *general*)."""
 
     names = ("sₖ", "(P h)ₖ")
@@ -128,7 +128,7 @@ class GeneralScorer(ProductScorer):
         return {"attention.key.weight": (hidden, 2 * hidden)}
 
 
-class DotScorer(ProductScorer):
+class DotRecomputation(ProductRecomputation):
     """e_ij = s_{i-1} . h_j (Luong's *dot*); annotations have the length n of states."""
 
     names = ("sₖ", "hₖ")
@@ -137,12 +137,12 @@ class DotScorer(ProductScorer):
         """Return an empty dictionary: there are no weights."""
         return {}
 
-    def keys(self, decoder: Decoder, annotations: Array) -> Array:
+    def keys(self, decoder: DecoderWeights, annotations: Array) -> Array:
         """Return the annotations unchanged, (Tx, n)."""
         return annotations
 
 
-class LocationScorer(ProductScorer):
+class LocationRecomputation(ProductRecomputation):
     """e_ij = s_{i-1} . w_j (Luong's *location*), with a learned w_j for each position j.
 
     Positions without a w_j have energy -inf.
@@ -154,21 +154,21 @@ class LocationScorer(ProductScorer):
         """Return the shape of W, whose row j is w_j, (positions, n)."""
         return {"attention.place.weight": (positions, hidden)}
 
-    def keys(self, decoder: Decoder, annotations: Array) -> Array:
+    def keys(self, decoder: DecoderWeights, annotations: Array) -> Array:
         """Return w_j, and 0 at positions without a w_j: (Tx, 2n) to (Tx, n)."""
         places = decoder["attention.place.weight"][: len(annotations)]
         keys = np.zeros((len(annotations), places.shape[1]))
         keys[: len(places)] = places
         return keys
 
-    def energies(self, decoder: Decoder, query: Array, keys: Array, features: Array) -> Array:
+    def energies(self, decoder: DecoderWeights, query: Array, keys: Array, features: Array) -> Array:
         """Return e_ij, (Tx,), -inf at positions without a w_j."""
         energies = keys @ query
         energies[len(decoder["attention.place.weight"]) :] = -np.inf
         return energies
 
 
-class LocationAwareScorer(AdditiveScorer):
+class LocationAwareRecomputation(AdditiveRecomputation):
     """e_ij = v_a . tanh(W_a s_{i-1} + U_a h_j + L f_ij), f_i = F * alpha_{i-1} (Chorowski et al. 2015)."""
 
     names = ("(Wₐ s)ₖ", "(Uₐ h + L f)ₖ")
@@ -178,7 +178,7 @@ class LocationAwareScorer(AdditiveScorer):
         own = {"attention.filters.weight": (10, 7), "attention.feature.weight": (units, 10)}
         return super().weight_shapes(hidden, units, positions) | own
 
-    def features(self, decoder: Decoder, previous_alignment: Array) -> Array:
+    def features(self, decoder: DecoderWeights, previous_alignment: Array) -> Array:
         """Return f_ij = sum_k F_k alpha_{i-1, j+k}, k from -3 to 3: (Tx,) to (Tx, r).
 
         alpha is 0 outside the sentence.
@@ -192,7 +192,7 @@ class LocationAwareScorer(AdditiveScorer):
         return result
 
 
-class FixedContext(Scorer):
+class FixedContextRecomputation(EnergyRecomputation):
     """No attention: the alignment is 1 at the last source piece, and a context is its annotation's forward half."""
 
     def weight_shapes(self, hidden: int, units: int, positions: int) -> dict[str, tuple[int, ...]]:
@@ -203,11 +203,11 @@ class FixedContext(Scorer):
         """Return the length of the annotation's forward half."""
         return annotation // 2
 
-    def keys(self, decoder: Decoder, annotations: Array) -> Array:
+    def keys(self, decoder: DecoderWeights, annotations: Array) -> Array:
         """Return an empty key per piece: (Tx, 2n) to (Tx, 0)."""
         return annotations[:, :0]
 
-    def query(self, decoder: Decoder, state: Array) -> Array:
+    def query(self, decoder: DecoderWeights, state: Array) -> Array:
         """Return an empty query, (0,)."""
         return state[:0]
 
@@ -215,11 +215,11 @@ class FixedContext(Scorer):
         """Raise ValueError for any shape: energies without attention have no units."""
         raise ValueError("a model without attention has no energies to take apart")
 
-    def score_vector(self, decoder: Decoder, units: int) -> Array:
+    def score_vector(self, decoder: DecoderWeights, units: int) -> Array:
         """Raise ValueError: energies without attention have no units."""
         raise ValueError("a model without attention has no energies to take apart")
 
-    def energies(self, decoder: Decoder, query: Array, keys: Array, features: Array) -> Array:
+    def energies(self, decoder: DecoderWeights, query: Array, keys: Array, features: Array) -> Array:
         """Return 0 for the last source piece and -inf for every other, (Tx,)."""
         energies = np.full(len(keys), -np.inf)
         energies[-1] = 0
@@ -230,7 +230,7 @@ class MissingFunctionError(AttnvizError):
     """Energies cannot be computed: the kind of attention has no NumPy class, or is not registered."""
 
 
-class UnknownScorer(Scorer):
+class UnknownScorer(EnergyRecomputation):
     """A kind of attention without a NumPy class; every computation raises MissingFunctionError."""
 
     def __init__(self, name: str) -> None:
@@ -249,11 +249,11 @@ class UnknownScorer(Scorer):
         """Raise MissingFunctionError."""
         raise self._missing()
 
-    def keys(self, decoder: Decoder, annotations: Array) -> Array:
+    def keys(self, decoder: DecoderWeights, annotations: Array) -> Array:
         """Raise MissingFunctionError for annotations of any shape."""
         raise self._missing()
 
-    def query(self, decoder: Decoder, state: Array) -> Array:
+    def query(self, decoder: DecoderWeights, state: Array) -> Array:
         """Raise MissingFunctionError for a state of any shape."""
         raise self._missing()
 
@@ -261,7 +261,7 @@ class UnknownScorer(Scorer):
         """Raise MissingFunctionError for queries and keys of any shape."""
         raise self._missing()
 
-    def score_vector(self, decoder: Decoder, units: int) -> Array:
+    def score_vector(self, decoder: DecoderWeights, units: int) -> Array:
         """Raise MissingFunctionError."""
         raise self._missing()
 
@@ -269,7 +269,7 @@ class UnknownScorer(Scorer):
         return MissingFunctionError(self.missing)
 
 
-def scorer_of(config: Mapping[str, Any]) -> Scorer:
+def scorer_of(config: Mapping[str, Any]) -> EnergyRecomputation:
     """Return the scorer of a model from its `config`, as a trace stores it.
 
     It is an `UnknownScorer` for a user's own kind that is not registered or has no NumPy class.
@@ -278,10 +278,10 @@ def scorer_of(config: Mapping[str, Any]) -> Scorer:
 
 
 @cache
-def _scorer(name: str, known: tuple[str, ...]) -> Scorer:  # noqa: ARG001  in the cache's key: registrations change
+def _scorer(name: str, known: tuple[str, ...]) -> EnergyRecomputation:  # noqa: ARG001  in the cache's key: registrations change
     try:
         path = kind_of(name).recomputation
         scorer = resolve(path)() if path else UnknownScorer(name)
     except AttnvizError:
         return UnknownScorer(name)
-    return scorer if isinstance(scorer, Scorer) else UnknownScorer(name)
+    return scorer if isinstance(scorer, EnergyRecomputation) else UnknownScorer(name)

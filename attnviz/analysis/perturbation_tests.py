@@ -16,7 +16,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attnviz.analysis.labels import quoted_name
 from attnviz.analysis.likelihood import Readouts
@@ -40,11 +39,11 @@ from attnviz.languages import (
 )
 from attnviz.text import EOS
 from attnviz.trace import Trace
+from attnviz.trace.parts import Array
 
 PERMUTATIONS = 100
 """Number of permutations, as in Jain & Wallace (2019)."""
 
-Array = NDArray[np.float64]
 
 BOUND = 0.01
 """Bound on the total variation of p(w), as in Jain & Wallace."""
@@ -450,7 +449,7 @@ def perturbation_tests_caveat() -> str:
     )
 
 
-REFERENCES = (
+PERTURBATION_REFERENCES = (
     ("Jain & Wallace 2019", "Attention is not explanation", "1902.10186"),
     ("Wiegreffe & Pinter 2019", "Attention is not not explanation", "1908.04626"),
     (

@@ -27,7 +27,6 @@ from typing import (
 )
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attnviz.analysis.equations import (
     Equation,
@@ -37,7 +36,7 @@ from attnviz.analysis.labels import quoted_name
 from attnviz.analysis.likelihood import Readouts
 from attnviz.analysis.numbers import (
     aligned,
-    coloured,
+    coloured_latex,
     decimal,
     number,
     percent,
@@ -52,13 +51,12 @@ from attnviz.trace import (
     Trace,
     Words,
 )
+from attnviz.trace.parts import Array
 
-Array = NDArray[np.float64]
-
-Kind = Literal["balanced", "posterior"]
+PosteriorKind = Literal["balanced", "posterior"]
 """Kinds of posterior attention, defined in `posterior`."""
-KINDS: tuple[Kind, ...] = get_args(Kind)
-DEFAULT: Kind = "balanced"
+POSTERIOR_KINDS: tuple[PosteriorKind, ...] = get_args(PosteriorKind)
+DEFAULT: PosteriorKind = "balanced"
 """The kind with the lowest AER on the development links (see the card of `en-fr`)."""
 
 _EXACT = 1e-5
@@ -91,7 +89,7 @@ def likelihood(trace: Trace, weights: Weights) -> Array:
     return np.exp(Readouts(trace, weights).alone)
 
 
-def posterior(trace: Trace, weights: Weights, kind: Kind = DEFAULT) -> Array:
+def posterior(trace: Trace, weights: Weights, kind: PosteriorKind = DEFAULT) -> Array:
     """Return the posterior attention of every step, given its piece y_i, (Ty, Tx); rows sum to 1.
 
     alpha is the alignment after interventions. The sum over the vocabulary that normalises p uses float32 logits and is
@@ -104,12 +102,12 @@ def posterior(trace: Trace, weights: Weights, kind: Kind = DEFAULT) -> Array:
 
     Raise AttnvizError where the model has no attention or the weights are another model's, ValueError for another kind.
     """
-    if kind not in KINDS:
-        raise ValueError(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
+    if kind not in POSTERIOR_KINDS:
+        raise ValueError(f"kind must be one of {', '.join(POSTERIOR_KINDS)}, not {kind!r}")
     return posterior_of(Readouts(trace, weights), kind)
 
 
-def posterior_of(readouts: ContextEvaluation, kind: Kind = DEFAULT) -> Array:
+def posterior_of(readouts: ContextEvaluation, kind: PosteriorKind = DEFAULT) -> Array:
     """Return `posterior`, (Ty, Tx), of a translation from its `readouts`."""
     return _softmax(_SCORES[kind](readouts))
 
@@ -164,7 +162,7 @@ def _softmax(scores: Array) -> Array:
     return shares
 
 
-_SCORES: Mapping[Kind, Callable[[ContextEvaluation], Array]] = {
+_SCORES: Mapping[PosteriorKind, Callable[[ContextEvaluation], Array]] = {
     "balanced": _balanced,
     "posterior": _bayes,
 }
@@ -276,12 +274,12 @@ def posterior_caption() -> str:
 
 
 def posterior_equation(trace: Trace, theme: ThemeName = "light") -> Equation:
-    """Return the equation template of all steps; `texts_of_step` and `texts_of_cells` fill it."""
+    """Return the equation template of all steps; `posterior_texts_of_step` and `posterior_texts_of_cells` fill it."""
     ink = palette(theme)
-    word = coloured(ink.decoder, "y_{⟦i⟧}")
+    word = coloured_latex(ink.decoder, "y_{⟦i⟧}")
 
     def likelihood(j: str) -> str:
-        return rf"p({word} \mid {coloured(ink.encoder, f'h_{{{j}}}')})"
+        return rf"p({word} \mid {coloured_latex(ink.encoder, f'h_{{{j}}}')})"
 
     count = len(trace.source_pieces)
     total = rf"\sum_{{k=1}}^{{{count}}} \alpha_{{⟦i⟧,k}}\; {likelihood('k')}"
@@ -305,7 +303,7 @@ def posterior_equation(trace: Trace, theme: ThemeName = "light") -> Equation:
     return Equation(6, aligned(*lines), " ".join(filter(None, (note, state_note))))
 
 
-def texts_of_step(attention: PosteriorAttention, step: int) -> Texts:
+def posterior_texts_of_step(attention: PosteriorAttention, step: int) -> Texts:
     """Return the texts of 0-based `step` that hold for all source pieces: the products of the sum."""
     prior, likelihood = attention.prior[step], attention.likelihood[step]
     largest = np.argsort(-prior * likelihood, kind="stable")[:_MOST_TERMS]
@@ -313,12 +311,12 @@ def texts_of_step(attention: PosteriorAttention, step: int) -> Texts:
     return {"i": str(step + 1), "products": " + ".join(terms + ([r"\cdots"] if len(prior) > _MOST_TERMS else []))}
 
 
-def texts_of_source(source: int) -> Texts:
+def posterior_texts_of_source(source: int) -> Texts:
     """Return the texts of 0-based source piece `source` that hold for all steps."""
     return {"j": str(source + 1)}
 
 
-def texts_of_cells(attention: PosteriorAttention, step: int) -> dict[str, list[str]]:
+def posterior_texts_of_cells(attention: PosteriorAttention, step: int) -> dict[str, list[str]]:
     """Return the texts of a step for each source piece, as lists."""
     rows = {
         "prior": attention.prior,

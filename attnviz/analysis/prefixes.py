@@ -18,16 +18,17 @@ from attnviz.analysis.word_classes import FUNCTION_WORDS
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 from attnviz.trace import Trace
+from attnviz.trace.parts import Array
 
 FIRST = 5
 """Words of the shortest prefix."""
-MOST = 40
+MOST_PREFIXES = 40
 """Largest number of prefixes; those of a longer sentence are several words apart."""
 IMPROBABLE = 0.1
 """Probability below which a word of a translation is improbable."""
 LEAST_PROBABILITY = 0.01
 """Probability below which a word of a translation renders no source word."""
-LEAST_SHARE = 0.5
+_LEAST_SHARE = 0.5
 """Share of its posterior attention with which a word of a translation renders a source word."""
 
 
@@ -37,7 +38,7 @@ def prefixes(sentence: str) -> tuple[str, ...]:
     A blank sentence has none.
     """
     words = sentence.split()
-    between = max(1, math.ceil((len(words) - FIRST + 1) / MOST))
+    between = max(1, math.ceil((len(words) - FIRST + 1) / MOST_PREFIXES))
     counts = range(len(words), min(FIRST, len(words)) - 1, -between) if words else ()
     return tuple(" ".join(words[:count]) for count in reversed(counts))
 
@@ -87,7 +88,7 @@ class JudgedTranslation:
     @property
     def omitted(self) -> tuple[int, ...]:
         """0-based content words of the source that no target word renders."""
-        return tuple(place for place in self.content if self.shares[place] < LEAST_SHARE)
+        return tuple(place for place in self.content if self.shares[place] < _LEAST_SHARE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,9 +115,6 @@ class PrefixTranslations:
         return tuple(len(prefix.split()) for prefix in self.prefixes)
 
 
-Array = NDArray[np.float64]
-
-
 @dataclass(frozen=True, eq=False)
 class ForcedWords:
     """Probabilities by M models of the W words of one translation, `</s>` last."""
@@ -138,7 +136,7 @@ class ForcedWords:
         return np.asarray(self.log_probabilities[better] - self.log_probabilities[model])
 
 
-def forced_words(traces: Sequence[Trace]) -> ForcedWords:
+def forced_word_probabilities(traces: Sequence[Trace]) -> ForcedWords:
     """Return the words of the translation that all `traces` were forced to write, with their probabilities.
 
     Raise ValueError without traces, and AttnvizError where sentence, translation or words differ.

@@ -25,13 +25,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz import model_folder
 from attnviz.analysis.cells import CellOutput, RNNOutput, cell_output, names, rnn_output
 from attnviz.analysis.numpy_scorers import scorer_of
 from attnviz.imported_families import form_of
@@ -45,8 +43,8 @@ from attnviz.trace.interventions import (
     Temperature,
     interventions_at,
 )
+from attnviz.trace.parts import Array
 
-Array = NDArray[np.float64]
 Weights = Mapping[str, NDArray[Any]]
 
 _NAMES = {
@@ -74,11 +72,6 @@ class RecurrentState(NamedTuple):
     """t_i, (l,)."""
     alignment: Array
     """alpha_i, (Tx,); 0 before the first step."""
-
-
-def load_weights(folder: str | Path) -> dict[str, NDArray[Any]]:
-    """Load the arrays of `folder`/model.safetensors; raise AttnvizError, naming the file, where that fails."""
-    return model_folder.load_weights(folder)
 
 
 def recompute(
@@ -389,7 +382,7 @@ def changed_energies(energies: Array, interventions: Iterable[AttentionIntervent
     return energies
 
 
-def bayes(prior: Array, logarithms: Array) -> Array:
+def recomputed_bayes(prior: Array, logarithms: Array) -> Array:
     """Return the posterior, (Tx,), of a prior (Tx,) and log likelihoods (Tx,)."""
     with np.errstate(divide="ignore"):
         return softmax(np.log(prior) + logarithms)

@@ -34,7 +34,7 @@ from attnviz.trace.aligned import AttentionMatrix
 from attnviz.trace.interventions import ForceWords
 from attnviz.trace.transformer_trace import Head
 
-MOST = 0.9
+MOST_WEIGHT = 0.9
 """Share of a context vector whose pieces count as most of it."""
 
 
@@ -244,7 +244,7 @@ def largest_parts(trace: AttentionMatrix, step: int, name: Callable[[str], str])
     """Return the largest weights with the `name` of their pieces, how many weights make up MOST, and their sum."""
     order, alpha = weight_order(trace, step)[: trace.visible_key_count(step)], trace.alignment[step]
     sums = np.cumsum(alpha[order])
-    needed = min(int(np.searchsorted(sums, MOST)) + 1, len(order))
+    needed = min(int(np.searchsorted(sums, MOST_WEIGHT)) + 1, len(order))
     parts = ", ".join(f"{percent(float(alpha[j]))} {name(trace.source_pieces[j])}" for j in order[:3])
     return parts + (" …" if len(order) > 3 else "."), needed, percent(min(float(sums[needed - 1]), 1))
 
@@ -372,7 +372,7 @@ def _word(trace: Trace, step: int) -> tuple[str, str]:
     return f"{start} {rest}", outcome
 
 
-def next_word(trace: Record, step: int) -> tuple[str, str]:
+def _next_word(trace: Record, step: int) -> tuple[str, str]:
     """Return in everyday words how likely the piece of 0-based `step` and its strongest competitor are."""
     rest, outcome = word_choice(trace, step, everyday_name)
     vocabulary_size = thousands(int(trace.config["vocabulary_size"]))
@@ -404,12 +404,14 @@ def word_choice(trace: Record, step: int, name: Callable[[str], str] = quoted_na
     return sentence, gettext("{word} (forced), {p}", word=word, p=p) if was_forced(trace, step) else f"{word}, {p}"
 
 
-ENERGY = Stage(1, lambda: gettext("Fit (energy)"), _fit, _energy, ("energy",))
-SOFTMAX = Stage(2, lambda: gettext("Share (attention weight)"), _share, softmax_texts, ("attention", "softmax"))
+ENERGY_STAGE = Stage(1, lambda: gettext("Fit (energy)"), _fit, _energy, ("energy",))
+SOFTMAX_STAGE = Stage(2, lambda: gettext("Share (attention weight)"), _share, softmax_texts, ("attention", "softmax"))
 _CONTEXT = Stage(3, lambda: gettext("Mixture (context vector)"), _mixture, _context, ("context", "units"))
 _FIXED_VECTOR = Stage(3, lambda: gettext("One vector for all words"), _short_fixed_vector, _fixed_vector, ("context",))
 _STATE = Stage(4, lambda: gettext("Memory (decoder state)"), _memory, _state, ("state",))
-WORD = Stage(5, lambda: gettext("Next word (probability)"), next_word, _word, ("maxout", "candidates"), ("candidates",))
+WORD_STAGE = Stage(
+    5, lambda: gettext("Next word (probability)"), _next_word, _word, ("maxout", "candidates"), ("candidates",)
+)
 
 
 def recurrent_stages(trace: Trace) -> tuple[Stage, ...]:
@@ -418,10 +420,10 @@ def recurrent_stages(trace: Trace) -> tuple[Stage, ...]:
     Without attention there are three. Where the query is s_i, the state changes first.
     """
     if not trace.attends:
-        return _FIXED_VECTOR, _STATE, WORD
+        return _FIXED_VECTOR, _STATE, WORD_STAGE
     if trace.queries_previous_state:
-        return ENERGY, SOFTMAX, _CONTEXT, _STATE, WORD
-    return _STATE, ENERGY, SOFTMAX, _CONTEXT, WORD
+        return ENERGY_STAGE, SOFTMAX_STAGE, _CONTEXT, _STATE, WORD_STAGE
+    return _STATE, ENERGY_STAGE, SOFTMAX_STAGE, _CONTEXT, WORD_STAGE
 
 
 def step_sentence(trace: Record, step: int, blank: str, *, simple: bool = False) -> str:

@@ -13,8 +13,7 @@ from attnviz.analysis.likelihood import Readouts
 from attnviz.analysis.recomputation import Weights
 from attnviz.text import EOS
 from attnviz.trace import Trace
-
-Array = NDArray[np.float64]
+from attnviz.trace.parts import Array
 
 _LENGTHS = 0.25 ** np.arange(3)
 """Fractions of a move to try, the whole move first."""

@@ -22,7 +22,7 @@ from attnviz.analysis.finding_rules import (
 )
 from attnviz.analysis.findings import (
     Finding,
-    Kind,
+    FindingKind,
     finding_sentence,
     findings_of,
     quoted_source_words,
@@ -94,7 +94,7 @@ def suspected_errors_of(
     if trace.imported:
         return []
     findings = findings_of(trace)
-    shown = [one for one in findings if one.strong or (every_omission and one.kind is Kind.OMITTED)]
+    shown = [one for one in findings if one.strong or (every_omission and one.kind is FindingKind.OMITTED)]
     suspects = [_suspected_error(trace, finding) for finding in shown]
     suspected_words = {suspect.finding.target for suspect in suspects}
     others = [_probability(trace, k) for k in range(len(trace.words().target)) if k not in suspected_words]
@@ -110,7 +110,7 @@ def suspected_errors_of(
 def _probability(trace: Record, target: int) -> Finding:
     """Return a finding whose value is the probability of a target word."""
     group = trace.words().target_groups[target]
-    return Finding(Kind.IMPROBABLE, float(np.prod(trace.probabilities[list(group)])), target=target)
+    return Finding(FindingKind.IMPROBABLE, float(np.prod(trace.probabilities[list(group)])), target=target)
 
 
 def _is_unsure(trace: Record, finding: Finding) -> bool:
@@ -145,8 +145,12 @@ def _suspected_error(trace: Record, finding: Finding) -> SuspectedError:
     words = trace.words()
     if finding.target is not None:
         group = words.target_groups[finding.target]
-        step = min(group, key=lambda i: float(trace.probabilities[i])) if finding.kind is Kind.IMPROBABLE else group[0]
-    elif finding.kind is Kind.OMITTED:
+        step = (
+            min(group, key=lambda i: float(trace.probabilities[i]))
+            if finding.kind is FindingKind.IMPROBABLE
+            else group[0]
+        )
+    elif finding.kind is FindingKind.OMITTED:
         return SuspectedError(finding, passing_step(trace, finding), _first_content_piece(words, finding))
     else:
         step = least_likely_step(trace, finding)
@@ -232,7 +236,7 @@ def error_card(trace: Record, suspect: SuspectedError) -> ErrorCard:
 def better_hypothesis(trace: Record, suspect: SuspectedError) -> OtherHypothesis | None:
     """Return the best hypothesis with another word in its place or, for unread words, with more words."""
     finding = suspect.finding
-    if finding.kind is Kind.OMITTED:
+    if finding.kind is FindingKind.OMITTED:
         length = len(trace.translation.split())
         longer = (one for one in trace.hypotheses[1:] if len(one.translation.split()) > length)
         return next((OtherHypothesis(one, "", differs_elsewhere=True) for one in longer), None)
@@ -243,7 +247,7 @@ def better_hypothesis(trace: Record, suspect: SuspectedError) -> OtherHypothesis
 
 def ends_too_early(trace: Record, suspect: SuspectedError) -> bool:
     """Return whether the step of a suspected error ended the translation."""
-    return suspect.finding.kind is Kind.OMITTED and trace.target_ids[suspect.step] == EOS
+    return suspect.finding.kind is FindingKind.OMITTED and trace.target_ids[suspect.step] == EOS
 
 
 def _suspected_words(trace: Record, suspect: SuspectedError) -> str:
@@ -270,7 +274,7 @@ def _title(trace: Record, suspect: SuspectedError) -> str:
 
 def _attended(trace: Record, suspect: SuspectedError) -> CardLine:
     name, show = gettext("Where it looked"), gettext("Show step {step}", step=suspect.step + 1)
-    if suspect.finding.kind is Kind.OMITTED:
+    if suspect.finding.kind is FindingKind.OMITTED:
         text = (
             gettext("The translation ended before any French word looked mainly at the English words in question.")
             if ends_too_early(trace, suspect)
@@ -318,7 +322,7 @@ def _hypothesis(trace: Record, suspect: SuspectedError) -> CardLine | None:
     if count < 2:
         return None
     name, other = gettext("Another hypothesis of the search"), better_hypothesis(trace, suspect)
-    if other is None and suspect.finding.kind is Kind.OMITTED:
+    if other is None and suspect.finding.kind is FindingKind.OMITTED:
         return CardLine(
             name, gettext("None of the {count} translations of the search is longer than the chosen one.", count=count)
         )
@@ -331,7 +335,7 @@ def _hypothesis(trace: Record, suspect: SuspectedError) -> CardLine | None:
 def _needed(trace: Record, suspect: SuspectedError) -> CardLine:
     name, finding = gettext("What would have to change"), suspect.finding
     written, step = everyday_name(trace.target_pieces[suspect.step]), suspect.step + 1
-    if finding.kind is Kind.OMITTED:
+    if finding.kind is FindingKind.OMITTED:
         if trace.search.method == "forced":
             return CardLine(name, gettext("The given French would have to translate the English words in question."))
         if ends_too_early(trace, suspect) or suspect.source is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Literal
 
-from attnviz.analysis.alignment_error import Link
+from attnviz.trace.link_text import Link
 
 Method = Literal["intersection", "union", "grow-diag-final-and"]
 _NEIGHBOURS = ((-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1))
@@ -43,7 +43,7 @@ def _grow_diag_final_and(forward: frozenset[Link], reverse: frozenset[Link]) -> 
     return frozenset(alignment)
 
 
-METHODS: Mapping[Method, Callable[[frozenset[Link], frozenset[Link]], frozenset[Link]]] = {
+SYMMETRISATION_METHODS: Mapping[Method, Callable[[frozenset[Link], frozenset[Link]], frozenset[Link]]] = {
     "intersection": frozenset.intersection,
     "union": frozenset.union,
     "grow-diag-final-and": _grow_diag_final_and,

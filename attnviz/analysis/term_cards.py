@@ -9,7 +9,7 @@ from attnviz.analysis.stages import recurrent_stages
 from attnviz.languages import gettext
 from attnviz.trace import Trace
 
-Drawing = Literal["piece", "annotation", "energy", "weight", "context", "state", "probability"]
+_Drawing = Literal["piece", "annotation", "energy", "weight", "context", "state", "probability"]
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class TermCard:
     forms: str
     """Words that stand for the term in a sentence, separated by |."""
     sentence: str
-    drawing: Drawing
+    drawing: _Drawing
     """Name of the drawing, in `ui/components/terms/card.js`."""
     stage: int | None = None
     """Number of the stage that computes it."""

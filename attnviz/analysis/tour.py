@@ -16,7 +16,7 @@ from attnviz.analysis.numbers import (
 )
 from attnviz.analysis.tour_data import (
     ChanceScore,
-    Question,
+    QuizQuestion,
     TourData,
 )
 from attnviz.analysis.tour_sentences import (
@@ -146,7 +146,7 @@ _SENTENCE_FUNCTIONS: Mapping[int, Callable[[TourData], tuple[str, ...]]] = {
 }
 
 
-def quiz_introduction(tour: TourData, questions: Sequence[Question]) -> str:
+def quiz_introduction(tour: TourData, questions: Sequence[QuizQuestion]) -> str:
     """Return the introduction of the quiz, or why there is none."""
     if not tour.record.attends:
         return no_attention_reason()
@@ -167,7 +167,7 @@ def quiz_introduction(tour: TourData, questions: Sequence[Question]) -> str:
     )
 
 
-def answer_explanation(tour: TourData, question: Question) -> str:
+def answer_explanation(tour: TourData, question: QuizQuestion) -> str:
     """Return the attention and the posterior attention of a word in one sentence."""
     attended = question.attended[0]
     share = fine_percent(float(tour.record.words().alignment[question.word, attended]))

@@ -39,7 +39,7 @@ from attnviz.text import SPECIAL_PIECES, join_pieces
 from attnviz.trace import Record
 from attnviz.trace.interventions import interventions_at
 
-Array = NDArray[np.floating]
+_Array = NDArray[np.floating]
 
 CLEAR = 0.5
 """Smallest share of the strongest source word in clear attention."""
@@ -58,7 +58,7 @@ class WordAttention:
     """The attention of a translation by words."""
 
     record: Record
-    shares: Array
+    shares: _Array
     """Attention by words, (target words, source words); rows sum to 1."""
 
     @cached_property
@@ -143,7 +143,7 @@ def illustrative_word(record: Record) -> IllustrativeWord:
     return IllustrativeWord(best, int(first[best]), attention.sources[best])
 
 
-def most_changed_word(record: Record, posterior_weights: Array) -> int:
+def most_changed_word(record: Record, posterior_weights: _Array) -> int:
     """Return the target word whose posterior attention differs most from its attention.
 
     `posterior_weights` are by words, (Ty, Tx) in words. Words that make sense with both, with clear posterior, come
@@ -168,21 +168,21 @@ def most_changed_word(record: Record, posterior_weights: Array) -> int:
 QUESTIONS = 5
 """Number of questions, where there are enough suitable words."""
 
-Kind = Literal["crossed", "turned", "content", "article", "other"]
+QuestionKind = Literal["crossed", "turned", "content", "article", "other"]
 """Kinds of questions.
 
 "crossed": the word crosses a neighbour; "turned": its posterior attention is on another source word than its
 attention; the rest are word classes, where "other" means function words and numbers.
 """
-KINDS: tuple[Kind, ...] = get_args(Kind)
+QUESTION_KINDS: tuple[QuestionKind, ...] = get_args(QuestionKind)
 
 
 @dataclass(frozen=True)
-class Question:
+class QuizQuestion:
     """A question about a target word; all indices are 0-based."""
 
     word: int
-    kind: Kind
+    kind: QuestionKind
     attended: tuple[int, ...]
     """Source words with the largest attention: correct answers by alpha."""
     meant: tuple[int, ...]
@@ -202,8 +202,8 @@ class ChanceScore:
 
 
 def questions(
-    record: Record, posterior_weights: Array | None, most: int = QUESTIONS, answered: Collection[int] = ()
-) -> tuple[Question, ...]:
+    record: Record, posterior_weights: _Array | None, most: int = QUESTIONS, answered: Collection[int] = ()
+) -> tuple[QuizQuestion, ...]:
     """Return up to `most` questions in the order of the translation.
 
     `posterior_weights` are by words, (Ty, Tx) in words, None where unknown; `answered` words were asked about before. A
@@ -239,18 +239,18 @@ def questions(
     chosen: list[int] = []
     for remaining in groups:
         while remaining and len(chosen) < most:
-            for kind in KINDS:
+            for kind in QUESTION_KINDS:
                 best = next((word for word in remaining if kinds[word] == kind), None)
                 if best is not None and len(chosen) < most:
                     chosen.append(best)
                     remaining.remove(best)
     return tuple(
-        Question(word, kinds[word], attention.strongest(word), posterior.strongest(word) if posterior else ())
+        QuizQuestion(word, kinds[word], attention.strongest(word), posterior.strongest(word) if posterior else ())
         for word in sorted(chosen)
     )
 
 
-def chance_score(record: Record, asked_questions: tuple[Question, ...]) -> ChanceScore:
+def chance_score(record: Record, asked_questions: tuple[QuizQuestion, ...]) -> ChanceScore:
     """Return the expected number of correct answers to `asked_questions` without knowledge."""
     words = record.words()
     sources, targets = len(words.source), len(words.target)
@@ -262,7 +262,7 @@ def chance_score(record: Record, asked_questions: tuple[Question, ...]) -> Chanc
     )
 
 
-def _kind(attention: WordAttention, posterior: WordAttention | None, word: int) -> Kind:
+def _kind(attention: WordAttention, posterior: WordAttention | None, word: int) -> QuestionKind:
     if attention.crosses(word):
         return "crossed"
     if posterior and not set(posterior.strongest(word)) & set(attention.strongest(word)):
@@ -317,7 +317,7 @@ def coloured_parts(sentence: str) -> Spans:
     return parts
 
 
-def plain(sentence: str) -> str:
+def without_marks(sentence: str) -> str:
     """Return a `sentence` without colour marks."""
     return _MARKS.sub("", sentence)
 

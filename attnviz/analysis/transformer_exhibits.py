@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from attnviz.analysis.equations import Equation
 from attnviz.analysis.numbers import (
     aligned,
-    coloured,
+    coloured_latex,
     thousands,
 )
 from attnviz.analysis.why_attention import TextSection
@@ -211,11 +211,12 @@ def exhibit_equation(exhibit: ExhibitName, theme: ThemeName) -> Equation:
     rows = []
     for now, before in EQUATION_LINES[exhibit]:
         if before:
-            rows.append(rf"& {coloured(ink.quiet, before)} & {coloured(ink.quiet, _latex_text(gettext('before')))}")
-            mark = coloured(ink.context, r"\blacktriangleright")
             rows.append(
-                rf"{mark} & {coloured(ink.context, now)} & {coloured(ink.context, _latex_text(gettext('changed')))}"
+                rf"& {coloured_latex(ink.quiet, before)} & {coloured_latex(ink.quiet, _latex_text(gettext('before')))}"
             )
+            mark = coloured_latex(ink.context, r"\blacktriangleright")
+            changed = coloured_latex(ink.context, _latex_text(gettext("changed")))
+            rows.append(rf"{mark} & {coloured_latex(ink.context, now)} & {changed}")
         else:
             rows.append(rf"& {now} &")
     return Equation(1, r"\begin{array}{rll}" + r" \\[6pt] ".join(rows) + r"\end{array}", note(exhibit))
@@ -255,7 +256,7 @@ def exhibit_titles() -> dict[str, str]:
     }
 
 
-def introduction() -> TextSection:
+def exhibits_introduction() -> TextSection:
     """Return the introduction of the page."""
     return TextSection(
         gettext("To the transformer"),
@@ -358,7 +359,7 @@ def _answers_section() -> TextSection:
     )
 
 
-REFERENCES = (
+EXHIBIT_REFERENCES = (
     (
         "Bahdanau, Cho & Bengio (2014)",
         "Neural machine translation by jointly learning to align and translate",

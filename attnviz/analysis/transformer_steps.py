@@ -28,15 +28,15 @@ from attnviz.analysis.measures import (
 )
 from attnviz.analysis.numbers import (
     aligned,
-    coloured,
+    coloured_latex,
     decimal,
     percent,
     vector,
 )
 from attnviz.analysis.stages import (
-    ENERGY,
-    SOFTMAX,
-    WORD,
+    ENERGY_STAGE,
+    SOFTMAX_STAGE,
+    WORD_STAGE,
     Stage,
     attention_sentence,
     capitalised,
@@ -54,7 +54,7 @@ from attnviz.palette import (
     palette,
 )
 from attnviz.trace import TransformerTrace
-from attnviz.trace.parts import Heads, Kind
+from attnviz.trace.parts import HeadKind, Heads
 from attnviz.trace.transformer_trace import Head
 
 
@@ -271,8 +271,8 @@ def _memory(trace: TransformerTrace, step: int) -> tuple[str, str]:
 
 
 HEAD_STAGES = (
-    replace(ENERGY, short=_fit, full=head_energy),
-    replace(SOFTMAX, short=_share),
+    replace(ENERGY_STAGE, short=_fit, full=head_energy),
+    replace(SOFTMAX_STAGE, short=_share),
     Stage(3, lambda: gettext("Mixture (output of a head)"), _all_heads, head_values, ("context",)),
     Stage(4, lambda: gettext("Memory (residual stream)"), _memory, head_stream, ("stream",)),
 )
@@ -280,7 +280,7 @@ HEAD_STAGES = (
 _STAGES = (
     replace(HEAD_STAGES[0], full=_energy),
     *HEAD_STAGES[1:],
-    replace(WORD, full=_word),
+    replace(WORD_STAGE, full=_word),
 )
 
 
@@ -325,7 +325,7 @@ def head_texts_of_step(head: Any, step: int, theme: ThemeName = "light") -> Text
 
 
 def _energy_equation(opened: Head, colours: Palette) -> Equation:
-    query, key = coloured(colours.decoder, "q_{⟦i⟧}"), coloured(colours.encoder, "k_{⟦j⟧}")
+    query, key = coloured_latex(colours.decoder, "q_{⟦i⟧}"), coloured_latex(colours.encoder, "k_{⟦j⟧}")
     units = opened.queries.shape[1]
     lines = (
         rf"e_{{⟦i⟧,⟦j⟧}} &= \frac{{{query}^\top {key}}}{{\sqrt{{{units}}}}}",
@@ -353,7 +353,7 @@ def _energy_equation(opened: Head, colours: Palette) -> Equation:
 
 
 def _value_equation(opened: Head, colours: Palette) -> Equation:
-    output, value = coloured(colours.context, "z_{⟦i⟧}"), coloured(colours.encoder, "v_j")
+    output, value = coloured_latex(colours.context, "z_{⟦i⟧}"), coloured_latex(colours.encoder, "v_j")
     lines = (
         rf"{output} &= \sum_{{j=1}}^{{{_last_key(opened)}}} \alpha_{{⟦i⟧,j}}\, {value}",
         r"&= ⟦summands⟧",
@@ -376,8 +376,12 @@ def _last_key(opened: Head) -> str:
 
 
 def _stream_equation(opened: Head, colours: Palette) -> Equation:
-    before, after = (coloured(colours.decoder, f"x_{{⟦i⟧,{block}}}") for block in (opened.block, opened.block + 1))
-    outputs = coloured(colours.context, rf"[z^{{(1)}}_{{⟦i⟧}} ; \ldots ; z^{{({opened.heads_of_layer})}}_{{⟦i⟧}}]")
+    before, after = (
+        coloured_latex(colours.decoder, f"x_{{⟦i⟧,{block}}}") for block in (opened.block, opened.block + 1)
+    )
+    outputs = coloured_latex(
+        colours.context, rf"[z^{{(1)}}_{{⟦i⟧}} ; \ldots ; z^{{({opened.heads_of_layer})}}_{{⟦i⟧}}]"
+    )
     lines = (rf"{after} &= {before} + W_O\,{outputs}", r"&= ⟦before⟧", r"&\quad + ⟦added⟧", r"&= ⟦after⟧")
     values = {"layer": opened.layer + 1, "block": opened.block + 1, "count": len(opened.streams) - 1}
     if opened.kind == "cross":
@@ -397,7 +401,7 @@ def _stream_equation(opened: Head, colours: Palette) -> Equation:
 
 def _word_equation(colours: Palette) -> Equation:
     lines = (
-        rf"t_{{⟦i⟧}} &= \operatorname{{LayerNorm}}({coloured(colours.decoder, 'x_{⟦i⟧}')})",
+        rf"t_{{⟦i⟧}} &= \operatorname{{LayerNorm}}({coloured_latex(colours.decoder, 'x_{⟦i⟧}')})",
         r"&= ⟦readout⟧⟦chosen⟧",
         r"p(y_{⟦i⟧}) &= \operatorname{softmax}(E\, t_{⟦i⟧} + b)_{y_{⟦i⟧}}",
         r"&= ⟦probability⟧",
@@ -409,7 +413,7 @@ def _word_equation(colours: Palette) -> Equation:
     return Equation(5, aligned(*lines), note)
 
 
-def kind_name(kind: Kind) -> str:
+def head_kind_name(kind: HeadKind) -> str:
     """Return the name of a kind of attention."""
     return {
         "encoder": gettext("Encoder: self-attention"),
@@ -418,7 +422,7 @@ def kind_name(kind: Kind) -> str:
     }[kind]
 
 
-def kind_sentence(kind: Kind) -> str:
+def kind_sentence(kind: HeadKind) -> str:
     """Return which side queries which."""
     return {
         "encoder": gettext("Each English piece attends to all English pieces, itself included."),
@@ -432,11 +436,14 @@ def kind_sentence(kind: Kind) -> str:
 def head_title(opened: Head) -> str:
     """Return the title of a head."""
     return gettext(
-        "{kind}, layer {layer}, head {head}", kind=kind_name(opened.kind), layer=opened.layer + 1, head=opened.head + 1
+        "{kind}, layer {layer}, head {head}",
+        kind=head_kind_name(opened.kind),
+        layer=opened.layer + 1,
+        head=opened.head + 1,
     )
 
 
-def pair_labels(kind: Kind) -> tuple[str, str]:
+def pair_labels(kind: HeadKind) -> tuple[str, str]:
     """Return the labels of the two sentences of a head: keys, then queries."""
     return {
         "encoder": (gettext("Keys"), gettext("Queries")),

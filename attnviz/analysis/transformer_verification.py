@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.fit import Shapes
 from attnviz.analysis.recomputation import Weights, submodule_weights
-from attnviz.analysis.verification import Pairs, Verifier
+from attnviz.analysis.verification import ComparedNumbers, Verifier
 from attnviz.text import BOS
 from attnviz.trace import TransformerTrace
-from attnviz.trace.transformer_trace import QUANTITIES, RECORDED, Head
+from attnviz.trace.parts import Array
+from attnviz.trace.transformer_trace import TRANSFORMER_ARRAYS, TRANSFORMER_QUANTITIES, Head
 
-Array = NDArray[np.float64]
-Operand = Callable[[str, int, Array], Array]
+_Operand = Callable[[str, int, Array], Array]
 """Maps a quantity's name, its 0-based layer or block, and its recomputed value to the value used next."""
 
 _EPSILON = 1e-5
@@ -39,7 +39,7 @@ def recompute_transformer(
     config: Mapping[str, Any],
     source_ids: Sequence[int],
     target_ids: Sequence[int],
-    operand: Operand = lambda _name, _place, computed: computed,
+    operand: _Operand = lambda _name, _place, computed: computed,
 ) -> dict[str, Array]:
     """Return every quantity of the translation of `source_ids` into `target_ids`, both with `</s>`, in float64.
 
@@ -77,7 +77,7 @@ def recompute_transformer(
 class _Pass:
     """One pass through the network, which stores every quantity."""
 
-    def __init__(self, weights: Weights, heads: int, operand: Operand) -> None:
+    def __init__(self, weights: Weights, heads: int, operand: _Operand) -> None:
         self.weights, self.heads, self.operand = weights, heads, operand
         self.quantities: dict[str, list[Array]] = {}
         """The computed values of each quantity, by layer or block."""
@@ -148,7 +148,7 @@ def expected_arrays(trace: TransformerTrace, recomputed: dict[str, Array]) -> di
         "top_probabilities": np.take_along_axis(probabilities, trace.top_ids.astype(np.int64), axis=1),
         "log_probabilities": np.log(probabilities[steps, list(trace.target_ids)]),
     }
-    return {quantity.name: expected[quantity.name] for quantity in RECORDED if quantity.name in expected}
+    return {quantity.name: expected[quantity.name] for quantity in TRANSFORMER_ARRAYS if quantity.name in expected}
 
 
 def _softmax(energies: Array) -> Array:
@@ -188,7 +188,7 @@ class TransformerVerifier(Verifier):
             }
         return shapes
 
-    def pairs(self, step: int, pieces: Sequence[int] = (), *, with_heatmap_posterior: bool = False) -> Pairs:  # noqa: ARG002
+    def pairs(self, step: int, pieces: Sequence[int] = (), *, with_heatmap_posterior: bool = False) -> ComparedNumbers:  # noqa: ARG002
         """Return all numbers of the source and of 0-based `step`, as displayed and as recomputed.
 
         These are queries, keys, values, energies and alignment of every head, the residual stream after every block,
@@ -221,7 +221,7 @@ class HeadVerifier(TransformerVerifier):
         super().__init__(head.record, weights)
         self.kind = head.kind
 
-    def pairs(self, step: int, pieces: Sequence[int] = (), *, with_heatmap_posterior: bool = False) -> Pairs:  # noqa: ARG002
+    def pairs(self, step: int, pieces: Sequence[int] = (), *, with_heatmap_posterior: bool = False) -> ComparedNumbers:  # noqa: ARG002
         """Return the numbers of 0-based row `step`, as displayed and as recomputed; in the encoder those of all rows.
 
         They are those of all heads of the kind.
@@ -233,5 +233,5 @@ class HeadVerifier(TransformerVerifier):
 
 def _of_step(name: str, values: NDArray[Any], step: int) -> NDArray[Any]:
     """Return the numbers of one 0-based step, or all where the quantity has no axis for steps."""
-    axes = [axis for axis, size in enumerate(QUANTITIES[name].shape) if size == "Ty"]
+    axes = [axis for axis, size in enumerate(TRANSFORMER_QUANTITIES[name].shape) if size == "Ty"]
     return np.take(values, step, axis=axes[0]) if axes else values

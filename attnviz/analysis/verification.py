@@ -64,10 +64,10 @@ from attnviz.trace.interventions import (
     forced_words,
     interventions_at,
 )
+from attnviz.trace.parts import Array
 from attnviz.trace.trace import GATES, QUANTITIES
 
-Array = NDArray[np.float64]
-Pairs = dict[str, tuple[Any, Array]]
+ComparedNumbers = dict[str, tuple[Any, Array]]
 """Quantities by name, each as displayed and as recomputed."""
 
 TOLERANCE = 1e-4
@@ -75,7 +75,7 @@ TOLERANCE = 1e-4
 
 It is a hundred times the error of float32 sums of a thousand terms, and a hundredth of what the page displays.
 """
-LIKELIEST = 10
+_LIKELIEST = 10
 """Number of candidates of a step whose logit attributions are verified: those that the page displays."""
 
 
@@ -156,7 +156,7 @@ class Verifier(ABC):
         """Return the shape that each weight of the model that made `trace` must have."""
 
     @abstractmethod
-    def pairs(self, step: int, pieces: Sequence[int] = (), *, with_heatmap_posterior: bool = False) -> Pairs:
+    def pairs(self, step: int, pieces: Sequence[int] = (), *, with_heatmap_posterior: bool = False) -> ComparedNumbers:
         """Return the quantities of 0-based `step`, as displayed and as recomputed from the displayed operands.
 
         `pieces` are further pieces whose logit attributions are displayed. `with_heatmap_posterior` includes the
@@ -182,7 +182,7 @@ class RecurrentVerifier(Verifier):
         self._network = RecurrentEquations(weights, trace.config)
         self._annotations = _float64(trace.annotations)
 
-    def pairs(self, step: int, pieces: Sequence[int] = (), *, with_heatmap_posterior: bool = False) -> Pairs:
+    def pairs(self, step: int, pieces: Sequence[int] = (), *, with_heatmap_posterior: bool = False) -> ComparedNumbers:
         """Return all numbers of 0-based `step`, as displayed and as recomputed.
 
         These are annotations, first state, keys, query, features, energies and their units, alignment with entropy and
@@ -193,7 +193,7 @@ class RecurrentVerifier(Verifier):
         """
         trace, recomputed = self.trace, self._steps[step]
         logits = self._network.logits(recomputed["readouts"])
-        pairs: Pairs = dict(self._by_encoder)
+        pairs: ComparedNumbers = dict(self._by_encoder)
         recorded = {name: getattr(trace, name)[step] for name in recomputed}
         displayed, expected = _by_quantity(recorded, trace), _by_quantity(recomputed, trace)
         pairs |= {name: (displayed[name], expected[name]) for name in expected}
@@ -211,26 +211,26 @@ class RecurrentVerifier(Verifier):
             maxout_inputs = readout_pairs(trace, self.weights, step)
             pairs["maxout pairs"] = maxout_inputs.reshape(-1, 2).max(axis=1), recomputed["readouts"]
         if trace.linear:
-            shown = list(dict.fromkeys([trace.target_ids[step], *trace.top_ids[step, :LIKELIEST].tolist(), *pieces]))
+            shown = list(dict.fromkeys([trace.target_ids[step], *trace.top_ids[step, :_LIKELIEST].tolist(), *pieces]))
             entries = logit_attributions(trace, self.weights, [(step, piece) for piece in shown])
             pairs["attribution sums"] = [entry.logit for entry in entries], logits[shown]
         if step in (words := forced_words(trace.interventions)):
             pairs["target_ids"] = np.array(trace.target_ids[step]), np.array(words[step])
         return {name: pair for name, pair in pairs.items() if np.size(pair[1])}
 
-    def _posterior_pairs(self, step: int, *, with_heatmap_posterior: bool) -> Pairs:
+    def _posterior_pairs(self, step: int, *, with_heatmap_posterior: bool) -> ComparedNumbers:
         """Return likelihood and posterior of 0-based `step`, as displayed and as recomputed."""
         trace, readouts = self.trace, Readouts(self.trace, self.weights)
         logarithms = readouts.log_likelihood(steps=slice(step, step + 1))
         expected = self._network.log_likelihood(
             self._annotations, self._before[step], self._word(step), trace.target_ids[step]
         )
-        pairs: Pairs = {
+        pairs: ComparedNumbers = {
             "likelihood": (np.exp(logarithms[0]), np.exp(expected)),
             "log_likelihood": (logarithms[0], expected),
             "posterior": (
                 bayes(readouts.alignment[[step]], logarithms)[0],
-                recomputation.bayes(self._alignment[step], expected),
+                recomputation.recomputed_bayes(self._alignment[step], expected),
             ),
         }
         if with_heatmap_posterior:
@@ -246,7 +246,7 @@ class RecurrentVerifier(Verifier):
         )
 
     @cached_property
-    def _by_encoder(self) -> Pairs:
+    def _by_encoder(self) -> ComparedNumbers:
         """Quantities that are the same at every step, as displayed and as recomputed."""
         trace, network = self.trace, self._network
         encoded = network.encode(trace.source_ids)
@@ -255,7 +255,7 @@ class RecurrentVerifier(Verifier):
             encoded._replace(states=self._annotations[[0]]) if trace.form["first_state"] == "backward" else encoded
         )
         first = network.start(recorded)
-        pairs: Pairs = {
+        pairs: ComparedNumbers = {
             "annotations": (trace.annotations, encoded.annotations),
             "initial_states": (_of_layers(trace.initial_states), _of_layers(first.states)),
             "initial_memories": (_of_layers(trace.initial_memories), _of_layers(first.memories)),

@@ -52,6 +52,7 @@ from attnviz.trace.interventions import (
     Temperature,
     interventions_at,
 )
+from attnviz.trace.parts import Array
 from attnviz.trace.transformer_trace import Head
 
 UNCHANGED = 1e-4
@@ -174,9 +175,6 @@ def _likeliest(
 def _relative_change(before: NDArray[np.float32], after: NDArray[np.float32]) -> float:
     old, new = before.astype(np.float64), after.astype(np.float64)
     return float(np.linalg.norm(new - old) / max(np.linalg.norm(old), np.finfo(np.float64).tiny))
-
-
-Array = NDArray[np.float64]
 
 
 def weights_from_links(trace: Trace, step: int, links: Collection[tuple[int, int]]) -> Array:

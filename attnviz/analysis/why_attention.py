@@ -31,7 +31,7 @@ def attention_name(kind: str) -> str:
     return texts_of(kind).name
 
 
-def short_name(kind: str) -> str:
+def short_kind_name(kind: str) -> str:
     """Return the short name of a kind of attention, for a legend."""
     return texts_of(kind).short_name
 
@@ -41,7 +41,7 @@ def forgetting_sentences(forced_words: ForcedWords, other: int) -> list[str]:
     fixed = forced_words.fixed
     if fixed is None:
         return []
-    lags, name = forced_words.lag(fixed, other), short_name(forced_words.attentions[other])
+    lags, name = forced_words.lag(fixed, other), short_kind_name(forced_words.attentions[other])
     parts = []
     if len(lags) >= 4:
         half = len(lags) // 2
@@ -114,7 +114,7 @@ def gradient_share_sentences(kinds: Sequence[str], shares: Sequence[tuple[float,
     return (
         gettext(
             "Share of the gradient that reaches the most-attended piece: {listed}",
-            listed=", ".join(f"{short_name(kind)} {percent(share[0])}" for kind, share in known),
+            listed=", ".join(f"{short_kind_name(kind)} {percent(share[0])}" for kind, share in known),
         ),
         gettext(
             "The most-attended piece is the one with the largest weight under additive attention. If the gradient "
@@ -199,7 +199,7 @@ def _bucket_name(bucket: str) -> str:
 
 def length_sentence(words: int, bucket: str, scores: dict[str, float]) -> str:
     """Return the length bucket of a sentence, and the BLEU of each kind of attention there."""
-    listed = ", ".join(f"{short_name(kind)} {decimal(score, 1)}" for kind, score in scores.items())
+    listed = ", ".join(f"{short_kind_name(kind)} {decimal(score, 1)}" for kind, score in scores.items())
     return ngettext(
         "Your sentence has {count} word. BLEU for sentences of {bucket} words: {listed}.",
         "Your sentence has {count} words. BLEU for sentences of {bucket} words: {listed}.",
@@ -222,7 +222,7 @@ class TextSection(NamedTuple):
     """Another paragraph about the controls, which the lecture file leaves out."""
 
 
-def introduction() -> TextSection:
+def why_introduction() -> TextSection:
     """Return the introduction of the page."""
     return TextSection(
         gettext("Why attention?"),
@@ -375,7 +375,7 @@ def gradient_paths_section() -> TextSection:
     )
 
 
-REFERENCES = (
+WHY_REFERENCES = (
     (
         "Bahdanau, Cho & Bengio 2014",
         "Neural machine translation by jointly learning to align and translate",

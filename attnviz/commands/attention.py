@@ -15,10 +15,11 @@ from attnviz.commands.shared import Command, positive, rate_text, report_escapes
 from attnviz.files import replace_bytes, replace_text
 
 if TYPE_CHECKING:
-    from attnviz.analysis.alignment_error import Link, PairAgreement
+    from attnviz.analysis.alignment_error import PairAgreement
     from attnviz.evaluation.two_files import LinkAgreement
     from attnviz.importing.records import AttentionRecords
     from attnviz.trace import Attention
+    from attnviz.trace.link_text import Link
 
 _DRAWN = ("svg", "png", "pdf", "html", "csv", "tex")
 """File suffixes of outputs with one pair."""
@@ -152,7 +153,7 @@ def open_records(names: list[str], options: argparse.Namespace, *, attributions:
 
 def _run(options: argparse.Namespace) -> None:
     """Describe, draw or convert the file; raise AttnvizError where it cannot be read or written."""
-    from attnviz.export.attention_files import ENDINGS, attention_file_content
+    from attnviz.export.attention_files import ATTENTION_FILE_ENDINGS, attention_file_content
     from attnviz.export.saved_files import (
         check_ending,
         save,
@@ -162,7 +163,7 @@ def _run(options: argparse.Namespace) -> None:
         compare_files(options)
         return
     ending = "" if options.output is None else options.output.suffix.removeprefix(".").lower()
-    if options.output is not None and ending not in ENDINGS:
+    if options.output is not None and ending not in ATTENTION_FILE_ENDINGS:
         check_ending(options.output)
     if options.gold and not options.table:
         raise AttnvizError("Gold links are for the table of measures. Add --table, or use the command score.")
@@ -206,14 +207,14 @@ def write_table(records: AttentionRecords, path: Path, gold: Path | None) -> int
     from pyarrow import csv, parquet
 
     from attnviz.corpora.measured_attention import (
-        attention_table,
         plain_columns,
+        table_of_attention,
     )
     from attnviz.evaluation.scoring import by_record, score
     from attnviz.files import replacing
 
     scored = score(records, gold) if gold else None
-    table = attention_table(records, by_record(scored.error.sentences, scored.places) if scored else ())
+    table = table_of_attention(records, by_record(scored.error.sentences, scored.places) if scored else ())
     for remark in scored.remarks if scored else ():
         print(remark, file=sys.stderr)
     try:
@@ -239,15 +240,15 @@ def print_format(records: AttentionRecords, name: str = "") -> None:
 def print_remarks(records: list[Attention]) -> None:
     """Print to standard error what was inferred or assumed, each remark once, with the number of pairs it holds for."""
     from attnviz.analysis.imported_attention import (
+        attention_heads_text,
         gold_links_sentence,
         remark_sentences,
-        shown_heads,
     )
     from attnviz.languages import gettext
 
     counts_by_remark: dict[str, int] = {}
     for record in records:
-        heads = [gettext("Shown: {heads}.", heads=shown)] if (shown := shown_heads(record)) else []
+        heads = [gettext("Shown: {heads}.", heads=shown)] if (shown := attention_heads_text(record)) else []
         for remark in [*remark_sentences(dataclasses.replace(record, sure=(), possible=())), *heads]:
             counts_by_remark[remark] = counts_by_remark.get(remark, 0) + 1
     if drawn := [record for record in records if record.sure or record.possible]:

@@ -34,7 +34,7 @@ _OF_CLUSTER = {"address": "address", "actors": "actors", "num_gpus_per_actor": "
 def _add_options(command: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     from attnviz.analysis.neighbours import MOST_VECTORS
-    from attnviz.analysis.posterior import DEFAULT, KINDS
+    from attnviz.analysis.posterior import DEFAULT, POSTERIOR_KINDS
     from attnviz.corpora.columns import Settings
 
     add, default = command.add_argument, Settings()
@@ -62,7 +62,7 @@ def _add_options(command: argparse.ArgumentParser) -> None:
     )
     add(
         "--kind",
-        choices=[*KINDS, "none"],
+        choices=[*POSTERIOR_KINDS, "none"],
         default=DEFAULT,
         help="variant of posterior attention for the links in links_after; none leaves links_after empty",
     )

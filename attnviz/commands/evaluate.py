@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from attnviz.evaluation.report import Judge
     from attnviz.text_files import Skipped
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 Corpora = dict[str, list[tuple[str, str]]]
 Gold = dict[str, "list[GoldAlignment]"]
 SkippedLines = dict[str, "list[Skipped]"]
@@ -282,7 +282,7 @@ def _measure(
         predicted = measured.predict_all(models, pairs, progress)
         sections.append(report.score_section(models, pairs, translated, predicted))
         if options.by_length:
-            section, scores = report.length_section(pairs, translated, predicted)
+            section, scores = report.length_report(pairs, translated, predicted)
             sections.append(section)
             _write(scores, options)
     if gold:

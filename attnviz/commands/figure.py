@@ -38,7 +38,7 @@ WITHOUT_THE_MODEL = {
 
 def _add_options(command: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    from attnviz.analysis.grid import FACES, UNITS
+    from attnviz.analysis.grid import FACES, GRID_UNITS
     from attnviz.palette import COLOURS
 
     add = command.add_argument
@@ -110,8 +110,8 @@ def _add_options(command: argparse.ArgumentParser) -> None:
     )
     add(
         "--by",
-        choices=UNITS,
-        default=UNITS[0],
+        choices=GRID_UNITS,
+        default=GRID_UNITS[0],
         help="what each row and column of the heatmap stands for: a word or a piece",
     )
     add(
@@ -298,9 +298,9 @@ def _from_0(number: int | None) -> int | None:
 
 def _weights(trace: Trace, folder: Path) -> Weights | None:
     """Return the weights in `folder` if that model made `trace`; None otherwise."""
-    from attnviz.model_folder import WEIGHTS, load_weights, weights_digest
+    from attnviz.model_folder import WEIGHTS_FILE, load_weights, weights_digest
 
-    if (folder / WEIGHTS).is_file() and weights_digest(folder) == trace.weights_digest:
+    if (folder / WEIGHTS_FILE).is_file() and weights_digest(folder) == trace.weights_digest:
         return load_weights(folder)
     return None
 

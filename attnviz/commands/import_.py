@@ -47,9 +47,9 @@ def _add_options(command: argparse.ArgumentParser) -> None:
 def _run(options: argparse.Namespace) -> None:
     """Write the model folder and print its contents; raise AttnvizError for an unsupported checkpoint."""
     from attnviz.importing.family import load_checkpoint, write_checkpoint
-    from attnviz.model_folder import CONFIG, IMPORTED, architecture
+    from attnviz.model_folder import CONFIG_FILE, IMPORTED_ARCHITECTURE, architecture
 
-    if (options.output / CONFIG).exists() and architecture(options.output) != IMPORTED:
+    if (options.output / CONFIG_FILE).exists() and architecture(options.output) != IMPORTED_ARCHITECTURE:
         raise AttnvizError(f"{options.output} already holds a model that was not imported. Choose another folder.")
     checkpoint = load_checkpoint(options.folder, options.padded_length)
     write_checkpoint(checkpoint, options.output, half=options.half)

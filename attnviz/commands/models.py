@@ -16,7 +16,7 @@ from attnviz.commands.shared import Command
 from attnviz.deadlines import with_deadline
 from attnviz.files import remove_abandoned, replace_bytes
 from attnviz.installed_models import installed_detectors, installed_models, user_models
-from attnviz.model_folder import CONFIG
+from attnviz.model_folder import CONFIG_FILE
 
 ADDRESS_VARIABLE = "ATTNVIZ_MODELS_URL"
 """Environment variable of the web address that models are fetched from."""
@@ -100,7 +100,7 @@ def _fetch(name: str, files: dict[str, Any], folder: Path, address: str | None) 
             f"or in the environment variable {ADDRESS_VARIABLE}. You can also copy the folder of the model into "
             f"{folder.parent}."
         )
-    for file in sorted(files, key=lambda file: file == CONFIG):  # a folder with a config is a model
+    for file in sorted(files, key=lambda file: file == CONFIG_FILE):  # a folder with a config is a model
         if (folder / file).exists():
             continue
         size, url = int(files[file]["bytes"]), f"{address.rstrip('/')}/{name}/{file}"
@@ -144,7 +144,7 @@ def _is_begun(folder: Path, files: dict[str, Any]) -> bool:
     """Return whether a folder has only files that were fetched of a model, and not all: then fetching goes on."""
     remove_abandoned(folder)
     there = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if not path.is_dir()}
-    return CONFIG not in there and all(
+    return CONFIG_FILE not in there and all(
         name in files and path.is_file() and _digest(path.read_bytes()) == files[name]["sha256"]
         for name, path in there.items()
     )

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attnviz import AttnvizError
-from attnviz.analysis.symmetrisation import METHODS
+from attnviz.analysis.symmetrisation import SYMMETRISATION_METHODS
 from attnviz.commands.attention import add_file_options, open_records, print_format
 from attnviz.commands.shared import Command, positive, rate_text, write_rows
 from attnviz.files import replace_text
@@ -68,7 +68,7 @@ def _add_options(command: argparse.ArgumentParser) -> None:
     add(
         "--symmetrise",
         "--symmetrize",
-        choices=[*METHODS],
+        choices=[*SYMMETRISATION_METHODS],
         help="with --reverse: how both directions become one alignment (default: grow-diag-final-and)",
     )
     add(

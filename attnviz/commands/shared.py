@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from attnviz.translator import Translator
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)

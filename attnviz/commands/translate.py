@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from attnviz.trace import Trace
     from attnviz.translator import Translator
 from attnviz.commands.shared import (
+    _T,
     Command,
-    T,
     add_model_options,
     add_unescape_option,
     input_lines,
@@ -191,9 +191,9 @@ def _as_json(trace: Trace) -> str:
     return json.dumps(fields, ensure_ascii=False)
 
 
-def _blocks(items: Iterator[T], size: int) -> Iterator[list[T]]:
+def _blocks(items: Iterator[_T], size: int) -> Iterator[list[_T]]:
     """Yield lists of `size` items; where the next item cannot be read, first those before it."""
-    block = list[T]()
+    block = list[_T]()
     try:
         for item in items:
             block.append(item)

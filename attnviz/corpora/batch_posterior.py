@@ -21,17 +21,16 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import linear
 
-from attnviz.analysis.posterior import Kind, posterior_of
+from attnviz.analysis.posterior import PosteriorKind, posterior_of
 from attnviz.evaluation.forced import LOGITS, DecodedBatch, EncodedPair, Steps
 from attnviz.network.output import OutputLayer
 from attnviz.network.recurrence import gru_step
+from attnviz.trace.parts import Array
 from attnviz.translator import Translator
-
-Array = NDArray[np.float64]
 
 SLIGHT = 0.01
 """Share, relative to the largest of its row, below which a cell's likelihood is estimated."""
-_FACTORS: dict[Kind, tuple[float, float]] = {"balanced": (0.75, 0.25), "posterior": (1, 0)}
+_FACTORS: dict[PosteriorKind, tuple[float, float]] = {"balanced": (0.75, 0.25), "posterior": (1, 0)}
 """Factors of log (alpha p) and of the fit in the score of each kind."""
 
 
@@ -66,7 +65,7 @@ class _PairInput:
 class BatchPosterior:
     """Posterior attention for a translator; it has no state between batches."""
 
-    def __init__(self, translator: Translator[Any], kind: Kind) -> None:
+    def __init__(self, translator: Translator[Any], kind: PosteriorKind) -> None:
         """Take a translator with one attention distribution a step."""
         network: Any = translator.network
         self._output: OutputLayer = translator.prepared.decoder.output

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import torch
 
-from attnviz.analysis.posterior import DEFAULT, KINDS, Kind
+from attnviz.analysis.posterior import DEFAULT, POSTERIOR_KINDS, PosteriorKind
 from attnviz.bounds import PRECISIONS
 from attnviz.decoding import check_beam
 from attnviz.errors import AttnvizError
@@ -129,7 +129,7 @@ class Settings:
     """Whether the second column is a reference for the model's translation; if not, it is analysed itself."""
     beam: int = 5
     """Beam width of the search, if any; 1 is greedy."""
-    kind: Kind | None = DEFAULT
+    kind: PosteriorKind | None = DEFAULT
     """Kind of posterior attention, as for `analysis.posterior`; None leaves it out, which takes a third of the time."""
     threshold: float = 0.1
     """Smallest share of a stored link, in (0, 1]; the largest of each word is stored too."""
@@ -156,9 +156,10 @@ class Settings:
     def check(self) -> None:
         """Raise AttnvizError unless all settings are valid."""
         check_beam(self.beam)
-        if self.kind is not None and self.kind not in KINDS:
+        if self.kind is not None and self.kind not in POSTERIOR_KINDS:
             raise AttnvizError(
-                f"There is no variant {self.kind!r} of posterior attention. Choose one of {', '.join(KINDS)}, or none."
+                f"There is no variant {self.kind!r} of posterior attention. Choose one of "
+                f"{', '.join(POSTERIOR_KINDS)}, or none."
             )
         if not 0 < self.threshold <= 1:
             raise AttnvizError(f"The threshold must be above 0 and at most 1, not {self.threshold}.")

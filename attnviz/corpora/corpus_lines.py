@@ -47,7 +47,7 @@ from attnviz.text_files import (
 )
 from attnviz.trace.tokens import unescaped_text
 
-ENDINGS = (".tsv", ".txt", ".jsonl", ".parquet")
+_ENDINGS = (".tsv", ".txt", ".jsonl", ".parquet")
 """File extensions; the first three may be followed by `.gz` or `.xz`."""
 _LIMITS = dataclasses.replace(STREAMED, cell=4 * (2 * LONGEST_TEXT + 1000))
 """Of a line or cell, enough bytes are read to see that it is too long."""
@@ -151,13 +151,13 @@ def check_name(path: Path) -> None:
 
 def extensions_text() -> str:
     """Return the readable extensions as text for a sentence."""
-    return gettext("{endings} (all but the last may be followed by .gz or .xz)", endings=", ".join(ENDINGS))
+    return gettext("{endings} (all but the last may be followed by .gz or .xz)", endings=", ".join(_ENDINGS))
 
 
 def readable(path: Path) -> bool:
     """Return whether a file has a readable extension."""
     kind = without_compression(path).suffix
-    return kind in ENDINGS and (kind != ".parquet" or path.suffix == kind)
+    return kind in _ENDINGS and (kind != ".parquet" or path.suffix == kind)
 
 
 def count_lines(path: Path, limit: int | None = None) -> int:

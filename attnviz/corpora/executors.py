@@ -19,11 +19,11 @@ from typing import Any, TypeVar
 from attnviz.errors import AttnvizError
 from attnviz.memory import keep_few_shapes
 
-Task = TypeVar("Task")
-Result = TypeVar("Result")
-Load = Callable[[], Callable[[Task], Result]]
+_Task = TypeVar("_Task")
+_Result = TypeVar("_Result")
+Load = Callable[[], Callable[[_Task], _Result]]
 """Called once in each process; returns the function that computes a task."""
-Submit = Callable[[Task], Future[Result]]
+Submit = Callable[[_Task], Future[_Result]]
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,8 @@ class Cluster:
 
 
 def imap(
-    load: Load[Task, Result], tasks: Iterable[Task], workers: int = 1, cluster: Cluster | None = None
-) -> Iterator[Result]:
+    load: Load[_Task, _Result], tasks: Iterable[_Task], workers: int = 1, cluster: Cluster | None = None
+) -> Iterator[_Result]:
     """Yield the result of each task as soon as it is known, in any order; read no more tasks than can be computed.
 
     Tasks are computed by `workers` processes of one thread each, of which a single one is this process, or by the
@@ -65,12 +65,12 @@ def imap(
     return _imap_in_pool(load, tasks, workers) if workers > 1 else map(load(), tasks)
 
 
-def _imap(tasks: Iterable[Task], places: Iterable[tuple[Future[Any], Submit[Task, Result]]]) -> Iterator[Result]:
+def _imap(tasks: Iterable[_Task], places: Iterable[tuple[Future[Any], Submit[_Task, _Result]]]) -> Iterator[_Result]:
     """Yield the results of tasks in any order. Each place gets a task once its future is done, then one after another.
 
     A place whose future is never done gets no task.
     """
-    idle, busy = dict(places), dict[Future[Result], Submit[Task, Result]]()
+    idle, busy = dict(places), dict[Future[_Result], Submit[_Task, _Result]]()
     for task in tasks:
         done = wait([*idle, *busy], return_when=FIRST_COMPLETED).done.pop()
         if done in idle:
@@ -82,12 +82,12 @@ def _imap(tasks: Iterable[Task], places: Iterable[tuple[Future[Any], Submit[Task
     yield from (done.result() for done in as_completed(busy))
 
 
-def _imap_in_pool(load: Load[Task, Result], tasks: Iterable[Task], workers: int) -> Iterator[Result]:
+def _imap_in_pool(load: Load[_Task, _Result], tasks: Iterable[_Task], workers: int) -> Iterator[_Result]:
     context = multiprocessing.get_context("spawn")
     stop, ours = context.Pipe(duplex=False)
     pool = ProcessPoolExecutor(workers, context, _initialise_worker, (load, stop))
 
-    def submit(task: Task) -> Future[Result]:
+    def submit(task: _Task) -> Future[_Result]:
         with _deferring_interrupts():  # a worker may start here
             return pool.submit(_compute, task)
 
@@ -172,12 +172,12 @@ class _Actor:
         return _compute(task)
 
 
-def _imap_on_cluster(load: Load[Task, Result], tasks: Iterable[Task], cluster: Cluster) -> Iterator[Result]:
+def _imap_on_cluster(load: Load[_Task, _Result], tasks: Iterable[_Task], cluster: Cluster) -> Iterator[_Result]:
     with _connected(cluster) as ray:
         restarting = ray.remote(num_cpus=1, num_gpus=cluster.gpus_per_actor, max_restarts=-1, max_task_retries=-1)
         actors = [restarting(_Actor).remote(load) for _ in range(_actor_count(ray, cluster))]
 
-        def submit_to(actor: Any) -> Submit[Task, Result]:
+        def submit_to(actor: Any) -> Submit[_Task, _Result]:
             return lambda task: actor.compute.remote(task).future()
 
         try:

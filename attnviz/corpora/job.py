@@ -39,7 +39,7 @@ from attnviz.files import check_regular, remove_abandoned, replacing
 from attnviz.model_folder import weights_digest
 from attnviz.text_files import Skipped
 
-Window = list[Line | Skipped]
+_Window = list[Line | Skipped]
 WINDOW = 1000
 """Lines of a part: sorted by length within it, and a row group of the table."""
 _PART = re.compile(r"[0-9]{6,}\.parquet")
@@ -135,7 +135,7 @@ class Job:
         """Return the parts in order; files of other names are not those of a run."""
         return sorted(path for path in self.parts.glob("*.parquet") if _PART.fullmatch(path.name))
 
-    def missing_windows(self, finished: Container[Path]) -> Iterator[tuple[Path, Window]]:
+    def missing_windows(self, finished: Container[Path]) -> Iterator[tuple[Path, _Window]]:
         """Yield path of the part and window, in order, for parts that are not `finished`.
 
         Raise AttnvizError, naming the file, where it cannot be read.
@@ -248,7 +248,7 @@ class _Task(NamedTuple):
 
     job: int
     part: Path
-    window: Window
+    window: _Window
     metadata: TableMetadata
 
 

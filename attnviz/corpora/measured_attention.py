@@ -24,7 +24,7 @@ from attnviz.languages import gettext
 from attnviz.trace import Attention
 
 
-def attention_table(
+def table_of_attention(
     records: Sequence[Attention],
     scores: Sequence[LinkScore | None] = (),
     advance: Callable[[int], object] = lambda _: None,

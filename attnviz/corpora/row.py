@@ -9,16 +9,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.alignment_error import Link, error_rate
+from attnviz.analysis.alignment_error import error_rate
 from attnviz.analysis.drift import drifts
 from attnviz.analysis.finding_rules import is_word
-from attnviz.analysis.findings import Finding, Kind, finding_sentence, findings_of
+from attnviz.analysis.findings import Finding, FindingKind, finding_sentence, findings_of
 from attnviz.analysis.measures import coverage, entropy, links
 from attnviz.analysis.prefixes import content_words
 from attnviz.evaluation.alignment import GoldAlignment, between_words, memberships
 from attnviz.evaluation.bleu import sentence_bleu, sentence_chrf
 from attnviz.evaluation.forced import ForcedPair
 from attnviz.trace import Words
+from attnviz.trace.link_text import Link
 
 
 def gold_links_of(gold: GoldAlignment, pair: ForcedPair, words: Words) -> dict[Link, bool]:
@@ -191,4 +192,8 @@ def remarks_of(pair: Any) -> dict[str, Any]:
         {"kind": finding.kind.value, "strong": finding.strong, "remark": finding_sentence(pair, finding)}
         for finding in findings
     ]
-    return {"omitted": kinds.count(Kind.OMITTED), "repeated": kinds.count(Kind.REPEATED), "remarks": remarks}
+    return {
+        "omitted": kinds.count(FindingKind.OMITTED),
+        "repeated": kinds.count(FindingKind.REPEATED),
+        "remarks": remarks,
+    }

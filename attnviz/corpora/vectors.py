@@ -21,7 +21,7 @@ from attnviz.network import RNNsearch
 from attnviz.text import Tokenizer
 from attnviz.translator import Translator
 
-Texts = tuple[int, str, str]
+_Texts = tuple[int, str, str]
 """Line number, source, target."""
 _Numbered = tuple[int, EncodedPair]
 """Line number and pair."""
@@ -56,7 +56,7 @@ def write_vectors(
 
 def vectors_of_pairs(
     translator: Translator[Any],
-    pairs: Iterable[Texts],
+    pairs: Iterable[_Texts],
     most: int = MOST_VECTORS,
     advance: Callable[[int], object] | None = None,
 ) -> Vectors:
@@ -83,7 +83,7 @@ def vectors_of_pairs(
     return Vectors(translator.name, translator.weights_digest, tuple(pair for pair, _ in found), joined)
 
 
-def _sample_of_table(table: Path, most: int) -> Iterator[Texts]:
+def _sample_of_table(table: Path, most: int) -> Iterator[_Texts]:
     """Yield a random sample of the pairs of a table, of which only some rows are in memory at once."""
     try:
         rows = dataset.dataset(table, format="parquet")
@@ -95,7 +95,7 @@ def _sample_of_table(table: Path, most: int) -> Iterator[Texts]:
     yield from zip(*(column.to_pylist() for column in sample.columns), strict=True)
 
 
-def _batches(tokenizer: Tokenizer, pairs: Iterable[Texts]) -> Iterator[list[_Numbered]]:
+def _batches(tokenizer: Tokenizer, pairs: Iterable[_Texts]) -> Iterator[list[_Numbered]]:
     batch: list[_Numbered] = []
     for number, source, target in pairs:
         with contextlib.suppress(AttnvizError):  # blank or too long

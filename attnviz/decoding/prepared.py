@@ -349,7 +349,7 @@ class PreparedTransformer(PreparedNetwork[TransformerTrace]):
         return transformer_arrays(self._network, self._decoder.output, source, path.ids)
 
 
-def prepare(network: Network) -> PreparedNetwork[Any]:
+def prepare_network(network: Network) -> PreparedNetwork[Any]:
     """Return `network`, in evaluation mode, prepared for decoding."""
     if isinstance(network, Seq2Seq):
         return PreparedSeq2Seq(network)

@@ -14,7 +14,7 @@ from typing import Any, Generic, Literal, NamedTuple
 import torch
 from torch import Tensor
 
-from attnviz.arguments import check_whole
+from attnviz.arguments import check_whole_argument
 from attnviz.decoding.applied_interventions import (
     check_limit,
     check_reached,
@@ -141,7 +141,7 @@ def longest_target(source_pieces: int) -> int:
 
 def check_beam(beam: int) -> None:
     """Raise AttnvizError unless the beam width is within bounds."""
-    check_whole(gettext("width of the beam"), beam, 1, _WIDEST_BEAM)
+    check_whole_argument(gettext("width of the beam"), beam, 1, _WIDEST_BEAM)
 
 
 @torch.inference_mode()

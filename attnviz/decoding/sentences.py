@@ -68,7 +68,7 @@ def target_ids(tokenizer: Tokenizer, target: str | Sequence[int]) -> list[int]:
         raise AttnvizError(
             gettext(
                 "A translation must be a text or a sequence of piece ids, not {found}.",
-                found=bounds.abbreviated(target),
+                found=bounds.shortened_repr(target),
             )
         )
     ids = [int(piece) for piece in target]

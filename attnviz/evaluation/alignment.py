@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.alignment_error import Link, error_rate
+from attnviz.analysis.alignment_error import error_rate
 from attnviz.analysis.measures import links
 from attnviz.analysis.posterior import posterior
 from attnviz.detector import Detector
@@ -21,6 +21,7 @@ from attnviz.errors import AttnvizError
 from attnviz.evaluation.forced import Advance, force_pairs
 from attnviz.reading import JSON_ERRORS, open_content
 from attnviz.text import SPACE, normalise
+from attnviz.trace.link_text import Link
 from attnviz.trace.parts import Heads, Words
 from attnviz.translator import Translator
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.alignment_error import Link, error_rate, mutual_links
+from attnviz.analysis.alignment_error import error_rate, mutual_links
 from attnviz.analysis.measures import links
 from attnviz.analysis.transformer_steps import heads_name
 from attnviz.evaluation.alignment import (
@@ -28,10 +28,11 @@ from attnviz.evaluation.measurement_tables import (
     Section,
     TableRow,
     markdown_table,
-    number,
+    table_number,
 )
 from attnviz.evaluation.report import Judge
 from attnviz.network import Seq2Seq, Transformer
+from attnviz.trace.link_text import Link
 from attnviz.trace.parts import Heads
 
 WHEN = ("before", "after")
@@ -109,9 +110,9 @@ def alignment_section(
         )
     records.sort(key=lambda record: list(gold).index(record["file"]))
     rows = [
-        [record["file"], record["model"], record["word"], record["links"], number(record["sentences"], 0)]
-        + [number(record[key], 3) for key in ("aer", "precision", "recall")]
-        + [number(record["pairs_per_second"], 0)]
+        [record["file"], record["model"], record["word"], record["links"], table_number(record["sentences"], 0)]
+        + [table_number(record[key], 3) for key in ("aer", "precision", "recall")]
+        + [table_number(record["pairs_per_second"], 0)]
         for record in records
     ]
     if choosing:

@@ -15,7 +15,7 @@ from attnviz.evaluation.bleu import bleu_of, sentence_counts
 from attnviz.evaluation.forced import Advance, Likelihood, force_pairs, likelihoods
 from attnviz.translator import Translator
 
-Pairs = Sequence[tuple[str, str]]
+TextPairs = Sequence[tuple[str, str]]
 Predicted = dict[tuple[str, str], list[Likelihood]]
 """Likelihoods by (model, file)."""
 _BLOCK = 500
@@ -41,14 +41,14 @@ class TranslatedCorpus:
     seconds: float
 
 
-def search_name(beam: int) -> str:
+def beam_name(beam: int) -> str:
     """Return "greedy", or for example "beam 5"."""
     return "greedy" if beam == 1 else f"beam {beam}"
 
 
 def translate_all(
     models: Sequence[Model],
-    corpora: Mapping[str, Pairs],
+    corpora: Mapping[str, TextPairs],
     beams: Sequence[int],
     length_penalty: float,
     progress: Advance,
@@ -72,7 +72,7 @@ def translate_all(
     return results
 
 
-def predict_all(models: Sequence[Model], corpora: Mapping[str, Pairs], progress: Advance) -> Predicted:
+def predict_all(models: Sequence[Model], corpora: Mapping[str, TextPairs], progress: Advance) -> Predicted:
     """Return the likelihood of each reference of every file under every model, by forced decoding."""
     return {
         (model.name, corpus): likelihoods(
@@ -130,7 +130,7 @@ def best_trial(trials: Sequence[Trial]) -> Trial:
     return max(trials, key=lambda trial: (trial.bleu, -trial.beam))
 
 
-def choose(finished: Sequence[FinishedHypothesis], length_penalty: float) -> FinishedHypothesis:
+def choose_hypothesis(finished: Sequence[FinishedHypothesis], length_penalty: float) -> FinishedHypothesis:
     """Return the best hypothesis under a penalty; scores are plain log probabilities (penalty 0)."""
     return max(finished, key=lambda hypothesis: hypothesis.score / len(hypothesis.ids) ** length_penalty)
 
@@ -156,7 +156,7 @@ def _rescored(
     """Return the BLEU for each penalty; a hypothesis that several penalties choose is scored once."""
     totals = np.zeros((len(penalties), 10), dtype=np.int64)
     for finished, reference in zip(hypotheses, references, strict=True):
-        chosen = [choose(finished, penalty).ids for penalty in penalties]
+        chosen = [choose_hypothesis(finished, penalty).ids for penalty in penalties]
         texts = {ids: translator.tokenizer.decode(ids) for ids in dict.fromkeys(chosen)}
         counts = dict(zip(texts, sentence_counts(list(texts.values()), [reference] * len(texts)), strict=True))
         for total, ids in zip(totals, chosen, strict=True):

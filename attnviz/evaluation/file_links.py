@@ -14,7 +14,6 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from attnviz.analysis.alignment_error import Link
 from attnviz.analysis.gold import parse_sure_and_possible
 from attnviz.analysis.measures import links as largest_links
 from attnviz.errors import AttnvizError
@@ -24,7 +23,7 @@ from attnviz.importing.sentence_pair import SentencePair
 from attnviz.languages import gettext, ngettext
 from attnviz.text import abbreviated
 from attnviz.trace import Aligned, Attention
-from attnviz.trace.link_text import Counted, Counting, CountingError, Links, infer_counting
+from attnviz.trace.link_text import Counted, Counting, CountingError, Link, Links, infer_counting
 from attnviz.trace.tokens import to_pieces
 
 Sides = tuple[list[str] | None, list[str] | None]

@@ -43,7 +43,7 @@ _MOST_PIECES, _MOST_CELLS = 2000, 20_000
 
 Advance = Callable[[int], object]
 """Called with the number of sentences just finished."""
-LIKELIEST = 8
+_LIKELIEST = 8
 """Pieces of each step whose ids posterior attention needs: with the written ones, they bound a normaliser."""
 
 
@@ -142,7 +142,7 @@ def force_encoded(
     forced: dict[int, ForcedPair] = {}
     for places in _batches(pairs, batch_size):
         batch = [pairs[place] for place in places]
-        decoded = force_decode(translator, batch, likeliest=LIKELIEST if posterior else 0)
+        decoded = force_decode(translator, batch, likeliest=_LIKELIEST if posterior else 0)
         posteriors = posterior(decoded, batch) if posterior else [None] * len(batch)
         for row, (place, pair) in enumerate(zip(places, batch, strict=True)):
             rows, columns = len(pair.target), len(pair.source)

@@ -31,7 +31,7 @@ _MOST = 10
 """Largest number of heads whose mean is tried."""
 _COLUMNS = ("layer", "head", "aer", "precision", "recall", "f1", "mutual", "erased")
 
-Head = tuple[int, int]
+_Head = tuple[int, int]
 """0-based layer and head."""
 
 
@@ -144,7 +144,7 @@ class _Measures:
         self.scorer = None if gold is None else GoldScorer(records, gold, list(self._matrices(self.heads)))
 
     @property
-    def heads(self) -> list[Head]:
+    def heads(self) -> list[_Head]:
         """All heads, layer by layer."""
         layers, heads = map(range, _weights(self.records[0]).shape[:2])
         return list(product(layers, heads))
@@ -155,7 +155,7 @@ class _Measures:
         has_erasure = all(getattr(record, "erased", np.zeros(0)).size for record in self.records)
         return [*(["aer"] if self.scorer else []), *(["erased"] if has_erasure else []), "mutual"]  # type: ignore[list-item]
 
-    def of(self, heads: Sequence[Head], criteria: Sequence[Criterion] = CRITERIA) -> Mapping[str, float]:
+    def of(self, heads: Sequence[_Head], criteria: Sequence[Criterion] = CRITERIA) -> Mapping[str, float]:
         """Return the measures of the mean weights of `heads`, by the column of the table; others are nan.
 
         Those of the `criteria` are computed, "aer" with precision, recall and F1.
@@ -173,12 +173,12 @@ class _Measures:
             found["erased"] = self._agreement(heads)
         return found
 
-    def _matrices(self, heads: Sequence[Head]) -> Iterator[NDArray[np.float64]]:
+    def _matrices(self, heads: Sequence[_Head]) -> Iterator[NDArray[np.float64]]:
         """Yield the mean weights of `heads` between the words of each record, without `</s>`."""
         for record in self.records:
             yield _between_words(record, _mean(record, heads))
 
-    def _agreement(self, heads: Sequence[Head]) -> float:
+    def _agreement(self, heads: Sequence[_Head]) -> float:
         """Return the share of target words whose largest weight is at the word with the largest drop by erasure."""
         same, count = 0, 0
         for record, drops in zip(self.records, self._drops, strict=True):
@@ -202,7 +202,7 @@ def _weights(record: Aligned) -> NDArray[np.float32]:
     return weights
 
 
-def _mean(record: Aligned, heads: Sequence[Head]) -> NDArray[np.float64]:
+def _mean(record: Aligned, heads: Sequence[_Head]) -> NDArray[np.float64]:
     layers, numbers = zip(*heads, strict=True)
     mean: NDArray[np.float64] = _weights(record)[list(layers), list(numbers)].astype(np.float64).mean(axis=0)
     return mean

@@ -60,7 +60,7 @@ def speed_note(device: str, threads: int) -> str:
     return f"Speed was measured in batches on {names.get(device, device)}, with {threads} thread{'s'[: threads != 1]}."
 
 
-def number(value: float | None, decimals: int = 1, signed: bool = False) -> str:
+def table_number(value: float | None, decimals: int = 1, signed: bool = False) -> str:
     """Return `value` with thousands separators and a true minus sign; a dash for None."""
     if value is None:
         return "–"

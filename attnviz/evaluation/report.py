@@ -25,11 +25,11 @@ from attnviz.evaluation.bleu import (
 )
 from attnviz.evaluation.compared_models import (
     Model,
-    Pairs,
     Predicted,
+    TextPairs,
     TranslatedCorpus,
+    beam_name,
     best_trial,
-    search_name,
     tune,
 )
 from attnviz.evaluation.example_sentences import (
@@ -42,15 +42,15 @@ from attnviz.evaluation.measurement_tables import (
     Section,
     TableRow,
     markdown_table,
-    number,
     speed_note,
+    table_number,
 )
-from attnviz.model_folder import WEIGHTS
+from attnviz.model_folder import WEIGHTS_FILE
 from attnviz.network import ModelConfig, Seq2SeqConfig, TransformerConfig
 from attnviz.text import EOS
 from attnviz.text_files import Skipped
-from attnviz.training.detection import EXCHANGES, TRANSLATION
-from attnviz.training.negatives import KINDS, SWAPPED, Negatives, Sentences, load_exchanges
+from attnviz.training.detection import EXCHANGES, TRANSLATION_CLASS
+from attnviz.training.negatives import NEGATIVE_KINDS, SWAPPED, EncodedSentences, Negatives, load_exchanges
 
 _SHOWN = 20
 """Skipped lines in the table for people."""
@@ -61,7 +61,7 @@ def skipped_section(skipped: Mapping[str, Sequence[Skipped]]) -> Section:
     records: list[TableRow] = [
         {"file": name, "line": line.number, "reason": line.reason} for name, lines in skipped.items() for line in lines
     ]
-    rows = [[record["file"], number(record["line"], 0), record["reason"]] for record in records[:_SHOWN]]
+    rows = [[record["file"], table_number(record["line"], 0), record["reason"]] for record in records[:_SHOWN]]
     notes = [f"And {len(records) - _SHOWN:,} more."] if len(records) > _SHOWN else []
     body = markdown_table(["file", "line", "reason"], rows)
     return Section("skipped", "Lines that were skipped", records, body, "pairs", notes=notes)
@@ -83,8 +83,8 @@ def model_section(models: Sequence[Model]) -> Section:
             [
                 model.name,
                 *_kind_and_sizes(config),
-                number(config.vocabulary_size, 0),
-                number(record["parameters"], 0),
+                table_number(config.vocabulary_size, 0),
+                table_number(record["parameters"], 0),
                 *_cost_cells(record),
             ]
         )
@@ -105,7 +105,7 @@ def model_section(models: Sequence[Model]) -> Section:
 def _cost(folder: Path) -> TableRow:
     """Return the sizes of the files of a model folder, in bytes, and what its training cost."""
     return {
-        "weights_bytes": (folder / WEIGHTS).stat().st_size,
+        "weights_bytes": (folder / WEIGHTS_FILE).stat().st_size,
         "folder_bytes": sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()),
         **training_cost(folder),
     }
@@ -115,10 +115,10 @@ def _cost_cells(record: TableRow) -> list[str]:
     """Return the columns of a table with the numbers of `_cost`: megabytes, updates, training items and hours."""
     seconds = record["training_seconds"]
     return [
-        f"{number(record['weights_bytes'] / 1e6)} MB",
-        number(record["training_updates"], 0),
-        number(record["training_pieces"], 0),
-        number(None if seconds is None else seconds / 3600, 2),
+        f"{table_number(record['weights_bytes'] / 1e6)} MB",
+        table_number(record["training_updates"], 0),
+        table_number(record["training_pieces"], 0),
+        table_number(None if seconds is None else seconds / 3600, 2),
     ]
 
 
@@ -135,7 +135,10 @@ def _kind_and_sizes(config: ModelConfig | TransformerConfig | Seq2SeqConfig) -> 
 
 
 def score_section(
-    models: Sequence[Model], corpora: Mapping[str, Pairs], translated: Sequence[TranslatedCorpus], predicted: Predicted
+    models: Sequence[Model],
+    corpora: Mapping[str, TextPairs],
+    translated: Sequence[TranslatedCorpus],
+    predicted: Predicted,
 ) -> Section:
     """Return BLEU, chrF2, speed and likelihood, a row for each file and model, with the searches side by side."""
     records, rows = [], []
@@ -171,14 +174,14 @@ def score_section(
                 )
             records.append(record)
             rows.append(
-                [corpus, model.name, number(len(pairs), 0)]
-                + [number(search[key]) for key in ("bleu", "chrf2") for search in record["searches"]]
-                + [number(likelihood.perplexity, 2), number(likelihood.bits_per_character, 3)]
-                + [number(search["sentences_per_second"], 0) for search in record["searches"]]
+                [corpus, model.name, table_number(len(pairs), 0)]
+                + [table_number(search[key]) for key in ("bleu", "chrf2") for search in record["searches"]]
+                + [table_number(likelihood.perplexity, 2), table_number(likelihood.bits_per_character, 3)]
+                + [table_number(search["sentences_per_second"], 0) for search in record["searches"]]
             )
     columns = ["file", "model", "pairs"]
-    columns += [f"{metric} {search_name(beam)}" for metric in ("BLEU", "chrF2") for beam in beams]
-    columns += ["perplexity", "bits per character"] + [f"sentences/s {search_name(beam)}" for beam in beams]
+    columns += [f"{metric} {beam_name(beam)}" for metric in ("BLEU", "chrF2") for beam in beams]
+    columns += ["perplexity", "bits per character"] + [f"sentences/s {beam_name(beam)}" for beam in beams]
     note = (
         "sacrebleu computed these scores on detokenised, cased text: "
         + "; ".join(f"{metric} `{signature}`" for metric, signature in signatures.items())
@@ -189,8 +192,8 @@ def score_section(
     return Section("scores", "Scores", records, markdown_table(columns, rows, 2), "pairs", notes=[note])
 
 
-def length_section(
-    corpora: Mapping[str, Pairs], translated: Sequence[TranslatedCorpus], predicted: Predicted
+def length_report(
+    corpora: Mapping[str, TextPairs], translated: Sequence[TranslatedCorpus], predicted: Predicted
 ) -> tuple[Section, list[LengthScore]]:
     """Return BLEU by source length, over all files together, of each model with its widest beam."""
     beam = max(result.beam for result in translated)
@@ -207,10 +210,10 @@ def length_section(
         inside = [score for score in scores if score.words == label]
         if inside:
             rows.append(
-                [label, number(inside[0].pairs, 0)]
-                + [number(score.bleu) + _half_width(score) for score in inside]
+                [label, table_number(inside[0].pairs, 0)]
+                + [table_number(score.bleu) + _half_width(score) for score in inside]
                 + [_gap(score) for score in inside[1:]]
-                + [number(score.bits_per_character, 3) for score in inside]
+                + [table_number(score.bits_per_character, 3) for score in inside]
             )
     columns = ["source words", "pairs", *translations, *(f"{name} {MINUS} {first}" for name in others)]
     columns += [f"bits per character, {name}" for name in translations]
@@ -219,7 +222,7 @@ def length_section(
     note += f". Rows with fewer than {FEWEST} sentences have no interval."
     section = Section(
         "by_length",
-        f"BLEU by source length, {search_name(beam)}",
+        f"BLEU by source length, {beam_name(beam)}",
         [score.record() for score in scores],
         markdown_table(columns, rows),
         "pairs",
@@ -234,11 +237,15 @@ def _half_width(score: LengthScore) -> str:
 
 
 def _gap(score: LengthScore) -> str:
-    gap, spread = number(score.difference, signed=True), score.difference_spread
-    return gap if spread is None else f"{gap} [{number(spread.low, signed=True)}, {number(spread.high, signed=True)}]"
+    gap, spread = table_number(score.difference, signed=True), score.difference_spread
+    return (
+        gap
+        if spread is None
+        else f"{gap} [{table_number(spread.low, signed=True)}, {table_number(spread.high, signed=True)}]"
+    )
 
 
-def tuning_section(model: Model, corpora: Mapping[str, Pairs], progress: Advance) -> Section:
+def tuning_section(model: Model, corpora: Mapping[str, TextPairs], progress: Advance) -> Section:
     """Return mean BLEU over the files for each beam width and length penalty, the best in bold."""
     trials = tune(model.translator, corpora, progress=progress)
     best = best_trial(trials)
@@ -246,11 +253,11 @@ def tuning_section(model: Model, corpora: Mapping[str, Pairs], progress: Advance
     rows = []
     for beam in dict.fromkeys(trial.beam for trial in trials):
         beam_trials = [trial for trial in trials if trial.beam == beam]
-        cells = [f"**{number(t.bleu, 2)}**" if t is best else number(t.bleu, 2) for t in beam_trials]
-        rows.append([search_name(beam), *cells, number(beam_trials[0].sentences_per_second, 0)])
+        cells = [f"**{table_number(t.bleu, 2)}**" if t is best else table_number(t.bleu, 2) for t in beam_trials]
+        rows.append([beam_name(beam), *cells, table_number(beam_trials[0].sentences_per_second, 0)])
     columns = ["search \\ length penalty", *(f"{penalty:.1f}" for penalty in penalties), "sentences/s"]
     note = (
-        f"Best for {model.name}: {search_name(best.beam)}, length penalty {best.length_penalty:.1f} (mean BLEU "
+        f"Best for {model.name}: {beam_name(best.beam)}, length penalty {best.length_penalty:.1f} (mean BLEU "
         f"{best.bleu:.2f}: {', '.join(f'{file} {bleu:.2f}' for file, bleu in best.by_file.items())})."
     )
     records = [{"model": model.name, **asdict(trial), "best": trial is best} for trial in trials]
@@ -276,7 +283,7 @@ def sentence_section(models: Sequence[Model], beams: Sequence[int], length_penal
         lines.append(f"- {text}")
         for (name, beam), translations in translations_by_search.items():
             records.append({"source": text, "model": name, "beam": beam, "translation": translations[place]})
-            label = search_name(beam) if len(models) == 1 else f"{name}, {search_name(beam)}"
+            label = beam_name(beam) if len(models) == 1 else f"{name}, {beam_name(beam)}"
             lines.append(f"  - {label}: {_literal(translations[place])}")
     title = "The paper's sentences, and long ones"
     return Section("sentences", title, records, "\n".join(lines), "none", ("--sentences",))
@@ -341,9 +348,9 @@ def detector_section(judges: Sequence[Judge]) -> Section:
             [
                 judge.name,
                 f"{config.embedding_size} / {config.model_size}",
-                number(config.vocabulary_size, 0),
-                number(count, 0),
-                number(record["parameters_outside_embeddings"], 0),
+                table_number(config.vocabulary_size, 0),
+                table_number(count, 0),
+                table_number(record["parameters_outside_embeddings"], 0),
                 *_cost_cells(record),
             ]
         )
@@ -361,7 +368,7 @@ def detector_section(judges: Sequence[Judge]) -> Section:
     return Section("detectors", "Detectors", records, markdown_table(columns, rows, 2), "pairs")
 
 
-def detection_section(judges: Sequence[Judge], corpora: Mapping[str, Pairs], progress: Advance) -> Section:
+def detection_section(judges: Sequence[Judge], corpora: Mapping[str, TextPairs], progress: Advance) -> Section:
     """Return the accuracy on the pairs of each file, and on each kind of negative made from them."""
     records, rows = [], []
     for corpus, pairs in corpora.items():
@@ -369,33 +376,39 @@ def detection_section(judges: Sequence[Judge], corpora: Mapping[str, Pairs], pro
             record = _judged(judge, pairs, progress)
             records.append({"file": corpus, "model": judge.name, **record})
             cells = [
-                number(100 * kind_result["accuracy"]) if kind_result["pairs"] else "–"
+                table_number(100 * kind_result["accuracy"]) if kind_result["pairs"] else "–"
                 for kind_result in record["kinds"]
             ]
-            counts = " / ".join(number(kind_result["pairs"], 0) for kind_result in record["kinds"])
-            rows.append([corpus, judge.name, counts, *cells, number(1000 * record["seconds_per_pair"], 2)])
-    columns = ["file", "detector", "pairs of each kind", *(f"{kind}, %" for kind in (TRANSLATION, *KINDS)), "ms a pair"]
+            counts = " / ".join(table_number(kind_result["pairs"], 0) for kind_result in record["kinds"])
+            rows.append([corpus, judge.name, counts, *cells, table_number(1000 * record["seconds_per_pair"], 2)])
+    columns = [
+        "file",
+        "detector",
+        "pairs of each kind",
+        *(f"{kind}, %" for kind in (TRANSLATION_CLASS, *NEGATIVE_KINDS)),
+        "ms a pair",
+    ]
     notes = [_NOTE, speed_note(judges[0].detector.device.type, torch.get_num_threads())]
     return Section("detection", "Translations detected", records, markdown_table(columns, rows, 3), "pairs", (), notes)
 
 
-def _judged(judge: Judge, pairs: Pairs, progress: Advance) -> TableRow:
+def _judged(judge: Judge, pairs: TextPairs, progress: Advance) -> TableRow:
     """Return accuracy by kind, the counts, and the time for each translation."""
     detector, negatives, random = judge.detector, judge.negatives(), np.random.default_rng(0)
     sides = [[[*ids, EOS] for ids in detector.tokenizer.encode_batch(list(side))] for side in zip(*pairs, strict=True)]
-    encoded: list[Sentences] = list(zip(*sides, strict=True))
+    encoded: list[EncodedSentences] = list(zip(*sides, strict=True))
     encoded.sort(key=lambda pair: (len(pair[1]), len(pair[0])))  # negatives pair targets of similar length
-    groups = {TRANSLATION: encoded}
-    for kind in KINDS:
+    groups = {TRANSLATION_CLASS: encoded}
+    for kind in NEGATIVE_KINDS:
         negative_pairs = (negatives.make(kind, encoded, index, random) for index in range(len(encoded)))
         groups[kind] = [pair for pair in negative_pairs if pair]
     kinds, seconds = [], 0.0
     for kind, group in groups.items():
         started = time.perf_counter()
         is_translation = detector.judge_ids(group) > 0.5
-        if kind == TRANSLATION:
+        if kind == TRANSLATION_CLASS:
             seconds = time.perf_counter() - started
-        right = is_translation if kind == TRANSLATION else ~is_translation
+        right = is_translation if kind == TRANSLATION_CLASS else ~is_translation
         kinds.append({"kind": kind, "pairs": len(group), "accuracy": float(right.mean()) if len(group) else None})
     progress(len(pairs))
     return {"kinds": kinds, "seconds_per_pair": seconds / max(1, len(encoded))}

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.alignment_error import CONFIDENCE, SAMPLES, AlignmentError, Link, WordError, score_links
+from attnviz.analysis.alignment_error import CONFIDENCE, SAMPLES, AlignmentError, WordError, score_links
 from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.measures import links as largest_links
-from attnviz.analysis.symmetrisation import METHODS, Method
+from attnviz.analysis.symmetrisation import SYMMETRISATION_METHODS, Method
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.file_links import (
     FileLinks,
@@ -29,7 +29,7 @@ from attnviz.evaluation.file_links import (
 )
 from attnviz.languages import gettext, ngettext
 from attnviz.trace import Aligned
-from attnviz.trace.link_text import Links, listed_links
+from attnviz.trace.link_text import Link, Links, listed_links
 
 _CLEARLY = 0.1
 """Smallest drop in AER at which another base or direction of the links than the usual one is chosen."""
@@ -197,16 +197,19 @@ def symmetrise(a: Any, b: Any, method: Method = "grow-diag-final-and") -> Symmet
     of `atools` of fast_align. `alignment_error` scores the result between the words of `a`.
     Raise AttnvizError where the files hold different pairs, neither has links, or there is no such method.
     """
-    if method not in METHODS:
+    if method not in SYMMETRISATION_METHODS:
         raise AttnvizError(
-            gettext("There is no method {name}. Choose from {names}.", name=method, names=", ".join(METHODS))
+            gettext(
+                "There is no method {name}. Choose from {names}.", name=method, names=", ".join(SYMMETRISATION_METHODS)
+            )
         )
     remarks = list[str]()
     reverse, first = matched(side_of(b), side_of(a), remarks)
     best = choose_convention(reverse, first, same_tokens=True)
     base = best.convention.gold_base
     pairs = [
-        Links(METHODS[method](one.all, other)) for one, other in zip(first.from_zero(base), best.links, strict=True)
+        Links(SYMMETRISATION_METHODS[method](one.all, other))
+        for one, other in zip(first.from_zero(base), best.links, strict=True)
     ]
     remarks.append(_direction_remark(best))
     if base or best.convention.links_base:

@@ -18,7 +18,7 @@ from attnviz.trace.attention_record import attention
 
 LINK_ENDINGS = ("pharaoh", "naacl", "json", "csv")
 """Extensions of the files in which word links are saved; all keep which links are only possible."""
-ENDINGS = (*LINK_ENDINGS, "parquet", "npz")
+ATTENTION_FILE_ENDINGS = (*LINK_ENDINGS, "parquet", "npz")
 """Extensions of files of records; .npz holds one record, the others several."""
 
 
@@ -47,7 +47,7 @@ def attention_file_content(records: Sequence[Attention | None], ending: str, fir
                 "--sentence, or write another format: {endings}.",
                 ending=ending,
                 count=len(numbered),
-                endings=", ".join(f".{one}" for one in ENDINGS if one != "npz"),
+                endings=", ".join(f".{one}" for one in ATTENTION_FILE_ENDINGS if one != "npz"),
             )
         )
     # Imported here: pyarrow takes 36 MiB.

@@ -1,4 +1,4 @@
-"""Encode attention records as the bytes of a Parquet file, one row for each record; `SCHEMA` has its columns."""
+"""Encode attention records as the bytes of a Parquet file, one row for each record; `RECORD_SCHEMA` has its columns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from attnviz.trace import Attention
 _ARRAYS = ("energies", "states", "gradient", "erased")
 _LINKS = pa.list_(pa.struct([("j", pa.int16()), ("i", pa.int16())]))
 _MATRIX = pa.list_(pa.list_(pa.float32()))
-SCHEMA = pa.schema(
+RECORD_SCHEMA = pa.schema(
     [
         ("number", pa.int32()),
         ("source", pa.string()),
@@ -44,7 +44,7 @@ Links are 0-based, `j` of the source and `i` of the target: `links` between piec
 def table_content(numbered: Iterable[tuple[int, Attention]]) -> bytes:
     """Return the content of a Parquet file of records with their numbers."""
     rows, sink = [_row(number, record) for number, record in numbered], io.BytesIO()
-    parquet.write_table(pa.Table.from_pylist(rows, SCHEMA), sink, write_page_checksum=True)
+    parquet.write_table(pa.Table.from_pylist(rows, RECORD_SCHEMA), sink, write_page_checksum=True)
     return sink.getvalue()
 
 

@@ -14,7 +14,7 @@ from attnviz.export.offline_page import difference, in_every_language, json_obje
 from attnviz.languages import LANGUAGES, format_number, gettext, language, ngettext
 from attnviz.palette import ThemeName
 
-MOST_ROWS = 200
+MOST_CHAPTER_ROWS = 200
 """Largest number of rows of a table in the file."""
 
 
@@ -127,7 +127,7 @@ def _table(numbers: pd.DataFrame | None) -> dict[str, Any]:
     if numbers is None:
         return {}
     index = numbers.index
-    shown = numbers.iloc[:MOST_ROWS]
+    shown = numbers.iloc[:MOST_CHAPTER_ROWS]
     left_out = len(numbers) - len(shown)
     names = [str(name) for name in (index.names if index.nlevels > 1 else [index.name or ""])]
     rows = [

@@ -162,10 +162,10 @@ def _margins_caption(face: Face) -> str:
 
 WEIGHTS_PICTURES = ("attention", "look", "softmax")
 """Figures of the weights of a step: the first that is available is in the file."""
-PICTURES = ("context", "candidates")
+_PICTURES = ("context", "candidates")
 """The other figures of a step in the file, besides the logit attribution."""
 
-POSTERIOR, LOGIT_ATTRIBUTION = "posterior", "logit-attribution"
+POSTERIOR, _LOGIT_ATTRIBUTION = "posterior", "logit-attribution"
 
 
 def stage_sentence(trace: Any, step: int, figure: str, *, simple: bool = False) -> str:
@@ -201,7 +201,7 @@ class _Lecture:
                 json_objects(posterior_bars(self.trace, self.posterior, i, theme=theme)) for i in self._steps()
             ]
         if self.attributions:
-            by_name[LOGIT_ATTRIBUTION] = [
+            by_name[_LOGIT_ATTRIBUTION] = [
                 json_objects(
                     logit_attribution_waterfall(
                         self.trace, attribution, logit_attribution_title(self._name(i)), theme=theme
@@ -249,7 +249,7 @@ class _Lecture:
             if self.attributions:
                 name = self._name(i)
                 note = logit_attribution_sentence(self.trace, self.attributions[i], name, None)
-                notes[LOGIT_ATTRIBUTION] = {"title": logit_attribution_heading(quote(name)), "note": note}
+                notes[_LOGIT_ATTRIBUTION] = {"title": logit_attribution_heading(quote(name)), "note": note}
             steps.append(
                 {"sentence": step_texts(self.trace).step_sentence(self.trace, i, quote(BLANK_NAME)), "pictures": notes}
             )
@@ -278,7 +278,7 @@ class _Lecture:
     def _pictures(self) -> dict[str, StepFigure]:
         available = step_figures(Subject(self.trace, 0))
         of_weights = next((name for name in WEIGHTS_PICTURES if name in available), "")
-        return {name: figure for name, figure in available.items() if name in (of_weights, *PICTURES)}
+        return {name: figure for name, figure in available.items() if name in (of_weights, *_PICTURES)}
 
 
 def lecture_html(

@@ -66,7 +66,7 @@ def labels(models: tuple[str, ...]) -> dict[str, str]:
     }
 
 
-def duration(lesson: Lesson, count: int) -> str:
+def _duration(lesson: Lesson, count: int) -> str:
     """Return how many questions a lesson has, and how long it takes."""
     questions = ngettext("{count} question", "{count} questions", count)
     if lesson.minutes is None:
@@ -142,7 +142,7 @@ def _page(lesson: Lesson, translate: Translate) -> str:
                 | {
                     "title": str(lesson.title),
                     "about": "" if lesson.about is None else str(lesson.about),
-                    "duration": duration(lesson, count),
+                    "duration": _duration(lesson, count),
                 }
             )
         ),

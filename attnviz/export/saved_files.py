@@ -33,18 +33,18 @@ from attnviz.palette import DEFAULT_COLOURS, Colours, ThemeName, palette
 from attnviz.text import without_isolates
 from attnviz.trace import Aligned, WhatIfs
 
-HEATMAP = "heatmap"
-LOGIT_ATTRIBUTION = ("logit-attribution", "contrast")
+_HEATMAP = "heatmap"
+_LOGIT_ATTRIBUTION = ("logit-attribution", "contrast")
 """Figures that need weights and are available without a maxout layer too."""
 IMAGES: dict[str, ImageFormat] = {"png": "png", "svg": "svg", "pdf": "pdf"}
-ENDINGS = (*IMAGES, "html", "tex", "csv", "json", "pharaoh")
+_ENDINGS = (*IMAGES, "html", "tex", "csv", "json", "pharaoh")
 
 
 @dataclass(frozen=True)
 class FigureOptions:
     """What to draw, and how."""
 
-    picture: str = HEATMAP
+    picture: str = _HEATMAP
     """The heatmap, or the name of a figure of a step."""
     step: int | None = None
     """0-based step, of which the heatmap frames the row and which other figures show."""
@@ -93,16 +93,16 @@ def save(
 def check_ending(path: Path) -> str:
     """Return a file's extension without the dot; raise AttnvizError where it is unknown."""
     ending = path.suffix.removeprefix(".").lower()
-    if ending not in ENDINGS:
+    if ending not in _ENDINGS:
         raise AttnvizError(
-            f"The name of the file {path} must end in one of {', '.join('.' + known for known in ENDINGS)}."
+            f"The name of the file {path} must end in one of {', '.join('.' + known for known in _ENDINGS)}."
         )
     return ending
 
 
 def uses_weights(trace: Any, picture: str) -> bool:
     """Return whether weights add to the content: posterior attention, or the logit attributions of `picture`."""
-    return trace.has_maxout or (trace.recurrent and picture in LOGIT_ATTRIBUTION)
+    return trace.has_maxout or (trace.recurrent and picture in _LOGIT_ATTRIBUTION)
 
 
 def contents(
@@ -151,7 +151,7 @@ def contents(
 
 def heading(trace: Aligned, options: FigureOptions, weights: Weights | None = None) -> str:
     """Return the title of the figure."""
-    if options.picture != HEATMAP:
+    if options.picture != _HEATMAP:
         subject = _subject(trace, options, weights)
         return step_figure(subject, options.picture).headline(subject)
     if not trace.attends:
@@ -176,7 +176,7 @@ def _subject(trace: Aligned, options: FigureOptions, weights: Weights | None) ->
 
 def picture(trace: Aligned, options: FigureOptions, weights: Weights | None = None) -> go.Figure:
     """Return the heatmap, or the figure of the step, as a Plotly figure."""
-    if options.picture != HEATMAP:
+    if options.picture != _HEATMAP:
         subject = _subject(trace, options, weights)
         return step_figure(subject, options.picture).draw(subject, theme=options.theme)
     return translation_figure(
@@ -206,7 +206,7 @@ def table(trace: Aligned, options: FigureOptions | None = None, weights: Weights
     """
     options = options or FigureOptions()
     _check_available(trace, "csv", options, weights)
-    if options.picture != HEATMAP:
+    if options.picture != _HEATMAP:
         subject = _subject(trace, options, weights)
         return step_figure(subject, options.picture).table(subject)
     return translation_table(
@@ -240,11 +240,11 @@ def _check_available(trace: Any, ending: str, options: FigureOptions, weights: W
         raise AttnvizError(
             f"A .{ending} file has no margins. Leave out the margins, or save .svg, .pdf, .png, .html or .csv."
         )
-    if options.gold and (options.picture != HEATMAP or ending not in (*IMAGES, "html")):
+    if options.gold and (options.picture != _HEATMAP or ending not in (*IMAGES, "html")):
         raise AttnvizError(
             "Links marked by hand can be drawn only on the heatmap, in .png, .svg, .pdf and .html files."
         )
-    if options.picture == HEATMAP:
+    if options.picture == _HEATMAP:
         return
     step_figure(_subject(trace, options, weights), options.picture)
     if options.face != "before":

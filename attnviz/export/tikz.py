@@ -103,7 +103,7 @@ def heatmap_tikz(
     return f"% This picture needs, before \\begin{{document}}:\n{packages}{picture}"
 
 
-def escape(text: str) -> str:
+def escape_tex(text: str) -> str:
     """Return `text` escaped for LaTeX; plain apostrophes become curved ones, line breaks spaces."""
     return "".join(_character(character) for character in unicodedata.normalize("NFC", text))
 
@@ -148,7 +148,9 @@ def _picture(cells: Grid, by: By, stops: ColourScale, root: bool, row: int | Non
 
 
 def _label(position: str, options: str, name: str) -> str:
-    label = escape(without_isolates(shorten(name, LONGEST_LABEL)))  # LaTeX has no glyph for an isolate (Unicode bidi)
+    label = escape_tex(
+        without_isolates(shorten(name, LONGEST_LABEL))
+    )  # LaTeX has no glyph for an isolate (Unicode bidi)
     return f"\\node[{options}, inner sep=1pt, font=\\strut] at {position} {{{label}}};"
 
 

@@ -15,7 +15,7 @@ from attnviz.analysis.numbers import (
     small,
 )
 from attnviz.analysis.posterior import PosteriorAttention
-from attnviz.figures.build import Spec, axis_labels, base_axis, base_layout, build, escape, label_stride
+from attnviz.figures.build import Spec, axis_labels, base_axis, base_layout, build_figure, escape, label_stride
 from attnviz.figures.source_rows import (
     MOST_ROWS,
     WithEnergies,
@@ -26,7 +26,7 @@ from attnviz.figures.source_rows import (
     fit_alt,
     label_size,
     piece_bars,
-    short_name,
+    short_source_name,
     signed_colours,
     signs,
     source_layout,
@@ -95,7 +95,7 @@ def attention_bars(trace: Trace, step: int, *, theme: ThemeName = "light") -> go
             "peak": int(trace.alignment[step].argmax()),
         },
     }
-    return build(traces, layout)
+    return build_figure(traces, layout)
 
 
 def attention_table(trace: WithEnergies, step: int) -> pd.DataFrame:
@@ -159,7 +159,7 @@ def energy_values(trace: WithEnergies, step: int, *, simple: bool = False) -> Va
             count=len(energies),
             energy=energies[best],
             number=best + 1,
-            name=short_name(trace, best),
+            name=short_source_name(trace, best),
         )
     )
     return {"energies": energies} | signs(energies) | bar_texts(energies) | source_values(trace, step, alt)
@@ -202,7 +202,7 @@ def softmax_values(trace: WithEnergies, step: int) -> Values:
         step=step + 1,
         weight=alpha[best],
         number=best + 1,
-        name=short_name(trace, best),
+        name=short_source_name(trace, best),
     )
     numbers = {"energies": energies, "weights": alpha}
     return numbers | signs(energies) | bar_texts(alpha) | source_values(trace, step, alt)
@@ -239,7 +239,7 @@ def share_values(trace: AttentionMatrix, step: int) -> Values:
         step=step + 1,
         share=percent(float(alpha[best])),
         number=best + 1,
-        name=short_name(trace, best),
+        name=short_source_name(trace, best),
     )
     values = {"weights": alpha} | bar_texts(alpha) | source_values(trace, step, alt)
     if len(alpha) <= MOST_ROWS:
@@ -268,7 +268,7 @@ def imported_values(trace: Aligned, step: int) -> Values:
         count=len(alpha),
         weight=alpha[best],
         number=best + 1,
-        name=short_name(trace, best),
+        name=short_source_name(trace, best),
     )
     return {"weights": alpha} | bar_texts(alpha) | source_values(trace, step, alt)
 
@@ -400,8 +400,8 @@ def _alt(trace: Trace, attention: PosteriorAttention, step: int) -> str:
         "annotation alone, the word has likelihood {likelihood}.",
         step=step + 1,
         weight=attention.prior[step, first],
-        piece=short_name(trace, first),
+        piece=short_source_name(trace, first),
         posterior=attention.posterior[step, last],
-        other=short_name(trace, last),
+        other=short_source_name(trace, last),
         likelihood=small(float(attention.likelihood[step, last])),
     )

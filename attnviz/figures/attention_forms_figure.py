@@ -16,7 +16,7 @@ from attnviz.analysis.transformer_exhibits import (
     AttentionForm,
     Multiplications,
 )
-from attnviz.figures.build import APART, base_axis, base_layout, build, escape
+from attnviz.figures.build import APART, base_axis, base_layout, build_figure, escape
 from attnviz.languages import format_share, gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.text import piece_name
@@ -85,7 +85,7 @@ def attention_row_figure(
         ],
         "meta": {"alt": alt, "narrowest": 330},
     }
-    return build([cells], layout)
+    return build_figure([cells], layout)
 
 
 def attention_row_table(form: AttentionForm, step: int, pieces: Sequence[str]) -> pd.DataFrame:
@@ -146,7 +146,7 @@ def work_figure(works: Mapping[str, Multiplications], *, theme: ThemeName = "lig
         },
         "meta": {"alt": _alt(works), "narrowest": 320, "widest": 900},
     }
-    return build(bars, layout)
+    return build_figure(bars, layout)
 
 
 def work_table(works: Mapping[str, Multiplications]) -> pd.DataFrame:

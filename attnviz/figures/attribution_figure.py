@@ -23,7 +23,7 @@ from attnviz.figures.build import (
     axis_labels,
     base_axis,
     base_layout,
-    build,
+    build_figure,
     escape,
     rectangle,
 )
@@ -86,7 +86,7 @@ def attributions_figure(
         "selection_colour": CELL_FRAME,
         "panels": {name: axes[index] for index, name in enumerate(attributions.names)},
     }
-    return build(panels, layout)
+    return build_figure(panels, layout)
 
 
 def attributions_table(trace: Trace | Attention, attributions: AttributionMethods, step: int) -> pd.DataFrame:

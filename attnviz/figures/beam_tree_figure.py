@@ -20,7 +20,7 @@ from attnviz.analysis.beam_search import (
 )
 from attnviz.analysis.labels import shorten
 from attnviz.analysis.numbers import decimal
-from attnviz.figures.build import Spec, base_axis, base_layout, build, escape, width
+from attnviz.figures.build import Spec, base_axis, base_layout, build_figure, escape, width
 from attnviz.languages import gettext
 from attnviz.palette import BAND, Palette, ThemeName, palette
 from attnviz.text import EOS, SPACE, piece_name
@@ -102,7 +102,7 @@ def beam_tree_figure(
     ]
     if step is not None and step < tree.steps:
         layout["shapes"] = [_band(layout["meta"]["spans"][step], ink)]
-    return build(traces, layout)
+    return build_figure(traces, layout)
 
 
 def beam_tree_table(tree: BeamTree) -> pd.DataFrame:

@@ -24,7 +24,7 @@ STRIP = 24
 """Height of a strip of units in pixels."""
 
 
-def build(traces: list[Spec], layout: Spec) -> go.Figure:
+def build_figure(traces: list[Spec], layout: Spec) -> go.Figure:
     """Return the figure of these traces and this layout, without Plotly's validation.
 
     Validation takes ten times as long as drawing, and a step draws four figures at each key press; the tests validate

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.comparison import (
+    ComparedSide,
     Comparison,
     SharedAxis,
-    Side,
     cell_hover_lines,
     comparison_sentences,
     default_names,
@@ -24,7 +24,7 @@ from attnviz.analysis.labels import (
     size_text,
 )
 from attnviz.analysis.numbers import signed
-from attnviz.figures.build import PRINT_WIDTH, Spec, build, escape, rectangle
+from attnviz.figures.build import PRINT_WIDTH, Spec, build_figure, escape, rectangle
 from attnviz.figures.comparison_layout import LOG_PROBABILITIES, PanelSizes, colour_axis, hatching, panels_layout
 from attnviz.figures.heatmap import MOST_TEXTS
 from attnviz.languages import gettext
@@ -39,8 +39,7 @@ from attnviz.palette import (
     heatmap_scale,
     palette,
 )
-
-Array = NDArray[np.float64]
+from attnviz.trace.parts import Array
 
 
 def comparison(
@@ -52,7 +51,7 @@ def comparison(
     colours: Colours = DEFAULT_COLOURS,
     across: int = 2,
     step: int | None = None,
-    leads: Side = "first",
+    leads: ComparedSide = "first",
     width: int = PRINT_WIDTH,
     theme: ThemeName = "light",
 ) -> go.Figure:
@@ -82,7 +81,7 @@ def comparison(
         layout["shapes"] += row_frames(sizes, row)
     if compared.has_probabilities:
         traces += _word_traces(compared, sizes, labels, ink)
-    return build(traces, layout)
+    return build_figure(traces, layout)
 
 
 def row_frames(sizes: PanelSizes, row: int) -> list[Spec]:
@@ -94,7 +93,7 @@ def row_frames(sizes: PanelSizes, row: int) -> list[Spec]:
     ]
 
 
-def _meta(compared: Comparison, sizes: PanelSizes, leads: Side) -> Spec:
+def _meta(compared: Comparison, sizes: PanelSizes, leads: ComparedSide) -> Spec:
     all_steps, all_pieces = compared.steps[leads], compared.pieces[leads]
     return {
         "steps": [steps[0] if steps else None for steps in all_steps[: sizes.rows]],

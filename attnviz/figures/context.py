@@ -29,7 +29,7 @@ from attnviz.figures.build import (
     axis_labels,
     base_axis,
     base_layout,
-    build,
+    build_figure,
     emphasise,
     escape,
     rectangle,
@@ -148,7 +148,7 @@ def context_strips(attention: Trace | Head, step: int, *, theme: ThemeName = "li
         },
         "meta": {"alt": alt, "narrowest": 300},
     }
-    return build([strips], layout)
+    return build_figure([strips], layout)
 
 
 def context_table(attention: Trace | Head, step: int) -> pd.DataFrame:
@@ -333,4 +333,4 @@ def context_frame(attention: Trace | Head, *, thinned: bool = False, theme: Them
             "names": row_names(attention),
         },
     }
-    return build([strip, strip | {"yaxis": "y2"}], layout)
+    return build_figure([strip, strip | {"yaxis": "y2"}], layout)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from attnviz import lazy_pandas as pd
-from attnviz.analysis.context_units import UNITS, WORDS, ContextUnits, context_units
+from attnviz.analysis.context_units import SHOWN_UNITS, WORDS, ContextUnits, context_units
 from attnviz.analysis.diagram_texts import context_sentence
 from attnviz.analysis.labels import (
     shorten,
@@ -23,7 +23,7 @@ from attnviz.languages import gettext
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.trace import Trace
 
-LABEL_LENGTH = 12
+_LABEL_LENGTH = 12
 """Characters of a word beside its line."""
 _LINE, _WEIGHT_BAR, _GAP, _UNIT_LABELS = 38, 42, 26, 46
 """Pixels: height of a line, of the bar of weights above, of the gap, and of the unit labels below."""
@@ -41,7 +41,7 @@ def context_units_template(trace: Trace, theme: ThemeName) -> Spec:
     On a word's line, its alpha_ij h_j are added to the running sum of the lines above (a thin line). The bar above has
     the weights of the words; the column at the right has the largest cosine of c_i with an annotation of each word.
     """
-    ink, count = palette(theme), min(UNITS, trace.contexts.shape[1])
+    ink, count = palette(theme), min(SHOWN_UNITS, trace.contexts.shape[1])
     rows = _line_count(trace)
     inner = _WEIGHT_BAR + _GAP + _LINE * rows
     lines = [_LINE * rows / inner, 1 - _WEIGHT_BAR / inner]
@@ -112,7 +112,7 @@ def context_units_values(trace: Trace, decomposition: ContextUnits, step: int) -
     # Lines are numbered downwards; positive values extend upwards from their line.
     unit, ends = -_BAR_LENGTH / limit, np.cumsum(decomposition.weights)
     shown = [
-        f"{shorten(name, LABEL_LENGTH)} {decimal(w)}"
+        f"{shorten(name, _LABEL_LENGTH)} {decimal(w)}"
         for name, w in zip(names, decomposition.weights.tolist(), strict=True)
     ]
     return {
@@ -125,7 +125,10 @@ def context_units_values(trace: Trace, decomposition: ContextUnits, step: int) -
         "hover": _hover_texts(names, decomposition, sums_before, added),
         "units": [_unit_label(trace, k) for k in decomposition.units],
         "sum": [f"c{subscript(step + 1)} ="],
-        "names": [*axis_labels(shown, LABEL_LENGTH + 6), f"<b>{gettext('sum = {c}', c=f'c{subscript(step + 1)}')}</b>"],
+        "names": [
+            *axis_labels(shown, _LABEL_LENGTH + 6),
+            f"<b>{gettext('sum = {c}', c=f'c{subscript(step + 1)}')}</b>",
+        ],
         "cosine_texts": _word_cosines(trace, decomposition),
         "cosine_lines": list(range(rows)),
         "cosine_places": [count - 0.2] * rows,

@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from attnviz.figures.build import Spec, base_axis, base_layout, build, escape
+from attnviz.figures.build import Spec, base_axis, base_layout, build_figure, escape
 from attnviz.languages import gettext
 from attnviz.palette import Palette, ThemeName, palette
 
@@ -15,7 +15,7 @@ MOST_POINTS = 3000
 _HEIGHT = 300
 
 
-Interval = tuple[float, float]
+_Interval = tuple[float, float]
 """Interval of an axis, from and to."""
 
 
@@ -24,7 +24,7 @@ def scatter_figure(
     y: NDArray[np.floating],
     names: tuple[str, str],
     *,
-    selected_region: tuple[Interval, Interval] | None = None,
+    selected_region: tuple[_Interval, _Interval] | None = None,
     theme: ThemeName = "light",
 ) -> go.Figure:
     """Draw two measures of N pairs, (N,) each, as a scatter plot; pairs with NaN are left out.
@@ -44,11 +44,11 @@ def scatter_figure(
     }
     layout = _layout(ink, names)
     layout |= {"dragmode": "select", "selections": _selection(selected_region)}
-    return build([points], layout)
+    return build_figure([points], layout)
 
 
 def histogram_figure(
-    values: NDArray[np.floating], name: str, *, selected_region: Interval | None = None, theme: ThemeName = "light"
+    values: NDArray[np.floating], name: str, *, selected_region: _Interval | None = None, theme: ThemeName = "light"
 ) -> go.Figure:
     """Draw a histogram of one measure of N pairs, (N,), without NaN, and the interval `selected_region`."""
     ink, finite = palette(theme), values[np.isfinite(values)]
@@ -68,10 +68,10 @@ def histogram_figure(
     layout = _layout(ink, (name, gettext("pairs")))
     region = None if selected_region is None else (selected_region, (0.0, 1.05 * float(np.max(counts))))
     layout |= {"bargap": 0.04, "dragmode": "select", "selectdirection": "h", "selections": _selection(region)}
-    return build([bars], layout)
+    return build_figure([bars], layout)
 
 
-def _selection(region: tuple[Interval, Interval] | None) -> list[Spec]:
+def _selection(region: tuple[_Interval, _Interval] | None) -> list[Spec]:
     """Return a region in the form of Plotly's selections."""
     if region is None:
         return []

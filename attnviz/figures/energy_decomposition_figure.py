@@ -27,10 +27,10 @@ from attnviz.palette import PALE, Palette, ThemeName, palette
 OPERANDS_WIDTH = 640
 """Width in pixels from which the operands fit beside the running sum."""
 
-UNITS = 12
+SHOWN_ENERGY_UNITS = 12
 """Number of units with a row of their own, those with the largest |contribution|; the others share one."""
 
-STRIP, STRIP_GAP = 150, 46
+_STRIP, STRIP_GAP = 150, 46
 """Pixels of the strip of all units, and between the rows and the strip."""
 
 SATURATION_MARK = " ▮"
@@ -81,7 +81,7 @@ def energy_decomposition_figure(
     running sum.
     """
     ink = palette(theme)
-    top, rest = decomposition.order[:UNITS], decomposition.order[UNITS:]
+    top, rest = decomposition.order[:SHOWN_ENERGY_UNITS], decomposition.order[SHOWN_ENERGY_UNITS:]
     values = [
         *decomposition.contributions[top].tolist(),
         *([float(decomposition.contributions[rest].sum())] if rest.size else []),
@@ -103,7 +103,7 @@ def energy_decomposition_figure(
     layout["yaxis"] |= {"domain": strip_axes.pop("rows")}
     layout["margin"] |= {"b": 30}
     template = {"data": [*waterfall(ink), *panels, *strip], "layout": layout | strip_axes}
-    height = rows["height"] + STRIP_GAP + STRIP + 22  # the margin below
+    height = rows["height"] + STRIP_GAP + _STRIP + 22  # the margin below
     return figure_of(template, rows | waterfall_values(values, hover) | {"height": height})
 
 
@@ -139,13 +139,13 @@ def _strip(decomposition: EnergyDecomposition, height: int, ink: Palette) -> tup
         "line": {"color": ink.ink, "width": 2},
         "hovertemplate": f"{gettext('running sum')} %{{y:.3f}}<extra></extra>",
     }
-    total = height - 48 + STRIP_GAP + STRIP
-    bottom, middle, top = (pixels / total for pixels in (0, 0.45 * STRIP, STRIP))
+    total = height - 48 + STRIP_GAP + _STRIP
+    bottom, middle, top = (pixels / total for pixels in (0, 0.45 * _STRIP, _STRIP))
     side = base_axis(ink) | {"nticks": 3, "zerolinecolor": ink.quiet, "anchor": "x5"}
     names = {"y2": gettext("contribution"), "y3": gettext("running sum")}
     titles = {axis: {"text": name, "font": {"size": 11, "color": ink.quiet}} for axis, name in names.items()}
     axes = {
-        "rows": [(STRIP + STRIP_GAP) / total, 1],
+        "rows": [(_STRIP + STRIP_GAP) / total, 1],
         "xaxis5": base_axis(ink)
         | {
             "anchor": "y2",

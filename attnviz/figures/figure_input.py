@@ -204,7 +204,7 @@ def _imported_reason() -> str:
     )
 
 
-RECURRENT = Requirement(
+REQUIRES_RECURRENT = Requirement(
     lambda subject: subject.trace.recurrent,
     _reason(
         lambda: gettext(
@@ -213,7 +213,7 @@ RECURRENT = Requirement(
         )
     ),
 )
-MAXOUT_READOUT = Requirement(lambda subject: subject.trace.has_maxout, RECURRENT.sentence)
+MAXOUT_READOUT = Requirement(lambda subject: subject.trace.has_maxout, REQUIRES_RECURRENT.sentence)
 LINEAR_READOUT = Requirement(
     lambda subject: subject.trace.recurrent and subject.trace.linear,
     _reason(
@@ -243,12 +243,12 @@ def _headless_reason() -> str:
     return gettext("This figure shows attention heads. This model is a recurrent translator and has no heads.")
 
 
-HEADS = Requirement(
+REQUIRES_HEADS = Requirement(
     lambda subject: subject.trace.has_heads,
     _reason(_headless_reason, _headless_reason),
 )
-TRANSLATION = Requirement(lambda subject: isinstance(subject.trace, Record), lambda _: missing_values_reason())
-IMPORTED_ATTENTION = Requirement(
+REQUIRES_TRANSLATION = Requirement(lambda subject: isinstance(subject.trace, Record), lambda _: missing_values_reason())
+REQUIRES_IMPORTED_ATTENTION = Requirement(
     lambda subject: not subject.trace.translated,
     lambda _: gettext("This figure exists only for attention that another program computed."),
 )
@@ -270,7 +270,7 @@ SCORE_VECTOR = Requirement(
         model=subject.trace.model,
     ),
 )
-WEIGHTS = Requirement(
+REQUIRES_WEIGHTS = Requirement(
     lambda subject: subject.weights is not None,
     lambda subject: gettext(
         "Logit attribution needs the weights of “{model}”, the model that made this translation. The model “{model}” "

@@ -19,15 +19,25 @@ from attnviz.analysis.numbers import (
     decimal,
     percent,
 )
-from attnviz.analysis.transformer_steps import kind_name
-from attnviz.figures.build import APART, Spec, axis_labels, base_axis, base_layout, build, emphasise, escape, rectangle
+from attnviz.analysis.transformer_steps import head_kind_name
+from attnviz.figures.build import (
+    APART,
+    Spec,
+    axis_labels,
+    base_axis,
+    base_layout,
+    build_figure,
+    emphasise,
+    escape,
+    rectangle,
+)
 from attnviz.figures.heatmap_parts import font_size
 from attnviz.figures.source_rows import LABEL_LENGTH
 from attnviz.figures.template import Slot, Values
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import GREYS, Palette, ThemeName, palette
 from attnviz.trace import TransformerTrace
-from attnviz.trace.parts import KINDS
+from attnviz.trace.parts import HEAD_KINDS
 from attnviz.trace.transformer_trace import Head
 
 Rates = Mapping[tuple[int, int], float]
@@ -37,7 +47,7 @@ _ROW, _GAP, _NAME = 120, 0.012, 34
 
 _HEAD_ROW = 21
 """Pixels of the row of a head, with the other heads of one step."""
-LARGEST = 48
+_LARGEST = 48
 """Largest number of rows and columns of a thumbnail."""
 
 
@@ -139,8 +149,8 @@ def thumbnail(matrix: NDArray[np.floating]) -> NDArray[np.floating]:
     The maximum keeps single bright cells visible.
     """
     for axis in (0, 1):
-        if (size := matrix.shape[axis]) > LARGEST:
-            starts = np.arange(LARGEST) * size // LARGEST
+        if (size := matrix.shape[axis]) > _LARGEST:
+            starts = np.arange(_LARGEST) * size // _LARGEST
             matrix = np.maximum.reduceat(matrix, starts, axis=axis)
     return matrix
 
@@ -153,37 +163,37 @@ def head_gallery(trace: TransformerTrace, rates: Rates, *, theme: ThemeName = "l
     ink = palette(theme)
     layers, heads = trace.cross_alignment.shape[:2]
     layout = base_layout(ink) | {
-        "height": _NAME + len(KINDS) * (layers * _ROW + _NAME),
+        "height": _NAME + len(HEAD_KINDS) * (layers * _ROW + _NAME),
         "margin": {"l": 8, "r": 8, "t": _NAME, "b": 8},
         "annotations": [],
         "meta": {"alt": _alt(trace, rates), "narrowest": 560},
     }
     panels: list[Spec] = []
-    for block, kind in enumerate(KINDS):
-        top = 1 - block / len(KINDS)
-        layout["annotations"].append(_annotation(kind_name(kind), 0, top, ink, size=14))
+    for block, kind in enumerate(HEAD_KINDS):
+        top = 1 - block / len(HEAD_KINDS)
+        layout["annotations"].append(_annotation(head_kind_name(kind), 0, top, ink, size=14))
         for place, head in enumerate(trace.heads_of(kind)):
             number = len(panels) + 1
-            left, high = place % heads / heads, top - (place // heads + 0.28) / (layers + 0.3) / len(KINDS)
-            low = high - 0.78 / (layers + 0.3) / len(KINDS)
+            left, high = place % heads / heads, top - (place // heads + 0.28) / (layers + 0.3) / len(HEAD_KINDS)
+            low = high - 0.78 / (layers + 0.3) / len(HEAD_KINDS)
             panels.append(_panel(head, number))
             layout |= _axes(number, (left, left + 1 / heads - _GAP), (low, high), ink)
             layout["annotations"].append(_annotation(_panel_name(head, rates), left, high, ink))
-    return build(panels, layout)
+    return build_figure(panels, layout)
 
 
 def head_gallery_table(trace: TransformerTrace, rates: Rates) -> pd.DataFrame:
     """Return a row for each head: mean entropy in bits, mean largest weight, and alignment error rate where known."""
     rows = [
         {
-            gettext("attention"): kind_name(kind),
+            gettext("attention"): head_kind_name(kind),
             gettext("layer"): head.layer + 1,
             gettext("head"): head.head + 1,
             gettext("mean entropy, bits"): float(entropy(head.alignment).mean()),
             gettext("mean largest weight"): float(head.alignment.max(axis=1).mean()),
             gettext("alignment error rate"): rates.get((head.layer, head.head), np.nan) if kind == "cross" else np.nan,
         }
-        for kind in KINDS
+        for kind in HEAD_KINDS
         for head in trace.heads_of(kind)
     ]
     return pd.DataFrame(rows, index=pd.RangeIndex(1, len(rows) + 1))

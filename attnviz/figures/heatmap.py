@@ -32,7 +32,7 @@ from attnviz.figures.build import (
     axis_labels,
     base_axis,
     base_layout,
-    build,
+    build_figure,
     escape,
     label_stride,
     rectangle,
@@ -117,7 +117,7 @@ def heatmap(
         layout["margin"]["b"] += legend_height
         layout["height"] += legend_height
         bars += markers.traces(sizes, len(cells.source))
-    return build([image, *bars], layout)
+    return build_figure([image, *bars], layout)
 
 
 def _drift_frames(cells: Grid, ink: Palette) -> list[Spec]:

@@ -8,7 +8,6 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.alignment_error import Link
 from attnviz.analysis.attention_forms import SYMBOLS
 from attnviz.analysis.gold import GoldLinks, link_errors, marker_names
 from attnviz.analysis.grid import Face, Grid, places_of_pieces
@@ -21,6 +20,7 @@ from attnviz.figures.build import Spec, base_axis, escape, rectangle, width
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import MARKER, MARKER_EDGE, Palette
 from attnviz.trace import Words
+from attnviz.trace.link_text import Link
 
 NARROWEST_COLUMN, LOWEST_ROW = 12, 16
 """Pixels; smaller cells have no room for a label, so the figure scrolls instead."""
@@ -263,8 +263,8 @@ def _bar_colours(cells: Grid, amounts: NDArray[np.float64], colour: str, ink: Pa
     return [ink.plus if amount >= 0 else ink.minus for amount in amounts.tolist()]
 
 
-Kind = Literal["sure", "possible", "false"]
-LINK_SYMBOLS: dict[Kind, str] = {"sure": "◉", "possible": "○", "false": "×"}
+LinkKind = Literal["sure", "possible", "false"]
+LINK_SYMBOLS: dict[LinkKind, str] = {"sure": "◉", "possible": "○", "false": "×"}
 """Symbols in the legend; they differ in shape."""
 _LINE_HEIGHT, _FONT_SIZE = 18, 12
 """Line height and font size of the legend, in pixels."""
@@ -276,7 +276,7 @@ _COLOUR_BAR_HEIGHT = 40
 class LinkMarkers:
     """The markers of the links on one heatmap."""
 
-    positions: dict[Kind, tuple[Link, ...]]
+    positions: dict[LinkKind, tuple[Link, ...]]
     """The (row, column) of each marker, by kind; only kinds that occur."""
 
     def hover_lines(self) -> dict[Link, str]:
@@ -344,7 +344,7 @@ def link_markers(grid: Grid, words: Words, gold: GoldLinks) -> LinkMarkers:
         }
         return tuple(sorted((r, c) for r, c in positions if r is not None and c is not None))
 
-    kinds: dict[Kind, tuple[Link, ...]] = {
+    kinds: dict[LinkKind, tuple[Link, ...]] = {
         "sure": positions_of(gold.sure),
         "possible": positions_of(gold.possible),
         "false": positions_of(errors.false),
@@ -352,7 +352,7 @@ def link_markers(grid: Grid, words: Words, gold: GoldLinks) -> LinkMarkers:
     return LinkMarkers({kind: positions for kind, positions in kinds.items() if positions})
 
 
-def _mark_traces(kind: Kind, positions: tuple[Link, ...], size: float) -> list[Spec]:
+def _mark_traces(kind: LinkKind, positions: tuple[Link, ...], size: float) -> list[Spec]:
     """Return the markers of a kind: edge, line, and for sure links a dot inside."""
     rows, columns = map(list, zip(*positions, strict=True))
     points = {"type": "scatter", "mode": "markers", "x": columns, "y": rows, "hoverinfo": "skip", "showlegend": False}

@@ -14,7 +14,7 @@ from attnviz.analysis.labels import (
 )
 from attnviz.analysis.measures import weight_order
 from attnviz.analysis.numbers import decimal
-from attnviz.figures.build import APART, Spec, axis_labels, base_axis, base_layout, build
+from attnviz.figures.build import APART, Spec, axis_labels, base_axis, base_layout, build_figure
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.template import Slot, Values
 from attnviz.languages import gettext
@@ -126,7 +126,7 @@ def bag_figure(judgement: Judgement, other: Judgement | None = None, *, theme: T
         }
     count = max(len(names) for names, _ in bags)
     meta = {"alt": _bag_alt(count - 1, units, swapped=bool(other)), "narrowest": 640 if other else 320}
-    return build(data, _layout(ink, 40 + _ROW * (count + 1) + 8, 104) | axes | {"meta": meta})
+    return build_figure(data, _layout(ink, 40 + _ROW * (count + 1) + 8, 104) | axes | {"meta": meta})
 
 
 def _bag_alt(count: int, units: int, *, swapped: bool) -> str:

@@ -20,7 +20,7 @@ from attnviz.analysis.learning import (
     QUALITY_MEASURES,
     ROW_MEASURES,
     grouped_digits,
-    measure_names,
+    learning_measure_names,
     run_name,
 )
 from attnviz.analysis.measures import coverage, entropy
@@ -28,7 +28,7 @@ from attnviz.analysis.numbers import (
     decimal,
     significant,
 )
-from attnviz.figures.build import Spec, base_axis, base_layout, build, escape
+from attnviz.figures.build import Spec, base_axis, base_layout, build_figure, escape
 from attnviz.figures.heatmap import cells_layout, colour_bar
 from attnviz.figures.heatmap_parts import cell_sizes
 from attnviz.figures.template import Slot, Values, figure_of
@@ -129,7 +129,7 @@ def panels_figure(
                 "line": {"color": ink.context, "width": 2},
             }
         ]
-    return build(traces, layout)
+    return build_figure(traces, layout)
 
 
 def _update_axis(last: float, ink: Palette) -> Spec:
@@ -169,7 +169,7 @@ def quality_figure(
     `layout.meta.spans` has the edges of the mark at each. `update` is marked. `layout.meta` also has `alt` and
     `narrowest`.
     """
-    names, ink = measure_names(), palette(theme)
+    names, ink = learning_measure_names(), palette(theme)
     panels = [name for name in QUALITY_MEASURES if any(_is_measured(run, name) for run in runs)]
     traces: list[Spec] = []
     for place, name in enumerate(panels):
@@ -213,7 +213,7 @@ def attention_measures_figure(
 
 def learning_table(runs: Sequence[Snapshots]) -> pd.DataFrame:
     """Return all measurements at the moments of `runs`, a row for each run and moment."""
-    names, frames = measure_names(), []
+    names, frames = learning_measure_names(), []
     for run in runs:
         measured = {names.get(name, name): dict(curve) for name, curve in run.curves.items()}
         rows: dict[str, list[object]] = {gettext("run"): [run_name(run, is_only_run=len(runs) == 1)] * len(run.updates)}
@@ -230,7 +230,7 @@ def learning_table(runs: Sequence[Snapshots]) -> pd.DataFrame:
 
 def baselines_table(run: Snapshots) -> pd.DataFrame:
     """Return the baselines of each measure of `run`: untrained attention, and gold links."""
-    names = measure_names()
+    names = learning_measure_names()
     columns = {
         "alike": gettext("uniform"),
         "diagonal": gettext("along the diagonal"),
@@ -288,7 +288,7 @@ def _named_lines(
     run: Snapshots, names: Sequence[str], baseline: tuple[str, Curve] | None, place: int, top: float, ink: Palette
 ) -> list[Spec]:
     """Return a line for each measure, and a dotted one for the baseline `baseline`, each with its name at its end."""
-    titles = measure_names()
+    titles = learning_measure_names()
     colours = (ink.quiet, ink.ink, ink.plus, ink.minus, ink.bar) if place == 0 else (ink.ink, ink.plus)
     lines = [
         _line(run.curves[name], titles[name], place)
@@ -386,7 +386,7 @@ def _line(curve: Curve, title: str, place: int) -> Spec:
 
 
 def _quality_alt(runs: Sequence[Snapshots]) -> str:
-    names, texts = measure_names(), []
+    names, texts = learning_measure_names(), []
     for run in runs:
         ends = [
             gettext(
@@ -403,7 +403,7 @@ def _quality_alt(runs: Sequence[Snapshots]) -> str:
 
 
 def _learnt_alt(run: Snapshots) -> str:
-    names = measure_names()
+    names = learning_measure_names()
     ends = [
         gettext(
             "{name} from {first} to {last}",

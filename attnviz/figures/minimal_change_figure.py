@@ -11,7 +11,7 @@ from attnviz import lazy_pandas as pd
 from attnviz.analysis.labels import shorten
 from attnviz.analysis.minimal_change import MinimalChange
 from attnviz.analysis.numbers import decimal
-from attnviz.figures.build import APART, base_axis, base_layout, build, escape, rectangle
+from attnviz.figures.build import APART, base_axis, base_layout, build_figure, escape, rectangle
 from attnviz.figures.source_rows import TOP, label_size, row_height
 from attnviz.figures.template import fill, number_values, numbers
 from attnviz.languages import gettext
@@ -22,11 +22,11 @@ from attnviz.trace import Trace
 _LABEL, _OTHER = 12, 10
 """Characters of the label of a step, and of a piece at the end of a bar."""
 
-Spelling = Callable[[int], str]
+_Spelling = Callable[[int], str]
 
 
 def minimal_change_figure(
-    trace: Trace, changes: MinimalChange, spelling: Spelling, *, step: int | None = None, theme: ThemeName = "light"
+    trace: Trace, changes: MinimalChange, spelling: _Spelling, *, step: int | None = None, theme: ThemeName = "light"
 ) -> go.Figure:
     """Draw |alpha' - alpha|_1 of every step, from 0 to 2, as a bar that ends with the piece that would be written.
 
@@ -90,10 +90,10 @@ def minimal_change_figure(
     }
     if step is not None:
         layout["shapes"] = [rectangle(0, 1, step - 0.5, step + 0.5, ROW_FRAME) | {"xref": "paper"}]
-    return build([bars, number_labels], layout)
+    return build_figure([bars, number_labels], layout)
 
 
-def minimal_change_table(trace: Trace, changes: MinimalChange, spelling: Spelling) -> pd.DataFrame:
+def minimal_change_table(trace: Trace, changes: MinimalChange, spelling: _Spelling) -> pd.DataFrame:
     """Return the numbers of the figure, a row for each step (counted from 1); inf where no change was found."""
     frame = {
         gettext("target piece"): list(trace.target_pieces),
@@ -107,7 +107,7 @@ def minimal_change_table(trace: Trace, changes: MinimalChange, spelling: Spellin
     return pd.DataFrame(frame, index=pd.RangeIndex(1, len(changes.distances) + 1, name=gettext("step")))
 
 
-def _bar_label(trace: Trace, changes: MinimalChange, step: int, spelling: Spelling) -> str:
+def _bar_label(trace: Trace, changes: MinimalChange, step: int, spelling: _Spelling) -> str:
     """Return the label at the end of a bar: the distance, and the pieces before (if not the written one) and after."""
     if np.isinf(changes.distances[step]):
         return " ∞ "

@@ -25,7 +25,7 @@ from attnviz.analysis.perturbation_tests import (
     shuffled_sentence,
 )
 from attnviz.analysis.step_evaluation import PerturbedStep
-from attnviz.figures.build import Spec, base_axis, base_layout, build, escape
+from attnviz.figures.build import Spec, base_axis, base_layout, build_figure, escape
 from attnviz.languages import format_share, gettext
 from attnviz.palette import ROW_FRAME, Palette, ThemeName, palette
 from attnviz.text import piece_name
@@ -43,20 +43,20 @@ _WEIGHTS_SPAN, _BARS_SPAN = (0.0, 0.5), (0.58, 1.0)
 """Shares of the width."""
 _LABEL, _LABEL_DISTANCE, _LIKELIEST = 10, 13, 5
 """Characters of a piece's label, pixels between labels, and number of likeliest pieces in a hover text."""
-WIDTH, _LEFT, _RIGHT = 720, 8, 20
+PERTURBATION_WIDTH, _LEFT, _RIGHT = 720, 8, 20
 """Pixels of the figure where it is not narrow, and of the margins: as many pieces are labelled as fit then."""
 
-Spelling = Callable[[int], str]
+_Spelling = Callable[[int], str]
 
 
 def perturbation_tests_figure(
     trace: Trace,
     tests: PerturbationTests,
-    spelling: Spelling,
+    spelling: _Spelling,
     best: PerturbedStep | None = None,
     *,
     theme: ThemeName = "light",
-    width: int = WIDTH,
+    width: int = PERTURBATION_WIDTH,
 ) -> go.Figure:
     """Draw the perturbation tests of a step, a row each: their weights over the source pieces, and p of the word.
 
@@ -78,11 +78,11 @@ def perturbation_tests_figure(
         "annotations": _row_annotations(tests, shown, names, spelling, ink),
         "meta": {"alt": _alt(tests, shown, names, spelling), "narrowest": 330, "tests": list(shown)},
     }
-    return build(traces, layout)
+    return build_figure(traces, layout)
 
 
 def perturbation_tests_table(
-    tests: PerturbationTests, spelling: Spelling, best: PerturbedStep | None = None
+    tests: PerturbationTests, spelling: _Spelling, best: PerturbedStep | None = None
 ) -> pd.DataFrame:
     """Return the perturbation tests of a step, a row each, and each permutation by its number.
 
@@ -103,7 +103,7 @@ def perturbation_tests_table(
 
 
 def perturbation_tests_likeliest_table(
-    tests: PerturbationTests, spelling: Spelling, best: PerturbedStep | None = None
+    tests: PerturbationTests, spelling: _Spelling, best: PerturbedStep | None = None
 ) -> pd.DataFrame:
     """Return p(w) of the likeliest pieces of each test, a row for each piece with its rank.
 
@@ -170,7 +170,7 @@ def _weight_bars(trace: Trace, tests: PerturbationTests, shown: dict[str, Pertur
 
 
 def _probability_bars(
-    tests: PerturbationTests, shown: dict[str, PerturbedStep], spelling: Spelling, ink: Palette
+    tests: PerturbationTests, shown: dict[str, PerturbedStep], spelling: _Spelling, ink: Palette
 ) -> Spec:
     """Return p of the word in each row as a bar with its likeliest pieces as hover text; permutations are points."""
     rows = [(row, test) for row, (name, test) in enumerate(shown.items()) if name != "permuted"]
@@ -193,7 +193,7 @@ def _probability(tests: PerturbationTests, test: PerturbedStep) -> float:
     return float(test.probabilities[tests.real.piece_id])
 
 
-def _likeliest(test: PerturbedStep, spelling: Spelling) -> str:
+def _likeliest(test: PerturbedStep, spelling: _Spelling) -> str:
     return "<br>".join(
         f"{escape(shorten(piece_name(spelling(piece)), 20))} {percent(p)}" for piece, p in test.top(_LIKELIEST)
     )
@@ -224,7 +224,7 @@ def _permutation_points(tests: PerturbationTests, shown: dict[str, PerturbedStep
 
 
 def _row_annotations(
-    tests: PerturbationTests, shown: dict[str, PerturbedStep], names: dict[str, str], spelling: Spelling, ink: Palette
+    tests: PerturbationTests, shown: dict[str, PerturbedStep], names: dict[str, str], spelling: _Spelling, ink: Palette
 ) -> list[Spec]:
     """Return the name of each row above its weights, and the outcome above its bar."""
     note = {"showarrow": False, "xanchor": "left", "yanchor": "bottom", "yref": "y", "xref": "paper", "xshift": -2}
@@ -242,7 +242,7 @@ def _row_annotations(
     return notes
 
 
-def _outcome_text(tests: PerturbationTests, name: str, test: PerturbedStep, spelling: Spelling) -> str:
+def _outcome_text(tests: PerturbationTests, name: str, test: PerturbedStep, spelling: _Spelling) -> str:
     """Return the probability of the word in a row, and which piece would be written."""
     if name == "permuted":
         return gettext(
@@ -260,7 +260,7 @@ def _layout(
     trace: Trace,
     tests: PerturbationTests,
     shown_tests: dict[str, PerturbedStep],
-    spelling: Spelling,
+    spelling: _Spelling,
     width: int,
     ink: Palette,
 ) -> Spec:
@@ -344,7 +344,7 @@ def _labelled_pieces(weights: np.ndarray[tuple[int], np.dtype[np.float64]], spac
     return sorted(labelled)
 
 
-def _alt(tests: PerturbationTests, shown: dict[str, PerturbedStep], names: dict[str, str], spelling: Spelling) -> str:
+def _alt(tests: PerturbationTests, shown: dict[str, PerturbedStep], names: dict[str, str], spelling: _Spelling) -> str:
     return gettext(
         "Step {step} with other attention weights. Probability of {piece} in each test: {outcomes}.",
         step=tests.step + 1,
@@ -435,7 +435,7 @@ def shuffled_figure(
             "points": np.stack([shuffled.largest, shuffled.change], axis=1).round(4).tolist(),
         },
     }
-    return build(traces, layout)
+    return build_figure(traces, layout)
 
 
 def shuffled_table(trace: Trace, shuffled: PermutationEffects) -> pd.DataFrame:

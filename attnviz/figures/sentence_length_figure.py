@@ -20,9 +20,9 @@ from attnviz.analysis.numbers import (
 from attnviz.analysis.prefixes import PrefixTranslations
 from attnviz.analysis.why_attention import (
     growth_sentence,
-    short_name,
+    short_kind_name,
 )
-from attnviz.figures.build import Spec, base_axis, base_layout, build, escape, line_style
+from attnviz.figures.build import Spec, base_axis, base_layout, build_figure, escape, line_style
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import BAND, Palette, ThemeName, palette
 
@@ -63,7 +63,7 @@ def bleu_by_length(
     if marked_length is not None and (bucket := bucket_of(marked_length, list(buckets))) is not None:
         layout |= _bucket_mark(list(buckets).index(bucket), marked_length, ink)
         layout["yaxis"]["range"] = [0, 1.15 * max(_number(row["bleu_high"] or row["bleu"]) for row in rows)]
-    return build(traces, layout)
+    return build_figure(traces, layout)
 
 
 def bleu_by_length_table(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
@@ -191,7 +191,7 @@ def sentence_growth_figure(growth: PrefixTranslations, *, theme: ThemeName = "li
         {
             "type": "scatter",
             "mode": "lines+markers",
-            "name": escape(short_name(kind)),
+            "name": escape(short_kind_name(kind)),
             "x": list(words),
             "y": [100 * len(judged.omitted) / max(len(judged.content), 1) for judged in row],
             "hovertemplate": f"%{{y:.0f}}{NO_BREAK}%",
@@ -230,7 +230,7 @@ def sentence_growth_figure(growth: PrefixTranslations, *, theme: ThemeName = "li
             "spans": spans,
         },
     }
-    return build(traces, layout)
+    return build_figure(traces, layout)
 
 
 def sentence_growth_table(growth: PrefixTranslations) -> pd.DataFrame:

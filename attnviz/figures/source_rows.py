@@ -166,7 +166,7 @@ def label_size(count: int) -> int:
     return 13 if count <= 28 else 12 if count <= 48 else 11 if count <= 90 else 10
 
 
-def short_name(trace: AttentionMatrix, j: int) -> str:
+def short_source_name(trace: AttentionMatrix, j: int) -> str:
     """Return the label of 0-based source piece j, short enough for a sentence."""
     return shorten(piece_name(trace.source_pieces[j]), 30)
 
@@ -187,5 +187,5 @@ def fit_alt(trace: AttentionMatrix, step: int) -> str:
         count=len(trace.source_pieces),
         step=step + 1,
         number=best + 1,
-        name=short_name(trace, best),
+        name=short_source_name(trace, best),
     )

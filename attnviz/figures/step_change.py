@@ -11,7 +11,7 @@ from attnviz.analysis.what_if_effects import (
     StepChange,
     change_alt,
 )
-from attnviz.figures.build import APART, Spec, axis_labels, base_axis, base_layout, build, emphasise
+from attnviz.figures.build import APART, Spec, axis_labels, base_axis, base_layout, build_figure, emphasise
 from attnviz.languages import format_share, gettext
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.text import piece_name
@@ -54,7 +54,7 @@ def step_change_figure(change: StepChange, *, theme: ThemeName = "light") -> go.
         "marker": {"color": [ink.context, ink.decoder]},
     }
     numbers = [_numbers(change, "before", ink), _numbers(change, "after", ink)]
-    return build([bars_before, bars_after, *numbers, vector_bars], _layout(change, is_written, ink))
+    return build_figure([bars_before, bars_after, *numbers, vector_bars], _layout(change, is_written, ink))
 
 
 def step_change_table(change: StepChange) -> pd.DataFrame:

@@ -23,7 +23,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from attnviz.analysis.numbers import signed
-from attnviz.figures.build import Spec, base_axis, base_layout, build
+from attnviz.figures.build import Spec, base_axis, base_layout, build_figure
 from attnviz.figures.figure_input import Subject
 from attnviz.palette import Palette, ThemeName
 
@@ -69,7 +69,7 @@ def redrawn_picture(draw: Callable[[Subject, ThemeName], go.Figure]) -> FigureTe
 def figure_of(template: Spec, values: Values) -> go.Figure:
     """Return the figure of a template with these `values`."""
     spec = fill(template, values)
-    return build(spec["data"], spec["layout"])
+    return build_figure(spec["data"], spec["layout"])
 
 
 def fill(template: Any, values: Values) -> Any:

@@ -18,10 +18,10 @@ from attnviz.analysis.numbers import (
 from attnviz.analysis.prefixes import ForcedWords
 from attnviz.analysis.why_attention import (
     attention_name,
-    short_name,
+    short_kind_name,
     small_length,
 )
-from attnviz.figures.build import Spec, base_axis, base_layout, build, escape, line_style
+from attnviz.figures.build import Spec, base_axis, base_layout, build_figure, escape, line_style
 from attnviz.figures.build import width as text_width
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import Palette, ThemeName, palette
@@ -71,7 +71,7 @@ def forced_words_figure(forced: ForcedWords, *, slanting: bool = True, theme: Th
         },
         "meta": {"alt": _forced_words_alt(forced), "narrowest": 86 + column * count},
     }
-    return build(traces, layout)
+    return build_figure(traces, layout)
 
 
 def forced_words_table(forced: ForcedWords) -> pd.DataFrame:
@@ -87,7 +87,7 @@ def _line(forced: ForcedWords, model: int, ink: Palette) -> Spec:
     return {
         "type": "scatter",
         "mode": "lines+markers",
-        "name": escape(short_name(forced.attentions[model])),
+        "name": escape(short_kind_name(forced.attentions[model])),
         "x": list(range(len(logs))),
         "y": np.maximum(logs / np.log(10), _LOWEST_POWER),
         "cliponaxis": False,
@@ -98,7 +98,7 @@ def _line(forced: ForcedWords, model: int, ink: Palette) -> Spec:
 
 def _forced_words_alt(forced: ForcedWords) -> str:
     means = ", ".join(
-        f"{short_name(kind)} {small(float(np.exp(logs.mean())))}"
+        f"{short_kind_name(kind)} {small(float(np.exp(logs.mean())))}"
         for kind, logs in zip(forced.attentions, forced.log_probabilities, strict=True)
     )
     return gettext(
@@ -134,7 +134,7 @@ def gradient_norms_figure(
     decays = [gradient_quartiles(signal) for signal in signals]
     layout = _layout(list(attentions), decays, across, ink)
     traces = [line for place, decay in enumerate(decays) for line in _panel(decay, attentions[place], place, ink)]
-    return build(traces, layout)
+    return build_figure(traces, layout)
 
 
 def gradient_norms_table(trace: Trace, models: Sequence[str], signals: Sequence[GradientNorms]) -> pd.DataFrame:

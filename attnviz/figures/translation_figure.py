@@ -21,7 +21,7 @@ from attnviz.figures.build import (
     axis_labels,
     base_axis,
     base_layout,
-    build,
+    build_figure,
     escape,
     label_stride,
     rectangle,
@@ -174,7 +174,7 @@ def fixed_context(
         "showscale": False,
         "hoverinfo": "skip",  # otherwise a click on a unit would count as a click on a row
     }
-    return build([strip, *_encoder_traces(len(cells.source), ink), *_arrow_traces(cells, ink)], layout)
+    return build_figure([strip, *_encoder_traces(len(cells.source), ink), *_arrow_traces(cells, ink)], layout)
 
 
 def fixed_context_table(trace: Trace) -> pd.DataFrame:

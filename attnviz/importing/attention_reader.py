@@ -15,8 +15,8 @@ from attnviz.importing.formats import DETECTED, FORMATS, tensors
 from attnviz.importing.formats.soft_alignments import token_lines
 from attnviz.importing.huggingface import sentences_of_model
 from attnviz.importing.huggingface_model import is_model_folder
-from attnviz.importing.records import AttentionRecords, Side
-from attnviz.importing.sentence_pair import DEFAULT_OPTIONS, Options, Sentences, joined
+from attnviz.importing.records import AttentionRecords, TokenSide
+from attnviz.importing.sentence_pair import DEFAULT_OPTIONS, Options, Sentences, join_sentences
 from attnviz.languages import gettext
 from attnviz.reading import Content, content_of, open_content
 from attnviz.text import abbreviated
@@ -75,13 +75,13 @@ def read_attention(
     return AttentionRecords(replace(pairs, format="tensors", reason=reason), sides[0], sides[1], options)
 
 
-def _count(sides: Sequence[Side | None]) -> int | None:
+def _count(sides: Sequence[TokenSide | None]) -> int | None:
     """Return the number of given sentences; None where none were given."""
     return len(next((side for side in sides if side is not None), ())) or None
 
 
 def _records_of_model(
-    folder: Any, sides: Sequence[Side | None], options: Options, *, attributions: bool
+    folder: Any, sides: Sequence[TokenSide | None], options: Options, *, attributions: bool
 ) -> AttentionRecords:
     """Return the attention that a model of Hugging Face in `folder` computes for the given sentences."""
     source, target = sides
@@ -103,7 +103,7 @@ def read_bytes(data: bytes, name: str = "") -> AttentionRecords:
 
 def records_of(
     contents: Sequence[Content],
-    sides: Sequence[Side | None] = (None, None),
+    sides: Sequence[TokenSide | None] = (None, None),
     name: str | None = None,
     options: Options = DEFAULT_OPTIONS,
 ) -> AttentionRecords:
@@ -132,7 +132,7 @@ def records_of(
                 "for one file at a time."
             )
         )
-    pairs = joined(files)
+    pairs = join_sentences(files)
     if pairs[0].line is None:
         with locate_errors(abbreviated(content.name for content in contents)):
             sides = [_fitted(side, len(pairs)) for side in sides]
@@ -210,7 +210,7 @@ def _unknown(content: Content) -> str:
     )
 
 
-def _side(value: ByLine | None, encoding: str | None) -> Side | None:
+def _side(value: ByLine | None, encoding: str | None) -> TokenSide | None:
     """Return the sentences of one side, read from a file or as given."""
     if value is None:
         return None
@@ -227,7 +227,7 @@ def _without_tags(lines: list[str]) -> list[str]:
     return [match[1] for match in found if match] if found and all(found) else lines
 
 
-def _fitted(side: Side | None, count: int) -> Side | None:
+def _fitted(side: TokenSide | None, count: int) -> TokenSide | None:
     """Return the sentences of one side for `count` pairs; raise AttnvizError where their numbers differ."""
     if side is None or len(side) == count:
         return side

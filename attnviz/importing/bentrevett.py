@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 
 from attnviz.importing.checkpoint_folder import Stored
-from attnviz.importing.program import Program, Weights
+from attnviz.importing.program import Program, StoredWeights
 
 
-def _adapt(_: Stored, weights: Weights) -> Mapping[str, Any]:
+def _adapt(_: Stored, weights: StoredWeights) -> Mapping[str, Any]:
     """Split the matrix of the energies, which reads state and annotation."""
     state = weights["decoder.rnn.weight_hh_l0"].shape[1]
     weights["decoder.query.weight"], weights["decoder.key.weight"] = np.split(
@@ -33,7 +33,7 @@ def _adapt(_: Stored, weights: Weights) -> Mapping[str, Any]:
     return {}
 
 
-PROGRAM = Program(
+BENTREVETT = Program(
     family="tutorial",
     identifying_tensor="encoder.fc.weight",
     layers={

@@ -12,16 +12,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from attnviz.errors import AttnvizError
 from attnviz.importing.unsupported import classes_message
 from attnviz.languages import gettext
 from attnviz.reading import Limits, json_error, json_values, open_content, reading_errors
+from attnviz.trace.parts import Array
 
 _LIMITS = Limits(bytes=4 * 10**9)
 _SAFE = ".safetensors"
-ENDINGS = (".pt", ".pth", ".ckpt", ".tar", _SAFE)
+CHECKPOINT_ENDINGS = (".pt", ".pth", ".ckpt", ".tar", _SAFE)
 """File name endings of checkpoints."""
 _NESTED = ("model_state_dict", "state_dict", "model_state", "model")
 """Keys under which training scripts store the state dict."""
@@ -41,7 +41,6 @@ _HARMLESS: list[Any] = [
 
 Lightning, OpenNMT-py and fairseq store their options as a namespace, and losses as NumPy numbers.
 """
-Array = NDArray[np.float64]
 
 
 class Vocabulary(NamedTuple):
@@ -88,7 +87,7 @@ def read_checkpoint(path: Path, padded_length: int | None = None) -> Stored:
             gettext(
                 "{folder} contains no checkpoint. A checkpoint is a file that ends in {endings}.",
                 folder=folder,
-                endings=", ".join(ENDINGS),
+                endings=", ".join(CHECKPOINT_ENDINGS),
             )
         )
     remarks = list[str]()
@@ -106,7 +105,7 @@ def read_checkpoint(path: Path, padded_length: int | None = None) -> Stored:
     arrays, extras = dict[str, Array](), dict[str, Any]()
     for file in files:
         content, half = _loaded(file), re.search("encoder|decoder", file.name.lower())
-        extras |= fields_of(content)
+        extras |= option_fields(content)
         if file.suffix != _SAFE and file.with_suffix(_SAFE) in files:
             continue  # OpenNMT-py stores the options in one file, and the tensors in another
         prefix = f"{half[0]}." if half and len(files) > 1 else ""
@@ -121,7 +120,7 @@ def checkpoints(folder: Path) -> list[list[Path]]:
     """
     found = dict[str, list[Path]]()
     for path in sorted(folder.glob("*"), key=_natural_order):
-        if path.suffix in ENDINGS and path.name != "optimizer.pt":  # of eole, without a model
+        if path.suffix in CHECKPOINT_ENDINGS and path.name != "optimizer.pt":  # of eole, without a model
             name = re.sub("(?i)(en|de)(?=coder)", "", path.name).replace(_SAFE, ".pt")
             found.setdefault(name, []).append(path)
     return list(found.values())
@@ -169,7 +168,7 @@ def _named_arrays(path: Path, content: object) -> dict[str, Array]:
 
     Raise AttnvizError where there are none, where an entry of the state dict cannot be read, or a value is not finite.
     """
-    named = _entries(fields_of(content))
+    named = _entries(option_fields(content))
     tensors = {name: value for name, value in named.items() if isinstance(value, torch.Tensor)}
     if not any(tensor.is_floating_point() for tensor in tensors.values()):
         raise AttnvizError(gettext("{path} contains no named tensors: save model.state_dict().", path=path))
@@ -205,7 +204,9 @@ def _entries(content: Mapping[Any, Any]) -> dict[str, Any]:
     if len(parts) == 2:
         known = {value.data_ptr() for part in parts.values() for value in part.values() if _is_plain(value)}
         for key in model.keys() - _HALVES.keys():
-            further = {name: value for name, value in fields_of(model[key]).items() if isinstance(value, torch.Tensor)}
+            further = {
+                name: value for name, value in option_fields(model[key]).items() if isinstance(value, torch.Tensor)
+            }
             parts[str(key)] = {
                 name: value for name, value in further.items() if not _is_plain(value) or value.data_ptr() not in known
             }
@@ -269,6 +270,6 @@ def vocabulary_of(value: object, name: str) -> Vocabulary:
     return Vocabulary(value, name)
 
 
-def fields_of(options: object) -> Mapping[str, Any]:
+def option_fields(options: object) -> Mapping[str, Any]:
     """Return the fields of options that a program stored as a mapping or namespace; empty for other values."""
     return options if isinstance(options, Mapping) else getattr(options, "__dict__", {})

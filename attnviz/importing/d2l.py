@@ -19,12 +19,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from attnviz.importing.checkpoint_folder import Stored
-from attnviz.importing.program import Program, Weights
+from attnviz.importing.program import Program, StoredWeights
 from attnviz.importing.unsupported import d2l_way_out
 from attnviz.languages import gettext
 
 
-def _adapt(stored: Stored, weights: Weights) -> Mapping[str, Any]:
+def _adapt(stored: Stored, weights: StoredWeights) -> Mapping[str, Any]:
     """Return the length that the user gave, or the default of `num_steps` in the edition of the checkpoint."""
     if stored.padded_length is not None:
         return {"source_length": stored.padded_length}
@@ -39,7 +39,7 @@ def _adapt(stored: Stored, weights: Weights) -> Mapping[str, Any]:
     return {"source_length": length}
 
 
-PROGRAM = Program(
+D2L = Program(
     family="d2l",
     # The other translators of the book have no such tensor.
     identifying_tensor="decoder.attention.W_k.weight",

@@ -23,9 +23,9 @@ from attnviz.errors import AttnvizError
 from attnviz.importing.checkpoint_folder import (
     Stored,
     Vocabulary,
-    fields_of,
+    option_fields,
 )
-from attnviz.importing.program import Program, Weights
+from attnviz.importing.program import Program, StoredWeights
 from attnviz.importing.unsupported import fairseq_way_out
 from attnviz.languages import gettext
 from attnviz.reading import open_content, reading_errors
@@ -35,7 +35,7 @@ _SPECIAL = ("<s>", "<pad>", "</s>", "<unk>")
 _FLAG = " #fairseq:overwrite"
 
 
-def _adapt(_: Stored, weights: Weights) -> Mapping[str, Any]:
+def _adapt(_: Stored, weights: StoredWeights) -> Mapping[str, Any]:
     """Multiply the layer between readout and output layer, if there is one, into the output layer."""
     output = weights.setdefault("decoder.output.weight", weights["decoder.embedding.weight"])  # shared
     between = weights.get("decoder.between.weight")
@@ -70,7 +70,7 @@ def _dictionaries(stored: Stored) -> tuple[Vocabulary, Vocabulary]:
 
 def _languages(extras: Mapping[str, Any]) -> tuple[str, str]:
     """Return source and target language, which the checkpoint names in one of two places; else "src" and "tgt"."""
-    options = fields_of(extras.get("args")) or fields_of(fields_of(extras.get("cfg")).get("task"))
+    options = option_fields(extras.get("args")) or option_fields(option_fields(extras.get("cfg")).get("task"))
     source, target = options.get("source_lang"), options.get("target_lang")
     return (source, target) if isinstance(source, str) and isinstance(target, str) else ("src", "tgt")
 
@@ -87,7 +87,7 @@ def _dictionary(path: Path) -> Vocabulary:
     return Vocabulary(tokens, str(path))
 
 
-PROGRAM = Program(
+FAIRSEQ = Program(
     family="fairseq",
     identifying_tensor="encoder.lstm.weight_ih_l0",
     layers={

@@ -38,10 +38,10 @@ def load_checkpoint(path: str | Path, padded_length: int | None = None) -> Check
                 path=path,
             )
         )
-    return translator_in(read_checkpoint(path, padded_length))
+    return read_translator(read_checkpoint(path, padded_length))
 
 
-def translator_in(stored: Stored) -> Checkpoint:
+def read_translator(stored: Stored) -> Checkpoint:
     """Return the translator in a checkpoint that was read; raise AttnvizError as `load_checkpoint`."""
     if message := known_message(stored.tensors):
         raise AttnvizError(message)
@@ -58,7 +58,7 @@ def write_checkpoint(checkpoint: Checkpoint, folder: str | Path, *, half: bool =
     import torch
 
     from attnviz.checkpoint import save_model
-    from attnviz.network import Seq2SeqConfig, build
+    from attnviz.network import Seq2SeqConfig, build_network
     from attnviz.vocabulary import WordTokenizer, serialised
 
     settings = checkpoint.settings
@@ -84,7 +84,7 @@ def write_checkpoint(checkpoint: Checkpoint, folder: str | Path, *, half: bool =
     except ValueError as error:
         raise AttnvizError(gettext("The vocabularies cannot be used: {error}.", error=error)) from error
     with torch.device("meta"):
-        network = build(config)
+        network = build_network(config)
     weights = {
         name: torch.from_numpy(np.ascontiguousarray(array, np.float32)) for name, array in checkpoint.weights.items()
     }

@@ -12,14 +12,14 @@ from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 from attnviz.trace.parts import Heads
 
-Array = NDArray[Any]
+_Array = NDArray[Any]
 
 
-MEAN = Heads()
+MEAN_OF_HEADS = Heads()
 """The mean over all heads of all layers."""
 
 
-def split_batch(array: Array, count: int) -> tuple[list[Array], bool]:
+def split_batch(array: _Array, count: int) -> tuple[list[_Array], bool]:
     """Return the sentences of `array` (…, Ty, Tx), and whether it is a batch, whose matrices are padded to one size.
 
     `count` is the number of sentences, 0 where unknown.
@@ -52,7 +52,7 @@ def split_batch(array: Array, count: int) -> tuple[list[Array], bool]:
     return [*np.moveaxis(array, axis, 0)], True
 
 
-def choose_heads(array: Array, choice: Heads) -> tuple[NDArray[np.float64], dict[str, int | None] | None, str]:
+def choose_heads(array: _Array, choice: Heads) -> tuple[NDArray[np.float64], dict[str, int | None] | None, str]:
     """Return the weights of `array` (…, Ty, Tx) with the chosen layer and head, or the mean over several.
 
     Besides, return the heads to show among several, as in the open format, and the key of a remark or "".
@@ -87,11 +87,11 @@ def choose_heads(array: Array, choice: Heads) -> tuple[NDArray[np.float64], dict
         chosen = chosen.take([index], axis)
     if in_layers and not head_alone and leading != [1, 1]:
         return by_head, heads, ""
-    remark = "mean-of-heads" if chosen.shape[:2] != (1, 1) else "one-head" if choice != MEAN else ""
+    remark = "mean-of-heads" if chosen.shape[:2] != (1, 1) else "one-head" if choice != MEAN_OF_HEADS else ""
     return chosen.mean(axis=(0, 1)), None, remark
 
 
-def _missing_message(name: str, number: int, array: Array) -> str:
+def _missing_message(name: str, number: int, array: _Array) -> str:
     """Return that `array` has no layer or head of this number."""
     values = {"number": number, "shape": _shape_name(array)}
     if name == "layer":
@@ -99,6 +99,6 @@ def _missing_message(name: str, number: int, array: Array) -> str:
     return gettext("The array of shape {shape} has no head {number}. Heads are numbered from 0.", **values)
 
 
-def _shape_name(array: Array) -> str:
+def _shape_name(array: _Array) -> str:
     """Return the shape of `array`, of any shape, for display, such as "2 × 3"."""
     return " × ".join(map(str, array.shape)) or "1"

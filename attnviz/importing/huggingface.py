@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.errors import AttnvizError
-from attnviz.importing.huggingface_model import LanguageModel, Run, opened
+from attnviz.importing.huggingface_model import LanguageModel, Run, open_language_model
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 from attnviz.text import SPACE
 from attnviz.trace import Attention
 from attnviz.trace.attention_builder import check_kind
 from attnviz.trace.attention_record import from_fields
-from attnviz.trace.parts import Kind
+from attnviz.trace.parts import HeadKind
 from attnviz.trace.storage import LARGEST
 
 _ROWS = 32
@@ -36,7 +36,7 @@ def from_huggingface(
     text: str = "",
     *,
     target: str | None = None,
-    kind: Kind | None = None,
+    kind: HeadKind | None = None,
     layer: int | None = None,
     head: int | None = None,
     beam: int = 1,
@@ -61,7 +61,7 @@ def from_huggingface(
     Raise AttnvizError where the model cannot be loaded, reads no text, has no such attention, layer or head, or the
     text is blank or too long.
     """
-    fields = _fields(opened(model, tokenizer), text, target, kind, beam, attributions=attributions)
+    fields = _fields(open_language_model(model, tokenizer), text, target, kind, beam, attributions=attributions)
     return from_fields(fields).select_heads(layer, head)
 
 
@@ -72,7 +72,7 @@ def sentences_of_model(
 
     A sentence may be a list of tokens. `targets` of None are generated.
     """
-    language_model = opened(name)
+    language_model = open_language_model(name)
 
     @lru_cache(maxsize=32)  # scoring reads a pair several times
     def read(sentences: tuple[str, str | None]) -> SentencePair:
@@ -87,7 +87,7 @@ def _fields(
     language_model: LanguageModel,
     text: Any,
     target: Any,
-    kind: Kind | None,
+    kind: HeadKind | None,
     beam: int,
     *,
     attributions: bool,
@@ -155,10 +155,10 @@ def _weights(model: Any, output: Any, side: str) -> NDArray[np.float64]:
     return found
 
 
-def _only_kind(model: Any, weights: NDArray[np.float64], kind: Kind | None) -> Kind:
+def _only_kind(model: Any, weights: NDArray[np.float64], kind: HeadKind | None) -> HeadKind:
     """Return the kind of attention of a model without a separate decoder; raise AttnvizError for another `kind`."""
     causal = not np.triu(weights, 1).any() and (weights.shape[-1] > 1 or model.can_generate())
-    found: Kind = "decoder" if causal else "encoder"
+    found: HeadKind = "decoder" if causal else "encoder"
     if kind not in (None, found):
         raise AttnvizError(
             gettext(
@@ -180,7 +180,7 @@ def _tokens(tokenizer: Any, ids: list[int], *, read: bool = False) -> list[str]:
     return [(token if token.strip() else SPACE) if token else "<unk>" for token in spelled]
 
 
-def _attributions(language_model: LanguageModel, run: Run, kind: Kind) -> dict[str, NDArray[np.float64]]:
+def _attributions(language_model: LanguageModel, run: Run, kind: HeadKind) -> dict[str, NDArray[np.float64]]:
     """Return gradient × input and erasure of log p(y_i) for each token that the model or its encoder reads, (Ty, Tx).
 
     Without a separate decoder, both sides are the sequence. Of a causal model, y_i is token i given the tokens before

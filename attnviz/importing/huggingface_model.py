@@ -142,7 +142,7 @@ def is_model_folder(path: Any) -> bool:
     return config.is_file() and '"model_type"' in config.read_text(encoding="utf-8", errors="replace")
 
 
-def opened(model: Any, tokenizer: Any = None) -> LanguageModel:
+def open_language_model(model: Any, tokenizer: Any = None) -> LanguageModel:
     """Return a model with its tokenizer: objects of transformers, or the name of a folder or of a model on the hub.
 
     Without a tokenizer, the one beside the model's files is loaded. Raise AttnvizError where a model cannot be loaded,

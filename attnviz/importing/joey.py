@@ -22,13 +22,13 @@ import yaml
 from attnviz.errors import AttnvizError
 from attnviz.importing.checkpoint_folder import (
     Stored,
-    fields_of,
+    option_fields,
 )
-from attnviz.importing.program import Program, Weights
+from attnviz.importing.program import Program, StoredWeights
 from attnviz.languages import gettext
 
 
-def _adapt(stored: Stored, weights: Weights) -> Mapping[str, Any]:
+def _adapt(stored: Stored, weights: StoredWeights) -> Mapping[str, Any]:
     """Return the settings that the configuration names; raise AttnvizError as `_model_section`."""
     sides = _model_section(stored.folder / "config.yaml")
     activation, start = sides[1].get("activation", "tanh"), sides[1].get("init_hidden", "bridge")
@@ -61,14 +61,14 @@ def _model_section(path: Path) -> list[Any]:
             kind=type(error).__name__,
         )
         raise AttnvizError(message) from error
-    model = fields_of(fields_of(content).get("model"))
+    model = option_fields(option_fields(content).get("model"))
     sides = [model.get(side) for side in ("encoder", "decoder")]
     if not all(isinstance(side, Mapping) and isinstance(side.get("embeddings", {}), Mapping) for side in sides):
         raise AttnvizError(gettext("{path} has no section “model” with an encoder and a decoder.", path=path))
     return sides
 
 
-PROGRAM = Program(
+JOEY = Program(
     family="joey",
     identifying_tensor="src_embed.lut.weight",
     layers={

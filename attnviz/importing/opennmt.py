@@ -22,10 +22,10 @@ from typing import Any
 from attnviz.importing.checkpoint_folder import (
     Stored,
     Vocabulary,
-    fields_of,
+    option_fields,
     vocabulary_of,
 )
-from attnviz.importing.program import IGNORED, Program, Weights
+from attnviz.importing.program import IGNORED, Program, StoredWeights
 from attnviz.importing.unsupported import opennmt_way_out
 from attnviz.languages import gettext
 
@@ -50,9 +50,9 @@ _OPTIONS: Mapping[str, tuple[tuple[Any, ...], re.Pattern[str]]] = {
 """Options that change the computation: the supported values, the default first, and tensors that only others have."""
 
 
-def _adapt(stored: Stored, weights: Weights) -> Mapping[str, Any]:
+def _adapt(stored: Stored, weights: StoredWeights) -> Mapping[str, Any]:
     """Raise ValueError where an option of the training changes the computation in a way that is not supported."""
-    options = fields_of(stored.extras.get("opt"))
+    options = option_fields(stored.extras.get("opt"))
     for option, (supported, pattern) in _OPTIONS.items():
         value = options.get(option, supported[0])
         if value not in supported or any(map(pattern.search, stored.tensors)):
@@ -77,7 +77,7 @@ def _adapt(stored: Stored, weights: Weights) -> Mapping[str, Any]:
 
 def _vocabularies(stored: Stored) -> tuple[Vocabulary, Vocabulary]:
     """Return the vocabularies of source and target, of the checkpoint or of the files beside it."""
-    fields = fields_of(stored.extras.get("vocab"))
+    fields = option_fields(stored.extras.get("vocab"))
     if "src" not in fields or "tgt" not in fields:
         return stored.vocabularies()
     name = gettext("in the checkpoint")
@@ -85,7 +85,7 @@ def _vocabularies(stored: Stored) -> tuple[Vocabulary, Vocabulary]:
     return vocabulary_of(fields["src"], name), target
 
 
-PROGRAM = Program(
+OPENNMT = Program(
     family="opennmt",
     identifying_tensor="encoder.embeddings.make_embedding.emb_luts.0.weight",
     layers={

@@ -12,14 +12,11 @@ from attnviz.analysis.cells import names
 from attnviz.analysis.fit import imported_weight_shapes
 from attnviz.errors import AttnvizError
 from attnviz.imported_families import FAMILIES
-from attnviz.importing.checkpoint_folder import (
-    Array,
-    Stored,
-    Vocabulary,
-)
+from attnviz.importing.checkpoint_folder import Stored, Vocabulary
 from attnviz.importing.unsupported import way_out
 from attnviz.languages import gettext, ngettext
 from attnviz.text import BOS, SPECIAL_PIECES
+from attnviz.trace.parts import Array
 
 SPECIAL = (
     ("<pad>", "<PAD>", "<blank>", "PAD"),
@@ -53,7 +50,7 @@ def _tensor_names(layers: Mapping[str, str]) -> dict[str, str]:
     return known
 
 
-class Weights(dict[str, Array]):
+class StoredWeights(dict[str, Array]):
     """Tensors under their names in `network.seq2seq`. A missing one raises ValueError with its name in the program."""
 
     def __init__(self, tensors: Mapping[str, Array], known: Mapping[str, str]) -> None:
@@ -149,7 +146,7 @@ class Program:
     """Names of single tensors, each with its name in `network.seq2seq`."""
     context_first: str = ""
     """Name here of a matrix that reads the context before its other input, unlike the matrices here."""
-    adapt: Callable[[Stored, Weights], Mapping[str, Any]] = lambda _, __: {}
+    adapt: Callable[[Stored, StoredWeights], Mapping[str, Any]] = lambda _, __: {}
     """Function that changes the weights to those of the equations here, and returns further settings.
 
     It raises ValueError, with the reason, where the structure is not supported.
@@ -169,7 +166,7 @@ class Program:
         from attnviz.network import Seq2SeqConfig  # it imports torch
 
         try:
-            weights = Weights(stored.tensors, {**_tensor_names(self.layers), **self.tensors})
+            weights = StoredWeights(stored.tensors, {**_tensor_names(self.layers), **self.tensors})
             settings = {"family": self.family, **self.settings, **self.adapt(stored, weights)}
             bias = weights.get("decoder.query.bias")
             if bias is not None and bias.shape == weights.setdefault("decoder.key.bias", np.zeros_like(bias)).shape:
@@ -200,7 +197,7 @@ class Program:
         return Checkpoint(settings, weights, source, target, name, self.opened, self.closed, remarks)
 
 
-def _described(weights: Weights, chosen: Mapping[str, Any]) -> dict[str, Any]:
+def _described(weights: StoredWeights, chosen: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of a translator: what its weights tell, and the `chosen` ones."""
     sides = ("encoder", "decoder")
     (sources, read), (targets, word) = (weights[f"{side}.embedding.weight"].shape for side in sides)
@@ -229,7 +226,7 @@ def _described(weights: Weights, chosen: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _special_first(weights: Weights, side: str, vocabulary: Vocabulary, *, add: bool) -> list[str]:
+def _special_first(weights: StoredWeights, side: str, vocabulary: Vocabulary, *, add: bool) -> list[str]:
     """Return the tokens of `side`, "encoder" or "decoder", with the special pieces first; order the weights likewise.
 
     Raise AttnvizError where vocabulary and embeddings (K, m) differ in size, or a special token is missing; with `add`,

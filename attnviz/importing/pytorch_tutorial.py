@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from attnviz.importing.program import Program
 
-PROGRAM = Program(
+PYTORCH_TUTORIAL = Program(
     family="pytorch",
     identifying_tensor="decoder.attention.Wa.weight",
     layers={

@@ -25,11 +25,11 @@ from typing import Any
 import numpy as np
 
 from attnviz.importing.checkpoint_folder import Stored
-from attnviz.importing.program import Program, Weights
+from attnviz.importing.program import Program, StoredWeights
 from attnviz.importing.unsupported import tutorial_way_out
 
 
-def _adapt(_: Stored, weights: Weights) -> Mapping[str, Any]:
+def _adapt(_: Stored, weights: StoredWeights) -> Mapping[str, Any]:
     """Put the bias of each position behind its weights."""
     place, bias = weights["decoder.place.weight"], weights["decoder.place.bias"]
     if len(place) == len(bias):
@@ -38,7 +38,7 @@ def _adapt(_: Stored, weights: Weights) -> Mapping[str, Any]:
     return {"source_length": len(place), "alignment_size": weights["decoder.place.weight"].shape[1]}
 
 
-PROGRAM = Program(
+PYTORCH_TUTORIAL_2017 = Program(
     family="pytorch-2017",
     identifying_tensor="decoder.attn_combine.weight",
     layers={

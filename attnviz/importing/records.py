@@ -19,7 +19,7 @@ from attnviz.trace import Attention
 from attnviz.trace.attention_builder import Tokens
 from attnviz.trace.link_text import Counting, CountingError, infer_counting
 
-Side = Sequence[Tokens]
+TokenSide = Sequence[Tokens]
 """Tokens of one side, one entry for each pair."""
 
 
@@ -33,9 +33,9 @@ class AttentionRecords(Sequence[Attention]):
 
     pairs: Sentences = field(repr=False)
     """Sentence pairs as read from the file."""
-    source: Side | None = None
+    source: TokenSide | None = None
     """Source tokens of every pair, where given besides the file."""
-    target: Side | None = None
+    target: TokenSide | None = None
     options: Options = DEFAULT_OPTIONS
     files: tuple[tuple[str, int], ...] = ()
     """Name and number of pairs of each file, where the pairs come from several."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from attnviz.errors import AttnvizError
 from attnviz.importing.head_dimensions import (
-    MEAN,
+    MEAN_OF_HEADS,
     choose_heads,
 )
 from attnviz.languages import gettext
@@ -38,7 +38,7 @@ _NEAR_ONE = 0.02
 class Options:
     """Options of reading a file, as `read_attention` takes them."""
 
-    heads: Heads = MEAN
+    heads: Heads = MEAN_OF_HEADS
     """Layer and head to read, from 0; negative numbers count from the last, None averages over all."""
     normalise: bool = False
     transpose: bool = False
@@ -141,13 +141,13 @@ class SentencePair:
             return {}  # `from_fields` raises the error
         found: dict[str, Any] = {}
         is_record = fields.get("format") == Attention.saved_as.name and array.ndim == 4  # even one head of one layer
-        if array.ndim > 2 and not (is_record and options.heads == MEAN):
-            choice = options.heads if options.heads != MEAN else _stored_choice(fields)
+        if array.ndim > 2 and not (is_record and options.heads == MEAN_OF_HEADS):
+            choice = options.heads if options.heads != MEAN_OF_HEADS else _stored_choice(fields)
             array, heads, remark = choose_heads(array, choice)
             remarks += [remark] if remark else []
-            if choice != MEAN:
+            if choice != MEAN_OF_HEADS:
                 found["heads"] = heads
-        elif array.ndim <= 2 and options.heads != MEAN:
+        elif array.ndim <= 2 and options.heads != MEAN_OF_HEADS:
             raise AttnvizError(gettext("The file has one matrix per sentence pair: leave out layer and head."))
         if array.ndim < 2 or not array.size:
             return {}
@@ -225,7 +225,7 @@ def _stored_choice(fields: Mapping[str, Any]) -> Heads:
     """Return the layer and head that a file chooses; MEAN where it chooses none, or what is no number."""
     heads = fields.get("heads")
     chosen = [heads.get(name) for name in ("layer", "head")] if isinstance(heads, Mapping) else []
-    return Heads(*chosen) if all(one is None or type(one) is int for one in chosen) else MEAN
+    return Heads(*chosen) if all(one is None or type(one) is int for one in chosen) else MEAN_OF_HEADS
 
 
 def _add_up_to_one(sums: NDArray[np.float64]) -> bool:
@@ -309,7 +309,7 @@ class Sentences:
         return (self[index] for index in range(len(self)))
 
 
-def joined(parts: Sequence[Sentences]) -> Sentences:
+def join_sentences(parts: Sequence[Sentences]) -> Sentences:
     """Return the pairs of several files of one format as those of one file.
 
     The lines of a file count on from those of the file before it. Raise AttnvizError where the files count the first

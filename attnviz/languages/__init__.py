@@ -64,7 +64,7 @@ def translations(code: str) -> NullTranslations:
     return GNUTranslations(compiled)
 
 
-MINUS = "−"
+_MINUS = "−"
 """The typographic minus, for every language; Babel writes a hyphen."""
 
 _locale = functools.cache(Locale.parse)
@@ -84,14 +84,14 @@ def format_number_in(code: str, value: float, spec: str = "") -> str:
     rounds to zero has no minus.
     """
     if spec == ",":
-        return format_decimal(value, locale=_locale(code)).replace("-", MINUS)
+        return format_decimal(value, locale=_locale(code)).replace("-", _MINUS)
     text = str(format(value, spec)).translate(_signs(code))
-    return text.replace(MINUS, "") if text[0] == MINUS and not text.strip(f"{MINUS}0.,") else text
+    return text.replace(_MINUS, "") if text[0] == _MINUS and not text.strip(f"{_MINUS}0.,") else text
 
 
 @functools.cache
 def _signs(code: str) -> dict[int, str]:
-    return str.maketrans({".": symbol(code, "decimal"), "-": MINUS})
+    return str.maketrans({".": symbol(code, "decimal"), "-": _MINUS})
 
 
 def format_share_in(code: str, share: float, places: int = 0) -> str:
@@ -105,7 +105,7 @@ def format_share_in(code: str, share: float, places: int = 0) -> str:
 
 
 def _written_share(code: str, share: float, places: int) -> str:
-    return str(_percent(code, places).apply(Decimal(share), _locale(code))).replace("-", MINUS)
+    return str(_percent(code, places).apply(Decimal(share), _locale(code))).replace("-", _MINUS)
 
 
 @functools.cache

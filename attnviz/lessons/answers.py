@@ -25,19 +25,19 @@ from attnviz.lessons.lesson_file import (
 )
 from attnviz.lessons.yaml_fields import (
     fail,
-    nearest,
+    nearest_name,
     quoted,
 )
 from attnviz.text import SPACE, join_pieces
 from attnviz.trace.parts import head_choices
 
-OPTIONS = 4
+_OPTIONS = 4
 """Number of words to choose from where a question about the next word names none."""
 
 
-WORDS = "words"
+_WORDS = "words"
 """What is on show besides pictures: the words of the translation."""
-Heads = tuple[int | None, int | None]
+_Heads = tuple[int | None, int | None]
 """Layer and head of a question, from 1."""
 
 
@@ -87,7 +87,7 @@ def _check_order(questions: tuple[AskedQuestion, ...]) -> None:
 
     With its answer, a question shows the words and the heatmap's rows up to its step, or all where it has no step.
     """
-    on_show: dict[tuple[str, int, Heads], int] = {}
+    on_show: dict[tuple[str, int, _Heads], int] = {}
     for asked in questions:
         question, words = asked.question, asked.subject.trace.words().target
         heads = (question.layer, question.head)
@@ -100,7 +100,7 @@ def _check_order(questions: tuple[AskedQuestion, ...]) -> None:
                 fail(question.line, message)
         count = len(words) if asked.word is None else asked.word + 1
         for word in range(count):
-            on_show.setdefault((WORDS, word, heads), question.line)
+            on_show.setdefault((_WORDS, word, heads), question.line)
             if HEATMAP in question.pictures:
                 on_show.setdefault((HEATMAP, word, heads), question.line)
         for picture in question.pictures:
@@ -110,7 +110,7 @@ def _check_order(questions: tuple[AskedQuestion, ...]) -> None:
 
 def _tells(picture: str, kind: str) -> bool:
     """Return whether a picture, or the words of the translation, tell the answer of a kind of question."""
-    return kind == "next" if picture == WORDS else picture not in HARMLESS[kind]
+    return kind == "next" if picture == _WORDS else picture not in HARMLESS[kind]
 
 
 def _asked(question: Question, trace: Any, weights: Weights | None) -> AskedQuestion:
@@ -172,7 +172,10 @@ def _word(question: Question, word: int | str, words: tuple[str, ...], text: str
         return word - 1
     if word not in words:
         message = gettext(
-            "there is no word {word} in “{text}”. {nearest}", word=quoted(word), text=text, nearest=nearest(word, words)
+            "there is no word {word} in “{text}”. {nearest}",
+            word=quoted(word),
+            text=text,
+            nearest=nearest_name(word, words),
         )
         fail(question.line, message)
     if words.count(word) > 1:
@@ -231,7 +234,7 @@ def _next_word(question: Question, prediction: NextWordPrediction, subject: Subj
     if not options:
         pieces = [piece for piece in trace.top_pieces[subject.step] if piece.startswith(SPACE)]
         others = [text for text in map(join_pieces, zip(pieces, strict=True)) if text and text != written]
-        options = tuple(sorted((written, *others[: OPTIONS - 1]), key=str.casefold))
+        options = tuple(sorted((written, *others[: _OPTIONS - 1]), key=str.casefold))
     if written not in options:
         message = gettext(
             "the model writes {word} here, which is not among the choices. Add this word to the choices.",

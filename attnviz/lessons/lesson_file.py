@@ -14,7 +14,7 @@ from attnviz.figures.registry import STEP_FIGURES
 from attnviz.installed_models import default_model, installed_model, installed_models
 from attnviz.languages import LANGUAGES, gettext, language
 from attnviz.lessons.yaml_fields import (
-    LIMITS,
+    LESSON_LIMITS,
     Fields,
     description,
     fail,
@@ -29,8 +29,8 @@ Level = Literal["idea", "numbers"]
 LEVELS: tuple[Level, ...] = get_args(Level)
 """Levels of the sentences beside the pictures: everyday words, or numbers and symbols."""
 
-Quantity = Literal["attention", "probability", "energy"]
-QUANTITIES: tuple[Quantity, ...] = get_args(Quantity)
+PredictedQuantity = Literal["attention", "probability", "energy"]
+PREDICTED_QUANTITIES: tuple[PredictedQuantity, ...] = get_args(PredictedQuantity)
 """Numbers that students can estimate; the first two are asked for in percent."""
 
 HEATMAP = "heatmap"
@@ -69,7 +69,7 @@ class NextWordPrediction:
 class NumberPrediction:
     """Estimate a number of the step."""
 
-    quantity: Quantity
+    quantity: PredictedQuantity
     tolerance: float
     """Largest difference that counts as right, in the unit of the question."""
     source: int | str | None = None
@@ -157,7 +157,7 @@ class Lesson:
 
 FORMAT_FIELD = "attnviz-lesson"
 """First field of a lesson file, with the version of the format."""
-VERSION = "1"
+LESSON_VERSION = "1"
 
 REQUIRED = {
     "attends": ("step",),
@@ -175,7 +175,7 @@ SENTENCE_FIELDS = ("sentence", "model", "beam", "target", "questions")
 COMMON_FIELDS = ("question", "predict", "note", "level", "show", "reveal", "layer", "head")
 SPECIAL_FIELDS = ("step", "source", "tolerance", "choices", "answer")
 
-PICTURES = (HEATMAP, *STEP_FIGURES)
+_PICTURES = (HEATMAP, *STEP_FIGURES)
 """Names of the pictures of a question."""
 _WITHOUT_ATTENTION = {"state", "maxout", "candidates", "stream"}
 _WITHOUT_WORD = set(STEP_FIGURES) - {
@@ -194,8 +194,8 @@ HARMLESS = {
     "attention": {*_WITHOUT_ATTENTION, "energy", "energy-decomposition"},
     "next": _WITHOUT_WORD,
     "probability": {*_WITHOUT_WORD, HEATMAP},
-    "choice": set(PICTURES),
-    "": set(PICTURES),
+    "choice": set(_PICTURES),
+    "": set(_PICTURES),
 }
 """The pictures that do not give the answer away, by `Question.kind`."""
 
@@ -219,7 +219,7 @@ def folder_of_model(sentence: LessonSentence, default: Path | None = None) -> Pa
 
 def read_lesson(path: Path) -> Lesson:
     """Return the lesson in a file; raise AttnvizError where it cannot be read, or its fields are not a lesson's."""
-    data = open_content(path, limits=LIMITS).data
+    data = open_content(path, limits=LESSON_LIMITS).data
     try:
         return parse_lesson(data)
     except AttnvizError as error:
@@ -235,15 +235,15 @@ def parse_lesson(content: bytes) -> Lesson:
             gettext(
                 "This is not a lesson file: the field “{mark}: {version}” is missing.",
                 mark=FORMAT_FIELD,
-                version=VERSION,
+                version=LESSON_VERSION,
             )
         )
     fields = Fields(root, LESSON_FIELDS)
-    if fields.text(FORMAT_FIELD) != VERSION:
+    if fields.text(FORMAT_FIELD) != LESSON_VERSION:
         message = gettext(
             "this lesson uses version {found} of the lesson format, but this program reads version {version}.",
             found=quoted(fields.text(FORMAT_FIELD)),
-            version=VERSION,
+            version=LESSON_VERSION,
         )
         fail(fields.line_of(FORMAT_FIELD), message)
     title = _text(fields.node("title"), "title", None)
@@ -279,12 +279,12 @@ def _question(node: yaml.Node, languages: tuple[str, ...]) -> Question:
     fields = Fields(node, (*COMMON_FIELDS, *SPECIAL_FIELDS))
     kind = fields.one_of("predict", REQUIRED) if "predict" in fields else ""
     _check_fields(kind, fields)
-    show = fields.choices("show", PICTURES)
+    show = fields.choices("show", _PICTURES)
     layer, head = fields.whole("layer", 1, 1000), fields.whole("head", 1, 1000)
     if head is not None and layer is None:
         fail(fields.line_of("head"), gettext("a head belongs to a layer. Add the field “layer”."))
     step = _word_or_number(fields, "step")
-    step_pictures = {*show, *fields.choices("reveal", PICTURES)} - {HEATMAP}
+    step_pictures = {*show, *fields.choices("reveal", _PICTURES)} - {HEATMAP}
     if step is None and step_pictures:
         message = gettext("the picture {name} shows a step. Add the field “step”.", name=quoted(min(step_pictures)))
         fail(fields.line, message)
@@ -295,7 +295,7 @@ def _question(node: yaml.Node, languages: tuple[str, ...]) -> Question:
         step=step,
         level=next(level for level in LEVELS if level == fields.one_of("level", LEVELS, LEVELS[0])),
         show=show,
-        reveal=fields.choices("reveal", PICTURES) if "reveal" in fields else (HEATMAP,),
+        reveal=fields.choices("reveal", _PICTURES) if "reveal" in fields else (HEATMAP,),
         layer=layer,
         head=head,
         line=fields.line,
@@ -315,7 +315,7 @@ def _check_fields(kind: str, fields: Fields) -> None:
                 name=quoted(name),
             )
             fail(fields.line_of(name), message)
-    for name in fields.choices("show", PICTURES):
+    for name in fields.choices("show", _PICTURES):
         if name not in HARMLESS[kind]:
             message = gettext(
                 "the picture {name} gives the answer away. Move it from “show” to “reveal”.", name=quoted(name)
@@ -337,7 +337,7 @@ def _prediction(kind: str, fields: Fields, languages: tuple[str, ...]) -> Predic
         answer = fields.whole("answer", 1, len(texts))
         assert answer is not None  # the field is required
         return ChoicePrediction(texts, answer)
-    quantity = next((name for name in QUANTITIES if name == kind), None)
+    quantity = next((name for name in PREDICTED_QUANTITIES if name == kind), None)
     if quantity is None:
         return None
     return NumberPrediction(quantity, fields.positive("tolerance"), _word_or_number(fields, "source"))

@@ -15,7 +15,7 @@ from attnviz.languages import gettext
 from attnviz.reading import Limits, content_of, pause
 from attnviz.text import with_symbols
 
-LIMITS = Limits(bytes=256_000, values=20_000)
+LESSON_LIMITS = Limits(bytes=256_000, values=20_000)
 """A lesson for an hour has about 20,000 bytes and 1,000 nodes, and PyYAML reads 100,000 bytes a second."""
 _DEEPEST = 20
 
@@ -50,13 +50,13 @@ class _Loader(yaml.SafeLoader):
         elif isinstance(event, yaml.AliasEvent):
             message = gettext("{name} repeats fields or a list. Write them out.", name=quoted(f"*{event.anchor}"))
             fail(event.start_mark.line + 1, message)
-        LIMITS.check(values=self.nodes, bytes=self.characters)
+        LESSON_LIMITS.check(values=self.nodes, bytes=self.characters)
         return node
 
 
 def root_of(content: bytes) -> yaml.Node:
     """Return the root of the YAML document in the bytes of a file; raise AttnvizError where there is none."""
-    text = content_of(content, limits=LIMITS).text
+    text = content_of(content, limits=LESSON_LIMITS).text
     try:
         root = yaml.compose(text, _Loader)
     except yaml.MarkedYAMLError as error:
@@ -93,7 +93,7 @@ def quoted(text: str) -> str:
     return gettext("“{text}”", text=text if len(text) <= 60 else text[:59] + "…")
 
 
-def nearest(name: str, names: Collection[str]) -> str:
+def nearest_name(name: str, names: Collection[str]) -> str:
     """Return a sentence with the one of `names` that is spelled most like `name`, or with all of them."""
     if close := difflib.get_close_matches(name, names, 1, 0.6):
         return gettext("Did you mean {name}?", name=quoted(close[0]))
@@ -115,7 +115,7 @@ class Fields:
             name = key.value if isinstance(key, yaml.ScalarNode) else description(key)
             if name not in names:
                 message = gettext(
-                    "there is no field {name} here. {nearest}", name=quoted(name), nearest=nearest(name, names)
+                    "there is no field {name} here. {nearest}", name=quoted(name), nearest=nearest_name(name, names)
                 )
                 fail(line_of(key), message)
             if name in self._nodes:
@@ -225,7 +225,10 @@ def checked_choice(node: yaml.Node, name: str, values: Collection[str]) -> str:
     text = text_of(node, name)
     if text not in values:
         message = gettext(
-            "{name} cannot be {found}. {nearest}", name=quoted(name), found=quoted(text), nearest=nearest(text, values)
+            "{name} cannot be {found}. {nearest}",
+            name=quoted(name),
+            found=quoted(text),
+            nearest=nearest_name(text, values),
         )
         fail(line_of(node), message)
     return text

@@ -1,4 +1,4 @@
-"""Torch modules and configs of all architectures, and `build`, which makes the network of a config.
+"""Torch modules and configs of all architectures, and `build_network`, which makes the network of a config.
 
 The docstrings of the modules give shapes and the papers' equations.
 """
@@ -33,7 +33,7 @@ __all__ = [
     "TrainableConfig",
     "Transformer",
     "TransformerConfig",
-    "build",
+    "build_network",
     "read_fields",
 ]
 
@@ -46,12 +46,12 @@ AnyNetwork = Network | Decomposable
 
 
 @overload
-def build(config: ModelConfig | TransformerConfig) -> Trainable: ...
+def build_network(config: ModelConfig | TransformerConfig) -> Trainable: ...
 @overload
-def build(config: Seq2SeqConfig) -> Seq2Seq: ...
+def build_network(config: Seq2SeqConfig) -> Seq2Seq: ...
 @overload
-def build(config: DecomposableConfig) -> Decomposable: ...
-def build(config: AnyConfig) -> AnyNetwork:
+def build_network(config: DecomposableConfig) -> Decomposable: ...
+def build_network(config: AnyConfig) -> AnyNetwork:
     """Return a network of these sizes with uninitialised weights."""
     if isinstance(config, DecomposableConfig):
         return Decomposable(config)

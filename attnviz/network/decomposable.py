@@ -56,7 +56,7 @@ class DecomposableOutput(NamedTuple):
     """Logits H([v_1 ; v_2]) of "no translation" and "translation", (B, 2)."""
 
 
-class FeedForward(nn.Module):
+class _FeedForward(nn.Module):
     """Two layers, each max(0, W x + c): F and G of the paper, (..., `inputs`) to (..., d)."""
 
     def __init__(self, inputs: int, config: DecomposableConfig) -> None:
@@ -85,8 +85,8 @@ class Decomposable(nn.Module):
         self.embedding = nn.Embedding(config.vocabulary_size, config.embedding_size)
         self.source_projection = nn.Linear(config.embedding_size, d, bias=False)
         self.target_projection = nn.Linear(config.embedding_size, d, bias=False)
-        self.attend = FeedForward(d, config)
-        self.compare = FeedForward(2 * d, config)
+        self.attend = _FeedForward(d, config)
+        self.compare = _FeedForward(2 * d, config)
         self.aggregate = nn.Linear(2 * d, d)
         self.dropout = nn.Dropout(config.dropout)
         self.output = nn.Linear(d, 2)

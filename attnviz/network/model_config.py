@@ -91,7 +91,7 @@ class Seq2SeqConfig:
             bounds.check_one_of(name, getattr(self, name), choices)
         for field in dataclasses.fields(self):
             if field.type == "bool" and not isinstance(value := getattr(self, field.name), bool):
-                raise ValueError(f"{field.name} must be true or false, not {bounds.abbreviated(value)}")
+                raise ValueError(f"{field.name} must be true or false, not {bounds.shortened_repr(value)}")
         if self.first_state == "last" and self.encoder_size != self.hidden_size:
             raise ValueError("the last state of an encoder of another size cannot begin a decoder")
         if self.first_state in ("layers", "rectified") and self.annotation_size != self.hidden_size:
@@ -217,7 +217,7 @@ class ModelConfig:
     maxout_size: int = 256
     """l, the maxout size."""
     attention: str = "additive"
-    """One of `attention_kinds.KINDS`, or a user's own kind, package.module:Class.
+    """One of `attention_kinds.BUILT_IN_KINDS`, or a user's own kind, package.module:Class.
 
     With "none", every context is the last forward annotation.
     """
@@ -336,7 +336,7 @@ def read_fields(fields: dict[str, Any]) -> AnyConfig:
     Raise ValueError where the architecture or a field is unknown, missing or invalid.
     """
     architecture = fields.get("architecture", "rnnsearch")
-    bounds.check_one_of("architecture", architecture, bounds.ARCHITECTURES)
+    bounds.check_one_of("architecture", architecture, bounds.ARCHITECTURE_NAMES)
     if architecture == "transformer":
         return TransformerConfig.from_dict(fields)
     if architecture == "decomposable":

@@ -1,6 +1,7 @@
 """`RNNsearch`, the recurrent translator of Bahdanau, Cho & Bengio (2014), and its decoder step by step.
 
-`StepDecoder` computes exactly the equations of `Decoder` in another order, since matrix products distribute over sums:
+`StepDecoder` computes exactly the equations of `RNNsearchDecoder` in another order, since matrix products distribute
+over sums:
 
 - The previous word's part of gates and readout is computed once for each piece, and kept in a table.
 - The context is a weighted sum, so its matrices are applied to the annotations once per sentence, and a step sums rows:
@@ -32,7 +33,7 @@ from attnviz.network.scorers import scorer_class
 from attnviz.network.searchable import selected
 
 
-class Decoder(nn.Module):
+class RNNsearchDecoder(nn.Module):
     """The decoder of Bahdanau, Cho & Bengio (2014), A.2.2, with torch's GRU.
 
     s_0 = tanh(W_s backward h_1 + b_s);  s_i = GRU(s_{i-1}; [E y_{i-1} ; c_i])
@@ -89,7 +90,7 @@ class RNNsearch(nn.Module):
         super().__init__()
         self.config = config
         self.encoder = Encoder(config)
-        self.decoder = Decoder(config)
+        self.decoder = RNNsearchDecoder(config)
 
     @property
     def output(self) -> nn.Linear:

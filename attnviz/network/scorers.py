@@ -294,7 +294,7 @@ class LocationAwareScorer(AdditiveScorer):
     unroll = Scorer.unroll
 
 
-class FixedContext(Scorer):
+class FixedContextScorer(Scorer):
     """No attention: every context is the last forward annotation, as in the paper's RNNencdec baseline.
 
     Implemented as an alignment that is 1 at the last source piece: keys and queries are empty, energies are 0, and the

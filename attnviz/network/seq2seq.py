@@ -51,7 +51,7 @@ class LastStates(NamedTuple):
     """The same of the cell states of an LSTM; (B, 0, 2m) for a GRU, which has none."""
 
 
-class Encoder(nn.Module):
+class Seq2SeqEncoder(nn.Module):
     """RNN in one or both directions: annotations h_j and the last states of each layer and direction."""
 
     def __init__(self, config: Seq2SeqConfig) -> None:
@@ -93,7 +93,7 @@ class Encoder(nn.Module):
         return layers.permute(2, 0, 1, 3).flatten(2)
 
 
-class Decoder(nn.Module):
+class Seq2SeqDecoder(nn.Module):
     """Weights of the decoder, and the functions of a step."""
 
     def __init__(self, config: Seq2SeqConfig) -> None:
@@ -212,7 +212,7 @@ class Seq2Seq(nn.Module):
     def __init__(self, config: Seq2SeqConfig) -> None:
         super().__init__()
         self.config = config
-        self.encoder, self.decoder = Encoder(config), Decoder(config)
+        self.encoder, self.decoder = Seq2SeqEncoder(config), Seq2SeqDecoder(config)
 
     @property
     def output(self) -> nn.Linear:

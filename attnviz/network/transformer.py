@@ -77,7 +77,7 @@ class MultiHeadAttention(nn.Module):
         return heads.transpose(-2, -3)
 
 
-class FeedForward(nn.Module):
+class _FeedForward(nn.Module):
     """FFN(x) = max(0, x W_1 + b_1) W_2 + b_2 (section 3.3), (..., d) to (..., d)."""
 
     def __init__(self, config: TransformerConfig) -> None:
@@ -99,7 +99,7 @@ class EncoderLayer(nn.Module):
         self.attention_norm = nn.LayerNorm(config.model_size)
         self.attention = MultiHeadAttention(config)
         self.feedforward_norm = nn.LayerNorm(config.model_size)
-        self.feedforward = FeedForward(config)
+        self.feedforward = _FeedForward(config)
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, stream: Tensor, mask: Tensor) -> tuple[list[Tensor], AttentionOutput]:
@@ -126,7 +126,7 @@ class DecoderLayer(nn.Module):
         self.cross_norm = nn.LayerNorm(config.model_size)
         self.cross = MultiHeadAttention(config)
         self.feedforward_norm = nn.LayerNorm(config.model_size)
-        self.feedforward = FeedForward(config)
+        self.feedforward = _FeedForward(config)
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(

@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext, ngettext
-from attnviz.trace.parts import KINDS, FloatArray
+from attnviz.trace.parts import HEAD_KINDS, FloatArray
 from attnviz.trace.tokens import MOST_TOKENS, Pieces, has_assumed_special, to_pieces
 
 WIDEST_STATE = 16_384
-Links = tuple[tuple[int, int], ...]
+LinkTuple = tuple[tuple[int, int], ...]
 """Links (source word, target word), both 0-based."""
 ROUNDED = 0.01
 """Largest accepted distance of a row's sum from 1.
@@ -245,11 +245,11 @@ def _check_sums(weights: NDArray[np.float64], remarks: list[str]) -> None:
 
 def check_kind(kind: object) -> None:
     """Raise AttnvizError unless `kind` is one of attention."""
-    if kind not in KINDS:
+    if kind not in HEAD_KINDS:
         raise AttnvizError(
             gettext(
                 "The kind of attention must be one of {kinds}, not {kind}.",
-                kinds=", ".join(sorted(KINDS, key=lambda one: one != "cross")),  # the default first
+                kinds=", ".join(sorted(HEAD_KINDS, key=lambda one: one != "cross")),  # the default first
                 kind=repr(kind)[:40],
             )
         )
@@ -271,7 +271,7 @@ def _check_kind(kind: str, sides: tuple[list[str], list[str]], weights: NDArray[
         )
 
 
-def pairs_of(links: object) -> Links:
+def pairs_of(links: object) -> LinkTuple:
     """Return links as sorted pairs of whole numbers; raise AttnvizError for anything else."""
     try:
         pairs = tuple((j, i) for j, i in links)  # type: ignore[attr-defined]

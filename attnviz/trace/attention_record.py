@@ -39,9 +39,16 @@ from attnviz.languages import gettext
 from attnviz.text import join_pieces
 from attnviz.trace import link_text, storage
 from attnviz.trace.aligned import Aligned, Groups
-from attnviz.trace.attention_builder import Links, Tokens, checked_numbers, checked_pieces, is_distribution, pairs_of
+from attnviz.trace.attention_builder import (
+    LinkTuple,
+    Tokens,
+    checked_numbers,
+    checked_pieces,
+    is_distribution,
+    pairs_of,
+)
 from attnviz.trace.head_views import HeadViews, mean_of_heads
-from attnviz.trace.parts import KINDS, FloatArray, Heads, IntArray, Kind
+from attnviz.trace.parts import HEAD_KINDS, FloatArray, HeadKind, Heads, IntArray
 from attnviz.trace.quantity import Quantity
 from attnviz.trace.tokens import MOST_TOKENS
 
@@ -77,7 +84,7 @@ REMARKS = (
 )
 """Keys of the assumptions and changes of a reader; `analysis.imported_attention` has the sentences."""
 
-RECORDED = (
+_RECORDED = (
     Quantity("alignment", r"\alpha_{ij}", ("Ty", "Tx"), r"\alpha_{ij}", "attention as given; rows sum to 1 or 0"),
     Quantity("energies", r"e_{ij}", ("Ty", "Tx"), r"e_{ij}", "energies as given", may_be_absent=True),
     Quantity("states", r"s_i", ("Ty", "n"), r"s_i", "decoder states as given", may_be_absent=True),
@@ -129,7 +136,7 @@ class Attention(HeadViews, Aligned):
     """
 
     saved_as: ClassVar[storage.FileFormat] = storage.FileFormat("attnviz-attention", 1)
-    arrays: ClassVar[tuple[Quantity, ...]] = RECORDED
+    arrays: ClassVar[tuple[Quantity, ...]] = _RECORDED
     translated: ClassVar[bool] = False
     attention_figure: ClassVar[str] = "look"
     architecture: ClassVar[str] = "attention"
@@ -154,11 +161,11 @@ class Attention(HeadViews, Aligned):
     """The heads whose mean is `alignment`, where there are several."""
     kind: str = "cross"
     """One of KINDS."""
-    sure: Links = ()
+    sure: LinkTuple = ()
     """Sure gold links, drawn by people."""
-    possible: Links = ()
+    possible: LinkTuple = ()
     """Possible gold links; sure links are not repeated here."""
-    links: Links = ()
+    links: LinkTuple = ()
     """Links (source token, target token) of the file, 0-based, possible ones included; empty for a matrix."""
     origin: str = ""
     """The program or model that computed the attention; empty where unknown."""
@@ -195,7 +202,7 @@ class Attention(HeadViews, Aligned):
         """Return the indices of the pieces of each word, for source and target, from the recorded word numbers."""
         return _groups(self.source_word_of), _groups(self.target_word_of)
 
-    def _links_between_words(self) -> Links:
+    def _links_between_words(self) -> LinkTuple:
         """Return the links of the file between words."""
         numbers = {(int(self.source_word_of[j]), int(self.target_word_of[i])) for j, i in self.links}
         return tuple(sorted(link for link in numbers if -1 not in link))
@@ -217,7 +224,7 @@ class Attention(HeadViews, Aligned):
         storage.check_characters((self.origin,))
         if unknown := set(self.remarks) - set(REMARKS):
             raise ValueError(f"the remark {min(unknown)!r} is unknown")
-        if self.kind not in KINDS:
+        if self.kind not in HEAD_KINDS:
             raise ValueError(f"the kind of attention {self.kind!r} is unknown")
 
     def check_texts(self) -> None:
@@ -309,7 +316,7 @@ def attention(
     states: ArrayLike | None = None,
     gradient: ArrayLike | None = None,
     erased: ArrayLike | None = None,
-    kind: Kind = "cross",
+    kind: HeadKind = "cross",
     sure: Iterable[tuple[int, int]] = (),
     possible: Iterable[tuple[int, int]] = (),
     normalise: bool = False,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
-from attnviz.arguments import check_whole
+from attnviz.arguments import check_whole_argument
 from attnviz.languages import gettext
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Drawing(Protocol):
 def step_index(trace: Any, step: int) -> int:
     """Return a 0-based step, also for negative indices; raise AttnvizError where there is none."""
     steps = len(trace.target_pieces)
-    check_whole(gettext("step"), step, -steps, steps - 1)
+    check_whole_argument(gettext("step"), step, -steps, steps - 1)
     return range(steps)[step]
 
 

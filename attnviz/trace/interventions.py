@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attnviz import bounds
 from attnviz.arguments import check_each
@@ -26,7 +25,6 @@ from attnviz.errors import AttnvizError
 from attnviz.languages import gettext, ngettext
 from attnviz.text import EOS
 
-Array = NDArray[np.float64]
 MakeArray = Callable[[Sequence[float]], Any]
 """Makes an array of the kind of some energies: a tensor in the decoder, a NumPy array where a trace is recomputed."""
 
@@ -156,7 +154,7 @@ class Temperature:
                     "A temperature must be from {least:g} to {most:g}, or infinite, not {found}.",
                     least=least,
                     most=most,
-                    found=bounds.abbreviated(self.temperature),
+                    found=bounds.shortened_repr(self.temperature),
                 )
             )
         object.__setattr__(self, "temperature", float(self.temperature))
@@ -335,18 +333,20 @@ def _check_positions(acting: Iterable[AttentionIntervention], source_pieces: int
 
 def _no_position(found: object) -> AttnvizError:
     return AttnvizError(
-        gettext("No source piece has the index {found}; indices start at 0.", found=bounds.abbreviated(found))
+        gettext("No source piece has the index {found}; indices start at 0.", found=bounds.shortened_repr(found))
     )
 
 
 def _no_piece(found: object) -> AttnvizError:
     return AttnvizError(
-        gettext("The decoder cannot write the vocabulary piece with id {found}.", found=bounds.abbreviated(found))
+        gettext("The decoder cannot write the vocabulary piece with id {found}.", found=bounds.shortened_repr(found))
     )
 
 
 def _no_step(found: object) -> AttnvizError:
-    return AttnvizError(gettext("No step has the index {found}; indices start at 0.", found=bounds.abbreviated(found)))
+    return AttnvizError(
+        gettext("No step has the index {found}; indices start at 0.", found=bounds.shortened_repr(found))
+    )
 
 
 def _check_step(step: object) -> None:

@@ -97,9 +97,9 @@ _TABLE = (
     ),
 )
 
-QUANTITIES: Mapping[str, Quantity] = {quantity.name: quantity for quantity in _TABLE}
+JUDGEMENT_QUANTITIES: Mapping[str, Quantity] = {quantity.name: quantity for quantity in _TABLE}
 """The table, by name."""
-RECORDED = tuple(quantity for quantity in _TABLE if quantity.recorded)
+JUDGEMENT_ARRAYS = tuple(quantity for quantity in _TABLE if quantity.recorded)
 """The quantities that a judgement stores as arrays."""
 
 
@@ -113,7 +113,7 @@ class Judgement(Computation):
 
     saved_as: ClassVar[storage.FileFormat] = storage.FileFormat("attnviz-judgement", 1)
     architectures: ClassVar[tuple[str, ...]] = ("decomposable",)
-    arrays: ClassVar[tuple[Quantity, ...]] = RECORDED
+    arrays: ClassVar[tuple[Quantity, ...]] = JUDGEMENT_ARRAYS
 
     source_text: str
     """The first sentence as typed."""

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float32]
 IntArray = NDArray[np.int32]
-Kind = Literal["encoder", "decoder", "cross"]
+HeadKind = Literal["encoder", "decoder", "cross"]
 """Encoder self-attention, decoder self-attention (causal), or cross-attention."""
-KINDS: tuple[Kind, ...] = get_args(Kind)
+HEAD_KINDS: tuple[HeadKind, ...] = get_args(HeadKind)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """`Quantity`: name, symbol, shape, equation and meaning of an array or number that a result has.
 
-`table` returns quantities as a text table, and `plain_equation` turns an equation from LaTeX into plain text.
+`quantity_table` returns quantities as a text table, and `plain_equation` turns an equation from LaTeX into plain text.
 """
 
 from __future__ import annotations
@@ -107,7 +107,9 @@ def piece_quantities(distribution: str) -> tuple[Quantity, ...]:
     )
 
 
-def table(arrays: Sequence[Quantity], derived: Sequence[Quantity], sizes: Mapping[str, int] | None = None) -> str:
+def quantity_table(
+    arrays: Sequence[Quantity], derived: Sequence[Quantity], sizes: Mapping[str, int] | None = None
+) -> str:
     """Return the quantities as a text table: name, symbol, shape and meaning, and the equation below the meaning.
 
     With the `sizes` of a trace, shapes contain their numbers too. Equations are those of additive attention where the

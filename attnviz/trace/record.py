@@ -15,7 +15,7 @@ from attnviz.trace.interventions import Intervention, check_interventions
 from attnviz.trace.parts import FloatArray, Hypothesis, IntArray, Search
 from attnviz.trace.saved import Computation
 
-METHODS = ("greedy", "beam", "forced")
+SEARCH_METHODS = ("greedy", "beam", "forced")
 STORED_CANDIDATES = 100
 """Number of likeliest pieces stored of each step."""
 
@@ -81,7 +81,7 @@ class Record(Aligned, Computation):
         storage.check_characters(*pieces, self.unknown_characters)
         storage.check_ids(self.source_ids, self.source_vocabulary_size)
         storage.check_ids((*self.target_ids, *self.top_ids.ravel().tolist()), self.vocabulary_size)
-        if self.search.method not in METHODS:
+        if self.search.method not in SEARCH_METHODS:
             raise ValueError("it was found by an unknown search")
         check_interventions(
             self.interventions,

@@ -20,7 +20,7 @@ from attnviz.errors import AttnvizError
 from attnviz.files import replace_text
 from attnviz.languages import gettext
 from attnviz.trace import storage
-from attnviz.trace.quantity import Quantity, table
+from attnviz.trace.quantity import Quantity, quantity_table
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -38,7 +38,7 @@ class SavedResult(ABC):
         """Add the table of quantities to the docstring of a class that stores some, for `help`."""
         super().__init_subclass__(**options)
         if cls.__doc__ and "arrays" in vars(cls):  # python -OO removes docstrings
-            cls.__doc__ = f"{inspect.cleandoc(cls.__doc__)}\n\n{table(cls.arrays, cls.derived)}"
+            cls.__doc__ = f"{inspect.cleandoc(cls.__doc__)}\n\n{quantity_table(cls.arrays, cls.derived)}"
 
     def __post_init__(self) -> None:
         """Copy the arrays and make them read-only."""
@@ -72,7 +72,7 @@ class SavedResult(ABC):
 
     def describe(self, file: TextIO | None = None) -> None:
         """Print each quantity with symbol, shape, sizes, meaning and equation, to `file` or standard output."""
-        print(table(self.arrays, self.derived, self.sizes()), file=file)
+        print(quantity_table(self.arrays, self.derived, self.sizes()), file=file)
 
     def check(self) -> None:
         """Raise ValueError, KeyError or IndexError unless array shapes, texts and numbers are consistent."""
@@ -116,7 +116,7 @@ class SavedResult(ABC):
     def to_json(self) -> str:
         """Return the result as one JSON object; arrays are compressed little-endian bytes in base64."""
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        return storage.encode(fields, self.saved_as)
+        return storage.encode_fields(fields, self.saved_as)
 
     @classmethod
     def from_json(cls, text: str) -> Self:

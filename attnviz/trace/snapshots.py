@@ -24,7 +24,7 @@ from attnviz.trace.aligned import words_of
 from attnviz.trace.parts import FloatArray, Words
 from attnviz.trace.storage import check_characters, pack, unpack
 
-FORMAT_NAME, VERSION = "attnviz-snapshots", 1
+FORMAT_NAME, SNAPSHOTS_VERSION = "attnviz-snapshots", 1
 FOLDER = "snapshots"
 """Subfolder of a model folder that holds the files of its run."""
 _LATEST = 10**9
@@ -88,7 +88,7 @@ class Snapshots:
         """Write the snapshots to `path` atomically; raise AttnvizError where that fails."""
         fields = {
             "format": FORMAT_NAME,
-            "version": VERSION,
+            "version": SNAPSHOTS_VERSION,
             "name": self.name,
             "guidance": self.guidance,
             "updates": self.updates,
@@ -109,10 +109,10 @@ class Snapshots:
             fields = json.loads(Path(path).read_text(encoding="utf-8"))
             if not isinstance(fields, dict) or fields.get("format") != FORMAT_NAME:
                 raise ValueError("it is not marked as snapshots of a training run")
-            if fields.get("version") != VERSION:
+            if fields.get("version") != SNAPSHOTS_VERSION:
                 raise ValueError(
-                    f"it has format version {bounds.abbreviated(fields.get('version'))}, but this program reads "
-                    f"version {VERSION}"
+                    f"it has format version {bounds.shortened_repr(fields.get('version'))}, but this program reads "
+                    f"version {SNAPSHOTS_VERSION}"
                 )
             return _read(fields)
         except OSError as error:
@@ -174,7 +174,7 @@ def _check_order(updates: Sequence[int]) -> None:
         raise ValueError("its updates are not in order")
 
 
-def joined(parts: Sequence[Snapshots]) -> Snapshots:
+def join_snapshots(parts: Sequence[Snapshots]) -> Snapshots:
     """Return the moments of all `parts`, which are of one run and the same sentences.
 
     `parts` is not empty. Where several parts have a moment, the last one wins.
@@ -209,7 +209,7 @@ def load_folder(folder: str | Path) -> list[Snapshots]:
         except AttnvizError:
             continue
         runs.setdefault(snapshots.name, []).append(snapshots)
-    return [joined(list(_same_sentences(parts))) for parts in runs.values()]
+    return [join_snapshots(list(_same_sentences(parts))) for parts in runs.values()]
 
 
 def _same_sentences(parts: Iterable[Snapshots]) -> Iterable[Snapshots]:

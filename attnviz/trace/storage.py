@@ -22,7 +22,7 @@ from attnviz.languages import gettext
 from attnviz.trace.interventions import Intervention, from_json_dict, to_json_dict
 from attnviz.trace.parts import Heads, Hypothesis, Search
 
-Result = TypeVar("Result")
+_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def _model_name(format_name: str) -> str:
     return names[FORMAT_NAMES.index(format_name)]
 
 
-def read_file(path: str | Path, read: Callable[[str], Result]) -> Result:
+def read_file(path: str | Path, read: Callable[[str], _Result]) -> _Result:
     """Return `read` of the text in `path`; raise AttnvizError, naming the file, where that fails."""
     try:
         return read(Path(path).read_text(encoding="utf-8"))
@@ -62,7 +62,7 @@ def read_file(path: str | Path, read: Callable[[str], Result]) -> Result:
         raise AttnvizError(f"{path}: {error}") from error
 
 
-def encode(fields: Mapping[str, Any], saved_as: FileFormat) -> str:
+def encode_fields(fields: Mapping[str, Any], saved_as: FileFormat) -> str:
     """Return the fields of a result as JSON."""
     record: dict[str, Any] = {"format": saved_as.name, "version": saved_as.version} | {
         name: _encode(value) for name, value in fields.items()
@@ -71,7 +71,7 @@ def encode(fields: Mapping[str, Any], saved_as: FileFormat) -> str:
 
 
 def decode(text: str, kinds: Mapping[str, Any], saved_as: FileFormat) -> dict[str, Any]:
-    """Return the fields that `encode` wrote, each of its type in `kinds`.
+    """Return the fields that `encode_fields` wrote, each of its type in `kinds`.
 
     Raise AttnvizError where `text` is no trace or has another version; ValueError, KeyError, TypeError and the like
     where it is damaged.

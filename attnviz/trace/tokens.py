@@ -21,7 +21,7 @@ LONGEST_TOKEN = 200
 MOST_TOKENS = 1000
 """Largest number of tokens on a side; figures of more stop a browser."""
 ENDS = frozenset({"</s>", "<eos>", "<EOS>", "[SEP]", "<sep>", "<|endoftext|>", "<end>"})
-SPECIAL = (
+_SPECIAL = (
     dict.fromkeys(ENDS, "</s>")
     | dict.fromkeys(("<s>", "<sos>", "<SOS>", "<bos>", "<BOS>", "[CLS]", "<cls>", "<start>"), "<s>")
     | dict.fromkeys(("<unk>", "<UNK>", "[UNK]", "<|unk|>"), "<unk>")
@@ -39,7 +39,7 @@ Language codes of M2M100, NLLB, mBART, MarianMT and MADLAD; the names in PyTorch
 """
 _BYTE = re.compile(r"<0x[0-9A-Fa-f]{2}>")
 """A byte piece (SentencePiece's byte fallback)."""
-BYTES, JOINER, CONTINUES, WORDPIECE = "Ġ", "￭", "@@", "##"
+BYTES, JOINER, _CONTINUES, WORDPIECE = "Ġ", "￭", "@@", "##"
 WORD_END = "</w>"
 """Mark of the last token of a word: XLM, FSMT and the first subword-nmt."""
 
@@ -59,7 +59,7 @@ def are_special(tokens: Sequence[str], special: Collection[str] = ()) -> list[bo
     sentence. `<unk>` stands for a word.
     """
     found = [
-        token in special or (SPECIAL.get(token, "<s>" if _CONTROL.fullmatch(token) else "<unk>") != "<unk>")
+        token in special or (_SPECIAL.get(token, "<s>" if _CONTROL.fullmatch(token) else "<unk>") != "<unk>")
         for token in tokens
     ]
     for places in (range(len(tokens)), reversed(range(len(tokens)))):
@@ -90,7 +90,7 @@ def to_pieces(tokens: Sequence[str], special: Collection[str] = ()) -> Pieces:
     numbers = dict[int, int]()
     return Pieces(
         tuple(
-            SPECIAL.get(token, token) if mark else piece
+            _SPECIAL.get(token, token) if mark else piece
             for token, mark, piece in zip(tokens, marks, found.pieces, strict=True)
         ),
         tuple(
@@ -103,7 +103,7 @@ def to_pieces(tokens: Sequence[str], special: Collection[str] = ()) -> Pieces:
 def _pieces_of_words_and_marks(tokens: Sequence[str]) -> Pieces:
     """Return the pieces of tokens, where a special token is a word of its own."""
     tokens = _decode_byte_pieces(tokens)
-    plain = [token for token in tokens if token not in SPECIAL]
+    plain = [token for token in tokens if token not in _SPECIAL]
     if any(SPACE in token for token in plain):
         return _pieces_of_marked_tokens(tokens, str)
     if any(token.startswith(BYTES) for token in plain):
@@ -190,8 +190,8 @@ def check_token(number: int, token: object) -> None:
 
 def _pieces_of_marked_tokens(tokens: Sequence[str], piece: Callable[[str], str]) -> Pieces:
     """Return tokens whose marks encode spaces; words are found in the joined text, as in this program's own pieces."""
-    pieces = tuple(SPECIAL.get(token) or piece(token) or token for token in tokens)
-    return Pieces(pieces, words_of(word_groups(pieces), len(pieces)))
+    pieces = tuple(_SPECIAL.get(token) or piece(token) or token for token in tokens)
+    return Pieces(pieces, _words_of(word_groups(pieces), len(pieces)))
 
 
 def _pieces_of_ended_words(tokens: Sequence[str], mark: str) -> Pieces:
@@ -199,10 +199,10 @@ def _pieces_of_ended_words(tokens: Sequence[str], mark: str) -> Pieces:
     pieces, words, word, begins = list[str](), list[int](), -1, True
     for token in tokens:
         bare = token.removesuffix(mark) or token
-        word += begins or token in SPECIAL
-        pieces.append(SPECIAL.get(token) or (SPACE + bare if begins else bare))
+        word += begins or token in _SPECIAL
+        pieces.append(_SPECIAL.get(token) or (SPACE + bare if begins else bare))
         words.append(word)
-        begins = token in SPECIAL or token.endswith(mark)
+        begins = token in _SPECIAL or token.endswith(mark)
     return Pieces(tuple(pieces), tuple(words))
 
 
@@ -212,11 +212,11 @@ def _pieces_of_byte_tokens(tokens: Sequence[str]) -> Pieces:
     The first of a text, which stands after a special token, has no Ġ.
     """
     spelled = list[str]()
-    for special, run in groupby(tokens, lambda token: token in SPECIAL):
+    for special, run in groupby(tokens, lambda token: token in _SPECIAL):
         group = list(run)
         spelled += group if special else _from_bytes(group)
     for place, before in enumerate(["</s>", *spelled[:-1]]):
-        if before == "</s>" and spelled[place] not in SPECIAL and not spelled[place].startswith(SPACE):
+        if before == "</s>" and spelled[place] not in _SPECIAL and not spelled[place].startswith(SPACE):
             spelled[place] = SPACE + spelled[place]
     return _pieces_of_marked_tokens(spelled, str)
 
@@ -246,13 +246,13 @@ def _pieces_of_words(tokens: Sequence[str]) -> Pieces:
     """Return tokens that are words, or parts of words with a joining mark: `bi@@ cycle`, `bicycle ￭,`."""
     pieces, words, word, joined = list[str](), list[int](), -1, False
     for token in tokens:
-        if token in SPECIAL:
-            pieces.append(SPECIAL[token])
+        if token in _SPECIAL:
+            pieces.append(_SPECIAL[token])
             word, joined = word + 1, False
         else:
             core = token.removeprefix(JOINER)
             continues = token.startswith(CONTINUED) or joined or (core != token and bool(core))
-            bare = core.removesuffix(CONTINUES).removesuffix(JOINER)
+            bare = core.removesuffix(_CONTINUES).removesuffix(JOINER)
             joined = bool(bare) and bare != core
             pieces.append(bare or token)
             if not continues or word < 0 or pieces[-2] in SPECIAL_PIECES:
@@ -262,7 +262,7 @@ def _pieces_of_words(tokens: Sequence[str]) -> Pieces:
     return Pieces(tuple(pieces), tuple(words))
 
 
-def words_of(groups: Sequence[Sequence[int]], count: int) -> tuple[int, ...]:
+def _words_of(groups: Sequence[Sequence[int]], count: int) -> tuple[int, ...]:
     """Return the 0-based word of each of `count` pieces, from the pieces of each word."""
     words = [0] * count
     for word, group in enumerate(groups):

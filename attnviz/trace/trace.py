@@ -28,7 +28,7 @@ from attnviz.text import SPECIAL_PIECES
 from attnviz.trace import storage
 from attnviz.trace.aligned import Groups
 from attnviz.trace.parts import FloatArray, Words
-from attnviz.trace.quantity import Quantity, piece_quantities, table
+from attnviz.trace.quantity import Quantity, piece_quantities, quantity_table
 from attnviz.trace.record import Record
 
 
@@ -491,7 +491,7 @@ class Trace(Record):
         absent |= set() if self.has_maxout else {"maxout pairs"}
         absent |= set() if self.linear else {"attribution sums"}
         derived = [quantity for quantity in self.derived if quantity.name not in absent]
-        print(table(self.arrays, derived, self.sizes()), file=file)
+        print(quantity_table(self.arrays, derived, self.sizes()), file=file)
 
     def check_numbers(self) -> None:
         """Raise ValueError unless the rows of the alignment sum to 1 and the config's choices are known."""

@@ -20,13 +20,13 @@ from attnviz.trace import storage
 from attnviz.trace.aligned import AttentionView
 from attnviz.trace.drawing import drawing
 from attnviz.trace.head_views import HeadViews, mean_of_heads
-from attnviz.trace.parts import KINDS, FloatArray, Heads, Kind
+from attnviz.trace.parts import HEAD_KINDS, FloatArray, HeadKind, Heads
 from attnviz.trace.quantity import Quantity, piece_quantities
 from attnviz.trace.record import Record
 
 _ALL = Heads()
 
-ATTENTIONS: Mapping[Kind, tuple[str, str]] = {
+ATTENTIONS: Mapping[HeadKind, tuple[str, str]] = {
     "encoder": ("Tx", "Tx"),
     "decoder": ("Ty", "Ty"),
     "cross": ("Ty", "Tx"),
@@ -39,7 +39,7 @@ _SIDE_NAMES = {
 }
 
 
-def _attention_quantities(kind: Kind) -> tuple[Quantity, ...]:
+def _attention_quantities(kind: HeadKind) -> tuple[Quantity, ...]:
     """Return the five quantities of every head of one kind of attention."""
     (query_axis, key_axis), (query_name, key_name) = ATTENTIONS[kind], _SIDE_NAMES[kind]
     mark = rf"^{{\mathrm{{{kind}}}}}"
@@ -111,17 +111,17 @@ _TABLE = (
     ),
 )
 
-QUANTITIES: Mapping[str, Quantity] = {quantity.name: quantity for quantity in _TABLE}
+TRANSFORMER_QUANTITIES: Mapping[str, Quantity] = {quantity.name: quantity for quantity in _TABLE}
 """The table, by name."""
-RECORDED = tuple(quantity for quantity in _TABLE if quantity.recorded)
+TRANSFORMER_ARRAYS = tuple(quantity for quantity in _TABLE if quantity.recorded)
 """The quantities that a trace stores as arrays."""
-DERIVED = tuple(quantity for quantity in _TABLE if not quantity.recorded)
+_DERIVED = tuple(quantity for quantity in _TABLE if not quantity.recorded)
 """The quantities that follow from those and the weights."""
 
 
 HEAD_QUANTITIES = ("queries", "keys", "values", "energies", "alignment")
 """The quantities of each head; those of a trace have the kind of attention before the name."""
-BLOCKS: Mapping[Kind, tuple[str, ...]] = {
+BLOCKS: Mapping[HeadKind, tuple[str, ...]] = {
     "encoder": ("attention", "feedforward"),
     "decoder": ("attention", "cross", "feedforward"),
     "cross": ("attention", "cross", "feedforward"),
@@ -139,10 +139,10 @@ class Head(AttentionView):
     has_heads: ClassVar[bool] = True
     architecture: ClassVar[str] = "head"
     context_symbol: ClassVar[str] = "z"
-    arrays: ClassVar[tuple[Quantity, ...]] = tuple(QUANTITIES[f"cross_{name}"] for name in HEAD_QUANTITIES)
+    arrays: ClassVar[tuple[Quantity, ...]] = tuple(TRANSFORMER_QUANTITIES[f"cross_{name}"] for name in HEAD_QUANTITIES)
     """The quantities of a head, here with the symbols of cross-attention."""
 
-    kind: Kind
+    kind: HeadKind
     layer: int
     """0-based layer."""
     head: int
@@ -204,10 +204,10 @@ class TransformerTrace(HeadViews, Record):
 
     saved_as: ClassVar[storage.FileFormat] = storage.FileFormat("attnviz-transformer-trace", 3)
     architectures: ClassVar[tuple[str, ...]] = ("transformer",)
-    arrays: ClassVar[tuple[Quantity, ...]] = RECORDED
+    arrays: ClassVar[tuple[Quantity, ...]] = TRANSFORMER_ARRAYS
     has_heads: ClassVar[bool] = True
     attention_figure: ClassVar[str] = "energy"
-    derived: ClassVar[tuple[Quantity, ...]] = DERIVED
+    derived: ClassVar[tuple[Quantity, ...]] = _DERIVED
 
     encoder_queries: FloatArray
     """Queries q = x W_Q of encoder self-attention, (L, H, Tx, d/H), where x is the normalised residual stream."""
@@ -262,7 +262,7 @@ class TransformerTrace(HeadViews, Record):
         """The weights of every cross-attention head, (L, H, Ty, Tx)."""
         return self.cross_alignment
 
-    def head(self, layer: int, head: int, kind: Kind = "cross") -> Head:
+    def head(self, layer: int, head: int, kind: HeadKind = "cross") -> Head:
         """Return one 0-based `head` of one 0-based `layer`; raise AttnvizError where there is no such head."""
         self._check_heads(layer, head)
         self_attends, writes = kind == "encoder", kind == "decoder"
@@ -279,14 +279,14 @@ class TransformerTrace(HeadViews, Record):
             **{name: getattr(self, f"{kind}_{name}")[layer, head] for name in HEAD_QUANTITIES},
         )
 
-    def heads_of(self, kind: Kind) -> list[Head]:
+    def heads_of(self, kind: HeadKind) -> list[Head]:
         """Return all heads of one kind, layer by layer."""
         layers, heads = map(range, self.cross_alignment.shape[:2])
         return [self.head(layer, head, kind) for layer in layers for head in heads]
 
     def head_named(self, name: str) -> Head | None:
         """Return the head with this `name`, such as "cross.2.3"; None where there is none."""
-        return next((head for kind in KINDS for head in self.heads_of(kind) if head.name == name), None)
+        return next((head for kind in HEAD_KINDS for head in self.heads_of(kind) if head.name == name), None)
 
     @cached_property
     def displayed(self) -> Head:

@@ -39,7 +39,7 @@ from attnviz.trace.storage import LARGEST, read_file
 from attnviz.trace.trace import Trace
 from attnviz.trace.transformer_trace import TransformerTrace
 
-MOST = 12
+MOST_WHAT_IFS = 12
 """Largest number of what-ifs of a translation."""
 _FIELD = "what_ifs"
 
@@ -191,7 +191,7 @@ class WhatIfs:
         first = kind.from_json(text)
         fields = json.loads(text)
         written = fields.pop(_FIELD, [])
-        if not isinstance(written, list) or len(written) > MOST:
+        if not isinstance(written, list) or len(written) > MOST_WHAT_IFS:
             raise _damaged()
         what_ifs, traces, size = [], [], _bytes(first)
         for number, entry in enumerate(written):
@@ -276,8 +276,10 @@ class StoredWhatIfs:
         if current and what_if.parent == current and self._sets_again(what_if):
             changed = dataclasses.replace(what_if, parent=what_ifs[current - 1].parent)
             return self._with((*what_ifs[: current - 1], changed, *what_ifs[current:]), current)
-        if len(what_ifs) == MOST:
-            raise AttnvizError(gettext("There are {count} what-ifs already: remove one of them first.", count=MOST))
+        if len(what_ifs) == MOST_WHAT_IFS:
+            raise AttnvizError(
+                gettext("There are {count} what-ifs already: remove one of them first.", count=MOST_WHAT_IFS)
+            )
         if what_if.parent > len(what_ifs):  # the parent was removed meanwhile
             return self
         return self._with((*what_ifs, what_if), len(what_ifs) + 1)
@@ -327,7 +329,7 @@ class StoredWhatIfs:
         return isinstance(new, Temperature) and new.undoes(old)
 
 
-def identity_of(first: Trace) -> str:
+def what_ifs_identity(first: Trace) -> str:
     """Return the identity of an original translation: model, sentence, search and result.
 
     It leaves out computed numbers, whose last digits depend on the other sentences in their batch.
@@ -374,8 +376,10 @@ def decode_what_ifs(text: str) -> tuple[tuple[WhatIf, ...], tuple[str, ...]]:
     except (ValueError, RecursionError, zlib.error):
         return (), (gettext("The what-ifs of this link cannot be read."),)
     for number, record in enumerate(records, 1):
-        if number > MOST:
-            problems.append(gettext("This link has too many what-ifs: only the first {count} are used.", count=MOST))
+        if number > MOST_WHAT_IFS:
+            problems.append(
+                gettext("This link has too many what-ifs: only the first {count} are used.", count=MOST_WHAT_IFS)
+            )
             break
         try:
             what_if = WhatIf.from_json_dict(record)

@@ -17,14 +17,14 @@ from attnviz.network import Decomposable
 from attnviz.text import Tokenizer
 from attnviz.training.encoded_pairs import (
     Corpus,
-    encode,
+    encode_pairs,
     epoch_batches,
 )
 from attnviz.training.negatives import (
     TRAINED,
+    EncodedSentences,
     Exchanges,
     Negatives,
-    Sentences,
     WordFinder,
     learn_exchanges,
     load_exchanges,
@@ -37,7 +37,7 @@ from attnviz.training.validation import validation_pairs
 
 EXCHANGES = "exchanges.npz"
 """File in the folder of a run and of the finished model: words that may replace one another."""
-TRANSLATION = "translation"
+TRANSLATION_CLASS = "translation"
 """Kind of an unchanged pair."""
 
 _SAMPLE = 150_000
@@ -66,14 +66,14 @@ class PairBatch:
         return PairBatch(*(tensor.to(device, non_blocking=True) for tensor in tensors))
 
 
-def pair_batch(translations: Sequence[Sentences], others: Sequence[Sentences]) -> PairBatch:
+def pair_batch(translations: Sequence[EncodedSentences], others: Sequence[EncodedSentences]) -> PairBatch:
     """Return the padded tensors of `translations`, then of `others`, which are negatives."""
     pairs = [*translations, *others]
     labels = torch.tensor([1] * len(translations) + [0] * len(others))
     return PairBatch(padded([source for source, _ in pairs]), padded([target for _, target in pairs]), labels)
 
 
-def pairs_at(corpus: Corpus, indices: NDArray[np.int64]) -> list[Sentences]:
+def pairs_at(corpus: Corpus, indices: NDArray[np.int64]) -> list[EncodedSentences]:
     """Return the pairs at `indices` (B,) in `corpus`."""
     return [(corpus.source_sentence(i).tolist(), corpus.target_sentence(i).tolist()) for i in indices]
 
@@ -157,8 +157,8 @@ class DetectorMeasurement:
     @property
     def mean(self) -> float:
         """Mean of the accuracy on translations and the mean accuracy over kinds of negatives, in [0, 1]."""
-        others = [share for kind, share in self.accuracy.items() if kind != TRANSLATION]
-        return (self.accuracy[TRANSLATION] + sum(others) / max(1, len(others))) / 2
+        others = [share for kind, share in self.accuracy.items() if kind != TRANSLATION_CLASS]
+        return (self.accuracy[TRANSLATION_CLASS] + sum(others) / max(1, len(others))) / 2
 
     @property
     def score(self) -> float:
@@ -184,7 +184,7 @@ class DetectorValidation:
     ) -> None:
         self.config, self.device = config, device
         pairs = validation_pairs(config)
-        corpus, random = encode(pairs, [1.0] * len(pairs), tokenizer), np.random.default_rng(0)
+        corpus, random = encode_pairs(pairs, [1.0] * len(pairs), tokenizer), np.random.default_rng(0)
         self.batches = []
         for indices in epoch_batches(corpus, _BATCH_TOKENS // (1 + len(TRAINED)), 0, 0):
             block = pairs_at(corpus, indices)
@@ -194,7 +194,7 @@ class DetectorValidation:
                 for place in range(len(block))
                 if (pair := negatives.make(kind, block, place, random))
             ]
-            kinds = [TRANSLATION] * len(block) + [kind for kind, _ in made]
+            kinds = [TRANSLATION_CLASS] * len(block) + [kind for kind, _ in made]
             self.batches.append((pair_batch(block, [pair for _, pair in made]), np.array(kinds)))
 
     @torch.inference_mode()
@@ -209,7 +209,9 @@ class DetectorValidation:
             right.append((logits.argmax(1) == inputs.labels).cpu().numpy())
             kinds.append(batch_kinds)
         judged, names = np.concatenate(right), np.concatenate(kinds)
-        accuracy = {name: float(judged[names == name].mean()) for name in (TRANSLATION, *TRAINED) if name in names}
+        accuracy = {
+            name: float(judged[names == name].mean()) for name in (TRANSLATION_CLASS, *TRAINED) if name in names
+        }
         return DetectorMeasurement(total / len(names), accuracy)
 
     def snapshot(self, network: Decomposable, update: int) -> None:

@@ -117,7 +117,7 @@ class Corpus:
                 raise ValueError(f"it is of another tokenizer, one of more than {vocabulary_size} pieces")
 
 
-def encode(pairs: Sequence[Pair], weights: Sequence[float], tokenizer: Tokenizer) -> Corpus:
+def encode_pairs(pairs: Sequence[Pair], weights: Sequence[float], tokenizer: Tokenizer) -> Corpus:
     """Return N `pairs`, with as many `weights`, as ids; each sentence ends with EOS."""
     flat, starts = [], []
     for side in (0, 1):

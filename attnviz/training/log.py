@@ -20,7 +20,7 @@ from attnviz.trace.snapshots import Curve
 if TYPE_CHECKING:
     from attnviz.training.run_state import (
         LossSums,
-        Progress,
+        TrainingProgress,
     )
 
 COLUMNS = (
@@ -61,7 +61,7 @@ class Log:
         replace_text(path, text.getvalue())
 
     def write(
-        self, progress: Progress, values: Mapping[str, float], rate: float | None = None, weights: str = ""
+        self, progress: TrainingProgress, values: Mapping[str, float], rate: float | None = None, weights: str = ""
     ) -> None:
         """Append a row with `values` by column; other columns stay empty.
 

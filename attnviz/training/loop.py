@@ -19,11 +19,11 @@ from tqdm import tqdm
 from attnviz.checkpoint import save_model
 from attnviz.errors import AttnvizError
 from attnviz.memory import keep_memory, return_memory
-from attnviz.network import AnyNetwork, build
+from attnviz.network import AnyNetwork, build_network
 from attnviz.network.products import choose_precision
 from attnviz.training.encoded_pairs import epoch_batches
 from attnviz.training.log import MEAN, Log, Window, write_curve
-from attnviz.training.preparation import prepare, start_from
+from attnviz.training.preparation import prepare_training, start_from
 from attnviz.training.processes import Interrupted, ProcessGroup, Stopped, StopRequest, join_process_group
 from attnviz.training.run_state import (
     CHECKPOINT,
@@ -31,7 +31,7 @@ from attnviz.training.run_state import (
     FORECAST_AGAIN,
     LossSums,
     Pace,
-    Progress,
+    TrainingProgress,
     WeightCopies,
     learning_rate,
     load_state,
@@ -90,7 +90,7 @@ class _Run:
         if members.size > 1:
             self.objective = DistributedDataParallel(self.objective)
         self.optimizers = make_optimizers(self.network, config)
-        self.progress, self.pace = Progress(), Pace()
+        self.progress, self.pace = TrainingProgress(), Pace()
         self.unread: list[tuple[int, Tensor]] = []
         """Loss terms and the two losses, (2,), of the updates whose losses have not been read."""
         self.moments = snapshot_moments(config)
@@ -111,7 +111,7 @@ class _Run:
         )
 
     def _prepare(self) -> None:
-        self.tokenizer, self.corpus = prepare(self.config)
+        self.tokenizer, self.corpus = prepare_training(self.config)
         self.task = task_of(self.config, self.corpus, self.tokenizer, self.members.device)
 
     def _network(self) -> AnyNetwork:
@@ -121,9 +121,9 @@ class _Run:
         """
         config, known = self.config, read_model_config(self.checkpoint)
         if known:
-            return build(known)
+            return build_network(known)
         if not config.start_from:
-            network = build(config.model_config(len(self.tokenizer)))
+            network = build_network(config.model_config(len(self.tokenizer)))
             network.initialise(torch.Generator().manual_seed(config.seed))
             self.task.begin(network)
             return network
@@ -355,7 +355,7 @@ class _Run:
         if not self.copies:
             return
         updates = self.copies.updates(self.progress.update)
-        network = build(self.network.config).to(self.members.device).eval()
+        network = build_network(self.network.config).to(self.members.device).eval()
         self.copies.average(network, updates)
         self._save(network)
         label = f"{MEAN} of the weights after updates {', '.join(map(str, updates))}"

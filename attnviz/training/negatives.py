@@ -21,10 +21,15 @@ from attnviz.errors import AttnvizError
 from attnviz.files import DAMAGED, replacing
 from attnviz.text import EOS, PAD, SPACE, Tokenizer
 
-Sentences = tuple[list[int], list[int]]
+EncodedSentences = tuple[list[int], list[int]]
 """Ids of a source and of a target sentence, each with `</s>` last."""
 
-ANOTHER, EXCHANGED, DROPPED, SWAPPED = KINDS = "another sentence", "word exchanged", "clause dropped", "clauses swapped"
+ANOTHER, EXCHANGED, DROPPED, SWAPPED = NEGATIVE_KINDS = (
+    "another sentence",
+    "word exchanged",
+    "clause dropped",
+    "clauses swapped",
+)
 """Kinds of negatives.
 
 They are the target of another pair of similar length, one word exchanged for another of its kind (a number for a
@@ -46,7 +51,7 @@ _FEWEST_WORDS = 3
 class Negative(NamedTuple):
     """A negative and its kind."""
 
-    pair: Sentences
+    pair: EncodedSentences
     kind: str
 
 
@@ -63,7 +68,7 @@ class Negatives:
             SWAPPED: self._swap_clauses,
         }
 
-    def draw(self, pairs: Sequence[Sentences], random: np.random.Generator) -> list[Negative]:
+    def draw(self, pairs: Sequence[EncodedSentences], random: np.random.Generator) -> list[Negative]:
         """Return a negative of each of `pairs`, all of similar length; kinds are drawn by their shares in `TRAINED`.
 
         Where a kind is impossible for a pair, a word is exchanged; where that is impossible too, the target is another
@@ -79,7 +84,9 @@ class Negatives:
             )
         ]
 
-    def make(self, kind: str, pairs: Sequence[Sentences], index: int, random: np.random.Generator) -> Sentences | None:
+    def make(
+        self, kind: str, pairs: Sequence[EncodedSentences], index: int, random: np.random.Generator
+    ) -> EncodedSentences | None:
         """Return a negative of `kind` of the pair at `index` in `pairs`, all of similar length; None if impossible."""
         pair = pairs[index]
         if kind == ANOTHER:
@@ -93,7 +100,7 @@ class Negatives:
         return None
 
     def _first_possible(
-        self, pairs: Sequence[Sentences], index: int, kinds: dict[str, None], random: np.random.Generator
+        self, pairs: Sequence[EncodedSentences], index: int, kinds: dict[str, None], random: np.random.Generator
     ) -> Negative | None:
         for kind in kinds:
             made = self.make(kind, pairs, index, random)
@@ -174,7 +181,7 @@ def _joined(clauses: list[list[int]], marks: list[int]) -> list[int]:
     ]
 
 
-Word = tuple[int, ...]
+_Word = tuple[int, ...]
 """Ids of a word's pieces."""
 
 _FEWEST = 4
@@ -220,7 +227,7 @@ class WordFinder:
         """Return the text of a word, without its leading space."""
         return "".join(self.texts[index] for index in word)
 
-    def word_form(self, word: Word) -> tuple[str, bool, bool] | None:
+    def word_form(self, word: _Word) -> tuple[str, bool, bool] | None:
         """Return a word's last two letters, whether it is capitalised, and whether a space precedes it.
 
         Return None for a word that is not exchanged: shorter than three letters, or with digits.
@@ -243,21 +250,21 @@ class Exchanges:
     """Pieces of the other language that each of the K pieces is linked to, -1 where there are fewer, (K, links)."""
 
     @cached_property
-    def _members(self) -> list[list[Word]]:
-        members: list[list[Word]] = [[] for _ in range(int(self.kinds.max(initial=-1)) + 1)]
+    def _members(self) -> list[list[_Word]]:
+        members: list[list[_Word]] = [[] for _ in range(int(self.kinds.max(initial=-1)) + 1)]
         for kind, row in zip(self.kinds.tolist(), self.words.tolist(), strict=True):
             members[kind].append(tuple(index for index in row if index != PAD))
         return members
 
     @cached_property
-    def _kind(self) -> dict[Word, int]:
+    def _kind(self) -> dict[_Word, int]:
         return {word: kind for kind, words in enumerate(self._members) for word in words}
 
-    def linked_pieces(self, word: Word) -> frozenset[int]:
+    def linked_pieces(self, word: _Word) -> frozenset[int]:
         """Return the pieces of the other language that the pieces of `word` are linked to."""
         return frozenset(self.counterparts[list(word)].ravel().tolist()) - {_NONE}
 
-    def random_exchange(self, word: Word, random: np.random.Generator) -> Word | None:
+    def random_exchange(self, word: _Word, random: np.random.Generator) -> _Word | None:
         """Return a random word of the same kind that shares no linked piece with `word`.
 
         Return None where `word` is not exchangeable, or where eight draws find no such word.
@@ -267,7 +274,7 @@ class Exchanges:
             return None
         members, linked = self._members[kind], self.linked_pieces(word)
         for index in random.integers(len(members), size=8).tolist():
-            candidate: Word = members[index]
+            candidate: _Word = members[index]
             if candidate != word and not linked & self.linked_pieces(candidate):
                 return candidate
         return None
@@ -280,11 +287,11 @@ def learn_exchanges(
 
     The first word of a sentence does not count, because it is capitalised in any case.
     """
-    counts: Counter[Word] = Counter()
+    counts: Counter[_Word] = Counter()
     for ids in sentences:
         counts.update(tuple(ids[start:end]) for start, end in finder.words(ids) if start > 0)
     most = max(_FEW, _COMMONEST * counts.total())
-    kinds: dict[tuple[object, ...], list[Word]] = {}
+    kinds: dict[tuple[object, ...], list[_Word]] = {}
     for word, count in sorted(counts.items()):
         form = finder.word_form(word) if _FEWEST <= count <= most and len(word) <= _LONGEST else None
         if form:

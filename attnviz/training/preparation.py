@@ -25,13 +25,13 @@ from tqdm import tqdm
 from attnviz.checkpoint import load_model
 from attnviz.errors import AttnvizError
 from attnviz.files import replace_bytes, replace_text
-from attnviz.model_folder import TOKENIZER
-from attnviz.network import ModelConfig, Seq2Seq, Trainable, build
+from attnviz.model_folder import TOKENIZER_FILE
+from attnviz.network import ModelConfig, Seq2Seq, Trainable, build_network
 from attnviz.text import EOS, SPACE, UNK, Tokenizer
 from attnviz.text_files import Pair, read_pairs
 from attnviz.training.encoded_pairs import (
     Corpus,
-    encode,
+    encode_pairs,
     parse_weighted,
 )
 from attnviz.training.objective import Lexicon
@@ -68,7 +68,7 @@ _MAY_CHANGE = {
 """Fields that may change on resume; of these only the precision affects the weights, through rounding."""
 
 
-def prepare(config: TrainingConfig) -> tuple[Tokenizer, Corpus]:
+def prepare_training(config: TrainingConfig) -> tuple[Tokenizer, Corpus]:
     """Return tokenizer and training corpus, created in the first call for this output folder and loaded afterwards.
 
     Raise AttnvizError where the folder holds a run with another config or a damaged file, where data or the model to
@@ -79,7 +79,7 @@ def prepare(config: TrainingConfig) -> tuple[Tokenizer, Corpus]:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise AttnvizError(f"The output folder {output} cannot be created: {error.strerror}.") from error
-    tokenizer_path, corpus_path, config_path = output / TOKENIZER, output / CORPUS, output / SETTINGS
+    tokenizer_path, corpus_path, config_path = output / TOKENIZER_FILE, output / CORPUS, output / SETTINGS
     begun = config_path.exists()
     if not begun:
         _refuse_foreign_files(output)
@@ -93,7 +93,7 @@ def prepare(config: TrainingConfig) -> tuple[Tokenizer, Corpus]:
     pairs, weights = _read(config)
     if not begun:
         tokenizer = _tokenizer(config, pairs, weights)
-    corpus = encode(pairs, weights, tokenizer)
+    corpus = encode_pairs(pairs, weights, tokenizer)
     replace_bytes(tokenizer_path, tokenizer.model)
     corpus.save(corpus_path)
     # Written last: its presence means that tokenizer and corpus are complete.
@@ -103,7 +103,7 @@ def prepare(config: TrainingConfig) -> tuple[Tokenizer, Corpus]:
 
 def _refuse_foreign_files(output: Path) -> None:
     """Raise AttnvizError where a folder without a run holds files that no run wrote, which training could overwrite."""
-    first = {TOKENIZER, CORPUS, DATA}  # left by a run that was killed early
+    first = {TOKENIZER_FILE, CORPUS, DATA}  # left by a run that was killed early
     names = (path.name for path in output.iterdir())
     foreign = sorted(name for name in names if name not in first and not name.startswith("."))
     if foreign:
@@ -119,7 +119,7 @@ def _tokenizer(config: TrainingConfig, pairs: list[Pair], weights: list[float]) 
     if config.tokenizer:
         return Tokenizer.load(config.tokenizer)
     if config.start_from and not config.vocabulary_size:
-        return Tokenizer.load(Path(config.start_from) / TOKENIZER)
+        return Tokenizer.load(Path(config.start_from) / TOKENIZER_FILE)
     pieces = config.vocabulary_size or DEFAULT_VOCABULARY
     return Tokenizer.train(_sample(pairs, weights, config.seed), pieces, config.seed)
 
@@ -254,7 +254,7 @@ def start_from(folder: str | Path, tokenizer: Tokenizer, dropout: float, guidanc
     config = dataclasses.replace(old.config, vocabulary_size=len(tokenizer), dropout=dropout)
     if isinstance(config, ModelConfig) and guidance:
         config = dataclasses.replace(config, guidance=guidance)
-    network = build(config)
+    network = build_network(config)
     network.load_state_dict(weights)
     return network
 

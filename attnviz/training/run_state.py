@@ -238,7 +238,7 @@ class LossSums:
 
 
 @dataclass
-class Progress:
+class TrainingProgress:
     """Position of a run and its totals so far."""
 
     update: int = 0
@@ -259,7 +259,7 @@ class Progress:
     since_row: LossSums = field(default_factory=LossSums)
 
 
-def save_state(path: Path, model: AnyNetwork, optimizers: Sequence[Optimizer], progress: Progress) -> None:
+def save_state(path: Path, model: AnyNetwork, optimizers: Sequence[Optimizer], progress: TrainingProgress) -> None:
     """Write the state, with the config of `model`, atomically."""
     tensors = {f"weight.{name}": parameter.detach() for name, parameter in model.named_parameters()}
     for optimizer, name, parameter in _owned(model, optimizers):
@@ -270,10 +270,10 @@ def save_state(path: Path, model: AnyNetwork, optimizers: Sequence[Optimizer], p
         write_tensors(temporary, {name: tensor.cpu().contiguous() for name, tensor in tensors.items()}, metadata)
 
 
-def read_progress(path: Path) -> Progress:
+def read_progress(path: Path) -> TrainingProgress:
     """Return the progress of the saved run; the initial one where nothing was saved."""
     if not path.exists():
-        return Progress()
+        return TrainingProgress()
     with _naming(path), safe_open(path, framework="pt") as file:
         return _progress(file.metadata())
 
@@ -286,7 +286,7 @@ def read_model_config(path: Path) -> AnyConfig | None:
         return read_fields(json.loads(file.metadata()["model"]))
 
 
-def load_state(path: Path, model: nn.Module, optimizers: Sequence[Optimizer]) -> Progress:
+def load_state(path: Path, model: nn.Module, optimizers: Sequence[Optimizer]) -> TrainingProgress:
     """Load the saved state into `model` and `optimizers` and return the progress.
 
     Raise AttnvizError where it is damaged or of another model.
@@ -309,10 +309,10 @@ def _owned(model: nn.Module, optimizers: Sequence[Optimizer]) -> Iterator[tuple[
         yield owners[id(parameter)], name, parameter
 
 
-def _progress(metadata: dict[str, str]) -> Progress:
+def _progress(metadata: dict[str, str]) -> TrainingProgress:
     fields = json.loads(metadata["progress"])
     sums = LossSums(**fields.pop("since_row"))
-    progress = Progress(**fields, since_row=sums)
+    progress = TrainingProgress(**fields, since_row=sums)
     bounds.check_whole("tokens", sums.tokens, 0, 10**15)
     sums.loss, sums.likelihood = float(sums.loss), float(sums.likelihood)
     for name in ("update", "epoch", "batch", "tokens", "failures", "validated"):

@@ -1,4 +1,4 @@
-"""`Task`: batches, objective and validation of training a translator or detector; initial embeddings from a lexicon.
+"""`_Task`: batches, objective and validation of training a translator or detector; initial embeddings from a lexicon.
 
 Each task has its batches, its objective and its validation; the loop is the same.
 """
@@ -85,7 +85,7 @@ class TaskValidation(Protocol):
         """Save a snapshot of `network` after `update` updates."""
 
 
-class Task(ABC):
+class _Task(ABC):
     """Training task: batches, objective and validation."""
 
     def __init__(self, config: TrainingConfig, corpus: Corpus, tokenizer: Tokenizer, device: torch.device) -> None:
@@ -115,7 +115,7 @@ class Task(ABC):
         """Add the task's own files to the model `folder`."""
 
 
-class TranslationTask(Task):
+class TranslationTask(_Task):
     """Translation; the loss is a sum over target pieces."""
 
     def __init__(self, config: TrainingConfig, corpus: Corpus, tokenizer: Tokenizer, device: torch.device) -> None:
@@ -145,7 +145,7 @@ class TranslationTask(Task):
         """Add nothing."""
 
 
-class DetectionTask(Task):
+class DetectionTask(_Task):
     """Detection of translations; the loss is a sum over pairs, half of them negatives."""
 
     def __init__(self, config: TrainingConfig, corpus: Corpus, tokenizer: Tokenizer, device: torch.device) -> None:
@@ -179,7 +179,7 @@ class DetectionTask(Task):
         save_exchanges(folder / EXCHANGES, self.exchanges)
 
 
-def task_of(config: TrainingConfig, corpus: Corpus, tokenizer: Tokenizer, device: torch.device) -> Task:
+def task_of(config: TrainingConfig, corpus: Corpus, tokenizer: Tokenizer, device: torch.device) -> _Task:
     """Return the prepared task of this architecture, whose batches are on `device`."""
     kind = DetectionTask if config.architecture == "decomposable" else TranslationTask
     return kind(config, corpus, tokenizer, device)

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from attnviz import bounds
 from attnviz.attention_kinds import ATTENTION_KINDS
-from attnviz.bounds import ARCHITECTURES, LARGEST_GUIDANCE, LARGEST_SIZE, LARGEST_VOCABULARY, MOST_LAYERS
+from attnviz.bounds import ARCHITECTURE_NAMES, LARGEST_GUIDANCE, LARGEST_SIZE, LARGEST_VOCABULARY, MOST_LAYERS
 
 if TYPE_CHECKING:
     from attnviz.network import TrainableConfig
 
 
-VERSION = 2
+TRAINING_VERSION = 2
 """Version of the settings file."""
 DEFAULT_VOCABULARY = 8000
 """Pieces of the vocabulary unless another size is set."""
@@ -67,7 +67,7 @@ class TrainingConfig:
         "architecture: rnnsearch, which uses the next six options; transformer, which uses the four options "
         "after those six; or decomposable (a detector of translations), which uses embedding_size and model_size",
         "rnnsearch",
-        ARCHITECTURES,
+        ARCHITECTURE_NAMES,
     )
     embedding_size: int = _option("size of word embeddings, m", 256, (1, LARGEST_SIZE))
     hidden_size: int = _option(
@@ -237,7 +237,7 @@ class TrainingConfig:
 
     def to_json(self) -> str:
         """Return the fields and the version of the file format as JSON."""
-        return json.dumps({"version": VERSION} | self.to_dict(), indent=2) + "\n"
+        return json.dumps({"version": TRAINING_VERSION} | self.to_dict(), indent=2) + "\n"
 
     @classmethod
     def from_json(cls, text: str) -> TrainingConfig:
@@ -246,8 +246,8 @@ class TrainingConfig:
         if not isinstance(fields, dict):
             raise ValueError("it holds no settings")
         version = fields.pop("version", None)
-        if version != VERSION:
-            raise ValueError(f"it has format version {bounds.abbreviated(version)}, not {VERSION}")
+        if version != TRAINING_VERSION:
+            raise ValueError(f"it has format version {bounds.shortened_repr(version)}, not {TRAINING_VERSION}")
         return cls.from_dict(fields)
 
     def to_dict(self) -> dict[str, Any]:
@@ -279,10 +279,10 @@ def _check_value(each: dataclasses.Field[Any], value: Any) -> None:
         bounds.check_real(name, value, *among, without=each.metadata["without"])
     elif each.type == "bool":
         if not isinstance(value, bool):
-            raise ValueError(f"{name} must be true or false, not {bounds.abbreviated(value)}")
+            raise ValueError(f"{name} must be true or false, not {bounds.shortened_repr(value)}")
     elif each.type == "tuple[int, ...]":
         if not isinstance(value, tuple):
-            raise ValueError(f"{name} must be whole numbers, not {bounds.abbreviated(value)}")
+            raise ValueError(f"{name} must be whole numbers, not {bounds.shortened_repr(value)}")
         for one in value:
             bounds.check_whole(name, one, *among)
     elif among:
@@ -290,4 +290,4 @@ def _check_value(each: dataclasses.Field[Any], value: Any) -> None:
     else:
         texts = (value,) if each.type == "str" else value
         if not isinstance(texts, tuple) or not all(isinstance(text, str) for text in texts):
-            raise ValueError(f"{name} must be text, not {bounds.abbreviated(value)}")
+            raise ValueError(f"{name} must be text, not {bounds.shortened_repr(value)}")

@@ -18,7 +18,7 @@ from attnviz.text import Tokenizer
 from attnviz.text_files import Pair, read_pairs
 from attnviz.trace.snapshots import FOLDER, Sentence, Snapshots
 from attnviz.training.encoded_pairs import (
-    encode,
+    encode_pairs,
     epoch_batches,
     make_batch,
     parse_weighted,
@@ -113,7 +113,7 @@ class Validation:
         # A fixed sample over all files, so that BLEU represents the mixture.
         drawn = np.random.default_rng(0).permutation(len(self.pairs))[: config.bleu_sentences]
         self.translated = [self.pairs[i] for i in drawn]
-        self.corpus = encode(self.pairs, [1.0] * len(self.pairs), tokenizer)
+        self.corpus = encode_pairs(self.pairs, [1.0] * len(self.pairs), tokenizer)
         self.snapshots = Path(config.output) / "model" / FOLDER
         self.fixed = fixed_pairs(config, self.pairs) if config.snapshots else []
 

@@ -40,7 +40,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True)
-class Question:
+class _Question:
     """A question about a translation, and the words that it is about."""
 
     text: str
@@ -52,17 +52,17 @@ class Question:
     """Whether `word` has a wrong sense of the right English word, as the authors of the example judged."""
 
 
-def question(trace: Record) -> Question | None:
+def question(trace: Record) -> _Question | None:
     """Return the question about the translation of an example; None for others, and for a model without attention."""
     if not (trace.translated and trace.attends):
         return None
     return {
-        (DEFAULT_SENTENCE, "La maison verte à la fin de la rue est très vieille."): Question(
+        (DEFAULT_SENTENCE, "La maison verte à la fin de la rue est très vieille."): _Question(
             gettext("French puts “green” after “house”. How does the translator know where to look?"),
             "verte",
             "maison",
         ),
-        ("He is an honest man.", "C'est un homme honnête."): Question(
+        ("He is an honest man.", "C'est un homme honnête."): _Question(
             gettext(
                 "“Un homme honnête” neither lies nor steals; “un honnête homme” was a gentleman of Molière’s time. In "
                 "stage 2, pull the bar of “honest” all the way to the right: what changes?"
@@ -73,7 +73,7 @@ def question(trace: Record) -> Question | None:
         (
             "The houses that my brother bought last year are beautiful.",
             "Les maisons que mon frère a acheté l'année dernière sont belles.",
-        ): Question(
+        ): _Question(
             gettext("“Belles” agrees with “maisons”, far to its left. Does the translator look at “houses” again?"),
             "belles",
             "maisons",
@@ -81,14 +81,14 @@ def question(trace: Record) -> Question | None:
         (
             "Where is the nearest station, please?",
             "Où est la gare la plus proche, s'il vous plaît ?",
-        ): Question(
+        ): _Question(
             gettext(
                 "“Please” becomes “s’il vous plaît”. Where does the translator look while it writes “s’il vous plaît”?"
             ),
             "plaît",
             "vous",
         ),
-        ("I have just arrived.", "Je viens d'arriver."): Question(
+        ("I have just arrived.", "Je viens d'arriver."): _Question(
             gettext("“Je viens” means “I come”, but the English has no “come”. Which word becomes “viens”?"),
             "viens",
             "arriver",
@@ -96,14 +96,14 @@ def question(trace: Record) -> Question | None:
         (
             "Mr Schneider met Mrs Keller in Berlin on 14 May 2009.",
             "M. Schneider a rencontré Mme Keller à Berlin le 14 mai 2009.",
-        ): Question(
+        ): _Question(
             gettext(
                 "The translator copies names. Where does the translator look to write “Keller” and not “Schneider”?"
             ),
             "Keller",
             "Schneider",
         ),
-        ("He is sitting on the bank of the river.", "Il est assis sur la banque de la rivière."): Question(
+        ("He is sitting on the bank of the river.", "Il est assis sur la banque de la rivière."): _Question(
             gettext(
                 "A “banque” keeps money; a river has a “rive”. No number on the page reveals that “banque” is a "
                 "mistake. Where did the translator look when it wrote “banque”, and which other words were likely?"
@@ -127,7 +127,7 @@ def first_step(trace: Trace) -> int:
     return 0 if asked is None else step_of_word(trace, asked.word)
 
 
-def kind_name(kind: str) -> str:
+def example_kind_name(kind: str) -> str:
     """Return the display name of a kind of sentence."""
     return {
         "Changes of order": gettext("Changes of order"),

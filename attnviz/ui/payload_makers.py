@@ -9,18 +9,18 @@ from typing import Any, get_args
 from attnviz.analysis.grid import By
 from attnviz.architectures import architecture_of, stage_of_figure
 from attnviz.figures.registry import STEP_FIGURES
-from attnviz.ui.lab.attributions import LAYOUTS, attributions_payload
+from attnviz.ui.lab.attributions import ATTRIBUTION_LAYOUTS, attributions_payload
 from attnviz.ui.lab.neighbours_experiment import (
     neighbours_payload,
     vector_map_payload,
 )
-from attnviz.ui.lab.perturbation_experiment import WIDTHS as PERTURBATION_TEST_WIDTHS
+from attnviz.ui.lab.perturbation_experiment import PERTURBATION_WIDTHS as PERTURBATION_TEST_WIDTHS
 from attnviz.ui.lab.perturbation_experiment import (
     minimal_change_payload,
     perturbation_tests_payload,
     shuffled_payload,
 )
-from attnviz.ui.lab.tree import WIDTHS, finished_hypotheses_payload, tree_payload
+from attnviz.ui.lab.tree import TREE_WIDTHS, finished_hypotheses_payload, tree_payload
 from attnviz.ui.shared_payloads import Maker, PayloadRequest, UnknownPayloadError
 from attnviz.ui.step.diagram_panel import step_diagram_payload
 from attnviz.ui.step.energy_decomposition_panel import cells_payload
@@ -33,10 +33,10 @@ from attnviz.ui.step.posterior_section import (
     posterior_payload,
 )
 from attnviz.ui.step.stage_panels import (
-    equation_payload,
     facts_payload,
     figure_payload,
     running_sum_payload,
+    stage_equation_payload,
 )
 from attnviz.ui.step.tour_panel import tour_stops_payload
 from attnviz.ui.step.verification_badge import verification_payload
@@ -49,7 +49,7 @@ from attnviz.ui.why.gradient_decay_section import (
 from attnviz.ui.why.parallel_section import forced_payload
 from attnviz.ui.why.sentence_length_section import (
     growth_chart_payload,
-    growth_payload,
+    length_growth_payload,
 )
 
 
@@ -78,14 +78,18 @@ _MAKERS: Mapping[str, Maker] = {
     "weight_controls": interventions_payload,
     "changed": changed_payload,
     **{name: partial(logit_attribution_payload, name) for name in ("logit-attribution", "contrast")},
-    **{f"equation-{stage}": partial(equation_payload, stage) for stage in range(1, 6)},
+    **{f"equation-{stage}": partial(stage_equation_payload, stage) for stage in range(1, 6)},
 }
 STEP_MAKERS: Mapping[str, Maker] = {name: _for_architecture(name, maker) for name, maker in _MAKERS.items()}
 """Functions that make payloads, by the names in their addresses; each architecture declares the names that it has."""
 
 
 _LAB: Mapping[str, Maker] = {
-    **{f"attributions-{by}{size}": partial(attributions_payload, by, size) for by in get_args(By) for size in LAYOUTS},
+    **{
+        f"attributions-{by}{size}": partial(attributions_payload, by, size)
+        for by in get_args(By)
+        for size in ATTRIBUTION_LAYOUTS
+    },
     **{
         f"perturbation-tests{size}": partial(perturbation_tests_payload, width)
         for size, width in PERTURBATION_TEST_WIDTHS.items()
@@ -94,16 +98,16 @@ _LAB: Mapping[str, Maker] = {
     "neighbours": neighbours_payload,
     "vector-map": vector_map_payload,
     "minimal-change": minimal_change_payload,
-    **{f"tree-{beam}": partial(tree_payload, beam) for beam in WIDTHS},
-    **{f"hypotheses-{beam}": partial(finished_hypotheses_payload, beam) for beam in WIDTHS},
+    **{f"tree-{beam}": partial(tree_payload, beam) for beam in TREE_WIDTHS},
+    **{f"hypotheses-{beam}": partial(finished_hypotheses_payload, beam) for beam in TREE_WIDTHS},
 }
 _WHY: Mapping[str, Maker] = {
     "forced-words": forced_payload,
     "gradient-share": share_payload,
     "signals": signals_payload,
-    "growing": growth_payload,
+    "growing": length_growth_payload,
     "growing-chart": growth_chart_payload,
 }
-PAGES = (STEP_MAKERS, _LAB, _WHY, attention_row.MAKERS, five_models.MAKERS)
+PAGES = (STEP_MAKERS, _LAB, _WHY, attention_row.ATTENTION_ROW_MAKERS, five_models.FIVE_MODELS_MAKERS)
 """The functions of each page; no two have a name in common."""
 MAKERS: Mapping[str, Maker] = {name: maker for page in PAGES for name, maker in page.items()}

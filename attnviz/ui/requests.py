@@ -25,14 +25,14 @@ RESUME = "resume"
 _MOST = 1000
 """Largest number of requests that are read from a message and queued."""
 
-Session = MutableMapping[Any, Any]
+_Session = MutableMapping[Any, Any]
 Handler = Callable[[Any], object]
 """Handles a request with this value."""
 Accepts = Callable[[Any], bool]
 """Returns whether the caller handles a request with this value."""
 
 
-class Request(NamedTuple):
+class BrowserRequest(NamedTuple):
     """A request of a browser."""
 
     tab: str
@@ -54,17 +54,17 @@ class Inbox:
     """Random id that differs after a restart of the server, which loses all state."""
     received: dict[str, int] = field(default_factory=dict)
     """By tab, the number of the last request received."""
-    waiting: list[Request] = field(default_factory=list)
+    waiting: list[BrowserRequest] = field(default_factory=list)
     """Requests that are not handled yet, in order."""
     actions: list[Callable[[], object]] = field(default_factory=list)
     """Actions of pressed buttons; the next run runs them before it draws anything."""
 
-    def new_requests(self, message: Any) -> list[Request]:
+    def new_requests(self, message: Any) -> list[BrowserRequest]:
         """Return the requests in a browser's `message`, which may be anything, that are not queued yet.
 
         Requests to a previous server process are ignored.
         """
-        requests: list[Request] = []
+        requests: list[BrowserRequest] = []
         if not isinstance(message, Mapping) or message.get("memory") not in (None, "", self.memory):
             return requests
         tab, items = message.get("tab"), message.get("requests")
@@ -75,7 +75,7 @@ class Inbox:
             seq, name = (item.get("seq"), item.get("name")) if isinstance(item, Mapping) else (None, None)
             if _is_count(seq) and isinstance(name, str) and seq > last:
                 last = int(seq)
-                requests.append(Request(tab, last, name, item.get("value")))
+                requests.append(BrowserRequest(tab, last, name, item.get("value")))
         return requests
 
     def queue_requests(self, message: Any) -> None:
@@ -105,11 +105,11 @@ class Inbox:
             action()
             self.actions.remove(action)
 
-    def next_request(self) -> Request | None:
+    def next_request(self) -> BrowserRequest | None:
         """Return the request that is handled next, None if none waits."""
         return self.waiting[0] if self.waiting else None
 
-    def drop(self, request: Request) -> None:
+    def drop(self, request: BrowserRequest) -> None:
         """Drop a request that nothing on the page handles."""
         if request in self.waiting:
             self.waiting.remove(request)
@@ -127,7 +127,7 @@ def _is_count(number: Any) -> TypeGuard[float]:
     return isinstance(number, int | float) and 0 <= number < 2**53
 
 
-def inbox(session: Session) -> Inbox:
+def inbox(session: _Session) -> Inbox:
     """Return the inbox of `session`."""
     if _INBOX not in session:
         session[_INBOX] = Inbox()
@@ -181,12 +181,12 @@ def begin_fragment() -> None:
         st.rerun()
 
 
-def next_request() -> Request | None:
+def next_request() -> BrowserRequest | None:
     """Return the request that is handled next, None where none waits."""
     return inbox(st.session_state).next_request()
 
 
-def acknowledge_handled(first_request: Request | None, page: Mapping[str, Any]) -> None:
+def acknowledge_handled(first_request: BrowserRequest | None, page: Mapping[str, Any]) -> None:
     """Acknowledge the handled requests and send the address parameters of `page`, last in every run.
 
     `first_request` was the next one when drawing began. If no part of the page has handled it, it is dropped; those

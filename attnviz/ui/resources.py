@@ -26,10 +26,10 @@ from attnviz.installed_models import installed_detectors, installed_model, insta
 from attnviz.lru_cache import LRUCache, cached_in, size_of
 from attnviz.model_folder import (
     EVERY_FILE,
-    IMPORTED,
-    TOKENIZER,
+    IMPORTED_ARCHITECTURE,
+    TOKENIZER_FILE,
     VOCABULARIES,
-    WEIGHTS,
+    WEIGHTS_FILE,
     architecture,
     load_weights,
     stamp,
@@ -44,7 +44,7 @@ from attnviz.ui.queue_notice import current_notice
 from attnviz.ui.turns import TURNS
 from attnviz.vocabulary import load_tokenizer
 
-FILE = "by-length.csv"
+LENGTH_FILE = "by-length.csv"
 """File that `attnviz evaluate --by-length --csv` writes."""
 
 Rows = tuple[Mapping[str, str], ...]
@@ -61,7 +61,7 @@ def bleu_rows(names: Sequence[str], *, require_all: bool = True) -> Rows:
         return ()
     folder = folders[installed[-1]].resolve().parent
     try:
-        rows = _read(str(folder), stamp(str(folder), FILE))
+        rows = _read(str(folder), stamp(str(folder), LENGTH_FILE))
     except (OSError, ValueError, KeyError, AttnvizError):
         return ()
     return tuple(row for row in rows if row["model"] in installed)
@@ -69,8 +69,8 @@ def bleu_rows(names: Sequence[str], *, require_all: bool = True) -> Rows:
 
 @cached_in(LRUCache(1 << 20, size=size_of))
 def _read(folder: str, file: tuple[tuple[int, ...], ...]) -> Rows:  # noqa: ARG001  part of the key
-    check_regular(Path(folder) / FILE)
-    with (Path(folder) / FILE).open(encoding="utf-8", newline="") as lines:
+    check_regular(Path(folder) / LENGTH_FILE)
+    with (Path(folder) / LENGTH_FILE).open(encoding="utf-8", newline="") as lines:
         rows: list[dict[str, Any]] = list(csv.DictReader(lines))
     for row in rows:
         float(row["bleu"]), int(row["pairs"]), str(row["model"])  # raises where the file is damaged
@@ -122,7 +122,7 @@ def weights_of_detector(judgement: Judgement) -> Weights | None:
     if folder is None or folder.name != judgement.model:
         return None
     try:
-        digest, weights = _weights(str(folder), stamp(str(folder), WEIGHTS))
+        digest, weights = _weights(str(folder), stamp(str(folder), WEIGHTS_FILE))
     except AttnvizError:
         return None
     return weights if digest == judgement.weights_digest else None
@@ -201,7 +201,7 @@ def weights_digest_of(trace: Trace) -> str | None:
 
 
 def has_posterior(trace: Trace) -> bool:
-    """Return whether `posterior_of` can compute the posterior attention of `trace`; not of a single head or a pair."""
+    """Return whether `cached_posterior` can compute the posterior attention of `trace`: not of a head or a pair."""
     weights = weights_of(trace) if getattr(trace, "attends_once", False) else None
     if weights is None:
         return False
@@ -212,7 +212,7 @@ def has_posterior(trace: Trace) -> bool:
     return True
 
 
-def posterior_of(trace: Trace) -> NDArray[np.float64] | None:
+def cached_posterior(trace: Trace) -> NDArray[np.float64] | None:
     """Return the posterior attention of `trace`, (Ty, Tx), or None where `has_posterior` is False.
 
     It is cached for all visitors.
@@ -226,7 +226,7 @@ def _posterior(_trace: Trace, _weights: Weights, fingerprint: str, digest: str) 
     return posterior(_trace, _weights)
 
 
-def attributions_of(trace: Trace) -> Attributions | None:
+def cached_attributions(trace: Trace) -> Attributions | None:
     """Return `Translator.attributions` of `trace`, or None where that is impossible.
 
     That is where `weights_of` returns None, the trace does not name its weights, or another kind of model made it.
@@ -240,8 +240,8 @@ def attributions_of(trace: Trace) -> Attributions | None:
         return None
 
 
-def gradient_norms_of(trace: Trace) -> GradientNorms | None:
-    """Return `Translator.gradient_norms` of `trace`, or None where `attributions_of` returns None."""
+def cached_gradient_norms(trace: Trace) -> GradientNorms | None:
+    """Return `Translator.gradient_norms` of `trace`, or None where `cached_attributions` returns None."""
     translator = _translator_of(trace)
     if translator is None or not trace.weights_digest:
         return None
@@ -251,7 +251,7 @@ def gradient_norms_of(trace: Trace) -> GradientNorms | None:
         return None
 
 
-def translations(folder: str, device: str, texts: Sequence[str], beam: int) -> list[str]:
+def cached_translations(folder: str, device: str, texts: Sequence[str], beam: int) -> list[str]:
     """Return the translations of `texts`, in batches and without traces; raise AttnvizError on bad input."""
     with TURNS.released():
         shared = _shared_translator(folder, str(resolve_device(device)), stamp(folder, *EVERY_FILE))
@@ -309,7 +309,7 @@ def tokenizer_of(trace: Record) -> Tokenizer | None:
     if _installed_weights(trace) is None:
         return None
     folder = str(installed_model(trace.model))
-    return _tokenizer(folder, stamp(folder, TOKENIZER, VOCABULARIES))
+    return _tokenizer(folder, stamp(folder, TOKENIZER_FILE, VOCABULARIES))
 
 
 def _installed_weights(trace: Record) -> tuple[str, Weights] | None:
@@ -318,7 +318,7 @@ def _installed_weights(trace: Record) -> tuple[str, Weights] | None:
     if folder is None:
         return None
     try:
-        digest, weights = _weights(str(folder), stamp(folder, WEIGHTS))
+        digest, weights = _weights(str(folder), stamp(folder, WEIGHTS_FILE))
     except AttnvizError:
         return None
     if trace.weights_digest and trace.weights_digest != digest:
@@ -337,6 +337,6 @@ def _weights(folder: str, file: Stamp) -> tuple[str, dict[str, NDArray[np.floati
 
 @cached_in(LRUCache(8 << 20, size=lambda tokenizer: len(tokenizer.model)))
 def _tokenizer(folder: str, file: Stamp) -> Tokenizer:  # noqa: ARG001  part of the key
-    if architecture(folder) == IMPORTED:
+    if architecture(folder) == IMPORTED_ARCHITECTURE:
         return load_tokenizer(Path(folder) / VOCABULARIES)
-    return Tokenizer.load(Path(folder) / TOKENIZER)
+    return Tokenizer.load(Path(folder) / TOKENIZER_FILE)

@@ -21,7 +21,7 @@ from attnviz.ui.page_state.selection import Selection, linked_selection
 from attnviz.ui.queue_notice import current_notice, translating_for
 from attnviz.ui.view import View
 
-ADDRESS_PREFIX = "attnviz-session-payload"
+SESSION_PAYLOAD_PREFIX = "attnviz-session-payload"
 """Prefix of the addresses of payloads, below the page."""
 JSON, FILE, HTML = "application/json", "application/octet-stream", "text/html"
 """Media types of payloads."""
@@ -84,7 +84,7 @@ def register_content(
     notice = current_notice()
     visitor = None if notice is None else notice.visitor
     payloads[key] = _BY_SECRET[secret] = Payload(make, language(), full_name, secret, visitor)
-    return f"{ADDRESS_PREFIX}/{secret}"
+    return f"{SESSION_PAYLOAD_PREFIX}/{secret}"
 
 
 def payload_content(secret: str, parameters: Mapping[str, str]) -> tuple[bytes, str] | None:

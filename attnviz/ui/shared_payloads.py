@@ -24,7 +24,7 @@ from attnviz.trace import Trace
 from attnviz.ui.resources import weights_digest_of, weights_of
 from attnviz.ui.view import View
 
-ADDRESS_PREFIX = "attnviz-shared-payload"
+SHARED_PAYLOAD_PREFIX = "attnviz-shared-payload"
 """Prefix of the addresses of these payloads, below the page, before the translation's fingerprint and a name."""
 
 _TRACES: weakref.WeakValueDictionary[str, Trace] = weakref.WeakValueDictionary()
@@ -115,7 +115,7 @@ def address(
         parameters["parent"] = parent.fingerprint
     steps, chosen = "all" if every else "{step}", "&word={word}" if word else ""
     shown = f"&options={'.'.join(f'{{{option}}}' for option in options)}" if options else ""
-    return f"{ADDRESS_PREFIX}/{trace.fingerprint}/{name}?{urlencode(parameters)}{shown}&steps={steps}{chosen}"
+    return f"{SHARED_PAYLOAD_PREFIX}/{trace.fingerprint}/{name}?{urlencode(parameters)}{shown}&steps={steps}{chosen}"
 
 
 def payload(makers: Mapping[str, Maker], fingerprint: str, name: str, parameters: Mapping[str, str]) -> bytes:

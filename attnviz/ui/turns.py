@@ -18,7 +18,7 @@ from typing import ParamSpec, TypeVar
 from attnviz.reading import UPLOADED, reading_for
 
 Arguments = ParamSpec("Arguments")
-Result = TypeVar("Result")
+_Result = TypeVar("_Result")
 
 MOST_THREADS = 2
 """Number of threads that draw at the same time."""
@@ -99,11 +99,11 @@ TURNS = Turns()
 """The turns of all visitors."""
 
 
-def in_turn(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+def in_turn(function: Callable[Arguments, _Result]) -> Callable[Arguments, _Result]:
     """Make `function`, a page or a fragment, wait for its turn, and pass it on while it reads uploaded files."""
 
     @functools.wraps(function)
-    def waiting(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+    def waiting(*args: Arguments.args, **kwargs: Arguments.kwargs) -> _Result:
         with TURNS.held(), reading_for(TURNS.pass_on, UPLOADED):
             return function(*args, **kwargs)
 

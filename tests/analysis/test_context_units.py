@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz import Trace, Translator
-from attnviz.analysis.context_units import UNITS, WORDS, context_units
+from attnviz.analysis.context_units import SHOWN_UNITS, WORDS, context_units
 from tests.figures.synthetic import trace as make_trace
 
 LONGER = "The European agreement on economic questions was signed in the month of August ."
@@ -33,7 +33,7 @@ def test_the_terms_add_up_to_the_context(seed: int, attention: str) -> None:
 def test_selected_units_deviate_most_from_their_mean(seed: int) -> None:
     trace = make_trace(LONGER, seed=seed, hidden=20)
     found = context_units(trace, 2)
-    assert len(found.units) == UNITS
+    assert len(found.units) == SHOWN_UNITS
     contexts = trace.contexts.astype(np.float64)
     far = np.abs(contexts[2] - contexts.sum(axis=0) / len(contexts))
     assert (np.diff(far[found.units]) <= 1e-12).all()

@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from attnviz.analysis.findings import Finding, Kind, cell_of, findings_of, summarise
+from attnviz.analysis.findings import Finding, FindingKind, cell_of, findings_of, summarise
 from attnviz.analysis.measures import attended_words
 from attnviz.text import SPACE
 from attnviz.trace import Trace
@@ -33,7 +33,7 @@ def aligned(source: str, target: str, matrix: np.ndarray, probability: float = 0
     )
 
 
-def kinds(trace: Trace) -> set[Kind]:
+def kinds(trace: Trace) -> set[FindingKind]:
     return {finding.kind for finding in findings_of(trace)}
 
 
@@ -48,7 +48,7 @@ def test_an_unattended_source_word_is_omitted() -> None:
     matrix = np.eye(6)
     matrix[1] = np.eye(6)[2]
     (finding,) = findings_of(aligned(SOURCE, TARGET, matrix))
-    assert (finding.kind, finding.source) == (Kind.OMITTED, 1)
+    assert (finding.kind, finding.source) == (FindingKind.OMITTED, 1)
     assert finding.value < 0.01
 
 
@@ -57,7 +57,7 @@ def test_a_dropped_clause_is_one_omitted_finding() -> None:
     matrix = np.zeros((6, 11))
     matrix[np.arange(6), [0, 1, 2, 3, 3, 4]] = 1
     (finding,) = findings_of(aligned(source, target, matrix))
-    assert (finding.kind, finding.source, finding.last, finding.strong) == (Kind.OMITTED, 5, 9, True)
+    assert (finding.kind, finding.source, finding.last, finding.strong) == (FindingKind.OMITTED, 5, 9, True)
     assert cell_of(aligned(source, target, matrix), finding)[1] in range(5, 10)
 
 
@@ -65,7 +65,7 @@ def test_unknown_source_words_are_not_reported_as_omitted() -> None:
     matrix = np.eye(6)
     matrix[1] = np.eye(6)[2]
     trace = aligned(SOURCE, TARGET, matrix)
-    assert [finding.kind for finding in findings_of(trace)] == [Kind.OMITTED]
+    assert [finding.kind for finding in findings_of(trace)] == [FindingKind.OMITTED]
     pieces = tuple("<unk>" if piece == SPACE + "small" else piece for piece in trace.source_pieces)
     assert findings_of(dataclasses.replace(trace, source_pieces=pieces)) == []
 
@@ -84,7 +84,7 @@ def test_unattended_function_words_are_not_reported() -> None:
 def test_overuse_is_strong_only_when_much_and_improbable(words: str, probability: float, strong: bool) -> None:
     matrix = np.vstack([np.eye(6), np.eye(6)[[5] * len(words.split())]])
     trace = aligned(SOURCE, TARGET + words, matrix, probability)
-    found = [finding.strong for finding in findings_of(trace) if finding.kind is Kind.OVERUSED]
+    found = [finding.strong for finding in findings_of(trace) if finding.kind is FindingKind.OVERUSED]
     assert found == [strong]
 
 
@@ -93,16 +93,16 @@ def test_a_nearby_repetition_is_reported_unless_the_source_repeats() -> None:
     again, at_the_end = "le chat de chat du lait", "le chat boit du lait chat"
     two_forms = aligned("the wire or wires cold milk", again, matrix)
     (finding,) = findings_of(aligned(SOURCE, again, matrix))
-    assert (finding.kind, finding.target, finding.source, finding.strong) == (Kind.REPEATED, 3, None, True)
+    assert (finding.kind, finding.target, finding.source, finding.strong) == (FindingKind.REPEATED, 3, None, True)
     assert findings_of(two_forms) == []
     assert findings_of(aligned(SOURCE, at_the_end, matrix)) == []
 
 
 def test_words_repeated_as_often_as_in_the_source_are_not_reported() -> None:
     matrix = np.eye(6)[[0, 1, 2, 1, 3, 4]]
-    for source, reported in (("the cat and he or she", [Kind.REPEATED]), ("the cat and he or cat", [])):
+    for source, reported in (("the cat and he or she", [FindingKind.REPEATED]), ("the cat and he or cat", [])):
         findings = findings_of(aligned(source, "le chat et chat ou elle", matrix))
-        assert [finding.kind for finding in findings if finding.kind is Kind.REPEATED] == reported
+        assert [finding.kind for finding in findings if finding.kind is FindingKind.REPEATED] == reported
 
 
 def test_unattended_punctuation_is_not_reported() -> None:
@@ -115,20 +115,20 @@ def test_unattended_punctuation_is_not_reported() -> None:
 def test_a_source_word_attended_too_often_is_overused() -> None:
     matrix = np.vstack([np.eye(6), np.eye(6)[[0, 0, 0]]])
     findings = findings_of(aligned(SOURCE, TARGET + " vite et bien", matrix))
-    assert [(f.kind, f.value, f.source) for f in findings] == [(Kind.OVERUSED, pytest.approx(4, abs=0.01), 0)]
+    assert [(f.kind, f.value, f.source) for f in findings] == [(FindingKind.OVERUSED, pytest.approx(4, abs=0.01), 0)]
 
 
 @pytest.mark.parametrize(
     ("second", "looked", "found"),
     [
-        ("Chat", 2, [(Kind.REPEATED, 2, 6, 2)]),
+        ("Chat", 2, [(FindingKind.REPEATED, 2, 6, 2)]),
         ("Chat", 4, []),
         ("du", 4, []),
         ("chien", 2, []),
     ],
 )
 def test_repetition_requires_the_same_word_and_source(
-    second: str, looked: int, found: list[tuple[Kind, int, int, int]]
+    second: str, looked: int, found: list[tuple[FindingKind, int, int, int]]
 ) -> None:
     matrix = np.vstack([np.eye(6), np.eye(6)[[looked]]])
     findings = findings_of(aligned(SOURCE, f"{TARGET} {second}", matrix))
@@ -139,37 +139,40 @@ def test_repeated_function_words_are_not_reported() -> None:
     matrix = np.eye(6)[[0, 0, 2, 3, 4, 5]]
     source = "you now must go home soon"
     grammar, content = "vous vous devez rentrer chez toi", "chat chat devez rentrer chez toi"
-    assert Kind.REPEATED not in kinds(aligned(source, grammar, matrix))
-    assert Kind.REPEATED in kinds(aligned(source, content, matrix))
+    assert FindingKind.REPEATED not in kinds(aligned(source, grammar, matrix))
+    assert FindingKind.REPEATED in kinds(aligned(source, content, matrix))
 
 
 def test_three_target_words_for_one_are_overused_and_two_are_not() -> None:
     for extra, reported in ((1, False), (2, True)):
         matrix = np.vstack([np.eye(6), np.eye(6)[[0] * extra]])
         found = kinds(aligned(SOURCE, TARGET + " vite bien"[: 5 * extra], matrix))
-        assert (Kind.OVERUSED in found) == reported
+        assert (FindingKind.OVERUSED in found) == reported
 
 
 def test_a_uniform_row_is_reported() -> None:
     matrix = np.eye(6)
     matrix[3] = np.ones(6) / 6
     (finding,) = findings_of(aligned(SOURCE, TARGET, matrix))
-    assert (finding.kind, finding.target) == (Kind.UNIFORM, 3)
+    assert (finding.kind, finding.target) == (FindingKind.UNIFORM, 3)
 
 
 def test_a_collapsed_column_is_reported_once() -> None:
     matrix = np.tile(np.eye(6)[4], (6, 1))
     (finding,) = findings_of(aligned(SOURCE, TARGET, matrix))
-    assert (finding.kind, finding.source) == (Kind.COLLAPSED, 4)
+    assert (finding.kind, finding.source) == (FindingKind.COLLAPSED, 4)
     assert finding.value == pytest.approx(6 / 7, abs=0.01)
 
 
 def test_identical_words_and_shifted_alignments_are_reported() -> None:
     source, target = "in Paris and Rome all sleep", "à Paris et Rome tous dorment"
     found = findings_of(aligned(source, target, np.eye(6)))
-    assert [(f.kind, f.target, f.source) for f in found] == [(Kind.IDENTICAL, 1, 1), (Kind.IDENTICAL, 3, 3)]
+    assert [(f.kind, f.target, f.source) for f in found] == [
+        (FindingKind.IDENTICAL, 1, 1),
+        (FindingKind.IDENTICAL, 3, 3),
+    ]
     shifted = findings_of(aligned(source, target, np.roll(np.eye(6), 1, axis=1)))
-    assert [(f.kind, f.value) for f in shifted] == [(Kind.SHIFTED, 1.0)]
+    assert [(f.kind, f.value) for f in shifted] == [(FindingKind.SHIFTED, 1.0)]
 
 
 def test_an_improbable_word_has_the_probability_of_its_piece() -> None:
@@ -177,11 +180,11 @@ def test_an_improbable_word_has_the_probability_of_its_piece() -> None:
     chances = trace.log_probabilities.copy()
     chances[2] = np.log(0.03)
     (finding,) = findings_of(dataclasses.replace(trace, log_probabilities=chances))
-    assert (finding.kind, finding.target, finding.value) == (Kind.IMPROBABLE, 2, pytest.approx(0.03))
+    assert (finding.kind, finding.target, finding.value) == (FindingKind.IMPROBABLE, 2, pytest.approx(0.03))
 
 
 def test_attention_findings_are_absent_without_attention() -> None:
-    assert kinds(make_trace(attention="none")) <= {Kind.IMPROBABLE, Kind.IDENTICAL}
+    assert kinds(make_trace(attention="none")) <= {FindingKind.IMPROBABLE, FindingKind.IDENTICAL}
 
 
 def test_summary_matches_hand_computed_values() -> None:
@@ -201,7 +204,7 @@ def test_uniform_attention_attends_to_no_word() -> None:
     trace = aligned(SOURCE, "maison maison maison", np.ones((3, 6)))
     uniform = dataclasses.replace(trace, alignment=np.full_like(trace.alignment, 1 / 7))
     assert (attended_words(uniform) == -1).all()
-    assert kinds(uniform) <= {Kind.UNIFORM, Kind.IMPROBABLE}
+    assert kinds(uniform) <= {FindingKind.UNIFORM, FindingKind.IMPROBABLE}
     summary = summarise(uniform)
     assert (summary.moves, summary.identical) == (0, 0)
     assert summary.perplexity == pytest.approx(7, rel=1e-3)
@@ -211,16 +214,16 @@ def test_uniform_attention_attends_to_no_word() -> None:
 def test_cell_of_returns_step_and_source_piece() -> None:
     matrix = np.vstack([np.eye(6), 0.5 * np.eye(6)[[0, 0, 0]] + 0.5 * np.eye(6)[[1, 2, 3]]])
     trace = aligned(SOURCE, TARGET + " vite et bien", matrix)
-    assert cell_of(trace, Finding(Kind.OVERUSED, 3.5, source=0)) == (0, 0)
-    assert cell_of(trace, Finding(Kind.IDENTICAL, 0.9, target=3, source=4)) == (3, 4)
-    assert cell_of(trace, Finding(Kind.UNIFORM, 0.9, target=7)) == (7, None)
+    assert cell_of(trace, Finding(FindingKind.OVERUSED, 3.5, source=0)) == (0, 0)
+    assert cell_of(trace, Finding(FindingKind.IDENTICAL, 0.9, target=3, source=4)) == (3, 4)
+    assert cell_of(trace, Finding(FindingKind.UNIFORM, 0.9, target=7)) == (7, None)
 
 
 def test_cell_of_an_improbable_word_is_its_least_likely_piece() -> None:
     trace = make_trace("small cat", "extraordinaire chat")  # "extr" + "aordinaire"
     chances = np.log(np.array([0.9, 0.02, 0.9, 0.9], dtype=np.float32))
     trace = dataclasses.replace(trace, log_probabilities=chances)
-    (finding,) = [found for found in findings_of(trace) if found.kind is Kind.IMPROBABLE]
+    (finding,) = [found for found in findings_of(trace) if found.kind is FindingKind.IMPROBABLE]
     assert (finding.target, cell_of(trace, finding)) == (0, (1, None))
 
 

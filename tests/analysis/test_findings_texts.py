@@ -10,7 +10,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz.analysis.findings import (
     Finding,
-    Kind,
+    FindingKind,
     finding_sentence,
     findings_of,
     nothing_found_text,
@@ -48,7 +48,7 @@ def test_unknown_characters_are_named(snapshot: SnapshotAssertion) -> None:
 def test_only_a_strong_finding_mentions_a_mistake(snapshot: SnapshotAssertion) -> None:
     trace = make_trace("one two three .", "un deux trois .")
     weak, strong = (
-        finding_sentence(trace, Finding(Kind.OVERUSED, 3.4, source=1, strong=strong)) for strong in (False, True)
+        finding_sentence(trace, Finding(FindingKind.OVERUSED, 3.4, source=1, strong=strong)) for strong in (False, True)
     )
     assert weak == snapshot(name="weak")
     assert strong == snapshot(name="strong")
@@ -57,14 +57,14 @@ def test_only_a_strong_finding_mentions_a_mistake(snapshot: SnapshotAssertion) -
 @EACH_LANGUAGE
 def test_omitted_span_is_quoted_whole(snapshot: SnapshotAssertion) -> None:
     trace = make_trace("one two three .", "un deux trois .")
-    sentence = finding_sentence(trace, Finding(Kind.OMITTED, 0.05, source=0, last=2, strong=True))
+    sentence = finding_sentence(trace, Finding(FindingKind.OMITTED, 0.05, source=0, last=2, strong=True))
     assert sentence == snapshot
 
 
 @EACH_LANGUAGE
 def test_identically_spelled_word_is_not_called_copied(snapshot: SnapshotAssertion) -> None:
     trace = make_trace("In Paris all sleep .", "À Paris tous dorment .")
-    sentence = finding_sentence(trace, Finding(Kind.IDENTICAL, 0.83, target=1, source=1))
+    sentence = finding_sentence(trace, Finding(FindingKind.IDENTICAL, 0.83, target=1, source=1))
     assert sentence == snapshot
 
 
@@ -73,7 +73,7 @@ def test_an_improbable_piece_is_named(snapshot: SnapshotAssertion) -> None:
     trace = make_trace("small cat", "extraordinaire chat")  # "extr" + "aordinaire"
     chances = np.log(np.array([0.9, 0.02, 0.9, 0.9], dtype=np.float32))
     trace = dataclasses.replace(trace, log_probabilities=chances)
-    (finding,) = [found for found in findings_of(trace) if found.kind is Kind.IMPROBABLE]
+    (finding,) = [found for found in findings_of(trace) if found.kind is FindingKind.IMPROBABLE]
     assert finding_sentence(trace, finding) == snapshot
 
 

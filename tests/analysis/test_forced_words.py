@@ -11,7 +11,7 @@ from attnviz.analysis.numbers import (
     decimal,
     significant,
 )
-from attnviz.analysis.prefixes import ForcedWords, forced_words
+from attnviz.analysis.prefixes import ForcedWords, forced_word_probabilities
 from attnviz.analysis.why_attention import (
     forgetting_sentences,
     shares_by_length_sentence,
@@ -28,7 +28,7 @@ def forced_translation(make_network: ModelFactory, tokenizer: Tokenizer, kind: s
 
 def test_word_log_probability_is_the_sum_over_its_pieces(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
     traces = [forced_translation(make_network, tokenizer, kind) for kind in KINDS]
-    found = forced_words(traces)
+    found = forced_word_probabilities(traces)
     assert found.words == traces[0].words().target
     assert found.attentions == KINDS
     assert found.models == ("small-none", "small-general", "small-additive")
@@ -46,9 +46,9 @@ def test_translations_with_different_words_are_refused(make_network: ModelFactor
         forced_translation(make_network, tokenizer, "general", target) for target in (SENTENCES[3], SENTENCES[5])
     )
     with pytest.raises(AttnvizError, match="cannot be compared"):
-        forced_words([one, other])
+        forced_word_probabilities([one, other])
     with pytest.raises(ValueError, match="no translation"):
-        forced_words([])
+        forced_word_probabilities([])
 
 
 def forced_words_from(fixed: list[float], other: list[float]) -> ForcedWords:

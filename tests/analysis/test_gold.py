@@ -11,7 +11,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import AttnvizError, attention
 from attnviz.analysis.alignment_error import error_rate, mutual_links
 from attnviz.analysis.gold import (
-    MOST_LINKS,
+    MOST_GOLD_LINKS,
     GoldLinks,
     PairLinks,
     link_errors,
@@ -135,8 +135,8 @@ def test_invalid_or_too_many_links_are_refused(snapshot: SnapshotAssertion) -> N
     assert error_message("0-0 3-0 1-7 9-9", words) == snapshot(name="several out of range")
     assert error_message("1?7", words) == snapshot(name="target out of range")
     assert error_message("0-0 1;1", words) == snapshot(name="no link")
-    many = " ".join(f"{k // 25}-{k % 25}" for k in range(MOST_LINKS + 1))
-    assert str(MOST_LINKS) in error_message(many, words_of(np.eye(26)))
+    many = " ".join(f"{k // 25}-{k % 25}" for k in range(MOST_GOLD_LINKS + 1))
+    assert str(MOST_GOLD_LINKS) in error_message(many, words_of(np.eye(26)))
 
 
 def test_link_errors_accept_weights_other_than_the_alignment() -> None:

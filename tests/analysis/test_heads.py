@@ -15,7 +15,7 @@ from attnviz.figures.head_figure import thumbnail
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import TransformerTrace
-from attnviz.trace.parts import Kind
+from attnviz.trace.parts import HeadKind
 from attnviz.translator import Translator
 from tests.transformers import random_transformer
 
@@ -27,8 +27,8 @@ def trace(tmp_path_factory: pytest.TempPathFactory, tokenizer: Tokenizer) -> Tra
     return Translator.load(folder, "cpu").translate("A green house.", beam=2)  # type: ignore[return-value]
 
 
-@pytest.mark.parametrize("kind", get_args(Kind))
-def test_heads_have_query_rows_key_columns_and_decomposable_energies(trace: TransformerTrace, kind: Kind) -> None:
+@pytest.mark.parametrize("kind", get_args(HeadKind))
+def test_heads_have_query_rows_key_columns_and_decomposable_energies(trace: TransformerTrace, kind: HeadKind) -> None:
     for one in trace.heads_of(kind):
         shape = (len(one.target_pieces), len(one.source_pieces))
         assert one.alignment.shape == shape

@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.analysis.findings import Finding, Kind, findings_of
+from attnviz.analysis.findings import Finding, FindingKind, findings_of
 from attnviz.trace import Trace
 from attnviz.translator import Translator
 
@@ -57,14 +57,14 @@ def verdicts(shipped_model: Path) -> list[tuple[str, bool]]:
 def test_judged_findings_are_numerous_enough(verdicts: list[tuple[str, bool]]) -> None:
     assert len(JUDGED) >= 100
     counts = Counter(kind for kind, _ in verdicts)
-    assert counts[Kind.OMITTED] >= 3
-    assert counts[Kind.OVERUSED] >= 8
-    assert counts[Kind.REPEATED] >= 5
+    assert counts[FindingKind.OMITTED] >= 3
+    assert counts[FindingKind.OVERUSED] >= 8
+    assert counts[FindingKind.REPEATED] >= 5
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("kind", [Kind.OMITTED, Kind.OVERUSED, Kind.REPEATED])
-def test_nine_in_ten_strong_findings_are_right(kind: Kind, verdicts: list[tuple[str, bool]]) -> None:
+@pytest.mark.parametrize("kind", [FindingKind.OMITTED, FindingKind.OVERUSED, FindingKind.REPEATED])
+def test_nine_in_ten_strong_findings_are_right(kind: FindingKind, verdicts: list[tuple[str, bool]]) -> None:
     right = [verdict for found, verdict in verdicts if found == kind]
     assert sum(right) >= LEAST_PRECISION * len(right)
 

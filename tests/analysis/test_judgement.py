@@ -16,7 +16,7 @@ from attnviz.detector import Detector
 from attnviz.network import DecomposableConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import Judgement
-from attnviz.trace.judgement_record import RECORDED
+from attnviz.trace.judgement_record import JUDGEMENT_ARRAYS
 from tests.conftest import SENTENCES
 from tests.detectors import random_detector
 
@@ -41,11 +41,11 @@ def judgement(detector: Detector) -> Judgement:
 def test_verification_holds_for_a_correct_judgement(judgement: Judgement, weights: Weights) -> None:
     verification = verify_judgement(judgement, weights)
     assert verification.holds, verification.discrepancies
-    assert [check.quantity for check in verification.checks] == [quantity.name for quantity in RECORDED]
-    assert verification.numbers == sum(getattr(judgement, quantity.name).size for quantity in RECORDED)
+    assert [check.quantity for check in verification.checks] == [quantity.name for quantity in JUDGEMENT_ARRAYS]
+    assert verification.numbers == sum(getattr(judgement, quantity.name).size for quantity in JUDGEMENT_ARRAYS)
 
 
-@pytest.mark.parametrize("quantity", RECORDED, ids=lambda quantity: quantity.name)
+@pytest.mark.parametrize("quantity", JUDGEMENT_ARRAYS, ids=lambda quantity: quantity.name)
 def test_verification_names_an_altered_number(judgement: Judgement, weights: Weights, quantity: Any) -> None:
     array = getattr(judgement, quantity.name).copy()
     array.flat[-1] += 0.01 * max(1.0, float(np.abs(array).max()))

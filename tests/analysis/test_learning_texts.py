@@ -14,9 +14,9 @@ from attnviz.analysis.learning import (
     ROW_MEASURES,
     grouped_digits,
     halfway_sentence,
+    learning_measure_names,
     link_counts_text,
     measure_definitions,
-    measure_names,
     measured_values_text,
     own_translation_sentence,
 )
@@ -32,8 +32,8 @@ def test_every_measure_has_a_name_and_a_definition() -> None:
     assert set(LINK_MEASURES) == set(CLASSES)
     for code in ("en", "fr"):
         set_language(code)
-        assert set(measure_names()) == set(measure_definitions()) == every
-        assert len(set(measure_names().values())) == len(every)
+        assert set(learning_measure_names()) == set(measure_definitions()) == every
+        assert len(set(learning_measure_names().values())) == len(every)
 
 
 @EACH_LANGUAGE
@@ -60,7 +60,7 @@ def test_long_translation_is_shortened(snapshot: SnapshotAssertion) -> None:
 def test_halfway_sentence_lists_measures_in_the_order_of_learning(snapshot: SnapshotAssertion) -> None:
     curves = {"content": ((0, 0.0), (100, 0.5)), "articles": ((0, 0.0), (60, 0.3), (100, 0.4)), "marks": ((0, 0.1),)}
     sentence = halfway_sentence(replace(run(), curves=curves))
-    names = measure_names()
+    names = learning_measure_names()
     assert sentence.index(f"{names['articles']} 40") < sentence.index(f"{names['content']} 50")
     assert names["marks"] not in sentence
     assert sentence == snapshot

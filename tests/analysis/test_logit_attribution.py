@@ -16,8 +16,9 @@ from attnviz.analysis.energy import (
     saturated,
 )
 from attnviz.analysis.logit_attribution import centred_attributions, logit_attribution
-from attnviz.analysis.recomputation import load_weights, recompute
+from attnviz.analysis.recomputation import recompute
 from attnviz.attention_kinds import ATTENTION_KINDS
+from attnviz.model_folder import load_weights
 from attnviz.network.model_config import READOUT_STATES
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from attnviz import AttnvizError, analysis
 from attnviz.analysis.alignment_error import error_rate
 from attnviz.analysis.measures import links
-from attnviz.analysis.posterior import KINDS, posterior_words
+from attnviz.analysis.posterior import POSTERIOR_KINDS, posterior_words
 from attnviz.evaluation.alignment import GoldAlignment
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
@@ -56,7 +56,7 @@ def test_posterior_follows_bayes_rule_over_single_annotations(
 @settings(max_examples=FEW)
 @given(
     kind=st.sampled_from(KINDS_OF_MODEL),
-    reading=st.sampled_from(KINDS),
+    reading=st.sampled_from(POSTERIOR_KINDS),
     hidden_size=st.integers(1, 16),
     maxout_size=st.integers(1, 12),
 )
@@ -78,7 +78,7 @@ def test_posterior_uses_the_alignment_after_interventions(
     only = tuple(float(j == 2) for j in range(length))
     changes = [ReplaceWeights(only, step=0), ExcludePosition(1, step=1), Temperature(3.0)]
     trace, weights = forced_trace(make_network, tokenizer, kind, changes)
-    for reading in KINDS:
+    for reading in POSTERIOR_KINDS:
         found = analysis.posterior(trace, weights, kind=reading)
         np.testing.assert_allclose(found[0], only, atol=1e-12)
         assert found[1, 1] == 0
@@ -147,7 +147,7 @@ def test_posterior_lowers_the_error_rate_of_the_shipped_model(shipped_model: Pat
         words = trace.words()
         assert len(words.target) == len(target.split()) + 1
         before.append(links(words.alignment[:-1, :-1]))
-        posteriors = [analysis.posterior(trace, weights, kind) for kind in KINDS]
+        posteriors = [analysis.posterior(trace, weights, kind) for kind in POSTERIOR_KINDS]
         after.append([links(words.merged(posterior)[:-1, :-1]) for posterior in posteriors])
     error = error_rate(before, gold).aer
     for found in zip(*after, strict=True):

@@ -31,7 +31,7 @@ def recomputed(trace: Trace, weights: Weights) -> tuple[np.ndarray, np.ndarray, 
             for operands in zip(states, words, trace.target_ids, strict=True)
         ]
     )
-    posterior = np.stack([again.bayes(*rows) for rows in zip(prior, logarithms, strict=True)])
+    posterior = np.stack([again.recomputed_bayes(*rows) for rows in zip(prior, logarithms, strict=True)])
     by_recomputation = network.heatmap_posterior(annotations, states, words, trace.target_ids, prior)
     return logarithms, posterior, by_recomputation
 

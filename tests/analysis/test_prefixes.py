@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from attnviz.analysis.prefixes import (
     FIRST,
-    MOST,
+    MOST_PREFIXES,
     JudgedTranslation,
     PrefixTranslations,
     content_words,
@@ -33,10 +33,10 @@ def test_the_last_prefix_is_the_sentence(sentence: str) -> None:
 @given(st.integers(1, 400))
 def test_prefixes_grow_evenly_and_are_few(count: int) -> None:
     counts = [len(prefix.split()) for prefix in prefixes("word " * count)]
-    assert len(counts) <= MOST
+    assert len(counts) <= MOST_PREFIXES
     assert counts[0] >= min(FIRST, count)
     assert len(set(np.diff(counts))) <= 1
-    if count <= MOST:
+    if count <= MOST_PREFIXES:
         assert counts == list(range(min(FIRST, count), count + 1))
 
 

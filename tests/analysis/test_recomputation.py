@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from attnviz.analysis.measures import coverage, entropy
-from attnviz.analysis.recomputation import load_weights, recompute
+from attnviz.analysis.recomputation import recompute
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.checkpoint import save_model
 from attnviz.errors import AttnvizError
+from attnviz.model_folder import load_weights
 from attnviz.network.model_config import READOUT_STATES
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace

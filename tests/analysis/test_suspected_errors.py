@@ -10,7 +10,7 @@ import pytest
 
 from attnviz import Trace, Translator
 from attnviz.analysis.finding_rules import other_hypotheses
-from attnviz.analysis.findings import Finding, Kind, findings_of
+from attnviz.analysis.findings import Finding, FindingKind, findings_of
 from attnviz.analysis.suspected_errors import (
     LITTLE_WORD_PROBABILITY,
     MOST_UNSURE,
@@ -45,7 +45,7 @@ def test_right_translations_have_no_suspected_errors(shipped: Translator[Trace],
 def test_unread_words_are_marked_at_the_step_that_ended_the_sentence(shipped: Translator[Trace]) -> None:
     trace = shipped.translate(GREETINGS, beam=5)
     (suspect,) = [suspect for suspect in suspected_errors_of(trace) if suspect.strong]
-    assert suspect.finding.kind is Kind.OMITTED
+    assert suspect.finding.kind is FindingKind.OMITTED
     assert trace.target_ids[suspect.step] == EOS
     words = trace.words()
     assert suspect.source in words.source_groups[suspect.finding.source or 0]
@@ -54,7 +54,7 @@ def test_unread_words_are_marked_at_the_step_that_ended_the_sentence(shipped: Tr
 def test_runner_up_ends_a_repetition(shipped: Translator[Trace]) -> None:
     trace = shipped.translate(DEEDS, beam=5)
     (suspect,) = suspected_errors_of(trace)
-    assert (suspect.finding.kind, trace.words().target[suspect.finding.target or 0]) == (Kind.REPEATED, "pleuré")
+    assert (suspect.finding.kind, trace.words().target[suspect.finding.target or 0]) == (FindingKind.REPEATED, "pleuré")
     other = runner_up(trace, suspect.step)
     assert other is not None
     for change in (ForceWords((other[0],), suspect.step), ExcludePosition(suspect.source or 0, suspect.step)):
@@ -109,7 +109,7 @@ def test_passing_step_is_where_the_attention_jumps() -> None:
     for step, piece in enumerate((0, 1, 5, 5, 0, 5, 6)):  # one exception: step 4 goes back
         weights[step, piece] = 1
     trace = dataclasses.replace(trace, alignment=weights)
-    assert passing_step(trace, Finding(Kind.OMITTED, 0.0, source=2, last=4, strong=True)) == 2
+    assert passing_step(trace, Finding(FindingKind.OMITTED, 0.0, source=2, last=4, strong=True)) == 2
 
 
 def test_other_hypotheses_have_other_words_in_the_same_place() -> None:

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.tour_data import (
     CLEAR,
-    KINDS,
     LEAD,
     MOVED,
+    QUESTION_KINDS,
     QUESTIONS,
     WordAttention,
     chance_score,
@@ -145,7 +145,7 @@ def test_questions_have_one_answer_and_distinct_words(trace: Trace, seed: int | 
         assert one.word in fit
         assert one.attended == (int(words.alignment[one.word].argmax()),)
         assert (one.meant == ()) == (after is None)
-        assert one.kind in KINDS
+        assert one.kind in QUESTION_KINDS
         assert (one.kind == "crossed") == attention.crosses(one.word)
         if after is not None:
             assert set(one.meant) == set(np.flatnonzero(after[one.word] >= after[one.word].max() - 1e-6))

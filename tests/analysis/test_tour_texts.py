@@ -35,8 +35,8 @@ from attnviz.analysis.tour_data import (
     chance_score,
     coloured,
     coloured_parts,
-    plain,
     questions,
+    without_marks,
 )
 from attnviz.languages import set_language
 from attnviz.trace import Search, Trace
@@ -55,7 +55,7 @@ def tour_data(trace: Trace, seed: int | None = 3) -> TourData:
 
 
 def texts(data: TourData) -> dict[int, str]:
-    return {stop.number: plain(" ".join(stop.sentences)) for stop in tour_stops(data)}
+    return {stop.number: without_marks(" ".join(stop.sentences)) for stop in tour_stops(data)}
 
 
 @given(st.lists(st.tuples(st.sampled_from(["", "source", "target", "context"]), st.text(min_size=1, max_size=9))))
@@ -63,7 +63,7 @@ def test_coloured_sentence_keeps_its_text_and_coloured_words(parts: list[tuple[s
     clean = [(kind, re.sub("[\x01-\x04]", "", text)) for kind, text in parts]
     sentence = "".join(coloured(text, kind) if kind else text for kind, text in clean)  # type: ignore[arg-type]
     found = coloured_parts(sentence)
-    assert "".join(text for _, text in found) == "".join(text for _, text in clean) == plain(sentence)
+    assert "".join(text for _, text in found) == "".join(text for _, text in clean) == without_marks(sentence)
     assert [one for one in found if one[0]] == [one for one in clean if one[0] and one[1]]
 
 
@@ -80,7 +80,7 @@ def test_mixing_is_shown_where_a_second_word_counts_most(seed: int) -> None:
     stop = next(stop for stop in tour_stops(data) if stop.number == MIXTURE_STOP)
     assert stop.step == data.mixed_step
     shares = sorted(data.record.alignment[stop.step].tolist(), reverse=True)
-    assert percent(shares[0]) in plain(" ".join(stop.sentences))
+    assert percent(shares[0]) in without_marks(" ".join(stop.sentences))
 
 
 @KINDS
@@ -151,17 +151,17 @@ def test_given_translations_and_interventions_are_mentioned(snapshot: SnapshotAs
     changed = dataclasses.replace(trace, interventions=(ExcludePosition(0),))
     stop = tour_stops(tour_data(changed))[SOFTMAX_STOP - 1]
     assert stop.missing
-    assert plain(stop.sentences[0]) == snapshot(name="changed by hand")
+    assert without_marks(stop.sentences[0]) == snapshot(name="changed by hand")
     without = tour_stops(tour_data(trace, None))[POSTERIOR_STOP - 1]
     assert without.missing
-    assert plain(without.sentences[0]) == snapshot(name="without its model")
+    assert without_marks(without.sentences[0]) == snapshot(name="without its model")
 
 
 @given(st.integers(0, 200), st.booleans())
 def test_quiz_answers_are_explained_by_their_weights(seed: int, known: bool) -> None:
     data = tour_data(make_trace("The green house .", "La maison verte .", seed=seed), seed if known else None)
     for one in questions(data.record, data.posterior_weights):
-        text = plain(answer_explanation(data, one))
+        text = without_marks(answer_explanation(data, one))
         assert fine_percent(float(data.record.words().alignment[one.word].max())) in text
         assert f"“{data.record.words().source[one.attended[0]]}”" in text
         if data.posterior_weights is not None:

@@ -17,7 +17,7 @@ from attnviz.analysis.verification import Verification
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import TransformerTrace
-from attnviz.trace.transformer_trace import QUANTITIES, RECORDED
+from attnviz.trace.transformer_trace import TRANSFORMER_ARRAYS, TRANSFORMER_QUANTITIES
 from attnviz.translator import Translator
 from tests.analysis.given import deviation
 from tests.conftest import SENTENCES
@@ -46,7 +46,7 @@ def test_every_recorded_array_matches_the_recomputation(tokenizer: Tokenizer, da
     trace, weights = _forced_translation(tokenizer, data.draw(sizes(len(tokenizer))), seed)
     found = recompute_transformer(weights, trace.config, trace.source_ids, trace.target_ids)
     off = {name: deviation(getattr(trace, name), values) for name, values in expected_arrays(trace, found).items()}
-    assert set(off) == {quantity.name for quantity in RECORDED} - {"top_ids"}
+    assert set(off) == {quantity.name for quantity in TRANSFORMER_ARRAYS} - {"top_ids"}
     assert max(off.values()) < 1e-4, off
     assert (trace.top_ids == np.argsort(-found["probabilities"], axis=1, kind="stable")[:, :100]).mean() > 0.95
     verification = TransformerVerifier(trace, weights).verify(data.draw(st.integers(0, len(trace.target_ids) - 1)))
@@ -58,18 +58,18 @@ def test_checks_count_the_numbers_of_a_step(small: tuple[TransformerTrace, Weigh
     trace, weights = small
     known = trace.sizes()
     for check in TransformerVerifier(trace, weights).verify(2).checks:
-        shape = list(QUANTITIES[check.quantity].shape)
+        shape = list(TRANSFORMER_QUANTITIES[check.quantity].shape)
         if "Ty" in shape:
             shape.remove("Ty")
         assert check.numbers == np.prod([known[size] for size in shape], dtype=int), check.quantity
 
 
-@pytest.mark.parametrize("name", [quantity.name for quantity in RECORDED if quantity.name != "top_ids"])
+@pytest.mark.parametrize("name", [quantity.name for quantity in TRANSFORMER_ARRAYS if quantity.name != "top_ids"])
 def test_a_wrong_number_is_named(small: tuple[TransformerTrace, Weights], name: str) -> None:
     trace, weights = small
     step = 2
     values = getattr(trace, name).copy()
-    axes = [axis for axis, size in enumerate(QUANTITIES[name].shape) if size == "Ty"]
+    axes = [axis for axis, size in enumerate(TRANSFORMER_QUANTITIES[name].shape) if size == "Ty"]
     place = [0] * values.ndim
     if axes:
         place[axes[0]] = step

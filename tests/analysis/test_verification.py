@@ -18,10 +18,10 @@ from attnviz.analysis.fit import MisfitError
 from attnviz.analysis.labels import quote
 from attnviz.analysis.likelihood import Readouts
 from attnviz.analysis.posterior import bayes, posterior_of
-from attnviz.analysis.recomputation import load_weights
 from attnviz.analysis.verification import RecurrentVerifier, discrepancy_text, verify
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.checkpoint import save_model
+from attnviz.model_folder import load_weights
 from attnviz.network.model_config import READOUT_STATES
 from attnviz.text import Tokenizer, piece_name
 from attnviz.translator import Translator

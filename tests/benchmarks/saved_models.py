@@ -23,9 +23,9 @@ from attnviz.errors import AttnvizError
 from attnviz.evaluation.alignment import GoldAlignment, read_gold, word_alignments
 from attnviz.evaluation.bleu import corpus_scores
 from attnviz.evaluation.forced import force_pairs, likelihoods, total_likelihood
-from attnviz.model_folder import CONFIG
+from attnviz.model_folder import CONFIG_FILE
 from attnviz.text_files import Pair, read_pairs
-from attnviz.trace.snapshots import Curve, Snapshots, joined
+from attnviz.trace.snapshots import Curve, Snapshots, join_snapshots
 from attnviz.training.log import read_curves
 from attnviz.training.loop import MOMENTS
 from attnviz.training.preparation import SETTINGS
@@ -82,7 +82,7 @@ def saved_moments(run: Path) -> dict[int, Path]:
     """Return the folders of the models saved during `run`, by update; raise AttnvizError where there are none."""
     folders = {
         int(path.parent.name): path.parent
-        for path in (run / MOMENTS).glob(f"*/{CONFIG}")
+        for path in (run / MOMENTS).glob(f"*/{CONFIG_FILE}")
         if path.parent.name.isdecimal()
     }
     if not folders:
@@ -103,7 +103,7 @@ def measure_checkpoints(run: Path, data: EvaluationData, known: Snapshots | None
     for update, folder in moments.items():
         if known is None or update not in known.updates:
             parts.append(_measure(Translator.load(folder, device=device), data, update))
-        yield _with_baselines(joined(parts), data, training)
+        yield _with_baselines(join_snapshots(parts), data, training)
 
 
 def was_measured_on(known: Snapshots, data: EvaluationData) -> bool:

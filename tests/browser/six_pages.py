@@ -25,6 +25,6 @@ def named(path: str) -> Page:
 
 if __name__ == "__main__":
     st.set_page_config(page_title="attnviz", layout="wide")
-    run_pages([translate_page.page, *map(named, NAMES), lab_page.page])
+    run_pages([translate_page.TRANSLATE_PAGE, *map(named, NAMES), lab_page.LAB_PAGE])
 else:
     app = st.App(__file__, routes=ROUTES, middleware=MIDDLEWARE)

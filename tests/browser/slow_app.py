@@ -23,7 +23,7 @@ def slow_translate(self: Any, text: str, **how: Any) -> Any:
 
 if __name__ == "__main__":
     st.set_page_config(page_title="attnviz", layout="wide")
-    run_pages([translate_page.page])
+    run_pages([translate_page.TRANSLATE_PAGE])
 else:
     Translator.translate = slow_translate  # type: ignore[method-assign]
     app = st.App(__file__, routes=ROUTES, middleware=MIDDLEWARE)

@@ -24,7 +24,7 @@ from attnviz.analysis.grid import FACES
 from attnviz.analysis.logit_attribution import centred_attributions
 from attnviz.analysis.numbers import signed
 from attnviz.analysis.posterior import posterior_sentence
-from attnviz.analysis.recomputation import load_weights
+from attnviz.model_folder import load_weights
 from tests.browser.server import READY, running_page
 from tests.browser.settled import settled
 from tests.browser.texts import text_of

@@ -19,12 +19,12 @@ from attnviz.analysis.energy import (
 from attnviz.analysis.numbers import signed
 from attnviz.checkpoint import save_model
 from attnviz.figures.energy_decomposition_figure import (
-    UNITS,
+    SHOWN_ENERGY_UNITS,
     energy_decomposition_figure,
 )
 from attnviz.text import Tokenizer, piece_name
 from attnviz.ui.components.energy_decomposition import energy_decomposition_payload
-from attnviz.ui.session_payloads import ADDRESS_PREFIX
+from attnviz.ui.session_payloads import SESSION_PAYLOAD_PREFIX
 from attnviz.ui.step.subject_boxes import parse_piece
 from tests.browser.server import READY, running_page
 from tests.browser.settled import bring_into_sight, settled
@@ -109,7 +109,7 @@ def sentence(trace: Trace, step: int, source: int) -> str:
     """Return the sentence above the energy decomposition, with numbers computed in Python."""
     units = energy_decomposition(trace, None, step, source)
     adds, count = units.contributions, int(np.sum(units.contributions < 0))
-    named, largest = min(UNITS, len(adds)), int(units.order[0])
+    named, largest = min(SHOWN_ENERGY_UNITS, len(adds)), int(units.order[0])
     values = {
         "word": piece_name(trace.source_pieces[source]),
         "target": piece_name(trace.target_pieces[step]),
@@ -201,7 +201,7 @@ def test_logit_attribution_sums_to_the_logit_and_contrast_to_the_log_odds(
 
 def test_typed_word_is_kept_while_the_words_of_the_step_arrive(open_page: Opener) -> None:
     page, held, is_held = open_page("?step=4"), list[Route](), True
-    page.route(f"**/{ADDRESS_PREFIX}/**", lambda route: held.append(route) if is_held else route.continue_())
+    page.route(f"**/{SESSION_PAYLOAD_PREFIX}/**", lambda route: held.append(route) if is_held else route.continue_())
     page.reload()
     word, foil = (page.locator(f".word-choice [data-what={what}]") for what in ("word", "foil"))
     word.fill("chaton")

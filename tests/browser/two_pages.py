@@ -12,6 +12,6 @@ elsewhere = Page("elsewhere", lambda: "Elsewhere", lambda: st.text("Nothing of t
 
 if __name__ == "__main__":
     st.set_page_config(page_title="attnviz", layout="wide")
-    run_pages([translate_page.page, elsewhere])
+    run_pages([translate_page.TRANSLATE_PAGE, elsewhere])
 else:
     app = st.App(__file__, routes=ROUTES, middleware=MIDDLEWARE)

@@ -20,10 +20,10 @@ from attnviz import AttnvizError, Trace, export, figures
 from attnviz.analysis.gold import pharaoh
 from attnviz.analysis.measures import links
 from attnviz.analysis.posterior import posterior_words
-from attnviz.analysis.recomputation import load_weights
 from attnviz.checkpoint import save_model
 from attnviz.commands.main import main
 from attnviz.evaluation.alignment import between_tokens
+from attnviz.model_folder import load_weights
 from attnviz.text import Tokenizer
 from attnviz.translator import Translator
 from tests.browser.server import free_port, serving

@@ -15,7 +15,7 @@ from attnviz import Attention, AttnvizError, attention, read_attention
 from attnviz.commands.main import main
 from attnviz.corpora.columns import ATTENTION_SCHEMA
 from attnviz.corpora.job import table_metadata
-from attnviz.corpora.measured_attention import attention_table
+from attnviz.corpora.measured_attention import table_of_attention
 from attnviz.evaluation.scoring import score
 
 ENGLISH, FRENCH = "In 1992 , Smith left Paris .", "En 1992 , Smith quitta Paris ."
@@ -30,7 +30,7 @@ def test_measures_equal_their_definitions(source: int, target: int, seed: int) -
     weights /= np.where(weights.any(axis=1, keepdims=True), weights.sum(axis=1, keepdims=True), 1)
     words = [f"word{k}" for k in range(source)]
     record = attention([*words, "</s>"], [f"mot{k}" for k in range(target)], weights)
-    (row,) = attention_table([record]).to_pylist()
+    (row,) = table_of_attention([record]).to_pylist()
     rows = np.asarray(record.alignment, dtype=np.float64)
     attending = rows[rows.any(axis=1)]
     assert (row["source_length"], row["target_length"]) == (source, target)
@@ -61,7 +61,7 @@ def links(tmp_path: Path) -> Path:
 def test_drift_gaps_and_errors_are_in_the_row_of_their_pair(links: Path) -> None:
     records = read_attention(links / "links.txt", links / "en", links / "fr")
     gold = read_attention(links / "gold.txt", links / "en", links / "fr")
-    table = attention_table(records, score(records, gold).error.sentences)
+    table = table_of_attention(records, score(records, gold).error.sentences)
     assert table.schema.equals(ATTENTION_SCHEMA)
     assert table["drifted"].to_pylist() == [0, 6, 0]
     assert table["unlinked"].to_pylist() == [0, 0, 7]

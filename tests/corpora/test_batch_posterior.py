@@ -7,7 +7,7 @@ import pytest
 
 from attnviz import AttnvizError, Translator
 from attnviz.analysis import load_weights
-from attnviz.analysis.posterior import DEFAULT, KINDS, Kind, posterior, posterior_words
+from attnviz.analysis.posterior import DEFAULT, POSTERIOR_KINDS, PosteriorKind, posterior, posterior_words
 from attnviz.corpora import batch_posterior
 from attnviz.corpora.batch_posterior import BatchPosterior
 from attnviz.evaluation.forced import EncodedPair, force_encoded
@@ -29,9 +29,13 @@ def translator() -> Translator:
 
 
 @pytest.mark.parametrize("readout_state", ["previous", "current"])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", POSTERIOR_KINDS)
 def test_batch_posterior_matches_that_of_single_sentences(
-    make_network: ModelFactory, tokenizer: Tokenizer, readout_state: str, kind: Kind, monkeypatch: pytest.MonkeyPatch
+    make_network: ModelFactory,
+    tokenizer: Tokenizer,
+    readout_state: str,
+    kind: PosteriorKind,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     network = make_network(readout_state=readout_state)
     translator = Translator(network, tokenizer)

@@ -15,7 +15,7 @@ from attnviz.detector import Detector
 from attnviz.evaluation.alignment import detected_alignments, read_gold
 from attnviz.network import DecomposableConfig
 from attnviz.text import EOS, Tokenizer
-from attnviz.training.negatives import KINDS, SWAPPED, Exchanges, WordFinder, learn_exchanges, save_exchanges
+from attnviz.training.negatives import NEGATIVE_KINDS, SWAPPED, Exchanges, WordFinder, learn_exchanges, save_exchanges
 from tests.detectors import random_detector
 from tests.training.detection import make_pairs, write_pairs
 
@@ -55,7 +55,7 @@ def test_accuracy_for_each_kind_of_negative(folder: Path, pairs: Path, capfd: py
     assert (sizes["training_updates"], sizes["training_pieces"]) == (100, 2000)
     assert record["model"] == "judge"
     kinds = {kind["kind"]: kind for kind in record["kinds"]}
-    assert list(kinds) == ["translation", *KINDS]
+    assert list(kinds) == ["translation", *NEGATIVE_KINDS]
     assert {kind["pairs"] for kind in kinds.values()} == {len(PAIRS)}
     probabilities = Detector.load(folder, "cpu").judge_batch(PAIRS)
     assert kinds["translation"]["accuracy"] == pytest.approx(float((probabilities > 0.5).mean()))

@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from attnviz.analysis.recomputation import load_weights, recompute
+from attnviz.analysis.recomputation import recompute
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.checkpoint import save_model
 from attnviz.evaluation.forced import Likelihood, force_pairs, likelihoods, total_likelihood
+from attnviz.model_folder import load_weights
 from attnviz.text import EOS, Tokenizer
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES, ModelFactory

@@ -15,9 +15,9 @@ from syrupy.assertion import SnapshotAssertion
 
 import attnviz
 from attnviz import AttnvizError, alignment_error, attention, read_attention, symmetrise
-from attnviz.analysis.alignment_error import Link
-from attnviz.analysis.symmetrisation import METHODS, Method
+from attnviz.analysis.symmetrisation import SYMMETRISATION_METHODS, Method
 from attnviz.commands.main import main
+from attnviz.trace.link_text import Link
 from tests.snapshots import plain
 
 LINKS = st.frozensets(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=14)
@@ -52,7 +52,7 @@ def _by_grids(forward: frozenset[Link], reverse: frozenset[Link]) -> frozenset[L
 def test_grow_diag_final_and_is_that_of_another_implementation(
     forward: frozenset[Link], reverse: frozenset[Link]
 ) -> None:
-    found = METHODS["grow-diag-final-and"](forward, reverse)
+    found = SYMMETRISATION_METHODS["grow-diag-final-and"](forward, reverse)
     assert found == _by_grids(forward, reverse)
     assert forward & reverse <= found <= forward | reverse
 
@@ -75,14 +75,14 @@ def test_examples_by_hand(forward: str, reverse: str, expected: str) -> None:
     one, two, made = (
         frozenset(tuple(map(int, link.split("-"))) for link in text.split()) for text in (forward, reverse, expected)
     )
-    assert METHODS["grow-diag-final-and"](one, two) == made  # type: ignore[arg-type]
+    assert SYMMETRISATION_METHODS["grow-diag-final-and"](one, two) == made  # type: ignore[arg-type]
 
 
 def test_union_and_intersection_are_those_of_the_sets() -> None:
     forward, reverse = [[(0, 0), (1, 1)], [(2, 0)]], ["0-0 1-2", "2-0 0-1"]
     assert list(symmetrise(forward, reverse, "union")) == [{(0, 0), (1, 1), (1, 2)}, {(2, 0), (0, 1)}]
     assert list(symmetrise(forward, reverse, "intersection")) == [{(0, 0)}, {(2, 0)}]
-    assert get_args(Method) == tuple(METHODS)
+    assert get_args(Method) == tuple(SYMMETRISATION_METHODS)
     assert attnviz.symmetrise is symmetrise
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from attnviz.evaluation.measurement_tables import (
     command_line,
     markdown_table,
-    number,
+    table_number,
 )
 
 
@@ -19,7 +19,12 @@ def test_markdown_table_of_small_example() -> None:
 
 
 def test_number_format() -> None:
-    assert [number(12345.678), number(None), number(-1.25, 2, signed=True), number(0.5, signed=True)] == [
+    assert [
+        table_number(12345.678),
+        table_number(None),
+        table_number(-1.25, 2, signed=True),
+        table_number(0.5, signed=True),
+    ] == [
         "12,345.7",
         "–",
         "\u22121.25",

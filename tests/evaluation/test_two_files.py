@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, attention, read_attention
-from attnviz.analysis.alignment_error import Link
 from attnviz.commands.main import main
 from attnviz.evaluation.two_files import link_agreement, with_tokens_of
+from attnviz.trace.link_text import Link
 from tests.snapshots import plain
 
 Files = tuple[Path, Path]

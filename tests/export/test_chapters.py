@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.browser_programs import KATEX, PLOTLY
-from attnviz.export.chapters import MOST_ROWS, Chapter, ChapterPage, ChapterPicture, chapters_html
+from attnviz.export.chapters import MOST_CHAPTER_ROWS, Chapter, ChapterPage, ChapterPicture, chapters_html
 from attnviz.figures.heatmap import heatmap
 from attnviz.languages import LANGUAGES, gettext, language, set_language
 from attnviz.palette import ThemeName, palette
@@ -104,18 +104,18 @@ def test_chapters_without_equations_omits_katex() -> None:
     assert payload_of(text)["words"]["en"]["moments"] == []
 
 
-@given(st.integers(0, 3 * MOST_ROWS))
+@given(st.integers(0, 3 * MOST_CHAPTER_ROWS))
 def test_long_tables_are_cut_with_a_note(rows: int) -> None:
     table = pd.DataFrame({"x": np.arange(rows)})
     text = chapters_html(lambda _: ChapterPage("t", "s", (Chapter("c", (), (), (("all", table),)),)))
     (found,) = payload_of(text)["words"]["en"]["chapters"][0]["tables"]
-    assert len(found["rows"]) == min(rows, MOST_ROWS)
-    assert re.findall(r"\d+", found["more"]) == ([str(rows - MOST_ROWS)] if rows > MOST_ROWS else [])
+    assert len(found["rows"]) == min(rows, MOST_CHAPTER_ROWS)
+    assert re.findall(r"\d+", found["more"]) == ([str(rows - MOST_CHAPTER_ROWS)] if rows > MOST_CHAPTER_ROWS else [])
 
 
 @pytest.mark.parametrize("code", LANGUAGES)
 def test_a_cut_table_counts_the_rows_left_out(code: str, snapshot: SnapshotAssertion) -> None:
-    table = pd.DataFrame({"x": np.arange(MOST_ROWS + 5)})
+    table = pd.DataFrame({"x": np.arange(MOST_CHAPTER_ROWS + 5)})
     text = chapters_html(lambda _: ChapterPage("t", "s", (Chapter("c", (), (), (("all", table),)),)))
     (found,) = payload_of(text)["words"][code]["chapters"][0]["tables"]
     assert found["more"] == snapshot

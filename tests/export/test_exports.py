@@ -32,7 +32,6 @@ from attnviz.analysis.labels import step_heading
 from attnviz.analysis.logit_attribution import centred_attributions
 from attnviz.analysis.numbers import signed
 from attnviz.analysis.posterior import posterior_words
-from attnviz.analysis.recomputation import load_weights
 from attnviz.browser_programs import PLOTLY
 from attnviz.errors import MissingFontWarning
 from attnviz.export import FigureOptions, images, save
@@ -49,11 +48,12 @@ from attnviz.export.saved_files import (
     contents,
     heading,
 )
-from attnviz.export.tikz import escape
+from attnviz.export.tikz import escape_tex
 from attnviz.figures.build import for_print, width
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import STEP_FIGURES, step_figures
 from attnviz.languages import LANGUAGES, language, set_language
+from attnviz.model_folder import load_weights
 from attnviz.palette import palette
 from tests.browser.server import find_chromium
 from tests.conftest import SENTENCES
@@ -124,10 +124,10 @@ def test_tikz_has_every_weight_and_its_colour(trace: Trace) -> None:
 
 
 def test_escape_replaces_special_characters() -> None:
-    assert escape("50 % of a_b & {c} #1 $2") == r"50 \% of a\_b \& \{c\} \#1 \$2"
-    assert escape("\\^~") == r"\textbackslash{}\textasciicircum{}\textasciitilde{}"
-    assert escape("e\u0301t\u00e9\n--") == "été {-}{-}"
-    assert escape("\u5b57\U0001f600") == r"\codepoint{5B57}\codepoint{1F600}"
+    assert escape_tex("50 % of a_b & {c} #1 $2") == r"50 \% of a\_b \& \{c\} \#1 \$2"
+    assert escape_tex("\\^~") == r"\textbackslash{}\textasciicircum{}\textasciitilde{}"
+    assert escape_tex("e\u0301t\u00e9\n--") == "été {-}{-}"
+    assert escape_tex("\u5b57\U0001f600") == r"\codepoint{5B57}\codepoint{1F600}"
 
 
 class _Page(HTMLParser):

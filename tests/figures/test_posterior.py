@@ -17,9 +17,9 @@ from attnviz.analysis.posterior import (
     PosteriorAttention,
     posterior_equation,
     posterior_sentence,
-    texts_of_cells,
-    texts_of_source,
-    texts_of_step,
+    posterior_texts_of_cells,
+    posterior_texts_of_source,
+    posterior_texts_of_step,
 )
 from attnviz.export.saved_files import (
     FigureOptions,
@@ -131,9 +131,9 @@ def test_numbers_of_the_equation_multiply_out() -> None:
     trace = synthetic.trace()
     found = with_likelihood(trace, np.random.default_rng(2).uniform(0.1, 1, size=trace.alignment.shape))
     for i, j in ((0, 0), (2, 3)):
-        cells = {name: row[j] for name, row in texts_of_cells(found, i).items()}
+        cells = {name: row[j] for name, row in posterior_texts_of_cells(found, i).items()}
         template = posterior_equation(trace)
-        texts = texts_of_step(found, i) | texts_of_source(j) | cells
+        texts = posterior_texts_of_step(found, i) | posterior_texts_of_source(j) | cells
         assert template.places <= set(texts)
         prior, likelihood, posterior = (float(cells[name]) for name in ("prior", "likelihood", "posterior"))
         evidence = found.prior[i] @ found.likelihood[i]
@@ -158,7 +158,7 @@ def test_columns_and_sentence_are_in_french(snapshot: SnapshotAssertion) -> None
     found = with_likelihood(trace, np.full(trace.alignment.shape, 0.25))
     set_language("fr")
     figure, sentence = posterior_bars(trace, found, 0), posterior_sentence(trace, found, 0)
-    cells = texts_of_cells(found, 0)
+    cells = posterior_texts_of_cells(found, 0)
     assert "0,25" in figure.data[5].text[0]
     assert without_numbers(figure.layout.meta["alt"]) == snapshot(name="alternative text, fr")
     assert without_numbers(sentence) == snapshot(name="sentence, fr")

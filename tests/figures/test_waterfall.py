@@ -13,7 +13,7 @@ from attnviz.analysis.energy import EnergyDecomposition
 from attnviz.analysis.logit_attribution import LogitAttribution
 from attnviz.figures.energy_decomposition_figure import (
     SATURATION_MARK,
-    UNITS,
+    SHOWN_ENERGY_UNITS,
     energy_decomposition_figure,
     energy_decomposition_table,
 )
@@ -151,7 +151,7 @@ def test_the_table_of_a_logit_attribution_has_every_entry() -> None:
     assert table["alpha"].isna().sum() == 4
 
 
-@pytest.mark.parametrize("size", [1, 3, UNITS, 40])
+@pytest.mark.parametrize("size", [1, 3, SHOWN_ENERGY_UNITS, 40])
 @pytest.mark.parametrize("bounded", [True, False])
 @pytest.mark.parametrize("operands", [True, False])
 def test_energy_decomposition_bars_add_up_to_the_energy(size: int, bounded: bool, operands: bool) -> None:
@@ -168,7 +168,7 @@ def test_energy_decomposition_bars_add_up_to_the_energy(size: int, bounded: bool
     assert table["running sum"].iloc[-1] == pytest.approx(units.energy)
     assert list(table["contribution"].abs()) == sorted(table["contribution"].abs(), reverse=True)
     marked = sum(SATURATION_MARK in label for label in figure.layout.yaxis.ticktext)
-    assert marked == int(table["saturated"].iloc[:UNITS].sum())
+    assert marked == int(table["saturated"].iloc[:SHOWN_ENERGY_UNITS].sum())
     if not bounded:
         assert not table["saturated"].any()
 
@@ -197,8 +197,8 @@ def test_the_operands_of_a_unit_give_its_contribution() -> None:
     )
     assert query + key == pytest.approx(together)
     assert np.tanh(together) == pytest.approx(activation)
-    assert score * activation == pytest.approx(np.array(trace_named(figure, "sum").x[:UNITS]))
+    assert score * activation == pytest.approx(np.array(trace_named(figure, "sum").x[:SHOWN_ENERGY_UNITS]))
     product = energy_decomposition_figure(random_decomposition(40, bounded=False))
     assert np.array(trace_named(product, "query").x) * np.array(trace_named(product, "key").x) == pytest.approx(
-        np.array(trace_named(product, "sum").x[:UNITS])
+        np.array(trace_named(product, "sum").x[:SHOWN_ENERGY_UNITS])
     )

@@ -13,7 +13,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import Trace, Translator
 from attnviz.analysis.gradient_decay import gradient_quartiles
 from attnviz.analysis.numbers import percent
-from attnviz.analysis.prefixes import JudgedTranslation, PrefixTranslations, forced_words
+from attnviz.analysis.prefixes import JudgedTranslation, PrefixTranslations, forced_word_probabilities
 from attnviz.analysis.why_attention import (
     Origin,
     forced_section,
@@ -22,12 +22,12 @@ from attnviz.analysis.why_attention import (
     gradient_share_sentences,
     growth_section,
     growth_sentence,
-    introduction,
     judge_section,
     judgement_note,
     length_section,
     length_sentence,
     translations_section,
+    why_introduction,
 )
 from attnviz.figures.sentence_length_figure import (
     bleu_by_length,
@@ -80,7 +80,7 @@ class ForcedModels:
         self.signals: list[GradientNorms] = [
             one.gradient_norms(trace) for one, trace in zip(translators, self.traces, strict=True)
         ]
-        self.words = forced_words(self.traces)
+        self.words = forced_word_probabilities(self.traces)
 
     def drawn(self, theme: ThemeName) -> dict[str, go.Figure]:
         return {
@@ -196,7 +196,7 @@ def test_the_sentence_length_is_marked_in_the_figure() -> None:
 def test_sections_are_translated_into_french() -> None:
     def section_texts() -> list[str]:
         sections = [
-            introduction(),
+            why_introduction(),
             translations_section(),
             *(forced_section("m", origin) for origin in get_args(Origin)),
             gradient_section(),

@@ -10,7 +10,7 @@ from attnviz.corpora.job import table_metadata
 from attnviz.corpora.vectors import vectors_of_pairs
 from attnviz.figures.learning_curves import attention_measures_figure, learning_heatmap, learning_table, quality_figure
 from attnviz.trace.snapshots import Snapshots
-from attnviz.ui.corpus.table import PRESETS, Choice, known_measures, listed_rows, load_table, matching_rows, pair_of
+from attnviz.ui.corpus.table import PRESETS, Choice, corpus_pair, known_measures, listed_rows, load_table, matching_rows
 from attnviz.ui.learns.learning_figures import has_link_measures
 from tests.fuzzing.bench import SENTENCES, SNAPSHOTS, Bench
 from tests.fuzzing.mutations import ANY, JSON, replace_value
@@ -24,7 +24,7 @@ def tables(bench: Bench, chance: random.Random) -> None:
     choice = Choice(preset=chance.choice(PRESETS), query=chance.choice(("", "dogs")), sort="entropy")
     known_measures(whole)
     for row in listed_rows(matching_rows(whole, choice), choice).part(0).to_pylist():
-        pair_of(path, row["number"], row["source"], row["target"])
+        corpus_pair(path, row["number"], row["source"], row["target"])
 
 
 def vectors(bench: Bench, chance: random.Random) -> None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pyarrow import parquet
 
 from attnviz import attention
-from attnviz.corpora.measured_attention import attention_table
+from attnviz.corpora.measured_attention import table_of_attention
 from attnviz.export.attention_files import attention_file_content
 from attnviz.trace import Attention
 from tests.importing.given import logged, npy, npz
@@ -185,7 +185,7 @@ def _records() -> list[Attention]:
 
 def _parquet_table() -> bytes:
     file = io.BytesIO()
-    parquet.write_table(attention_table(_records()), file, compression="zstd")
+    parquet.write_table(table_of_attention(_records()), file, compression="zstd")
     return file.getvalue()
 
 

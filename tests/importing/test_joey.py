@@ -19,7 +19,7 @@ from attnviz import AttnvizError, Translator
 from attnviz.analysis.recomputation import recompute
 from attnviz.commands.main import main
 from attnviz.importing.checkpoint_folder import read_checkpoint
-from attnviz.importing.family import load_checkpoint, translator_in, write_checkpoint
+from attnviz.importing.family import load_checkpoint, read_translator, write_checkpoint
 from tests.importing import bentrevett_seq2seq
 from tests.importing.joey_nmt import SOURCE, TARGET, Kind, Model, write_model
 from tests.snapshots import plain
@@ -149,5 +149,5 @@ def test_any_tensor_shapes_translate_or_are_refused(
     for place, shape in changes:
         tensors[list(tensors)[place % len(tensors)]] = np.zeros(shape)
     with contextlib.suppress(AttnvizError):
-        write_checkpoint(translator_in(dataclasses.replace(stored, tensors=tensors)), folder / "made")
+        write_checkpoint(read_translator(dataclasses.replace(stored, tensors=tensors)), folder / "made")
         Translator.load(folder / "made", device="cpu").translate("der hund", target="the dog")

@@ -18,7 +18,7 @@ from attnviz.analysis.diagram_texts import has_diagram
 from attnviz.architectures import narrate, verifier_of
 from attnviz.checkpoint import load_model
 from attnviz.commands.main import main
-from attnviz.importing.checkpoint_folder import ENDINGS
+from attnviz.importing.checkpoint_folder import CHECKPOINT_ENDINGS
 from attnviz.importing.family import load_checkpoint, write_checkpoint
 from attnviz.trace import WhatIfs
 
@@ -123,7 +123,7 @@ def _changed(content: Any, name: str, value: object) -> None:
 )
 def test_unknown_entry_of_state_dict_is_never_ignored(name: str, value: torch.Tensor, tmp_path: Path) -> None:
     shutil.copytree(FIXTURES / name, tmp_path, dirs_exist_ok=True)
-    path = next(path for path in sorted(tmp_path.iterdir()) if path.suffix in ENDINGS)
+    path = next(path for path in sorted(tmp_path.iterdir()) if path.suffix in CHECKPOINT_ENDINGS)
     content = torch.load(path, weights_only=False)
     _changed(content, "rnn.gate_of_mine", value)
     torch.save(content, path)
@@ -134,7 +134,7 @@ def test_unknown_entry_of_state_dict_is_never_ignored(name: str, value: torch.Te
 @pytest.mark.parametrize("name", ["fairseq", "opennmt", "joey"])
 def test_packed_weight_is_named(name: str, tmp_path: Path) -> None:
     shutil.copytree(FIXTURES / name, tmp_path, dirs_exist_ok=True)
-    path = next(path for path in sorted(tmp_path.iterdir()) if path.suffix in ENDINGS)
+    path = next(path for path in sorted(tmp_path.iterdir()) if path.suffix in CHECKPOINT_ENDINGS)
     content = torch.load(path, weights_only=False)
     _changed(content, "decoder.packed", (torch.ones(2), None))
     torch.save(content, path)

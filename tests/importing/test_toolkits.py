@@ -27,7 +27,7 @@ from attnviz.architectures import narrate, step_texts, verifier_of
 from attnviz.checkpoint import load_model, save_model
 from attnviz.commands.main import main
 from attnviz.importing.checkpoint_folder import read_checkpoint
-from attnviz.importing.family import load_checkpoint, translator_in, write_checkpoint
+from attnviz.importing.family import load_checkpoint, read_translator, write_checkpoint
 from attnviz.importing.program import SPECIAL
 from attnviz.importing.unsupported import RESAVED_VOCABULARIES, opennmt_way_out
 from attnviz.model_folder import load_weights
@@ -464,5 +464,5 @@ def test_any_tensor_shapes_translate_or_are_refused(
     for place, shape in changes:
         tensors[list(tensors)[place % len(tensors)]] = np.zeros(shape)
     with contextlib.suppress(AttnvizError):
-        write_checkpoint(translator_in(dataclasses.replace(stored, tensors=tensors)), folder / "made")
+        write_checkpoint(read_translator(dataclasses.replace(stored, tensors=tensors)), folder / "made")
         Translator.load(folder / "made", device="cpu").translate(case.pair[0])

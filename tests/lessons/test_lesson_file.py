@@ -18,7 +18,7 @@ from attnviz.lessons.lesson_file import (
     HARMLESS,
     HEATMAP,
     LEVELS,
-    QUANTITIES,
+    PREDICTED_QUANTITIES,
     ChoicePrediction,
     NextWordPrediction,
     NumberPrediction,
@@ -50,7 +50,7 @@ def predictions(languages: tuple[str, ...]) -> st.SearchStrategy[Prediction | No
         st.builds(
             NextWordPrediction, st.one_of(st.just(()), st.lists(WORD, min_size=2, max_size=4, unique=True).map(tuple))
         ),
-        st.builds(NumberPrediction, st.sampled_from(QUANTITIES), st.floats(0.001, 100).map(float), place).map(
+        st.builds(NumberPrediction, st.sampled_from(PREDICTED_QUANTITIES), st.floats(0.001, 100).map(float), place).map(
             lambda number: (
                 NumberPrediction(number.quantity, number.tolerance) if number.quantity == "probability" else number
             )

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnviz.analysis.judgement import recompute_decomposable
-from attnviz.network import Decomposable, DecomposableConfig, build, read_fields
+from attnviz.network import Decomposable, DecomposableConfig, build_network, read_fields
 from attnviz.network.decomposable import PADDING
 from attnviz.text import EOS, PAD
 from tests.detectors import random_detector, sizes
@@ -94,7 +94,7 @@ def test_bfloat16_probabilities_are_close() -> None:
 
 
 def test_equal_seeds_give_equal_weights_for_both_languages() -> None:
-    one, other = (build(DecomposableConfig(30, 8, 6)) for _ in range(2))
+    one, other = (build_network(DecomposableConfig(30, 8, 6)) for _ in range(2))
     for network in (one, other):
         network.initialise(torch.Generator().manual_seed(4))
     for name, values in one.state_dict().items():

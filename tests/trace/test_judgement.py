@@ -21,7 +21,7 @@ from attnviz.detector import Detector
 from attnviz.network import DecomposableConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import Judgement
-from attnviz.trace.judgement_record import RECORDED
+from attnviz.trace.judgement_record import JUDGEMENT_ARRAYS
 from attnviz.trace.storage import element_type
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES
@@ -39,11 +39,11 @@ def test_quantities_list_every_array(judgement: Judgement) -> None:
     hints = typing.get_type_hints(Judgement)
     fields = [field.name for field in dataclasses.fields(Judgement)]
     arrays = [name for name in fields if element_type(hints[name]) is not None]
-    assert sorted(quantity.name for quantity in RECORDED) == sorted(arrays)
+    assert sorted(quantity.name for quantity in JUDGEMENT_ARRAYS) == sorted(arrays)
     judgement.check_shapes()
 
 
-@pytest.mark.parametrize("quantity", RECORDED, ids=lambda quantity: quantity.name)
+@pytest.mark.parametrize("quantity", JUDGEMENT_ARRAYS, ids=lambda quantity: quantity.name)
 def test_wrong_array_shape_is_named(judgement: Judgement, quantity: Any) -> None:
     array = getattr(judgement, quantity.name)
     with pytest.raises(ValueError, match=f"{quantity.name} has the shape"):
@@ -67,7 +67,7 @@ def test_array_shapes_and_ranges(judgement: Judgement) -> None:
 
 
 def test_judgement_is_read_only(judgement: Judgement) -> None:
-    for quantity in RECORDED:
+    for quantity in JUDGEMENT_ARRAYS:
         with pytest.raises(ValueError, match="read-only"):
             getattr(judgement, quantity.name)[...] = 0
     for twin in (copy.deepcopy(judgement), pickle.loads(pickle.dumps(judgement))):  # noqa: S301
@@ -85,7 +85,7 @@ def test_round_trip(judgement: Judgement, tmp_path: Path) -> None:
 
 def test_fingerprint_covers_every_number_but_the_time(judgement: Judgement) -> None:
     assert dataclasses.replace(judgement, seconds=9.0).fingerprint == judgement.fingerprint
-    for quantity in RECORDED:
+    for quantity in JUDGEMENT_ARRAYS:
         array = getattr(judgement, quantity.name).copy()
         array.flat[0] = np.nextafter(array.flat[0], np.float32(np.inf))
         assert dataclasses.replace(judgement, **{quantity.name: array}).fingerprint != judgement.fingerprint

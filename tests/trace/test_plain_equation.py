@@ -9,7 +9,7 @@ import pytest
 from attnviz.trace import Attention, Judgement
 from attnviz.trace.quantity import Quantity, plain_equation
 from attnviz.trace.trace import QUANTITIES
-from attnviz.trace.transformer_trace import QUANTITIES as OF_TRANSFORMERS
+from attnviz.trace.transformer_trace import TRANSFORMER_QUANTITIES as OF_TRANSFORMERS
 
 TABLES = [
     *(tuple(table.values()) for table in (QUANTITIES, OF_TRANSFORMERS)),

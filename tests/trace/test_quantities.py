@@ -28,7 +28,7 @@ from attnviz.trace import Attention, Judgement, Trace, TransformerTrace
 from attnviz.trace.quantity import plain_equation
 from attnviz.trace.storage import element_type
 from attnviz.trace.trace import DERIVED, GATES, QUANTITIES, RECORDED
-from attnviz.trace.transformer_trace import QUANTITIES as of_transformers
+from attnviz.trace.transformer_trace import TRANSFORMER_QUANTITIES as of_transformers
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES, ModelFactory
 

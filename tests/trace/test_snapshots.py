@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz.errors import AttnvizError
-from attnviz.trace.snapshots import Sentence, Snapshots, joined, load_folder
+from attnviz.trace.snapshots import Sentence, Snapshots, join_snapshots, load_folder
 
 SENTENCE = Sentence(
     "a green house", "une maison verte", ("▁a", "▁gre", "en", "▁house", "</s>"), ("▁une", "▁maison", "▁verte", "</s>")
@@ -62,7 +62,7 @@ def test_parts_are_joined_in_any_order(updates: set[int], parts: int) -> None:
         for some in places
         if some
     ]
-    assert same(joined(cut[::-1]), whole)
+    assert same(join_snapshots(cut[::-1]), whole)
 
 
 def test_folder_groups_runs_and_skips_other_sentences(tmp_path: Path) -> None:

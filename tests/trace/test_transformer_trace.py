@@ -22,7 +22,7 @@ from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import TransformerTrace
 from attnviz.trace.storage import element_type
-from attnviz.trace.transformer_trace import ATTENTIONS, RECORDED
+from attnviz.trace.transformer_trace import ATTENTIONS, TRANSFORMER_ARRAYS
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES
 from tests.records import (
@@ -46,11 +46,11 @@ def test_quantities_list_every_array(trace: TransformerTrace) -> None:
     hints = typing.get_type_hints(TransformerTrace)
     fields = [field.name for field in dataclasses.fields(TransformerTrace)]
     arrays = [name for name in fields if element_type(hints[name]) is not None]
-    assert sorted(quantity.name for quantity in RECORDED) == sorted(arrays)
+    assert sorted(quantity.name for quantity in TRANSFORMER_ARRAYS) == sorted(arrays)
     trace.check_shapes()
 
 
-@pytest.mark.parametrize("quantity", RECORDED, ids=lambda quantity: quantity.name)
+@pytest.mark.parametrize("quantity", TRANSFORMER_ARRAYS, ids=lambda quantity: quantity.name)
 def test_wrong_array_shape_is_named(trace: TransformerTrace, quantity: Any) -> None:
     array = getattr(trace, quantity.name)
     with pytest.raises(ValueError, match="has the shape"):

@@ -21,7 +21,7 @@ from attnviz.training import TrainingConfig, run
 from attnviz.training.encoded_pairs import Corpus
 from attnviz.training.log import Log, read_log
 from attnviz.training.objective import Lexicon
-from attnviz.training.preparation import prepare
+from attnviz.training.preparation import prepare_training
 from tests.snapshots import plain
 from tests.training.resuming import assert_same_state
 from tests.training.test_run import tiny
@@ -81,7 +81,7 @@ def edit_json(change: Callable[[Any], Any]) -> Callable[[Path], None]:
 def test_damaged_settings_are_named(config: TrainingConfig, damage: Callable[[Path], None]) -> None:
     damage(Path(config.output) / "training.json")
     with pytest.raises(AttnvizError, match=r"training\.json is damaged .*\.$"):
-        prepare(dataclasses.replace(config, updates=20))
+        prepare_training(dataclasses.replace(config, updates=20))
 
 
 def test_missing_settings_get_defaults(config: TrainingConfig) -> None:
@@ -90,8 +90,8 @@ def test_missing_settings_get_defaults(config: TrainingConfig) -> None:
         Path(config.output) / "training.json"
     )
     with pytest.raises(AttnvizError, match="other values of decay_updates"):
-        prepare(config)
-    prepare(dataclasses.replace(config, decay_updates=0))
+        prepare_training(config)
+    prepare_training(dataclasses.replace(config, decay_updates=0))
 
 
 def test_mutated_corpus_is_read_or_named(config: TrainingConfig) -> None:
@@ -137,14 +137,14 @@ def test_inconsistent_corpus_arrays_are_refused(
     arrays = {each: getattr(encoded_pairs, each) for each in ARRAYS}
     np.savez(path, **arrays | {name: change(arrays[name])})
     with pytest.raises(AttnvizError, match=r"corpus\.npz is damaged"):
-        prepare(config)
+        prepare_training(config)
 
 
 def test_deleted_corpus_is_made_again(config: TrainingConfig) -> None:
     path = Path(config.output) / "corpus.npz"
-    before = prepare(config)[1]
+    before = prepare_training(config)[1]
     path.unlink()
-    after = prepare(config)[1]
+    after = prepare_training(config)[1]
     assert all(np.array_equal(getattr(before, name), getattr(after, name)) for name in ARRAYS)
     assert path.exists()
 
@@ -260,7 +260,7 @@ def test_batched_encoding_equals_single_sentences(
 
     monkeypatch.setattr(encoded_pairs, "_BLOCK", 7)
     tokenizer = Tokenizer.load(Path(config.output) / "tokenizer.model")
-    encoded = encoded_pairs.encode(pairs, [1.0] * len(pairs), tokenizer)
+    encoded = encoded_pairs.encode_pairs(pairs, [1.0] * len(pairs), tokenizer)
     for k, (source, target) in enumerate(pairs):
         assert encoded.source_sentence(k).tolist() == [*tokenizer.encode(source), 3]
         assert encoded.target_sentence(k).tolist() == [*tokenizer.encode(target), 3]

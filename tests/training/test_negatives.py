@@ -21,9 +21,9 @@ from attnviz.training.negatives import (
     EXCHANGED,
     SWAPPED,
     TRAINED,
+    EncodedSentences,
     Exchanges,
     Negatives,
-    Sentences,
     WordFinder,
     learn_exchanges,
     load_exchanges,
@@ -42,12 +42,12 @@ def tokenizer() -> Tokenizer:
 
 
 @pytest.fixture(scope="module")
-def encoded(tokenizer: Tokenizer) -> list[Sentences]:
+def encoded(tokenizer: Tokenizer) -> list[EncodedSentences]:
     return [tuple([*tokenizer.encode(side), EOS] for side in pair) for pair in PAIRS]  # type: ignore[misc]
 
 
 @pytest.fixture(scope="module")
-def sides(tokenizer: Tokenizer, encoded: list[Sentences]) -> tuple[Exchanges, Exchanges]:
+def sides(tokenizer: Tokenizer, encoded: list[EncodedSentences]) -> tuple[Exchanges, Exchanges]:
     links = np.full((len(tokenizer), 2), -1, dtype=np.int32)
     for place, verb in enumerate(("\u2581singing", "\u2581eating")):  # as though both could mean piece 7
         links[tokenizer.encode(verb.strip("\u2581"))[-1], place] = 7
@@ -62,7 +62,7 @@ def negatives(sides: tuple[Exchanges, Exchanges], tokenizer: Tokenizer) -> Negat
     return Negatives(sides, tokenizer)
 
 
-def _changed(before: Sentences, after: Sentences) -> tuple[list[int], list[int]]:
+def _changed(before: EncodedSentences, after: EncodedSentences) -> tuple[list[int], list[int]]:
     """Return the one side that is another now, before and after."""
     ((one, other),) = [(a, b) for a, b in zip(before, after, strict=True) if a != b]
     return one, other
@@ -77,7 +77,7 @@ def test_word_finder_finds_words(tokenizer: Tokenizer) -> None:
 
 @given(place=st.integers(0, len(PAIRS) - 1), seed=SEEDS)
 def test_exchanged_word_is_of_the_same_kind(
-    negatives: Negatives, encoded: list[Sentences], place: int, seed: int
+    negatives: Negatives, encoded: list[EncodedSentences], place: int, seed: int
 ) -> None:
     made = negatives.make(EXCHANGED, encoded, place, np.random.default_rng(seed))
     assert made
@@ -97,7 +97,9 @@ def test_exchanged_word_is_of_the_same_kind(
 
 
 @given(place=st.integers(0, len(PAIRS) - 1), seed=SEEDS)
-def test_dropped_clause_leaves_the_rest(negatives: Negatives, encoded: list[Sentences], place: int, seed: int) -> None:
+def test_dropped_clause_leaves_the_rest(
+    negatives: Negatives, encoded: list[EncodedSentences], place: int, seed: int
+) -> None:
     made = negatives.make(DROPPED, encoded, place, np.random.default_rng(seed))
     assert made
     one, other = _changed(encoded[place], made)
@@ -109,7 +111,7 @@ def test_dropped_clause_leaves_the_rest(negatives: Negatives, encoded: list[Sent
 
 @given(place=st.integers(0, len(PAIRS) - 1), seed=SEEDS)
 def test_swapped_clauses_have_the_same_pieces(
-    negatives: Negatives, encoded: list[Sentences], place: int, seed: int
+    negatives: Negatives, encoded: list[EncodedSentences], place: int, seed: int
 ) -> None:
     made = negatives.make(SWAPPED, encoded, place, np.random.default_rng(seed))
     assert made
@@ -117,7 +119,7 @@ def test_swapped_clauses_have_the_same_pieces(
     assert Counter(one) == Counter(other)
 
 
-def test_another_kind_takes_target_of_another_pair(negatives: Negatives, encoded: list[Sentences]) -> None:
+def test_another_kind_takes_target_of_another_pair(negatives: Negatives, encoded: list[EncodedSentences]) -> None:
     random = np.random.default_rng(0)
     assert negatives.make(ANOTHER, encoded[:2], 1, random) == (encoded[1][0], encoded[0][1])
     assert negatives.make(ANOTHER, encoded[:1], 0, random) is None, "there is no other pair"
@@ -132,7 +134,7 @@ def test_no_negative_of_too_short_pairs(negatives: Negatives, tokenizer: Tokeniz
         assert negatives.make(kind, [empty], 0, np.random.default_rng(0)) is None
 
 
-def test_draws_depend_on_seed_and_have_expected_shares(negatives: Negatives, encoded: list[Sentences]) -> None:
+def test_draws_depend_on_seed_and_have_expected_shares(negatives: Negatives, encoded: list[EncodedSentences]) -> None:
     one, other = (negatives.draw(encoded, np.random.default_rng(3)) for _ in range(2))
     assert one == other
     shares = Counter(negative.kind for negative in one)

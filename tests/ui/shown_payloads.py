@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from attnviz.analysis.equations import Equation
 from attnviz.ui.page_state.selection import OPTIONS, Selection, linked_selection
 from attnviz.ui.payload_makers import MAKERS
-from attnviz.ui.session_payloads import ADDRESS_PREFIX, JSON, payload_content
+from attnviz.ui.session_payloads import JSON, SESSION_PAYLOAD_PREFIX, payload_content
 from attnviz.ui.shared_payloads import payload as shared_payload
 from attnviz.ui.shared_payloads import shown_trace
 
@@ -52,7 +52,7 @@ def all_payloads(app: AppTest) -> Iterator[dict[str, Any]]:
     for element in app.get("bidi_component"):
         given = sent(element.proto)
         if isinstance(given, dict) and "at" in given:
-            yield payload(given["at"]) if given["at"].startswith(ADDRESS_PREFIX) else fetched(given["at"])
+            yield payload(given["at"]) if given["at"].startswith(SESSION_PAYLOAD_PREFIX) else fetched(given["at"])
 
 
 def texts(app: AppTest) -> str:

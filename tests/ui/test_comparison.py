@@ -20,11 +20,11 @@ from attnviz.text import Tokenizer
 from attnviz.trace import WhatIf, WhatIfs
 from attnviz.trace.interventions import Temperature
 from attnviz.ui.lab.compared_translation import (
-    KINDS,
-    Pair,
+    COMPARED_KINDS,
+    ComparedPair,
     chosen_partner,
     other_what_ifs,
-    plain,
+    shown_text,
 )
 from attnviz.ui.lab.comparison_experiment import differing_sentences_html
 from attnviz.ui.page_state.linked import keep_for
@@ -51,7 +51,7 @@ def a_view(number: int = 0, count: int = 0) -> View:
 CHOICES = st.fixed_dictionaries(
     {},
     optional={
-        "compare": st.sampled_from([*KINDS, "x", ""]),
+        "compare": st.sampled_from([*COMPARED_KINDS, "x", ""]),
         "other_model": st.sampled_from([*MODELS, "three", ""]),
         "other_sentence": odd_texts,
         "held": st.booleans(),
@@ -66,7 +66,7 @@ def test_any_choice_is_used_if_it_is_offered(
 ) -> None:
     view = a_view(number, count)
     partner, what_ifs = chosen_partner(chosen, view, models), [str(other) for other in other_what_ifs(view)]
-    assert partner.kind == (chosen["compare"] if chosen.get("compare") in KINDS else "model")
+    assert partner.kind == (chosen["compare"] if chosen.get("compare") in COMPARED_KINDS else "model")
     assert partner.model == (chosen["other_model"] if chosen.get("other_model") in models else next(iter(models), None))
     assert partner.sentence == chosen.get("other_sentence", TRACE.source_text)
     assert partner.held == chosen.get("held", False)
@@ -96,20 +96,20 @@ def test_current_model_or_what_if_is_never_compared_with_itself() -> None:
 @given(text=odd_texts)
 def test_differing_sentences_and_labels_are_escaped(text: str) -> None:
     one, two = synthetic.trace("The agreement"), synthetic.trace(f"The {text} agreement", f"{text} accord")
-    html = differing_sentences_html(Pair(one, two, (text, "<b>"), "first"))
+    html = differing_sentences_html(ComparedPair(one, two, (text, "<b>"), "first"))
     assert set(re.findall(r"</?(\w+)", html)) <= {"p", "span", "del", "ins"}
-    unmarked = re.sub(r"\\([!-/:-@\[-`{-~])", "", plain(text))
+    unmarked = re.sub(r"\\([!-/:-@\[-`{-~])", "", shown_text(text))
     assert not re.search(r"[!-/:-@\[-`{-~]", unmarked)
 
 
 def test_differing_words_are_marked_and_equal_sentences_left_out() -> None:
     one = synthetic.trace("The agreement was signed .", "Accord signé .")
     two = synthetic.trace("The new agreement signed .", "Accord signé .")
-    html = differing_sentences_html(Pair(one, two, ("a", "b"), "first"))
+    html = differing_sentences_html(ComparedPair(one, two, ("a", "b"), "first"))
     assert re.findall("<(del|ins)>(.*?)</", html) == [("del", "was"), ("ins", "new")]
     assert "Accord" not in html
     assert "The agreement <del>was</del> signed" in html
-    assert differing_sentences_html(Pair(one, one, ("a", "b"), "first")) == ""
+    assert differing_sentences_html(ComparedPair(one, one, ("a", "b"), "first")) == ""
 
 
 @pytest.fixture

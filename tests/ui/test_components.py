@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from attnviz.analysis.findings import Kind
+from attnviz.analysis.findings import FindingKind
 from attnviz.browser_modules import dynamic_imports, with_imports
 from attnviz.ui.components.loader import module_path
 from tests.conftest import REPOSITORY
@@ -57,7 +57,7 @@ def test_css_classes_occur_in_markup_or_code(folder: Path) -> None:
         path.read_text(encoding="utf-8") for path in modules
     )
     known += "".join(path.read_text(encoding="utf-8") for path in (PACKAGE / "ui").rglob("*.py"))
-    known += " ".join(Kind)
+    known += " ".join(FindingKind)
     sheet = re.sub(r"/\*.*?\*/|\{[^{}]*\}", " ", style.read_text(encoding="utf-8"), flags=re.DOTALL)
     for name in set(re.findall(r"\.([a-z][\w-]*)", sheet)):
         assert re.search(rf"\b{re.escape(name)}\b", known) or name in PLOTLY, name

@@ -33,7 +33,7 @@ from attnviz.ui.corpus import (
     corpus_sections,
     jobs,
 )
-from attnviz.ui.corpus.jobs import LIMITS, MOST_MEGABYTES, begin, job_of
+from attnviz.ui.corpus.jobs import MOST_MEGABYTES, UPLOAD_LIMITS, begin, job_of
 from attnviz.ui.corpus.table import (
     COPIED,
     ERRORS,
@@ -43,10 +43,10 @@ from attnviz.ui.corpus.table import (
     Choice,
     brush_of,
     brush_text,
+    corpus_pair,
     known_measures,
     listed_rows,
     matching_rows,
-    pair_of,
 )
 from attnviz.ui.corpus_tables import SAMPLE, SAMPLE_LINKS
 from attnviz.ui.page_state.gold_state import (
@@ -159,11 +159,11 @@ def test_opened_pair_brings_its_gold_links(corpus: Run, en_fr: Path) -> None:
     job, listed = job_of("somebody", app.session_state["corpus_table"]), app.dataframe[0].value
     assert job is not None
     drawn, without = (listed[listed["aer_before"].notna() == has].iloc[0] for has in (True, False))
-    pair = pair_of(job.table, int(drawn["number"]), drawn["source"], drawn["target"])
+    pair = corpus_pair(job.table, int(drawn["number"]), drawn["source"], drawn["target"])
     assert pair.gold
     words = Translator.load(en_fr, device="cpu").translate(pair.source, target=pair.target).words()
     assert linkable_words(words) == (pair.source_words, pair.target_words)
-    assert not pair_of(job.table, int(without["number"]), without["source"], without["target"]).gold
+    assert not corpus_pair(job.table, int(without["number"]), without["source"], without["target"]).gold
 
     session: dict[Any, Any] = {}
     set_gold(session, pair.gold, pair.source_words, pair.target_words)
@@ -211,7 +211,7 @@ def test_unusable_files_are_reported(models_folder: Path, snapshot: SnapshotAsse
     with pytest.raises(AttnvizError) as error:
         begin("somebody", "x.tsv", b"x" * ((MOST_MEGABYTES << 20) + 1), model)
     with pytest.raises(AttnvizError):
-        begin("somebody", "x.tsv.xz", lzma.compress(bytes(LIMITS.bytes + 1)), model)
+        begin("somebody", "x.tsv.xz", lzma.compress(bytes(UPLOAD_LIMITS.bytes + 1)), model)
     problems["too large"] = str(error.value)
     for name in ("x.\0/docx", "x.png", "tsv", ""):
         with pytest.raises(AttnvizError) as error:

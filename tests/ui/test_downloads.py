@@ -17,7 +17,7 @@ from attnviz.export.saved_files import file_name
 from attnviz.ui.page_state.selection import Selection
 from attnviz.ui.step import subject_boxes
 from attnviz.ui.toolbar.downloads import pictures
-from attnviz.ui.toolbar.opened_file import MOST_PIECES, close, current_file, open_file, read_what_ifs
+from attnviz.ui.toolbar.opened_file import MOST_OPENED_PIECES, close, current_file, open_file, read_what_ifs
 from attnviz.ui.view import MAIN, View
 from tests.conftest import SENTENCES
 from tests.figures import synthetic
@@ -81,7 +81,7 @@ def test_foreign_file_raises_a_readable_error(content: bytes, snapshot: Snapshot
 
 def test_too_long_trace_raises_a_readable_error(snapshot: SnapshotAssertion) -> None:
     short = synthetic.trace()
-    pieces = ("▁a",) * (MOST_PIECES + 1)
+    pieces = ("▁a",) * (MOST_OPENED_PIECES + 1)
     rows = len(short.target_pieces)
     long = dataclasses.replace(
         short,
@@ -96,7 +96,7 @@ def test_too_long_trace_raises_a_readable_error(snapshot: SnapshotAssertion) -> 
     )
     with pytest.raises(AttnvizError) as error:
         read_what_ifs(long.to_json().encode())
-    assert [int(number) for number in re.findall(r"\d+", str(error.value))] == [len(pieces), MOST_PIECES]
+    assert [int(number) for number in re.findall(r"\d+", str(error.value))] == [len(pieces), MOST_OPENED_PIECES]
     assert str(error.value) == snapshot
 
 

@@ -10,7 +10,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace, Translator
-from attnviz.analysis.findings import Kind, findings_of
+from attnviz.analysis.findings import FindingKind, findings_of
 from attnviz.evaluation.example_sentences import (
     FIGURE_3,
     TABLE_3,
@@ -20,8 +20,8 @@ from attnviz.ui.components.view_state import view_payload
 from attnviz.ui.examples import (
     DEFAULT_SENTENCE,
     EXAMPLES,
+    example_kind_name,
     first_step,
-    kind_name,
     question,
 )
 from attnviz.ui.page_state.linked import set_page_address
@@ -86,7 +86,9 @@ def test_one_to_many_examples_translate_one_word_by_several(translate: Translate
 
 def test_name_and_number_examples_have_identical_words(translate: Translate) -> None:
     for sentence in EXAMPLES["Names and numbers"]:
-        alike = [finding for finding in findings_of(translate(sentence, beam=5)) if finding.kind is Kind.IDENTICAL]
+        alike = [
+            finding for finding in findings_of(translate(sentence, beam=5)) if finding.kind is FindingKind.IDENTICAL
+        ]
         assert len(alike) >= 4
 
 
@@ -131,9 +133,9 @@ def test_mistake_examples_have_findings_or_a_question(translate: Translate) -> N
     assert asked.word == "banque"
     assert not findings_of(bank)  # the page shows only the question
     assert question(debate) is None
-    assert [f.kind for f in findings_of(debate) if f.strong] == [Kind.OMITTED]
-    assert Kind.REPEATED in {f.kind for f in findings_of(list_of_deeds) if f.strong}
-    assert Kind.IMPROBABLE in {f.kind for f in findings_of(list_of_deeds)}
+    assert [f.kind for f in findings_of(debate) if f.strong] == [FindingKind.OMITTED]
+    assert FindingKind.REPEATED in {f.kind for f in findings_of(list_of_deeds) if f.strong}
+    assert FindingKind.IMPROBABLE in {f.kind for f in findings_of(list_of_deeds)}
 
 
 def test_paper_examples_are_the_sentences_of_the_paper() -> None:
@@ -146,7 +148,7 @@ def test_examples_are_unique_and_every_category_has_a_name() -> None:
     sentences = [sentence for kind in EXAMPLES.values() for sentence in kind]
     assert len(set(sentences)) == len(sentences)
     assert max(len(sentence.split()) for sentence in sentences) <= 60
-    assert [kind_name(kind) for kind in EXAMPLES] == list(EXAMPLES)
+    assert [example_kind_name(kind) for kind in EXAMPLES] == list(EXAMPLES)
 
 
 def test_view_payload_has_the_sentence_that_a_step_link_needs(translate: Translate) -> None:

@@ -14,7 +14,7 @@ from attnviz.checkpoint import save_model
 from attnviz.text import Tokenizer
 from attnviz.ui import resources
 from attnviz.ui.page_state.selection import HeatmapChoices, Selection, linked_selection, with_selection
-from attnviz.ui.resources import has_posterior, posterior_of, translate
+from attnviz.ui.resources import cached_posterior, has_posterior, translate
 from attnviz.ui.step.heatmap_panel import shown_choices
 from attnviz.ui.toolbar.downloads import pictures
 from attnviz.ui.view import MAIN, View
@@ -59,7 +59,7 @@ def test_posterior_is_unavailable_without_weights_or_attention(
     for trace in (synthetic.trace(), synthetic.trace(attention="none")):
         view = View(MAIN, trace)
         assert not has_posterior(trace)
-        assert posterior_of(trace) is None
+        assert cached_posterior(trace) is None
         assert shown_choices(Selection(choices=HeatmapChoices(face="after")), view).face == "before"
         assert linked_selection(view, {"face": "after"}).choices.face == "before"
     save_model(models_folder / "fixed", make_network("none"), tokenizer)

@@ -11,8 +11,8 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace
-from attnviz.analysis.findings import Finding, Kind
-from attnviz.analysis.perturbation_tests import REFERENCES, PerturbationTests
+from attnviz.analysis.findings import Finding, FindingKind
+from attnviz.analysis.perturbation_tests import PERTURBATION_REFERENCES, PerturbationTests
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.suspected_errors import SuspectedError
 from attnviz.checkpoint import save_model
@@ -51,7 +51,7 @@ def _no_mistakes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_lab_opens_at_the_first_mistake(lab: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     suspects = [
-        SuspectedError(Finding(Kind.REPEATED, 2.0, target=k, strong=strong), k, 0)
+        SuspectedError(Finding(FindingKind.REPEATED, 2.0, target=k, strong=strong), k, 0)
         for k, strong in ((1, False), (3, True))
     ]
     monkeypatch.setattr(lab_script, "shown_suspected_errors", lambda _: suspects)
@@ -106,7 +106,7 @@ def test_only_the_current_section_requests_payloads(lab: Run) -> None:
     ]
     assert all(payloads_of(app, "chart"))
     page_html = " ".join(one.proto.body for one in app.get("html"))
-    for who, title, number in REFERENCES:
+    for who, title, number in PERTURBATION_REFERENCES:
         assert f"{html.escape(who)}. {title}." in page_html
         assert f'href="https://arxiv.org/abs/{number}"' in page_html
     set_field(app, "lang", "fr")

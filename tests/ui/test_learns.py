@@ -18,15 +18,15 @@ from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.analysis.learning import (
+    LEARNING_REFERENCES,
     LINK_MEASURES,
-    REFERENCES,
     ROW_MEASURES,
     own_translation_sentence,
 )
 from attnviz.analysis.learning import guidance_definition as told_of_guided
 from attnviz.environment import RUNS_VARIABLE
 from attnviz.trace.snapshots import Snapshots
-from attnviz.ui.learns.runs import identity_of, snapshot_folders, watched_run_folders
+from attnviz.ui.learns.runs import runs_identity, snapshot_folders, watched_run_folders
 from tests.benchmarks.saved_models import main, measurement_table
 from tests.conftest import REPOSITORY
 from tests.small_run import LINKS, MOMENTS, kept_run
@@ -107,7 +107,7 @@ def test_shipped_runs_are_shown_side_by_side(monkeypatch: pytest.MonkeyPatch, sn
     page_html = " ".join(one.proto.body for one in app.get("html"))
     assert told_of_guided(runs) == snapshot
     assert escape(told_of_guided(runs)) in page_html
-    assert all(f"https://arxiv.org/abs/{number}" in page_html for *_, number in REFERENCES if number)
+    assert all(f"https://arxiv.org/abs/{number}" in page_html for *_, number in LEARNING_REFERENCES if number)
     alone = opened(runs="1")
     assert escape(told_of_guided(runs)) not in " ".join(one.proto.body for one in alone.get("html"))
 
@@ -229,5 +229,5 @@ def test_page_without_snapshots_is_not_offered_and_shows_a_command(
 def test_identity_of_runs_depends_on_their_numbers_and_names(models: Path) -> None:
     run = Snapshots.load(models / "small/snapshots/unguided.json")
     other = replace(run, alignments=(run.alignments[0] * 0.5, *run.alignments[1:]))
-    assert identity_of([run]) == identity_of([replace(run)])
-    assert len({identity_of([run]), identity_of([other]), identity_of([replace(run, name="x")])}) == 3
+    assert runs_identity([run]) == runs_identity([replace(run)])
+    assert len({runs_identity([run]), runs_identity([other]), runs_identity([replace(run, name="x")])}) == 3

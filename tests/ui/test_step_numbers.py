@@ -19,7 +19,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import Trace, Translator
 from attnviz.analysis.findings import (
     Finding,
-    Kind,
+    FindingKind,
     finding_sentence,
     step_attention_sentence,
 )
@@ -30,7 +30,6 @@ from attnviz.analysis.logit_attribution import (
     odds_text,
 )
 from attnviz.analysis.numbers import power_of_ten
-from attnviz.analysis.recomputation import load_weights
 from attnviz.analysis.verification import (
     Discrepancy,
     Verification,
@@ -43,6 +42,7 @@ from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.checkpoint import save_model
 from attnviz.figures.figure_input import Subject
 from attnviz.lru_cache import LRUCache
+from attnviz.model_folder import load_weights
 from attnviz.network.model_config import READOUT_STATES
 from attnviz.text import Tokenizer, piece_name
 from attnviz.ui import resources
@@ -365,12 +365,12 @@ def test_power_of_ten_has_one_significant_digit(amount: float, text: str) -> Non
 
 def test_every_finding_has_a_sentence() -> None:
     trace = make_trace()
-    for kind in Kind:
+    for kind in FindingKind:
         summary = finding_sentence(trace, Finding(kind, -1.0, target=0, source=1))
         assert "{" not in summary
         words = trace.words()
         assert words.target[0] in summary or words.source[1] in summary
-    assert set(SEVERITY) == set(Kind)
+    assert set(SEVERITY) == set(FindingKind)
 
 
 @pytest.mark.parametrize("attention", ["additive", "general", "none"])

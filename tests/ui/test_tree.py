@@ -16,7 +16,7 @@ from attnviz import Trace, Translator
 from attnviz.checkpoint import save_model
 from attnviz.text import Tokenizer
 from attnviz.trace.interventions import Temperature
-from attnviz.ui.lab.tree import WIDTHS, finished_hypotheses_payload, tree_payload
+from attnviz.ui.lab.tree import TREE_WIDTHS, finished_hypotheses_payload, tree_payload
 from attnviz.ui.resources import weights_of
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError
 from tests.conftest import SENTENCES, ModelFactory
@@ -163,7 +163,7 @@ def _panel_of(saved: str) -> None:
 def test_every_width_has_its_payload(shown: Translator) -> None:
     from attnviz.ui.payload_makers import MAKERS
 
-    assert max(WIDTHS) == 12
+    assert max(TREE_WIDTHS) == 12
     trace = shown.translate(SENTENCES[0])
-    for beam in WIDTHS:
+    for beam in TREE_WIDTHS:
         assert len(MAKERS[f"hypotheses-{beam}"](_payload_request(trace))["entries"]) == beam

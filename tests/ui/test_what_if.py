@@ -16,7 +16,7 @@ from attnviz import Trace, Translator
 from attnviz.installed_models import installed_models
 from attnviz.trace import WhatIf, WhatIfs
 from attnviz.trace.interventions import ExcludePosition, ReplaceWeights, Temperature
-from attnviz.trace.what_ifs import MOST, encode_what_ifs, translator_arguments
+from attnviz.trace.what_ifs import MOST_WHAT_IFS, encode_what_ifs, translator_arguments
 from attnviz.ui.page_state.what_if_state import stored_what_ifs
 from attnviz.ui.resources import translate
 from attnviz.ui.step.what_if_panel import handle_what_if
@@ -226,10 +226,10 @@ def test_impossible_change_shows_a_message_and_changes_nothing(
 @pytest.mark.nightly
 def test_number_of_cards_is_limited(page: Run, snapshot: SnapshotAssertion) -> None:
     app = page()
-    for source in range(MOST + 1):
+    for source in range(MOST_WHAT_IFS + 1):
         ask(app, kind="what_if", index=0)
         change(app, kind="exclusion", step=source // 6, position=source % 6, held=True)
-    assert len(cards(app)) == MOST + 1
+    assert len(cards(app)) == MOST_WHAT_IFS + 1
     assert panel_texts(app, "what_if_problem") == snapshot
 
 

@@ -17,7 +17,14 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz.errors import AttnvizError
 from attnviz.trace.interventions import ExcludePosition, ReplaceWeights, Temperature
-from attnviz.trace.what_ifs import MOST, StoredWhatIfs, WhatIf, decode_what_ifs, encode_what_ifs, with_descendants
+from attnviz.trace.what_ifs import (
+    MOST_WHAT_IFS,
+    StoredWhatIfs,
+    WhatIf,
+    decode_what_ifs,
+    encode_what_ifs,
+    with_descendants,
+)
 from attnviz.ui.page_state.linked import SENTENCE_PAGES, clear_entries
 from attnviz.ui.page_state.selection import own_parameters
 from attnviz.ui.page_state.what_if_state import (
@@ -32,7 +39,7 @@ from tests.what_if_links import link
 
 FIRST = synthetic.trace()
 
-trees = st.lists(st.tuples(st.integers(0, 11), changes, st.booleans()), max_size=MOST).map(
+trees = st.lists(st.tuples(st.integers(0, 11), changes, st.booleans()), max_size=MOST_WHAT_IFS).map(
     lambda parts: tuple(WhatIf(min(parent, k), change, held) for k, (parent, change, held) in enumerate(parts))
 )
 
@@ -62,7 +69,7 @@ def test_damaged_or_too_long_address_is_reported(text: str, snapshot: SnapshotAs
 @given(st.text(max_size=60) | st.text("0123456789-_owxatvyhAB", max_size=60))
 def test_any_address_is_decoded_or_reported(text: str) -> None:
     what_ifs, problems = decode_what_ifs(text)
-    assert len(what_ifs) <= MOST
+    assert len(what_ifs) <= MOST_WHAT_IFS
     assert len(what_ifs) + len(problems) >= (1 if text else 0)
     assert all(problem.endswith(".") for problem in problems)
 
@@ -150,10 +157,10 @@ def test_repeated_dragging_makes_one_what_if_and_duplicates_are_reused() -> None
 
 
 def test_number_of_what_ifs_is_limited() -> None:
-    session = session_with(*(ExcludePosition(source, 0) for source in range(MOST)))
+    session = session_with(*(ExcludePosition(source, 0) for source in range(MOST_WHAT_IFS)))
     with pytest.raises(AttnvizError, match="remove one"):
         store(session, StoredWhatIfs.adding, WhatIf(0, Temperature(0.01, 1)))
-    assert len(stored_what_ifs(session, MAIN).what_ifs) == MOST
+    assert len(stored_what_ifs(session, MAIN).what_ifs) == MOST_WHAT_IFS
 
 
 def test_new_translation_starts_empty_and_a_link_with_its_what_ifs() -> None:

@@ -13,13 +13,18 @@ from attnviz.importing.formats import (
 )
 
 _STRICT: tuple[Format, ...] = (
-    tensors.FORMAT,
-    numpy_arrays.FORMAT,
-    parquet.FORMAT,
-    *json_formats.FORMATS,
-    soft_alignments.FORMAT,
+    tensors.TENSORS,
+    numpy_arrays.NUMPY_ARRAYS,
+    parquet.PARQUET_ATTENTION,
+    *json_formats.JSON_FORMATS,
+    soft_alignments.SOFT_ALIGNMENTS,
 )
-FORMATS: tuple[Format, ...] = (*_STRICT, *line_formats.FORMATS, opennmt_attention.FORMAT, csv_table.FORMAT)
+FORMATS: tuple[Format, ...] = (
+    *_STRICT,
+    *line_formats.LINE_FORMATS,
+    opennmt_attention.OPENNMT_ATTENTION,
+    csv_table.CSV_TABLE,
+)
 """All formats by name."""
-DETECTED: tuple[Format, ...] = (*_STRICT, line_formats.ANY, opennmt_attention.FORMAT, csv_table.FORMAT)
+DETECTED: tuple[Format, ...] = (*_STRICT, line_formats.ANY, opennmt_attention.OPENNMT_ATTENTION, csv_table.CSV_TABLE)
 """Formats in the order in which detection tries them: strict ones first, all line formats together."""

@@ -29,7 +29,7 @@ _DIALECTS = ((",", True), ("\t", True), ("\t", False), (";", True), (" ", False)
 _LARGEST = MOST_TOKENS + 5
 
 
-def read(content: Content, _: int | None) -> Sentences | None:
+def _read(content: Content, _: int | None) -> Sentences | None:
     """Return one sentence pair for each table, which blank lines separate; None where a block of lines is no table."""
     first = content.filled[0][1] if content.filled else ""
     for delimiter, quoted in _DIALECTS:
@@ -133,7 +133,7 @@ def _numbered(names: list[str]) -> list[str]:
     return [] if len(margins) > 1 or any(map(str.isdecimal, margins)) else found
 
 
-def near_miss_message(content: Content) -> str | None:
+def _near_miss_message(content: Content) -> str | None:
     """Return the message for a table that does not hold weights, or for numbers alone; None for other content."""
     if content.filled and all(is_number(group) for _, line in content.filled for group in line.split()):
         return gettext(
@@ -152,11 +152,11 @@ def near_miss_message(content: Content) -> str | None:
     return None
 
 
-FORMAT = Format(
+CSV_TABLE = Format(
     "csv",
     "CSV",
-    read,
-    near_miss_message,
+    _read,
+    _near_miss_message,
     ("tsv", "table"),
     example=(
         "a table with the source tokens in the first row and the target tokens in the first column, or only numbers; "

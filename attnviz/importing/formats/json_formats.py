@@ -24,7 +24,7 @@ from attnviz.languages import gettext
 from attnviz.reading import LIMITS, Content, json_error, json_values, objects
 from attnviz.trace import MOST_TOKENS, Attention
 from attnviz.trace.link_text import MOST_LINKS, Link, Links, parse_links
-from attnviz.trace.parts import KINDS
+from attnviz.trace.parts import HEAD_KINDS
 from attnviz.trace.storage import FORMAT_NAMES
 
 _KEYS = {
@@ -47,11 +47,11 @@ _KEYS = {
     ),
     "links": "links word_alignment word_alignments alignment_points edges",
 }
-NAMES = {field: tuple(names.split()) for field, names in _KEYS.items()}
+FIELD_NAMES = {field: tuple(names.split()) for field, names in _KEYS.items()}
 """Keys of tokens, matrices and links, in order of preference: the most specific come first."""
 _EITHER = ("alignment", "alignments")
 """Keys of a matrix or of links."""
-_LINKS = (*NAMES["links"], *_EITHER)
+_LINKS = (*FIELD_NAMES["links"], *_EITHER)
 """Keys of links, which may be a text."""
 _ENDS = (("source", "src", "s"), ("target", "tgt", "trg", "t"))
 """Keys of a link's source and target in an object."""
@@ -82,10 +82,10 @@ def _read_objects(content: Content, _: int | None) -> Sentences | None:
         reason = gettext("The file is JSON with tokens and either a weight matrix or links.")
     else:
         return None
-    return Sentences(values, pair_of, reason=reason)
+    return Sentences(values, pair_from_json, reason=reason)
 
 
-def pair_of(item: Mapping[str, Any]) -> SentencePair:
+def pair_from_json(item: Mapping[str, Any]) -> SentencePair:
     """Return the pair of an object, under whichever names it has its tokens and its matrix or links."""
     if item.get("format") in FORMAT_NAMES:
         return _trace(item)
@@ -93,13 +93,13 @@ def pair_of(item: Mapping[str, Any]) -> SentencePair:
         return SentencePair(item)
     fields = by_name(item)
     fits = {
-        "kind": item.get("kind") in KINDS,
+        "kind": item.get("kind") in HEAD_KINDS,
         "heads": isinstance(item.get("heads"), Mapping),
         "origin": isinstance(item.get("origin"), str),
     }
     known = {name: value for name, value in item.items() if name in _FURTHER or fits.get(name)}
     for side in ("source", "target"):
-        if (tokens := _first(fields, NAMES[side])) is not None:
+        if (tokens := _first(fields, FIELD_NAMES[side])) is not None:
             known[side] = _tokens(tokens)
     if (found := _attention(fields)) is None:
         raise AttnvizError(gettext("Fields missing from this attention object: {names}.", names="matrix"))
@@ -118,18 +118,20 @@ def pair_of(item: Mapping[str, Any]) -> SentencePair:
                 name=name,
             )
         )
-    if has_pairs or name in NAMES["links"]:
+    if has_pairs or name in FIELD_NAMES["links"]:
         return SentencePair(known, Links(frozenset(_link_pairs(value))))
     return SentencePair(known | {"matrix": value})
 
 
 def _attention(fields: Mapping[str, Any]) -> tuple[str, Any] | None:
     """Return the name and the value of the matrix or links of an object; None where it has neither."""
-    for name in ("matrix", "S", *NAMES["links"], *NAMES["matrix"]):
+    for name in ("matrix", "S", *FIELD_NAMES["links"], *FIELD_NAMES["matrix"]):
         value = fields.get(name)
         is_list = isinstance(value, list)
         has_rows = is_list and value and isinstance(value[0], list)
-        has_links = (name in ("S", *NAMES["links"]) and is_list) or (name in _LINKS and known_tokens(value) is not None)
+        has_links = (name in ("S", *FIELD_NAMES["links"]) and is_list) or (
+            name in _LINKS and known_tokens(value) is not None
+        )
         if has_rows or has_links or (name == "matrix" and value is not None):
             return name, value
     return None
@@ -237,7 +239,9 @@ def _best_hypothesis(result: Mapping[str, Any]) -> SentencePair:
     given = scores if isinstance(scores, list) and all(is_number(str(score)) for score in scores) else []
     best = max(range(len(hypotheses)), key=lambda n: float(given[n])) if len(given) == len(hypotheses) else 0
     # Of the names of tokens, `target_pieces` is preferred to any in the result.
-    return pair_of({**result, "target_pieces": hypotheses[best], "matrix": attention[best], "origin": "CTranslate2"})
+    return pair_from_json(
+        {**result, "target_pieces": hypotheses[best], "matrix": attention[best], "origin": "CTranslate2"}
+    )
 
 
 def _read_inseq(content: Content, _: int | None) -> Sentences | None:
@@ -280,7 +284,7 @@ def _attributions(sequence: Any) -> SentencePair:
     if isinstance(target, list):
         attributed = target[slice(*(place if isinstance(place, int) else None for place in places))]
         target = attributed if len(attributed) == array.shape[-2] else target
-    return pair_of({"source": fields.get("source"), "target": target, "matrix": array, "origin": "Inseq"})
+    return pair_from_json({"source": fields.get("source"), "target": target, "matrix": array, "origin": "Inseq"})
 
 
 def _array(value: Any) -> NDArray[np.float64]:
@@ -351,7 +355,7 @@ def _weighted(entries: list[Any]) -> SentencePair:
         source, target = sources[:columns], targets[::columns]
         if sources == source * len(target) and targets == [token for token in target for _ in source]:
             rows = np.reshape(weights, (len(target), columns))
-            return pair_of({"source": source, "target": target, "matrix": rows, "origin": "Nematus"})
+            return pair_from_json({"source": source, "target": target, "matrix": rows, "origin": "Nematus"})
     raise AttnvizError(_incomplete())
 
 
@@ -359,7 +363,7 @@ def _incomplete() -> str:
     return gettext("Each target token of a sentence must have one weight for every source token.")
 
 
-FORMATS = (
+JSON_FORMATS = (
     Format(
         "inseq",
         "Inseq",

@@ -49,7 +49,7 @@ MOST_PAIRS = 1_000_000
 """Largest difference between the numbers of two pairs of a file with one link a line."""
 
 
-class Item(NamedTuple):
+class _Item(NamedTuple):
     """A pair of a file."""
 
     line: int
@@ -305,14 +305,14 @@ LAYOUTS = (
 """The line formats; of two layouts that fit a file equally well, the first is meant."""
 
 
-def read_lines(content: Content, _: int | None = None, *, name: str | None = None) -> Sentences | None:
+def _read_lines(content: Content, _: int | None = None, *, name: str | None = None) -> Sentences | None:
     """Return the pairs of a file in the layout that fits it best; None where none fits.
 
     The layout is one of the format `name`, where given.
     """
     if not content.filled:
         return None
-    fitting = list[tuple[Layout, list[Item]]]()
+    fitting = list[tuple[Layout, list[_Item]]]()
     for layout in LAYOUTS:
         items = _items(layout, content) if name in (None, layout.name) else None
         needed = ("sure",) if "sure" in layout.form else _LINKED
@@ -335,7 +335,7 @@ def read_lines(content: Content, _: int | None = None, *, name: str | None = Non
     )
 
 
-def _items(layout: Layout, content: Content) -> list[Item] | None:
+def _items(layout: Layout, content: Content) -> list[_Item] | None:
     """Return the pairs of a file in a layout; None where more than a tenth, and more than one, of its lines are not."""
     if layout.body:
         return _blocks(layout, content)
@@ -353,22 +353,22 @@ def _items(layout: Layout, content: Content) -> list[Item] | None:
         # Alone, "A-0" may also be the only word of a sentence with a tab and its links behind it.
         if bad and not any("source" in fields or "target" in fields for fields in found.values()):
             return None
-        return [Item(number, "", fields) for number, fields in found.items()]
+        return [_Item(number, "", fields) for number, fields in found.items()]
     # Blank lines are pairs, unless pairs have numbers.
     lines = content.filled if "id" in layout.form else enumerate(content.lines, 1)
-    items = [Item(number, line, found.get(number, {})) for number, line in lines]
+    items = [_Item(number, line, found.get(number, {})) for number, line in lines]
     return _by_pair(items) if layout.name == "naacl" else items
 
 
-def _blocks(layout: Layout, content: Content) -> list[Item] | None:
+def _blocks(layout: Layout, content: Content) -> list[_Item] | None:
     """Return the pairs of a file whose lines are a header and the lines of its pair, such as the rows of a matrix."""
     if not layout.fields(content.filled[0][1]):
         return None
-    items, bodies = list[Item](), list[list[str]]()
+    items, bodies = list[_Item](), list[list[str]]()
     for number, line in paced(enumerate(content.lines, 1)):
         fields = layout.fields(line)
         if fields or (BAR in line and BAR in layout.form):
-            items.append(Item(number, line, fields))
+            items.append(_Item(number, line, fields))
             bodies.append([])
         elif bodies:
             bodies[-1].append(line)
@@ -380,7 +380,7 @@ def _blocks(layout: Layout, content: Content) -> list[Item] | None:
     return items
 
 
-def _by_pair(items: list[Item]) -> list[Item] | None:
+def _by_pair(items: list[_Item]) -> list[_Item] | None:
     """Return a pair for each number from the first to the last, from the items of a file with one link a line.
 
     Return None where the items are rows of another table.
@@ -398,11 +398,11 @@ def _by_pair(items: list[Item]) -> list[Item] | None:
                 last=numbers[-1],
             )
         )
-    pairs = {number: list[Item]() for number in range(numbers[0], numbers[-1] + 1)}
+    pairs = {number: list[_Item]() for number in range(numbers[0], numbers[-1] + 1)}
     for number, item in zip(numbers, items, strict=True):
         pairs[number].append(item)
     return [
-        Item(
+        _Item(
             group[0].line if group else 0,
             "",
             {"id": str(number), "link": "\n".join(one.fields["link"] for one in group)},
@@ -411,7 +411,7 @@ def _by_pair(items: list[Item]) -> list[Item] | None:
     ]
 
 
-def _misfits(layout: Layout, items: list[Item]) -> int:
+def _misfits(layout: Layout, items: list[_Item]) -> int:
     """Return how many of the first pairs are damaged, or have a link, counted from 0, to a token that is not there."""
     misfits = 0
     for item in items[:_SAMPLE]:
@@ -423,10 +423,10 @@ def _misfits(layout: Layout, items: list[Item]) -> int:
     return misfits
 
 
-def _sentences(layout: Layout, items: list[Item]) -> Sentences:
+def _sentences(layout: Layout, items: list[_Item]) -> Sentences:
     """Return the pairs in the order of their numbers; of several fields of a pair with one name, the first."""
     remarks, base, first = list[str](), layout.base, layout.first
-    pairs, others = dict[int, list[Item]](), list[Item]()
+    pairs, others = dict[int, list[_Item]](), list[_Item]()
     for item in items:
         number = item.number
         (others if number is None else pairs.setdefault(number, [])).append(item)
@@ -439,7 +439,7 @@ def _sentences(layout: Layout, items: list[Item]) -> Sentences:
         if first is None:
             first = order[0] if layout.name == "naacl" else min(order[0], 1)
         has_places = "key" not in layout.form or order != [*range(first, first + len(order))]
-        items = list[Item]()
+        items = list[_Item]()
         for number in order:
             fields = {name: text for item in reversed(pairs[number]) for name, text in item.fields.items()}
             place = number - first if has_places else None
@@ -463,7 +463,7 @@ def _sentences(layout: Layout, items: list[Item]) -> Sentences:
     )
 
 
-def _targets_first(items: Iterable[Item]) -> bool:
+def _targets_first(items: Iterable[_Item]) -> bool:
     """Return whether links have the target index first, as in amun's output.
 
     Amun writes one link for each target token, in order. In some line the second indices must not be a permutation of
@@ -479,7 +479,7 @@ def _targets_first(items: Iterable[Item]) -> bool:
     return not unclear
 
 
-def _pair(layout: Layout, base: int, item: Item, *, swapped: bool = False) -> SentencePair:
+def _pair(layout: Layout, base: int, item: _Item, *, swapped: bool = False) -> SentencePair:
     """Return the pair of an item; raise AttnvizError, naming the line, where it is damaged."""
     if not item.fields and not item.is_damaged:
         return _blank(layout.form)
@@ -498,7 +498,7 @@ def _blank(form: str) -> SentencePair:
     return SentencePair({side: "" for side in ("source", "target") if side in form}, Links(frozenset()))
 
 
-def _values(layout: Layout, base: int, item: Item) -> SentencePair:
+def _values(layout: Layout, base: int, item: _Item) -> SentencePair:
     """Return the tokens and the links or weights of a pair."""
     fields = item.fields
     if item.is_damaged:
@@ -667,7 +667,7 @@ def _is_model_row(cells: list[str]) -> bool:
     return whole and is_number(cells[4]) and float(cells[4]) <= 1 < max(map(int, cells[2:4]))
 
 
-ANY = Format("", "", read_lines, line_near_miss)
+ANY = Format("", "", _read_lines, line_near_miss)
 """All formats of the table as one: the layout that fits best is found among all of them."""
 
 
@@ -677,7 +677,7 @@ def _format(name: str) -> Format:
     return Format(
         name,
         layouts[0].title,
-        partial(read_lines, name=name),
+        partial(_read_lines, name=name),
         line_near_miss,
         tuple(alias for layout in layouts for alias in layout.aliases),
         "; ".join(f"`{layout.example}`" for layout in layouts),
@@ -685,4 +685,4 @@ def _format(name: str) -> Format:
     )
 
 
-FORMATS = tuple(map(_format, dict.fromkeys(layout.name for layout in LAYOUTS)))
+LINE_FORMATS = tuple(map(_format, dict.fromkeys(layout.name for layout in LAYOUTS)))

@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 from attnviz.errors import AttnvizError
 from attnviz.files import DAMAGED, ArchiveReader
 from attnviz.importing.format import Format
-from attnviz.importing.formats.json_formats import MOST_INDEX, NAMES, by_name, pair_of
+from attnviz.importing.formats.json_formats import FIELD_NAMES, MOST_INDEX, by_name, pair_from_json
 from attnviz.importing.head_dimensions import split_batch
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 from attnviz.reading import LIMITS, NPY, ZIP, Content
 from attnviz.trace import MOST_TOKENS, Attention
-from attnviz.trace.parts import KINDS
+from attnviz.trace.parts import HEAD_KINDS
 
 _MOST_TEXTS = 1_000_000
 """Largest number of tokens of all sentences of a file."""
@@ -42,7 +42,7 @@ _OF_ONE = ("links", "gold", "words")
 _PADDING = ("", "<pad>", "<PAD>", "[PAD]", "<blank>")
 
 
-def read(content: Content, count: int | None = None) -> Sentences | None:
+def _read(content: Content, count: int | None = None) -> Sentences | None:
     """Return the sentences of .npy, or of an archive of such files; None for another file. `count` is their number.
 
     Without it, their number is inferred from the tokens, and is one where there are none.
@@ -61,7 +61,7 @@ def read(content: Content, count: int | None = None) -> Sentences | None:
         raise AttnvizError(
             gettext("This NumPy file is damaged, or holds more than plain arrays ({error}).", error=str(error)[:80])
         ) from error
-    return sentences_of(fields, count, reason=reason)
+    return sentences_from_arrays(fields, count, reason=reason)
 
 
 def archive_members(content: Content) -> list[zipfile.ZipInfo]:
@@ -134,7 +134,7 @@ def fields_of(stored: Mapping[Any, Any], load: Callable[[Any], Any]) -> dict[str
     known = by_name(stored)
     fields = dict[str, Any]()
     for field in ("matrix", "source", "target"):
-        for name in NAMES[field]:
+        for name in FIELD_NAMES[field]:
             if name in known and field not in fields:
                 value = load(known[name])
                 if isinstance(value, np.ndarray) == (field == "matrix"):
@@ -144,7 +144,7 @@ def fields_of(stored: Mapping[Any, Any], load: Callable[[Any], Any]) -> dict[str
     for field, inner in _OBJECTS.items():
         if found := {name.removesuffix("_word_of"): parts.pop(name) for name in inner if name in parts}:
             fields[field] = found
-    for name, values in (("kind", KINDS), ("format", (Attention.saved_as.name,))):
+    for name, values in (("kind", HEAD_KINDS), ("format", (Attention.saved_as.name,))):
         if str(parts.get(name)) not in values:
             parts.pop(name, None)
     if isinstance(parts.get("remarks"), str):
@@ -154,7 +154,7 @@ def fields_of(stored: Mapping[Any, Any], load: Callable[[Any], Any]) -> dict[str
             gettext(
                 "No array of numbers has a known name for weights, such as {names}. The arrays are named {found}. "
                 "Rename the array of the weights.",
-                names=", ".join(NAMES["matrix"][:4]),
+                names=", ".join(FIELD_NAMES["matrix"][:4]),
                 found=", ".join(map(str, stored))[:80] or "–",
             )
         )
@@ -169,7 +169,7 @@ def _indices(values: Any) -> Any:
     return values.astype(np.int64).tolist()
 
 
-def sentences_of(fields: Mapping[str, Any], count: int | None, title: str = "", reason: str = "") -> Sentences:
+def sentences_from_arrays(fields: Mapping[str, Any], count: int | None, title: str = "", reason: str = "") -> Sentences:
     """Return the sentences in arrays and tokens; tokens may be of one sentence or of several."""
     matrix = fields.get("matrix")
     listed = {side: found for side in ("source", "target") if (found := _by_sentence(fields.get(side)))}
@@ -196,7 +196,7 @@ def sentences_of(fields: Mapping[str, Any], count: int | None, title: str = "", 
 
     def read(item: Mapping[str, Any]) -> SentencePair:
         if matrix is None:
-            return pair_of(item)
+            return pair_from_json(item)
         return SentencePair(item, rows="either" if padded and not alone else "target", padded=padded)
 
     remarks = () if common.keys() == fields.keys() else ("pair-arrays-ignored",)
@@ -210,7 +210,7 @@ def _by_sentence(tokens: Any) -> list[list[str]]:
     return [[str(token) for token in sentence if str(token) not in _PADDING] for sentence in tokens]
 
 
-def near_miss_message(content: Content) -> str | None:
+def _near_miss_message(content: Content) -> str | None:
     """Return the message for an archive without arrays; None for other content."""
     if not content.data.startswith(ZIP):
         return None
@@ -221,11 +221,11 @@ def near_miss_message(content: Content) -> str | None:
     )
 
 
-FORMAT = Format(
+NUMPY_ARRAYS = Format(
     "numpy",
     "NumPy",
-    read,
-    near_miss_message,
+    _read,
+    _near_miss_message,
     ("npy", "npz", "joey", "neuralmonkey"),
     example=(
         "`.npy` or `.npz` arrays of shape (Ty, Tx), which may also have dimensions for batch, layer and head before "

@@ -30,7 +30,7 @@ _LONGEST_SOURCE, _LONGEST_TARGET = 7, 10
 """Number of characters that the programs print of a name."""
 
 
-def read(content: Content, _: int | None) -> Sentences | None:
+def _read(content: Content, _: int | None) -> Sentences | None:
     """Return one sentence pair for each table of a log; None where it has none."""
     pairs = list(_pairs(content.lines))
     reason = gettext("The file has attention tables, as OpenNMT-py and eole log them.")
@@ -79,7 +79,7 @@ def _parsed(text: str) -> list[str]:
     return [str(token) for token in value] if isinstance(value, list) else []
 
 
-def near_miss_message(content: Content) -> str | None:
+def _near_miss_message(content: Content) -> str | None:
     """Return the message for a log without tables; None for other content."""
     if not any(_SENTENCE.match(_STAMP.sub("", line)) for line in content.lines):
         return None
@@ -88,11 +88,11 @@ def near_miss_message(content: Content) -> str | None:
     )
 
 
-FORMAT = Format(
+OPENNMT_ATTENTION = Format(
     "opennmt",
     "OpenNMT-py, eole",
-    read,
-    near_miss_message,
+    _read,
+    _near_miss_message,
     ("eole", "opennmt-py"),
     example="a log with attention tables",
     written_by="`onmt_translate -verbose -attn_debug`, eole",

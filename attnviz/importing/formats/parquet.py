@@ -1,7 +1,7 @@
 """Read attention in Parquet files that this program wrote: by `attention -o FILE.parquet` or by `--table`.
 
-The columns of the former are the parts of a record (`export.attention_parquet.SCHEMA`), named like NumPy arrays. A
-table of measures has the whole record in its column `record`, as `Attention.to_json` writes it, and its measures are
+The columns of the former are the parts of a record (`export.attention_parquet.RECORD_SCHEMA`), named like NumPy arrays.
+A table of measures has the whole record in its column `record`, as `Attention.to_json` writes it, and its measures are
 not read.
 """
 
@@ -19,7 +19,7 @@ import numpy as np
 from attnviz.errors import AttnvizError
 from attnviz.files import DAMAGED
 from attnviz.importing.format import Format
-from attnviz.importing.formats.json_formats import pair_of
+from attnviz.importing.formats.json_formats import pair_from_json
 from attnviz.importing.formats.numpy_arrays import PARTS, fields_of
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
@@ -44,7 +44,7 @@ def _refusing_damage() -> Iterator[None]:
         ) from error
 
 
-def read(content: Content, _: int | None = None) -> Sentences | None:
+def _read(content: Content, _: int | None = None) -> Sentences | None:
     """Return one sentence pair for each row; None for a file that is no Parquet.
 
     Raise AttnvizError where it is damaged or too large, or has no attention.
@@ -85,7 +85,7 @@ def _pair(item: tuple[Any, int]) -> SentencePair:
             if "head_weights" in cells:
                 cells["matrix"] = cells["head_weights"]
             fields = fields_of(cells, _value) | {"format": Attention.saved_as.name}
-        return dataclasses.replace(pair_of(fields), line=number - 1 if number > 0 else None)
+        return dataclasses.replace(pair_from_json(fields), line=number - 1 if number > 0 else None)
 
 
 def _value(cell: Any, longest: int = LIMITS.cell) -> Any:
@@ -114,10 +114,10 @@ def _value(cell: Any, longest: int = LIMITS.cell) -> Any:
     return texts if shape else texts[0]
 
 
-FORMAT = Format(
+PARQUET_ATTENTION = Format(
     "parquet",
     "Parquet of attnviz",
-    read,
+    _read,
     example=(
         "a table with a row for each sentence pair: its tokens, weights, heads, links and all else that a record has"
     ),

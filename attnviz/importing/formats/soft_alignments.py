@@ -28,7 +28,7 @@ def _lines(content: Content, *kinds: str) -> list[str] | None:
     return content.text.split("\n")[1:] if match and match[1] in kinds else None
 
 
-def read(content: Content, _: int | None) -> Sentences | None:
+def _read_alignments(content: Content, _: int | None) -> Sentences | None:
     """Return one sentence pair for each line, with the tokens of the neighbouring files where they exist."""
     if (found := _lines(content, "alignments")) is None:
         return None
@@ -90,10 +90,10 @@ def _read(line: str, **tokens: list[str]) -> SentencePair:
     return SentencePair({**tokens, "matrix": matrix, "origin": "SoftAlignments"})
 
 
-FORMAT = Format(
+SOFT_ALIGNMENTS = Format(
     "softalignments",
     "SoftAlignments",
-    read,
+    _read_alignments,
     example="an `.ali.js` file beside its `.src.js` and `.trg.js` files",
     written_by="SoftAlignments",
 )

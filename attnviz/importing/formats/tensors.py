@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from attnviz.errors import AttnvizError
 from attnviz.importing.format import Format
-from attnviz.importing.formats.numpy_arrays import archive_members, fields_of, sentences_of
+from attnviz.importing.formats.numpy_arrays import archive_members, fields_of, sentences_from_arrays
 from attnviz.importing.sentence_pair import Sentences
 from attnviz.languages import gettext
 from attnviz.reading import LIMITS, ZIP, Content
@@ -33,7 +33,7 @@ _LEGACY = b"\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
 """PyTorch's magic number at the beginning of files written before version 1.6."""
 
 
-def read(content: Content, count: int | None = None) -> Sentences | None:
+def _read(content: Content, count: int | None = None) -> Sentences | None:
     """Return the sentences of a file by torch.save; None for another. `count` is their number where known.
 
     Raise AttnvizError where it is damaged.
@@ -88,7 +88,7 @@ def sentences_in(value: Any, count: int | None, reason: str = "") -> Sentences:
                 count=count or 1,
             )
         )
-    return sentences_of(fields, count, title, reason)
+    return sentences_from_arrays(fields, count, title, reason)
 
 
 def _is_generated(value: Any) -> bool:
@@ -194,10 +194,10 @@ def _numbers(value: Any) -> NDArray[np.float64]:
         raise AttnvizError(gettext("The attention weights are not numbers: {error}.", error=str(error)[:80])) from error
 
 
-FORMAT = Format(
+TENSORS = Format(
     "torch",
     "PyTorch",
-    read,
+    _read,
     aliases=("pt", "huggingface", "generate"),
     example="`.pt` files of a tensor, a tuple of tensors or a dict; attnviz reads them with `weights_only`",
     written_by='`torch.save(out.cross_attentions, "a.pt")`, where `out` comes from a model or from `generate`',

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attnviz.analysis.corpus_measures import measure_names
+from attnviz.analysis.corpus_measures import corpus_measure_names
 from attnviz.figures.corpus_figure import (
     MOST_POINTS,
     histogram_figure,
@@ -22,7 +22,7 @@ from attnviz.ui.style import theme_name
 
 def plot_panel(table_rows: Any, rows: Any, chosen: table.Choice) -> None:
     """Draw a scatter plot of two measures, or a histogram of one; a selected region filters the pairs."""
-    names = measure_names()
+    names = corpus_measure_names()
     offered = {name: names[name] for name in table.known_measures(table_rows)}
     with st.container(horizontal=True, key="corpus_axes"):
         for axis, label, default in (

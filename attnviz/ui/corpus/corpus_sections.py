@@ -20,7 +20,7 @@ import streamlit as st
 from attnviz import AttnvizError
 from attnviz.analysis.comparison import agreement_sentences
 from attnviz.analysis.corpus_measures import (
-    measure_names,
+    corpus_measure_names,
     preset_caption,
     preset_names,
 )
@@ -37,7 +37,7 @@ from attnviz.languages import gettext, ngettext
 from attnviz.ui.components.loader import component
 from attnviz.ui.corpus import jobs, table
 from attnviz.ui.corpus.corpus_plot import plot_panel
-from attnviz.ui.corpus.jobs import MOST_LINES, MOST_MEGABYTES, File, Files, Job
+from attnviz.ui.corpus.jobs import MOST_LINES, MOST_MEGABYTES, CorpusJob, File, Files
 from attnviz.ui.corpus.table import clear_brush, key, show_pairs
 from attnviz.ui.corpus_tables import SAMPLE, SAMPLE_LINKS, offered_tables
 from attnviz.ui.fields import multiple_uploader, popover, segmented_control, select_box, text_box, uploader
@@ -71,7 +71,7 @@ class _Uploads:
     other: File | None = None
 
 
-OpenPair = Callable[[table.Pair], None]
+OpenPair = Callable[[table.CorpusPair], None]
 """Opens a pair in the step view."""
 OpenAttention = Callable[
     [str, AttentionRecords, int, tuple[str, AttentionRecords] | None, tuple[str, Sequence[GoldLinks | None]] | None],
@@ -126,11 +126,11 @@ def _visitor() -> str:
     return secrets.token_hex(8)
 
 
-def _current_job() -> Job | None:
+def _current_job() -> CorpusJob | None:
     return jobs.job_of(_visitor(), st.session_state[key(table.TABLE)])
 
 
-def _store_result(ended: Job) -> Job | None:
+def _store_result(ended: CorpusJob) -> CorpusJob | None:
     """Store a finished table; for a failed file, show the error and return the previous table."""
     session = st.session_state
     if ended.done:
@@ -259,7 +259,7 @@ def _show_error(message: str) -> None:
 
 @st.fragment(run_every=1)
 @in_turn
-def _progress(job: Job) -> None:
+def _progress(job: CorpusJob) -> None:
     """Draw the progress, until the job has ended."""
     begin_fragment()
     if job.ended:
@@ -275,28 +275,28 @@ def _progress(job: Job) -> None:
         request_button(gettext("Cancel"), partial(_cancel, job), key="corpus_cancel")
 
 
-def _cancel(job: Job) -> None:
+def _cancel(job: CorpusJob) -> None:
     """Cancel a table, and show the previous one."""
     jobs.cancel(_visitor(), job)
     st.session_state[key(table.TABLE)] = st.session_state.get(_LAST_TABLE, "")
     _store_error(gettext("Cancelled."))
 
 
-def _open_row(job: Job, open_pair: OpenPair, open_attention: OpenAttention, row: dict[str, Any]) -> None:
+def _open_row(job: CorpusJob, open_pair: OpenPair, open_attention: OpenAttention, row: dict[str, Any]) -> None:
     """Open the pair of a row: of an attention file as imported attention, else by forced decoding."""
     number = int(row["number"])
     records, place = job.records, number
     if records is None:
-        records, place = table.records_of(job.table, number), 1
+        records, place = table.table_records(job.table, number), 1
     if records is None:
-        open_pair(table.pair_of(job.table, number, row["source"], row["target"]))
+        open_pair(table.corpus_pair(job.table, number, row["source"], row["target"]))
         return
     other = None if job.other is None else (job.other_name, job.other)
     gold = (job.gold_name, by_record(job.scored.gold, job.scored.places)) if job.scored else None
     open_attention(job.name, records, place, other, gold)
 
 
-def _score_box(job: Job) -> None:
+def _score_box(job: CorpusJob) -> None:
     """Draw the score of an attention file against gold links, and the box that takes a file of gold links."""
     if job.scored:
         error, low, high = job.scored.error, *job.scored.error.interval
@@ -320,7 +320,7 @@ def _score_box(job: Job) -> None:
         )
 
 
-def _comparison_box(job: Job) -> None:
+def _comparison_box(job: CorpusJob) -> None:
     """Draw how far two attention files agree, or the box that takes the other file."""
     if job.agreement:
         names = (shorten(job.name, 40), shorten(job.other_name, 40))
@@ -344,7 +344,7 @@ def _further_file(change: str, title: str, label: str) -> None:
         uploader(label, partial(_begin_again, change), key=f"corpus_{change}", megabytes=_MOST_ATTENTION_MEGABYTES)
 
 
-def _table(job: Job, open_row: Callable[[dict[str, Any]], None]) -> None:
+def _table(job: CorpusJob, open_row: Callable[[dict[str, Any]], None]) -> None:
     """Draw the plots and rows of a finished table."""
     session = st.session_state
     try:
@@ -393,7 +393,7 @@ def _table(job: Job, open_row: Callable[[dict[str, Any]], None]) -> None:
             request_button(gettext("Clear the search"), table.clear_search, key="corpus_find_all")
 
 
-def _summary(job: Job, table_rows: Any, listed: table.SortedRows, chosen: table.Choice) -> None:
+def _summary(job: CorpusJob, table_rows: Any, listed: table.SortedRows, chosen: table.Choice) -> None:
     """Draw how many pairs are listed and how many there are, and the button that clears the region."""
     with st.container(horizontal=True, vertical_alignment="center", key="corpus_said"):
         st.text(
@@ -413,7 +413,7 @@ def _summary(job: Job, table_rows: Any, listed: table.SortedRows, chosen: table.
             request_button(gettext("Show all again"), clear_brush, type="tertiary", key="corpus_unbrush")
 
 
-def _skipped(job: Job, count: int) -> None:
+def _skipped(job: CorpusJob, count: int) -> None:
     """Draw how many lines were skipped and, in a popover, which and why."""
     with st.popover(
         gettext("Lines that could not be used: {count}", count=count), type="tertiary", key="corpus_skipped"
@@ -425,7 +425,7 @@ def _skipped(job: Job, count: int) -> None:
 
 def _order(table_rows: Any) -> None:
     """Draw the choice of the order of the rows."""
-    names, session = measure_names(), st.session_state
+    names, session = corpus_measure_names(), st.session_state
     with st.container(horizontal=True, vertical_alignment="bottom", key="corpus_order"):
         orders = {
             "": gettext("default order"),
@@ -446,7 +446,7 @@ def _order(table_rows: Any) -> None:
 
 def _rows(listed: table.SortedRows, table_rows: Any, open_row: Callable[[dict[str, Any]], None]) -> None:
     """Draw a part of the rows; a click opens a pair."""
-    names, session = measure_names(), st.session_state
+    names, session = corpus_measure_names(), st.session_state
     known = table.known_measures(table_rows)
     part = _choose_part(-(-len(listed) // _PART_ROWS))
     shown = listed.part(part * _PART_ROWS, _PART_ROWS)
@@ -523,7 +523,7 @@ def _choose_part(count: int) -> int:
     return 0
 
 
-def _downloads(job: Job, listed: table.SortedRows) -> None:
+def _downloads(job: CorpusJob, listed: table.SortedRows) -> None:
     """Offer the listed rows as CSV, and the whole table, with links and remarks, as Parquet."""
 
     def csv() -> bytes:

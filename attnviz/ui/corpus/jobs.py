@@ -30,7 +30,7 @@ from attnviz.corpora.corpus_lines import (
     without_compression,
 )
 from attnviz.corpora.job import table_metadata
-from attnviz.corpora.measured_attention import attention_table
+from attnviz.corpora.measured_attention import table_of_attention
 from attnviz.evaluation.scoring import ScoredLinks, by_record, score
 from attnviz.evaluation.two_files import LinkAgreement, link_agreement, with_tokens_of
 from attnviz.importing.attention_reader import read_bytes, records_of
@@ -44,7 +44,7 @@ MOST_LINES = 1000
 """Largest number of lines in an uploaded file; the command has no limit."""
 MOST_MEGABYTES = 1
 """Largest size of an uploaded file, in megabytes."""
-LIMITS = Limits(bytes=16 * 10**6)
+UPLOAD_LIMITS = Limits(bytes=16 * 10**6)
 """Limits of a file of sentence pairs: a small archive may expand to gigabytes."""
 _MAX_TABLES, _MAX_BYTES = 100, 256 << 20
 """Number of tables that are stored, and bytes of their files; a link to a dropped table shows an error."""
@@ -93,7 +93,7 @@ class Cancelled(Exception):
     """A visitor has cancelled the job."""
 
 
-class Job:
+class CorpusJob:
     """A table that is being measured, or is finished."""
 
     def __init__(self, identity: str, name: str, table: Path, size: int = 0) -> None:
@@ -143,7 +143,7 @@ class Job:
         """Stop the job soon, without a table."""
         self._cancelled.set()
 
-    def run(self, make: Callable[[Job], None], code: str) -> None:
+    def run(self, make: Callable[[CorpusJob], None], code: str) -> None:
         """Let `make` write the table, with messages in the language `code`.
 
         Only one job runs at a time, so that translations of visitors are hardly delayed.
@@ -187,7 +187,7 @@ class Job:
 
 _RUN_LOCK = threading.Lock()
 _JOBS_LOCK = threading.Lock()
-_JOBS: OrderedDict[str, Job] = OrderedDict()
+_JOBS: OrderedDict[str, CorpusJob] = OrderedDict()
 """By identity, the one that was held last at the end."""
 
 
@@ -197,7 +197,7 @@ def _folder() -> Path:
     return temporary_folder("attnviz-corpora-")
 
 
-def begin(visitor: str, name: str, content: bytes, model: str, gold: bytes | None = None) -> Job:
+def begin(visitor: str, name: str, content: bytes, model: str, gold: bytes | None = None) -> CorpusJob:
     """Start measuring the pairs of a file by the model in a folder.
 
     The same file, links and model are measured once for all visitors.
@@ -218,17 +218,17 @@ def begin(visitor: str, name: str, content: bytes, model: str, gold: bytes | Non
                 most=MOST_MEGABYTES,
             )
         )
-    content = content_of(content, name, limits=LIMITS).data
+    content = content_of(content, name, limits=UPLOAD_LIMITS).data
     # The uploaded name is displayed but never used as a path, except for its ending, which is a known one.
     pairs = f"pairs{without_compression(Path(name)).suffix}"
     if content.startswith(PARQUET):
-        check_table(content, LIMITS)
+        check_table(content, UPLOAD_LIMITS)
     digest = translator_in(model, "cpu").weights_digest
     parts = (content, gold or b"", digest.encode())
     return _begin(visitor, name, parts, partial(_measure_pairs, model, pairs, content, gold))
 
 
-def begin_attention(visitor: str, files: Files, gold: File | None = None, other: File | None = None) -> Job:
+def begin_attention(visitor: str, files: Files, gold: File | None = None, other: File | None = None) -> CorpusJob:
     """Start measuring attention files of another program.
 
     Their links are scored against those of a file of `gold` links, and compared with those of an `other` file.
@@ -247,7 +247,7 @@ def _parts(file: File) -> tuple[bytes, bytes]:
     return file[0].encode(), file[1]
 
 
-def _begin(visitor: str, name: str, parts: Sequence[bytes], make: Callable[[Job], None]) -> Job:
+def _begin(visitor: str, name: str, parts: Sequence[bytes], make: Callable[[CorpusJob], None]) -> CorpusJob:
     """Start a job that lets `make` write a table, for a visitor; `parts` and `name` identify it."""
     identity = hashlib.sha256(b"\0".join((name.encode(), *parts))).hexdigest()[:16]
     with _JOBS_LOCK:
@@ -257,7 +257,7 @@ def _begin(visitor: str, name: str, parts: Sequence[bytes], make: Callable[[Job]
             return job
         folder = _folder() / f"{identity}-{time.monotonic_ns()}"
         folder.mkdir()
-        job = _JOBS[identity] = Job(identity, name, folder / "table.parquet", sum(map(len, parts)))
+        job = _JOBS[identity] = CorpusJob(identity, name, folder / "table.parquet", sum(map(len, parts)))
         _hold(job, visitor)
         while len(_JOBS) > _MAX_TABLES or sum(other.size for other in _JOBS.values()) > _MAX_BYTES:
             surplus = min(_JOBS.values(), key=lambda other: bool(other.visitors))  # the oldest that nobody holds
@@ -266,7 +266,7 @@ def _begin(visitor: str, name: str, parts: Sequence[bytes], make: Callable[[Job]
     return job
 
 
-def _hold(job: Job, visitor: str) -> None:
+def _hold(job: CorpusJob, visitor: str) -> None:
     """Let a visitor hold a job, and no longer the oldest of too many."""
     _JOBS.move_to_end(job.identity)
     job.visitors.add(visitor)
@@ -274,7 +274,7 @@ def _hold(job: Job, visitor: str) -> None:
         other.visitors.discard(visitor)
 
 
-def cancel(visitor: str, job: Job) -> None:
+def cancel(visitor: str, job: CorpusJob) -> None:
     """Stop a job soon, without a table, unless another visitor holds it."""
     with _JOBS_LOCK:
         job.visitors.discard(visitor)
@@ -289,7 +289,7 @@ def leave(visitor: str) -> None:
             job.visitors.discard(visitor)
 
 
-def _measure_pairs(model: str, pairs: str, content: bytes, gold: bytes | None, job: Job) -> None:
+def _measure_pairs(model: str, pairs: str, content: bytes, gold: bytes | None, job: CorpusJob) -> None:
     """Measure sentence pairs by the model in a folder; `pairs` is the name of the file that is written for them."""
     file, links = job.table.with_name(pairs), None
     file.write_bytes(content)
@@ -315,7 +315,7 @@ def _measure_pairs(model: str, pairs: str, content: bytes, gold: bytes | None, j
         raise AttnvizError(gettext("No line of {name} could be used: {reason}.", name=job.name, reason=reason))
 
 
-def _measure_attention(name: str, files: Files, gold: File | None, other: File | None, job: Job) -> None:
+def _measure_attention(name: str, files: Files, gold: File | None, other: File | None, job: CorpusJob) -> None:
     """Measure every pair of attention files."""
     records = records_of([content_of(content, file) for file, content in files])
     if len(records) > MOST_LINES:
@@ -340,7 +340,7 @@ def _measure_attention(name: str, files: Files, gold: File | None, other: File |
 
     scores = () if scored is None else by_record(scored.error.sentences, scored.places)
     agreements = () if job.agreement is None else by_record(job.agreement.pairs, job.agreement.places)
-    table = attention_table(records, scores, advance, agreements)
+    table = table_of_attention(records, scores, advance, agreements)
     parquet.write_table(table, job.table, compression="zstd")
     if (metadata := table_metadata(job.table)) and metadata.skipped:
         job.skipped = tuple(metadata.named[:_MAX_REASONS])
@@ -348,13 +348,13 @@ def _measure_attention(name: str, files: Files, gold: File | None, other: File |
     job.records, job.scored, job.gold_name = records, scored, gold[0] if gold else ""
 
 
-def job_of(visitor: str, identity: str | None) -> Job | None:
+def job_of(visitor: str, identity: str | None) -> CorpusJob | None:
     """Return the job of an identity, or a table of `offered_tables` by its name; None where there is none.
 
     The visitor then holds the job.
     """
     if identity and (table := offered_tables().get(identity)):
-        job = Job(identity, table.name, table)
+        job = CorpusJob(identity, table.name, table)
         job.done = True
         return job
     with _JOBS_LOCK:

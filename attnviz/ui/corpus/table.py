@@ -103,7 +103,7 @@ _TABLES: LRUCache[Any] = LRUCache(128 << 20, size=lambda table: int(table.nbytes
 
 
 @dataclass(frozen=True)
-class Pair:
+class CorpusPair:
     """A sentence pair of a table, as the step view opens it."""
 
     source: str
@@ -115,20 +115,20 @@ class Pair:
     target_words: tuple[str, ...] = ()
 
 
-def pair_of(path: Path, number: int, source: str, target: str) -> Pair:
+def corpus_pair(path: Path, number: int, source: str, target: str) -> CorpusPair:
     """Return the pair in a line of a table, with its gold links; raise AttnvizError where they cannot be read."""
     names = ("source_words", "target_words", "gold")
     rows = _read(path, names, filters=[("number", "=", number)]).to_pylist()
     if not rows or not rows[0]["gold"]:
-        return Pair(source, target)
+        return CorpusPair(source, target)
     source_words, target_words, links = (rows[0][name] for name in names)
     sure, possible = (
         frozenset((link["j"], link["i"]) for link in links if link["sure"] is kind) for kind in (True, False)
     )
-    return Pair(source, target, GoldLinks(sure, possible - sure), tuple(source_words), tuple(target_words))
+    return CorpusPair(source, target, GoldLinks(sure, possible - sure), tuple(source_words), tuple(target_words))
 
 
-def records_of(path: Path, number: int) -> AttentionRecords | None:
+def table_records(path: Path, number: int) -> AttentionRecords | None:
     """Return the imported attention in a row of a table; None where a model measured the pair.
 
     Raise AttnvizError where it cannot be read.
@@ -243,7 +243,7 @@ _DEFAULTS = {
     PART: "1",
     TABLE: "",
 }
-NAMES = tuple(_DEFAULTS)
+TABLE_NAMES = tuple(_DEFAULTS)
 _MAX_LENGTH = 200
 
 

@@ -38,7 +38,7 @@ from attnviz.ui.step.heatmap_panel import (
 from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.view import View
 
-LAYOUTS = {"": (3, 1380), "-narrow": (2, 358)}
+ATTRIBUTION_LAYOUTS = {"": (3, 1380), "-narrow": (2, 358)}
 """Largest number of panels side by side, and layout width in pixels, by the window size in an address."""
 
 
@@ -74,14 +74,14 @@ def _how_to_read() -> str:
 
 
 def attributions_payload(by: By, size: str, request: PayloadRequest) -> dict[str, Any]:
-    """Return the payload of the attributions for a window of `size`, a key of `LAYOUTS`.
+    """Return the payload of the attributions for a window of `size`, a key of `ATTRIBUTION_LAYOUTS`.
 
     Raise UnknownPayloadError where there are none.
     """
     trace = request.trace
     if unavailable_reason(trace):
         raise UnknownPayloadError("attributions")
-    methods, (columns, width) = attribution_methods_of(trace), LAYOUTS[size]
+    methods, (columns, width) = attribution_methods_of(trace), ATTRIBUTION_LAYOUTS[size]
     for panels_per_row in range(columns, 0, -1):
         figure = attributions_figure(trace, methods, by=by, across=panels_per_row, width=width, theme=request.theme)
         if figure.layout.meta["narrowest"] <= width:

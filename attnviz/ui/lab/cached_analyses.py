@@ -21,10 +21,10 @@ from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache, size_of
 from attnviz.trace import BeamTree
 from attnviz.ui import resources
-from attnviz.ui.resources import attributions_of, weights_digest_of, weights_of
+from attnviz.ui.resources import cached_attributions, weights_digest_of, weights_of
 from attnviz.ui.turns import TURNS
 
-Result = TypeVar("Result")
+_Result = TypeVar("_Result")
 
 _CACHE: LRUCache[object] = LRUCache(8 << 20, size=size_of)
 """LRU cache; the attributions of a sentence of sixty words take a quarter of a megabyte."""
@@ -38,7 +38,9 @@ That is 13 MB for 16,000 pieces; it serves the same step in another language, th
 
 def attribution_methods_of(trace: Trace) -> AttributionMethods:
     """Return the attributions of every step of `trace`."""
-    return _cached("attributions", trace, lambda weights: attribution_methods(trace, weights, attributions_of(trace)))
+    return _cached(
+        "attributions", trace, lambda weights: attribution_methods(trace, weights, cached_attributions(trace))
+    )
 
 
 def perturbation_tests_of(trace: Trace, step: int) -> PerturbationTests:
@@ -71,7 +73,7 @@ def minimal_change_of(trace: Trace) -> MinimalChange:
     return _cached("minimal-change", trace, lambda weights: minimal_change(trace, weights))
 
 
-def beam_tree_of(trace: Trace, beam: int) -> BeamTree:
+def cached_beam_tree(trace: Trace, beam: int) -> BeamTree:
     """Return the beam search tree of this width; raise AttnvizError where it misses the step of an intervention."""
 
     def build_tree(_: Weights) -> BeamTree:
@@ -82,12 +84,14 @@ def beam_tree_of(trace: Trace, beam: int) -> BeamTree:
     return _cached(f"beam tree {beam}", trace, build_tree)
 
 
-def _cached(name: str, trace: Trace, compute: Callable[[Weights], Result], cache: LRUCache[object] = _CACHE) -> Result:
+def _cached(
+    name: str, trace: Trace, compute: Callable[[Weights], _Result], cache: LRUCache[object] = _CACHE
+) -> _Result:
     weights = weights_of(trace)
     assert weights is not None  # callers check `unavailable_reason` first
     key = name, trace.fingerprint, weights_digest_of(trace)
     with TURNS.released():
-        return cast("Result", cache.get(key, lambda: compute(weights)))
+        return cast("_Result", cache.get(key, lambda: compute(weights)))
 
 
 def unavailable_reason(trace: Trace) -> str:

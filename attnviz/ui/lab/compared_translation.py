@@ -10,7 +10,7 @@ from typing import Any, Literal, cast, get_args
 import streamlit as st
 
 from attnviz import AttnvizError, Trace
-from attnviz.analysis.comparison import Side, next_word, sentence_words, with_next_swapped, without_word
+from attnviz.analysis.comparison import ComparedSide, next_word, sentence_words, with_next_swapped, without_word
 from attnviz.analysis.labels import (
     quote,
     shorten,
@@ -25,11 +25,17 @@ from attnviz.ui.requests import request_button
 from attnviz.ui.resources import devices, translate, weights_of
 from attnviz.ui.view import View
 
-Kind = Literal["model", "sentence", "what-if"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
+ComparedKind = Literal["model", "sentence", "what-if"]
+COMPARED_KINDS: tuple[ComparedKind, ...] = get_args(ComparedKind)
 
-KIND, MODEL, SENTENCE, HELD, WHAT_IF = "compare", "other_model", "other_sentence", "held", "other_what_if"
-NAMES = (KIND, MODEL, SENTENCE, HELD, WHAT_IF)
+COMPARED_KIND, COMPARED_MODEL, COMPARED_SENTENCE, COMPARED_HELD, COMPARED_WHAT_IF = (
+    "compare",
+    "other_model",
+    "other_sentence",
+    "held",
+    "other_what_if",
+)
+COMPARED_NAMES = (COMPARED_KIND, COMPARED_MODEL, COMPARED_SENTENCE, COMPARED_HELD, COMPARED_WHAT_IF)
 """Session state keys of the choices, and address parameters."""
 
 
@@ -37,7 +43,7 @@ NAMES = (KIND, MODEL, SENTENCE, HELD, WHAT_IF)
 class Partner:
     """The other side of a comparison."""
 
-    kind: Kind
+    kind: ComparedKind
     model: str | None
     """Another model, force-decoded with the same translation; None where there is none."""
     sentence: str
@@ -61,9 +67,9 @@ def default_what_if(view: View) -> int:
 
 def chosen_partner(session: Mapping[Any, Any], view: View, models: Sequence[str]) -> Partner:
     """Return the current choice, with defaults for what was not chosen; `models` are the other models."""
-    kind, model, sentence, held, what_if = (session.get(view.key(name)) for name in NAMES)
+    kind, model, sentence, held, what_if = (session.get(view.key(name)) for name in COMPARED_NAMES)
     return Partner(
-        kind=cast("Kind", kind if kind in KINDS else KINDS[0]),
+        kind=cast("ComparedKind", kind if kind in COMPARED_KINDS else COMPARED_KINDS[0]),
         model=model if model in models else next(iter(models), None),
         sentence=view.trace.source_text if sentence is None else str(sentence),
         held=bool(held),
@@ -72,14 +78,14 @@ def chosen_partner(session: Mapping[Any, Any], view: View, models: Sequence[str]
 
 
 @dataclass(frozen=True)
-class Pair:
+class ComparedPair:
     """Two translations side by side."""
 
     first: Trace
     other: Trace
     names: tuple[str, str]
     """Their display names."""
-    leads: Side
+    leads: ComparedSide
     """The translation whose steps the player follows."""
 
 
@@ -88,7 +94,7 @@ def other_models(trace: Trace) -> list[str]:
     return [name for name in installed_models() if name != trace.model]
 
 
-def selected_pair(session: Session, view: View) -> Pair:
+def selected_pair(session: Session, view: View) -> ComparedPair:
     """Return the two chosen translations; raise AttnvizError with a sentence where they cannot be made."""
     partner, trace = chosen_partner(session, view, other_models(view.trace)), view.trace
     if partner.kind == "what-if":
@@ -98,7 +104,7 @@ def selected_pair(session: Session, view: View) -> Pair:
     return _pair_of_sentences(session, trace, partner)
 
 
-def _pair_of_models(session: Session, trace: Trace, partner: Partner) -> Pair:
+def _pair_of_models(session: Session, trace: Trace, partner: Partner) -> ComparedPair:
     if partner.model is None:
         raise AttnvizError(
             gettext(
@@ -109,10 +115,10 @@ def _pair_of_models(session: Session, trace: Trace, partner: Partner) -> Pair:
         )
     folder = str(installed_models()[partner.model])
     other = translate(folder, _device(session), trace.source_text, 1, trace.translation)
-    return Pair(trace, other, (trace.model, partner.model), "first")
+    return ComparedPair(trace, other, (trace.model, partner.model), "first")
 
 
-def _pair_of_sentences(session: Session, trace: Trace, partner: Partner) -> Pair:
+def _pair_of_sentences(session: Session, trace: Trace, partner: Partner) -> ComparedPair:
     if " ".join(partner.sentence.split()) == " ".join(trace.source_text.split()):
         raise AttnvizError(
             gettext(
@@ -129,10 +135,10 @@ def _pair_of_sentences(session: Session, trace: Trace, partner: Partner) -> Pair
         )
     folder, target = str(installed_models()[trace.model]), trace.translation if partner.held else None
     other = translate(folder, _device(session), partner.sentence, _beam(session, trace), target)
-    return Pair(trace, other, (gettext("first sentence"), gettext("other sentence")), "first")
+    return ComparedPair(trace, other, (gettext("first sentence"), gettext("other sentence")), "first")
 
 
-def _pair_of_what_ifs(view: View, number: int) -> Pair:
+def _pair_of_what_ifs(view: View, number: int) -> ComparedPair:
     """Return the current what-if and another one of its sentence, in order of their numbers."""
     if view.what_ifs is None or not view.what_ifs.what_ifs:
         raise AttnvizError(
@@ -143,7 +149,9 @@ def _pair_of_what_ifs(view: View, number: int) -> Pair:
         )
     first, second = sorted((view.number, number))
     traces = view.what_ifs.trace(first), view.what_ifs.trace(second)
-    return Pair(*traces, (what_if_name(first), what_if_name(second)), "first" if first == view.number else "other")
+    return ComparedPair(
+        *traces, (what_if_name(first), what_if_name(second)), "first" if first == view.number else "other"
+    )
 
 
 def what_if_name(number: int) -> str:
@@ -162,7 +170,7 @@ def _beam(session: Session, trace: Trace) -> int:
     return inputs.beam_of(str(session.get(inputs.SEARCH) or "beam 5"))
 
 
-def unknown_text_sentence(pair: Pair) -> str:
+def unknown_text_sentence(pair: ComparedPair) -> str:
     """Return a sentence about text of the other sentence that its model cannot encode, or an empty string."""
     unknown = pair.other.unknown_characters
     if not unknown or pair.other.source_text == pair.first.source_text:
@@ -173,7 +181,7 @@ def unknown_text_sentence(pair: Pair) -> str:
     )
 
 
-MOST_WORDS = 80
+_MOST_WORDS = 80
 """Number of words with a button; the rest of a longer sentence is edited in the box."""
 _MARKDOWN_CHARACTERS = re.compile(r"([!-/:-@\[-`{-~])")
 
@@ -183,13 +191,13 @@ def sentence_editor(view: View) -> None:
     session, chosen = st.session_state, view.key("edited_word")
     sentence = text_box(
         gettext("The other sentence"),
-        key=view.key(SENTENCE),
+        key=view.key(COMPARED_SENTENCE),
         default=view.trace.source_text,
         label_visibility="collapsed",
         placeholder=gettext("Type an English sentence of up to {most} words.", most=LONGEST_SENTENCE),
-        parameter=view.key(SENTENCE),
+        parameter=view.key(COMPARED_SENTENCE),
     )
-    words = sentence_words(sentence)[:MOST_WORDS]
+    words = sentence_words(sentence)[:_MOST_WORDS]
     if session.get(chosen) not in range(len(words)):
         session[chosen] = None
     st.pills(
@@ -203,8 +211,8 @@ def sentence_editor(view: View) -> None:
         _actions(view, words)
         switch(
             gettext("Hold the translation"),
-            key=view.key(HELD),
-            parameter=view.key(HELD),
+            key=view.key(COMPARED_HELD),
+            parameter=view.key(COMPARED_HELD),
             help=gettext(
                 "Forced decoding: the model writes the translation of the original sentence instead of a new "
                 "translation. You then see, word by word, how the edited sentence changes attention and probabilities."
@@ -214,7 +222,7 @@ def sentence_editor(view: View) -> None:
 
 def _actions(view: View, words: tuple[str, ...]) -> None:
     """Draw the actions on the chosen word and the undo button; disabled actions stay visible."""
-    session, sentence = st.session_state, str(st.session_state[view.key(SENTENCE)] or "")
+    session, sentence = st.session_state, str(st.session_state[view.key(COMPARED_SENTENCE)] or "")
     word: int | None = session[view.key("edited_word")]
     next_index = None if word is None else next_word(sentence, word)
     drop, swap = gettext("Drop"), gettext("Swap with the next word")
@@ -226,7 +234,7 @@ def _actions(view: View, words: tuple[str, ...]) -> None:
 
     def set_sentence(changed: str) -> None:
         session[view.key("edited_word")] = None
-        session[view.key(SENTENCE)] = changed
+        session[view.key(COMPARED_SENTENCE)] = changed
 
     request_button(
         drop, lambda: set_sentence(without_word(sentence, word or 0)), key=view.key("drop_word"), disabled=word is None
@@ -248,7 +256,7 @@ def _actions(view: View, words: tuple[str, ...]) -> None:
 
 
 def _quoted(word: str) -> str:
-    return plain(quote(shorten(word, 20)))
+    return shown_text(quote(shorten(word, 20)))
 
 
 def _label(words: tuple[str, ...], index: int) -> str:
@@ -256,9 +264,9 @@ def _label(words: tuple[str, ...], index: int) -> str:
 
     Streamlit identifies options by their labels, so repeated words get invisible characters (U+2060) at the end.
     """
-    return plain(shorten(words[index], 30)) + "\u2060" * words[:index].count(words[index])
+    return shown_text(shorten(words[index], 30)) + "\u2060" * words[:index].count(words[index])
 
 
-def plain(text: str) -> str:
+def shown_text(text: str) -> str:
     """Return `text` escaped for Markdown."""
     return _MARKDOWN_CHARACTERS.sub(r"\\\1", text)

@@ -19,10 +19,10 @@ from attnviz.analysis.comparison import (
     Comparison,
     compare,
     comparison_caveat,
+    comparison_sentence,
     comparison_sentences,
     no_heatmaps_reason,
     shared_axis,
-    step_sentence,
 )
 from attnviz.analysis.grid import By, Face
 from attnviz.analysis.what_if_effects import cards
@@ -37,11 +37,11 @@ from attnviz.text import SPACE, SPECIAL_PIECES
 from attnviz.ui.components.chart import chart, fitting_payload
 from attnviz.ui.fields import option_segments, segmented_control, select_box
 from attnviz.ui.lab.compared_translation import (
-    KIND,
-    MODEL,
-    SENTENCE,
-    WHAT_IF,
-    Pair,
+    COMPARED_KIND,
+    COMPARED_MODEL,
+    COMPARED_SENTENCE,
+    COMPARED_WHAT_IF,
+    ComparedPair,
     chosen_partner,
     default_what_if,
     other_models,
@@ -53,7 +53,7 @@ from attnviz.ui.lab.compared_translation import (
 )
 from attnviz.ui.page_state.linked import Session, keep_for
 from attnviz.ui.page_state.selection import HeatmapChoices, Selection, selection_of
-from attnviz.ui.resources import cached_for_all, has_posterior, posterior_of, weights_digest_of
+from attnviz.ui.resources import cached_for_all, cached_posterior, has_posterior, weights_digest_of
 from attnviz.ui.session_payloads import register_payload
 from attnviz.ui.step.compared_attention import comparison_layouts
 from attnviz.ui.step.heatmap_panel import (
@@ -64,14 +64,14 @@ from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.view import View
 
 
-def differing_sentences_html(pair: Pair) -> str:
+def differing_sentences_html(pair: ComparedPair) -> str:
     """Return the sentences of a pair and its translations as HTML, each only where they differ."""
     return "".join(
         _lines(pair, title, source) for title, source in ((gettext("English"), True), (gettext("French"), False))
     )
 
 
-def _lines(pair: Pair, title: str, source: bool) -> str:
+def _lines(pair: ComparedPair, title: str, source: bool) -> str:
     first, second = (_words(trace, source) for trace in (pair.first, pair.other))
     axis = shared_axis([word for word, _ in first], [word for word, _ in second])
     if axis.same:
@@ -111,7 +111,7 @@ def _highlighted(words: list[tuple[str, bool]], highlighted: list[int | None], t
 
 def comparison_panel(view: View, theme: ThemeName) -> None:
     """Draw the choice of what `view` is compared with, and both translations side by side."""
-    keep_for(st.session_state, view.key(SENTENCE), view.trace.source_text)
+    keep_for(st.session_state, view.key(COMPARED_SENTENCE), view.trace.source_text)
     _choices(view)
     try:
         with st.spinner(gettext("Translating…")):
@@ -123,7 +123,7 @@ def comparison_panel(view: View, theme: ThemeName) -> None:
     _switches(view, pair)
 
     def make_payload(selection: Selection) -> dict[str, Any]:
-        choices = shown_choices(selection, pair)
+        choices = _shown_choices(selection, pair)
         return dict(_payload(pair, _identity(pair), choices, theme, language()))
 
     name = f"{theme} {_identity(pair)}"
@@ -132,7 +132,7 @@ def comparison_panel(view: View, theme: ThemeName) -> None:
     st.html(f'<p class="explanation">{comparison_caveat()}</p>')
 
 
-def shown_choices(selection: Selection, pair: Pair) -> HeatmapChoices:
+def _shown_choices(selection: Selection, pair: ComparedPair) -> HeatmapChoices:
     """Return how both heatmaps are drawn: as in `selection`, as far as both allow.
 
     If one has no posterior attention, both show α. If their pieces differ, both show words.
@@ -146,7 +146,7 @@ def shown_choices(selection: Selection, pair: Pair) -> HeatmapChoices:
     )
 
 
-def is_same_segmentation(pair: Pair) -> bool:
+def is_same_segmentation(pair: ComparedPair) -> bool:
     """Return whether both are segmented alike: by the same model, or into the same pieces."""
     first, second = pair.first, pair.other
     return first.model == second.model or (first.source_pieces, first.target_pieces) == (
@@ -155,11 +155,11 @@ def is_same_segmentation(pair: Pair) -> bool:
     )
 
 
-def compared_pair(pair: Pair, choices: HeatmapChoices) -> Comparison:
+def compared_pair(pair: ComparedPair, choices: HeatmapChoices) -> Comparison:
     """Return both translations on common axes."""
     by: By = choices.by
     face: Face = choices.face
-    posteriors = (None, None) if face == "before" else (posterior_of(pair.first), posterior_of(pair.other))
+    posteriors = (None, None) if face == "before" else (cached_posterior(pair.first), cached_posterior(pair.other))
     return compare(pair.first, pair.other, by=by, face=face, posteriors=posteriors)
 
 
@@ -169,7 +169,7 @@ def comparison_pictures(view: View, session: Session) -> Iterator[OfferedFigure]
         pair = selected_pair(session, view)
     except AttnvizError:
         return
-    choices = shown_choices(selection_of(session, view), pair)
+    choices = _shown_choices(selection_of(session, view), pair)
     compared = compared_pair(pair, choices)
     heading = gettext("{first} and {other} side by side", first=pair.names[0], other=pair.names[1])
     figure = comparison(
@@ -184,7 +184,7 @@ def comparison_tables(view: View, session: Session) -> Iterator[tuple[str, pd.Da
         pair = selected_pair(session, view)
     except AttnvizError:
         return
-    compared = compared_pair(pair, shown_choices(selection_of(session, view), pair))
+    compared = compared_pair(pair, _shown_choices(selection_of(session, view), pair))
     yield gettext("log p of each word"), compared_words_table(compared, pair.names)
     if compared.both_attend:
         yield gettext("Side by side"), comparison_table(compared, pair.names)
@@ -198,19 +198,19 @@ def _choices(view: View) -> None:
         kind = segmented_control(
             gettext("What is compared"),
             kinds,
-            key=view.key(KIND),
+            key=view.key(COMPARED_KIND),
             default="model",
             label_visibility="collapsed",
-            parameter=view.key(KIND),
+            parameter=view.key(COMPARED_KIND),
         )
         if kind == "model" and models:
             select_box(
                 gettext("The other model"),
                 {name: name for name in models},
-                key=view.key(MODEL),
+                key=view.key(COMPARED_MODEL),
                 default=models[0],
                 label_visibility="collapsed",
-                parameter=view.key(MODEL),
+                parameter=view.key(COMPARED_MODEL),
                 width=240,
             )
         what_ifs = {str(number): what_if_name(number) for number in other_what_ifs(view)}
@@ -218,10 +218,10 @@ def _choices(view: View) -> None:
             select_box(
                 gettext("The other"),
                 what_ifs,
-                key=view.key(WHAT_IF),
+                key=view.key(COMPARED_WHAT_IF),
                 default=str(default_what_if(view)),
                 label_visibility="collapsed",
-                parameter=view.key(WHAT_IF),
+                parameter=view.key(COMPARED_WHAT_IF),
                 width=240,
             )
     if kind == "what-if":
@@ -270,7 +270,7 @@ def _what_if_descriptions(view: View) -> None:
         st.text("\n".join(lines))
 
 
-def _switches(view: View, pair: Pair) -> None:
+def _switches(view: View, pair: ComparedPair) -> None:
     """Draw the display options, the same as those of the heatmap."""
     if without_attention := [trace for trace in (pair.first, pair.other) if not trace.attends]:
         _message(no_heatmaps_reason(without_attention[0].model), "compare_told_looks")
@@ -283,7 +283,7 @@ def _switches(view: View, pair: Pair) -> None:
         root_switch(view)
 
 
-def _sentences(pair: Pair) -> None:
+def _sentences(pair: ComparedPair) -> None:
     """Draw both sentences and translations where they differ; highlight the words that only one has."""
     if problem := unknown_text_sentence(pair):
         _message(problem, "compare_told_unread")
@@ -296,7 +296,7 @@ def _message(sentence: str, key: str) -> None:
         st.text(sentence)
 
 
-def _identity(pair: Pair) -> tuple[str, ...]:
+def _identity(pair: ComparedPair) -> tuple[str, ...]:
     """Return the cache key of a pair's figure."""
     parts = [part for trace in (pair.first, pair.other) for part in (trace.fingerprint, weights_digest_of(trace) or "")]
     return (*parts, *pair.names, pair.leads)
@@ -304,7 +304,7 @@ def _identity(pair: Pair) -> tuple[str, ...]:
 
 @cached_for_all
 def _payload(
-    _pair: Pair,
+    _pair: ComparedPair,
     identity: tuple[str, ...],  # noqa: ARG001
     choices: HeatmapChoices,
     theme: ThemeName,
@@ -320,7 +320,7 @@ def _payload(
     return fitting_payload(
         figures,
         {
-            step: ("", f"{step_sentence(compared, names, step, leads)}\n{sentences}")
+            step: ("", f"{comparison_sentence(compared, names, step, leads)}\n{sentences}")
             for step in range(sum(map(len, compared.steps[leads])))
         },
     )

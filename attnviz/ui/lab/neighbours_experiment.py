@@ -164,7 +164,7 @@ def _read_digest(path: Path) -> str:
         return ""
 
 
-KIND, METRIC, CORPUS = "vectors", "near", "among"
+VECTOR_KIND, VECTOR_METRIC, VECTOR_CORPUS = "vectors", "near", "among"
 """Names of the choices, in the session state and in the address."""
 NEIGHBOUR_COUNT = 12
 """Number of neighbours that are listed."""
@@ -211,7 +211,10 @@ def _choices(trace: Trace) -> tuple[str, str, str]:
     """Draw the choices; return kind, metric and corpus."""
     corpora = corpora_of(trace)
     with st.container(horizontal=True, vertical_alignment="center", key="neighbour_choices"):
-        offered = ((KIND, gettext("Which vectors"), vector_kind_names()), (METRIC, gettext("Measure"), metric_names()))
+        offered = (
+            (VECTOR_KIND, gettext("Which vectors"), vector_kind_names()),
+            (VECTOR_METRIC, gettext("Measure"), metric_names()),
+        )
         chosen = [
             segmented_control(
                 label,
@@ -227,10 +230,10 @@ def _choices(trace: Trace) -> tuple[str, str, str]:
             select_box(
                 gettext("Corpus"),
                 corpora,
-                key=CORPUS,
+                key=VECTOR_CORPUS,
                 default=SAMPLE_NAME,
                 label_visibility="collapsed",
-                parameter=CORPUS,
+                parameter=VECTOR_CORPUS,
                 width=280,
             )
         )
@@ -379,9 +382,9 @@ def _selected_vectors(view: View, session: Session) -> tuple[VectorIndex, Metric
     if _unavailable_reason(view.trace):
         return None
     names = (
-        session.get(KIND) or VECTOR_KINDS[0],
-        session.get(METRIC) or METRICS[0],
-        session.get(CORPUS) or SAMPLE_NAME,
+        session.get(VECTOR_KIND) or VECTOR_KINDS[0],
+        session.get(VECTOR_METRIC) or METRICS[0],
+        session.get(VECTOR_CORPUS) or SAMPLE_NAME,
     )
     try:
         return _requested_vectors(view.trace, ".".join(names))

@@ -11,7 +11,7 @@ import streamlit as st
 from attnviz import Trace
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.perturbation_tests import (
-    REFERENCES,
+    PERTURBATION_REFERENCES,
     Spelling,
     best_sentence,
     minimal_change_sentence,
@@ -26,7 +26,7 @@ from attnviz.figures.minimal_change_figure import (
     minimal_change_table,
 )
 from attnviz.figures.perturbation_figure import (
-    WIDTH,
+    PERTURBATION_WIDTH,
     perturbation_tests_figure,
     perturbation_tests_likeliest_table,
     shuffled_figure,
@@ -49,13 +49,13 @@ from attnviz.ui.page_state.linked import Session
 from attnviz.ui.resources import tokenizer_of
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.step.subject_boxes import (
+    draw_word_choice,
     subject_of,
-    word_choice,
 )
 from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.view import View
 
-WIDTHS = {"": WIDTH, "-narrow": 358}
+PERTURBATION_WIDTHS = {"": PERTURBATION_WIDTH, "-narrow": 358}
 """Width in pixels of the figure, by the window's size."""
 
 
@@ -74,7 +74,7 @@ def perturbation_tests_panel(view: View, theme: ThemeName) -> None:
     if disclosure(gettext("Explanations, and the tests of all steps"), key=view.key("all_steps")):
         _more(view)
         _all_steps(view, theme)
-        references(REFERENCES)
+        references(PERTURBATION_REFERENCES)
 
 
 def _more(view: View) -> None:
@@ -138,7 +138,7 @@ def _best_attention_choice(view: View) -> None:
     """Draw the choice of the word that the best attention makes likeliest."""
     tokenizer = tokenizer_of(view.trace)
     assert tokenizer is not None  # callers check `unavailable_reason` first
-    word_choice(view, tokenizer, gettext("Best attention weights for"))
+    draw_word_choice(view, tokenizer, gettext("Best attention weights for"))
 
 
 def perturbation_tests_payload(width: int, request: PayloadRequest) -> dict[str, Any]:

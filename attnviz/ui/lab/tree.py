@@ -26,7 +26,7 @@ from attnviz.trace.interventions import ForceWords
 from attnviz.ui.components.chart import chart, steady_payload
 from attnviz.ui.components.loader import component
 from attnviz.ui.fields import disclosure, segmented_control
-from attnviz.ui.lab.cached_analyses import beam_tree_of
+from attnviz.ui.lab.cached_analyses import cached_beam_tree
 from attnviz.ui.page_state.linked import Session
 from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.requests import begin_fragment
@@ -35,9 +35,9 @@ from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, addr
 from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.view import View
 
-WIDTH = "width"
+TREE_WIDTH = "width"
 """Name of the chosen beam width, in the session state and in the address."""
-WIDTHS = range(1, 13)
+TREE_WIDTHS = range(1, 13)
 """Beam widths that can be chosen."""
 _DEFAULT_WIDTH = 5
 
@@ -88,17 +88,19 @@ def tree_panel(view: View, theme: ThemeName) -> None:
 def _chosen_width(view: View) -> int:
     """Draw the choice of the width; return it."""
     default_width = (
-        view.trace.search.beam if view.trace.search.beam in WIDTHS and _made_by_search(view.trace) else _DEFAULT_WIDTH
+        view.trace.search.beam
+        if view.trace.search.beam in TREE_WIDTHS and _made_by_search(view.trace)
+        else _DEFAULT_WIDTH
     )
     with st.container(horizontal=True, vertical_alignment="center", key="width_of_beam"):
         st.text(gettext("Width of the beam"), width="content")
         chosen = segmented_control(
             gettext("Width of the beam"),
-            {str(beam): str(beam) for beam in WIDTHS},
-            key=WIDTH,
+            {str(beam): str(beam) for beam in TREE_WIDTHS},
+            key=TREE_WIDTH,
             default=str(default_width),
             label_visibility="collapsed",
-            parameter=WIDTH,
+            parameter=TREE_WIDTH,
         )
     return int(chosen)
 
@@ -134,7 +136,7 @@ def _no_tree_reason(trace: Trace, beam: int) -> str:
     if all(intervention.step is None or isinstance(intervention, ForceWords) for intervention in trace.interventions):
         return ""
     try:
-        beam_tree_of(trace, beam)
+        cached_beam_tree(trace, beam)
     except AttnvizError as error:
         return str(error)
     return ""
@@ -144,7 +146,7 @@ def _hypotheses_table(view: View, beam: int) -> None:
     """Offer all hypotheses as a table, made only when opened."""
     begin_fragment()
     if disclosure(gettext("All hypotheses as a table"), key=view.key("tree_table")):
-        st.dataframe(beam_tree_table(beam_tree_of(view.trace, beam)), height=420)
+        st.dataframe(beam_tree_table(cached_beam_tree(view.trace, beam)), height=420)
 
 
 def tree_payload(beam: int, request: PayloadRequest) -> dict[str, Any]:
@@ -166,14 +168,14 @@ def finished_hypotheses_payload(beam: int, request: PayloadRequest) -> dict[str,
 def _requested_tree(beam: int, request: PayloadRequest) -> Any:
     if request.weights is None or _no_tree_reason(request.trace, beam):
         raise UnknownPayloadError("tree")
-    return beam_tree_of(request.trace, beam)
+    return cached_beam_tree(request.trace, beam)
 
 
 def tree_pictures(view: View, session: Session) -> Iterator[OfferedFigure]:
     """Yield the figure of the tree as it is saved."""
-    beam = int(session.get(WIDTH) or _DEFAULT_WIDTH)
+    beam = int(session.get(TREE_WIDTH) or _DEFAULT_WIDTH)
     if weights_of(view.trace) is None or _no_tree_reason(view.trace, beam):
         return
-    tree, step = beam_tree_of(view.trace, beam), selection_of(session, view).step
+    tree, step = cached_beam_tree(view.trace, beam), selection_of(session, view).step
     title = gettext("Beam search, width {width}", width=beam)
     yield OfferedFigure(title, title, f"beam-{beam}", beam_tree_figure(tree, step=step), beam_tree_table(tree))

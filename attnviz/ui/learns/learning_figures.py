@@ -9,15 +9,15 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.analysis.learning import (
+    LEARNING_REFERENCES,
     LINK_MEASURES,
-    REFERENCES,
     ROW_MEASURES,
     grouped_digits,
     guidance_definition,
     halfway_sentence,
+    learning_measure_names,
     link_counts_text,
     measure_definitions,
-    measure_names,
     measured_values_text,
     own_translation_sentence,
     run_name,
@@ -39,7 +39,7 @@ from attnviz.languages import gettext, language, ngettext
 from attnviz.palette import ThemeName
 from attnviz.trace.snapshots import Snapshots
 from attnviz.ui.components.chart import AtStep, chart_payload, inline_chart, steady_payload
-from attnviz.ui.learns.runs import LearningChoices, LearningView, identity_of
+from attnviz.ui.learns.runs import LearningChoices, LearningView, runs_identity
 from attnviz.ui.resources import cached_for_all
 
 VIEW = LearningView()
@@ -55,7 +55,7 @@ def attention_panel(runs: list[Snapshots], sentence: int, theme: ThemeName) -> N
     updates, columns = checkpoint_updates(runs), st.columns(max(2, len(runs)), gap="large")
     for number, (column, run) in enumerate(zip(columns, runs, strict=False), 1):
         with column, st.container(key=VIEW.key(f"heatmap_{number}")):
-            payload = _heatmap_payload(run, updates, len(runs) == 1, identity_of([run]), sentence, theme, language())
+            payload = _heatmap_payload(run, updates, len(runs) == 1, runs_identity([run]), sentence, theme, language())
             inline_chart(VIEW, payload, f"heatmap_chart_{number}")
     if len(runs) == 1:
         with columns[1]:
@@ -65,7 +65,7 @@ def attention_panel(runs: list[Snapshots], sentence: int, theme: ThemeName) -> N
 def quality_panel(runs: list[Snapshots], theme: ThemeName) -> None:
     """Draw the quality of the runs over the updates."""
     inline_chart(
-        VIEW, _quality_payload(runs, checkpoint_updates(runs), identity_of(runs), theme, language()), "quality"
+        VIEW, _quality_payload(runs, checkpoint_updates(runs), runs_identity(runs), theme, language()), "quality"
     )
 
 
@@ -79,7 +79,7 @@ def attention_measures_panel(runs: list[Snapshots], theme: ThemeName) -> DeltaGe
     for number, (column, run) in enumerate(zip(columns, runs, strict=False), 1):
         if has_link_measures(run):
             with column:
-                payload = _learnt_payload(run, runs, updates, identity_of([run, *runs]), theme, language())
+                payload = _learnt_payload(run, runs, updates, runs_identity([run, *runs]), theme, language())
                 inline_chart(VIEW, payload, f"learnt_{number}")
     if not several:
         return columns[1]
@@ -150,7 +150,7 @@ def learning_chapters(choices: LearningChoices, update: int, theme: ThemeName) -
     chapters = [
         Chapter(
             gettext("Where it looks"),
-            (introduction(), *filter(None, [guidance_definition(runs)]), sentence.target),
+            (learning_introduction(), *filter(None, [guidance_definition(runs)]), sentence.target),
             tuple(_attention_picture(run, choices, updates, theme) for run in runs),
         ),
         Chapter(title, (), (ChapterPicture(title, ("",), curves, learning_table(runs)),)),
@@ -171,11 +171,11 @@ def learning_chapters(choices: LearningChoices, update: int, theme: ThemeName) -
         tuple(chapters),
         tuple(checkpoint_sentence(runs, checkpoint_update) for checkpoint_update in updates),
         opened,
-        REFERENCES,
+        LEARNING_REFERENCES,
     )
 
 
-def introduction() -> str:
+def learning_introduction() -> str:
     """Return the introduction of the page."""
     return gettext(
         "The same sentences are shown at several moments of a training run. The model must write the given "
@@ -216,7 +216,7 @@ def _learnt_picture(run: Snapshots, runs: list[Snapshots], updates: Sequence[int
 
 def _definitions(runs: list[Snapshots]) -> Chapter:
     """Return the definitions of the measures, and the baselines of untrained attention."""
-    names, rules = measure_names(), measure_definitions()
+    names, rules = learning_measure_names(), measure_definitions()
     measures = [name for name in rules if any(name in run.curves for run in runs)]
     definitions = [gettext("{run}: {told}", run=names[name], told=rules[name]) for name in measures]
     levels = gettext("Baselines: attention without training")

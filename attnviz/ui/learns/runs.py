@@ -69,7 +69,7 @@ def folder_version(folder: Path) -> FolderVersion:
     return tuple(files)
 
 
-def identity_of(runs: list[Snapshots]) -> str:
+def runs_identity(runs: list[Snapshots]) -> str:
     """Return a digest of the content of `runs`, for use in cache keys."""
     digest = hashlib.sha256()
     for run in runs:
@@ -88,7 +88,7 @@ def _modification_time(folder: Path) -> float:
     return max((path.stat().st_mtime for path in (folder / "log.csv", folder) if path.exists()), default=0.0)
 
 
-TRAINING, SHOWN_RUNS, SENTENCE, UPDATE = "training", "runs", "pair", "update"
+TRAINING, SHOWN_RUNS, _SENTENCE, UPDATE = "training", "runs", "pair", "update"
 """Names of the choices in the address; in the session state with the prefix `learns_`."""
 ALL_RUNS = "all"
 _WATCHED_PREFIX = "run:"
@@ -136,7 +136,7 @@ def linked_update() -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 
 
-def choose(offered: Mapping[str, Path]) -> LearningChoices | None:
+def choose_runs(offered: Mapping[str, Path]) -> LearningChoices | None:
     """Draw the choices and return the current ones; None where their files cannot be read."""
     training = _choose_training(offered)
     available = _load_runs(offered[training], training)
@@ -172,7 +172,9 @@ def _choose_sentence(run: Snapshots) -> int:
     names = {str(k + 1): shorten(sentence.source, 90) for k, sentence in enumerate(run.sentences)}
     return (
         int(
-            select_box(gettext("Sentence"), names, key=f"learns_{SENTENCE}", default="1", width=560, parameter=SENTENCE)
+            select_box(
+                gettext("Sentence"), names, key=f"learns_{_SENTENCE}", default="1", width=560, parameter=_SENTENCE
+            )
         )
         - 1
     )

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from attnviz.analysis.grid import FACES, UNITS, By, Face
+from attnviz.analysis.grid import FACES, GRID_UNITS, By, Face
 from attnviz.installed_models import installed_models
 from attnviz.languages import LANGUAGES
 from attnviz.lessons import shipped_lessons
@@ -73,7 +73,7 @@ class HeatmapChoices:
 
 POSTERIOR_OPEN = "after_word"
 """Name of the choice whether the section on posterior attention is open."""
-_NAMED = {"by": UNITS, "face": FACES, "colours": COLOURS}
+_NAMED = {"by": GRID_UNITS, "face": FACES, "colours": COLOURS}
 OPTIONS: dict[str, tuple[str, ...]] = {
     **{one.name: _NAMED.get(one.name) or (("1", "0") if one.default else ("0", "1")) for one in fields(HeatmapChoices)},
     POSTERIOR_OPEN: ("0", "1"),
@@ -81,7 +81,7 @@ OPTIONS: dict[str, tuple[str, ...]] = {
 """Values of each choice of a view, the default first: how its heatmap is drawn, and whether a section is open."""
 
 Owner = Literal["browser", "server"]
-Kind = Literal["number", "nearest", "name", "choice", "option", "text"]
+ParameterKind = Literal["number", "nearest", "name", "choice", "option", "text"]
 """Kinds of parameters.
 
 A "number" counts from its first valid value in the address, and from 0 elsewhere; "nearest" is a number that is clipped
@@ -90,7 +90,7 @@ valid value by default.
 """
 STAGES, STOPS = 5, 8
 """Number of stages of a step, and of stops of the tour."""
-LONGEST_TYPED = 80
+_LONGEST_TYPED = 80
 """Largest length of a typed word in a link, in characters."""
 ORDERS = ("sentence", "strongest")
 
@@ -101,7 +101,7 @@ class Parameter:
 
     name: str
     owner: Owner
-    kind: Kind
+    kind: ParameterKind
     offered: Callable[[View], ValidValues] = lambda _: ()
     text: Callable[[Session, View], str | None] | None = None
     """Formats the server's value for the address; None for one of the page (`set_page_address`)."""
@@ -155,7 +155,7 @@ def _as_json(parameter: Parameter, view: View) -> dict[str, Any]:
         "key": view.key(parameter.name),
         "kind": parameter.kind,
         "first": numbers.start,
-        "last": LONGEST_TYPED if parameter.kind == "text" else numbers.stop - 1,
+        "last": _LONGEST_TYPED if parameter.kind == "text" else numbers.stop - 1,
         "values": [] if isinstance(offered, range) else list(offered),
     }
 
@@ -203,7 +203,7 @@ def _browser_values(view: View, linked: Mapping[str, str]) -> dict[str, str]:
         if parameter.kind == "nearest" and isinstance(offered, range) and is_valid(value, range(10**6)):
             value = str(min(int(value), offered[-1]))
         if is_valid(value, offered):
-            values[parameter.name] = value[:LONGEST_TYPED] if parameter.kind == "text" else value
+            values[parameter.name] = value[:_LONGEST_TYPED] if parameter.kind == "text" else value
     return values
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from attnviz.trace import Trace
-from attnviz.trace.what_ifs import StoredWhatIfs, WhatIf, decode_what_ifs, encode_what_ifs, identity_of
+from attnviz.trace.what_ifs import StoredWhatIfs, WhatIf, decode_what_ifs, encode_what_ifs, what_ifs_identity
 from attnviz.ui.page_state.linked import SENTENCE_PAGES, Session, clear_with_link
 from attnviz.ui.view import View, view_key
 
@@ -30,7 +30,7 @@ def open_what_ifs(
     key, previous_key = view_key(view_id, WHAT_IFS), view_key(view_id, _PREVIOUS)
     clear_with_link(session, key, previous_key, scope=SENTENCE_PAGES)
     stored: StoredWhatIfs | None = session.get(key)
-    identity = identity_of(first) if saved is None else first.fingerprint
+    identity = what_ifs_identity(first) if saved is None else first.fingerprint
     if stored is not None and stored.identity == identity:
         return True
     previous: StoredWhatIfs | None = session.pop(previous_key, None)

@@ -26,7 +26,7 @@ from attnviz.ui.toolbar import opened_file
 from attnviz.ui.toolbar.controls import current_request
 
 if TYPE_CHECKING:
-    from attnviz.ui.corpus.table import Pair
+    from attnviz.ui.corpus.table import CorpusPair
 
 
 def _draw() -> None:
@@ -47,7 +47,7 @@ def _begin_translation() -> None:
     follow_address("")
 
 
-def _open_pair(pair: Pair) -> None:
+def _open_pair(pair: CorpusPair) -> None:
     """Show a pair on the first page, force-decoded by the model that measured it, with its gold links."""
     _begin_translation()
     open_listed_pair(st.session_state, pair.source, pair.target)
@@ -67,7 +67,7 @@ def _open_attention(
     """Show a pair of an attention file on the first page, with its gold links and that of the `other` file."""
     _begin_translation()
     marked = opened_file.GoldFile.scored(*gold) if gold else None
-    opened = opened_file.Choice(name, records, number, other=other, gold=marked)
+    opened = opened_file.FileChoice(name, records, number, other=other, gold=marked)
     opened_file.choose_attention(st.session_state, opened)
     go_to("")
     st.rerun()
@@ -79,4 +79,4 @@ def _keeps_choices(linked: Mapping[str, str]) -> bool:
     return has_no_table(linked)
 
 
-page = Page("corpus", lambda: gettext("Corpus"), _draw, keeps_choices=_keeps_choices)
+CORPUS_PAGE = Page("corpus", lambda: gettext("Corpus"), _draw, keeps_choices=_keeps_choices)

@@ -15,7 +15,7 @@ import streamlit as st
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.suspected_errors import least_sure_step
 from attnviz.analysis.why_attention import TextSection
-from attnviz.figures.figure_input import TRANSLATION, Subject
+from attnviz.figures.figure_input import REQUIRES_TRANSLATION, Subject
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
@@ -25,16 +25,16 @@ from attnviz.ui.components.picture_files import PictureFile
 from attnviz.ui.fields import segmented_control
 from attnviz.ui.glossary import glossary_box, text_section
 from attnviz.ui.lab.attributions import attributions_panel, attributions_pictures, attributions_tables
-from attnviz.ui.lab.compared_translation import NAMES as COMPARISON_NAMES
+from attnviz.ui.lab.compared_translation import COMPARED_NAMES as COMPARISON_NAMES
 from attnviz.ui.lab.comparison_experiment import (
     comparison_panel,
     comparison_pictures,
     comparison_tables,
 )
 from attnviz.ui.lab.neighbours_experiment import (
-    CORPUS,
-    KIND,
-    METRIC,
+    VECTOR_CORPUS,
+    VECTOR_KIND,
+    VECTOR_METRIC,
     neighbours_panel,
     neighbours_pictures,
     neighbours_tables,
@@ -44,7 +44,7 @@ from attnviz.ui.lab.perturbation_experiment import (
     perturbation_tests_pictures,
     perturbation_tests_tables,
 )
-from attnviz.ui.lab.tree import WIDTH as BEAM_WIDTH
+from attnviz.ui.lab.tree import TREE_WIDTH as BEAM_WIDTH
 from attnviz.ui.lab.tree import tree_panel, tree_pictures
 from attnviz.ui.page_state.linked import Session
 from attnviz.ui.page_state.selection import Selection, with_selection
@@ -68,7 +68,7 @@ SECTION = "section"
 
 
 @dataclass(frozen=True)
-class Section:
+class LabSection:
     """A question and its analyses. No section imports another."""
 
     title: Callable[[], str]
@@ -83,29 +83,29 @@ class Section:
     """Yields the numbers in the figures, each table with its name; None where they are part of its figures."""
 
 
-SECTIONS: Mapping[str, Section] = {
-    "perturbation-tests": Section(
+SECTIONS: Mapping[str, LabSection] = {
+    "perturbation-tests": LabSection(
         lambda: gettext("Perturbation tests"),
         perturbation_tests_panel,
         perturbation_tests_pictures,
         tables=perturbation_tests_tables,
     ),
-    "attributions": Section(
+    "attributions": LabSection(
         lambda: gettext("Attributions"), attributions_panel, attributions_pictures, tables=attributions_tables
     ),
-    "tree": Section(lambda: gettext("The beam as a tree"), tree_panel, tree_pictures, (BEAM_WIDTH,)),
-    "comparison": Section(
+    "tree": LabSection(lambda: gettext("The beam as a tree"), tree_panel, tree_pictures, (BEAM_WIDTH,)),
+    "comparison": LabSection(
         lambda: gettext("Side by side"),
         comparison_panel,
         comparison_pictures,
         COMPARISON_NAMES,
         tables=comparison_tables,
     ),
-    "neighbours": Section(
+    "neighbours": LabSection(
         lambda: gettext("Neighbours"),
         neighbours_panel,
         neighbours_pictures,
-        (KIND, METRIC, CORPUS),
+        (VECTOR_KIND, VECTOR_METRIC, VECTOR_CORPUS),
         tables=neighbours_tables,
     ),
 }
@@ -158,7 +158,7 @@ def _chosen_section() -> str:
     )
 
 
-def _tables(view: View, section: Section) -> None:
+def _tables(view: View, section: LabSection) -> None:
     """Offer the numbers in the section's figures, computed only while the box is open."""
     tables, session = section.tables, st.session_state.to_dict()
     if tables is None:
@@ -176,7 +176,7 @@ def figures_cache_key(session: Mapping[Any, Any]) -> str:
     return repr({name: session.get(name) for name in sorted(names)})
 
 
-def _downloads(view: View, section: Section) -> None:
+def _downloads(view: View, section: LabSection) -> None:
     """Offer the figures of the section."""
     session = st.session_state.to_dict()
 
@@ -205,9 +205,9 @@ def _doubtful_step(trace: Any) -> int:
 
     Imported attention and other pairs of sentences have neither; for them it is the first step.
     """
-    if not TRANSLATION.is_met(Subject(trace, 0)):
+    if not REQUIRES_TRANSLATION.is_met(Subject(trace, 0)):
         return 0
     return next((mark.step for mark in shown_suspected_errors(trace) if mark.strong), least_sure_step(trace))
 
 
-page = Page("lab", lambda: gettext("Lab"), _draw, shows_sentence=True)
+LAB_PAGE = Page("lab", lambda: gettext("Lab"), _draw, shows_sentence=True)

@@ -11,12 +11,12 @@ import streamlit as st
 
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.learning import (
-    REFERENCES,
+    LEARNING_REFERENCES,
     grouped_digits,
     guidance_definition,
+    learning_measure_names,
     link_counts_text,
     measure_definitions,
-    measure_names,
     run_name,
 )
 from attnviz.analysis.why_attention import TextSection
@@ -47,10 +47,10 @@ from attnviz.ui.learns.learning_figures import (
     checkpoint_sentence,
     checkpoint_updates,
     has_link_measures,
-    introduction,
     learning_chapters,
+    learning_introduction,
 )
-from attnviz.ui.learns.runs import LearningChoices, choose, linked_update, trainings, watches_run
+from attnviz.ui.learns.runs import LearningChoices, choose_runs, linked_update, trainings, watches_run
 from attnviz.ui.page_state.linked import set_page_address
 from attnviz.ui.requests import begin_fragment
 from attnviz.ui.session_payloads import register_content
@@ -113,11 +113,11 @@ def _draw(watching: bool) -> None:
         return
     with st.container(key="learns_opening"):
         how = gettext("Press Play to watch the training from the beginning.")
-        text_section(TextSection(gettext("How it learns"), (f"{introduction()} {how}",)))
+        text_section(TextSection(gettext("How it learns"), (f"{learning_introduction()} {how}",)))
     glossary_box("glossary", "signs", "attention", "learning", "scores")
     with st.container(key=VIEW.key("room")):  # the browser stores the checkpoint here: see components/view.js
         with st.container(horizontal=True, vertical_alignment="bottom", key="learns_choices"):
-            choices = choose(offered)
+            choices = choose_runs(offered)
             if choices:
                 _downloads(choices)
                 copy_link(VIEW)
@@ -144,7 +144,7 @@ def _figures(choices: LearningChoices) -> None:
     with definitions_box or st.expander(gettext("What the curves measure"), key=VIEW.key("rules")):
         _definitions(choices.runs)
     _tables(choices)
-    references(REFERENCES)
+    references(LEARNING_REFERENCES)
 
 
 def _no_snapshots_reason() -> str:
@@ -175,7 +175,7 @@ def _timeline(choices: LearningChoices) -> None:
 
 def _definitions(runs: list[Snapshots]) -> None:
     """Draw the definitions of the measures, and the data that they are computed on."""
-    names, rules = measure_names(), measure_definitions()
+    names, rules = learning_measure_names(), measure_definitions()
     shown = [name for name in rules if any(name in run.curves for run in runs)]
     listed = "".join(f"<dt>{escape(names[name])}</dt><dd>{escape(rules[name])}</dd>" for name in shown)
     st.html(f'<dl class="rules">{listed}</dl>')
@@ -268,4 +268,4 @@ def offered() -> bool:
     return bool(trainings())
 
 
-page = Page("learns", lambda: gettext("How it learns"), learning_page)
+LEARNS_PAGE = Page("learns", lambda: gettext("How it learns"), learning_page)

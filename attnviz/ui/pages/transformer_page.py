@@ -57,10 +57,10 @@ from attnviz.ui.view import View
 EXHIBIT_PARAMETER = "exhibit"
 """Session state key and address parameter of the open exhibit, and name of the request to open or close one."""
 EXHIBITS: Mapping[str, Exhibit] = {
-    "dot": attention_row.EXHIBIT,
-    "pair": pair.EXHIBIT,
-    "heads": heads_exhibit.EXHIBIT,
-    "answers": five_models.EXHIBIT,
+    "dot": attention_row.ATTENTION_ROW,
+    "pair": pair.PAIR_EXHIBIT,
+    "heads": heads_exhibit.HEADS_EXHIBIT,
+    "answers": five_models.FIVE_MODELS,
 }
 """By their names in the address, in the order of the page."""
 _SHOWN_TRACES = "transformer_on_show"
@@ -102,7 +102,7 @@ def draw_transformer(request: SentenceRequest) -> None:
         if provider:
             copy_link(provider)
         glossary_box("glossary", "signs", "attention", "heads", "learning", "scores")
-    references(transformer_exhibits.REFERENCES)
+    references(transformer_exhibits.EXHIBIT_REFERENCES)
 
 
 def _open_exhibit_name() -> str:
@@ -215,9 +215,14 @@ def _lecture_page(
         tables,
         equation.latex if EQUATION_LINES[exhibit_name] else "",
     )
-    opening = Chapter(transformer_exhibits.introduction().heading, transformer_exhibits.introduction().paragraphs)
+    opening = Chapter(
+        transformer_exhibits.exhibits_introduction().heading, transformer_exhibits.exhibits_introduction().paragraphs
+    )
     return ChapterPage(
-        gettext("To the transformer"), request.sentence, (opening, shown), references=transformer_exhibits.REFERENCES
+        gettext("To the transformer"),
+        request.sentence,
+        (opening, shown),
+        references=transformer_exhibits.EXHIBIT_REFERENCES,
     )
 
 
@@ -228,7 +233,7 @@ def _exhibit_selection(view: View, selection: Selection, swap: tuple[int, int] |
 def _draw() -> None:
     available = installed_models()
     with st.container(key="transformer_opening"):
-        text_section(transformer_exhibits.introduction())
+        text_section(transformer_exhibits.exhibits_introduction())
     request = None
     if available:
         with st.container(key="transformer_sentence"):
@@ -242,4 +247,4 @@ def _draw() -> None:
     draw_transformer(SentenceRequest(shown.view, device, beam))
 
 
-page = Page("transformer", lambda: gettext("To the transformer"), _draw, shows_sentence=True)
+TRANSFORMER_PAGE = Page("transformer", lambda: gettext("To the transformer"), _draw, shows_sentence=True)

@@ -35,7 +35,7 @@ from attnviz.trace.what_ifs import whole_weights
 from attnviz.ui.chrome import Page
 from attnviz.ui.components.chart import chart, inline_chart, steady_payload
 from attnviz.ui.components.findings import findings_panel, inline_findings
-from attnviz.ui.components.player import SentencePair
+from attnviz.ui.components.player import PlayedLanguages
 from attnviz.ui.components.step_summary import step_summary
 from attnviz.ui.examples import question, step_of_word
 from attnviz.ui.fields import segmented_control
@@ -97,7 +97,7 @@ _NARROWEST = 640
 def draw_imported_attention(view: View) -> None:
     """Draw the panels of `view`, whose trace is an `Attention`, and say which are missing."""
     with st.container(key=view.key("room")):  # components/view.js stores the view's state on this element
-        step_controls(view, SentencePair(side_names(view.trace), ("und", "und")))
+        step_controls(view, PlayedLanguages(side_names(view.trace), ("und", "und")))
         left, right = heatmap_with_columns(view, theme_name())
         if view.shows("numbers") and not view.trace.is_self_attention:  # findings are about translations
             with left:
@@ -353,4 +353,4 @@ def _draw() -> None:
             tour_offer()
 
 
-page = Page("", lambda: gettext("Translate"), _draw, shows_sentence=True)
+TRANSLATE_PAGE = Page("", lambda: gettext("Translate"), _draw, shows_sentence=True)

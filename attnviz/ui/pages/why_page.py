@@ -18,7 +18,7 @@ from attnviz import lazy_pandas as pd
 from attnviz.analysis import why_attention
 from attnviz.analysis.prefixes import prefixes
 from attnviz.analysis.why_attention import (
-    REFERENCES,
+    WHY_REFERENCES,
     TextSection,
     attention_name,
 )
@@ -39,7 +39,13 @@ from attnviz.ui.requests import begin_fragment
 from attnviz.ui.resources import translate
 from attnviz.ui.shared_payloads import register_trace
 from attnviz.ui.style import theme_name
-from attnviz.ui.toolbar.controls import Request, current_request, own_translation, request_address, sentence_box
+from attnviz.ui.toolbar.controls import (
+    TranslationRequest,
+    current_request,
+    own_translation,
+    request_address,
+    sentence_box,
+)
 from attnviz.ui.toolbar.downloads import (
     OfferedFigure,
     chapter_pictures,
@@ -104,7 +110,7 @@ def why_chapters(trio: Trio, growth_trace: Trace | None, theme: ThemeName) -> Ch
         "visitor": gettext("Given translation: {text}", text=text),
     }[trio.origin]
     chapters = [
-        _chapter(why_attention.introduction()),
+        _chapter(why_attention.why_introduction()),
         *_growth(growth_trace, theme),
         _chapter(why_attention.length_section(), *by_length_pictures(trio, theme)),
         _translations(trio, theme),
@@ -117,7 +123,7 @@ def why_chapters(trio: Trio, growth_trace: Trace | None, theme: ThemeName) -> Ch
     count = len(trio.longest.target_pieces)
     step_names = tuple(gettext("step {step} of {count}", step=step + 1, count=count) for step in range(count))
     return ChapterPage(
-        gettext("Why attention?"), reference.source_text, tuple(chapters), step_names, references=REFERENCES
+        gettext("Why attention?"), reference.source_text, tuple(chapters), step_names, references=WHY_REFERENCES
     )
 
 
@@ -224,7 +230,7 @@ def _footer(view: View, trio: Trio, growth_trace: Trace | None) -> None:
         _downloads(view, trio, growth_trace)
         copy_link(view)
     _tables(view, trio, growth_trace)
-    references(REFERENCES)
+    references(WHY_REFERENCES)
 
 
 @st.fragment
@@ -275,7 +281,7 @@ def _downloads(view: View, trio: Trio, growth_trace: Trace | None) -> None:
 def _draw() -> None:
     available = installed_models()
     with st.container(key="why_opening"):
-        text_section(why_attention.introduction())
+        text_section(why_attention.why_introduction())
     result, request = st.container(key="why_result"), None
     if available:
         with st.container(key="why_sentence"):
@@ -297,7 +303,7 @@ def _draw() -> None:
         why_page(translations, shown.view, result)
 
 
-def _trio(view: View, request: Request | None) -> Trio | None:
+def _trio(view: View, request: TranslationRequest | None) -> Trio | None:
     """Return the three models' translations of the current sentence; on an error, show it and return None."""
     forced = view.number == 0 and view.trace.search.method == "forced"
     target = view.trace.translation if forced else None
@@ -311,4 +317,4 @@ def _trio(view: View, request: Request | None) -> Trio | None:
         return None
 
 
-page = Page("why", lambda: gettext("Why attention?"), _draw, shows_sentence=True)
+WHY_PAGE = Page("why", lambda: gettext("Why attention?"), _draw, shows_sentence=True)

@@ -12,9 +12,9 @@ import streamlit as st
 from attnviz import AttnvizError
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.comparison import (
+    ComparedSide,
     Comparison,
     SharedAxis,
-    Side,
     agreement_sentences,
     attention_at_step,
     compare,
@@ -60,7 +60,7 @@ def compared_attention_panel(view: View, theme: ThemeName) -> None:
         chart(view, at, "compared", waiting=gettext("Computing…"))
 
 
-def shown_choices(view: View, compared: Compared, choices: HeatmapChoices) -> HeatmapChoices:
+def _shown_choices(view: View, compared: Compared, choices: HeatmapChoices) -> HeatmapChoices:
     """Return how both heatmaps are drawn: by words where their pieces differ."""
     same = all(
         getattr(view.trace, side) == getattr(compared.other, side) for side in ("source_pieces", "target_pieces")
@@ -70,7 +70,7 @@ def shown_choices(view: View, compared: Compared, choices: HeatmapChoices) -> He
 
 def compared_in(view: View, compared: Compared, choices: HeatmapChoices) -> Comparison:
     """Return the attention of `view` and that of the other program on common axes."""
-    return compare(view.trace, compared.other, by=shown_choices(view, compared, choices).by)
+    return compare(view.trace, compared.other, by=_shown_choices(view, compared, choices).by)
 
 
 def comparison_numbers(view: View, choices: HeatmapChoices) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -125,7 +125,11 @@ _LAYOUTS = {4: 1380, 2: 900, 1: 390}
 
 
 def comparison_layouts(
-    compared: Comparison, names: tuple[str, str], choices: HeatmapChoices, theme: ThemeName, leads: Side = "first"
+    compared: Comparison,
+    names: tuple[str, str],
+    choices: HeatmapChoices,
+    theme: ThemeName,
+    leads: ComparedSide = "first",
 ) -> list[go.Figure]:
     """Return the figure in each layout, the widest first."""
     return [

@@ -44,7 +44,7 @@ from attnviz.ui.view import View
 
 LETTERS = 14
 """Largest length of a piece in the diagram, in characters."""
-FOILS = 2
+_FOILS = 2
 """Number of pieces that are named besides the written one."""
 
 
@@ -114,7 +114,7 @@ def _foils(trace: Trace, step: int) -> str:
     """Return the likeliest pieces that 0-based `step` did not write, with their probabilities."""
     ranked = zip(trace.top_ids[step], trace.top_pieces[step], trace.top_probabilities[step], strict=True)
     others = [(piece, float(p)) for index, piece, p in ranked if index != trace.target_ids[step]]
-    named = [f"{quote(shorten(piece_name(piece), LETTERS))} {percent(p)}" for piece, p in others[:FOILS]]
+    named = [f"{quote(shorten(piece_name(piece), LETTERS))} {percent(p)}" for piece, p in others[:_FOILS]]
     return gettext("others: {others}", others=", ".join(named)) if named else ""
 
 

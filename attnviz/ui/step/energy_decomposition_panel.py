@@ -14,10 +14,10 @@ from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
-from attnviz.ui.components.energy_decomposition import (
-    energy_decomposition as draw_energy_decomposition,
-)
 from attnviz.ui.components.energy_decomposition import energy_decomposition_payload
+from attnviz.ui.components.energy_decomposition import (
+    mount_energy_decomposition as draw_energy_decomposition,
+)
 from attnviz.ui.page_state.selection import Selection, source_of
 from attnviz.ui.shared_payloads import PayloadRequest, address
 from attnviz.ui.step.tables_box import table_box

@@ -15,7 +15,7 @@ import streamlit as st
 
 from attnviz.analysis.attention_forms import face_names
 from attnviz.analysis.gold import (
-    MOST_LINKS,
+    MOST_GOLD_LINKS,
     GoldLinks,
     LinkErrors,
     PairLinks,
@@ -53,11 +53,11 @@ from attnviz.ui.page_state.gold_state import (
 from attnviz.ui.page_state.linked import linked_entry
 from attnviz.ui.page_state.selection import Selection
 from attnviz.ui.requests import request_button
-from attnviz.ui.resources import cached_for_all, has_posterior, posterior_of, weights_digest_of
+from attnviz.ui.resources import cached_for_all, cached_posterior, has_posterior, weights_digest_of
 from attnviz.ui.session_payloads import register_content, register_payload
 from attnviz.ui.view import FilePair, View
 
-MOST_MEGABYTES = 16
+_MOST_MEGABYTES = 16
 """Largest size of a file of links, in megabytes."""
 SHOWN_LINKS = 6
 """Number of links shown before "more"."""
@@ -89,7 +89,7 @@ def gold_box(view: View) -> None:
             st.container(key=view.key("gold_problem_within")).text(problem)
         if view.open_gold:
             label = gettext("Or open a file of links, in any format")
-            uploader(label, partial(view.open_gold, view), key=box, megabytes=MOST_MEGABYTES)
+            uploader(label, partial(view.open_gold, view), key=box, megabytes=_MOST_MEGABYTES)
 
 
 def _numbered(words: tuple[str, ...]) -> str:
@@ -136,7 +136,7 @@ def _cached_payload(
     code: str,  # noqa: ARG001
 ) -> dict[str, Any]:
     """Return the payload of the errors; the unused arguments complete the cache key."""
-    posterior = None if face == "before" else posterior_of(_trace)
+    posterior = None if face == "before" else cached_posterior(_trace)
     shares = None if posterior is None else _trace.words().merged(posterior)
     return gold_payload(_trace.words(), _gold, face, shares, of_file=not _trace.translated)
 
@@ -218,7 +218,7 @@ def link_drawing(view: View) -> None:
         "target": target,
         "sourceWords": _words_of_pieces(words.source_groups, words.places[0]),
         "targetWords": _words_of_pieces(words.target_groups, words.places[1]),
-        "most": MOST_LINKS,
+        "most": MOST_GOLD_LINKS,
         "at": register_payload(view, "links_of_attention", "", partial(_links_of_attention, view), "options"),
         "files": _files(view, words, gold),
         "words": drawing_texts(*_place(view), of_file=not view.trace.translated),
@@ -266,7 +266,7 @@ def _links_of_attention(view: View, selection: Selection) -> dict[str, Any]:
     words = view.trace.words()
     face = selection.choices.face if has_posterior(view.trace) else "before"
     shown = "before" if face == "before" else "after"
-    shares = None if shown == "before" else words.merged(posterior_of(view.trace))
+    shares = None if shown == "before" else words.merged(cached_posterior(view.trace))
     return {"links": link_errors(words, GoldLinks(), shares).found, "face": face_names()[shown]}
 
 

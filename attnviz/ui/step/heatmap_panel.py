@@ -30,7 +30,7 @@ from attnviz.ui.components.chart import chart, steady_payload
 from attnviz.ui.fields import by_unit, option_segments, option_select, option_switch, select_box, shown_if
 from attnviz.ui.page_state.gold_state import gold_of
 from attnviz.ui.page_state.selection import HEADS, HeatmapChoices, Selection
-from attnviz.ui.resources import cached_for_all, has_posterior, posterior_of, weights_digest_of
+from attnviz.ui.resources import cached_for_all, cached_posterior, has_posterior, weights_digest_of
 from attnviz.ui.session_payloads import register_payload
 from attnviz.ui.step.gold_panel import (
     draws_links,
@@ -142,7 +142,7 @@ def _figure_json(
     options = dataclasses.asdict(chosen) | {"theme": theme, "gold": _gold}
     if chosen.face == "before":
         return figure_json(figures.translation_figure(_trace, **options))
-    return figure_json(figures.heatmap(_trace, **options, posterior=posterior_of(_trace)))
+    return figure_json(figures.heatmap(_trace, **options, posterior=cached_posterior(_trace)))
 
 
 def _switches(view: View) -> None:

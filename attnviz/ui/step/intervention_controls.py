@@ -45,7 +45,7 @@ from attnviz.ui.view import View
 FOILS = 10
 """Number of likeliest alternatives that are offered."""
 
-REQUEST = "what_if"
+_REQUEST = "what_if"
 """Parameter of the payload's address: the what-if as the browser would request it, as JSON."""
 
 
@@ -58,7 +58,7 @@ def consequence_address(view: View) -> str | None:
 
 def _consequence_at(view: View, parameters: Mapping[str, str]) -> dict[str, Any]:
     try:
-        return consequence_payload(view, orjson.loads(parameters.get(REQUEST, "")))
+        return consequence_payload(view, orjson.loads(parameters.get(_REQUEST, "")))
     except orjson.JSONDecodeError:
         return {"probability": str(impossible()), "words": []}
     except AttnvizError as error:

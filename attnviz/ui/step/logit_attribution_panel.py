@@ -41,9 +41,9 @@ from attnviz.ui.session_payloads import register_payload
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, payload_address
 from attnviz.ui.step.subject_boxes import (
     chosen_word_and_foil,
+    draw_word_choices,
     typed_words,
     word_and_foil,
-    word_choices,
 )
 from attnviz.ui.step.tables_box import table_box
 from attnviz.ui.view import View
@@ -56,7 +56,7 @@ def logit_attribution_panel(view: View, weights: Weights | None, theme: ThemeNam
     if reason or weights is None or tokenizer is None:
         st.text(reason)
         return
-    word_choices(view, tokenizer)
+    draw_word_choices(view, tokenizer)
     left, right = st.columns(2, gap="large")
     for column, name in ((left, "logit-attribution"), (right, "contrast")):
 
@@ -104,7 +104,7 @@ def _legend(trace: Trace) -> str:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class _Comparison:
     """The logit to attribute at a step: that of piece `word`, minus that of `foil` if there is one."""
 
     step: int
@@ -117,16 +117,16 @@ class Comparison:
     typed_foil: str | None = None
 
 
-def _default_comparison(trace: Trace, step: int) -> Comparison:
+def _default_comparison(trace: Trace, step: int) -> _Comparison:
     """Return the default comparison at `step`."""
-    return Comparison(step, *word_and_foil(trace, step, None, None), weight_order(trace, step)[0])
+    return _Comparison(step, *word_and_foil(trace, step, None, None), weight_order(trace, step)[0])
 
 
-def _current_comparison(view: View, tokenizer: Tokenizer, selection: Selection) -> Comparison:
+def _current_comparison(view: View, tokenizer: Tokenizer, selection: Selection) -> _Comparison:
     """Return the current comparison."""
     trace = view.trace
     word, foil = chosen_word_and_foil(trace, selection, len(tokenizer))
-    return Comparison(selection.step, word, foil, source_of(selection, trace), *typed_words(selection, tokenizer))
+    return _Comparison(selection.step, word, foil, source_of(selection, trace), *typed_words(selection, tokenizer))
 
 
 def logit_attribution_payload(name: str, request: PayloadRequest) -> dict[str, Any]:
@@ -163,7 +163,7 @@ def _chosen_word_figures(
     _trace: Trace,
     _weights: Weights,
     _tokenizer: Tokenizer,
-    comparison: Comparison,
+    comparison: _Comparison,
     key: tuple[str, ThemeName, str, str | None],  # cache key, as above
 ) -> dict[str, AtStep]:
     """Return the "logit-attribution" and the "contrast" of the words that a visitor chose."""
@@ -171,7 +171,7 @@ def _chosen_word_figures(
 
 
 def _figures_by_step(
-    trace: Trace, weights: Weights, tokenizer: Tokenizer, comparisons: Sequence[Comparison], theme: ThemeName
+    trace: Trace, weights: Weights, tokenizer: Tokenizer, comparisons: Sequence[_Comparison], theme: ThemeName
 ) -> dict[int, dict[str, AtStep]]:
     """Return, by step, the "logit-attribution" of each comparison and, if it has a foil, the "contrast"."""
     step_pieces = [

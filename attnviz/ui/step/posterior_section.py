@@ -11,10 +11,10 @@ from attnviz.analysis.posterior import (
     posterior_equation,
     posterior_heading,
     posterior_sentence,
+    posterior_texts_of_cells,
+    posterior_texts_of_source,
+    posterior_texts_of_step,
     posterior_title,
-    texts_of_cells,
-    texts_of_source,
-    texts_of_step,
 )
 from attnviz.analysis.verification import misfit_text
 from attnviz.figures.figure_input import Subject
@@ -82,7 +82,7 @@ def posterior_equation_payload(request: PayloadRequest) -> dict[str, Any]:
     return equation_payload(
         posterior_equation(request.trace, request.theme),
         request.steps,
-        [texts_of_step(attention, step) for step in request.steps],
-        [texts_of_source(j) for j in range(len(request.trace.source_pieces))],
-        [texts_of_cells(attention, step) for step in request.steps],
+        [posterior_texts_of_step(attention, step) for step in request.steps],
+        [posterior_texts_of_source(j) for j in range(len(request.trace.source_pieces))],
+        [posterior_texts_of_cells(attention, step) for step in request.steps],
     )

@@ -245,7 +245,7 @@ def _sentences(request: PayloadRequest, number: int) -> dict[int, str]:
     return {step: next(one.sentence for one in texts if one.number == number) for step, texts in narrated.items()}
 
 
-def equation_payload(stage: int, request: PayloadRequest) -> dict[str, Any]:
+def stage_equation_payload(stage: int, request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the equation of `stage`."""
     return _equations(request.trace, request.trace.fingerprint, request.steps, request.theme, language())[stage]
 

@@ -11,7 +11,7 @@ from attnviz.languages import gettext, language
 from attnviz.trace import WhatIfs
 from attnviz.trace.what_ifs import with_descendants
 from attnviz.ui.components.loader import component
-from attnviz.ui.components.player import SentencePair, player
+from attnviz.ui.components.player import PlayedLanguages, player
 from attnviz.ui.components.view_state import view_state
 from attnviz.ui.fields import by_unit
 from attnviz.ui.resources import has_posterior
@@ -46,7 +46,7 @@ def _remove(number: int, others: int) -> str:
     return gettext("Remove what-if {number}", number=number)
 
 
-def step_controls(view: View, pair: SentencePair | None = None, *, tour: bool = False) -> None:
+def step_controls(view: View, pair: PlayedLanguages | None = None, *, tour: bool = False) -> None:
     """Draw the sentences, the step controls and the what-ifs.
 
     `pair` describes sentences other than English and French. With `tour`, the tour of the translation can be started.

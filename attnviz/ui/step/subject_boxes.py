@@ -58,12 +58,12 @@ def typed_words(selection: Selection, tokenizer: Tokenizer) -> tuple[str | None,
     return word, foil
 
 
-def word_choices(view: View, tokenizer: Tokenizer) -> None:
+def draw_word_choices(view: View, tokenizer: Tokenizer) -> None:
     """Draw the choices of word and foil as one question: why this word, and not that one."""
     _boxes(view, tokenizer, gettext("Why"), gettext("and not"), both=True)
 
 
-def word_choice(view: View, tokenizer: Tokenizer, label: str) -> None:
+def draw_word_choice(view: View, tokenizer: Tokenizer, label: str) -> None:
     """Draw the choice of the word alone, with a `label`."""
     _boxes(view, tokenizer, label, "", both=False)
 

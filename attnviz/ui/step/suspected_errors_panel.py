@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.analysis.findings import Kind
+from attnviz.analysis.findings import FindingKind
 from attnviz.analysis.suspected_errors import (
     CardLine,
     SuspectedError,
@@ -17,7 +17,7 @@ from attnviz.analysis.suspected_errors import (
     runner_up,
     suspected_errors_of,
 )
-from attnviz.figures.figure_input import TRANSLATION, Subject
+from attnviz.figures.figure_input import REQUIRES_TRANSLATION, Subject
 from attnviz.languages import language
 from attnviz.text import EOS
 from attnviz.trace import Record
@@ -50,7 +50,7 @@ def _payloads(
     suspects = shown_suspected_errors(_trace, every_omission=is_listed)
     return [
         suspected_error_payload(_trace, suspect, can_change=can_change, has_form=has_form)
-        | {"struck": is_listed and suspect.finding.kind is Kind.OMITTED}
+        | {"struck": is_listed and suspect.finding.kind is FindingKind.OMITTED}
         for suspect in suspects
     ]
 
@@ -60,7 +60,7 @@ def shown_suspected_errors(trace: Any, *, every_omission: bool = False) -> list[
 
     Imported attention and other pairs of sentences have none.
     """
-    if not TRANSLATION.is_met(Subject(trace, 0)):
+    if not REQUIRES_TRANSLATION.is_met(Subject(trace, 0)):
         return []
     asked = question(trace)
     judged = [trace.words().target.index(asked.word)] if asked and asked.is_mistake else []
@@ -124,7 +124,7 @@ def _take_hypothesis(trace: Record, suspect: SuspectedError) -> ForceWords | Non
 
 def _needed(trace: Record, suspect: SuspectedError, *, can_change: bool, has_form: bool) -> dict[str, Any] | None:
     if suspect.finding.strong and suspect.source is not None and trace.attends_once:
-        omitted = suspect.finding.kind is Kind.OMITTED
+        omitted = suspect.finding.kind is FindingKind.OMITTED
         only = tuple(int(j == suspect.source) for j in range(len(trace.source_ids)))
         return _what_if(
             ReplaceWeights(only, suspect.step) if omitted else ExcludePosition(suspect.source, suspect.step), can_change

@@ -21,7 +21,7 @@ from attnviz.figures.figure_input import Subject
 from attnviz.languages import gettext
 from attnviz.ui.components.tables import tables, tables_payload
 from attnviz.ui.page_state.selection import HeatmapChoices, Selection, with_selection
-from attnviz.ui.resources import posterior_of
+from attnviz.ui.resources import cached_posterior
 from attnviz.ui.session_payloads import register_payload
 from attnviz.ui.step.compared_attention import comparison_numbers
 from attnviz.ui.step.heatmap_panel import shown_choices
@@ -69,7 +69,12 @@ def all_tables(view: View, chosen: HeatmapChoices, subject: Subject) -> list[Nam
         alignment = figures.translation_table(trace, by=chosen.by, end=chosen.end, margins=chosen.margins)
     else:
         alignment = figures.heatmap_table(
-            trace, by=chosen.by, face=chosen.face, posterior=posterior_of(trace), end=chosen.end, margins=chosen.margins
+            trace,
+            by=chosen.by,
+            face=chosen.face,
+            posterior=cached_posterior(trace),
+            end=chosen.end,
+            margins=chosen.margins,
         )
     return [(_heatmap_name(chosen.face), alignment), *_step_tables(subject), *comparison_numbers(view, chosen)]
 

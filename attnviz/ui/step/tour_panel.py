@@ -15,8 +15,8 @@ from attnviz.analysis.labels import (
 )
 from attnviz.analysis.numbers import percent
 from attnviz.analysis.stages import (
-    ENERGY,
-    SOFTMAX,
+    ENERGY_STAGE,
+    SOFTMAX_STAGE,
 )
 from attnviz.analysis.tour import (
     POSTERIOR_STOP,
@@ -32,7 +32,7 @@ from attnviz.analysis.tour import (
 )
 from attnviz.analysis.tour_data import (
     LONGEST_WORD,
-    Question,
+    QuizQuestion,
     TourData,
     chance_score,
     coloured_parts,
@@ -43,7 +43,7 @@ from attnviz.palette import ThemeName
 from attnviz.text import SPACE, SPECIAL_PIECES
 from attnviz.trace import Record
 from attnviz.ui.components.loader import component
-from attnviz.ui.resources import posterior_of
+from attnviz.ui.resources import cached_posterior
 from attnviz.ui.shared_payloads import PayloadRequest, address
 from attnviz.ui.view import MAIN, View
 
@@ -79,7 +79,7 @@ def tour_data(trace: Record, *, posterior: bool = True) -> TourData:
     """Return the translation for the tour, with its posterior attention where it is shown."""
     if not posterior:
         return TourData(trace, None)
-    posterior_weights = posterior_of(trace)  # type: ignore[arg-type]  # a transformer's trace, too, which has none
+    posterior_weights = cached_posterior(trace)  # type: ignore[arg-type]  # a transformer's trace, too, which has none
     return TourData(trace, None if posterior_weights is None else trace.words().merged(posterior_weights))
 
 
@@ -100,8 +100,8 @@ def tour_words() -> dict[str, str]:
         "own": gettext("← → choose a word, Enter confirms it, Esc closes the tour."),
         "astray": gettext("Show this word again"),
         "reset": gettext("As it was"),
-        "fit": ENERGY.title(),
-        "share": SOFTMAX.title(),
+        "fit": ENERGY_STAGE.title(),
+        "share": SOFTMAX_STAGE.title(),
         "before": gettext("before the word"),
         "after": gettext("after the word"),
     }
@@ -191,7 +191,7 @@ def _display_name(word: str) -> str:
     return punctuation_name(word) or quote(shorten(word, LONGEST_WORD))
 
 
-def _question_payload(data: TourData, question: Question) -> dict[str, Any]:
+def _question_payload(data: TourData, question: QuizQuestion) -> dict[str, Any]:
     shares = data.record.words().alignment[question.word]
     posterior = None if data.posterior_weights is None else data.posterior_weights[question.word]
     return {

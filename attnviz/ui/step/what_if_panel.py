@@ -50,11 +50,11 @@ from attnviz.ui.page_state.what_if_state import (
     open_what_ifs,
     stored_what_ifs,
 )
-from attnviz.ui.resources import devices, posterior_of, tokenizer_of, translate, weights_of
+from attnviz.ui.resources import cached_posterior, devices, tokenizer_of, translate, weights_of
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address, all_at_once
 from attnviz.ui.view import View, view_key
 
-LONGEST_TYPED = 80
+_LONGEST_TYPED = 80
 """Largest length of a word that is typed for another, in characters."""
 
 
@@ -131,8 +131,8 @@ def _write_typed_word(view: View, step: int, text: str) -> ForceWords:
     tokenizer = tokenizer_of(view.trace)
     if tokenizer is None:
         raise AttnvizError(gettext("You can type a word only if the model that made this translation is installed."))
-    if len(text) > LONGEST_TYPED:
-        raise AttnvizError(gettext("A typed word can have at most {most} characters.", most=LONGEST_TYPED))
+    if len(text) > _LONGEST_TYPED:
+        raise AttnvizError(gettext("A typed word can have at most {most} characters.", most=_LONGEST_TYPED))
     pieces = tokenizer.encode(text)
     if not pieces:
         raise AttnvizError(gettext("Type the word that this step should write."))
@@ -173,7 +173,7 @@ def borrowed_row(trace: Trace, step: int, lender: str, of: str) -> NDArray[np.fl
                 raise AttnvizError(gettext("The step whose weights you want to borrow does not exist."))
             return np.asarray(trace.alignment[int(of)], np.float64)
         case "posterior":
-            posterior = posterior_of(trace)
+            posterior = cached_posterior(trace)
             if posterior is None:
                 raise AttnvizError(
                     gettext(

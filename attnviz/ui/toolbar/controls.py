@@ -1,4 +1,4 @@
-"""Draw the controls above a translation, and return the `Request` that they make, or that the link makes elsewhere.
+"""Draw the controls above a translation, and return the `TranslationRequest` that they or the link make.
 
 The controls: sentence, examples, own translation, model, device, search, level of detail (`page_state.detail_level`)
 and the button of the tour, which the browser runs (`components/tour`).
@@ -17,7 +17,7 @@ from attnviz.analysis.why_attention import additive_and_general
 from attnviz.languages import gettext
 from attnviz.text import LONGEST_SENTENCE
 from attnviz.ui.components.stored_choice import remember, remembered
-from attnviz.ui.examples import DEFAULT_SENTENCE, EXAMPLES, kind_name
+from attnviz.ui.examples import DEFAULT_SENTENCE, EXAMPLES, example_kind_name
 from attnviz.ui.fields import close_popover, popover, segmented_control, select_box, text_box
 from attnviz.ui.link import link
 from attnviz.ui.page_state import inputs
@@ -32,7 +32,7 @@ from attnviz.ui.page_state.detail_level import (
 from attnviz.ui.requests import request_button
 from attnviz.ui.resources import devices
 from attnviz.ui.toolbar import opened_file
-from attnviz.ui.toolbar.downloads import WIDTH
+from attnviz.ui.toolbar.downloads import IMAGE_WIDTH
 from attnviz.ui.view import DetailLevel
 
 _EXAMPLES = "examples"
@@ -41,7 +41,7 @@ _EXAMPLES_WIDTH = 620
 
 
 @dataclass(frozen=True)
-class Request:
+class TranslationRequest:
     """What a visitor asks to be translated, and how."""
 
     text: str
@@ -56,7 +56,7 @@ class Request:
 class Controls:
     """What the controls request, and their containers that are filled once it is computed."""
 
-    request: Request | None
+    request: TranslationRequest | None
     """None where there is no model."""
     tour: DeltaGenerator
     """For the button of the tour."""
@@ -83,31 +83,33 @@ def controls(models: dict[str, Path]) -> Controls:
         tour_box = st.container(key="tour_box", width="content")
         with (
             popover(gettext("More"), key=opened_file.BOX, type="tertiary"),
-            st.container(key="files", width=WIDTH, gap="small"),
+            st.container(key="files", width=IMAGE_WIDTH, gap="small"),
         ):
             titles = gettext("Settings"), gettext("Open a file"), gettext("Share and save")
             settings, open_box, share_box = st.tabs(titles)
             with open_box:
-                opened_file.uploader()
+                opened_file.open_file_uploader()
             with settings:
                 if models:
                     target = own_translation()
                     with st.container(horizontal=True, key="settings"):
                         name, device, search = _choices(models, forced=bool(target))
-                    request = Request(text, str(models[name]), device, inputs.beam_of(search), target or None)
+                    request = TranslationRequest(
+                        text, str(models[name]), device, inputs.beam_of(search), target or None
+                    )
                 run_box = st.container(key="ran")
         status_box = st.container(key="beside", width="stretch", horizontal=True, vertical_alignment="center")
     return Controls(request, tour_box, run_box, share_box, status_box)
 
 
-def current_request(models: dict[str, Path]) -> Request:
+def current_request(models: dict[str, Path]) -> TranslationRequest:
     """Return the request on a page that does not draw the controls: what was chosen in them, else the link's values.
 
     The link's values become those of the controls. `models` (by name) must not be empty.
     """
     session, name = st.session_state, _open_request(models)
     target = str(session[inputs.TARGET]).strip()
-    return Request(
+    return TranslationRequest(
         str(session[inputs.SENTENCE]),
         str(models[name]),
         str(session.get(inputs.DEVICE) or devices()[0]),
@@ -125,14 +127,14 @@ def _open_request(models: dict[str, Path]) -> str:
     return str(session[inputs.MODEL])
 
 
-def default_request(models: dict[str, Path]) -> Request:
+def default_request(models: dict[str, Path]) -> TranslationRequest:
     """Return the request of a visitor who has chosen nothing; `models` (by name) must not be empty."""
-    return Request(
+    return TranslationRequest(
         DEFAULT_SENTENCE, str(next(iter(models.values()))), devices()[0], inputs.beam_of(inputs.DEFAULT_SEARCH), None
     )
 
 
-def request_address(request: Request, models: dict[str, Path]) -> dict[str, str | None]:
+def request_address(request: TranslationRequest, models: dict[str, Path]) -> dict[str, str | None]:
     """Return the address parameters of the last successful request, None for defaults.
 
     A link or a reload then never opens a request that fails.
@@ -167,7 +169,7 @@ def _example_box() -> None:
         st.container(key="example_list", width=_EXAMPLES_WIDTH, gap=None),
     ):
         for kind, sentences in EXAMPLES.items():
-            st.html(f'<p class="kind">{kind_name(kind)}</p>')
+            st.html(f'<p class="kind">{example_kind_name(kind)}</p>')
             for position, sentence in enumerate(sentences):
                 key = f"example_{list(EXAMPLES).index(kind)}_{position}"
                 request_button(

@@ -54,14 +54,14 @@ from attnviz.ui.components.picture_files import (
 from attnviz.ui.page_state.gold_state import gold_of
 from attnviz.ui.page_state.linked import Session
 from attnviz.ui.page_state.selection import Selection, selection_of, with_selection
-from attnviz.ui.resources import has_posterior, posterior_of, weights_of
+from attnviz.ui.resources import cached_posterior, has_posterior, weights_of
 from attnviz.ui.session_payloads import register_payload
 from attnviz.ui.step.compared_attention import compared_in
 from attnviz.ui.step.heatmap_panel import shown_choices
 from attnviz.ui.step.subject_boxes import subject_of
 from attnviz.ui.view import Keyed, View
 
-WIDTH = 740
+IMAGE_WIDTH = 740
 """Width of the box in pixels: two columns, so that it fits the height of a small window."""
 
 
@@ -104,7 +104,7 @@ def download_box(draw: Callable[[], None], key: Callable[[str], str] = str) -> N
     """
     with (
         st.popover(gettext("Download"), type="tertiary", key=key("downloads"), width="content"),
-        st.container(key=key("files"), width=WIDTH, gap="small"),
+        st.container(key=key("files"), width=IMAGE_WIDTH, gap="small"),
     ):
         draw()
 
@@ -246,7 +246,7 @@ def _posterior_heatmap(trace: Trace, options: FigureOptions) -> OfferedFigure:
     shared: dict[str, Any] = {
         "by": options.by,
         "face": options.face,
-        "posterior": posterior_of(trace),
+        "posterior": cached_posterior(trace),
         "end": options.end,
         "margins": options.margins,
     }

@@ -44,7 +44,7 @@ from attnviz.ui.view import Compared, FilePair, View
 LARGEST_MEGABYTES = 64
 """Largest size of an uploaded file; the longest sentence that can be translated makes a file of about 30 MB."""
 
-MOST_PIECES = 4000
+MOST_OPENED_PIECES = 4000
 """Largest number of source or target pieces; figures with more freeze the browser."""
 
 _OPENED = "reopened"
@@ -68,7 +68,7 @@ class OpenedFile:
     """The same pair in another file."""
     pair: FilePair | None = None
     """The pair of the file that is shown, where it has attention."""
-    choice: Choice | None = None
+    choice: FileChoice | None = None
     """The choices that led to this pair: a file that was refused since has others."""
 
     @property
@@ -100,7 +100,7 @@ class GoldFile:
 
 
 @dataclass(frozen=True)
-class Choice:
+class FileChoice:
     """The visitor's choices for a file of imported attention."""
 
     name: str
@@ -123,7 +123,7 @@ class Choice:
     """Number of the opened file in this session: text typed for one file does not apply to the next."""
 
 
-def uploader() -> None:
+def open_file_uploader() -> None:
     """Draw the file uploader."""
     file_uploader(
         gettext(
@@ -148,7 +148,7 @@ def open_file(session: Session, name: str, content: bytes) -> None:
             return
         file = attention_in(content, name)
         if file is not None:
-            choose_attention(session, Choice(name, file, opening=session[_COUNT]))
+            choose_attention(session, FileChoice(name, file, opening=session[_COUNT]))
             return
         session[_OPENED] = OpenedFile(name, read_what_ifs(content))
         session.pop(_CHOICE, None)
@@ -167,7 +167,7 @@ def attention_in(content: bytes, name: str = "") -> AttentionRecords | None:
     return read_bytes(content, name)
 
 
-def choose_attention(session: Session, choice: Choice) -> None:
+def choose_attention(session: Session, choice: FileChoice) -> None:
     """Open the chosen sentence of a file; on an error keep the open file, and the form with the message."""
     try:
         attention = _attention(choice, choice.number)
@@ -186,23 +186,23 @@ def choose_attention(session: Session, choice: Choice) -> None:
     session[_CHOICE] = choice
 
 
-def _attention(choice: Choice, number: int) -> Attention:
+def _attention(choice: FileChoice, number: int) -> Attention:
     """Return a pair of the file; raise AttnvizError where it cannot be read."""
     typed = (choice.source, choice.target) if number == choice.number else ("", "")
     return choice.file.attention(number - 1, *typed, normalise=choice.normalise, unescape=choice.unescape)
 
 
-def _filled(choice: Choice, number: int) -> Attention | None:
+def _filled(choice: FileChoice, number: int) -> Attention | None:
     """Return a pair of the file, None where it is a blank line; raise AttnvizError where it cannot be read."""
     return None if choice.file.is_blank(number - 1) else _attention(choice, number)
 
 
-def _gold_links(choice: Choice, number: int) -> GoldLinks | None:
+def _gold_links(choice: FileChoice, number: int) -> GoldLinks | None:
     """Return the links of a pair in the file of gold links; None where that file lacks the pair."""
     return choice.gold.links(number, _attention(choice, number)) if choice.gold else None
 
 
-def _gold_problem(choice: Choice, gold: Callable[[int], GoldLinks | None]) -> str:
+def _gold_problem(choice: FileChoice, gold: Callable[[int], GoldLinks | None]) -> str:
     """Return why the file of gold links has none for the chosen pair; empty where it has them."""
     name = choice.gold.name if choice.gold else ""
     try:
@@ -213,7 +213,7 @@ def _gold_problem(choice: Choice, gold: Callable[[int], GoldLinks | None]) -> st
     return gettext("{name} has no links for the sentence pair shown.", name=name)
 
 
-def _compared(choice: Choice, shown: Attention) -> tuple[Compared | None, str]:
+def _compared(choice: FileChoice, shown: Attention) -> tuple[Compared | None, str]:
     """Return the pair of the other file that is the one `shown`, or why there is none."""
     if choice.other is None:
         return None, ""
@@ -236,7 +236,7 @@ def _compared(choice: Choice, shown: Attention) -> tuple[Compared | None, str]:
     return Compared((choice.name, name), record), ""
 
 
-def _other_pair_message(records: AttentionRecords, choice: Choice) -> str:
+def _other_pair_message(records: AttentionRecords, choice: FileChoice) -> str:
     """Return which pair of the open file a file of other pairs has, if it has one with tokens."""
     if len(records) > 1:
         return gettext("No sentence pair of the file has the words of the pair shown.")
@@ -275,7 +275,7 @@ def _links_in(content: bytes, name: str) -> AttentionRecords:
     return records
 
 
-def open_gold(session: Session, view: View, name: str, content: bytes) -> None:
+def open_gold_file(session: Session, view: View, name: str, content: bytes) -> None:
     """Mark the links in `content` as gold links: of the file that `view` shows a pair of, else of its words.
 
     A single pair without words or number is taken as the pair in view. On an error store the message.
@@ -310,15 +310,15 @@ def stop_comparing(session: Session) -> None:
         choose_attention(session, replace(choice, other=None))
 
 
-def shown_choice(session: Session) -> Choice | None:
+def shown_choice(session: Session) -> FileChoice | None:
     """Return the choices for the imported attention that is shown; None where there is none."""
     opened: OpenedFile | None = session.get(_OPENED)
     return opened.choice if opened else None
 
 
-def chosen_attention(session: Session) -> Choice | None:
+def chosen_attention(session: Session) -> FileChoice | None:
     """Return the choices for the file of imported attention that is open, or was refused; None where there is none."""
-    choice: Choice | None = session.get(_CHOICE)
+    choice: FileChoice | None = session.get(_CHOICE)
     return choice
 
 
@@ -333,12 +333,12 @@ def read_what_ifs(content: bytes) -> WhatIfs:
         raise AttnvizError(gettext("This is not a text file, so it cannot be a trace file.")) from error
     for trace in (what_ifs.first, *what_ifs.traces):
         most = max(len(trace.source_pieces), len(trace.target_pieces))
-        if most > MOST_PIECES:
+        if most > MOST_OPENED_PIECES:
             raise AttnvizError(
                 gettext(
                     "The longest sentence in this file has {count} pieces; at most {most} can be shown.",
                     count=most,
-                    most=MOST_PIECES,
+                    most=MOST_OPENED_PIECES,
                 )
             )
     return what_ifs
@@ -353,7 +353,7 @@ def current_file(session: Session, request: object) -> OpenedFile | None:
     return file
 
 
-def cancel(session: Session) -> None:
+def cancel_opening(session: Session) -> None:
     """Return from a file that was refused to the one that is shown, else to translating."""
     if (choice := shown_choice(session)) is None:
         close(session)
@@ -402,7 +402,7 @@ def attention_form() -> None:
             _token_boxes(choice)
 
 
-def _has_escapes(choice: Choice) -> bool:
+def _has_escapes(choice: FileChoice) -> bool:
     """Return whether the tokens of the sentence contain escapes of Moses' tokenizer."""
     try:
         sentence = choice.file.pair_numbered(choice.number)
@@ -412,12 +412,12 @@ def _has_escapes(choice: Choice) -> bool:
     return any(map(is_escaped, sides))
 
 
-def _token_boxes(choice: Choice) -> None:
+def _token_boxes(choice: FileChoice) -> None:
     """Draw the boxes for missing tokens, and the buttons that open or close the file."""
     try:
         sentence = choice.file.pair_numbered(choice.number)
     except AttnvizError:  # the form shows this error already
-        request_button(gettext("Cancel"), partial(cancel, st.session_state), key="attention_cancel")
+        request_button(gettext("Cancel"), partial(cancel_opening, st.session_state), key="attention_cancel")
         return
     labels = {
         "source": gettext("Source tokens, separated by spaces"),
@@ -429,20 +429,22 @@ def _token_boxes(choice: Choice) -> None:
     switch(gettext("Scale every row to add up to 1"), key=_field_key(choice, "normalise"), default=choice.normalise)
     with st.container(horizontal=True):
         request_button(gettext("Open"), partial(_open_sentence, choice), type="primary", key="attention_open")
-        request_button(gettext("Cancel"), partial(cancel, st.session_state), key="attention_cancel")
+        request_button(gettext("Cancel"), partial(cancel_opening, st.session_state), key="attention_cancel")
 
 
-def _field_key(choice: Choice, name: str) -> str:
+def _field_key(choice: FileChoice, name: str) -> str:
     """Return the key of a field, unique for the opened file and the sentence, since tokens belong to one sentence."""
     return f"attention_{name}_{choice.opening}" + (f"_{choice.number}" if name != "number" else "")
 
 
-def _open_sentence(choice: Choice) -> None:
+def _open_sentence(choice: FileChoice) -> None:
     """Open the sentence that the fields select, with the tokens typed for it."""
     values = {name: st.session_state.get(_field_key(choice, name)) for name in _FIELDS}
     number = int(values["number"] or choice.number)
     if number != choice.number:
-        again = Choice(choice.name, choice.file, number, other=choice.other, gold=choice.gold, opening=choice.opening)
+        again = FileChoice(
+            choice.name, choice.file, number, other=choice.other, gold=choice.gold, opening=choice.opening
+        )
         choose_attention(st.session_state, again)
         return
     chosen = replace(

@@ -46,7 +46,7 @@ from attnviz.ui.step.what_if_panel import (
     is_about,
 )
 from attnviz.ui.toolbar import opened_file
-from attnviz.ui.toolbar.controls import Request, page_detail_level, page_level_address
+from attnviz.ui.toolbar.controls import TranslationRequest, page_detail_level, page_level_address
 from attnviz.ui.toolbar.input_advice import draw_advice
 from attnviz.ui.toolbar.opened_file import attention_form
 from attnviz.ui.view import MAIN, View, shows
@@ -63,7 +63,7 @@ class ShownTranslation:
     """Whether it is the requested translation."""
 
 
-def shown_translation(request: Request | None, *, back: bool, steps: bool = False) -> ShownTranslation:
+def shown_translation(request: TranslationRequest | None, *, back: bool, steps: bool = False) -> ShownTranslation:
     """Return the translation to show for `request`, which is None if there is no model; draw messages about it.
 
     With `back`, a button closes an open file. With `steps`, for the page Translate, imported attention is shown too; on
@@ -91,7 +91,7 @@ def shown_translation(request: Request | None, *, back: bool, steps: bool = Fals
         original = file_trace or requested_trace or _fallback_trace(request)
         view = _view(original, request if requested_trace else None, opened) if original else None
         if view:
-            view = replace(view, open_gold=partial(opened_file.open_gold, st.session_state))
+            view = replace(view, open_gold=partial(opened_file.open_gold_file, st.session_state))
         if view and opened and original is file_trace:
             view = replace(view, compared=opened.compared, file=opened.pair)
         if requested_trace and request:
@@ -101,7 +101,7 @@ def shown_translation(request: Request | None, *, back: bool, steps: bool = Fals
     return ShownTranslation(view, requested_trace is not None)
 
 
-def _view(first: Trace, request: Request | None, opened: opened_file.OpenedFile | None) -> View:
+def _view(first: Trace, request: TranslationRequest | None, opened: opened_file.OpenedFile | None) -> View:
     """Return the view of `first`, requested or `opened`, or of its current what-if; draw messages about errors."""
     settings: dict[str, Any] = {"device": request.device, "beam": request.beam} if request else {}
     saved = opened.what_ifs if opened else None
@@ -153,7 +153,7 @@ def is_all_unknown(trace: Trace) -> bool:
     return not {*trace.source_pieces} - {"<unk>", SPACE, "</s>"}
 
 
-def _requested_trace(request: Request) -> Trace | None:
+def _requested_trace(request: TranslationRequest) -> Trace | None:
     """Return the requested trace; on bad input show the error and return None."""
     try:
         with st.spinner(gettext("Translating…")):
@@ -178,7 +178,7 @@ def _requested_trace(request: Request) -> Trace | None:
     return trace
 
 
-def _fallback_trace(request: Request | None) -> Trace | None:
+def _fallback_trace(request: TranslationRequest | None) -> Trace | None:
     """Return the last translation, or that of the default sentence; None, with a message, where there is no model."""
     if request is None:
         _problem(

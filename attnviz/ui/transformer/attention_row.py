@@ -18,9 +18,9 @@ from attnviz.analysis.attention_forms import (
     form_equation,
     form_model,
     form_names,
+    form_sentence,
     form_text,
     form_trace,
-    step_sentence,
 )
 from attnviz.analysis.labels import (
     quoted_name,
@@ -40,7 +40,7 @@ from attnviz.analysis.transformer_exhibits import (
 from attnviz.analysis.verification import not_verified_text
 from attnviz.analysis.why_attention import (
     attention_name,
-    short_name,
+    short_kind_name,
 )
 from attnviz.browser_programs import KATEX
 from attnviz.figures.attention_forms_figure import (
@@ -57,7 +57,7 @@ from attnviz.palette import ThemeName
 from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces, piece_name
 from attnviz.trace.transformer_trace import Head
 from attnviz.ui.components.chart import EVERY_STEP, chart, inline_chart, steady_payload
-from attnviz.ui.components.energy_decomposition import energy_decomposition
+from attnviz.ui.components.energy_decomposition import mount_energy_decomposition
 from attnviz.ui.components.equation import equation, inline_equation
 from attnviz.ui.components.loader import component, packed
 from attnviz.ui.components.picture_files import PictureFile
@@ -76,7 +76,7 @@ from attnviz.ui.transformer.exhibit import (
     Exhibit,
     ExhibitSelection,
     SentenceRequest,
-    missing_models_reason,
+    missing_exhibit_models,
 )
 from attnviz.ui.transformer.five_models import models_badge
 from attnviz.ui.transformer.heads_exhibit import best_head
@@ -108,7 +108,7 @@ def row_payload(forms: Mapping[Form, AttentionForm], sources: FormSources, theme
                 "model": form_model(name, sources),
                 "latex": form_equation(name, sources, theme),
                 "text": form_text(name, sources),
-                "sentences": [step_sentence(name, forms, sources, step) for step in steps],
+                "sentences": [form_sentence(name, forms, sources, step) for step in steps],
                 "weights": packed(form.weights),
                 "energies": None if form.energies is None else packed(form.energies),
                 "heads": [] if form.heads is None else [packed(head) for head in form.heads],
@@ -154,7 +154,7 @@ def energy_traces(request: SentenceRequest) -> tuple[Trace, Trace]:
 
     Raise AttnvizError where that is impossible.
     """
-    if reason := missing_models_reason(ADDITIVE_MODEL, GENERAL_MODEL):
+    if reason := missing_exhibit_models(ADDITIVE_MODEL, GENERAL_MODEL):
         raise AttnvizError(reason)
     translation = _translation(request)
     additive, general = show_traces(
@@ -191,7 +191,7 @@ def _have_same_pieces(one: Any, other: Any) -> bool:
 def _sources(request: SentenceRequest) -> FormSources:
     """Return the translations of the row; without the transformer's where it is missing or has other pieces."""
     additive, general = energy_traces(request)
-    if missing_models_reason(TRANSFORMER_MODEL):
+    if missing_exhibit_models(TRANSFORMER_MODEL):
         return FormSources(additive, general, None)
     transformer: Any
     (transformer,) = show_traces("heads_of_row", request.trace_by(TRANSFORMER_MODEL, _translation(request)))
@@ -214,7 +214,7 @@ def draw(view: View, request: SentenceRequest, theme: ThemeName, opened: str) ->
     attention_row(view, _payload_address(sources, theme), opened)
     models_badge(view, _traces(sources), theme, "row_verification")
     if sources.head is None:
-        st.text(missing_models_reason(TRANSFORMER_MODEL) or _other_pieces_text(TRANSFORMER_MODEL))
+        st.text(missing_exhibit_models(TRANSFORMER_MODEL) or _other_pieces_text(TRANSFORMER_MODEL))
 
 
 def _traces(sources: FormSources) -> list[Any]:
@@ -243,7 +243,7 @@ def row_pictures(sources: FormSources, step: int) -> dict[Form, OfferedFigure]:
             piece=quoted_name(sources.additive.target_pieces[step]),
             model=form_model(name, sources),
         )
-        sentence = step_sentence(name, forms, sources, step)
+        sentence = form_sentence(name, forms, sources, step)
         pictures[name] = OfferedFigure(
             form_names()[name],
             heading,
@@ -276,7 +276,7 @@ def _named_head(fingerprint: str, name: str) -> Head | None:
     return trace.head_named(name) if trace is not None else None
 
 
-MAKERS: Mapping[str, Maker] = {"attention-row": _payload}
+ATTENTION_ROW_MAKERS: Mapping[str, Maker] = {"attention-row": _payload}
 """By the payload names in addresses."""
 
 
@@ -307,7 +307,7 @@ def _energy_column(view: View, trace: Trace, theme: ThemeName) -> None:
     """Draw the energy of the current cell in one model: its units, the softmax, the equation and its verification."""
     kind = str(trace.config["attention"])
     st.html(f'<h2 class="section">{attention_name(kind)} <small class="model">{trace.model}</small></h2>')
-    energy_decomposition(
+    mount_energy_decomposition(
         view, address(trace, "energy-decomposition", theme, every=True), f"energy_decomposition_{kind}"
     )
     chart(view, address(trace, "softmax", theme, every=True), f"softmax_{kind}")
@@ -321,7 +321,7 @@ def _energy_column(view: View, trace: Trace, theme: ThemeName) -> None:
 
 def _work(traces: tuple[Trace, ...]) -> dict[str, Multiplications]:
     return {
-        short_name(str(trace.config["attention"])): count_multiplications(
+        short_kind_name(str(trace.config["attention"])): count_multiplications(
             trace.config, len(trace.source_pieces), len(trace.target_pieces)
         )
         for trace in traces
@@ -369,4 +369,4 @@ def _pictures(
     )
 
 
-EXHIBIT = Exhibit(make_view, _draw, _pictures, VIEW_ID)
+ATTENTION_ROW = Exhibit(make_view, _draw, _pictures, VIEW_ID)

@@ -75,7 +75,7 @@ class Exhibit:
     """Yields the tables that belong to no figure, each with its name."""
 
 
-def missing_models_reason(*names: str) -> str:
+def missing_exhibit_models(*names: str) -> str:
     """Return which of these models are not installed, as a sentence; empty where all are."""
     absent = [name for name in names if name not in installed_models()]
     if not absent:

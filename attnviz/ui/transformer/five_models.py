@@ -108,11 +108,11 @@ def _verification_payload(request: PayloadRequest) -> dict[str, Any]:
     }
 
 
-MAKERS: Mapping[str, Maker] = {"models-verification": _verification_payload}
+FIVE_MODELS_MAKERS: Mapping[str, Maker] = {"models-verification": _verification_payload}
 """By the payload names in addresses."""
 
 
-MODELS = (FIXED_CONTEXT_MODEL, GENERAL_MODEL, ADDITIVE_MODEL, TRANSFORMER_MODEL, LARGE_MODEL)
+_MODELS = (FIXED_CONTEXT_MODEL, GENERAL_MODEL, ADDITIVE_MODEL, TRANSFORMER_MODEL, LARGE_MODEL)
 """Names of the model folders, in the order of the page."""
 _WARM_UP_SENTENCE = "What is computed first takes longer."
 """Translated before the visitor's sentence, so that the warm-up does not count in a model's duration."""
@@ -125,17 +125,17 @@ def _make_view(request: SentenceRequest) -> View:
             gettext(
                 "This part of the page compares the models {names}. None of these models is installed: install at "
                 "least one of them.",
-                names=", ".join(MODELS),
+                names=", ".join(_MODELS),
             )
         )
-    return View(EXHIBIT.view_id, max(traces, key=lambda trace: len(trace.target_pieces)))
+    return View(FIVE_MODELS.view_id, max(traces, key=lambda trace: len(trace.target_pieces)))
 
 
 def _all_traces(request: SentenceRequest) -> list[Any]:
     """Return the translations by the installed models; raise AttnvizError on bad input."""
     folders = installed_models()
     traces = []
-    for name in MODELS:
+    for name in _MODELS:
         if name in folders:
             translate(str(folders[name]), request.device, _WARM_UP_SENTENCE, 1, None)
             traces.append(request.trace_by(name))
@@ -145,7 +145,7 @@ def _all_traces(request: SentenceRequest) -> list[Any]:
 def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:
     traces = _all_traces(request)
     st.session_state["attributions_on_show"] = traces  # payloads are available while the session holds the traces
-    if absent := [name for name in MODELS if name not in installed_models()]:
+    if absent := [name for name in _MODELS if name not in installed_models()]:
         st.text(gettext("Models not installed: {absent}.", absent=", ".join(absent)))
     rows = _bleu_rows()
     if sentence := _bleu_gap_sentence(rows):
@@ -163,7 +163,7 @@ def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:
 
 
 def _bleu_rows() -> Rows:
-    return bleu_rows(MODELS, require_all=False)
+    return bleu_rows(_MODELS, require_all=False)
 
 
 def _lanes(view: View, traces: list[Any], rows: Rows) -> dict[str, Any]:
@@ -204,11 +204,11 @@ def _by_length(view: View, request: SentenceRequest, rows: Rows, theme: ThemeNam
 
 
 def _length_sentence(rows: Rows) -> str:
-    return by_length_sentence([name for name in MODELS if name not in {row["model"] for row in rows}], LARGE_MODEL)
+    return by_length_sentence([name for name in _MODELS if name not in {row["model"] for row in rows}], LARGE_MODEL)
 
 
 def _bleu_gap_sentence(rows: Rows) -> str:
-    scores = {name: {row["words"]: float(row["bleu"]) for row in rows if row["model"] == name} for name in MODELS}
+    scores = {name: {row["words"]: float(row["bleu"]) for row in rows if row["model"] == name} for name in _MODELS}
     return bleu_gap_sentence(scores[ADDITIVE_MODEL], scores[TRANSFORMER_MODEL])
 
 
@@ -257,4 +257,4 @@ def _tables(view: View, request: SentenceRequest) -> Iterator[tuple[str, pd.Data
     yield gettext("The translations"), pd.DataFrame(frame).set_index(gettext("model"))
 
 
-EXHIBIT = Exhibit(_make_view, _draw, _pictures, "answers", _tables)
+FIVE_MODELS = Exhibit(_make_view, _draw, _pictures, "answers", _tables)

@@ -18,8 +18,8 @@ from attnviz import AttnvizError
 from attnviz.analysis.numbers import decimal
 from attnviz.analysis.transformer_steps import (
     HEAD_STAGES,
+    head_kind_name,
     head_title,
-    kind_name,
     kind_sentence,
     pair_labels,
 )
@@ -39,12 +39,12 @@ from attnviz.lru_cache import LRUCache, cached_in, size_of
 from attnviz.model_folder import stamp
 from attnviz.palette import ThemeName
 from attnviz.trace import TransformerTrace
-from attnviz.trace.parts import KINDS, Kind
+from attnviz.trace.parts import HEAD_KINDS, HeadKind
 from attnviz.trace.transformer_trace import Head
 from attnviz.ui.components.chart import inline_chart, steady_payload
-from attnviz.ui.components.energy_decomposition import energy_decomposition
+from attnviz.ui.components.energy_decomposition import mount_energy_decomposition
 from attnviz.ui.components.gallery import cell, gallery, group
-from attnviz.ui.components.player import SentencePair
+from attnviz.ui.components.player import PlayedLanguages
 from attnviz.ui.requests import handle
 from attnviz.ui.resources import cached_for_all, weights_digest_of, weights_of
 from attnviz.ui.shared_payloads import address, show_traces
@@ -60,7 +60,7 @@ from attnviz.ui.transformer.exhibit import (
     Exhibit,
     ExhibitSelection,
     SentenceRequest,
-    missing_models_reason,
+    missing_exhibit_models,
 )
 from attnviz.ui.view import View
 
@@ -69,14 +69,14 @@ HEAD = "head"
 
 
 def _make_view(request: SentenceRequest) -> View:
-    if reason := missing_models_reason(TRANSFORMER_MODEL):
+    if reason := missing_exhibit_models(TRANSFORMER_MODEL):
         raise AttnvizError(reason)
     trace = request.trace_by(TRANSFORMER_MODEL)
     handle({HEAD: _store_head_name})
     opened_head: Any = trace.head_named(str(st.session_state[HEAD])) or best_head(trace)
     st.session_state[HEAD] = opened_head.name
     shown: Any = show_traces("opened_head", opened_head)[0]
-    return View(EXHIBIT.view_id, shown)
+    return View(HEADS_EXHIBIT.view_id, shown)
 
 
 def _store_head_name(name: object) -> None:
@@ -109,16 +109,16 @@ def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:  # no
             st.text(not_verified_text(view.trace))
         else:
             verification(view, address(view.trace, "verification", theme, every=False))
-        energy_decomposition(view, address(view.trace, "energy-decomposition", theme, every=True))
+        mount_energy_decomposition(view, address(view.trace, "energy-decomposition", theme, every=True))
     with st.container(key=view.key("stages")):
         for place, stage in enumerate(HEAD_STAGES, 1):
             with st.container(key=view.key(f"stage_{stage.number}")):
                 draw_stage(view, stage, place, theme)
 
 
-def _player_names(kind: Kind) -> SentencePair:
+def _player_names(kind: HeadKind) -> PlayedLanguages:
     spoken = {"encoder": ("en", "en"), "decoder": ("fr", "fr"), "cross": ("en", "fr")}[kind]
-    return SentencePair(pair_labels(kind), spoken, second_is_written=kind != "encoder")
+    return PlayedLanguages(pair_labels(kind), spoken, second_is_written=kind != "encoder")
 
 
 @cached_for_all
@@ -129,11 +129,11 @@ def _groups(
     code: str,  # noqa: ARG001  part of the cache key
 ) -> list[dict[str, object]]:
     errors, groups = head_errors(_trace), []
-    for kind in KINDS:
+    for kind in HEAD_KINDS:
         rates = errors.rates if errors and kind == "cross" else {}
         heads = _trace.heads_of(kind)
         cells = [_cell(head, rates.get((head.layer, head.head))) for head in heads]
-        groups.append(group(kind_name(kind), kind_sentence(kind), cells, len(heads) // (heads[-1].layer + 1)))
+        groups.append(group(head_kind_name(kind), kind_sentence(kind), cells, len(heads) // (heads[-1].layer + 1)))
     return groups
 
 
@@ -204,10 +204,10 @@ def _pictures(
         )
 
 
-EXHIBIT = Exhibit(_make_view, _draw, _pictures, "head")
+HEADS_EXHIBIT = Exhibit(_make_view, _draw, _pictures, "head")
 
 
-FILE = "heads.csv"
+_FILE = "heads.csv"
 """File in the model's folder that `attnviz evaluate --heads --heads-csv` writes."""
 LINK_METHOD = "mutual argmax"
 """How the links are derived from the weights in the rows that are read; the file has other methods too."""
@@ -234,7 +234,7 @@ def head_errors(trace: Any) -> HeadErrors | None:
     if folder is None or not digest:
         return None
     try:
-        return _read(str(folder), stamp(str(folder), FILE), digest)
+        return _read(str(folder), stamp(str(folder), _FILE), digest)
     except (OSError, ValueError, KeyError, AttnvizError):
         return None
 
@@ -250,8 +250,8 @@ def best_head(trace: TransformerTrace) -> Head:
 
 @cached_in(LRUCache(1 << 18, size=size_of))
 def _read(folder: str, file: tuple[tuple[int, ...], ...], digest: str) -> HeadErrors | None:  # noqa: ARG001  part of the cache key
-    check_regular(Path(folder) / FILE)
-    with (Path(folder) / FILE).open(encoding="utf-8", newline="") as lines:
+    check_regular(Path(folder) / _FILE)
+    with (Path(folder) / _FILE).open(encoding="utf-8", newline="") as lines:
         rows = [row for row in csv.DictReader(lines) if row["links"] == LINK_METHOD and row["head"]]
     if not rows or any(not row["weights"] or not digest.startswith(row["weights"]) for row in rows):
         return None

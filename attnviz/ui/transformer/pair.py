@@ -48,7 +48,7 @@ from attnviz.ui.components.chart import (
     steady_payload,
 )
 from attnviz.ui.components.equation import inline_equation
-from attnviz.ui.components.player import SentencePair
+from attnviz.ui.components.player import PlayedLanguages
 from attnviz.ui.fields import text_box
 from attnviz.ui.page_state.linked import keep_for
 from attnviz.ui.requests import request_button
@@ -74,7 +74,7 @@ def _make_view(request: SentenceRequest) -> View:
             )
         )
     return View(
-        EXHIBIT.view_id, pair_attention(judgement_of(folder, request.device, request.sentence, _french(request)))
+        PAIR_EXHIBIT.view_id, pair_attention(judgement_of(folder, request.device, request.sentence, _french(request)))
     )
 
 
@@ -101,7 +101,7 @@ def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:
     attention: AttentionView = view.trace
     judgement: Judgement = attention.record
     st.html(f'<p class="explanation">{texts.detector_caption()}</p>')
-    step_controls(view, SentencePair((gettext("English"), gettext("French")), second_is_written=False))
+    step_controls(view, PlayedLanguages((gettext("English"), gettext("French")), second_is_written=False))
     inline_verification(view, _verification_payload(judgement, judgement.fingerprint, language()))
     st.html(f'<h2 class="section">{gettext("Attend")}</h2><p class="explanation">{texts.attention_caption()}</p>')
     left, right = st.columns(2, gap="large")
@@ -212,7 +212,7 @@ def _verification_payload(_judgement: Judgement, identity: str, code: str) -> di
         "about": verification_caption(),
         "wrong": [],
         "names": [gettext("quantity"), gettext("numbers"), "max |Δ|", ""],
-        "rows": verification_rows(verified, texts.quantity_names()),
+        "rows": verification_rows(verified, texts.judgement_quantity_names()),
     }
 
 
@@ -254,7 +254,7 @@ def _tables(view: View, request: SentenceRequest) -> Iterator[tuple[str, pd.Data
     yield gettext("The verdict"), verdict_table(view.trace.record)
 
 
-EXHIBIT = Exhibit(_make_view, _draw, _pictures, "two", _tables)
+PAIR_EXHIBIT = Exhibit(_make_view, _draw, _pictures, "two", _tables)
 
 
 SWAP = "swap"

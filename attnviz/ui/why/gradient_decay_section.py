@@ -22,7 +22,7 @@ from attnviz.lru_cache import LRUCache, size_of
 from attnviz.palette import ThemeName
 from attnviz.trace.parts import GradientNorms
 from attnviz.ui.components.chart import EVERY_STEP, caption_payload, chart, fitting_payload
-from attnviz.ui.resources import gradient_norms_of, weights_digest_of
+from attnviz.ui.resources import cached_gradient_norms, weights_digest_of
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.turns import TURNS
@@ -124,7 +124,7 @@ def _cached_signals(trace: Trace) -> GradientNorms:
     """Return the signals of `trace`, cached for all visitors; raise AttnvizError if its model is not installed."""
 
     def compute() -> GradientNorms:
-        signals = gradient_norms_of(trace)
+        signals = cached_gradient_norms(trace)
         if signals is None:
             raise AttnvizError(
                 gettext(

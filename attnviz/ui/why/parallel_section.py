@@ -17,7 +17,7 @@ from attnviz.analysis.numbers import (
     decimal,
     percent,
 )
-from attnviz.analysis.prefixes import ForcedWords, forced_words
+from attnviz.analysis.prefixes import ForcedWords, forced_word_probabilities
 from attnviz.analysis.why_attention import (
     attention_name,
     forgetting_sentences,
@@ -168,4 +168,4 @@ def _title() -> str:
 
 
 def _forced_words(reference: Trace) -> ForcedWords:
-    return forced_words(force_decoded(reference))
+    return forced_word_probabilities(force_decoded(reference))

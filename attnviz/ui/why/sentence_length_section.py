@@ -49,7 +49,7 @@ from attnviz.text import LONGEST_SENTENCE, LONGEST_TEXT
 from attnviz.ui.components.chart import EVERY_STEP, chart, inline_chart, steady_payload
 from attnviz.ui.components.side_by_side import lane, lanes, rows_payload, version
 from attnviz.ui.fields import segmented_control
-from attnviz.ui.resources import FILE, Rows, devices, translations, translator_in
+from attnviz.ui.resources import LENGTH_FILE, Rows, cached_translations, devices, translator_in
 from attnviz.ui.resources import bleu_rows as measured_of
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.toolbar.downloads import OfferedFigure
@@ -67,7 +67,7 @@ _BEAM = 5
 _LIMITS = (0.5, 0.1, 0.01)
 """Probabilities below which a word has the next darker shade."""
 
-LONG = "long"
+_LONG = "long"
 """Name of the choice in session state and address: `_TECHNOLOGY`, the number of a sentence in `TABLE_3`, or `_OWN`."""
 _TECHNOLOGY, _OWN = "technology", "own"
 _LABEL_LENGTH = 22
@@ -86,10 +86,10 @@ def choose_sentence(visitor_sentence: str) -> str:
     chosen = segmented_control(
         gettext("Sentence to translate"),
         names,
-        key=LONG,
+        key=_LONG,
         default=_TECHNOLOGY,
         label_visibility="collapsed",
-        parameter=LONG,
+        parameter=_LONG,
     )
     return offered[chosen]
 
@@ -108,7 +108,7 @@ def growth_panel(view: View, theme: ThemeName) -> None:
     chart(view, chart_address, "growth_chart", waiting=gettext("Translating…"))
 
 
-def growth_payload(request: PayloadRequest) -> dict[str, Any]:
+def length_growth_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the translations of every prefix; raise UnknownPayloadError where there are none."""
     growth = _requested_growth(request)
     total = growth.counts[-1]
@@ -252,7 +252,7 @@ def _compute_growth(sentence: str, judge_name: str, device: str, stamp: str) -> 
     from attnviz.corpora.judging import judge
 
     texts, folders = prefixes(sentence), installed_models()
-    outputs = [translations(str(folders[name]), device, texts, _BEAM) for name in MODELS]
+    outputs = [cached_translations(str(folders[name]), device, texts, _BEAM) for name in MODELS]
     pairs = [(text, _start(output)) for translated in outputs for text, output in zip(texts, translated, strict=True)]
     judged = judge(translator_in(str(folders[judge_name]), device), pairs)
     count = len(texts)
@@ -272,7 +272,7 @@ def by_length_panel(view: View, trio: Trio, theme: ThemeName) -> str:
         return gettext(
             "The folder of models has no usable file {file}, which stores the BLEU of the three models by "
             "sentence length.",
-            file=FILE,
+            file=LENGTH_FILE,
         )
     word_count = len(trio.reference.source_text.split())
     st.html(f'<p class="explanation"><b>{escape(_shares_sentence(rows, trio))}</b></p>')

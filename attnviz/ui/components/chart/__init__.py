@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import plotly.graph_objects as go
 
-from attnviz.figures.build import build, figure_json
+from attnviz.figures.build import build_figure, figure_json
 from attnviz.figures.template import Slot, to_json
 from attnviz.ui.components.loader import component
 from attnviz.ui.view import Keyed, View
@@ -66,7 +66,7 @@ _EMPTY_LAYOUT = {
 
 def caption_payload(captions: Captions) -> dict[str, Any]:
     """Return the payload of a heading and a sentence without a figure."""
-    return steady_payload(figure_json(build([], _EMPTY_LAYOUT)), captions)
+    return steady_payload(figure_json(build_figure([], _EMPTY_LAYOUT)), captions)
 
 
 def fitting_payload(figures: Sequence[go.Figure], captions: Captions) -> dict[str, Any]:

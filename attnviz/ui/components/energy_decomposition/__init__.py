@@ -16,7 +16,7 @@ from attnviz.analysis.recomputation import Weights
 from attnviz.figures.build import figure_json
 from attnviz.figures.energy_decomposition_figure import (
     SATURATION_MARK,
-    UNITS,
+    SHOWN_ENERGY_UNITS,
     energy_decomposition_figure,
     hover_template,
 )
@@ -29,7 +29,7 @@ from attnviz.ui.components.loader import component, packed
 from attnviz.ui.view import View
 
 
-def energy_decomposition(view: View, at: str, name: str = "energy-decomposition") -> None:
+def mount_energy_decomposition(view: View, at: str, name: str = "energy-decomposition") -> None:
     """Draw the energy of the current cell from the payload at the address `at`; `name` is unique in the view."""
     component("energy_decomposition", isolate=False)(key=view.key(name), data={"at": at})
 
@@ -53,7 +53,7 @@ def energy_decomposition_payload(attention: Trace | Head, weights: Weights | Non
         "language": language(),
         "bounded": decomposition.bounded,
         "saturated": SATURATED,
-        "named": UNITS,
+        "named": SHOWN_ENERGY_UNITS,
         "words": _words(decomposition) | (_head_words(attention) if attention.has_heads else {}),
     }
 

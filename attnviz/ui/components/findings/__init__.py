@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from attnviz.analysis.findings import (
-    Kind,
+    FindingKind,
     cell_of,
     finding_sentence,
     findings_of,
@@ -29,14 +29,14 @@ AT_ONCE = 5
 """Number of findings before "more"."""
 
 SEVERITY = (
-    Kind.COLLAPSED,
-    Kind.SHIFTED,
-    Kind.OMITTED,
-    Kind.REPEATED,
-    Kind.OVERUSED,
-    Kind.UNIFORM,
-    Kind.IMPROBABLE,
-    Kind.IDENTICAL,
+    FindingKind.COLLAPSED,
+    FindingKind.SHIFTED,
+    FindingKind.OMITTED,
+    FindingKind.REPEATED,
+    FindingKind.OVERUSED,
+    FindingKind.UNIFORM,
+    FindingKind.IMPROBABLE,
+    FindingKind.IDENTICAL,
 )
 """Order of the findings, most important first."""
 
@@ -72,7 +72,7 @@ def findings_payload(trace: Trace) -> dict[str, Any]:
         step, source = cell_of(trace, finding)
         entry = {"text": finding_sentence(trace, finding), "kind": finding.kind.value, "strong": finding.strong}
         entries.append(entry | {"step": step, "source": source})
-    has_errors = any(finding.kind is not Kind.IDENTICAL for finding in ranked)
+    has_errors = any(finding.kind is not FindingKind.IDENTICAL for finding in ranked)
     return {
         "summary": summary_sentence(summarise(trace)) + ("" if has_errors else f" {nothing_found_text(trace)}"),
         "findings": entries,

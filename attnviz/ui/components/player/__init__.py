@@ -56,7 +56,7 @@ NO_BREAK_SPACE = "\u00a0"
 
 
 @dataclass(frozen=True)
-class SentencePair:
+class PlayedLanguages:
     """Labels and languages of two sentences that are not English and its French translation."""
 
     names: tuple[str, str]
@@ -67,7 +67,7 @@ class SentencePair:
     """Whether the second sentence is written step by step; otherwise it is complete from the beginning."""
 
 
-def player(view: View, suspected_errors: Sequence[Mapping[str, Any]] = (), pair: SentencePair | None = None) -> None:
+def player(view: View, suspected_errors: Sequence[Mapping[str, Any]] = (), pair: PlayedLanguages | None = None) -> None:
     """Draw both sentences with the current step and source piece marked, and the controls.
 
     Words that are likely wrong have `suspected_errors` (`ui.step.suspected_errors_panel`).
@@ -82,14 +82,14 @@ def player(view: View, suspected_errors: Sequence[Mapping[str, Any]] = (), pair:
 def _payload(
     _trace: Trace,
     identity: str,  # noqa: ARG001
-    pair: SentencePair | None,
+    pair: PlayedLanguages | None,
     end: str,
     code: str,  # noqa: ARG001  the key of the cache
 ) -> dict[str, Any]:
     return player_payload(_trace, pair, end)
 
 
-def player_payload(trace: Aligned, pair: SentencePair | None = None, end: str = "</s>") -> dict[str, Any]:
+def player_payload(trace: Aligned, pair: PlayedLanguages | None = None, end: str = "</s>") -> dict[str, Any]:
     """Return the payload of the player, in which `end` stands for the end mark.
 
     It has words with their pieces, each source word's share of every alpha (and `of`, the addends of that sum), and for
