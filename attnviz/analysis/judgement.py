@@ -161,9 +161,7 @@ class JudgementVerifier(Verifier):
             shapes |= {f"{name}.outer.weight": (d, d), f"{name}.outer.bias": (d,)}
         return shapes
 
-    def pairs(
-        self, step: int = 0, pieces: Sequence[int] = (), *, with_heatmap_posterior: bool = False  # noqa: ARG002
-    ) -> ComparedNumbers:
+    def pairs(self, *_: object, **__: object) -> ComparedNumbers:
         """Return every recorded quantity, as recorded and as recomputed from the quantities recorded before it.
 
         These are embeddings, features, energies, both alignments, weighted sums, comparisons, their sums, and the

@@ -142,7 +142,10 @@ class _Pass:
 
 
 def expected_arrays(trace: TransformerTrace, recomputed: dict[str, Array]) -> dict[str, Array]:
-    """Return the expected value of each array of `trace`, by name."""
+    """Return the expected value of each array of `trace`, by name.
+
+    `recomputed` has the quantities by name, each of any shape.
+    """
     probabilities, steps = recomputed["probabilities"], np.arange(len(trace.target_ids))
     expected = recomputed | {
         "top_probabilities": np.take_along_axis(probabilities, trace.top_ids.astype(np.int64), axis=1),

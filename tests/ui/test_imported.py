@@ -9,10 +9,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from attnviz.wording.seq2seq_steps import no_logit_attribution_reason
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.analysis.diagram_texts import no_diagram_reason
+from attnviz.analysis.logit_attribution import no_logit_attribution_reason
 from attnviz.commands.main import main
 from attnviz.ui.toolbar.input_advice import is_french
 from tests.importing import bentrevett_seq2seq, d2l_book, fairseq_lstm, joey_nmt, opennmt_py, pytorch_tutorial_2017
