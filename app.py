@@ -6,14 +6,7 @@ from attnviz.ui.server import MIDDLEWARE, ROUTES, lifespan
 
 if __name__ == "__main__":  # as Streamlit runs it, for each visitor
     from attnviz.ui.chrome import run_pages
-    from attnviz.ui.pages import (
-        corpus_page,
-        lab_page,
-        learns_page,
-        transformer_page,
-        translate_page,
-        why_page,
-    )
+    from attnviz.ui.pages import corpus_page, lab_page, learns_page, transformer_page, translate_page, why_page
     from attnviz.ui.style import ICON
 
     st.set_page_config(page_title="attnviz", page_icon=ICON, layout="wide")

@@ -9,31 +9,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from attnviz.analysis import (
-    equations,
-    imported_attention,
-    stages,
-    transformer_steps,
-)
-from attnviz.analysis.equations import (
-    Equation,
-    Texts,
-)
+from attnviz.analysis import imported_attention, stage_sentences, step_equations, transformer_steps
 from attnviz.analysis.fit import MisfitError, check_fit
 from attnviz.analysis.judgement import JudgementVerifier
-from attnviz.analysis.labels import (
-    search_name,
-    shorten,
-)
+from attnviz.analysis.labels import search_name, shorten
 from attnviz.analysis.recomputation import Weights
-from attnviz.analysis.stages import (
-    Stage,
-    StageText,
-)
-from attnviz.analysis.term_cards import (
-    TermCard,
-    recurrent_terms,
-)
+from attnviz.analysis.stage_sentences import Stage, StageText
+from attnviz.analysis.step_equations import Equation, Texts
+from attnviz.analysis.term_cards import TermCard, recurrent_terms
 from attnviz.analysis.transformer_verification import HeadVerifier, TransformerVerifier
 from attnviz.analysis.verification import RecurrentVerifier, Verifier
 from attnviz.languages import gettext
@@ -65,7 +48,7 @@ class StepTexts:
     texts_of_cells: Callable[[Any, int], dict[str, list[str]]] = lambda *_: {}
     heads_text: Callable[[Any], str] = lambda _: ""
     """Names the heads that the alignment is of, where a step has several; "" where it has one distribution."""
-    step_sentence: Callable[..., str] = stages.step_sentence
+    step_sentence: Callable[..., str] = stage_sentences.step_sentence
     """Sentence about a step, in everyday words if `simple`; the text replaces a piece that consists of a blank only."""
     made_by: Callable[[Any], str] = _model
     """Phrase that names the model or program that made the numbers."""
@@ -114,12 +97,12 @@ IMPORTED = Architecture(
     "seq2seq",
     Trace,
     RecurrentVerifier,
-    stages.recurrent_stages,
+    stage_sentences.recurrent_stages,
     StepTexts(
-        equations.equation_templates,
-        equations.texts_of_step,
-        equations.texts_of_source,
-        equations.texts_of_cells,
+        step_equations.equation_templates,
+        step_equations.texts_of_step,
+        step_equations.texts_of_source,
+        step_equations.texts_of_cells,
         terms=recurrent_terms,
     ),
     PAYLOADS,
@@ -148,7 +131,7 @@ IMPORTED_ATTENTION = Architecture(
         heads_text=imported_attention.attention_heads_text,
         step_sentence=imported_attention.attention_step_sentence,
         made_by=imported_attention.made_by,
-        made_by_search=lambda trace: stages.capitalised(imported_attention.made_by(trace)),
+        made_by_search=lambda trace: stage_sentences.capitalised(imported_attention.made_by(trace)),
     ),
     payloads=frozenset(["facts"]),
 )
@@ -158,12 +141,12 @@ RNNSEARCH = Architecture(
     "rnnsearch",
     Trace,
     RecurrentVerifier,
-    stages.recurrent_stages,
+    stage_sentences.recurrent_stages,
     StepTexts(
-        equations.equation_templates,
-        equations.texts_of_step,
-        equations.texts_of_source,
-        equations.texts_of_cells,
+        step_equations.equation_templates,
+        step_equations.texts_of_step,
+        step_equations.texts_of_source,
+        step_equations.texts_of_cells,
         terms=recurrent_terms,
     ),
     PAYLOADS | {"posterior", "equation-after", "weight_controls", "changed"},
@@ -178,8 +161,8 @@ TRANSFORMER = Architecture(
     StepTexts(
         transformer_steps.head_equations,
         transformer_steps.head_texts_of_step,
-        equations.texts_of_source,
-        equations.texts_of_cells,
+        step_equations.texts_of_source,
+        step_equations.texts_of_cells,
         transformer_steps.shown_heads,
     ),
     EVERY_TRANSLATION | {"growth", "energy-decomposition"},
@@ -208,8 +191,8 @@ _HEAD = Architecture(
     StepTexts(
         transformer_steps.head_equations,
         transformer_steps.head_texts_of_step,
-        equations.texts_of_source,
-        equations.texts_of_cells,
+        step_equations.texts_of_source,
+        step_equations.texts_of_cells,
     ),
     frozenset(["verification", "growth", "energy-decomposition"]) | {f"equation-{stage}" for stage in range(1, 5)},
 )

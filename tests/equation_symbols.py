@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from attnviz.analysis.equations import Equation
+from attnviz.analysis.step_equations import Equation
 
 _NUMBERED = {"⟦before⟧": "{before}", "⟦i⟧": "{i}", "⟦j⟧": "j", "⟦symbol⟧": "e", ",⟦unit⟧": ""}
 _NO_SYMBOLS = re.compile(

@@ -165,7 +165,7 @@ def test_packages_do_not_import_forbidden_modules() -> None:
 
 WORDS = (
     "attnviz attnviz.trace attnviz.text attnviz.model_folder attnviz.analysis.measures attnviz.analysis.recomputation"
-    " attnviz.analysis attnviz.analysis.stages attnviz.analysis.findings attnviz.commands.main"
+    " attnviz.analysis attnviz.analysis.stage_sentences attnviz.analysis.findings attnviz.commands.main"
 )
 
 

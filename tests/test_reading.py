@@ -18,12 +18,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.corpora.corpus_lines import (
-    Skipped,
-    check_table,
-    count_lines,
-    read_lines,
-)
+from attnviz.corpora.corpus_lines import Skipped, check_table, count_lines, read_lines
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.alignment import read_gold
 from attnviz.importing.attention_reader import read_bytes

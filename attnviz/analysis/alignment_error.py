@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.measures import links
-from attnviz.trace.link_text import Link
+from attnviz.trace.word_link_text import Link
 
 
 class SureAndPossible(Protocol):

@@ -14,19 +14,8 @@ import numpy as np
 
 from attnviz.analysis.grid import Face
 from attnviz.analysis.labels import quoted_name
-from attnviz.analysis.numbers import (
-    aligned,
-    coloured_latex,
-    decimal,
-    percent,
-    thousands,
-)
-from attnviz.analysis.transformer_exhibits import (
-    AttentionForm,
-    ExhibitName,
-    Form,
-    count_multiplications,
-)
+from attnviz.analysis.numbers import aligned, coloured_latex, decimal, percent, thousands
+from attnviz.analysis.transformer_exhibits import AttentionForm, ExhibitName, Form, count_multiplications
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import Trace

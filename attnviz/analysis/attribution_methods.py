@@ -14,35 +14,18 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import (
-    Literal,
-    NamedTuple,
-    cast,
-    get_args,
-)
+from typing import Literal, NamedTuple, cast, get_args
 
 import numpy as np
 
 from attnviz.analysis.labels import quoted_name
 from attnviz.analysis.likelihood import Readouts
-from attnviz.analysis.numbers import (
-    decimal,
-    percent,
-)
-from attnviz.analysis.posterior import (
-    erasure_log_drops,
-    posterior_of,
-)
+from attnviz.analysis.numbers import decimal, percent
+from attnviz.analysis.posterior import erasure_log_drops, posterior_of
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.step_evaluation import total_variation
-from attnviz.languages import (
-    gettext,
-    ngettext,
-)
-from attnviz.trace import (
-    Attention,
-    Trace,
-)
+from attnviz.languages import gettext, ngettext
+from attnviz.trace import Attention, Trace
 from attnviz.trace.parts import Array, Attributions
 
 AttributionMethod = Literal["attention", "posterior", "logit_attribution", "gradient", "erased", "erased_input"]

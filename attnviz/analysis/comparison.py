@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import (
-    Mapping,
-    Sequence,
-)
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Literal
@@ -14,38 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.alignment_error import PairAgreement, error_between
-from attnviz.analysis.attention_forms import (
-    SYMBOLS,
-    face_names,
-)
-from attnviz.analysis.grid import (
-    By,
-    Face,
-    Grid,
-    grid,
-)
-from attnviz.analysis.labels import (
-    quote,
-    shorten,
-)
-from attnviz.analysis.numbers import (
-    decimal,
-    percent,
-    signed,
-)
+from attnviz.analysis.attention_forms import SYMBOLS, face_names
+from attnviz.analysis.grid import By, Face, Grid, grid
+from attnviz.analysis.labels import quote, shorten
+from attnviz.analysis.numbers import decimal, percent, signed
 from attnviz.arguments import check_each
 from attnviz.languages import gettext, ngettext
-from attnviz.text import (
-    normalise,
-    word_spans,
-)
-from attnviz.trace import (
-    Attention,
-    Record,
-)
+from attnviz.text import normalise, word_spans
+from attnviz.trace import Attention, Record
 from attnviz.trace.aligned import Groups
-from attnviz.trace.link_text import Link
 from attnviz.trace.parts import Array
+from attnviz.trace.word_link_text import Link
 
 ComparedSide = Literal["first", "other"]
 

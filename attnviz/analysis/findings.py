@@ -25,25 +25,10 @@ from attnviz.analysis.finding_rules import (
     shift_findings,
     uniform_findings,
 )
-from attnviz.analysis.labels import (
-    merged_cell_text,
-    quote,
-    quoted_name,
-    shorten,
-)
-from attnviz.analysis.measures import (
-    attended_words,
-    entropy,
-    is_uniform,
-)
-from attnviz.analysis.numbers import (
-    percent,
-    significant,
-)
-from attnviz.languages import (
-    gettext,
-    ngettext,
-)
+from attnviz.analysis.labels import merged_cell_text, quote, quoted_name, shorten
+from attnviz.analysis.measures import attended_words, entropy, is_uniform
+from attnviz.analysis.numbers import percent, significant
+from attnviz.languages import gettext, ngettext
 from attnviz.text import join_pieces
 from attnviz.trace import Aligned, Record
 

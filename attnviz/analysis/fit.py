@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.analysis.cells import names
 from attnviz.analysis.numpy_scorers import scorer_of
 from attnviz.analysis.recomputation import Weights
+from attnviz.analysis.recurrent_cells import names
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 from attnviz.trace import Computation, Trace

@@ -13,44 +13,19 @@ They are the verdict, its equation, captions, the effect of swapping two words, 
 from __future__ import annotations
 
 import math
-from collections.abc import (
-    Callable,
-    Mapping,
-    Sequence,
-)
-from typing import (
-    Any,
-    Literal,
-)
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.equations import Equation
 from attnviz.analysis.fit import Shapes
-from attnviz.analysis.numbers import (
-    aligned,
-    coloured_latex,
-    decimal,
-    number,
-    power_of_ten,
-    thousands,
-    vector,
-)
+from attnviz.analysis.numbers import aligned, coloured_latex, decimal, number, power_of_ten, thousands, vector
 from attnviz.analysis.recomputation import Weights
-from attnviz.analysis.verification import (
-    ComparedNumbers,
-    Verification,
-    Verifier,
-)
-from attnviz.languages import (
-    gettext,
-    ngettext,
-)
-from attnviz.palette import (
-    ThemeName,
-    palette,
-)
+from attnviz.analysis.step_equations import Equation
+from attnviz.analysis.verification import ComparedNumbers, Verification, Verifier
+from attnviz.languages import gettext, ngettext
+from attnviz.palette import ThemeName, palette
 from attnviz.trace import Judgement
 from attnviz.trace.aligned import AttentionView
 from attnviz.trace.parts import Array

@@ -7,35 +7,18 @@ measure has baselines. Rows and columns are words without `</s>`, so that a row 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import (
-    Callable,
-    Collection,
-    Mapping,
-    Sequence,
-)
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.numbers import (
-    decimal,
-    significant,
-    thousands,
-)
-from attnviz.analysis.word_classes import (
-    is_article,
-    is_content,
-    is_punctuation,
-    precedes_noun,
-)
-from attnviz.languages import (
-    gettext,
-    ngettext,
-)
-from attnviz.trace.link_text import Link
+from attnviz.analysis.numbers import decimal, significant, thousands
+from attnviz.analysis.word_classes import is_article, is_content, is_punctuation, precedes_noun
+from attnviz.languages import gettext, ngettext
 from attnviz.trace.snapshots import Snapshots
+from attnviz.trace.word_link_text import Link
 
 Alignment = NDArray[np.float64]
 """Attention by words, (target words, source words)."""

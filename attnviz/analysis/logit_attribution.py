@@ -23,15 +23,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.labels import (
-    quote,
-    shorten,
-)
-from attnviz.analysis.numbers import (
-    decimal,
-    signed,
-    thousands,
-)
+from attnviz.analysis.labels import quote, shorten
+from attnviz.analysis.numbers import decimal, signed, thousands
 from attnviz.analysis.recomputation import Weights
 from attnviz.languages import gettext
 from attnviz.text import piece_name

@@ -7,36 +7,19 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import (
-    Callable,
-    Iterator,
-    Mapping,
-)
-from dataclasses import (
-    asdict,
-    dataclass,
-)
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import (
-    Any,
-    Literal,
-    get_args,
-)
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.labels import quoted_name
-from attnviz.analysis.numbers import (
-    decimal,
-    percent,
-)
+from attnviz.analysis.numbers import decimal, percent
 from attnviz.errors import AttnvizError
-from attnviz.files import (
-    DAMAGED,
-    replacing,
-)
+from attnviz.files import DAMAGED, replacing
 from attnviz.languages import gettext
 from attnviz.trace import Trace
 

@@ -20,10 +20,7 @@ import numpy as np
 from attnviz.analysis.labels import quoted_name
 from attnviz.analysis.likelihood import Readouts
 from attnviz.analysis.minimal_change import MinimalChange
-from attnviz.analysis.numbers import (
-    decimal,
-    percent,
-)
+from attnviz.analysis.numbers import decimal, percent
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.step_evaluation import (
     PerturbedStep,
@@ -32,11 +29,7 @@ from attnviz.analysis.step_evaluation import (
     jensen_shannon,
     total_variation,
 )
-from attnviz.languages import (
-    format_share,
-    gettext,
-    ngettext,
-)
+from attnviz.languages import format_share, gettext, ngettext
 from attnviz.text import EOS
 from attnviz.trace import Trace
 from attnviz.trace.parts import Array

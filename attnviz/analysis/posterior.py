@@ -15,42 +15,20 @@ Symbols and sizes are those of `trace.trace`.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import (
-    Callable,
-    Mapping,
-)
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import (
-    Literal,
-    Protocol,
-    get_args,
-)
+from typing import Literal, Protocol, get_args
 
 import numpy as np
 
-from attnviz.analysis.equations import (
-    Equation,
-    Texts,
-)
 from attnviz.analysis.labels import quoted_name
 from attnviz.analysis.likelihood import Readouts
-from attnviz.analysis.numbers import (
-    aligned,
-    coloured_latex,
-    decimal,
-    number,
-    percent,
-)
+from attnviz.analysis.numbers import aligned, coloured_latex, decimal, number, percent
 from attnviz.analysis.recomputation import Weights
+from attnviz.analysis.step_equations import Equation, Texts
 from attnviz.languages import gettext
-from attnviz.palette import (
-    ThemeName,
-    palette,
-)
-from attnviz.trace import (
-    Trace,
-    Words,
-)
+from attnviz.palette import ThemeName, palette
+from attnviz.trace import Trace, Words
 from attnviz.trace.parts import Array
 
 PosteriorKind = Literal["balanced", "posterior"]

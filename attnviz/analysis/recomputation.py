@@ -30,8 +30,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.cells import CellOutput, RNNOutput, cell_output, names, rnn_output
 from attnviz.analysis.numpy_scorers import scorer_of
+from attnviz.analysis.recurrent_cells import CellOutput, RNNOutput, cell_output, names, rnn_output
 from attnviz.imported_families import form_of
 from attnviz.text import BOS, PAD
 from attnviz.trace.interventions import (

@@ -8,47 +8,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import (
-    dataclass,
-    replace,
-)
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from attnviz.analysis.finding_rules import (
-    LEAST_LETTERS,
-    OtherHypothesis,
-    other_hypotheses,
-)
-from attnviz.analysis.findings import (
-    Finding,
-    FindingKind,
-    finding_sentence,
-    findings_of,
-    quoted_source_words,
-)
-from attnviz.analysis.labels import (
-    everyday_name,
-    quote,
-    shorten,
-)
+from attnviz.analysis.finding_rules import LEAST_LETTERS, OtherHypothesis, other_hypotheses
+from attnviz.analysis.findings import Finding, FindingKind, finding_sentence, findings_of, quoted_source_words
+from attnviz.analysis.labels import everyday_name, quote, shorten
 from attnviz.analysis.measures import attended_words
 from attnviz.analysis.numbers import percent
-from attnviz.analysis.what_if_effects import (
-    SpacedWords,
-    Word,
-    changed_words,
-)
+from attnviz.analysis.what_if_effects import SpacedWords, Word, changed_words
 from attnviz.analysis.word_classes import FUNCTION_WORDS
-from attnviz.languages import (
-    format_share,
-    gettext,
-)
+from attnviz.languages import format_share, gettext
 from attnviz.text import EOS
-from attnviz.trace import (
-    Record,
-    Words,
-)
+from attnviz.trace import Record, Words
 
 LITTLE_WORD_PROBABILITY = 0.05
 """Probability of a content word, the product over its pieces, below which the model was unsure of it.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Literal
 
-from attnviz.trace.link_text import Link
+from attnviz.trace.word_link_text import Link
 
 Method = Literal["intersection", "union", "grow-diag-final-and"]
 _NEIGHBOURS = ((-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1))

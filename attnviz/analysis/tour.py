@@ -10,15 +10,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from attnviz.analysis.diagram_texts import has_diagram
-from attnviz.analysis.numbers import (
-    decimal,
-    fine_percent,
-)
-from attnviz.analysis.tour_data import (
-    ChanceScore,
-    QuizQuestion,
-    TourData,
-)
+from attnviz.analysis.numbers import decimal, fine_percent
+from attnviz.analysis.tour_data import ChanceScore, QuizQuestion, TourData
 from attnviz.analysis.tour_sentences import (
     annotation_sentences,
     context_sentences,

@@ -8,35 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import (
-    Any,
-    Literal,
-    NamedTuple,
-)
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.equations import Equation
-from attnviz.analysis.numbers import (
-    aligned,
-    coloured_latex,
-    thousands,
-)
+from attnviz.analysis.numbers import aligned, coloured_latex, thousands
+from attnviz.analysis.step_equations import Equation
 from attnviz.analysis.why_attention import TextSection
 from attnviz.languages import gettext
-from attnviz.palette import (
-    ThemeName,
-    palette,
-)
-from attnviz.trace import (
-    FloatArray,
-    Trace,
-)
-from attnviz.trace.trace import (
-    additive_energy,
-    query_and_key,
-)
+from attnviz.palette import ThemeName, palette
+from attnviz.trace import FloatArray, Trace
+from attnviz.trace.trace import additive_energy, query_and_key
 from attnviz.trace.transformer_trace import Head
 
 Form = Literal["additive", "general", "product", "scaled", "heads"]

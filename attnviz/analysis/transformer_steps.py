@@ -7,33 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.analysis.equations import (
-    Equation,
-    Texts,
-    exponentials,
-    softmax_equation,
-    summands,
-    written_piece_texts,
-)
-from attnviz.analysis.labels import (
-    everyday_name,
-    quote,
-    quoted_name,
-    shorten,
-    subscript,
-)
-from attnviz.analysis.measures import (
-    strongest_words,
-    weight_order,
-)
-from attnviz.analysis.numbers import (
-    aligned,
-    coloured_latex,
-    decimal,
-    percent,
-    vector,
-)
-from attnviz.analysis.stages import (
+from attnviz.analysis.labels import everyday_name, quote, quoted_name, shorten, subscript
+from attnviz.analysis.measures import strongest_words, weight_order
+from attnviz.analysis.numbers import aligned, coloured_latex, decimal, percent, vector
+from attnviz.analysis.stage_sentences import (
     ENERGY_STAGE,
     SOFTMAX_STAGE,
     WORD_STAGE,
@@ -44,15 +21,16 @@ from attnviz.analysis.stages import (
     largest_parts,
     word_choice,
 )
-from attnviz.languages import (
-    gettext,
-    ngettext,
+from attnviz.analysis.step_equations import (
+    Equation,
+    Texts,
+    exponentials,
+    softmax_equation,
+    summands,
+    written_piece_texts,
 )
-from attnviz.palette import (
-    Palette,
-    ThemeName,
-    palette,
-)
+from attnviz.languages import gettext, ngettext
+from attnviz.palette import Palette, ThemeName, palette
 from attnviz.trace import TransformerTrace
 from attnviz.trace.parts import HeadKind, Heads
 from attnviz.trace.transformer_trace import Head
@@ -293,7 +271,7 @@ def head_equations(head: Any, theme: ThemeName = "light") -> tuple[Equation, ...
     """Return the equation templates of all steps, in order: energy, softmax, values, stream, and a translation's word.
 
     `head` is one head of any kind, or a translation, whose displayed head is meant.
-    `head_texts_of_step`, and `texts_of_source` and `texts_of_cells` of the key piece (`analysis.equations`) fill them.
+    `head_texts_of_step`, and `texts_of_source` and `texts_of_cells` of `analysis.step_equations`, fill them.
     """
     opened, colours = head.displayed, palette(theme)
     note = gettext("Softmax turns energies into positive weights that add up to 1.")

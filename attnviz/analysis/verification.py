@@ -8,14 +8,8 @@ Symbols and sizes are those of `trace.trace`.
 
 from __future__ import annotations
 
-from abc import (
-    ABC,
-    abstractmethod,
-)
-from collections.abc import (
-    Mapping,
-    Sequence,
-)
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -24,46 +18,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis import recomputation
-from attnviz.analysis.energy import energy_decomposition
-from attnviz.analysis.fit import (
-    Shapes,
-    check_fit,
-    recurrent_weight_shapes,
-)
+from attnviz.analysis.energy_by_kind import energy_decomposition
+from attnviz.analysis.fit import Shapes, check_fit, recurrent_weight_shapes
 from attnviz.analysis.labels import quote
 from attnviz.analysis.likelihood import Readouts
 from attnviz.analysis.logit_attribution import logit_attributions
 from attnviz.analysis.logit_attribution import pairs as readout_pairs
-from attnviz.analysis.measures import (
-    coverage,
-    entropy,
-)
-from attnviz.analysis.numbers import (
-    power_of_ten,
-    thousands,
-)
+from attnviz.analysis.measures import coverage, entropy
+from attnviz.analysis.numbers import power_of_ten, thousands
 from attnviz.analysis.numpy_scorers import scorer_of
-from attnviz.analysis.posterior import (
-    bayes,
-    posterior_of,
-)
-from attnviz.analysis.recomputation import (
-    RecurrentEquations,
-    RecurrentState,
-    Weights,
-    log_softmax,
-    softmax,
-)
-from attnviz.languages import (
-    gettext,
-    ngettext,
-)
+from attnviz.analysis.posterior import bayes, posterior_of
+from attnviz.analysis.recomputation import RecurrentEquations, RecurrentState, Weights, log_softmax, softmax
+from attnviz.languages import gettext, ngettext
 from attnviz.text import piece_name
 from attnviz.trace import Record, Trace
-from attnviz.trace.interventions import (
-    forced_words,
-    interventions_at,
-)
+from attnviz.trace.interventions import forced_words, interventions_at
 from attnviz.trace.parts import Array
 from attnviz.trace.trace import GATES, QUANTITIES
 

@@ -3,46 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import (
-    Collection,
-    Iterator,
-    Sequence,
-)
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from difflib import SequenceMatcher
-from typing import (
-    Any,
-    Literal,
-    NamedTuple,
-    cast,
-)
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.labels import (
-    quote,
-    quoted_name,
-    shorten,
-)
-from attnviz.analysis.numbers import (
-    decimal,
-    percent,
-    significant,
-)
+from attnviz.analysis.labels import quote, quoted_name, shorten
+from attnviz.analysis.numbers import decimal, percent, significant
 from attnviz.errors import AttnvizError
 from attnviz.languages import format_share, gettext
-from attnviz.text import (
-    EOS,
-    SPACE,
-    SPECIAL_PIECES,
-    join_pieces,
-)
-from attnviz.trace import (
-    Record,
-    Trace,
-    WhatIfs,
-)
+from attnviz.text import EOS, SPACE, SPECIAL_PIECES, join_pieces
+from attnviz.trace import Record, Trace, WhatIfs
 from attnviz.trace.interventions import (
     ExcludePosition,
     ForceWords,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from attnviz.evaluation.two_files import LinkAgreement
     from attnviz.importing.records import AttentionRecords
     from attnviz.trace import Attention
-    from attnviz.trace.link_text import Link
+    from attnviz.trace.word_link_text import Link
 
 _DRAWN = ("svg", "png", "pdf", "html", "csv", "tex")
 """File suffixes of outputs with one pair."""
@@ -126,10 +126,7 @@ def open_records(names: list[str], options: argparse.Namespace, *, attributions:
 
     With `attributions`, the model in a folder also computes those.
     """
-    from attnviz.corpora.corpus_lines import (
-        local_files,
-        source_files,
-    )
+    from attnviz.corpora.corpus_lines import local_files, source_files
     from attnviz.importing.attention_reader import is_part, read_attention
     from attnviz.importing.huggingface_model import is_model_folder
 
@@ -154,10 +151,7 @@ def open_records(names: list[str], options: argparse.Namespace, *, attributions:
 def _run(options: argparse.Namespace) -> None:
     """Describe, draw or convert the file; raise AttnvizError where it cannot be read or written."""
     from attnviz.export.attention_files import ATTENTION_FILE_ENDINGS, attention_file_content
-    from attnviz.export.saved_files import (
-        check_ending,
-        save,
-    )
+    from attnviz.export.saved_files import check_ending, save
 
     if options.compare:
         compare_files(options)
@@ -206,10 +200,7 @@ def write_table(records: AttentionRecords, path: Path, gold: Path | None) -> int
     """
     from pyarrow import csv, parquet
 
-    from attnviz.corpora.measured_attention import (
-        plain_columns,
-        table_of_attention,
-    )
+    from attnviz.corpora.measured_attention import plain_columns, table_of_attention
     from attnviz.evaluation.scoring import by_record, score
     from attnviz.files import replacing
 
@@ -239,11 +230,7 @@ def print_format(records: AttentionRecords, name: str = "") -> None:
 
 def print_remarks(records: list[Attention]) -> None:
     """Print to standard error what was inferred or assumed, each remark once, with the number of pairs it holds for."""
-    from attnviz.analysis.imported_attention import (
-        attention_heads_text,
-        gold_links_sentence,
-        remark_sentences,
-    )
+    from attnviz.analysis.imported_attention import attention_heads_text, gold_links_sentence, remark_sentences
     from attnviz.languages import gettext
 
     counts_by_remark: dict[str, int] = {}

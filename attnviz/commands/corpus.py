@@ -216,11 +216,7 @@ def _own_translations(table: Path) -> int:
 def _write_tables(options: argparse.Namespace, settings: Settings, show: Show) -> dict[Path, TableMetadata]:
     """Write the table of each file, with processes on this machine or the actors of a Ray cluster."""
     from attnviz.corpora import Cluster, analyse_files
-    from attnviz.corpora.corpus_lines import (
-        Line,
-        local_files,
-        read_lines,
-    )
+    from attnviz.corpora.corpus_lines import Line, local_files, read_lines
 
     chosen = {name: getattr(options, option) for option, name in _OF_CLUSTER.items() if option in options}
     if options.ray:
@@ -252,10 +248,7 @@ def _write_tables(options: argparse.Namespace, settings: Settings, show: Show) -
 
 def _tables(options: argparse.Namespace) -> dict[str, Path]:
     """Return the table of each file; raise AttnvizError where the options do not go with them."""
-    from attnviz.corpora.corpus_lines import (
-        source_files,
-        table_files,
-    )
+    from attnviz.corpora.corpus_lines import source_files, table_files
 
     files = source_files(options.files)
     if files == options.files and len(files) == 1:

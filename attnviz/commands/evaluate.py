@@ -322,10 +322,7 @@ def _rendered(sections: Sequence[Section], options: argparse.Namespace) -> str:
 
 def _command(section: Section, options: argparse.Namespace) -> str:
     """Return the command that prints this section, without options that do not affect it."""
-    from attnviz.evaluation.measurement_tables import (
-        command_line,
-        short,
-    )
+    from attnviz.evaluation.measurement_tables import command_line, short
 
     files = [path for path in options.files if section.kind == ("gold" if _is_gold(path) else "pairs")]
     if section.key in ("models", "detectors"):

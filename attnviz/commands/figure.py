@@ -10,14 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attnviz import AttnvizError
-from attnviz.commands.shared import (
-    Command,
-    add_head_options,
-    add_model_options,
-    load_translator,
-    positive,
-    with_heads,
-)
+from attnviz.commands.shared import Command, add_head_options, add_model_options, load_translator, positive, with_heads
 from attnviz.errors import locate_errors
 from attnviz.installed_models import default_model
 
@@ -154,12 +147,7 @@ def _add_options(command: argparse.ArgumentParser) -> None:
 def _run(options: argparse.Namespace) -> None:
     """Write the file; raise AttnvizError for options that cannot be combined, or where drawing or writing fails."""
     _check(options)
-    from attnviz.export.saved_files import (
-        FigureOptions,
-        check_ending,
-        save,
-        uses_weights,
-    )
+    from attnviz.export.saved_files import FigureOptions, check_ending, save, uses_weights
 
     ending = check_ending(options.output)  # check before loading a model
     if options.checkpoint:

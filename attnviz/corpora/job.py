@@ -24,14 +24,7 @@ from pyarrow import parquet
 
 from attnviz.corpora.analyser import Analyser
 from attnviz.corpora.columns import SCHEMA, Settings
-from attnviz.corpora.corpus_lines import (
-    Line,
-    check_lines,
-    check_name,
-    count_lines,
-    read_lines,
-    unescaped_line,
-)
+from attnviz.corpora.corpus_lines import Line, check_lines, check_name, count_lines, read_lines, unescaped_line
 from attnviz.corpora.executors import Cluster, imap
 from attnviz.devices import resolve_device
 from attnviz.errors import AttnvizError

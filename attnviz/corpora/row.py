@@ -19,7 +19,7 @@ from attnviz.evaluation.alignment import GoldAlignment, between_words, membershi
 from attnviz.evaluation.bleu import sentence_bleu, sentence_chrf
 from attnviz.evaluation.forced import ForcedPair
 from attnviz.trace import Words
-from attnviz.trace.link_text import Link
+from attnviz.trace.word_link_text import Link
 
 
 def gold_links_of(gold: GoldAlignment, pair: ForcedPair, words: Words) -> dict[Link, bool]:

@@ -1,9 +1,6 @@
 """Decoding in torch: greedy and beam search, forced decoding, recording, attribution, and padded batches of ids."""
 
-from attnviz.decoding.applied_interventions import (
-    force,
-    forced_target,
-)
+from attnviz.decoding.applied_interventions import force, forced_target
 from attnviz.decoding.attribution import attributions_of, gradient_norms_of
 from attnviz.decoding.prepared import rnnsearch_arrays
 from attnviz.decoding.search import (

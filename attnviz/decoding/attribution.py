@@ -15,10 +15,7 @@ from torch import Tensor
 from torch.func import vjp, vmap
 from torch.nn.functional import linear
 
-from attnviz.decoding.applied_interventions import (
-    energy_change,
-    forced_steps,
-)
+from attnviz.decoding.applied_interventions import energy_change, forced_steps
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 from attnviz.network import Network, RNNsearch

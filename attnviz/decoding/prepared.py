@@ -16,10 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic
 import torch
 from torch import Tensor
 
-from attnviz.decoding.applied_interventions import (
-    force,
-    force_batch,
-)
+from attnviz.decoding.applied_interventions import force, force_batch
 from attnviz.decoding.search import DecodingPath, SearchStep, largest, path_of
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext

@@ -15,13 +15,7 @@ import torch
 from torch import Tensor
 
 from attnviz.arguments import check_whole_argument
-from attnviz.decoding.applied_interventions import (
-    check_limit,
-    check_reached,
-    constrained,
-    energy_change,
-    first_end,
-)
+from attnviz.decoding.applied_interventions import check_limit, check_reached, constrained, energy_change, first_end
 from attnviz.languages import gettext
 from attnviz.network.output import OutputLayer, largest_logit
 from attnviz.network.searchable import MemoryT, StateT, Stepping, StepT

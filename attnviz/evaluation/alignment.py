@@ -21,8 +21,8 @@ from attnviz.errors import AttnvizError
 from attnviz.evaluation.forced import Advance, force_pairs
 from attnviz.reading import JSON_ERRORS, open_content
 from attnviz.text import SPACE, normalise
-from attnviz.trace.link_text import Link
 from attnviz.trace.parts import Heads, Words
+from attnviz.trace.word_link_text import Link
 from attnviz.translator import Translator
 
 

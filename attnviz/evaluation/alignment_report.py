@@ -24,16 +24,11 @@ from attnviz.evaluation.alignment import (
 )
 from attnviz.evaluation.compared_models import Model
 from attnviz.evaluation.forced import Advance
-from attnviz.evaluation.measurement_tables import (
-    Section,
-    TableRow,
-    markdown_table,
-    table_number,
-)
+from attnviz.evaluation.measurement_tables import Section, TableRow, markdown_table, table_number
 from attnviz.evaluation.report import Judge
 from attnviz.network import Seq2Seq, Transformer
-from attnviz.trace.link_text import Link
 from attnviz.trace.parts import Heads
+from attnviz.trace.word_link_text import Link
 
 WHEN = ("before", "after")
 """Attention, and posterior attention once the word is known."""

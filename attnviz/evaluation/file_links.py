@@ -23,8 +23,8 @@ from attnviz.importing.sentence_pair import SentencePair
 from attnviz.languages import gettext, ngettext
 from attnviz.text import abbreviated
 from attnviz.trace import Aligned, Attention
-from attnviz.trace.link_text import Counted, Counting, CountingError, Link, Links, infer_counting
 from attnviz.trace.tokens import to_pieces
+from attnviz.trace.word_link_text import Counted, Counting, CountingError, Link, Links, infer_counting
 
 Sides = tuple[list[str] | None, list[str] | None]
 """Source and target words of a pair, as far as they are known."""

@@ -20,17 +20,7 @@ from torch import Tensor
 from attnviz.decoding import all_sentence_ids, all_target_ids, batches, largest, padded, sentence_ids, target_ids
 from attnviz.network import Network, RNNsearch
 from attnviz.network.rnnsearch import StepDecoder
-from attnviz.text import (
-    BOS,
-    EOS,
-    PAD,
-    SPECIAL_PIECES,
-    UNK,
-    Tokenizer,
-    join_pieces,
-    normalise,
-    word_groups,
-)
+from attnviz.text import BOS, EOS, PAD, SPECIAL_PIECES, UNK, Tokenizer, join_pieces, normalise, word_groups
 from attnviz.trace import Words
 from attnviz.translator import Translator
 

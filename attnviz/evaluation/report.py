@@ -32,19 +32,9 @@ from attnviz.evaluation.compared_models import (
     best_trial,
     tune,
 )
-from attnviz.evaluation.example_sentences import (
-    FIGURE_3,
-    LONG,
-)
+from attnviz.evaluation.example_sentences import FIGURE_3, LONG
 from attnviz.evaluation.forced import Advance, total_likelihood
-from attnviz.evaluation.measurement_tables import (
-    MINUS,
-    Section,
-    TableRow,
-    markdown_table,
-    speed_note,
-    table_number,
-)
+from attnviz.evaluation.measurement_tables import MINUS, Section, TableRow, markdown_table, speed_note, table_number
 from attnviz.model_folder import WEIGHTS_FILE
 from attnviz.network import ModelConfig, Seq2SeqConfig, TransformerConfig
 from attnviz.text import EOS

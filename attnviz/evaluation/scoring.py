@@ -29,7 +29,7 @@ from attnviz.evaluation.file_links import (
 )
 from attnviz.languages import gettext, ngettext
 from attnviz.trace import Aligned
-from attnviz.trace.link_text import Link, Links, listed_links
+from attnviz.trace.word_link_text import Link, Links, listed_links
 
 _CLEARLY = 0.1
 """Smallest drop in AER at which another base or direction of the links than the usual one is chosen."""

@@ -26,8 +26,8 @@ from attnviz.evaluation.scoring import choose_convention
 from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext, ngettext
 from attnviz.trace import Aligned
-from attnviz.trace.link_text import CountingError, listed_links
 from attnviz.trace.tokens import are_special
+from attnviz.trace.word_link_text import CountingError, listed_links
 
 
 @dataclass(frozen=True)

@@ -9,20 +9,11 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from attnviz.analysis.attention_forms import (
-    face_explanation,
-    face_names,
-)
+from attnviz.analysis.attention_forms import face_explanation, face_names
 from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.grid import FACES, By, Face
-from attnviz.analysis.imported_attention import (
-    missing_values_reason,
-    remark_sentences,
-)
-from attnviz.analysis.labels import (
-    quote,
-    shorten,
-)
+from attnviz.analysis.imported_attention import missing_values_reason, remark_sentences
+from attnviz.analysis.labels import quote, shorten
 from attnviz.analysis.logit_attribution import (
     LogitAttribution,
     centred_attributions,

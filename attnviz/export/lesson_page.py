@@ -8,10 +8,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from attnviz.analysis.numbers import (
-    NO_BREAK,
-    decimal,
-)
+from attnviz.analysis.numbers import NO_BREAK, decimal
 from attnviz.analysis.recomputation import Weights
 from attnviz.export.lecture import stage_sentence
 from attnviz.export.offline_page import compressed, in_every_language, json_objects, offline_page, variants

@@ -23,10 +23,7 @@ from attnviz.export.tikz import heatmap_tikz
 from attnviz.figures.build import for_print
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import step_figure
-from attnviz.figures.translation_figure import (
-    translation_figure,
-    translation_table,
-)
+from attnviz.figures.translation_figure import translation_figure, translation_table
 from attnviz.files import replace_bytes
 from attnviz.languages import gettext
 from attnviz.palette import DEFAULT_COLOURS, Colours, ThemeName, palette

@@ -3,10 +3,7 @@
 They do not use Streamlit. The names exported here are those for a trace.
 """
 
-from attnviz.figures.attention_figure import (
-    attention_bars,
-    attention_table,
-)
+from attnviz.figures.attention_figure import attention_bars, attention_table
 from attnviz.figures.attribution_figure import (
     agreement_table,
     all_attributions_table,
@@ -14,23 +11,13 @@ from attnviz.figures.attribution_figure import (
     attributions_figure,
     attributions_table,
 )
-from attnviz.figures.beam_tree_figure import (
-    beam_tree_figure,
-    beam_tree_table,
-)
+from attnviz.figures.beam_tree_figure import beam_tree_figure, beam_tree_table
 from attnviz.figures.candidates import candidates, candidates_table
-from attnviz.figures.comparison_figure import (
-    compared_words_table,
-    comparison,
-    comparison_table,
-)
+from attnviz.figures.comparison_figure import compared_words_table, comparison, comparison_table
 from attnviz.figures.context import context_strips, context_table
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.heatmap import heatmap, heatmap_alt, heatmap_table
-from attnviz.figures.minimal_change_figure import (
-    minimal_change_figure,
-    minimal_change_table,
-)
+from attnviz.figures.minimal_change_figure import minimal_change_figure, minimal_change_table
 from attnviz.figures.perturbation_figure import (
     perturbation_tests_figure,
     perturbation_tests_table,
@@ -38,10 +25,7 @@ from attnviz.figures.perturbation_figure import (
     shuffled_table,
 )
 from attnviz.figures.registry import STEP_FIGURES, StepFigure, step_figure, step_figures
-from attnviz.figures.translation_figure import (
-    translation_figure,
-    translation_table,
-)
+from attnviz.figures.translation_figure import translation_figure, translation_table
 
 __all__ = [
     "STEP_FIGURES",

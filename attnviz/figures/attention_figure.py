@@ -8,12 +8,7 @@ import plotly.graph_objects as go
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.labels import shorten
 from attnviz.analysis.measures import weight_order
-from attnviz.analysis.numbers import (
-    decimal,
-    percent,
-    significant,
-    small,
-)
+from attnviz.analysis.numbers import decimal, percent, significant, small
 from attnviz.analysis.posterior import PosteriorAttention
 from attnviz.figures.build import Spec, axis_labels, base_axis, base_layout, build_figure, escape, label_stride
 from attnviz.figures.source_rows import (

@@ -12,12 +12,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from attnviz import lazy_pandas as pd
-from attnviz.analysis.beam_search import (
-    fate_label,
-    fate_sentence,
-    search_sentence,
-    winner_sentence,
-)
+from attnviz.analysis.beam_sentences import fate_label, fate_sentence, search_sentence, winner_sentence
 from attnviz.analysis.labels import shorten
 from attnviz.analysis.numbers import decimal
 from attnviz.figures.build import Spec, base_axis, base_layout, build_figure, escape, width

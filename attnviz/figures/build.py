@@ -8,10 +8,7 @@ from unicodedata import combining, east_asian_width
 
 import plotly.graph_objects as go
 
-from attnviz.analysis.labels import (
-    LONGEST,
-    shorten,
-)
+from attnviz.analysis.labels import LONGEST, shorten
 from attnviz.languages import decimal_mark, thousands_mark
 from attnviz.palette import FONT, Palette
 from attnviz.text import with_symbols

@@ -10,10 +10,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from attnviz import lazy_pandas as pd
-from attnviz.analysis.labels import (
-    shorten,
-    subscript,
-)
+from attnviz.analysis.labels import shorten, subscript
 from attnviz.figures.build import (
     APART,
     STRIP,

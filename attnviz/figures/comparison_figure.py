@@ -19,10 +19,7 @@ from attnviz.analysis.comparison import (
     word_hover_lines,
 )
 from attnviz.analysis.grid import scale_end
-from attnviz.analysis.labels import (
-    shorten,
-    size_text,
-)
+from attnviz.analysis.labels import shorten, size_text
 from attnviz.analysis.numbers import signed
 from attnviz.figures.build import PRINT_WIDTH, Spec, build_figure, escape, rectangle
 from attnviz.figures.comparison_layout import LOG_PROBABILITIES, PanelSizes, colour_axis, hatching, panels_layout

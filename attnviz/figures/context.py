@@ -12,16 +12,9 @@ import numpy as np
 import plotly.graph_objects as go
 
 from attnviz import lazy_pandas as pd
-from attnviz.analysis.labels import (
-    shorten,
-    subscript,
-)
+from attnviz.analysis.labels import shorten, subscript
 from attnviz.analysis.measures import weight_order
-from attnviz.analysis.numbers import (
-    decimal,
-    percent,
-    significant,
-)
+from attnviz.analysis.numbers import decimal, percent, significant
 from attnviz.figures.build import (
     APART,
     STRIP,

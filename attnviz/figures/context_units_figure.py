@@ -9,14 +9,8 @@ import numpy as np
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.context_units import SHOWN_UNITS, WORDS, ContextUnits, context_units
 from attnviz.analysis.diagram_texts import context_sentence
-from attnviz.analysis.labels import (
-    shorten,
-    subscript,
-)
-from attnviz.analysis.numbers import (
-    decimal,
-    percent,
-)
+from attnviz.analysis.labels import shorten, subscript
+from attnviz.analysis.numbers import decimal, percent
 from attnviz.figures.build import APART, Spec, axis_labels, base_axis, base_layout, escape
 from attnviz.figures.template import Slot, Values
 from attnviz.languages import gettext

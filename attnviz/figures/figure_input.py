@@ -10,15 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.energy import (
-    EnergyDecomposition,
-    energy_decomposition,
-    score_vector,
-)
-from attnviz.analysis.imported_attention import (
-    missing_energies_reason,
-    missing_values_reason,
-)
+from attnviz.analysis.energy_by_kind import EnergyDecomposition, energy_decomposition, score_vector
+from attnviz.analysis.imported_attention import missing_energies_reason, missing_values_reason
 from attnviz.analysis.logit_attribution import (
     Cell,
     LogitAttribution,
@@ -32,10 +25,7 @@ from attnviz.analysis.perturbation_tests import PerturbationTests, perturbation_
 from attnviz.analysis.posterior import PosteriorAttention, posterior_attention
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.step_evaluation import PerturbedStep, best_attention
-from attnviz.analysis.what_if_effects import (
-    StepChange,
-    step_change,
-)
+from attnviz.analysis.what_if_effects import StepChange, step_change
 from attnviz.languages import gettext
 from attnviz.text import piece_name
 from attnviz.trace import Record, Trace

@@ -10,23 +10,12 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from attnviz import lazy_pandas as pd
-from attnviz.analysis.attention_forms import (
-    SYMBOLS,
-    face_names,
-)
+from attnviz.analysis.attention_forms import SYMBOLS, face_names
 from attnviz.analysis.drift import drifts
 from attnviz.analysis.gold import GoldLinks, link_count_texts
 from attnviz.analysis.grid import By, Face, Grid, grid, places_of_pieces, rows_of_steps
-from attnviz.analysis.labels import (
-    merged_cell_text,
-    shorten,
-    size_text,
-)
-from attnviz.analysis.numbers import (
-    decimal,
-    signed,
-    significant,
-)
+from attnviz.analysis.labels import merged_cell_text, shorten, size_text
+from attnviz.analysis.numbers import decimal, signed, significant
 from attnviz.figures.build import (
     Spec,
     axis_labels,

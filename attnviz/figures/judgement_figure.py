@@ -8,10 +8,7 @@ from numpy.typing import NDArray
 
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.judgement import pair_attention
-from attnviz.analysis.labels import (
-    quoted_name,
-    shorten,
-)
+from attnviz.analysis.labels import quoted_name, shorten
 from attnviz.analysis.measures import weight_order
 from attnviz.analysis.numbers import decimal
 from attnviz.figures.build import APART, Spec, axis_labels, base_axis, base_layout, build_figure

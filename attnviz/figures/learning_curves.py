@@ -11,10 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.grid import Grid
-from attnviz.analysis.labels import (
-    shorten,
-    size_text,
-)
+from attnviz.analysis.labels import shorten, size_text
 from attnviz.analysis.learning import (
     LINK_MEASURES,
     QUALITY_MEASURES,
@@ -24,10 +21,7 @@ from attnviz.analysis.learning import (
     run_name,
 )
 from attnviz.analysis.measures import coverage, entropy
-from attnviz.analysis.numbers import (
-    decimal,
-    significant,
-)
+from attnviz.analysis.numbers import decimal, significant
 from attnviz.figures.build import Spec, base_axis, base_layout, build_figure, escape
 from attnviz.figures.heatmap import cells_layout, colour_bar
 from attnviz.figures.heatmap_parts import cell_sizes

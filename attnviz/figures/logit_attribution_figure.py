@@ -11,10 +11,7 @@ import plotly.graph_objects as go
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.labels import shorten
 from attnviz.analysis.logit_attribution import LogitAttribution
-from attnviz.analysis.numbers import (
-    decimal,
-    signed,
-)
+from attnviz.analysis.numbers import decimal, signed
 from attnviz.figures.build import Spec, axis_labels, emphasise, escape
 from attnviz.figures.template import (
     Slot,

@@ -8,14 +8,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from attnviz import lazy_pandas as pd
-from attnviz.analysis.labels import (
-    quoted_name,
-    shorten,
-)
-from attnviz.analysis.numbers import (
-    decimal,
-    percent,
-)
+from attnviz.analysis.labels import quoted_name, shorten
+from attnviz.analysis.numbers import decimal, percent
 from attnviz.analysis.perturbation_tests import (
     PermutationEffects,
     PerturbationTests,

@@ -14,13 +14,10 @@ import plotly.graph_objects as go
 
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.context_units import context_units
-from attnviz.analysis.labels import (
-    quote,
-    shorten,
-    step_heading,
-)
+from attnviz.analysis.labels import quote, shorten, step_heading
 from attnviz.analysis.logit_attribution import logit_attribution_title
 from attnviz.errors import AttnvizError
+from attnviz.figures.all_heads_figure import all_heads_template, all_heads_values
 from attnviz.figures.attention_figure import (
     attention_bars,
     attention_table,
@@ -49,15 +46,8 @@ from attnviz.figures.candidates import (
     maxout_values,
 )
 from attnviz.figures.context import context_strips, context_table, mixtures_template, mixtures_values
-from attnviz.figures.context_units_figure import (
-    context_units_table,
-    context_units_template,
-    context_units_values,
-)
-from attnviz.figures.energy_decomposition_figure import (
-    energy_decomposition_figure,
-    energy_decomposition_table,
-)
+from attnviz.figures.context_units_figure import context_units_table, context_units_template, context_units_values
+from attnviz.figures.energy_decomposition_figure import energy_decomposition_figure, energy_decomposition_table
 from attnviz.figures.figure_input import (
     ATTENTION,
     ATTENTION_FOR_POSTERIOR,
@@ -80,31 +70,26 @@ from attnviz.figures.figure_input import (
     Requirement,
     Subject,
 )
-from attnviz.figures.head_figure import (
-    all_heads_template,
-    all_heads_values,
-)
 from attnviz.figures.logit_attribution_figure import (
     logit_attribution_rows,
     logit_attribution_table,
     logit_attribution_template,
     logit_attribution_values,
 )
-from attnviz.figures.perturbation_figure import (
-    perturbation_tests_figure,
-    perturbation_tests_table,
-)
-from attnviz.figures.state_figure import (
+from attnviz.figures.perturbation_figure import perturbation_tests_figure, perturbation_tests_table
+from attnviz.figures.residual_stream_figure import (
     added_template,
     added_values,
+    stream_table,
+    stream_template,
+    stream_values,
+)
+from attnviz.figures.state_figure import (
     state_shares_template,
     state_shares_values,
     state_table,
     state_template,
     state_values,
-    stream_table,
-    stream_template,
-    stream_values,
 )
 from attnviz.figures.step_change import step_change_figure, step_change_table
 from attnviz.figures.template import FigureTemplate, Values, redrawn_picture

@@ -12,16 +12,9 @@ from typing import Any
 import plotly.graph_objects as go
 
 from attnviz import lazy_pandas as pd
-from attnviz.analysis.numbers import (
-    NO_BREAK,
-    decimal,
-    thousands,
-)
+from attnviz.analysis.numbers import NO_BREAK, decimal, thousands
 from attnviz.analysis.prefixes import PrefixTranslations
-from attnviz.analysis.why_attention import (
-    growth_sentence,
-    short_kind_name,
-)
+from attnviz.analysis.why_attention import growth_sentence, short_kind_name
 from attnviz.figures.build import Spec, base_axis, base_layout, build_figure, escape, line_style
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import BAND, Palette, ThemeName, palette

@@ -12,10 +12,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.labels import (
-    shorten,
-    subscript,
-)
+from attnviz.analysis.labels import shorten, subscript
 from attnviz.analysis.measures import weight_order
 from attnviz.analysis.numbers import decimal
 from attnviz.figures.build import APART, Spec, base_axis, base_layout, escape

@@ -6,11 +6,7 @@ import plotly.graph_objects as go
 
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.labels import subscript
-from attnviz.analysis.what_if_effects import (
-    PieceChange,
-    StepChange,
-    change_alt,
-)
+from attnviz.analysis.what_if_effects import PieceChange, StepChange, change_alt
 from attnviz.figures.build import APART, Spec, axis_labels, base_axis, base_layout, build_figure, emphasise
 from attnviz.languages import format_share, gettext
 from attnviz.palette import Palette, ThemeName, palette

@@ -11,16 +11,9 @@ import plotly.graph_objects as go
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.gradient_decay import GradientDecay, distances, gradient_quartiles
 from attnviz.analysis.labels import shorten
-from attnviz.analysis.numbers import (
-    power_name,
-    small,
-)
+from attnviz.analysis.numbers import power_name, small
 from attnviz.analysis.prefixes import ForcedWords
-from attnviz.analysis.why_attention import (
-    attention_name,
-    short_kind_name,
-    small_length,
-)
+from attnviz.analysis.why_attention import attention_name, short_kind_name, small_length
 from attnviz.figures.build import Spec, base_axis, base_layout, build_figure, escape, line_style
 from attnviz.figures.build import width as text_width
 from attnviz.languages import gettext, ngettext

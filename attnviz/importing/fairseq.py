@@ -20,11 +20,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.errors import AttnvizError
-from attnviz.importing.checkpoint_folder import (
-    Stored,
-    Vocabulary,
-    option_fields,
-)
+from attnviz.importing.checkpoint_folder import Stored, Vocabulary, option_fields
 from attnviz.importing.program import Program, StoredWeights
 from attnviz.importing.unsupported import fairseq_way_out
 from attnviz.languages import gettext

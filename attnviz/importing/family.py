@@ -8,10 +8,7 @@ import numpy as np
 
 from attnviz.errors import AttnvizError
 from attnviz.importing import bentrevett, d2l, fairseq, joey, opennmt, pytorch_tutorial, pytorch_tutorial_2017
-from attnviz.importing.checkpoint_folder import (
-    Stored,
-    read_checkpoint,
-)
+from attnviz.importing.checkpoint_folder import Stored, read_checkpoint
 from attnviz.importing.program import Checkpoint, Program
 from attnviz.importing.unsupported import known_message
 from attnviz.languages import gettext

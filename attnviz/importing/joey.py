@@ -20,10 +20,7 @@ from typing import Any
 import yaml
 
 from attnviz.errors import AttnvizError
-from attnviz.importing.checkpoint_folder import (
-    Stored,
-    option_fields,
-)
+from attnviz.importing.checkpoint_folder import Stored, option_fields
 from attnviz.importing.program import Program, StoredWeights
 from attnviz.languages import gettext
 

@@ -19,12 +19,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from attnviz.importing.checkpoint_folder import (
-    Stored,
-    Vocabulary,
-    option_fields,
-    vocabulary_of,
-)
+from attnviz.importing.checkpoint_folder import Stored, Vocabulary, option_fields, vocabulary_of
 from attnviz.importing.program import IGNORED, Program, StoredWeights
 from attnviz.importing.unsupported import opennmt_way_out
 from attnviz.languages import gettext

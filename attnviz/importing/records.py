@@ -17,7 +17,7 @@ from attnviz.languages import gettext
 from attnviz.text import abbreviated
 from attnviz.trace import Attention
 from attnviz.trace.attention_builder import Tokens
-from attnviz.trace.link_text import Counting, CountingError, infer_counting
+from attnviz.trace.word_link_text import Counting, CountingError, infer_counting
 
 TokenSide = Sequence[Tokens]
 """Tokens of one side, one entry for each pair."""

@@ -16,17 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.errors import AttnvizError
-from attnviz.importing.head_dimensions import (
-    MEAN_OF_HEADS,
-    choose_heads,
-)
+from attnviz.importing.head_dimensions import MEAN_OF_HEADS, choose_heads
 from attnviz.languages import gettext
 from attnviz.trace import MOST_TOKENS, Attention
 from attnviz.trace.attention_builder import Tokens, matrix_size_texts, split_tokens
 from attnviz.trace.attention_record import from_fields
-from attnviz.trace.link_text import Counted, Counting, Ends, Links
 from attnviz.trace.parts import Heads
 from attnviz.trace.tokens import ENDS, unescaped
+from attnviz.trace.word_link_text import Counted, Counting, Ends, Links
 
 Orientation = Literal["target", "source", "either"]
 """Side that a matrix row stands for; "either" where the file does not say and sizes or sums decide."""

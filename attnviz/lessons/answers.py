@@ -23,11 +23,7 @@ from attnviz.lessons.lesson_file import (
     SourceWordPrediction,
     Text,
 )
-from attnviz.lessons.yaml_fields import (
-    fail,
-    nearest_name,
-    quoted,
-)
+from attnviz.lessons.yaml_fields import fail, nearest_name, quoted
 from attnviz.text import SPACE, join_pieces
 from attnviz.trace.parts import head_choices
 

@@ -13,16 +13,7 @@ from attnviz.errors import AttnvizError
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.installed_models import default_model, installed_model, installed_models
 from attnviz.languages import LANGUAGES, gettext, language
-from attnviz.lessons.yaml_fields import (
-    LESSON_LIMITS,
-    Fields,
-    description,
-    fail,
-    line_of,
-    quoted,
-    root_of,
-    text_of,
-)
+from attnviz.lessons.yaml_fields import LESSON_LIMITS, Fields, description, fail, line_of, quoted, root_of, text_of
 from attnviz.reading import open_content
 
 Level = Literal["idea", "numbers"]

@@ -11,11 +11,7 @@ from typing import Protocol, Self, TypeVar
 import torch
 from torch import Tensor
 
-from attnviz.network.model_config import (
-    ModelConfig,
-    Seq2SeqConfig,
-    TransformerConfig,
-)
+from attnviz.network.model_config import ModelConfig, Seq2SeqConfig, TransformerConfig
 from attnviz.network.output import OutputLayer
 
 

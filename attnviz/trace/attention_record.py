@@ -37,7 +37,7 @@ from attnviz.arguments import check_version
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 from attnviz.text import join_pieces
-from attnviz.trace import link_text, storage
+from attnviz.trace import storage, word_link_text
 from attnviz.trace.aligned import Aligned, Groups
 from attnviz.trace.attention_builder import (
     LinkTuple,
@@ -416,9 +416,9 @@ def _gold(value: object) -> Mapping[str, Any]:
     if isinstance(value, Mapping):
         return value
     try:
-        links = link_text.parse_links(value) if isinstance(value, str) else link_text.Links(frozenset())
+        links = word_link_text.parse_links(value) if isinstance(value, str) else word_link_text.Links(frozenset())
     except AttnvizError:
-        links = link_text.Links(frozenset())
+        links = word_link_text.Links(frozenset())
     if not links.all:
         raise AttnvizError(
             gettext('The field "gold" must be an object with two lists of links, "sure" and "possible".')

@@ -15,11 +15,7 @@ from torch.nn.functional import cross_entropy
 from attnviz.decoding import padded
 from attnviz.network import Decomposable
 from attnviz.text import Tokenizer
-from attnviz.training.encoded_pairs import (
-    Corpus,
-    encode_pairs,
-    epoch_batches,
-)
+from attnviz.training.encoded_pairs import Corpus, encode_pairs, epoch_batches
 from attnviz.training.negatives import (
     TRAINED,
     EncodedSentences,

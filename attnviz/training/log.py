@@ -18,10 +18,7 @@ from attnviz.files import check_regular, replace_text
 from attnviz.trace.snapshots import Curve
 
 if TYPE_CHECKING:
-    from attnviz.training.run_state import (
-        LossSums,
-        TrainingProgress,
-    )
+    from attnviz.training.run_state import LossSums, TrainingProgress
 
 COLUMNS = (
     "update",

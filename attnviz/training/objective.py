@@ -23,12 +23,7 @@ from attnviz.errors import AttnvizError
 from attnviz.files import DAMAGED, replacing
 from attnviz.network import Trainable
 from attnviz.text import PAD
-from attnviz.training.encoded_pairs import (
-    Batch,
-    Corpus,
-    epoch_batches,
-    make_batch,
-)
+from attnviz.training.encoded_pairs import Batch, Corpus, epoch_batches, make_batch
 
 _CHUNK, _GPU_CHUNK = 512, 16_384
 """Positions whose logits are computed together: few enough for a processor's cache, enough to occupy a GPU."""

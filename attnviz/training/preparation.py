@@ -29,20 +29,10 @@ from attnviz.model_folder import TOKENIZER_FILE
 from attnviz.network import ModelConfig, Seq2Seq, Trainable, build_network
 from attnviz.text import EOS, SPACE, UNK, Tokenizer
 from attnviz.text_files import Pair, read_pairs
-from attnviz.training.encoded_pairs import (
-    Corpus,
-    encode_pairs,
-    parse_weighted,
-)
+from attnviz.training.encoded_pairs import Corpus, encode_pairs, parse_weighted
 from attnviz.training.objective import Lexicon
-from attnviz.training.run_state import (
-    CHECKPOINT,
-    read_progress,
-)
-from attnviz.training.training_config import (
-    DEFAULT_VOCABULARY,
-    TrainingConfig,
-)
+from attnviz.training.run_state import CHECKPOINT, read_progress
+from attnviz.training.training_config import DEFAULT_VOCABULARY, TrainingConfig
 
 CORPUS, SETTINGS, LEXICON, DATA = "corpus.npz", "training.json", "lexicon.npy", "data.json"
 """Files in a run's folder: encoded pairs, `TrainingConfig`, links of pieces, and a report on the data files read."""

@@ -25,10 +25,7 @@ from attnviz.training.detection import (
     pairs_at,
     prepare_lexicon,
 )
-from attnviz.training.encoded_pairs import (
-    Corpus,
-    make_batch,
-)
+from attnviz.training.encoded_pairs import Corpus, make_batch
 from attnviz.training.negatives import Negatives, save_exchanges
 from attnviz.training.objective import Lexicon, Objective
 from attnviz.training.preparation import prepare_guidance

@@ -17,12 +17,7 @@ from attnviz.network import Trainable
 from attnviz.text import Tokenizer
 from attnviz.text_files import Pair, read_pairs
 from attnviz.trace.snapshots import FOLDER, Sentence, Snapshots
-from attnviz.training.encoded_pairs import (
-    encode_pairs,
-    epoch_batches,
-    make_batch,
-    parse_weighted,
-)
+from attnviz.training.encoded_pairs import encode_pairs, epoch_batches, make_batch, parse_weighted
 from attnviz.training.objective import Objective
 from attnviz.training.training_config import TrainingConfig
 from attnviz.translator import Translator

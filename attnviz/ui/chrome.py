@@ -22,7 +22,7 @@ from attnviz.ui.admission import admitted, sign_out_link, signed_in
 from attnviz.ui.components.loader import component
 from attnviz.ui.fields import drop_restored_values, restore_values, segmented_control, set_value
 from attnviz.ui.language import LANGUAGE, use_chosen_language
-from attnviz.ui.link import follow_address, link
+from attnviz.ui.opened_address import follow_address, link
 from attnviz.ui.page_state.linked import (
     PAGE,
     SENTENCE_PAGES,

@@ -7,10 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from attnviz.evaluation.example_sentences import (
-    FIGURE_3,
-    TABLE_3,
-)
+from attnviz.evaluation.example_sentences import FIGURE_3, TABLE_3
 from attnviz.languages import gettext
 from attnviz.trace import Record, Trace
 

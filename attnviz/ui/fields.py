@@ -18,7 +18,7 @@ import streamlit as st
 
 from attnviz.languages import gettext
 from attnviz.ui.components.field import field
-from attnviz.ui.link import link
+from attnviz.ui.opened_address import link
 from attnviz.ui.page_state.linked import add_parameters, linked_entry
 from attnviz.ui.requests import call_in_rerun
 from attnviz.ui.view import View

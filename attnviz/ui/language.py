@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.languages import LANGUAGES, language, set_language
-from attnviz.ui.link import link
+from attnviz.ui.opened_address import link
 
 LANGUAGE = "lang"
 """Session state key and address parameter."""

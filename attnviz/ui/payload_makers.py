@@ -10,16 +10,9 @@ from attnviz.analysis.grid import By
 from attnviz.architectures import architecture_of, stage_of_figure
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.ui.lab.attributions import ATTRIBUTION_LAYOUTS, attributions_payload
-from attnviz.ui.lab.neighbours_experiment import (
-    neighbours_payload,
-    vector_map_payload,
-)
+from attnviz.ui.lab.neighbours_experiment import neighbours_payload, vector_map_payload
 from attnviz.ui.lab.perturbation_experiment import PERTURBATION_WIDTHS as PERTURBATION_TEST_WIDTHS
-from attnviz.ui.lab.perturbation_experiment import (
-    minimal_change_payload,
-    perturbation_tests_payload,
-    shuffled_payload,
-)
+from attnviz.ui.lab.perturbation_experiment import minimal_change_payload, perturbation_tests_payload, shuffled_payload
 from attnviz.ui.lab.tree import TREE_WIDTHS, finished_hypotheses_payload, tree_payload
 from attnviz.ui.shared_payloads import Maker, PayloadRequest, UnknownPayloadError
 from attnviz.ui.step.diagram_panel import step_diagram_payload
@@ -32,25 +25,14 @@ from attnviz.ui.step.posterior_section import (
     posterior_equation_payload,
     posterior_payload,
 )
-from attnviz.ui.step.stage_panels import (
-    facts_payload,
-    figure_payload,
-    running_sum_payload,
-    stage_equation_payload,
-)
+from attnviz.ui.step.stage_panels import facts_payload, figure_payload, running_sum_payload, stage_equation_payload
 from attnviz.ui.step.tour_panel import tour_stops_payload
 from attnviz.ui.step.verification_badge import verification_payload
 from attnviz.ui.step.what_if_panel import changed_payload
 from attnviz.ui.transformer import attention_row, five_models
-from attnviz.ui.why.gradient_decay_section import (
-    share_payload,
-    signals_payload,
-)
+from attnviz.ui.why.gradient_decay_section import share_payload, signals_payload
 from attnviz.ui.why.parallel_section import forced_payload
-from attnviz.ui.why.sentence_length_section import (
-    growth_chart_payload,
-    length_growth_payload,
-)
+from attnviz.ui.why.sentence_length_section import growth_chart_payload, length_growth_payload
 
 
 def _for_architecture(name: str, maker: Maker) -> Maker:

@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from attnviz.analysis.equations import (
-    Equation,
-    equation_templates,
-    texts_of_cells,
-    texts_of_source,
-    texts_of_step,
-)
+from attnviz.analysis.step_equations import Equation, equation_templates, texts_of_cells, texts_of_source, texts_of_step
 from attnviz.palette import ThemeName
 from attnviz.trace import Trace
 

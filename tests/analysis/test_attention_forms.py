@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from attnviz.analysis.transformer_exhibits import (
-    AttentionForm,
-    Form,
-    instructive_step,
-)
+from attnviz.analysis.transformer_exhibits import AttentionForm, Form, instructive_step
 
 
 def form(*rows: tuple[float, float]) -> AttentionForm:

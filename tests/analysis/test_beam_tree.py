@@ -7,17 +7,9 @@ import dataclasses
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.analysis import beam_search
-from attnviz.analysis.beam_search import (
-    fate_label,
-    hypothesis_text,
-    position_sentence,
-    search_sentence,
-)
-from attnviz.analysis.numbers import (
-    NO_BREAK,
-    decimal,
-)
+from attnviz.analysis import beam_sentences
+from attnviz.analysis.beam_sentences import fate_label, hypothesis_text, position_sentence, search_sentence
+from attnviz.analysis.numbers import NO_BREAK, decimal
 from attnviz.text import EOS
 from attnviz.trace import BeamTree
 from tests.figures.trees import ASSIS, CHAT, NOIR, small
@@ -26,11 +18,11 @@ EACH_LANGUAGE = pytest.mark.usefixtures("each_language")
 
 
 def winner_sentence(tree: BeamTree) -> str:
-    return beam_search.winner_sentence(tree).replace(NO_BREAK, " ")
+    return beam_sentences.winner_sentence(tree).replace(NO_BREAK, " ")
 
 
 def fate_sentence(tree: BeamTree, index: int) -> str:
-    return beam_search.fate_sentence(tree, index).replace(NO_BREAK, " ")
+    return beam_sentences.fate_sentence(tree, index).replace(NO_BREAK, " ")
 
 
 @EACH_LANGUAGE
@@ -51,7 +43,7 @@ def test_likeliest_hypothesis_wins_without_length_penalty(snapshot: SnapshotAsse
 @EACH_LANGUAGE
 def test_fractional_length_penalty_is_written_as_a_power(snapshot: SnapshotAssertion) -> None:
     tree = small(length_penalty=0.5)
-    sentence = beam_search.score_computation(tree, tree.finished[0])
+    sentence = beam_sentences.score_computation(tree, tree.finished[0])
     assert sentence.replace(NO_BREAK, " ") == f"{decimal(-2.0)} / 2^{decimal(0.5, 1)} = {decimal(-1.414, 3)}"
     assert " " not in sentence  # it stays on one line
     assert winner_sentence(tree) == snapshot

@@ -11,10 +11,7 @@ from hypothesis import strategies as st
 
 from attnviz import AttnvizError, Trace
 from attnviz.analysis.gold import parse_pharaoh, pharaoh
-from attnviz.analysis.what_if_effects import (
-    weights_from_links,
-    weights_from_trace,
-)
+from attnviz.analysis.what_if_effects import weights_from_links, weights_from_trace
 from attnviz.text import SPACE, join_pieces
 from tests.figures.synthetic import trace
 

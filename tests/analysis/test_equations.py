@@ -11,11 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.analysis.numbers import (
-    number,
-    safe_text,
-    vector,
-)
+from attnviz.analysis.numbers import number, safe_text, vector
 from tests.analysis.filled_equations import equations
 from tests.figures import synthetic
 

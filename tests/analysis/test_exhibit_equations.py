@@ -5,10 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 
-from attnviz.analysis.transformer_exhibits import (
-    EQUATION_LINES,
-    exhibit_equation,
-)
+from attnviz.analysis.transformer_exhibits import EQUATION_LINES, exhibit_equation
 
 EXHIBITS = [lines for lines in EQUATION_LINES.values() if lines]
 

@@ -7,15 +7,9 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Translator
-from attnviz.analysis.numbers import (
-    decimal,
-    significant,
-)
+from attnviz.analysis.numbers import decimal, significant
 from attnviz.analysis.prefixes import ForcedWords, forced_word_probabilities
-from attnviz.analysis.why_attention import (
-    forgetting_sentences,
-    shares_by_length_sentence,
-)
+from attnviz.analysis.why_attention import forgetting_sentences, shares_by_length_sentence
 from attnviz.text import Tokenizer
 from tests.conftest import SENTENCES, ModelFactory
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz.analysis.energy import energy_decomposition
+from attnviz.analysis.energy_by_kind import energy_decomposition
 from attnviz.checkpoint import save_model
-from attnviz.figures.head_figure import thumbnail
+from attnviz.figures.all_heads_figure import thumbnail
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import TransformerTrace

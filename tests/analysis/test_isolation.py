@@ -14,17 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz import Attention, attention, export, figures, read_attention
-from attnviz.analysis.findings import (
-    finding_sentence,
-    findings_of,
-    summarise,
-    summary_sentence,
-)
-from attnviz.analysis.labels import (
-    quote,
-    quoted_name,
-    shorten,
-)
+from attnviz.analysis.findings import finding_sentence, findings_of, summarise, summary_sentence
+from attnviz.analysis.labels import quote, quoted_name, shorten
 from attnviz.architectures import narrate
 from attnviz.export.html_table import heatmap_html
 from attnviz.figures.heatmap import heatmap_alt, heatmap_table

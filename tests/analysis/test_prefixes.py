@@ -15,10 +15,7 @@ from attnviz.analysis.prefixes import (
     largest_shares,
     prefixes,
 )
-from attnviz.evaluation.example_sentences import (
-    REFERENCE_TRANSLATIONS,
-    TECHNOLOGY,
-)
+from attnviz.evaluation.example_sentences import REFERENCE_TRANSLATIONS, TECHNOLOGY
 from tests.strategies import texts
 
 

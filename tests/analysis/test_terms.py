@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from attnviz.analysis.diagram_texts import diagram_terms
-from attnviz.analysis.energy import symbols
-from attnviz.analysis.equations import equation_templates
+from attnviz.analysis.energy_by_kind import symbols
+from attnviz.analysis.step_equations import equation_templates
 from tests.equation_symbols import symbols_of
 from tests.figures import synthetic
 

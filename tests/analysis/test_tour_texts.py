@@ -12,11 +12,7 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.analysis.labels import quote
-from attnviz.analysis.numbers import (
-    decimal,
-    fine_percent,
-    percent,
-)
+from attnviz.analysis.numbers import decimal, fine_percent, percent
 from attnviz.analysis.tour import (
     MIXTURE_STOP,
     POSTERIOR_STOP,

@@ -8,10 +8,7 @@ import numpy as np
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.analysis.labels import (
-    merged_cell_text,
-    summed_pieces_text,
-)
+from attnviz.analysis.labels import merged_cell_text, summed_pieces_text
 from attnviz.analysis.numbers import percent
 from attnviz.architectures import narrate
 from attnviz.figures import heatmap

@@ -23,10 +23,7 @@ from attnviz.devices import resolve_device
 from attnviz.errors import AttnvizError
 from attnviz.network.products import bfloat16_speed
 from attnviz.text import EOS
-from attnviz.training.encoded_pairs import (
-    Corpus,
-    make_batch,
-)
+from attnviz.training.encoded_pairs import Corpus, make_batch
 from attnviz.training.objective import Objective
 from attnviz.training.preparation import start_from
 from attnviz.training.run_state import make_optimizers

@@ -4,10 +4,7 @@ import streamlit as st
 
 from attnviz.languages import language
 from attnviz.ui.chrome import Page, run_pages
-from attnviz.ui.pages import (
-    lab_page,
-    translate_page,
-)
+from attnviz.ui.pages import lab_page, translate_page
 from attnviz.ui.server import MIDDLEWARE, ROUTES
 
 NAMES = {

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, Route, expect
 
 from attnviz import Trace
 from attnviz.analysis.diagram_texts import mixture
-from attnviz.analysis.equations import equation_templates
+from attnviz.analysis.step_equations import equation_templates
 from attnviz.architectures import narrate
 from attnviz.translator import Translator
 from tests.browser.settled import bring_into_sight, settled

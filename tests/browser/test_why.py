@@ -7,10 +7,7 @@ from playwright.sync_api import Locator, Page, expect
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.analysis.prefixes import prefixes
-from attnviz.evaluation.example_sentences import (
-    TABLE_3,
-    TECHNOLOGY,
-)
+from attnviz.evaluation.example_sentences import TABLE_3, TECHNOLOGY
 from tests.browser.conftest import Opener
 from tests.browser.contrast import faint
 from tests.browser.server import READY

@@ -11,11 +11,7 @@ from pyarrow import parquet
 
 from attnviz import AttnvizError
 from attnviz.commands.main import main
-from attnviz.corpora.corpus_lines import (
-    local_files,
-    source_files,
-    table_files,
-)
+from attnviz.corpora.corpus_lines import local_files, source_files, table_files
 
 PAIRS = "A dog sleeps.\tUn chien dort.\n"
 

@@ -18,10 +18,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz.commands.main import main
 from attnviz.corpora import Cluster, Progress, Settings, TableMetadata, analyse_file, analyse_files
-from attnviz.corpora.corpus_lines import (
-    source_files,
-    table_files,
-)
+from attnviz.corpora.corpus_lines import source_files, table_files
 from attnviz.errors import AttnvizError
 from tests.snapshots import plain
 

@@ -11,10 +11,7 @@ from attnviz.analysis import load_weights
 from attnviz.analysis.posterior import posterior
 from attnviz.analysis.prefixes import LEAST_PROBABILITY, content_words
 from attnviz.corpora.judging import judge
-from attnviz.evaluation.example_sentences import (
-    REFERENCE_TRANSLATIONS,
-    TECHNOLOGY,
-)
+from attnviz.evaluation.example_sentences import REFERENCE_TRANSLATIONS, TECHNOLOGY
 from attnviz.text import Tokenizer
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES, SHIPPED_MODEL, ModelFactory

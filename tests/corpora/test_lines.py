@@ -15,13 +15,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.corpora.corpus_lines import (
-    Line,
-    Skipped,
-    count_lines,
-    read_lines,
-    source_files,
-)
+from attnviz.corpora.corpus_lines import Line, Skipped, count_lines, read_lines, source_files
 from attnviz.errors import AttnvizError
 from attnviz.reading import KINDS_OF_FILES
 from tests.snapshots import plain

@@ -21,7 +21,7 @@ from attnviz.evaluation.scoring import by_record, score
 from attnviz.evaluation.two_files import check_pair_counts, gold_of_pair, pair_place
 from attnviz.importing.records import AttentionRecords
 from attnviz.importing.sentence_pair import SentencePair, Sentences
-from attnviz.trace.link_text import Links, parse_links
+from attnviz.trace.word_link_text import Links, parse_links
 from tests.snapshots import plain
 
 LINKS = ("0-0 1-2 2-3 3-1", "0-1 1-2 2-3 3-3", "0-2 1-0 2-1")

@@ -17,7 +17,7 @@ import attnviz
 from attnviz import AttnvizError, alignment_error, attention, read_attention, symmetrise
 from attnviz.analysis.symmetrisation import SYMMETRISATION_METHODS, Method
 from attnviz.commands.main import main
-from attnviz.trace.link_text import Link
+from attnviz.trace.word_link_text import Link
 from tests.snapshots import plain
 
 LINKS = st.frozensets(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=14)

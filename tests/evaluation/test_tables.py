@@ -5,11 +5,7 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-from attnviz.evaluation.measurement_tables import (
-    command_line,
-    markdown_table,
-    table_number,
-)
+from attnviz.evaluation.measurement_tables import command_line, markdown_table, table_number
 
 
 def test_markdown_table_of_small_example() -> None:

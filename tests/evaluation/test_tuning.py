@@ -6,11 +6,7 @@ import pytest
 
 from attnviz.decoding import FinishedHypothesis
 from attnviz.evaluation.bleu import corpus_scores
-from attnviz.evaluation.compared_models import (
-    best_trial,
-    choose_hypothesis,
-    tune,
-)
+from attnviz.evaluation.compared_models import best_trial, choose_hypothesis, tune
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES
 

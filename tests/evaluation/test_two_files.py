@@ -14,7 +14,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import AttnvizError, attention, read_attention
 from attnviz.commands.main import main
 from attnviz.evaluation.two_files import link_agreement, with_tokens_of
-from attnviz.trace.link_text import Link
+from attnviz.trace.word_link_text import Link
 from tests.snapshots import plain
 
 Files = tuple[Path, Path]

@@ -25,10 +25,7 @@ from attnviz.analysis.gold import pharaoh
 from attnviz.analysis.imported_attention import missing_values_reason
 from attnviz.architectures import narrate
 from attnviz.commands.main import main
-from attnviz.export.saved_files import (
-    FigureOptions,
-    contents,
-)
+from attnviz.export.saved_files import FigureOptions, contents
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import STEP_FIGURES
 from tests.importing.given import SOURCE, TARGET, marian, matrix

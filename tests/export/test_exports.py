@@ -44,10 +44,7 @@ from attnviz.export.images import (
     translation_sheet,
 )
 from attnviz.export.offline_page import difference
-from attnviz.export.saved_files import (
-    contents,
-    heading,
-)
+from attnviz.export.saved_files import contents, heading
 from attnviz.export.tikz import escape_tex
 from attnviz.figures.build import for_print, width
 from attnviz.figures.figure_input import Subject

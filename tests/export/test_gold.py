@@ -12,11 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import AttnvizError, attention
 from attnviz.analysis.gold import GoldLinks, parse_gold_links
 from attnviz.commands.main import main
-from attnviz.export.saved_files import (
-    FigureOptions,
-    contents,
-    picture,
-)
+from attnviz.export.saved_files import FigureOptions, contents, picture
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES
 

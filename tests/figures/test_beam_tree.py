@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnviz import Translator
-from attnviz.analysis.beam_search import fate_sentence
+from attnviz.analysis.beam_sentences import fate_sentence
 from attnviz.figures import beam_tree_figure, beam_tree_table
 from attnviz.figures.beam_tree_figure import places_of
 from attnviz.figures.build import width

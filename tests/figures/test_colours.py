@@ -12,12 +12,9 @@ import pytest
 from numpy.typing import NDArray
 
 from attnviz import figures
-from attnviz.analysis.energy import energy_decomposition
+from attnviz.analysis.energy_by_kind import energy_decomposition
 from attnviz.analysis.logit_attribution import LogitAttribution
-from attnviz.figures.energy_decomposition_figure import (
-    OPERANDS_WIDTH,
-    energy_decomposition_figure,
-)
+from attnviz.figures.energy_decomposition_figure import OPERANDS_WIDTH, energy_decomposition_figure
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.logit_attribution_figure import logit_attribution_waterfall
 from attnviz.figures.registry import step_figures

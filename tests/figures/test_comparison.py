@@ -12,13 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz import AttnvizError, Translator, analysis, attention, figures
-from attnviz.analysis.comparison import (
-    Comparison,
-    compare,
-    comparison_caveat,
-    comparison_sentences,
-    no_heatmaps_reason,
-)
+from attnviz.analysis.comparison import Comparison, compare, comparison_caveat, comparison_sentences, no_heatmaps_reason
 from attnviz.languages import set_language
 from attnviz.palette import ThemeName, palette
 from tests.analysis.test_comparison import SENTENCES as TEXTS

@@ -12,10 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Trace, Translator, analysis, figures
 from attnviz.analysis.grid import FACES
-from attnviz.analysis.numbers import (
-    decimal,
-    signed,
-)
+from attnviz.analysis.numbers import decimal, signed
 from attnviz.languages import language, set_language
 from attnviz.palette import palette
 from tests.conftest import SENTENCES

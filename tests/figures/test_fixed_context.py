@@ -11,11 +11,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, export, figures
-from attnviz.export.saved_files import (
-    FigureOptions,
-    save,
-    table,
-)
+from attnviz.export.saved_files import FigureOptions, save, table
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.figures.translation_figure import fixed_context

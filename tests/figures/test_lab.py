@@ -20,10 +20,7 @@ from attnviz.analysis.attribution_methods import (
     step_agreement_sentence,
 )
 from attnviz.analysis.labels import quoted_name
-from attnviz.analysis.numbers import (
-    decimal,
-    percent,
-)
+from attnviz.analysis.numbers import decimal, percent
 from attnviz.analysis.perturbation_tests import (
     PerturbationTests,
     best_sentence,

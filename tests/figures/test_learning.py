@@ -9,10 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from attnviz.analysis.learning import (
-    LINK_MEASURES,
-    ROW_MEASURES,
-)
+from attnviz.analysis.learning import LINK_MEASURES, ROW_MEASURES
 from attnviz.figures.learning_curves import (
     ROOT_GREYS,
     attention_measures_figure,

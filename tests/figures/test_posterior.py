@@ -21,14 +21,8 @@ from attnviz.analysis.posterior import (
     posterior_texts_of_source,
     posterior_texts_of_step,
 )
-from attnviz.export.saved_files import (
-    FigureOptions,
-    contents,
-)
-from attnviz.figures.attention_figure import (
-    posterior_bars,
-    posterior_table,
-)
+from attnviz.export.saved_files import FigureOptions, contents
+from attnviz.figures.attention_figure import posterior_bars, posterior_table
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import STEP_FIGURES, step_figure
 from attnviz.languages import set_language

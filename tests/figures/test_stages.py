@@ -18,10 +18,7 @@ from attnviz.figures.context import context_frame
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import ENERGY, MAXOUT, SOFTMAX, STATE
 from attnviz.figures.source_rows import THINNED_ROWS, TOP, row_height, row_names
-from attnviz.figures.state_figure import (
-    state_rows,
-    state_table,
-)
+from attnviz.figures.state_figure import state_rows, state_table
 from attnviz.palette import LIGHT
 from attnviz.trace import Search, Trace
 from tests.figures import synthetic

@@ -17,7 +17,7 @@ from attnviz.commands.main import main
 from attnviz.figures.attention_figure import softmax_table
 from attnviz.figures.context import context_table
 from attnviz.figures.heatmap import heatmap_table
-from attnviz.figures.state_figure import stream_rows
+from attnviz.figures.residual_stream_figure import stream_rows
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import TransformerTrace

@@ -22,10 +22,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import AttnvizError, attention, from_huggingface, read_attention
 from attnviz.commands.main import main
 from attnviz.export.html_table import heatmap_html
-from attnviz.export.saved_files import (
-    FigureOptions,
-    contents,
-)
+from attnviz.export.saved_files import FigureOptions, contents
 from attnviz.text import without_isolates
 from tests.snapshots import plain
 from tests.ui.opening import open_page, upload

@@ -21,12 +21,9 @@ from attnviz import AttnvizError, attention, read_attention
 from attnviz.export.attention_files import attention_file_content
 from attnviz.export.saved_files import FigureOptions
 from attnviz.importing.formats import FORMATS
-from attnviz.importing.formats.line_formats import (
-    LAYOUTS,
-    Layout,
-)
+from attnviz.importing.formats.line_formats import LAYOUTS, Layout
 from attnviz.text import SPACE
-from attnviz.trace.link_text import CountingError
+from attnviz.trace.word_link_text import CountingError
 from tests.conftest import REPOSITORY
 from tests.documentation.formats import with_table
 from tests.figures import synthetic

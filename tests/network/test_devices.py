@@ -22,10 +22,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from attnviz.attention_kinds import ATTENTION_KINDS
-from attnviz.decoding.applied_interventions import (
-    constrained,
-    energy_change,
-)
+from attnviz.decoding.applied_interventions import constrained, energy_change
 from attnviz.decoding.search import _continuations
 from attnviz.network import ModelConfig, RNNsearch
 from attnviz.network.encoder import PreparedEncoder

@@ -16,11 +16,7 @@ import pytest
 from numpy.typing import NDArray
 
 from attnviz.analysis.recomputation import recompute
-from attnviz.analysis.verification import (
-    POSITION_QUANTITIES,
-    quantity_names,
-    verify,
-)
+from attnviz.analysis.verification import POSITION_QUANTITIES, quantity_names, verify
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.network.model_config import READOUT_STATES
 from attnviz.text import Tokenizer

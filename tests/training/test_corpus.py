@@ -12,12 +12,7 @@ from hypothesis import strategies as st
 
 from attnviz.errors import AttnvizError
 from attnviz.text import BOS, EOS, PAD
-from attnviz.training.encoded_pairs import (
-    Corpus,
-    epoch_batches,
-    make_batch,
-    parse_weighted,
-)
+from attnviz.training.encoded_pairs import Corpus, epoch_batches, make_batch, parse_weighted
 
 
 def make_corpus(lengths: list[tuple[int, int]], weights: list[float] | None = None) -> Corpus:

@@ -13,10 +13,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz.training import run
 from attnviz.training.log import COLUMNS, curve_html, read_log, ticks
-from attnviz.training.run_state import (
-    Pace,
-    duration,
-)
+from attnviz.training.run_state import Pace, duration
 from tests.training.test_run import tiny
 
 

@@ -10,11 +10,7 @@ import torch
 
 from attnviz.network import ModelConfig, RNNsearch
 from attnviz.text import EOS, PAD
-from attnviz.training.encoded_pairs import (
-    Batch,
-    Corpus,
-    make_batch,
-)
+from attnviz.training.encoded_pairs import Batch, Corpus, make_batch
 from attnviz.training.objective import Lexicon, Objective
 
 WORDS = 20

@@ -6,10 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from attnviz.training.run_state import (
-    Muon,
-    orthogonalised,
-)
+from attnviz.training.run_state import Muon, orthogonalised
 
 
 def weights_after_steps(optimizer: torch.optim.Optimizer, matrix: nn.Parameter, gradients: list[Tensor]) -> Tensor:

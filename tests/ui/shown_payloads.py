@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from streamlit.testing.v1 import AppTest
 
-from attnviz.analysis.equations import Equation
+from attnviz.analysis.step_equations import Equation
 from attnviz.ui.page_state.selection import OPTIONS, Selection, linked_selection
 from attnviz.ui.payload_makers import MAKERS
 from attnviz.ui.session_payloads import JSON, SESSION_PAYLOAD_PREFIX, payload_content

@@ -16,10 +16,7 @@ from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace, Translator
-from attnviz.analysis.attention_forms import (
-    FormSources,
-    form_names,
-)
+from attnviz.analysis.attention_forms import FormSources, form_names
 from attnviz.checkpoint import save_model
 from attnviz.languages import format_share
 from attnviz.model_folder import load_weights

@@ -19,13 +19,7 @@ from attnviz.installed_models import installed_models
 from attnviz.text import Tokenizer
 from attnviz.trace import WhatIf, WhatIfs
 from attnviz.trace.interventions import Temperature
-from attnviz.ui.lab.compared_translation import (
-    COMPARED_KINDS,
-    ComparedPair,
-    chosen_partner,
-    other_what_ifs,
-    shown_text,
-)
+from attnviz.ui.lab.compared_translation import COMPARED_KINDS, ComparedPair, chosen_partner, other_what_ifs, shown_text
 from attnviz.ui.lab.comparison_experiment import differing_sentences_html
 from attnviz.ui.page_state.linked import keep_for
 from attnviz.ui.view import MAIN, View

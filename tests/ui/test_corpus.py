@@ -23,16 +23,10 @@ from attnviz import AttnvizError
 from attnviz.analysis.gold import linkable_words, parse_sure_and_possible
 from attnviz.corpora import MEASURES, Settings, analyse_file
 from attnviz.environment import CORPORA_VARIABLE
-from attnviz.figures.corpus_figure import (
-    histogram_figure,
-    scatter_figure,
-)
+from attnviz.figures.corpus_figure import histogram_figure, scatter_figure
 from attnviz.languages import set_language
 from attnviz.translator import Translator
-from attnviz.ui.corpus import (
-    corpus_sections,
-    jobs,
-)
+from attnviz.ui.corpus import corpus_sections, jobs
 from attnviz.ui.corpus.jobs import MOST_MEGABYTES, UPLOAD_LIMITS, begin, job_of
 from attnviz.ui.corpus.table import (
     COPIED,
@@ -49,11 +43,7 @@ from attnviz.ui.corpus.table import (
     matching_rows,
 )
 from attnviz.ui.corpus_tables import SAMPLE, SAMPLE_LINKS
-from attnviz.ui.page_state.gold_state import (
-    gold_of,
-    open_gold,
-    set_gold,
-)
+from attnviz.ui.page_state.gold_state import gold_of, open_gold, set_gold
 from attnviz.ui.view import MAIN, View
 from tests.ui.fields import field, set_field
 from tests.ui.opening import Run, open_alone

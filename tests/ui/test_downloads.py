@@ -136,11 +136,7 @@ def test_trace_opens_without_a_model(
 
 
 def test_csv_of_the_heatmap_equals_its_table(trace: Trace) -> None:
-    from attnviz.export.saved_files import (
-        FigureOptions,
-        contents,
-        table,
-    )
+    from attnviz.export.saved_files import FigureOptions, contents, table
 
     read = pd.read_csv(
         io.BytesIO(contents(trace, "csv", FigureOptions(by="pieces"))), index_col=0, encoding="utf-8-sig"

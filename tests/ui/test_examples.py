@@ -11,19 +11,10 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace, Translator
 from attnviz.analysis.findings import FindingKind, findings_of
-from attnviz.evaluation.example_sentences import (
-    FIGURE_3,
-    TABLE_3,
-)
+from attnviz.evaluation.example_sentences import FIGURE_3, TABLE_3
 from attnviz.trace.what_ifs import translator_arguments
 from attnviz.ui.components.view_state import view_payload
-from attnviz.ui.examples import (
-    DEFAULT_SENTENCE,
-    EXAMPLES,
-    example_kind_name,
-    first_step,
-    question,
-)
+from attnviz.ui.examples import DEFAULT_SENTENCE, EXAMPLES, example_kind_name, first_step, question
 from attnviz.ui.page_state.linked import set_page_address
 from attnviz.ui.page_state.selection import linked_selection
 from attnviz.ui.view import MAIN, View

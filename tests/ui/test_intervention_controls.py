@@ -21,10 +21,7 @@ from attnviz.trace.interventions import ReplaceWeights, Temperature
 from attnviz.translator import Translator
 from attnviz.ui.resources import translate
 from attnviz.ui.step.intervention_controls import FOILS, controls_payload
-from attnviz.ui.step.what_if_panel import (
-    borrowed_row,
-    lenders,
-)
+from attnviz.ui.step.what_if_panel import borrowed_row, lenders
 from tests.conftest import ModelFactory
 from tests.figures import synthetic
 from tests.ui.opening import Run

@@ -17,12 +17,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.analysis.learning import (
-    LEARNING_REFERENCES,
-    LINK_MEASURES,
-    ROW_MEASURES,
-    own_translation_sentence,
-)
+from attnviz.analysis.learning import LEARNING_REFERENCES, LINK_MEASURES, ROW_MEASURES, own_translation_sentence
 from attnviz.analysis.learning import guidance_definition as told_of_guided
 from attnviz.environment import RUNS_VARIABLE
 from attnviz.trace.snapshots import Snapshots

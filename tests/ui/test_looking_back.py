@@ -10,10 +10,7 @@ from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import analysis
-from attnviz.analysis.posterior import (
-    posterior_sentence,
-    posterior_title,
-)
+from attnviz.analysis.posterior import posterior_sentence, posterior_title
 from attnviz.checkpoint import save_model
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace

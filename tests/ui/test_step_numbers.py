@@ -17,18 +17,8 @@ from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace, Translator
-from attnviz.analysis.findings import (
-    Finding,
-    FindingKind,
-    finding_sentence,
-    step_attention_sentence,
-)
-from attnviz.analysis.logit_attribution import (
-    LogitAttribution,
-    idle_sources,
-    logit_attribution_sentence,
-    odds_text,
-)
+from attnviz.analysis.findings import Finding, FindingKind, finding_sentence, step_attention_sentence
+from attnviz.analysis.logit_attribution import LogitAttribution, idle_sources, logit_attribution_sentence, odds_text
 from attnviz.analysis.numbers import power_of_ten
 from attnviz.analysis.verification import (
     Discrepancy,
@@ -50,10 +40,7 @@ from attnviz.ui.components.energy_decomposition import energy_decomposition_payl
 from attnviz.ui.components.findings import SEVERITY, findings_payload
 from attnviz.ui.shared_payloads import PayloadRequest
 from attnviz.ui.step.logit_attribution_panel import piece_heading
-from attnviz.ui.step.subject_boxes import (
-    parse_piece,
-    word_and_foil,
-)
+from attnviz.ui.step.subject_boxes import parse_piece, word_and_foil
 from attnviz.ui.step.verification_badge import verification_payload, verification_rows
 from attnviz.ui.view import MAIN, View
 from tests import strategies

@@ -16,10 +16,7 @@ from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.checkpoint import save_model
-from attnviz.export.saved_files import (
-    FigureOptions,
-    contents,
-)
+from attnviz.export.saved_files import FigureOptions, contents
 from attnviz.installed_models import installed_models
 from attnviz.network import DecomposableConfig, TransformerConfig
 from attnviz.text import Tokenizer

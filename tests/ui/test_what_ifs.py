@@ -27,11 +27,7 @@ from attnviz.trace.what_ifs import (
 )
 from attnviz.ui.page_state.linked import SENTENCE_PAGES, clear_entries
 from attnviz.ui.page_state.selection import own_parameters
-from attnviz.ui.page_state.what_if_state import (
-    WHAT_IFS,
-    open_what_ifs,
-    stored_what_ifs,
-)
+from attnviz.ui.page_state.what_if_state import WHAT_IFS, open_what_ifs, stored_what_ifs
 from attnviz.ui.view import MAIN, View
 from tests.figures import synthetic
 from tests.trace.test_what_ifs import changes

@@ -17,21 +17,14 @@ from attnviz import AttnvizError, Translator
 from attnviz.analysis.prefixes import FIRST, prefixes
 from attnviz.checkpoint import save_model
 from attnviz.corpora.judging import judge
-from attnviz.evaluation.example_sentences import (
-    REFERENCE_TRANSLATIONS,
-    TABLE_3,
-    TECHNOLOGY,
-)
+from attnviz.evaluation.example_sentences import REFERENCE_TRANSLATIONS, TABLE_3, TECHNOLOGY
 from attnviz.text import Tokenizer
 from attnviz.ui.examples import DEFAULT_SENTENCE, EXAMPLES
 from attnviz.ui.pages.why_page import why_pictures
 from attnviz.ui.shared_payloads import UnknownPayloadError, register_trace
 from attnviz.ui.shared_payloads import address as address_of
 from attnviz.ui.why.gradient_decay_section import signals_tables
-from attnviz.ui.why.sentence_length_section import (
-    growth_of,
-    three_models_bleu,
-)
+from attnviz.ui.why.sentence_length_section import growth_of, three_models_bleu
 from attnviz.ui.why.three_models_section import (
     MODELS,
     PREFERRED_REFERENCE,

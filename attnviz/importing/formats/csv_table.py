@@ -20,7 +20,7 @@ from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 from attnviz.reading import Content
 from attnviz.trace import MOST_TOKENS
-from attnviz.trace.link_text import Links
+from attnviz.trace.word_link_text import Links
 
 _OWN_CORNER = re.compile(r"\w+ \\ \w+")
 """Corner cell of an exported table: `target \\ source`, in any language."""

@@ -22,7 +22,7 @@ from attnviz.importing.sentence_pair import Orientation, SentencePair, Sentences
 from attnviz.languages import gettext
 from attnviz.reading import Content, paced
 from attnviz.trace.attention_builder import split_tokens
-from attnviz.trace.link_text import Ends, Link, Links, are_links, infer_counting, links_of, parse_links
+from attnviz.trace.word_link_text import Ends, Link, Links, are_links, infer_counting, links_of, parse_links
 
 BAR = "|||"
 """Separator of fields in many layouts."""

@@ -15,7 +15,7 @@ from attnviz.importing.format import NUMBER, Format
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 from attnviz.reading import Content, open_content
-from attnviz.trace.link_text import Links
+from attnviz.trace.word_link_text import Links
 
 _BEGIN = re.compile(r"\s*var (alignments|sources|targets) = \[")
 _CELL = re.compile(rf"\[([0-9]{{1,6}}),\s*(?:np\.float(?:16|32|64)\()?({NUMBER}|nan)\)?,\s*([0-9]{{1,6}})\]")

@@ -7,12 +7,8 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attnviz.analysis.corpus_measures import corpus_measure_names
-from attnviz.figures.corpus_figure import (
-    MOST_POINTS,
-    histogram_figure,
-    scatter_figure,
-)
+from attnviz.analysis.corpus_column_names import corpus_measure_names
+from attnviz.figures.corpus_figure import MOST_POINTS, histogram_figure, scatter_figure
 from attnviz.languages import gettext
 from attnviz.ui.corpus import table
 from attnviz.ui.corpus.table import clear_brush, key

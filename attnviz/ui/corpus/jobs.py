@@ -23,12 +23,7 @@ from pyarrow import parquet
 
 from attnviz import AttnvizError
 from attnviz.corpora import Analyser, Progress, Settings, analyse_file
-from attnviz.corpora.corpus_lines import (
-    check_table,
-    extensions_text,
-    readable,
-    without_compression,
-)
+from attnviz.corpora.corpus_lines import check_table, extensions_text, readable, without_compression
 from attnviz.corpora.job import table_metadata
 from attnviz.corpora.measured_attention import table_of_attention
 from attnviz.evaluation.scoring import ScoredLinks, by_record, score

@@ -11,10 +11,7 @@ import streamlit as st
 
 from attnviz import AttnvizError, Trace
 from attnviz.analysis.comparison import ComparedSide, next_word, sentence_words, with_next_swapped, without_word
-from attnviz.analysis.labels import (
-    quote,
-    shorten,
-)
+from attnviz.analysis.labels import quote, shorten
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.text import LONGEST_SENTENCE

@@ -26,11 +26,7 @@ from attnviz.analysis.comparison import (
 )
 from attnviz.analysis.grid import By, Face
 from attnviz.analysis.what_if_effects import cards
-from attnviz.figures.comparison_figure import (
-    compared_words_table,
-    comparison,
-    comparison_table,
-)
+from attnviz.figures.comparison_figure import compared_words_table, comparison, comparison_table
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.text import SPACE, SPECIAL_PIECES
@@ -56,10 +52,7 @@ from attnviz.ui.page_state.selection import HeatmapChoices, Selection, selection
 from attnviz.ui.resources import cached_for_all, cached_posterior, has_posterior, weights_digest_of
 from attnviz.ui.session_payloads import register_payload
 from attnviz.ui.step.compared_attention import comparison_layouts
-from attnviz.ui.step.heatmap_panel import (
-    root_switch,
-    unit_names,
-)
+from attnviz.ui.step.heatmap_panel import root_switch, unit_names
 from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.view import View
 

@@ -21,10 +21,7 @@ from attnviz.analysis.perturbation_tests import (
     shuffled_sentence,
 )
 from attnviz.figures.build import figure_json
-from attnviz.figures.minimal_change_figure import (
-    minimal_change_figure,
-    minimal_change_table,
-)
+from attnviz.figures.minimal_change_figure import minimal_change_figure, minimal_change_table
 from attnviz.figures.perturbation_figure import (
     PERTURBATION_WIDTH,
     perturbation_tests_figure,
@@ -48,10 +45,7 @@ from attnviz.ui.lab.cached_analyses import (
 from attnviz.ui.page_state.linked import Session
 from attnviz.ui.resources import tokenizer_of
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
-from attnviz.ui.step.subject_boxes import (
-    draw_word_choice,
-    subject_of,
-)
+from attnviz.ui.step.subject_boxes import draw_word_choice, subject_of
 from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.view import View
 

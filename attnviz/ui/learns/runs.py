@@ -23,7 +23,7 @@ from attnviz.lru_cache import LRUCache, cached_in
 from attnviz.trace.snapshots import FOLDER, Snapshots, load_folder
 from attnviz.training.log import read_curves
 from attnviz.ui.fields import segmented_control, select_box
-from attnviz.ui.link import link
+from attnviz.ui.opened_address import link
 
 FolderVersion = tuple[tuple[str, int, int], ...]
 """Names, modification times (ns) and sizes of the files in a folder."""

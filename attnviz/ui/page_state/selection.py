@@ -28,10 +28,7 @@ from attnviz.ui.page_state.detail_level import DETAIL_LEVEL
 from attnviz.ui.page_state.gold_state import gold_text
 from attnviz.ui.page_state.inputs import MODEL, SEARCH, SEARCHES
 from attnviz.ui.page_state.linked import SENTENCE_PAGES, Session, ValidValues, is_valid, linked_entry
-from attnviz.ui.page_state.what_if_state import (
-    what_if_number,
-    what_ifs_text,
-)
+from attnviz.ui.page_state.what_if_state import what_if_number, what_ifs_text
 from attnviz.ui.resources import has_posterior
 from attnviz.ui.view import DETAIL_LEVELS, View, view_key
 

@@ -16,7 +16,7 @@ from attnviz.importing.records import AttentionRecords
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.ui.chrome import Page, go_to
-from attnviz.ui.link import follow_address, link
+from attnviz.ui.opened_address import follow_address, link
 from attnviz.ui.page_state import inputs
 from attnviz.ui.page_state.detail_level import DETAIL_LEVEL
 from attnviz.ui.page_state.gold_state import set_gold

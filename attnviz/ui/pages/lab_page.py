@@ -26,11 +26,7 @@ from attnviz.ui.fields import segmented_control
 from attnviz.ui.glossary import glossary_box, text_section
 from attnviz.ui.lab.attributions import attributions_panel, attributions_pictures, attributions_tables
 from attnviz.ui.lab.compared_translation import COMPARED_NAMES as COMPARISON_NAMES
-from attnviz.ui.lab.comparison_experiment import (
-    comparison_panel,
-    comparison_pictures,
-    comparison_tables,
-)
+from attnviz.ui.lab.comparison_experiment import comparison_panel, comparison_pictures, comparison_tables
 from attnviz.ui.lab.neighbours_experiment import (
     VECTOR_CORPUS,
     VECTOR_KIND,
@@ -56,11 +52,7 @@ from attnviz.ui.step.tables_box import table_box
 from attnviz.ui.style import theme_name
 from attnviz.ui.toolbar.controls import current_request, request_address
 from attnviz.ui.toolbar.downloads import OfferedFigure, download_box, offer_pictures, picture_file
-from attnviz.ui.toolbar.shown_translation import (
-    open_view,
-    shown_translation,
-    status,
-)
+from attnviz.ui.toolbar.shown_translation import open_view, shown_translation, status
 from attnviz.ui.view import View
 
 SECTION = "section"

@@ -16,11 +16,7 @@ import streamlit as st
 from attnviz import AttnvizError
 from attnviz import lazy_pandas as pd
 from attnviz.analysis import transformer_exhibits
-from attnviz.analysis.transformer_exhibits import (
-    EQUATION_LINES,
-    ExhibitName,
-    exhibit_equation,
-)
+from attnviz.analysis.transformer_exhibits import EQUATION_LINES, ExhibitName, exhibit_equation
 from attnviz.export.chapters import Chapter, ChapterPage
 from attnviz.export.saved_files import file_name
 from attnviz.installed_models import installed_models
@@ -31,7 +27,7 @@ from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.components.equation import inline_equation
 from attnviz.ui.components.picture_files import PictureFile
 from attnviz.ui.glossary import glossary_box, references, text_section
-from attnviz.ui.link import link
+from attnviz.ui.opened_address import link
 from attnviz.ui.page_state import linked
 from attnviz.ui.page_state.linked import linked_entry
 from attnviz.ui.page_state.selection import Selection, source_of
@@ -40,16 +36,8 @@ from attnviz.ui.step.tables_box import table_box
 from attnviz.ui.style import theme_name
 from attnviz.ui.toolbar.controls import current_request, request_address, sentence_box
 from attnviz.ui.toolbar.downloads import chapter_pictures, download_box, offer_lecture, offer_pictures, picture_file
-from attnviz.ui.toolbar.shown_translation import (
-    open_view,
-    shown_translation,
-)
-from attnviz.ui.transformer import (
-    attention_row,
-    five_models,
-    heads_exhibit,
-    pair,
-)
+from attnviz.ui.toolbar.shown_translation import open_view, shown_translation
+from attnviz.ui.transformer import attention_row, five_models, heads_exhibit, pair
 from attnviz.ui.transformer.exhibit import Exhibit, ExhibitSelection, SentenceRequest
 from attnviz.ui.transformer.pair import SWAP, chosen_swap
 from attnviz.ui.view import View

@@ -15,14 +15,8 @@ from html import escape
 import streamlit as st
 
 from attnviz.analysis.attribution_methods import recorded_attributions
-from attnviz.analysis.imported_attention import (
-    missing_values_reason,
-    side_names,
-)
-from attnviz.analysis.what_if_effects import (
-    mean_context_name,
-    words_with_changes,
-)
+from attnviz.analysis.imported_attention import missing_values_reason, side_names
+from attnviz.analysis.what_if_effects import mean_context_name, words_with_changes
 from attnviz.figures.attribution_figure import attributions_figure
 from attnviz.figures.build import figure_json
 from attnviz.figures.figure_input import Subject
@@ -40,11 +34,8 @@ from attnviz.ui.components.step_summary import step_summary
 from attnviz.ui.examples import question, step_of_word
 from attnviz.ui.fields import segmented_control
 from attnviz.ui.glossary import glossary_box
-from attnviz.ui.link import link
-from attnviz.ui.page_state.what_if_state import (
-    WHAT_IFS,
-    stored_what_ifs,
-)
+from attnviz.ui.opened_address import link
+from attnviz.ui.page_state.what_if_state import WHAT_IFS, stored_what_ifs
 from attnviz.ui.requests import begin_fragment
 from attnviz.ui.resources import tokenizer_of, translate, weights_of
 from attnviz.ui.shared_payloads import all_at_once, payload_address, show_traces
@@ -55,12 +46,7 @@ from attnviz.ui.step.heatmap_panel import heatmap_with_columns
 from attnviz.ui.step.intervention_controls import slider_labels
 from attnviz.ui.step.logit_attribution_panel import logit_attribution_panel
 from attnviz.ui.step.posterior_section import posterior_section
-from attnviz.ui.step.stage_panels import (
-    draw_stage,
-    facts,
-    stage_figures,
-    stages_of,
-)
+from attnviz.ui.step.stage_panels import draw_stage, facts, stage_figures, stages_of
 from attnviz.ui.step.step_controls import key_help, step_controls
 from attnviz.ui.step.tables_box import chart_tables
 from attnviz.ui.step.tour_panel import tour
@@ -76,16 +62,8 @@ from attnviz.ui.toolbar.controls import (
     tour_offer,
 )
 from attnviz.ui.toolbar.downloads import share_and_save
-from attnviz.ui.toolbar.open_lesson import (
-    current_lesson,
-    draw_lesson,
-)
-from attnviz.ui.toolbar.shown_translation import (
-    open_view,
-    run_summary,
-    shown_translation,
-    status,
-)
+from attnviz.ui.toolbar.open_lesson import current_lesson, draw_lesson
+from attnviz.ui.toolbar.shown_translation import open_view, run_summary, shown_translation, status
 from attnviz.ui.view import DetailLevel, View, shows
 
 _EXACT = 10**6

@@ -17,11 +17,7 @@ from attnviz import AttnvizError, Trace
 from attnviz import lazy_pandas as pd
 from attnviz.analysis import why_attention
 from attnviz.analysis.prefixes import prefixes
-from attnviz.analysis.why_attention import (
-    WHY_REFERENCES,
-    TextSection,
-    attention_name,
-)
+from attnviz.analysis.why_attention import WHY_REFERENCES, TextSection, attention_name
 from attnviz.export.chapters import Chapter, ChapterPage, ChapterPicture
 from attnviz.export.saved_files import file_name
 from attnviz.figures.translation_figure import translation_figure
@@ -54,17 +50,9 @@ from attnviz.ui.toolbar.downloads import (
     offer_pictures,
     picture_file,
 )
-from attnviz.ui.toolbar.shown_translation import (
-    open_view,
-    shown_translation,
-)
+from attnviz.ui.toolbar.shown_translation import open_view, shown_translation
 from attnviz.ui.view import View
-from attnviz.ui.why.gradient_decay_section import (
-    share_panel,
-    signals_panel,
-    signals_pictures,
-    signals_tables,
-)
+from attnviz.ui.why.gradient_decay_section import share_panel, signals_panel, signals_pictures, signals_tables
 from attnviz.ui.why.parallel_section import (
     forced_panel,
     forced_pictures,
@@ -83,13 +71,7 @@ from attnviz.ui.why.sentence_length_section import (
     growth_tables,
     no_judge_reason,
 )
-from attnviz.ui.why.three_models_section import (
-    MODELS,
-    Trio,
-    judge_model,
-    missing_models_reason,
-    translate_trio,
-)
+from attnviz.ui.why.three_models_section import MODELS, Trio, judge_model, missing_models_reason, translate_trio
 
 TRANSLATIONS, GROWTH = "why", "length"
 """Ids of the page's views: the three translations, and the growing sentence."""

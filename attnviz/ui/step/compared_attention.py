@@ -21,10 +21,7 @@ from attnviz.analysis.comparison import (
     only_one_sentence,
 )
 from attnviz.evaluation.two_files import LinkAgreement, link_agreement
-from attnviz.figures.comparison_figure import (
-    comparison,
-    comparison_table,
-)
+from attnviz.figures.comparison_figure import comparison, comparison_table
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.components.chart import chart, fitting_payload

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from attnviz import lazy_pandas as pd
-from attnviz.analysis.energy import energy_decomposition, texts_of
+from attnviz.analysis.energy_by_kind import energy_decomposition, texts_of
 from attnviz.analysis.recomputation import Weights
 from attnviz.figures.energy_decomposition_figure import energy_decomposition_table
 from attnviz.figures.figure_input import Subject
@@ -15,9 +15,7 @@ from attnviz.figures.registry import STEP_FIGURES
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.components.energy_decomposition import energy_decomposition_payload
-from attnviz.ui.components.energy_decomposition import (
-    mount_energy_decomposition as draw_energy_decomposition,
-)
+from attnviz.ui.components.energy_decomposition import mount_energy_decomposition as draw_energy_decomposition
 from attnviz.ui.page_state.selection import Selection, source_of
 from attnviz.ui.shared_payloads import PayloadRequest, address
 from attnviz.ui.step.tables_box import table_box

@@ -38,7 +38,7 @@ from attnviz.trace import Attention, Words
 from attnviz.ui.components.findings import findings_at
 from attnviz.ui.components.loader import component
 from attnviz.ui.fields import popover, switch, text_box, uploader
-from attnviz.ui.link import link
+from attnviz.ui.opened_address import link
 from attnviz.ui.page_state.gold_state import (
     TEXT,
     drawn_identity,

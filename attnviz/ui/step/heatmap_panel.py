@@ -10,15 +10,12 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attnviz import figures
-from attnviz.analysis.attention_forms import (
-    face_explanation,
-    face_names,
-)
+from attnviz.analysis.attention_forms import face_explanation, face_names
 from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.grid import FACES, grid
 from attnviz.analysis.imported_attention import self_attention_sentences
 from attnviz.analysis.measures import is_uniform
-from attnviz.analysis.stages import capitalised
+from attnviz.analysis.stage_sentences import capitalised
 from attnviz.analysis.transformer_steps import heads_name
 from attnviz.architectures import step_texts
 from attnviz.figures.build import figure_json
@@ -32,13 +29,7 @@ from attnviz.ui.page_state.gold_state import gold_of
 from attnviz.ui.page_state.selection import HEADS, HeatmapChoices, Selection
 from attnviz.ui.resources import cached_for_all, cached_posterior, has_posterior, weights_digest_of
 from attnviz.ui.session_payloads import register_payload
-from attnviz.ui.step.gold_panel import (
-    draws_links,
-    gold_box,
-    gold_panel,
-    link_drawing,
-    link_drawing_switch,
-)
+from attnviz.ui.step.gold_panel import draws_links, gold_box, gold_panel, link_drawing, link_drawing_switch
 from attnviz.ui.view import View
 
 MOST_EQUAL = 32

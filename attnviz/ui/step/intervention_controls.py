@@ -13,16 +13,9 @@ import numpy as np
 import orjson
 import streamlit as st
 
-from attnviz.analysis.labels import (
-    quote,
-    quoted_name,
-    shorten,
-)
+from attnviz.analysis.labels import quote, quoted_name, shorten
 from attnviz.analysis.numbers import percent
-from attnviz.analysis.what_if_effects import (
-    probability_change_text,
-    words_with_changes,
-)
+from attnviz.analysis.what_if_effects import probability_change_text, words_with_changes
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
@@ -36,10 +29,7 @@ from attnviz.ui.page_state.what_if_state import stored_what_ifs
 from attnviz.ui.resources import has_posterior, tokenizer_of
 from attnviz.ui.session_payloads import register_content
 from attnviz.ui.shared_payloads import PayloadRequest, address
-from attnviz.ui.step.what_if_panel import (
-    lenders,
-    requested_intervention,
-)
+from attnviz.ui.step.what_if_panel import lenders, requested_intervention
 from attnviz.ui.view import View
 
 FOILS = 10

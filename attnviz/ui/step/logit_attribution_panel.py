@@ -12,22 +12,12 @@ from typing import Any
 import streamlit as st
 
 from attnviz import lazy_pandas as pd
-from attnviz.analysis.labels import (
-    quote,
-    shorten,
-)
-from attnviz.analysis.logit_attribution import (
-    logit_attribution_heading,
-    logit_attribution_sentence,
-    logit_attributions,
-)
+from attnviz.analysis.labels import quote, shorten
+from attnviz.analysis.logit_attribution import logit_attribution_heading, logit_attribution_sentence, logit_attributions
 from attnviz.analysis.measures import weight_order
 from attnviz.analysis.recomputation import Weights
 from attnviz.figures.figure_input import Subject
-from attnviz.figures.logit_attribution_figure import (
-    logit_attribution_table,
-    logit_attribution_template,
-)
+from attnviz.figures.logit_attribution_figure import logit_attribution_table, logit_attribution_template
 from attnviz.figures.registry import CONTRAST, LOGIT_ATTRIBUTION, STEP_FIGURES
 from attnviz.figures.template import to_json
 from attnviz.languages import gettext, language
@@ -39,12 +29,7 @@ from attnviz.ui.page_state.selection import Selection, source_of
 from attnviz.ui.resources import cached_for_all, tokenizer_of, weights_digest_of
 from attnviz.ui.session_payloads import register_payload
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, payload_address
-from attnviz.ui.step.subject_boxes import (
-    chosen_word_and_foil,
-    draw_word_choices,
-    typed_words,
-    word_and_foil,
-)
+from attnviz.ui.step.subject_boxes import chosen_word_and_foil, draw_word_choices, typed_words, word_and_foil
 from attnviz.ui.step.tables_box import table_box
 from attnviz.ui.view import View
 

@@ -9,10 +9,7 @@ import streamlit as st
 
 from attnviz import figures
 from attnviz import lazy_pandas as pd
-from attnviz.analysis.attention_forms import (
-    SYMBOLS,
-    face_names,
-)
+from attnviz.analysis.attention_forms import SYMBOLS, face_names
 from attnviz.analysis.diagram_texts import has_diagram
 from attnviz.analysis.grid import Face
 from attnviz.architectures import architecture_of

@@ -7,17 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.labels import (
-    punctuation_name,
-    quote,
-    quoted_name,
-    shorten,
-)
+from attnviz.analysis.labels import punctuation_name, quote, quoted_name, shorten
 from attnviz.analysis.numbers import percent
-from attnviz.analysis.stages import (
-    ENERGY_STAGE,
-    SOFTMAX_STAGE,
-)
+from attnviz.analysis.stage_sentences import ENERGY_STAGE, SOFTMAX_STAGE
 from attnviz.analysis.tour import (
     POSTERIOR_STOP,
     QUIZ_STOP,
@@ -30,14 +22,7 @@ from attnviz.analysis.tour import (
     stop_titles,
     tour_stops,
 )
-from attnviz.analysis.tour_data import (
-    LONGEST_WORD,
-    QuizQuestion,
-    TourData,
-    chance_score,
-    coloured_parts,
-    questions,
-)
+from attnviz.analysis.tour_data import LONGEST_WORD, QuizQuestion, TourData, chance_score, coloured_parts, questions
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.text import SPACE, SPECIAL_PIECES

@@ -11,10 +11,7 @@ from typing import Any
 import streamlit as st
 
 from attnviz.analysis.fit import MisfitError
-from attnviz.analysis.numbers import (
-    power_of_ten,
-    thousands,
-)
+from attnviz.analysis.numbers import power_of_ten, thousands
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.verification import (
     Verification,

@@ -10,11 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.gold import parse_pharaoh
-from attnviz.analysis.what_if_effects import (
-    change_sentence,
-    weights_from_links,
-    weights_from_trace,
-)
+from attnviz.analysis.what_if_effects import change_sentence, weights_from_links, weights_from_trace
 from attnviz.errors import AttnvizError
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import STEP_FIGURES
@@ -45,11 +41,7 @@ from attnviz.ui.components.chart import AtStep, chart, chart_payload
 from attnviz.ui.examples import first_step
 from attnviz.ui.page_state.linked import Session
 from attnviz.ui.page_state.selection import with_chosen_heads
-from attnviz.ui.page_state.what_if_state import (
-    WHAT_IFS,
-    open_what_ifs,
-    stored_what_ifs,
-)
+from attnviz.ui.page_state.what_if_state import WHAT_IFS, open_what_ifs, stored_what_ifs
 from attnviz.ui.resources import cached_posterior, devices, tokenizer_of, translate, weights_of
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address, all_at_once
 from attnviz.ui.view import View, view_key

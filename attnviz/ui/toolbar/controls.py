@@ -19,7 +19,7 @@ from attnviz.text import LONGEST_SENTENCE
 from attnviz.ui.components.stored_choice import remember, remembered
 from attnviz.ui.examples import DEFAULT_SENTENCE, EXAMPLES, example_kind_name
 from attnviz.ui.fields import close_popover, popover, segmented_control, select_box, text_box
-from attnviz.ui.link import link
+from attnviz.ui.opened_address import link
 from attnviz.ui.page_state import inputs
 from attnviz.ui.page_state.detail_level import (
     DEFAULT_LEVEL,

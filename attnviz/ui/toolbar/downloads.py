@@ -15,28 +15,15 @@ import streamlit as st
 
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.attention_forms import face_names
-from attnviz.analysis.diagram_texts import (
-    diagram_alt,
-    has_diagram,
-)
+from attnviz.analysis.diagram_texts import diagram_alt, has_diagram
 from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.labels import step_heading
 from attnviz.analysis.recomputation import Weights
 from attnviz.architectures import narrate, step_texts
 from attnviz.export.chapters import ChapterPage, ChapterPicture, chapters_html
 from attnviz.export.images import shortened_to_fit, translation_sheet
-from attnviz.export.saved_files import (
-    FigureOptions,
-    contents,
-    file_name,
-    heading,
-    picture,
-    table,
-)
-from attnviz.figures.comparison_figure import (
-    comparison,
-    comparison_table,
-)
+from attnviz.export.saved_files import FigureOptions, contents, file_name, heading, picture, table
+from attnviz.figures.comparison_figure import comparison, comparison_table
 from attnviz.figures.diagram_table import diagram_table
 from attnviz.figures.heatmap import heatmap, heatmap_table
 from attnviz.figures.registry import step_figures
@@ -45,12 +32,7 @@ from attnviz.palette import ThemeName, palette
 from attnviz.trace import Trace
 from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.components.loader import component
-from attnviz.ui.components.picture_files import (
-    PageDrawing,
-    PictureFile,
-    followed_picture_files,
-    picture_files_payload,
-)
+from attnviz.ui.components.picture_files import PageDrawing, PictureFile, followed_picture_files, picture_files_payload
 from attnviz.ui.page_state.gold_state import gold_of
 from attnviz.ui.page_state.linked import Session
 from attnviz.ui.page_state.selection import Selection, selection_of, with_selection

@@ -32,10 +32,7 @@ from attnviz.trace import Attention, WhatIfs
 from attnviz.trace.tokens import is_escaped
 from attnviz.ui.fields import switch, text_box
 from attnviz.ui.fields import uploader as file_uploader
-from attnviz.ui.page_state.gold_state import (
-    set_problem,
-    take_links,
-)
+from attnviz.ui.page_state.gold_state import set_problem, take_links
 from attnviz.ui.page_state.linked import SENTENCE_PAGES, Session, clear_with_link
 from attnviz.ui.requests import call_in_rerun, request_button
 from attnviz.ui.toolbar.open_lesson import open_lesson

@@ -13,10 +13,7 @@ from typing import Any, cast
 import streamlit as st
 
 from attnviz import AttnvizError, Trace
-from attnviz.analysis.imported_attention import (
-    made_by,
-    remark_sentences,
-)
+from attnviz.analysis.imported_attention import made_by, remark_sentences
 from attnviz.analysis.labels import search_name
 from attnviz.analysis.learning import guidance_text
 from attnviz.importing.records import format_sentence
@@ -27,24 +24,16 @@ from attnviz.ui.chrome import go_to
 from attnviz.ui.examples import DEFAULT_SENTENCE
 from attnviz.ui.fields import popover, uploader
 from attnviz.ui.language import language_address
-from attnviz.ui.link import link
+from attnviz.ui.opened_address import link
 from attnviz.ui.page_state import inputs
-from attnviz.ui.page_state.gold_state import (
-    is_drawn_in,
-    open_gold,
-    set_drawn_links,
-)
+from attnviz.ui.page_state.gold_state import is_drawn_in, open_gold, set_drawn_links
 from attnviz.ui.page_state.inputs import is_listed_pair
 from attnviz.ui.page_state.linked import Parameters, read_link, set_page_address
 from attnviz.ui.page_state.selection import offered_in
 from attnviz.ui.page_state.what_if_state import stored_what_ifs
 from attnviz.ui.requests import handle, request_button
 from attnviz.ui.resources import tokenizer_of, translate
-from attnviz.ui.step.what_if_panel import (
-    current_view,
-    handle_what_if,
-    is_about,
-)
+from attnviz.ui.step.what_if_panel import current_view, handle_what_if, is_about
 from attnviz.ui.toolbar import opened_file
 from attnviz.ui.toolbar.controls import TranslationRequest, page_detail_level, page_level_address
 from attnviz.ui.toolbar.input_advice import draw_advice

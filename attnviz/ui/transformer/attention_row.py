@@ -22,10 +22,7 @@ from attnviz.analysis.attention_forms import (
     form_text,
     form_trace,
 )
-from attnviz.analysis.labels import (
-    quoted_name,
-    shorten,
-)
+from attnviz.analysis.labels import quoted_name, shorten
 from attnviz.analysis.transformer_exhibits import (
     AttentionForm,
     Form,
@@ -38,17 +35,9 @@ from attnviz.analysis.transformer_exhibits import (
     work_sentence,
 )
 from attnviz.analysis.verification import not_verified_text
-from attnviz.analysis.why_attention import (
-    attention_name,
-    short_kind_name,
-)
+from attnviz.analysis.why_attention import attention_name, short_kind_name
 from attnviz.browser_programs import KATEX
-from attnviz.figures.attention_forms_figure import (
-    attention_row_figure,
-    attention_row_table,
-    work_figure,
-    work_table,
-)
+from attnviz.figures.attention_forms_figure import attention_row_figure, attention_row_table, work_figure, work_table
 from attnviz.figures.build import figure_json
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import STEP_FIGURES

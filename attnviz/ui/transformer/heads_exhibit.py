@@ -16,20 +16,11 @@ import streamlit as st
 
 from attnviz import AttnvizError
 from attnviz.analysis.numbers import decimal
-from attnviz.analysis.transformer_steps import (
-    HEAD_STAGES,
-    head_kind_name,
-    head_title,
-    kind_sentence,
-    pair_labels,
-)
+from attnviz.analysis.transformer_steps import HEAD_STAGES, head_kind_name, head_title, kind_sentence, pair_labels
 from attnviz.analysis.verification import not_verified_text
+from attnviz.figures.all_heads_figure import head_gallery, head_gallery_table
 from attnviz.figures.build import figure_json
 from attnviz.figures.figure_input import Subject
-from attnviz.figures.head_figure import (
-    head_gallery,
-    head_gallery_table,
-)
 from attnviz.figures.heatmap import heatmap, heatmap_table
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.files import check_regular
@@ -48,10 +39,7 @@ from attnviz.ui.components.player import PlayedLanguages
 from attnviz.ui.requests import handle
 from attnviz.ui.resources import cached_for_all, weights_digest_of, weights_of
 from attnviz.ui.shared_payloads import address, show_traces
-from attnviz.ui.step.stage_panels import (
-    draw_stage,
-    stage_figures,
-)
+from attnviz.ui.step.stage_panels import draw_stage, stage_figures
 from attnviz.ui.step.step_controls import step_controls
 from attnviz.ui.step.verification_badge import verification
 from attnviz.ui.toolbar.downloads import OfferedFigure

@@ -40,13 +40,7 @@ from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.trace import Judgement
 from attnviz.trace.aligned import AttentionView
-from attnviz.ui.components.chart import (
-    EVERY_STEP,
-    AtStep,
-    chart_payload,
-    inline_chart,
-    steady_payload,
-)
+from attnviz.ui.components.chart import EVERY_STEP, AtStep, chart_payload, inline_chart, steady_payload
 from attnviz.ui.components.equation import inline_equation
 from attnviz.ui.components.player import PlayedLanguages
 from attnviz.ui.fields import text_box

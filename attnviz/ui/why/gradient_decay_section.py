@@ -13,10 +13,7 @@ from attnviz import AttnvizError, Trace
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.gradient_decay import gradient_share
 from attnviz.analysis.why_attention import gradient_share_sentences
-from attnviz.figures.three_models_figure import (
-    gradient_norms_figure,
-    gradient_norms_table,
-)
+from attnviz.figures.three_models_figure import gradient_norms_figure, gradient_norms_table
 from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache, size_of
 from attnviz.palette import ThemeName
@@ -27,12 +24,7 @@ from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, addr
 from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.turns import TURNS
 from attnviz.ui.view import View
-from attnviz.ui.why.three_models_section import (
-    Trio,
-    force_decoded,
-    missing_models_reason,
-    trio_stamp,
-)
+from attnviz.ui.why.three_models_section import Trio, force_decoded, missing_models_reason, trio_stamp
 
 _CACHE: LRUCache[object] = LRUCache(4 << 20, size=size_of)
 

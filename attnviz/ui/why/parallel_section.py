@@ -9,23 +9,11 @@ import numpy as np
 
 from attnviz import AttnvizError, Trace
 from attnviz import lazy_pandas as pd
-from attnviz.analysis.labels import (
-    quote,
-    shorten,
-)
-from attnviz.analysis.numbers import (
-    decimal,
-    percent,
-)
+from attnviz.analysis.labels import quote, shorten
+from attnviz.analysis.numbers import decimal, percent
 from attnviz.analysis.prefixes import ForcedWords, forced_word_probabilities
-from attnviz.analysis.why_attention import (
-    attention_name,
-    forgetting_sentences,
-)
-from attnviz.figures.three_models_figure import (
-    forced_words_figure,
-    forced_words_table,
-)
+from attnviz.analysis.why_attention import attention_name, forgetting_sentences
+from attnviz.figures.three_models_figure import forced_words_figure, forced_words_table
 from attnviz.languages import gettext, language, ngettext
 from attnviz.palette import ThemeName
 from attnviz.ui.components.chart import EVERY_STEP, caption_payload, chart, fitting_payload
@@ -34,12 +22,7 @@ from attnviz.ui.resources import cached_for_all
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.view import View
-from attnviz.ui.why.three_models_section import (
-    Trio,
-    force_decoded,
-    missing_models_reason,
-    trio_stamp,
-)
+from attnviz.ui.why.three_models_section import Trio, force_decoded, missing_models_reason, trio_stamp
 
 
 def translations_panel(view: View, trio: Trio) -> None:

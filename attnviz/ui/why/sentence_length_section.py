@@ -15,10 +15,7 @@ import streamlit as st
 
 from attnviz import AttnvizError, Trace
 from attnviz import lazy_pandas as pd
-from attnviz.analysis.numbers import (
-    percent,
-    small,
-)
+from attnviz.analysis.numbers import percent, small
 from attnviz.analysis.prefixes import FIRST, JudgedTranslation, PrefixTranslations, prefixes
 from attnviz.analysis.why_attention import (
     attention_name,
@@ -27,11 +24,7 @@ from attnviz.analysis.why_attention import (
     length_sentence,
     shares_by_length_sentence,
 )
-from attnviz.evaluation.example_sentences import (
-    REFERENCE_TRANSLATIONS,
-    TABLE_3,
-    TECHNOLOGY,
-)
+from attnviz.evaluation.example_sentences import REFERENCE_TRANSLATIONS, TABLE_3, TECHNOLOGY
 from attnviz.figures.build import figure_json
 from attnviz.figures.sentence_length_figure import (
     bleu_by_length,
@@ -55,13 +48,7 @@ from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, addr
 from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.turns import TURNS
 from attnviz.ui.view import View
-from attnviz.ui.why.three_models_section import (
-    MODELS,
-    Trio,
-    judge_model,
-    missing_models_reason,
-    trio_stamp,
-)
+from attnviz.ui.why.three_models_section import MODELS, Trio, judge_model, missing_models_reason, trio_stamp
 
 _BEAM = 5
 _LIMITS = (0.5, 0.1, 0.01)

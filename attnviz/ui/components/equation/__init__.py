@@ -8,10 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from attnviz.analysis.equations import (
-    Equation,
-    Texts,
-)
+from attnviz.analysis.step_equations import Equation, Texts
 from attnviz.architectures import step_texts
 from attnviz.browser_programs import KATEX
 from attnviz.palette import ThemeName

@@ -11,10 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.analysis.labels import (
-    end_name,
-    summed_pieces_text,
-)
+from attnviz.analysis.labels import end_name, summed_pieces_text
 from attnviz.analysis.measures import is_uniform
 from attnviz.languages import gettext, language
 from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces

@@ -5,14 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from attnviz.analysis.labels import (
-    quote,
-    shorten,
-)
-from attnviz.analysis.stages import (
-    Narration,
-    Stage,
-)
+from attnviz.analysis.labels import quote, shorten
+from attnviz.analysis.stage_sentences import Narration, Stage
 from attnviz.languages import gettext
 from attnviz.trace import Record
 from attnviz.ui.components.loader import component

@@ -10,36 +10,20 @@ The diagram labels its parts with these symbols.
 from __future__ import annotations
 
 import re
-from collections.abc import (
-    Callable,
-    Mapping,
-)
-from dataclasses import (
-    dataclass,
-    field,
-    replace,
-)
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.numpy_scorers import scorer_of
-from attnviz.analysis.recomputation import (
-    Weights,
-    submodule_weights,
-)
-from attnviz.attention_kinds import (
-    BUILT_IN_KINDS,
-    resolve,
-)
+from attnviz.analysis.recomputation import Weights, submodule_weights
+from attnviz.attention_kinds import BUILT_IN_KINDS, resolve
 from attnviz.languages import gettext
 from attnviz.trace import Trace
 from attnviz.trace.parts import Array
-from attnviz.trace.trace import (
-    additive_energy,
-    query_and_key,
-)
+from attnviz.trace.trace import additive_energy, query_and_key
 
 SATURATED = 0.99
 """|tanh| from which a unit is saturated: its slope, 1 - tanh^2, is then below 2 %."""

@@ -11,20 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.analysis.energy import texts_of
-from attnviz.analysis.labels import (
-    everyday_name,
-    quoted_name,
-    subscript,
-    word_share_text,
-)
+from attnviz.analysis.energy_by_kind import texts_of
+from attnviz.analysis.labels import everyday_name, quoted_name, subscript, word_share_text
 from attnviz.analysis.measures import is_uniform, weight_order
-from attnviz.analysis.numbers import (
-    decimal,
-    percent,
-    shown_difference,
-    thousands,
-)
+from attnviz.analysis.numbers import decimal, percent, shown_difference, thousands
 from attnviz.analysis.recomputation import softmax
 from attnviz.analysis.what_if_effects import interventions_text
 from attnviz.languages import gettext

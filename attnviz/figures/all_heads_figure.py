@@ -10,15 +10,9 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from attnviz import lazy_pandas as pd
-from attnviz.analysis.labels import (
-    quote,
-    shorten,
-)
+from attnviz.analysis.labels import quote, shorten
 from attnviz.analysis.measures import entropy, strongest_words, word_weights_of_heads
-from attnviz.analysis.numbers import (
-    decimal,
-    percent,
-)
+from attnviz.analysis.numbers import decimal, percent
 from attnviz.analysis.transformer_steps import head_kind_name
 from attnviz.figures.build import (
     APART,
