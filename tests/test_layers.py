@@ -35,7 +35,7 @@ LAYERS = (
 """From the lowest up: a package imports from lower layers and from itself."""
 
 UI_LAYERS = (
-    "request_filter session_expiry link",
+    "request_filter session_expiry opened_address",
     "examples language glossary admission queue_notice turns corpus_tables view",
     "resources",
     "page_state shared_payloads",
