@@ -7,15 +7,19 @@ from pathlib import Path
 import numpy as np
 
 from attnviz.errors import AttnvizError
-from attnviz.importing import bentrevett, d2l, fairseq, joey, opennmt, pytorch_tutorial, pytorch_tutorial_2017
+from attnviz.importing.bentrevett import BENTREVETT
 from attnviz.importing.checkpoint_folder import Stored, read_checkpoint
+from attnviz.importing.d2l import D2L
+from attnviz.importing.fairseq import FAIRSEQ
+from attnviz.importing.joey import JOEY
+from attnviz.importing.opennmt import OPENNMT
 from attnviz.importing.program import Checkpoint, Program
+from attnviz.importing.pytorch_tutorial import PYTORCH_TUTORIAL
+from attnviz.importing.pytorch_tutorial_2017 import PYTORCH_TUTORIAL_2017
 from attnviz.importing.unsupported import known_message
 from attnviz.languages import gettext
 
-_PROGRAMS: tuple[Program, ...] = tuple(
-    module.PROGRAM for module in (pytorch_tutorial, pytorch_tutorial_2017, joey, d2l, fairseq, opennmt, bentrevett)
-)
+_PROGRAMS: tuple[Program, ...] = (PYTORCH_TUTORIAL, PYTORCH_TUTORIAL_2017, JOEY, D2L, FAIRSEQ, OPENNMT, BENTREVETT)
 """The last one reads also what no tensor identifies, to say how it differs."""
 
 

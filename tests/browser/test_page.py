@@ -281,7 +281,7 @@ def test_phone_page_does_not_scroll_sideways(open_page: Opener, dark: bool) -> N
     assert max(widths) <= 390
     background = page.locator(".stApp").evaluate("(node) => getComputedStyle(node).backgroundColor")
     assert background == ("rgb(23, 23, 26)" if dark else "rgb(251, 250, 246)")
-    page.get_by_role("button", name="Next").click()
+    page.get_by_role("button", name="Next", exact=True).click()
     expect_step(page, 2)
 
 

@@ -158,7 +158,7 @@ class Bench:
 
         source = (
             "from attnviz.ui.chrome import run_pages\n"
-            f"from attnviz.ui.pages import {page}_page\nrun_pages([{page}_page.page])"
+            f"from attnviz.ui.pages.{page}_page import {page.upper()}_PAGE\nrun_pages([{page.upper()}_PAGE])"
         )
         app = AppTest.from_string(source, default_timeout=60)
         for name, value in linked.items():

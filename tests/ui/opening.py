@@ -13,8 +13,8 @@ Run = Callable[..., AppTest]
 
 _ALONE = """
 from attnviz.ui.chrome import run_pages
-from attnviz.ui.pages import {name}_page as {name}
-run_pages([{name}.page])
+from attnviz.ui.pages.{name}_page import {constant}_PAGE
+run_pages([{constant}_PAGE])
 """
 
 
@@ -35,7 +35,7 @@ def open_lab(**linked: str) -> AppTest:
 
 def open_alone(name: str, /, **linked: str) -> AppTest:
     """Return the page of one module of `ui/pages`, opened by a link with these parameters."""
-    return _followed(AppTest.from_string(_ALONE.format(name=name), default_timeout=60), linked)
+    return _followed(AppTest.from_string(_ALONE.format(name=name, constant=name.upper()), default_timeout=60), linked)
 
 
 def _followed(app: AppTest, linked: dict[str, str]) -> AppTest:

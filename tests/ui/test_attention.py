@@ -38,8 +38,8 @@ from tests.ui.shown_payloads import (
 
 _WHY = """
 from attnviz.ui.chrome import run_pages
-from attnviz.ui.pages import why_page as why
-run_pages([why.page])
+from attnviz.ui.pages.why_page import WHY_PAGE
+run_pages([WHY_PAGE])
 """
 
 

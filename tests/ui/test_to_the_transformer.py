@@ -52,8 +52,8 @@ SENTENCE = "Two dogs play in the snow."
 KINDS = {FIXED_CONTEXT_MODEL: "none", GENERAL_MODEL: "general", ADDITIVE_MODEL: "additive"}
 PAGE = """
 from attnviz.ui.chrome import run_pages
-from attnviz.ui.pages import transformer_page as transformer
-run_pages([transformer.page])
+from attnviz.ui.pages.transformer_page import TRANSFORMER_PAGE
+run_pages([TRANSFORMER_PAGE])
 """
 
 

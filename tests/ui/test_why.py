@@ -44,8 +44,8 @@ SENTENCE = "Two dogs play in the snow."
 
 PAGE = """
 from attnviz.ui.chrome import run_pages
-from attnviz.ui.pages import why_page as why
-run_pages([why.page])
+from attnviz.ui.pages.why_page import WHY_PAGE
+run_pages([WHY_PAGE])
 """
 
 

@@ -163,7 +163,7 @@ interface ChangedWord {
   space: boolean;
 }
 
-/** The explanation of a term: `attnviz/analysis/idea.py`. */
+/** The explanation of a term: `attnviz/analysis/term_cards.py`. */
 interface TermCard {
   name: string;
   /** Words that stand for it, separated by |. */

@@ -58,7 +58,7 @@ def hypotheses_payload(tree: BeamTree, current_ids: Sequence[int]) -> dict[str, 
             }
         )
     unit = gettext("score = log p per piece") if tree.length_penalty == 1 else gettext("score")
-    return {"unit": unit, "entries": entries}
+    return {"unit": unit, "entries": entries, "replaced": len(current_ids)}
 
 
 def tree_panel(view: View, theme: ThemeName) -> None:

@@ -4,6 +4,8 @@ interface HypothesesPayload {
   /** What the scores are. */
   unit: string;
   entries: HypothesisPayload[];
+  /** Number of pieces of the current translation, which a hypothesis replaces. */
+  replaced: number;
 }
 
 interface HypothesisPayload {

@@ -3,7 +3,7 @@
 
 import { payloadOf } from "../payloads.js";
 import { blurAfterClick, drawSoon, find, onMessages, states, write } from "../shared.js";
-import { send } from "../view.js";
+import { send, sendWhatIf } from "../view.js";
 
 /**
  * @param {string} kind
@@ -18,8 +18,9 @@ function spanOf(kind, text) {
 
 /**
  * @param {HypothesisPayload} hypothesis
+ * @param {number} replaced
  */
-function entry({ text, score, note, shown, pieces }) {
+function entry({ text, score, note, shown, pieces }, replaced) {
   const item = document.createElement("li");
   const button = document.createElement("button");
   button.type = "button";
@@ -27,7 +28,7 @@ function entry({ text, score, note, shown, pieces }) {
   if (note) button.append(" ", spanOf("note", note));
   if (shown) button.setAttribute("aria-current", "true");
   button.onclick = (event) => {
-    if (!shown) send(button, "try", { kind: "hypothesis", pieces });
+    if (!shown) sendWhatIf(button, { intervention: { kind: "words", pieces, step: 0, replaced }, held: true });
     blurAfterClick(event);
   };
   for (const here of ["pointerenter", "focus"]) button.addEventListener(here, () => send(button, "hint", pieces));
@@ -45,7 +46,7 @@ function draw(root, state) {
   if (!payload || payload === state.payload) return;
   state.payload = payload;
   write(find(root, ".unit"), payload.unit);
-  find(root, "ol").replaceChildren(...payload.entries.map(entry));
+  find(root, "ol").replaceChildren(...payload.entries.map((one) => entry(one, payload.replaced)));
 }
 
 /**
