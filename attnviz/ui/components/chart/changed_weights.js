@@ -16,17 +16,21 @@ export function withShare(weights, j, value) {
 }
 
 /**
- * The weights at another temperature: softmax(log α / τ), which equals softmax(e / τ) since energies matter only by their
- * differences. At an infinite one all pieces with a nonzero weight have the same.
- * @param {number[]} weights
- * @param {number} temperature
+ * Values at least 0, divided by their sum.
+ * @param {number[]} values
  */
-function atTemperature(weights, temperature) {
-  const logarithms = weights.map((weight) => Math.log(weight));
-  const most = Math.max(...logarithms);
-  const powers = logarithms.map((each) => each > -Infinity ? Math.exp((each - most) / temperature) : 0);
-  const sum = powers.reduce((total, power) => total + power, 0);
-  return powers.map((power) => power / sum);
+function normalised(values) {
+  const sum = values.reduce((total, value) => total + value, 0);
+  return values.map((value) => value / sum);
+}
+
+/**
+ * The softmax of energies; -Infinity gets no weight.
+ * @param {number[]} energies
+ */
+export function softmax(energies) {
+  const most = Math.max(...energies);
+  return normalised(energies.map((energy) => Math.exp(energy - most)));
 }
 
 /**
@@ -36,14 +40,15 @@ function atTemperature(weights, temperature) {
  */
 export function changedWeights(weights, intervention) {
   switch (intervention.kind) {
-    case "weights": {
-      const sum = intervention.weights.reduce((total, weight) => total + weight, 0);
-      return intervention.weights.map((weight) => weight / sum);
-    }
+    case "weights":
+      return normalised(intervention.weights);
     case "exclusion":
       return withShare(weights, intervention.position, 0);
-    case "temperature":
-      return atTemperature(weights, Number(intervention.temperature));
+    case "temperature": {
+      // softmax(log α / τ) equals softmax(e / τ), since energies matter only by their differences.
+      const temperature = Number(intervention.temperature);
+      return softmax(weights.map((weight) => weight ? Math.log(weight) / temperature : -Infinity));
+    }
     default:
       return weights;
   }

@@ -1,6 +1,7 @@
 // Interactive parts of a tour card: sliders of energies with the resulting attention weights, and bars that compare
 // attention and posterior attention.
 
+import { softmax } from "../chart/changed_weights.js";
 import { element, number, percent, write } from "../shared.js";
 import { sendPreview } from "../view.js";
 
@@ -13,16 +14,6 @@ export function sentenceElement(spans, className = "") {
   const line = element("p", className);
   line.append(...spans.map(([kind, text]) => kind ? element("b", kind, text) : text));
   return line;
-}
-
-/**
- * The softmax of energies.
- * @param {number[]} energies
- */
-function softmax(energies) {
-  const most = Math.max(...energies), powers = energies.map((energy) => Math.exp(energy - most));
-  const sum = powers.reduce((total, power) => total + power, 0);
-  return powers.map((power) => power / sum);
 }
 
 /** @param {number} share */
