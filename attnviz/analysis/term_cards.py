@@ -59,7 +59,7 @@ def recurrent_terms(trace: Trace) -> tuple[TermCard, ...]:
             gettext("Probability"),
             gettext("probability|probabilities"),
             gettext("How likely a piece is to come next. The probabilities of all pieces add up to 100 %.")
-            + ("" if trace.imported else f" {_maxout_sentence()}"),
+            + (f" {_maxout_sentence()}" if trace.has_maxout else ""),
             "probability",
             5,
         ),

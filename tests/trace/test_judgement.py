@@ -17,11 +17,12 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Trace
+from attnviz.analysis.judgement import recompute_decomposable
 from attnviz.detector import Detector
 from attnviz.network import DecomposableConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import Judgement
-from attnviz.trace.judgement_record import JUDGEMENT_ARRAYS
+from attnviz.trace.judgement_record import JUDGEMENT_ARRAYS, JUDGEMENT_QUANTITIES
 from attnviz.trace.storage import element_type
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES
@@ -35,11 +36,15 @@ def judgement(tokenizer: Tokenizer) -> Judgement:
     return detector.judge("A girl is riding a red \U0001f6b2 bicycle.", SENTENCES[1])
 
 
-def test_quantities_list_every_array(judgement: Judgement) -> None:
+def test_quantities_list_every_array(judgement: Judgement, tokenizer: Tokenizer) -> None:
     hints = typing.get_type_hints(Judgement)
     fields = [field.name for field in dataclasses.fields(Judgement)]
     arrays = [name for name in fields if element_type(hints[name]) is not None]
     assert sorted(quantity.name for quantity in JUDGEMENT_ARRAYS) == sorted(arrays)
+    network = random_detector(DecomposableConfig(len(tokenizer), 5, 7), 2)
+    weights = {name: value.numpy() for name, value in network.state_dict().items()}
+    computed = recompute_decomposable(weights, judgement.source_ids, judgement.target_ids)
+    assert set(computed) == set(JUDGEMENT_QUANTITIES)
     judgement.check_shapes()
 
 
