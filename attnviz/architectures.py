@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from attnviz.analysis import imported_attention, stage_sentences, step_equations, transformer_steps
-from attnviz.analysis.fit import MisfitError, check_fit
 from attnviz.analysis.judgement import JudgementVerifier
 from attnviz.analysis.labels import search_name, shorten
 from attnviz.analysis.recomputation import Weights
@@ -19,6 +18,7 @@ from attnviz.analysis.step_equations import Equation, Texts
 from attnviz.analysis.term_cards import TermCard, recurrent_terms
 from attnviz.analysis.transformer_verification import HeadVerifier, TransformerVerifier
 from attnviz.analysis.verification import RecurrentVerifier, Verifier
+from attnviz.analysis.weight_shapes import MisfitError, check_fit
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.trace import Attention, Judgement, Record, Trace, TransformerTrace

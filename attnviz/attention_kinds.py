@@ -1,7 +1,7 @@
 """Table of the kinds of attention of recurrent translators, and registration of the kinds that users add.
 
 A kind has a torch class (`network.scorers`), an independent NumPy class (`analysis.numpy_scorers`) and texts
-(`analysis.energy_by_kind`). The table names them as `module:name`, and they are imported where they are needed. Two
+(`analysis.energy_equations`). The table names them as `module:name`, and they are imported where they are needed. Two
 modules list some kinds of their own: `figures.build` and `analysis.transformer_exhibits`.
 
 Users add a kind by its torch class, `package.module:Class`: as an entry point of the group `attnviz.scorers`, with
@@ -41,7 +41,7 @@ class AttentionKind:
     Without it, energies cannot be verified.
     """
     texts: str = ""
-    """The function that returns the `analysis.energy_by_kind.ScorerTexts`; empty for a user's own kind."""
+    """The function that returns the `analysis.energy_equations.ScorerTexts`; empty for a user's own kind."""
     halves: bool = False
     """Whether each direction of the encoder has n / 2 units, so that h_j has the length of s_i."""
     of_imports: bool = False
@@ -51,7 +51,7 @@ class AttentionKind:
 def _built_in(name: str, stem: str, texts: str, *, halves: bool = False, of_imports: bool = False) -> AttentionKind:
     network = f"attnviz.network.scorers:{stem}Scorer"
     recomputation = f"attnviz.analysis.numpy_scorers:{stem}Recomputation"
-    return AttentionKind(name, network, recomputation, f"attnviz.analysis.energy_by_kind:{texts}", halves, of_imports)
+    return AttentionKind(name, network, recomputation, f"attnviz.analysis.energy_equations:{texts}", halves, of_imports)
 
 
 BUILT_IN_KINDS: Mapping[str, AttentionKind] = {

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from attnviz.analysis.context_units import SHOWN_UNITS, SQUARES, ContextUnits
-from attnviz.analysis.energy_by_kind import NEW, OLD, Symbol, WeightSymbols, symbols, terms
+from attnviz.analysis.energy_equations import NEW, OLD, Symbol, WeightSymbols, symbols, terms
 from attnviz.analysis.labels import end_name, quote, quoted_name, shorten, subscript
 from attnviz.analysis.measures import is_uniform
 from attnviz.analysis.numbers import decimal, percent

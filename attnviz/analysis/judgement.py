@@ -19,11 +19,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.fit import Shapes
 from attnviz.analysis.numbers import aligned, coloured_latex, decimal, number, power_of_ten, thousands, vector
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.step_equations import Equation
 from attnviz.analysis.verification import ComparedNumbers, Verification, Verifier
+from attnviz.analysis.weight_shapes import Shapes
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import Judgement

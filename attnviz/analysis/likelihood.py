@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.fit import check_fit
 from attnviz.analysis.recomputation import Weights
+from attnviz.analysis.weight_shapes import check_fit
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 from attnviz.trace import Trace

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.analysis.energy_by_kind import texts_of
+from attnviz.analysis.energy_equations import texts_of
 from attnviz.analysis.labels import everyday_name, quoted_name, subscript, word_share_text
 from attnviz.analysis.measures import is_uniform, weight_order
 from attnviz.analysis.numbers import decimal, percent, shown_difference, thousands

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.energy_by_kind import NEW, OLD, fill_placeholders, terms, texts_of
+from attnviz.analysis.energy_equations import NEW, OLD, fill_placeholders, terms, texts_of
 from attnviz.analysis.numbers import NEW_LINE, aligned, coloured_latex, number, safe_text, vector
 from attnviz.analysis.recomputation import changed_energies
 from attnviz.languages import gettext

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.analysis.context_units import context_units
-from attnviz.analysis.energy_by_kind import texts_of
+from attnviz.analysis.energy_equations import texts_of
 from attnviz.analysis.labels import quote, quoted_name, shorten
 from attnviz.analysis.numbers import decimal, fine_percent, percent, shown_difference, thousands
 from attnviz.analysis.stage_sentences import times, was_forced

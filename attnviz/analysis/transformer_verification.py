@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.fit import Shapes
 from attnviz.analysis.recomputation import Weights, submodule_weights
 from attnviz.analysis.verification import ComparedNumbers, Verifier
+from attnviz.analysis.weight_shapes import Shapes
 from attnviz.text import BOS
 from attnviz.trace import TransformerTrace
 from attnviz.trace.parts import Array

@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis import recomputation
-from attnviz.analysis.energy_by_kind import energy_decomposition
-from attnviz.analysis.fit import Shapes, check_fit, recurrent_weight_shapes
+from attnviz.analysis.energy_equations import energy_decomposition
 from attnviz.analysis.labels import quote
 from attnviz.analysis.likelihood import Readouts
 from attnviz.analysis.logit_attribution import logit_attributions
@@ -29,6 +28,7 @@ from attnviz.analysis.numbers import power_of_ten, thousands
 from attnviz.analysis.numpy_scorers import scorer_of
 from attnviz.analysis.posterior import bayes, posterior_of
 from attnviz.analysis.recomputation import RecurrentEquations, RecurrentState, Weights, log_softmax, softmax
+from attnviz.analysis.weight_shapes import Shapes, check_fit, recurrent_weight_shapes
 from attnviz.languages import gettext, ngettext
 from attnviz.text import piece_name
 from attnviz.trace import Record, Trace

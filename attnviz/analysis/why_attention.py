@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from attnviz.analysis.energy_by_kind import texts_of
+from attnviz.analysis.energy_equations import texts_of
 from attnviz.analysis.labels import quote, shorten
 from attnviz.analysis.numbers import decimal, percent, significant, small
 from attnviz.analysis.prefixes import IMPROBABLE, LEAST_PROBABILITY, ForcedWords, JudgedTranslation, PrefixTranslations

@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from attnviz import lazy_pandas as pd
-from attnviz.analysis.energy_by_kind import SATURATED, EnergyDecomposition, saturated
+from attnviz.analysis.energy_equations import SATURATED, EnergyDecomposition, saturated
 from attnviz.analysis.numbers import decimal, signed
 from attnviz.figures.build import Spec, base_axis, emphasise
 from attnviz.figures.template import figure_of, panel, rows_layout, rows_values, sum_range, waterfall, waterfall_values

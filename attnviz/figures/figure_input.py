@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.energy_by_kind import EnergyDecomposition, energy_decomposition, score_vector
+from attnviz.analysis.energy_equations import EnergyDecomposition, energy_decomposition, score_vector
 from attnviz.analysis.imported_attention import missing_energies_reason, missing_values_reason
 from attnviz.analysis.logit_attribution import (
     Cell,

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.analysis.fit import imported_weight_shapes
 from attnviz.analysis.recurrent_cells import names
+from attnviz.analysis.weight_shapes import imported_weight_shapes
 from attnviz.errors import AttnvizError
 from attnviz.imported_families import FAMILIES
 from attnviz.importing.checkpoint_folder import Stored, Vocabulary

@@ -15,9 +15,9 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from attnviz import AttnvizError, Trace, Translator
-from attnviz.analysis.fit import MisfitError, check_fit
 from attnviz.analysis.posterior import PosteriorAttention, posterior, posterior_attention
 from attnviz.analysis.recomputation import Weights
+from attnviz.analysis.weight_shapes import MisfitError, check_fit
 from attnviz.architectures import could_be_of
 from attnviz.detector import Detector
 from attnviz.devices import available_devices, resolve_device

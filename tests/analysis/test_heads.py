@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz.analysis.energy_by_kind import energy_decomposition
+from attnviz.analysis.energy_equations import energy_decomposition
 from attnviz.checkpoint import save_model
 from attnviz.figures.all_heads_figure import thumbnail
 from attnviz.network import TransformerConfig

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from attnviz.analysis.fit import MisfitError
 from attnviz.analysis.judgement import verify_judgement
+from attnviz.analysis.weight_shapes import MisfitError
 from attnviz.detector import Detector
 from attnviz.network import DecomposableConfig
 from attnviz.text import Tokenizer

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attnviz.analysis.energy_by_kind import energy_decomposition, saturated
+from attnviz.analysis.energy_equations import energy_decomposition, saturated
 from attnviz.analysis.logit_attribution import centred_attributions, logit_attribution
 from attnviz.analysis.recomputation import recompute
 from attnviz.attention_kinds import ATTENTION_KINDS

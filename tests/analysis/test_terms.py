@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from attnviz.analysis.diagram_texts import diagram_terms
-from attnviz.analysis.energy_by_kind import symbols
+from attnviz.analysis.energy_equations import symbols
 from attnviz.analysis.step_equations import equation_templates
 from tests.equation_symbols import symbols_of
 from tests.figures import synthetic

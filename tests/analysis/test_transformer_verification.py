@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.analysis.fit import MisfitError
 from attnviz.analysis.transformer_verification import TransformerVerifier, expected_arrays, recompute_transformer
 from attnviz.analysis.verification import Verification
+from attnviz.analysis.weight_shapes import MisfitError
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import TransformerTrace

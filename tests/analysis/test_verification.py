@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.analysis import measures
-from attnviz.analysis.fit import MisfitError
 from attnviz.analysis.labels import quote
 from attnviz.analysis.likelihood import Readouts
 from attnviz.analysis.posterior import bayes, posterior_of
 from attnviz.analysis.verification import RecurrentVerifier, discrepancy_text, verify
+from attnviz.analysis.weight_shapes import MisfitError
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.checkpoint import save_model
 from attnviz.model_folder import load_weights

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace, Translator
-from attnviz.analysis.energy_by_kind import energy_decomposition, saturated
+from attnviz.analysis.energy_equations import energy_decomposition, saturated
 from attnviz.analysis.numbers import signed
 from attnviz.checkpoint import save_model
 from attnviz.figures.energy_decomposition_figure import SHOWN_ENERGY_UNITS, energy_decomposition_figure

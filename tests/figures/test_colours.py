@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from attnviz import figures
-from attnviz.analysis.energy_by_kind import energy_decomposition
+from attnviz.analysis.energy_equations import energy_decomposition
 from attnviz.analysis.logit_attribution import LogitAttribution
 from attnviz.figures.energy_decomposition_figure import OPERANDS_WIDTH, energy_decomposition_figure
 from attnviz.figures.figure_input import Subject

@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from attnviz.analysis.energy_by_kind import EnergyDecomposition
+from attnviz.analysis.energy_equations import EnergyDecomposition
 from attnviz.analysis.logit_attribution import LogitAttribution
 from attnviz.figures.energy_decomposition_figure import (
     SATURATION_MARK,

@@ -19,7 +19,7 @@ PACKAGE = REPOSITORY / "attnviz"
 ASKING = re.compile(r"attention(\"\])?\s*[!=]= |isinstance\([^)]*(Scorer|FixedContext)|getattr\([^)]*attention")
 FREE_OF_BRANCHES = [PACKAGE / "translator.py"]
 # An imported model has one network for all kinds; its config and the shapes of its weights follow from the kind.
-NAMING_KINDS = ("scorers.py", "numpy_scorers.py", "model_config.py", "fit.py")
+NAMING_KINDS = ("scorers.py", "numpy_scorers.py", "model_config.py", "weight_shapes.py")
 for room in ("network", "decoding", "analysis"):
     FREE_OF_BRANCHES += (path for path in PACKAGE.glob(f"{room}/*.py") if path.name not in NAMING_KINDS)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attnviz.analysis.energy_by_kind import energy_decomposition
+from attnviz.analysis.energy_equations import energy_decomposition
 from attnviz.attention_kinds import VARIABLE
 from attnviz.figures.energy_decomposition_figure import energy_decomposition_figure
 from attnviz.languages import set_language

@@ -10,11 +10,11 @@ from typing import TypeVar, cast
 
 from attnviz import Trace
 from attnviz.analysis.attribution_methods import AttributionMethods, attribution_methods
-from attnviz.analysis.fit import MisfitError, check_fit
 from attnviz.analysis.minimal_change import MinimalChange, minimal_change
 from attnviz.analysis.perturbation_tests import PermutationEffects, PerturbationTests, perturbation_tests, shuffled
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.step_evaluation import PerturbedStep, best_attention
+from attnviz.analysis.weight_shapes import MisfitError, check_fit
 from attnviz.architectures import architecture_of
 from attnviz.figures.figure_input import PERTURBATION_WEIGHTS, Subject
 from attnviz.languages import gettext

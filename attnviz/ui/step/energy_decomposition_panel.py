@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from attnviz import lazy_pandas as pd
-from attnviz.analysis.energy_by_kind import energy_decomposition, texts_of
+from attnviz.analysis.energy_equations import energy_decomposition, texts_of
 from attnviz.analysis.recomputation import Weights
 from attnviz.figures.energy_decomposition_figure import energy_decomposition_table
 from attnviz.figures.figure_input import Subject

@@ -10,7 +10,6 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.analysis.fit import MisfitError
 from attnviz.analysis.numbers import power_of_ten, thousands
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.verification import (
@@ -23,6 +22,7 @@ from attnviz.analysis.verification import (
     quantity_names,
     verification_caption,
 )
+from attnviz.analysis.weight_shapes import MisfitError
 from attnviz.architectures import verifier_of
 from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache

@@ -10,7 +10,6 @@ import streamlit as st
 
 from attnviz import AttnvizError
 from attnviz import lazy_pandas as pd
-from attnviz.analysis.fit import MisfitError
 from attnviz.analysis.parallel_translations import (
     ModelFacts,
     bleu_gap_sentence,
@@ -23,6 +22,7 @@ from attnviz.analysis.parallel_translations import (
     step_caption,
 )
 from attnviz.analysis.verification import Verification, discrepancy_text, verification_caption
+from attnviz.analysis.weight_shapes import MisfitError
 from attnviz.architectures import verifier_of
 from attnviz.figures.build import figure_json
 from attnviz.figures.heatmap import heatmap, heatmap_table

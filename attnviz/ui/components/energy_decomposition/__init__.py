@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from attnviz.analysis.energy_by_kind import SATURATED, EnergyDecomposition
-from attnviz.analysis.energy_by_kind import energy_decomposition as decompose
+from attnviz.analysis.energy_equations import SATURATED, EnergyDecomposition
+from attnviz.analysis.energy_equations import energy_decomposition as decompose
 from attnviz.analysis.recomputation import Weights
 from attnviz.figures.build import figure_json
 from attnviz.figures.energy_decomposition_figure import (
