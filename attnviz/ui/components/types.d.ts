@@ -148,7 +148,7 @@ type Intervention =
 /** An intervention that the server completes: it splits the word into pieces, or looks up the weights. */
 type Unfinished =
   | { kind: "typed"; text: string; step: number }
-  | { kind: "borrowed"; lender: "step" | "posterior" | "links" | "model"; of: string; step: number };
+  | { kind: "borrowed"; lender: string; of: string; step: number };
 
 /** A what-if that a visitor requests for the current translation, or an existing one that he opens or removes. */
 type WhatIf =

@@ -182,16 +182,10 @@ function borrow(root) {
     links.focus();
     return;
   }
-  intervene(root, (step) => {
-    const loan = /** @type {const} */ ({ kind: "borrowed", step });
-    if (value === "step") return { ...loan, lender: value, of: find(root, ".of", HTMLSelectElement).value };
-    if (value === "posterior") return { ...loan, lender: value, of: "" };
-    if (value === "links") return { ...loan, lender: value, of: links.value.trim() };
-    return { ...loan, lender: "model", of: value.slice(MODEL_PREFIX.length) };
-  });
+  const [lender, model] = value.split(/ (.*)/s); // "model NAME", or one word
+  const of = model ?? (lender === "step" ? find(root, ".of", HTMLSelectElement).value : links.value.trim());
+  intervene(root, (step) => ({ kind: "borrowed", lender, of, step }));
 }
-
-const MODEL_PREFIX = "model ";
 
 /**
  * @param {HTMLElement} root
@@ -253,7 +247,7 @@ function readPayload(root, state, payload) {
     ["links", words.ofLinks],
     ...state.models.map((
       name,
-    ) => /** @type {[string, string]} */ ([MODEL_PREFIX + name, fill(words.ofModel, { name })])),
+    ) => /** @type {[string, string]} */ ([`model ${name}`, fill(words.ofModel, { name })])),
   ]);
   setOptions(find(root, ".of", HTMLSelectElement), payload.written.map((name, i) => [String(i), `${i + 1} · ${name}`]));
   showLenderField(root);
