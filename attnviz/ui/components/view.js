@@ -78,7 +78,7 @@ export const viewState = (node) => viewRoot(node).attnvizView;
 /**
  * Sends a message to all components of the view of `node`.
  * @param {Element} node
- * @param {"shown" | "step" | "source" | "order" | "words" | "options" | "choose" | "try" | "hint" | "answered" | "preview" | "visit"} name
+ * @param {"shown" | "step" | "source" | "order" | "words" | "options" | "choose" | "hint" | "answered" | "preview" | "visit"} name
  * @param {unknown} [detail]
  */
 export function send(node, name, detail) {
@@ -98,7 +98,7 @@ export const sendChoice = (node, choice) => send(node, "choose", choice);
  * @param {Element} node
  * @param {WhatIf} whatIf
  */
-export const sendWhatIf = (node, whatIf) => send(node, "try", whatIf);
+export const sendWhatIf = (node, whatIf) => send(node, /** @type {any} */ ("try"), whatIf);
 
 /**
  * Previews in the view of `node` the weights of the step after an intervention; null shows its own weights.

@@ -4,7 +4,7 @@
 // list, is marked over the chart.
 
 import { chartOf, find } from "../shared.js";
-import { send, sendChoice } from "../view.js";
+import { sendChoice, sendWhatIf } from "../view.js";
 import { SVG } from "./frozen_labels.js";
 
 /**
@@ -30,12 +30,10 @@ export function openHypothesis(root, tree, node) {
   const pieces = piecesOf(tree, node), { shown: now, end } = tree;
   if (tree.inner[node]) {
     sendChoice(root, { step: pieces.length - 1 });
-  } else if (pieces.at(-1) === end) {
-    if (pieces.join() !== now.join()) send(root, "try", { kind: "hypothesis", pieces });
-  } else {
-    const firstDifference = pieces.findIndex((piece, i) => piece !== now[i]);
-    const step = firstDifference < 0 ? pieces.length - 1 : firstDifference;
-    send(root, "try", { kind: "words", step, pieces: pieces.slice(step), held: false });
+  } else if (pieces.join() !== now.join()) {
+    const held = pieces.at(-1) === end, other = pieces.findIndex((piece, i) => piece !== now[i]);
+    const step = held ? 0 : other < 0 ? pieces.length - 1 : other, replaced = held ? now.length : 1;
+    sendWhatIf(root, { intervention: { kind: "words", pieces: pieces.slice(step), step, replaced }, held });
   }
 }
 
