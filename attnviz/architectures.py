@@ -6,7 +6,7 @@ Code that displays, verifies or saves a result reads the declaration instead of 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from attnviz.analysis import imported_attention, stage_sentences, step_equations, transformer_steps
@@ -93,18 +93,27 @@ EVERY_TRANSLATION = frozenset(
 PAYLOADS = EVERY_TRANSLATION | {"growth", "diagram", "energy-decomposition", "logit-attribution", "contrast"}
 
 
+_RECURRENT_TEXTS = StepTexts(
+    step_equations.equation_templates,
+    step_equations.texts_of_step,
+    step_equations.texts_of_source,
+    step_equations.texts_of_cells,
+    terms=recurrent_terms,
+)
+_HEAD_TEXTS = StepTexts(
+    transformer_steps.head_equations,
+    transformer_steps.head_texts_of_step,
+    step_equations.texts_of_source,
+    step_equations.texts_of_cells,
+)
+
+
 IMPORTED = Architecture(
     "seq2seq",
     Trace,
     RecurrentVerifier,
     stage_sentences.recurrent_stages,
-    StepTexts(
-        step_equations.equation_templates,
-        step_equations.texts_of_step,
-        step_equations.texts_of_source,
-        step_equations.texts_of_cells,
-        terms=recurrent_terms,
-    ),
+    _RECURRENT_TEXTS,
     PAYLOADS,
     {
         "softmax": lambda: gettext(
@@ -142,13 +151,7 @@ RNNSEARCH = Architecture(
     Trace,
     RecurrentVerifier,
     stage_sentences.recurrent_stages,
-    StepTexts(
-        step_equations.equation_templates,
-        step_equations.texts_of_step,
-        step_equations.texts_of_source,
-        step_equations.texts_of_cells,
-        terms=recurrent_terms,
-    ),
+    _RECURRENT_TEXTS,
     PAYLOADS | {"posterior", "equation-after", "weight_controls", "changed"},
 )
 
@@ -158,13 +161,7 @@ TRANSFORMER = Architecture(
     TransformerTrace,
     TransformerVerifier,
     transformer_steps.transformer_stages,
-    StepTexts(
-        transformer_steps.head_equations,
-        transformer_steps.head_texts_of_step,
-        step_equations.texts_of_source,
-        step_equations.texts_of_cells,
-        transformer_steps.shown_heads,
-    ),
+    replace(_HEAD_TEXTS, heads_text=transformer_steps.shown_heads),
     EVERY_TRANSLATION | {"growth", "energy-decomposition"},
     {
         "softmax": lambda: gettext(
@@ -188,12 +185,7 @@ _HEAD = Architecture(
     Head,
     HeadVerifier,
     lambda _: transformer_steps.HEAD_STAGES,
-    StepTexts(
-        transformer_steps.head_equations,
-        transformer_steps.head_texts_of_step,
-        step_equations.texts_of_source,
-        step_equations.texts_of_cells,
-    ),
+    _HEAD_TEXTS,
     frozenset(["verification", "growth", "energy-decomposition"]) | {f"equation-{stage}" for stage in range(1, 5)},
 )
 """One head of a transformer, of any kind, whose rows are the steps."""

@@ -14,12 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.recomputation import Weights
+from attnviz.analysis.recomputation import Weights, float64
 from attnviz.analysis.weight_shapes import check_fit
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
@@ -57,10 +56,10 @@ class Readouts:
         check_fit(trace, weights)
         self.trace, self._weights = trace, weights
         self.current = trace.reads_new_state
-        self.alignment = _float64(trace.alignment)
+        self.alignment = float64(trace.alignment)
         """alpha after interventions, (Ty, Tx)."""
-        annotations, states = _float64(trace.annotations), _float64(trace.previous_states)
-        words = _float64(weights["decoder.embedding.weight"][list(trace.previous_ids)])
+        annotations, states = float64(trace.annotations), float64(trace.previous_states)
+        words = float64(weights["decoder.embedding.weight"][list(trace.previous_ids)])
         self._annotation_terms = annotations @ self._decoder_weight("readout_context.weight").T
         self._fixed_terms = words @ self._decoder_weight("readout_word.weight").T + self._decoder_weight(
             "readout_state.bias"
@@ -80,7 +79,7 @@ class Readouts:
         self._target_ids = np.array(trace.target_ids)
 
     def _decoder_weight(self, name: str) -> Array:
-        return _float64(self._weights[f"decoder.{name}"])
+        return float64(self._weights[f"decoder.{name}"])
 
     @cached_property
     def alone(self) -> Array:
@@ -135,7 +134,7 @@ class Readouts:
 
     def readout_gradients(self, logit_gradients: NDArray[np.floating]) -> Array:
         """Return W_o^T g: gradients by the logits (..., K) as gradients by the readouts (..., l)."""
-        return _float64(logit_gradients @ (self._output32 if logit_gradients.dtype == np.float32 else self._output))
+        return float64(logit_gradients @ (self._output32 if logit_gradients.dtype == np.float32 else self._output))
 
     def output_rows(self, pieces: NDArray[np.integer]) -> Array:
         """Return W_o[w] of these ids, of any shape: (..., l)."""
@@ -227,10 +226,6 @@ class Readouts:
         size = max(1, _BLOCK // (contexts * len(self._bias)))
         for start in range(0, len(self._target_ids) if steps is None else steps, size):
             yield slice(start, start + size)
-
-
-def _float64(values: NDArray[Any]) -> Array:
-    return np.asarray(values, dtype=np.float64)
 
 
 def _sigmoid(values: Array) -> Array:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.labels import quote, shorten
 from attnviz.analysis.numbers import decimal, signed, thousands
-from attnviz.analysis.recomputation import Weights
+from attnviz.analysis.recomputation import Weights, float64
 from attnviz.languages import gettext
 from attnviz.text import piece_name
 from attnviz.trace import Trace
@@ -158,10 +158,10 @@ def logit_attributions(trace: Trace, weights: Weights, cells: Sequence[Cell]) ->
     rows, bias = _output_rows(weights, pieces)
     state_rows, context_rows, word_rows, words, inner_bias = _input_rows(trace, weights, steps, rows)
     states = trace.states if trace.reads_new_state else trace.previous_states
-    by_state = np.einsum("cu,cu->c", state_rows, _float64(states[steps]))
+    by_state = np.einsum("cu,cu->c", state_rows, float64(states[steps]))
     by_word = np.einsum("cu,cu->c", word_rows, words)
-    annotations = _float64(trace.annotations)[:, : trace.contexts.shape[1]]
-    source = _float64(trace.alignment[steps]) * (context_rows @ annotations.T)
+    annotations = float64(trace.annotations)[:, : trace.contexts.shape[1]]
+    source = float64(trace.alignment[steps]) * (context_rows @ annotations.T)
     bias = bias + inner_bias
     return [
         LogitAttribution(step, piece, float(bias[k]), float(by_state[k]), float(by_word[k]), source[k])
@@ -185,17 +185,17 @@ def _input_rows(
         won = np.zeros((len(rows), parts.bias.size))
         np.put_along_axis(won, parts.winners[places], rows, axis=1)
         state, context, word = (
-            won @ _float64(weights[f"decoder.readout_{name}.weight"]) for name in ("state", "context", "word")
+            won @ float64(weights[f"decoder.readout_{name}.weight"]) for name in ("state", "context", "word")
         )
         words = weights["decoder.embedding.weight"][[trace.previous_ids[step] for step in steps]]
-        return state, context, word, _float64(words), won @ parts.bias
+        return state, context, word, float64(words), won @ parts.bias
     if trace.form["readout"] == "affine":
-        bias = rows @ _float64(weights["decoder.readout.bias"])
-        rows = rows @ _float64(weights["decoder.readout.weight"])
+        bias = rows @ float64(weights["decoder.readout.bias"])
+        rows = rows @ float64(weights["decoder.readout.weight"])
     n, context_size = trace.states.shape[1], trace.contexts.shape[1]
     state, context, word = np.split(rows, [n, n + context_size], axis=1)
     words = trace.readouts[steps, n + context_size :] if trace.form["readout"] == "joined" else word
-    return state, context, word, _float64(words), bias
+    return state, context, word, float64(words), bias
 
 
 def centred_attributions(trace: Trace, weights: Weights, cells: Sequence[tuple[int, int]]) -> list[LogitAttribution]:
@@ -208,15 +208,11 @@ def _output_rows(weights: Weights, pieces: Sequence[int | None]) -> tuple[Array,
     """Return the rows of W_o, (pieces, l), and of b_o, (pieces,), of some `pieces`; of their mean for None."""
     rows, bias = weights["decoder.output.weight"], weights["decoder.output.bias"]
     known = [0 if piece is None else piece for piece in pieces]
-    own_rows, own_bias = _float64(rows[known]), _float64(bias[known])
+    own_rows, own_bias = float64(rows[known]), float64(bias[known])
     if None in pieces:
         average = [piece is None for piece in pieces]
         own_rows[average], own_bias[average] = rows.mean(axis=0, dtype=np.float64), bias.mean(dtype=np.float64)
     return own_rows, own_bias
-
-
-def _float64(values: NDArray[Any]) -> Array:
-    return np.asarray(values, dtype=np.float64)
 
 
 MUCH_WEIGHT = 0.2

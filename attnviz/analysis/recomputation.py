@@ -115,7 +115,7 @@ class RecurrentEquations:
         self.weights = {_name(name): value for name, value in weights.items()}
         for name, value in self.weights.items():
             if not name.endswith("embedding.weight"):  # a step reads one row of these
-                self.weights[name] = _float64(value)
+                self.weights[name] = float64(value)
         self.decoder = submodule_weights(self.weights, "decoder.")
 
     def encode(self, source_ids: Sequence[int]) -> RNNOutput:
@@ -123,7 +123,7 @@ class RecurrentEquations:
         read = [*source_ids, *[PAD] * (int(self.form["source_length"]) - len(source_ids))]
         if self.form["attends_padding"]:
             read = read[: max(len(read) - read.count(PAD), 1)]
-        words = _float64(self.weights["encoder.embedding.weight"][read])
+        words = float64(self.weights["encoder.embedding.weight"][read])
         words = words * np.sqrt(words.shape[1]) if self.form["source_scaled"] else words
         rnn = submodule_weights(self.weights, "encoder.rnn.")
         output = rnn_output(rnn, words, int(self.form["encoder_layers"]), int(self.form["directions"]))
@@ -166,7 +166,7 @@ class RecurrentEquations:
 
     def word(self, piece_id: int) -> Array:
         """Return E y, (embedding size,), scaled as by the config."""
-        word = _float64(self.decoder["embedding.weight"][piece_id])
+        word = float64(self.decoder["embedding.weight"][piece_id])
         return word * np.sqrt(len(word)) if self.form["target_scaled"] else word
 
     def step(
@@ -330,7 +330,8 @@ def _name(name: str) -> str:
     return name
 
 
-def _float64(values: NDArray[Any]) -> Array:
+def float64(values: NDArray[Any]) -> Array:
+    """Return numbers of any shape in float64."""
     return np.asarray(values, dtype=np.float64)
 
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attnviz.analysis.numbers import aligned, coloured_latex, thousands
+from attnviz.analysis.recomputation import softmax
 from attnviz.analysis.step_equations import Equation
 from attnviz.analysis.why_attention import TextSection
 from attnviz.languages import gettext
@@ -53,16 +53,10 @@ def attention_forms(additive: Trace, general: Trace, head: Head | None) -> dict[
     products = head.queries.astype(np.float64) @ head.keys.astype(np.float64).T
     heads = head.record.cross_alignment[head.layer]
     return forms | {
-        "product": AttentionForm(_softmax(products), products.astype(np.float32)),
+        "product": AttentionForm(softmax(products).astype(np.float32), products.astype(np.float32)),
         "scaled": AttentionForm(head.alignment, head.energies),
         "heads": AttentionForm(heads.mean(axis=0), heads=heads),
     }
-
-
-def _softmax(energies: NDArray[np.float64]) -> FloatArray:
-    powers = np.exp(energies - energies.max(axis=1, keepdims=True))
-    weights: FloatArray = (powers / powers.sum(axis=1, keepdims=True)).astype(np.float32)
-    return weights
 
 
 def instructive_step(forms: Mapping[Form, AttentionForm]) -> int:

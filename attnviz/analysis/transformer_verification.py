@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.recomputation import Weights, submodule_weights
+from attnviz.analysis.recomputation import Weights, softmax, submodule_weights
 from attnviz.analysis.verification import ComparedNumbers, Verifier
 from attnviz.analysis.weight_shapes import Shapes
 from attnviz.text import BOS
@@ -71,7 +71,7 @@ def recompute_transformer(
     readouts = network.store("readouts", network.normalised("decoder_norm", stream))
     logits = readouts @ network.weight("output.weight").T + network.weight("output.bias")
     computed = {name: places[0] if name in _SINGLE else np.stack(places) for name, places in network.quantities.items()}
-    return computed | {"logits": logits, "probabilities": _softmax(logits)}
+    return computed | {"logits": logits, "probabilities": softmax(logits)}
 
 
 class _Pass:
@@ -124,7 +124,7 @@ class _Pass:
         energies = np.einsum("hid,hjd->hij", queries, keys) / np.sqrt(queries.shape[-1])
         if kind == "decoder":  # causal mask
             energies = np.where(np.tri(len(query_inputs), dtype=bool), energies, -np.inf)
-        alignment = self.store(f"{kind}_alignment", _softmax(self.store(f"{kind}_energies", energies)))
+        alignment = self.store(f"{kind}_alignment", softmax(self.store(f"{kind}_energies", energies)))
         heads = np.einsum("hij,hjd->ihd", alignment, values)
         output: Array = heads.reshape(len(query_inputs), -1) @ np.asarray(matrices["projection.weight"], np.float64).T
         return output
@@ -152,13 +152,6 @@ def expected_arrays(trace: TransformerTrace, recomputed: dict[str, Array]) -> di
         "log_probabilities": np.log(probabilities[steps, list(trace.target_ids)]),
     }
     return {quantity.name: expected[quantity.name] for quantity in TRANSFORMER_ARRAYS if quantity.name in expected}
-
-
-def _softmax(energies: Array) -> Array:
-    """Return exp(e_j) / sum_k exp(e_k) along the last axis."""
-    powers = np.exp(energies - energies.max(axis=-1, keepdims=True))
-    shares: Array = powers / powers.sum(axis=-1, keepdims=True)
-    return shares
 
 
 class TransformerVerifier(Verifier):

@@ -27,7 +27,7 @@ from attnviz.analysis.measures import coverage, entropy
 from attnviz.analysis.numbers import power_of_ten, thousands
 from attnviz.analysis.numpy_scorers import scorer_of
 from attnviz.analysis.posterior import bayes, posterior_of
-from attnviz.analysis.recomputation import RecurrentEquations, RecurrentState, Weights, log_softmax, softmax
+from attnviz.analysis.recomputation import RecurrentEquations, RecurrentState, Weights, float64, log_softmax, softmax
 from attnviz.analysis.weight_shapes import Shapes, check_fit, recurrent_weight_shapes
 from attnviz.languages import gettext, ngettext
 from attnviz.text import piece_name
@@ -149,7 +149,7 @@ class RecurrentVerifier(Verifier):
         super().__init__(trace, weights)
         self.missing = scorer_of(trace.config).missing
         self._network = RecurrentEquations(weights, trace.config)
-        self._annotations = _float64(trace.annotations)
+        self._annotations = float64(trace.annotations)
 
     def pairs(self, step: int, pieces: Sequence[int] = (), *, with_heatmap_posterior: bool = False) -> ComparedNumbers:
         """Return all numbers of 0-based `step`, as displayed and as recomputed.
@@ -245,13 +245,13 @@ class RecurrentVerifier(Verifier):
         readouts = np.concatenate([np.zeros_like(trace.readouts[:1]), trace.readouts[:-1]])
         states = np.concatenate([trace.initial_states[None], trace.layer_states[:-1]])
         memories = np.concatenate([trace.initial_memories[None], trace.memories[:-1]])
-        parts = map(_float64, (states, memories, readouts, trace.previous_alignment))
+        parts = map(float64, (states, memories, readouts, trace.previous_alignment))
         return [RecurrentState(*rows) for rows in zip(*parts, strict=True)]
 
     @cached_property
     def _steps(self) -> list[dict[str, Array]]:
         """Every step, recomputed from the recorded one before it, without logits."""
-        trace, keys = self.trace, _float64(self.trace.keys)
+        trace, keys = self.trace, float64(self.trace.keys)
         return [
             self._network.step(
                 self._annotations,
@@ -259,7 +259,7 @@ class RecurrentVerifier(Verifier):
                 self._before[i],
                 previous_id,
                 interventions_at(trace.interventions, i),
-                _float64(trace.energies[i]) if self.missing else None,
+                float64(trace.energies[i]) if self.missing else None,
             )[0]
             for i, previous_id in enumerate(trace.previous_ids)
         ]
@@ -291,10 +291,6 @@ def _of_layers(vectors: NDArray[Any]) -> NDArray[Any]:
 def verify(trace: Trace, weights: Weights, step: int) -> Verification:
     """Verify one 0-based step; for several steps of one trace, reuse a `RecurrentVerifier`."""
     return RecurrentVerifier(trace, weights).verify(step)
-
-
-def _float64(values: NDArray[Any]) -> Array:
-    return np.asarray(values, dtype=np.float64)
 
 
 def compare_quantity(quantity: str, shown: NDArray[Any], expected: Array) -> Check:
