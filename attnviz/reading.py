@@ -6,6 +6,7 @@ Readers call `pause` between lines and values, so that their caller can cancel t
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import gzip
 import io
 import itertools
@@ -495,6 +496,7 @@ def _check_chunks(metadata: Any, places: Sequence[int]) -> None:
     if not child:
         status = 1
         try:
+            faulthandler.disable()  # what it would print looks like the end of this process
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a damaged file must not leave a dump of the memory
             os.close(2)  # C++ would write why it ends
             for group in range(metadata.num_row_groups):
