@@ -72,7 +72,7 @@ def test_head_choice_survives_steps_and_model_switches(
         wait_until_idle(page)
         assert page.evaluate(CELLS) == head
         expect(page).to_have_url(re.compile(r"heads=2\.3"))
-        expect(page.locator(".st-key-stages .js-plotly-plot")).to_have_count(5)
+        expect(page.locator(".st-key-stages .js-plotly-plot")).to_have_count(6)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
