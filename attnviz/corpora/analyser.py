@@ -47,7 +47,19 @@ class Analyser:
 
     @classmethod
     def load(cls, folder: str | Path, settings: Settings | None = None, device: str = "auto") -> Analyser:
-        """Load the model of a folder; raise AttnvizError where it cannot be loaded."""
+        """Load the model of a folder.
+
+        Args:
+            folder: The model folder.
+            settings: What is computed; by default `Settings()`.
+            device: "auto", "cpu", "cuda", "cuda:1" or "mps".
+
+        Returns:
+            The analyser.
+
+        Raises:
+            AttnvizError: The model cannot be loaded.
+        """
         settings = settings or Settings()
         settings.check()
         return cls(Translator.load(folder, device, settings.precision), settings)
