@@ -33,7 +33,11 @@ class Detector:
     ) -> None:
         """Take a network in evaluation mode, on its device; its weights must not change afterwards.
 
-        `name` and `weights_digest`, the SHA-256 of the weights file, go into every judgement.
+        Args:
+            network: The network.
+            tokenizer: Its tokenizer.
+            name: Name of the model in every judgement.
+            weights_digest: SHA-256 of the weights file, which goes into every judgement.
         """
         self.network, self.tokenizer, self.name, self.weights_digest = network, tokenizer, name, weights_digest
         self.device = network.output.weight.device

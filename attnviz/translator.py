@@ -71,7 +71,11 @@ class Translator(Generic[RecordT]):
     def __init__(self, network: Network, tokenizer: Tokenizer, name: str = "unnamed", weights_digest: str = "") -> None:
         """Take a network in evaluation mode, on its device; its weights must not change afterwards.
 
-        `name` and `weights_digest`, the SHA-256 of the weights file, go into every trace.
+        Args:
+            network: The network.
+            tokenizer: Its tokenizer.
+            name: Name of the model in every trace.
+            weights_digest: SHA-256 of the weights file, which goes into every trace.
         """
         self.network, self.tokenizer, self.name, self.weights_digest = network, tokenizer, name, weights_digest
         self.device = network.output.weight.device

@@ -27,7 +27,15 @@ class Analyser:
     """A translator that turns lines into rows. It has no state between calls, so threads and processes may share it."""
 
     def __init__(self, translator: Translator[Any], settings: Settings | None = None) -> None:
-        """Take the translator; raise AttnvizError for invalid settings."""
+        """Take a translator.
+
+        Args:
+            translator: The translator.
+            settings: What is computed; by default `Settings()`.
+
+        Raises:
+            AttnvizError: A setting is invalid.
+        """
         settings = settings or Settings()
         settings.check()
         self.settings = settings.with_precision_for(translator.device)

@@ -1,4 +1,4 @@
-"""Docstrings of the names in the reference: sections that mkdocstrings shows as tables."""
+"""The reference: every parameter is documented, and every environment variable is in its table."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from attnviz import environment
+from tests.conftest import REPOSITORY
 from tests.documentation.pages import DOCUMENTATION
 
 DIRECTIVE = re.compile(r"^::: (attnviz[\w.]*)$", re.MULTILINE)
@@ -40,6 +42,8 @@ def _functions(one: object) -> Iterator[object]:
     elif inspect.isclass(one):
         methods = {name: getattr(one, name) for name in dir(one) if not HIDDEN.search(name)}
         yield from filter(inspect.isroutine, methods.values())
+        if one.__init__.__doc__:  # a dataclass's has none
+            yield one.__init__
     elif inspect.isroutine(one):
         yield one
 
@@ -54,3 +58,9 @@ def test_every_parameter_in_the_reference_is_documented(path: str) -> None:
         if name not in ("self", "cls") and not re.search(rf"^ +\*{{0,2}}{name}: ", function.__doc__ or "", re.MULTILINE)
     ]
     assert missing == []
+
+
+def test_every_environment_variable_is_in_the_table() -> None:
+    code = "".join(path.read_text(encoding="utf-8") for path in (REPOSITORY / "attnviz").rglob("*.py"))
+    assert sorted(set(re.findall(r"\bATTNVIZ_[A-Z_]+", code)) - vars(environment).keys()) == []
+    assert "ATTNVIZ_MODELS" in vars(environment)
