@@ -36,6 +36,7 @@ ELSEWHERE = {
 }
 """Pages that are read where they lie in the repository too, and where they stand in the documentation."""
 _PLACEHOLDER = re.compile(r"^<!-- quantities: (\w+) -->$", re.MULTILINE)
+_LINK = re.compile(r"\[([^\[\]]*)\]\((?![a-z]+:)([^)#\s]+)(#[^)\s]*)?\)")
 TABLES = {"rnnsearch": QUANTITIES, "transformer": TRANSFORMER_QUANTITIES}
 
 
@@ -87,23 +88,27 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Fill in tables of quantities and rewrite links that leave the folder of the page."""
+    """Fill in tables of quantities, rewrite links that leave the folder, and keep the changelog out of the search."""
+    if page.file.src_uri == ELSEWHERE[".github/CHANGELOG.md"]:
+        page.meta["search"] = {"exclude": True}
     markdown = _PLACEHOLDER.sub(lambda found: _table(TABLES[found[1]]), markdown)
     place = Path(str(page.file.abs_src_path)).parent
     uris = {Path(str(file.abs_src_path)).resolve(): file.src_uri for file in files if file.abs_src_path}
     here = posixpath.dirname(page.file.src_uri)
 
     def rewritten(link: re.Match[str]) -> str:
-        target = (place / link[1]).resolve()
-        anchor = link[2] or ""
+        text, target, anchor = link[1], (place / link[2]).resolve(), link[3] or ""
         if target in uris:
-            return f"]({posixpath.relpath(uris[target], here or '.')}{anchor})"
+            return f"[{text}]({posixpath.relpath(uris[target], here or '.')}{anchor})"
         if target.is_relative_to(REPOSITORY) and target.exists():
+            if not config.extra["repository"]:
+                return text
             kind = "tree" if target.is_dir() else "blob"
-            return f"]({config.extra['repository']}/{kind}/main/{target.relative_to(REPOSITORY).as_posix()}{anchor})"
+            address = f"{config.extra['repository']}/{kind}/main/{target.relative_to(REPOSITORY).as_posix()}"
+            return f"[{text}]({address}{anchor})"
         return link[0]
 
-    return re.sub(r"\]\((?![a-z]+:)([^)#\s]+)(#[^)\s]*)?\)", rewritten, markdown)
+    return _LINK.sub(rewritten, markdown)
 
 
 def _table(quantities: Any) -> str:

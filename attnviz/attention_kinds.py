@@ -19,11 +19,12 @@ from functools import cache
 from importlib.metadata import entry_points
 from typing import Any
 
+from attnviz.environment import ATTNVIZ_SCORERS
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 
-GROUP, VARIABLE = "attnviz.scorers", "ATTNVIZ_SCORERS"
-"""Group of the entry points, and the environment variable, a list of classes separated by commas."""
+GROUP = "attnviz.scorers"
+"""Group of the entry points."""
 _PLACE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
 
 
@@ -93,7 +94,7 @@ def kind_of(name: str) -> AttentionKind:
                 "The scorer “{name}” is a class from outside attnviz, so attnviz imports it only with your "
                 "permission. Give --scorer {name}, or set the environment variable {variable}={name}.",
                 name=name,
-                variable=VARIABLE,
+                variable=ATTNVIZ_SCORERS,
             )
         )
     return AttentionKind(name, name, str(getattr(resolve(name), "recomputation", "")))
@@ -107,7 +108,7 @@ def register(place: str) -> None:
     if not is_custom(place):
         raise AttnvizError(gettext("Name a scorer as package.module:Class, not as “{place}”.", place=place))
     resolve(place)
-    os.environ[VARIABLE] = ",".join(dict.fromkeys([*_in_environment(), place]))
+    os.environ[ATTNVIZ_SCORERS] = ",".join(dict.fromkeys([*_in_environment(), place]))
 
 
 def registered() -> tuple[str, ...]:
@@ -135,4 +136,4 @@ def _entry_points() -> Mapping[str, str]:
 
 
 def _in_environment() -> list[str]:
-    return [place for place in os.environ.get(VARIABLE, "").split(",") if is_custom(place)]
+    return [place for place in os.environ.get(ATTNVIZ_SCORERS, "").split(",") if is_custom(place)]

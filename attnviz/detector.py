@@ -33,26 +33,46 @@ class Detector:
     ) -> None:
         """Take a network in evaluation mode, on its device; its weights must not change afterwards.
 
-        `name` and `weights_digest`, the SHA-256 of the weights file, go into every judgement.
+        Args:
+            network: The network.
+            tokenizer: Its tokenizer.
+            name: Name of the model in every judgement.
+            weights_digest: SHA-256 of the weights file, which goes into every judgement.
         """
         self.network, self.tokenizer, self.name, self.weights_digest = network, tokenizer, name, weights_digest
         self.device = network.output.weight.device
 
     @classmethod
     def load(cls, folder: str | Path, device: str = "auto") -> Detector:
-        """Load a detector's folder to the device "auto", "cpu", "cuda", "cuda:1" or "mps".
+        """Load a detector's folder.
 
-        Raise AttnvizError where the folder or a file of it is missing or damaged, where it holds a translator, or where
-        the device does not exist.
+        Args:
+            folder: The folder.
+            device: "auto", "cpu", "cuda", "cuda:1" or "mps".
+
+        Returns:
+            The detector.
+
+        Raises:
+            AttnvizError: The folder or a file of it is missing or damaged, it holds a translator, or the device does
+                not exist.
         """
         network, tokenizer = load_detector(folder)
         name, digest = Path(folder).resolve().name, weights_digest(folder)
         return cls(network.to(resolve_device(device)), tokenizer, name, digest)
 
     def judge(self, source: str, target: str) -> Judgement:
-        """Compute the probability that `target` translates `source`, and record every number.
+        """Compute the probability that a sentence translates another, and record every number.
 
-        Raise AttnvizError for text that is blank or too long.
+        Args:
+            source: The sentence.
+            target: Its possible translation.
+
+        Returns:
+            The judgement.
+
+        Raises:
+            AttnvizError: A text is blank or too long.
         """
         started = time.perf_counter()
         sides = self._encode(source, target)
@@ -78,10 +98,18 @@ class Detector:
         )
 
     def judge_batch(self, pairs: Sequence[_Pair]) -> NDArray[np.float32]:
-        """Return the probability, (P,), that each of P pairs is a sentence and its translation.
+        """Return the probability that each of P pairs is a sentence and its translation.
 
-        Pairs are computed in batches of similar length. Raise AttnvizError, with the number of the pair (from 1), where
-        a text is blank or too long.
+        Pairs are computed in batches of similar length.
+
+        Args:
+            pairs: The pairs, source and target.
+
+        Returns:
+            Probabilities, (P,).
+
+        Raises:
+            AttnvizError: A text is blank or too long; the message has the number of the pair, from 1.
         """
         encoded = []
         for number, (source, target) in enumerate(pairs, 1):
@@ -92,7 +120,14 @@ class Detector:
         return self.judge_ids(encoded)
 
     def judge_ids(self, pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> NDArray[np.float32]:
-        """Return the probability, (P,), that each of P pairs of ids, EOS last, is a translation."""
+        """Return the probability that each of P pairs of ids is a translation.
+
+        Args:
+            pairs: Ids of the pieces of both sides, EOS last.
+
+        Returns:
+            Probabilities, (P,).
+        """
         probabilities = np.zeros(len(pairs), dtype=np.float32)
         for places in batches([max(map(len, pair)) for pair in pairs], _BATCH_PIECES):
             logits = self._judge([pairs[place] for place in places]).logits

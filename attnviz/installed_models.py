@@ -8,10 +8,9 @@ from pathlib import Path
 
 from platformdirs import user_data_path
 
+from attnviz.environment import ATTNVIZ_MODELS
 from attnviz.model_folder import detector_folders, is_translator, model_folders
 
-MODELS_VARIABLE = "ATTNVIZ_MODELS"
-"""Environment variable of the only folder that is searched for model folders."""
 _DEFAULT = "en-fr"
 """Name of the model that comes first."""
 _PACKAGE = Path(__file__).resolve().parent
@@ -24,7 +23,7 @@ def user_models() -> Path:
 
 def model_roots() -> list[Path]:
     """Return the folders that are searched for model folders, in order of precedence."""
-    if chosen := os.environ.get(MODELS_VARIABLE):
+    if chosen := os.environ.get(ATTNVIZ_MODELS):
         return [Path(chosen)]
     roots: list[Path] = []
     # A checkout has its models beside the package, and a wheel one model inside.

@@ -9,18 +9,13 @@ import inspect
 import sys
 import threading
 import weakref
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
 
+import cachetools
 import numpy as np
 
 Value = TypeVar("Value")
-
-
-class _Entry(NamedTuple, Generic[Value]):
-    value: Value
-    size: int
 
 
 class LRUCache(Generic[Value]):
@@ -32,75 +27,54 @@ class LRUCache(Generic[Value]):
     """
 
     def __init__(self, most: int, size: Callable[[Value], int]) -> None:
-        """Cache at most `most` bytes, measured by `size`; the most recently used value stays even if it is larger."""
-        self._most, self._size = most, size
-        self._lock = threading.Lock()
-        self._entries: OrderedDict[Hashable, _Entry[Value]] = OrderedDict()
+        """Cache at most `most` bytes, measured by `size`; a larger value is cached alone, and counts as `most`."""
+        self._cached: cachetools.LRUCache[Hashable, Value] = cachetools.LRUCache(
+            most, getsizeof=lambda value: min(most, size(value))
+        )
         self._alive: weakref.WeakValueDictionary[Hashable, Any] = weakref.WeakValueDictionary()
-        self._making: dict[Hashable, threading.Event] = {}
-        self._bytes = 0
+        self._making = set[Hashable]()
+        self._changed = threading.Condition()
 
     @property
     def bytes(self) -> int:
         """Size of the cached values, in bytes."""
-        return self._bytes
+        return int(self._cached.currsize)
 
     def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
         """Return the cached value of `key`, or call `make` and cache the result; exceptions are not cached."""
-        while True:
-            with self._lock:
-                if (entry := self._lookup(key)) is not None:
-                    return entry.value
-                pending = self._making.get(key)
-                if pending is None:
-                    done = self._making[key] = threading.Event()
-                    break
-            pending.wait()  # then look again: the other thread may have failed
+        with self._changed:
+            self._changed.wait_for(lambda: key not in self._making)
+            with contextlib.suppress(KeyError):
+                return self._lookup(key)
+            self._making.add(key)
         try:
             return self.add(key, make())
         finally:
-            with self._lock:
-                del self._making[key]
-            done.set()
+            with self._changed:
+                self._making.remove(key)
+                self._changed.notify_all()
 
     def find(self, key: Hashable) -> Value | None:
         """Return the cached value of `key`, or None where there is none; do not wait for a thread that makes it."""
-        with self._lock:
-            entry = self._lookup(key)
-            return None if entry is None else entry.value
+        with self._changed, contextlib.suppress(KeyError):
+            return self._lookup(key)
+        return None
 
     def add(self, key: Hashable, value: Value) -> Value:
         """Cache the value of `key` and return it; where there is one already, return that one."""
-        size = self._size(value)
-        with self._lock:
-            if (entry := self._lookup(key)) is not None:
-                return entry.value
-            self._store(key, _Entry(value, size))
+        with self._changed:
+            with contextlib.suppress(KeyError):
+                return self._lookup(key)
+            self._cached[key] = value
             with contextlib.suppress(TypeError):  # `weakref` does not support every type
                 self._alive[key] = value
             return value
 
-    def _lookup(self, key: Hashable) -> _Entry[Value] | None:
-        """Return the value of `key`, cached or still referenced elsewhere, and mark it as most recently used.
-
-        Return None where there is none.
-        """
-        if key in self._entries:
-            self._entries.move_to_end(key)
-            return self._entries[key]
-        value: Value | None = self._alive.get(key)
-        if value is None:
-            return None
-        entry = _Entry(value, self._size(value))
-        self._store(key, entry)
-        return entry
-
-    def _store(self, key: Hashable, entry: _Entry[Value]) -> None:
-        """Add an entry as the most recently used, and evict the least recently used ones beyond the limit."""
-        self._entries[key] = entry
-        self._bytes += entry.size
-        while self._bytes > self._most and len(self._entries) > 1:
-            self._bytes -= self._entries.popitem(last=False)[1].size
+    def _lookup(self, key: Hashable) -> Value:
+        """Return the value of `key`, cached or still referenced elsewhere; raise KeyError where there is none."""
+        if key not in self._cached and (value := self._alive.get(key)) is not None:
+            self._cached[key] = value
+        return self._cached[key]
 
 
 def cached_in(cache: LRUCache[Any]) -> Callable[[Callable[..., Value]], Callable[..., Value]]:

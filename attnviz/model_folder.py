@@ -87,9 +87,16 @@ def _digest(path: Path, _: tuple[int, ...]) -> str:
 
 
 def load_weights(folder: str | Path) -> dict[str, NDArray[Any]]:
-    """Load `folder`/model.safetensors as float16 or float32 arrays by parameter name.
+    """Load the weights of a model folder, model.safetensors, without torch.
 
-    Raise AttnvizError, naming the file, where it is missing or damaged or holds other types.
+    Args:
+        folder: The model folder.
+
+    Returns:
+        float16 or float32 arrays by parameter name.
+
+    Raises:
+        AttnvizError: The file is missing or damaged or holds other types; the message names it.
     """
     # Imported here: figures import this module where safetensors is not installed.
     import safetensors.numpy

@@ -252,6 +252,7 @@ def _encoding_message(name: str, number: int, line: bytes, further: Iterable[byt
             file=shell_argument(name),
             number=number,
         )
+    # charset-normalizer 3.5.3 takes short French lines for Cyrillic or Arabic ("L'été est là." is cp1006 to it).
     if _is_of_another_script(line.decode("cp1252", "replace")):
         return gettext(
             "The file is not UTF-8: see line {number}. The file seems to use an encoding for non-Latin scripts, such "

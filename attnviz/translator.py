@@ -71,7 +71,11 @@ class Translator(Generic[RecordT]):
     def __init__(self, network: Network, tokenizer: Tokenizer, name: str = "unnamed", weights_digest: str = "") -> None:
         """Take a network in evaluation mode, on its device; its weights must not change afterwards.
 
-        `name` and `weights_digest`, the SHA-256 of the weights file, go into every trace.
+        Args:
+            network: The network.
+            tokenizer: Its tokenizer.
+            name: Name of the model in every trace.
+            weights_digest: SHA-256 of the weights file, which goes into every trace.
         """
         self.network, self.tokenizer, self.name, self.weights_digest = network, tokenizer, name, weights_digest
         self.device = network.output.weight.device
@@ -86,13 +90,21 @@ class Translator(Generic[RecordT]):
 
     @classmethod
     def load(cls, folder: str | Path, device: str = "auto", precision: str = "auto") -> Translator[RecordT]:
-        """Load a model folder of any architecture to the device "auto", "cpu", "cuda", "cuda:1" or "mps".
+        """Load a model folder of any architecture.
 
         Type checkers take it for RNNsearch; for another architecture write `Translator[TransformerTrace].load`.
 
-        On a CPU, `precision` "bf16" selects candidate pieces in bfloat16 and computes their logits in float32, with the
-        same translations; "fp32" computes all logits in float32, and "auto" takes the faster of the two. Raise
-        AttnvizError where the folder or a file of it is missing or damaged, or the device does not exist.
+        Args:
+            folder: The model folder.
+            device: "auto", "cpu", "cuda", "cuda:1" or "mps".
+            precision: On a CPU, "bf16" selects candidate pieces in bfloat16 and computes their logits in float32, with
+                the same translations; "fp32" computes all logits in float32, and "auto" takes the faster of the two.
+
+        Returns:
+            The translator.
+
+        Raises:
+            AttnvizError: The folder or a file of it is missing or damaged, or the device does not exist.
         """
         network, tokenizer = load_model(folder)
         name, digest = Path(folder).resolve().name, weights_digest(folder)
@@ -111,15 +123,21 @@ class Translator(Generic[RecordT]):
     ) -> RecordT:
         """Translate one sentence and record every number.
 
-        `beam` is the width of the search (1 is greedy); hypotheses are ranked by log probability divided by
-        Ty^`length_penalty`. With a `target`, a text or the ids of its pieces, there is no search: the decoder is forced
-        to write it.
+        Args:
+            text: The sentence.
+            beam: Width of the search, from 1 (greedy) to 100.
+            target: A text, or the ids of its pieces. With a target there is no search: the decoder is forced to write
+                it.
+            length_penalty: Hypotheses are ranked by log probability divided by Ty^`length_penalty`.
+            interventions: Changes of the attention or of the word of a step, in every hypothesis; later steps follow
+                from the change. In a `target`, only forced words are replaced.
 
-        `interventions` change the attention or the word of their steps, in every hypothesis, and later steps follow
-        from the change. In a `target`, only forced words are replaced.
+        Returns:
+            A `TransformerTrace` for a transformer, a `Trace` for every other network.
 
-        Raise AttnvizError for text that is blank or too long, for a beam outside 1 to 100 or together with a `target`,
-        and for interventions that the model cannot apply.
+        Raises:
+            AttnvizError: The text is blank or too long, the beam is out of range or given together with a `target`, or
+                the model cannot apply the interventions.
         """
         started = time.perf_counter()
         self.check(text, beam=beam, target=target, length_penalty=length_penalty, interventions=interventions)
@@ -143,9 +161,19 @@ class Translator(Generic[RecordT]):
     ) -> list[RecordT]:
         """Translate many sentences in batches of similar length, and record for each what `translate` records.
 
-        With `targets`, a translation of each sentence, there is no search: the decoder is forced to write them. Numbers
-        differ from those of `translate` only by rounding in another order of summation. Raise as `translate_batch`, and
-        where `targets` are not as many as `texts`.
+        Args:
+            texts: The sentences.
+            targets: A translation of each sentence, which the decoder is forced to write.
+            beam: Width of the search, from 1 (greedy) to 100.
+            length_penalty: As in `translate`.
+
+        Returns:
+            The record of each sentence. Its numbers differ from those of `translate` only by rounding in another order
+            of summation.
+
+        Raises:
+            AttnvizError: A sentence is blank or too long (the message has its number, from 1), or `targets` are not as
+                many as `texts`.
         """
         started = time.perf_counter()
         sources = self._encode_all(texts, beam)
@@ -176,7 +204,17 @@ class Translator(Generic[RecordT]):
     ) -> BeamTree:
         """Return every hypothesis that `translate` considers with the same arguments, and why it was dropped.
 
-        Raise AttnvizError as `translate` does.
+        Args:
+            text: The sentence.
+            beam: Width of the search, from 1 (greedy) to 100.
+            length_penalty: As in `translate`.
+            interventions: As in `translate`.
+
+        Returns:
+            The tree of all hypotheses.
+
+        Raises:
+            AttnvizError: As in `translate`.
         """
         source = sentence_ids(self.tokenizer, text)
         check_beam(beam)
@@ -201,12 +239,29 @@ class Translator(Generic[RecordT]):
     def attributions(self, trace: Trace) -> Attributions:
         """Return the attribution of each target piece to each source piece, through encoder and decoder.
 
-        Interventions of `trace` are repeated. Raise AttnvizError where another model or a transformer made it.
+        Args:
+            trace: A translation by this model. Its interventions are repeated.
+
+        Returns:
+            Gradient and erasure attributions, (Ty, Tx) each.
+
+        Raises:
+            AttnvizError: Another model or a transformer made the trace.
         """
         return attributions_of(self.network, self._decoder, self.weights_digest, trace)
 
     def gradient_norms(self, trace: Trace) -> GradientNorms:
-        """Return the norms of the gradient of each target piece by each source piece; raise as `attributions`."""
+        """Return the norms of the gradient of each target piece by each source piece.
+
+        Args:
+            trace: A translation by this model.
+
+        Returns:
+            Norms, (Ty, Tx), of the whole gradient and of each of its two paths into the encoder.
+
+        Raises:
+            AttnvizError: Another model or a transformer made the trace.
+        """
         return gradient_norms_of(self.network, self._decoder, self.weights_digest, trace)
 
     def check(
@@ -218,9 +273,19 @@ class Translator(Generic[RecordT]):
         length_penalty: float = 1.0,
         interventions: Sequence[Intervention] = (),
     ) -> None:
-        """Raise AttnvizError where `translate` would with these arguments.
+        """Check the arguments of `translate` without translating.
 
         Interventions at steps after the end of the translation pass.
+
+        Args:
+            text: As in `translate`.
+            beam: As in `translate`.
+            target: As in `translate`.
+            length_penalty: As in `translate`.
+            interventions: As in `translate`.
+
+        Raises:
+            AttnvizError: `translate` would raise it with these arguments.
         """
         source = sentence_ids(self.tokenizer, text)
         if target is not None:
@@ -286,9 +351,18 @@ class Translator(Generic[RecordT]):
         return _Translation(self.prepared.forced_path(memory, ids, interventions), translation, Search("forced"), ())
 
     def translate_batch(self, texts: Sequence[str], *, beam: int = 1, length_penalty: float = 1.0) -> list[str]:
-        """Return the translations of many sentences, computed in batches of similar length.
+        """Translate many sentences in batches of similar length.
 
-        Raise AttnvizError, with the number of the sentence (from 1), where one is blank or too long.
+        Args:
+            texts: The sentences.
+            beam: Width of the search, from 1 (greedy) to 100.
+            length_penalty: As in `translate`.
+
+        Returns:
+            The translations, as text.
+
+        Raises:
+            AttnvizError: A sentence is blank or too long; the message has its number, from 1.
         """
         if beam != 1:
             finished_by_sentence = self.search_batch(texts, beam=beam, length_penalty=length_penalty)
@@ -303,9 +377,18 @@ class Translator(Generic[RecordT]):
     def search_batch(
         self, texts: Sequence[str], *, beam: int = 1, length_penalty: float = 1.0
     ) -> list[list[FinishedHypothesis]]:
-        """Return the finished hypotheses of many sentences, best first; raise as `translate_batch`.
+        """Return the finished hypotheses of many sentences.
 
-        The length penalty only orders them: the width of the beam alone decides which are found.
+        Args:
+            texts: The sentences.
+            beam: Width of the search, which alone decides which hypotheses are found.
+            length_penalty: As in `translate`; it only orders the hypotheses.
+
+        Returns:
+            The hypotheses of each sentence, best first.
+
+        Raises:
+            AttnvizError: As in `translate_batch`.
         """
         sources = self._encode_all(texts, beam)
         hypotheses: list[list[FinishedHypothesis]] = [[] for _ in sources]

@@ -13,9 +13,10 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import attention_kinds
 from attnviz.analysis.verification import RecurrentVerifier, badge_text
 from attnviz.architectures import narrate
-from attnviz.attention_kinds import ATTENTION_KINDS, VARIABLE, full_name, kind_of, register, resolve
+from attnviz.attention_kinds import ATTENTION_KINDS, full_name, kind_of, register, resolve
 from attnviz.checkpoint import save_model
 from attnviz.commands.main import main
+from attnviz.environment import ATTNVIZ_SCORERS
 from attnviz.errors import AttnvizError
 from attnviz.figures import STEP_FIGURES, heatmap, step_figures
 from attnviz.figures.figure_input import Subject
@@ -32,7 +33,7 @@ COSINE, FORWARD = "tests.own_scorers:Cosine", "tests.own_scorers:Forward"
 
 @pytest.fixture(autouse=True)
 def _nothing_registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, "")
+    monkeypatch.setenv(ATTNVIZ_SCORERS, "")
 
 
 @pytest.mark.parametrize("kind", ATTENTION_KINDS)
@@ -94,7 +95,7 @@ def test_trace_opens_where_its_kind_is_not_registered(
     network = make_network(COSINE)
     trace = Translator(network, tokenizer).translate(SENTENCES[0])
     weights = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
-    monkeypatch.setenv(VARIABLE, "")
+    monkeypatch.setenv(ATTNVIZ_SCORERS, "")
     again = Trace.from_json(trace.to_json())
     assert again.fingerprint == trace.fingerprint
     heatmap(again)
@@ -111,7 +112,7 @@ def test_model_folder_cannot_import_a_module(
 ) -> None:
     register(COSINE)
     save_model(tmp_path / "model", make_network(COSINE), tokenizer)
-    monkeypatch.setenv(VARIABLE, "")
+    monkeypatch.setenv(ATTNVIZ_SCORERS, "")
     with pytest.raises(AttnvizError) as refused:
         Translator.load(tmp_path / "model", device="cpu")
     assert str(refused.value) == snapshot
@@ -132,7 +133,7 @@ def test_train_command_accepts_a_scorer(tmp_path: Path, monkeypatch: pytest.Monk
     trace = Translator.load(output / "model", device="cpu").translate("the cat sees a red house.")
     assert trace.config["attention"] == FORWARD
     assert abs(float(load_weights(output / "model")["decoder.attention.pull"][0])) > 0  # it was learned
-    monkeypatch.setenv(VARIABLE, "")
+    monkeypatch.setenv(ATTNVIZ_SCORERS, "")
     assert main([*command, "--output", str(tmp_path / "other"), "--attention", FORWARD]) == 2
 
 
@@ -143,7 +144,7 @@ def test_path_that_is_no_class_is_refused(place: str, snapshot: SnapshotAssertio
     with pytest.raises(AttnvizError) as refused:
         register(place)
     assert str(refused.value) == snapshot
-    assert os.environ[VARIABLE] == ""
+    assert os.environ[ATTNVIZ_SCORERS] == ""
 
 
 def test_class_that_is_no_scorer_is_refused(make_network: ModelFactory, snapshot: SnapshotAssertion) -> None:

@@ -13,7 +13,7 @@ from tests.conftest import REPOSITORY
 
 GITHUB = REPOSITORY / ".github"
 GUIDE = (GITHUB / "CONTRIBUTING.md").read_text(encoding="utf-8")
-TO_WRITE = ("NAME", "THE/FILE", "locales/de.po", "OWNER", "<module>")
+TO_WRITE = ("NAME", "THE/FILE", "locales/de.po", "<module>")
 """Parts of paths that the reader fills in."""
 
 

@@ -19,7 +19,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import AttnvizError
 from attnviz.checkpoint import load_model
 from attnviz.deadlines import with_deadline
-from attnviz.environment import CORPORA_VARIABLE
+from attnviz.environment import ATTNVIZ_CORPORA
 from attnviz.export import save
 from attnviz.files import check_regular, replace_bytes, replace_text
 from attnviz.model_folder import FILES, WEIGHTS_FILE, count_parameters, detector_folders, weights_digest
@@ -161,7 +161,7 @@ def test_pipe_in_model_folder_is_refused(model_folder: Path, tmp_path: Path, nam
 
 
 def test_pipes_in_folders_of_tables_and_runs_are_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(CORPORA_VARIABLE, str(tmp_path))
+    monkeypatch.setenv(ATTNVIZ_CORPORA, str(tmp_path))
     for name in ("table.parquet", "run.json", "log.csv"):
         _pipe_instead_of(tmp_path / name)
     assert with_deadline(60, offered_tables) == {}

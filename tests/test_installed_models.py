@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from attnviz import installed_models as module
+from attnviz.environment import ATTNVIZ_MODELS
 from attnviz.installed_models import (
-    MODELS_VARIABLE,
     default_model,
     installed_detectors,
     installed_model,
@@ -23,7 +23,7 @@ from tests.conftest import REPOSITORY
 @pytest.fixture
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Work in an empty folder, without a model of the user, beside an installed package that holds one model."""
-    monkeypatch.delenv(MODELS_VARIABLE, raising=False)
+    monkeypatch.delenv(ATTNVIZ_MODELS, raising=False)
     monkeypatch.setattr(module, "user_models", lambda: tmp_path / "of the user")
     monkeypatch.setattr(module, "_PACKAGE", tmp_path / "site-packages" / "attnviz")
     (tmp_path / "work").mkdir()
@@ -35,7 +35,7 @@ def test_chosen_folder_is_the_only_one(elsewhere: Path, model_folder: Path, monk
     shutil.copytree(model_folder, elsewhere / "work" / "models" / "near")
     shutil.copytree(model_folder, elsewhere / "chosen" / "far")
     assert [*installed_models()] == ["near"]
-    monkeypatch.setenv(MODELS_VARIABLE, str(elsewhere / "chosen"))
+    monkeypatch.setenv(ATTNVIZ_MODELS, str(elsewhere / "chosen"))
     assert installed_models() == {"far": elsewhere / "chosen" / "far"}
     assert (installed_model("near"), installed_model("far")) == (None, elsewhere / "chosen" / "far")
 
@@ -62,7 +62,7 @@ def test_without_any_model_the_default_is_named(elsewhere: Path) -> None:
 def test_checkout_has_its_models_and_its_detector_from_any_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv(MODELS_VARIABLE, raising=False)
+    monkeypatch.delenv(ATTNVIZ_MODELS, raising=False)
     monkeypatch.chdir(tmp_path)
     assert REPOSITORY / "models" in model_roots()
     assert installed_detectors()["detector"].is_dir()
@@ -76,5 +76,5 @@ def test_name_cannot_leave_the_searched_folders(
     shutil.copytree(model_folder, elsewhere / "chosen")
     shutil.copytree(model_folder, elsewhere / "far")
     (elsewhere / "chosen" / "inner").mkdir()
-    monkeypatch.setenv(MODELS_VARIABLE, str(elsewhere / "chosen" / "inner"))
+    monkeypatch.setenv(ATTNVIZ_MODELS, str(elsewhere / "chosen" / "inner"))
     assert installed_model(name) is None

@@ -14,7 +14,7 @@ from babel.messages.catalog import Catalog
 from babel.numbers import format_decimal, format_percent
 
 import attnviz
-from attnviz import languages
+from attnviz.environment import ATTNVIZ_LOCALES
 from attnviz.languages import (
     LANGUAGES,
     LOCALES,
@@ -192,7 +192,7 @@ def test_third_language_needs_only_one_file(tmp_path: Path) -> None:
     )
     printed = subprocess.run(
         [sys.executable, "-c", program],
-        env={**os.environ, languages.EXTRA_LOCALES: str(write_pseudo(tmp_path).parent), "PYTHONIOENCODING": "utf-8"},
+        env={**os.environ, ATTNVIZ_LOCALES: str(write_pseudo(tmp_path).parent), "PYTHONIOENCODING": "utf-8"},
         cwd=PACKAGE.parent,
         capture_output=True,
         text=True,

@@ -16,7 +16,8 @@ from tests.conftest import REPOSITORY
 PACKAGE = REPOSITORY / "attnviz"
 
 LAYERS = (
-    "environment errors languages bounds browser_modules browser_programs fair_queue lru_cache memory lazy_pandas",
+    "environment",
+    "errors languages bounds browser_modules browser_programs fair_queue lru_cache memory lazy_pandas",
     "attention_kinds deadlines files reading",
     "imported_families",
     "arguments text text_files network palette versions",

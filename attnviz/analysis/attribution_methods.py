@@ -49,16 +49,25 @@ class AttributionMethods:
         return tuple(name for name in ATTRIBUTION_METHODS if name in self.matrices)
 
     def shares(self, name: AttributionMethod) -> Array:
-        """Return the attribution of one method on a common scale, (Ty, Tx), from -1 to 1.
+        """Return the attribution of one method on a common scale.
 
-        Each entry is divided by the sum of absolute values of its row. A row of zeros stays.
+        Args:
+            name: The method.
+
+        Returns:
+            Attributions, (Ty, Tx), from -1 to 1. Each entry is divided by the sum of absolute values of its row; a row
+            of zeros stays.
         """
         return _divided_by_row_sums(self.matrices[name], np.abs(self.matrices[name]))
 
     def support(self, name: AttributionMethod) -> Array:
-        """Return the positive part of an attribution, (Ty, Tx), normalised so that rows sum to 1.
+        """Return the positive part of an attribution.
 
-        A row without positive entries is nan.
+        Args:
+            name: The method.
+
+        Returns:
+            Shares, (Ty, Tx), normalised so that rows sum to 1. A row without positive entries is nan.
         """
         positive = np.maximum(self.matrices[name], 0)
         shares = _divided_by_row_sums(positive, positive)
@@ -78,9 +87,16 @@ def attribution_methods(trace: Trace, weights: Weights, attributions: Attributio
     - "erased": the drop of log p(y_i) when j is excluded from the attention and the other weights are renormalised;
     - "erased_input": the drop of log p(y_i) when E x_j becomes the mean embedding.
 
-    `weights` are those of the model that made the trace (`load_weights`), `attributions` the result of
-    `Translator.attributions`; without it "gradient" and "erased_input" are missing. Raise AttnvizError where the model
-    has no attention or the weights are another model's.
+    Args:
+        trace: The translation.
+        weights: Weights of the model that made it (`load_weights`).
+        attributions: Result of `Translator.attributions`; without it "gradient" and "erased_input" are missing.
+
+    Returns:
+        The attributions by method.
+
+    Raises:
+        AttnvizError: The model has no attention, or the weights are another model's.
     """
     readouts = Readouts(trace, weights)
     matrices: dict[AttributionMethod, Array] = {
@@ -105,10 +121,19 @@ def recorded_attributions(record: Attention) -> AttributionMethods:
 
 
 def added_logits(trace: Trace, weights: Weights) -> Array:
-    """Return what each source piece adds to the logit of the written piece, (Ty, Tx), signed.
+    """Return what each source piece adds to the logit of the written piece.
 
-    These are the source terms of the logit attribution of every step. Raise AttnvizError where the
-    model has no attention or the weights are another model's.
+    These are the source terms of the logit attribution of every step.
+
+    Args:
+        trace: The translation.
+        weights: Weights of the model that made it (`load_weights`).
+
+    Returns:
+        Logits, (Ty, Tx), signed.
+
+    Raises:
+        AttnvizError: The model has no attention, or the weights are another model's.
     """
     readouts = Readouts(trace, weights)
     return readouts.alignment * readouts.fit(centred=False)
@@ -146,10 +171,18 @@ class Agreement:
 
 
 def agreement(methods: AttributionMethods, step: int | None = None) -> Agreement:
-    """Return the agreement of the methods at 0-based `step`, or over all steps where `step` is None.
+    """Return how far the methods agree at a step, or over all steps.
 
-    Means are over the steps at which a number is defined: an order with ties only has no tau, a step without positive
-    attributions has no shares. nan where there is no such step. Raise IndexError where the step does not exist.
+    Args:
+        methods: Result of `attribution_methods`.
+        step: Step, 0-based; None is all steps.
+
+    Returns:
+        Means over the steps at which a number is defined. An order with ties only has no tau, a step without positive
+        attributions has no shares. nan where there is no such step.
+
+    Raises:
+        IndexError: There is no such step.
     """
     names = methods.names
     count = len(methods.matrices[names[0]])

@@ -74,24 +74,50 @@ class Comparison:
         return np.where(unshared, np.nan, half)
 
     def most_changed(self, count: int = 1) -> list[tuple[int, int]]:
-        """Return the `count` shared cells, (row, column), that differ most, without zeros, largest first."""
+        """Return the shared cells that differ most.
+
+        Args:
+            count: Number of cells.
+
+        Returns:
+            Cells, (row, column), without zeros, largest difference first.
+        """
         amounts = np.nan_to_num(np.abs(self.difference))
         order = np.argsort(-amounts, axis=None, kind="stable")[:count]
         places = [(int(row), int(column)) for row, column in np.stack(np.unravel_index(order, amounts.shape), axis=1)]
         return [place for place in places if amounts[place] > 0]
 
     def row_of(self, step: int, side: ComparedSide = "first") -> int:
-        """Return the row of 0-based `step` of one side; raise IndexError where it has no such step."""
+        """Return the row of a step of one side.
+
+        Args:
+            step: Step, 0-based.
+            side: "first" or "other".
+
+        Returns:
+            The row on the common axes.
+
+        Raises:
+            IndexError: This side has no such step.
+        """
         for row, steps in enumerate(self.steps[side]):
             if step in steps:
                 return row
         raise IndexError(f"the {side} has no step {step}")
 
     def aligned_step(self, step: int, side: ComparedSide = "first") -> int | None:
-        """Return the step of the other side that wrote the same word as 0-based `step` of this `side`.
+        """Return the step of the other side that wrote the same word as a step of this side.
 
-        In a word of several pieces, the piece of the same number, or its last. None where the other side lacks the
-        word. Raise IndexError where this side has no such step.
+        Args:
+            step: Step of this side, 0-based.
+            side: This side, "first" or "other".
+
+        Returns:
+            The step; in a word of several pieces, the piece of the same number, or its last. None where the other side
+            lacks the word.
+
+        Raises:
+            IndexError: This side has no such step.
         """
         row = self.row_of(step, side)
         theirs = self.steps["other" if side == "first" else "first"][row]
@@ -109,10 +135,23 @@ def compare(
     """Return two translations on common axes, by words or by pieces.
 
     They may be of one sentence by two models, of two sentences, or before and after an intervention; or attention or
-    links of other programs (`Attention`), which have no probabilities. Pieces compare poorly where the tokenizers
-    differ. Words are merged as in `grid`, and shared as in `shared_axis`. A `face` other than "before" needs the
-    `posteriors` of both, (Ty, Tx), as `analysis.posterior` returns them, except for a model without attention. Raise
-    AttnvizError where one is missing or another argument is no translation, ValueError for an unknown `by` or `face`.
+    links of other programs (`Attention`), which have no probabilities. Words are merged as in `grid`, and shared as in
+    `shared_axis`.
+
+    Args:
+        trace: The first translation.
+        other: The other translation.
+        by: "words" or "pieces". Pieces compare poorly where the tokenizers differ.
+        face: "before", "after" or "difference", as in `figures.heatmap`.
+        posteriors: Posterior attention of both, (Ty, Tx), as `posterior` returns it, for a `face` other than "before";
+            None for a model without attention.
+
+    Returns:
+        The comparison.
+
+    Raises:
+        AttnvizError: A posterior is missing, or an argument is no translation.
+        ValueError: `by` or `face` is unknown.
     """
     check_each(gettext("translations"), (trace, other), (Record, Attention))
     faces: list[Face] = [face if record.attends else "before" for record in (trace, other)]

@@ -48,9 +48,18 @@ def minimal_change(trace: Trace, weights: Weights) -> MinimalChange:
 
     Each move shifts weight to one source piece, from the pieces that support the choice most. Receivers are the pieces
     that support each of the likeliest foils most, and the pieces which alone lead to another choice soonest. The
-    shortest move is refined twice with the gradient at its end. Distances are upper bounds: their weights do change the
-    choice. inf means that none of these moves did. Raise AttnvizError where the model has no attention or the weights
-    are another model's.
+    shortest move is refined twice with the gradient at its end.
+
+    Args:
+        trace: The translation.
+        weights: Weights of the model that made it (`load_weights`).
+
+    Returns:
+        The changes. Distances are upper bounds, because their weights do change the choice; inf means that none of
+        these moves did.
+
+    Raises:
+        AttnvizError: The model has no attention, or the weights are another model's.
     """
     moves = _Moves(Readouts(trace, weights))
     distances, attentions = moves.shortest(*moves.first_moves())

@@ -55,12 +55,24 @@ _STEEPEST = 3.0
 
 
 def adversary(trace: Trace, weights: Weights, step: int, bound: float = BOUND) -> PerturbedStep:
-    """Return the perturbation farthest from alpha_i, by Jensen-Shannon divergence, that changes p(w) within `bound`.
+    """Return the perturbation farthest from alpha_i, by Jensen-Shannon divergence, that hardly changes the output.
 
-    Change of p(w) is total variation. Projected gradient ascent starts from several distributions that respect the
-    bound; its result is at least as far as any of them, and not always the farthest. Raise AttnvizError where
-    the model has no attention or the weights are another model's, IndexError where there is no such step, ValueError
-    for a bound outside 0 to 1.
+    Projected gradient ascent starts from several distributions that respect the bound; its result is at least as far as
+    any of them, and not always the farthest.
+
+    Args:
+        trace: The translation.
+        weights: Weights of the model that made it (`load_weights`).
+        step: Step, 0-based.
+        bound: Largest change of p(w), by total variation, in [0, 1].
+
+    Returns:
+        The perturbed step.
+
+    Raises:
+        AttnvizError: The model has no attention, or the weights are another model's.
+        IndexError: There is no such step.
+        ValueError: The bound is outside 0 to 1.
     """
     evaluation = StepEvaluation(trace, weights, step)
     return evaluation.perturbed(adversarial_weights(evaluation, bound)[None])[0]
@@ -193,12 +205,23 @@ def perturbation_tests(
     seed: int = 0,
     bound: float = BOUND,
 ) -> PerturbationTests:
-    """Return the perturbation tests of 0-based `step`.
+    """Return the perturbation tests of a step.
 
-    A `seed` gives the same `permutations` every time; the adversary keeps the total variation of p(w) within `bound`.
-    `weights` are those of the model that made the trace (`load_weights`). Raise AttnvizError where they are another
-    model's or the model has no attention, IndexError where there is no such step, and ValueError for fewer than one
-    permutation or a bound outside 0 to 1.
+    Args:
+        trace: The translation.
+        weights: Weights of the model that made it (`load_weights`).
+        step: Step, 0-based.
+        permutations: Number of permutations of the weights.
+        seed: The same seed gives the same permutations.
+        bound: Largest total variation of p(w) that the adversary may cause, in [0, 1].
+
+    Returns:
+        The tests.
+
+    Raises:
+        AttnvizError: The model has no attention, or the weights are another model's.
+        IndexError: There is no such step.
+        ValueError: There is less than one permutation, or the bound is outside 0 to 1.
     """
     if permutations < 1:
         raise ValueError(f"there must be at least one permutation, not {permutations!r}")
@@ -255,8 +278,18 @@ class PermutationEffects:
 def shuffled(trace: Trace, weights: Weights, *, permutations: int = PERMUTATIONS, seed: int = 0) -> PermutationEffects:
     """Return the effect of the permutations of `perturbation_tests` on every step, correct to about 1e-6.
 
-    The same `seed` gives the same permutations. Raise AttnvizError where the model has no attention or the weights are
-    another model's, ValueError for fewer than one permutation.
+    Args:
+        trace: The translation.
+        weights: Weights of the model that made it (`load_weights`).
+        permutations: Number of permutations.
+        seed: The same seed gives the same permutations.
+
+    Returns:
+        The effects.
+
+    Raises:
+        AttnvizError: The model has no attention, or the weights are another model's.
+        ValueError: There is less than one permutation.
     """
     if permutations < 1:
         raise ValueError(f"there must be at least one permutation, not {permutations!r}")

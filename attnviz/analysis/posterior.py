@@ -59,26 +59,45 @@ class ContextEvaluation(Protocol):
 
 
 def likelihood(trace: Trace, weights: Weights) -> Array:
-    """Return p(y_i | s_{i-1}, y_{i-1}, c = h_j), (Ty, Tx), in [0, 1]: each step with one annotation as its context.
+    """Return p(y_i | s_{i-1}, y_{i-1}, c = h_j): each step with one annotation as its context.
 
-    With `readout_state="current"` the context passes through s_i as well. `weights` are those of the model that made
-    the trace (`load_weights`); raise AttnvizError where they are another model's, or where the model has no attention.
+    With `readout_state="current"` the context passes through s_i as well.
+
+    Args:
+        trace: The translation.
+        weights: Weights of the model that made it (`load_weights`).
+
+    Returns:
+        Probabilities, (Ty, Tx), in [0, 1].
+
+    Raises:
+        AttnvizError: The model has no attention, or the weights are another model's.
     """
     return np.exp(Readouts(trace, weights).alone)
 
 
 def posterior(trace: Trace, weights: Weights, kind: PosteriorKind = DEFAULT) -> Array:
-    """Return the posterior attention of every step, given its piece y_i, (Ty, Tx); rows sum to 1.
+    """Return the posterior attention of every step, given its piece y_i.
 
-    alpha is the alignment after interventions. The sum over the vocabulary that normalises p uses float32 logits and is
-    correct to about 1e-6; everything else is float64. `kind` is one of
+    alpha is the alignment after interventions. The kinds are
 
     - "posterior": alpha_ij p(y_i | c = h_j), normalised: Bayes' rule;
     - "balanced": alpha_ij^(3/4) p(y_i | c = h_j)^(3/4) exp(fit_ij / 4), normalised, divided by the square root of its
       column's sum, and normalised again: a piece that other steps are about counts less for this one. fit_ij is the
       logit that h_j with weight 1 adds to y_i through the step's maxout winners, minus its mean over the vocabulary.
 
-    Raise AttnvizError where the model has no attention or the weights are another model's, ValueError for another kind.
+    Args:
+        trace: The translation.
+        weights: Weights of the model that made it (`load_weights`).
+        kind: One of the kinds.
+
+    Returns:
+        Weights, (Ty, Tx); rows sum to 1. The sum over the vocabulary that normalises p uses float32 logits and is
+        correct to about 1e-6; everything else is float64.
+
+    Raises:
+        AttnvizError: The model has no attention, or the weights are another model's.
+        ValueError: There is no such kind.
     """
     if kind not in POSTERIOR_KINDS:
         raise ValueError(f"kind must be one of {', '.join(POSTERIOR_KINDS)}, not {kind!r}")
@@ -161,16 +180,27 @@ class PosteriorAttention:
     """Posterior attention of the heatmap: the default kind of `analysis.posterior`, which normalises over steps too."""
 
     def change(self, step: int) -> float:
-        """Return the total variation between prior and posterior of 0-based `step`, from 0 to 1."""
+        """Return the total variation between prior and posterior of a step, from 0 to 1.
+
+        Args:
+            step: Step, 0-based.
+        """
         return float(0.5 * np.abs(self.posterior[step] - self.prior[step]).sum())
 
 
 def posterior_attention(trace: Trace, weights: Weights, heatmap_posterior: Array | None = None) -> PosteriorAttention:
-    """Return prior, likelihood and posterior of every step of `trace`.
+    """Return prior, likelihood and posterior of every step.
 
-    `weights` are those of the model that made the trace (`load_weights`); `heatmap_posterior`, (Ty, Tx), is the
-    posterior of the heatmap where already computed. Raise AttnvizError where the weights are another model's, or where
-    the model has no attention.
+    Args:
+        trace: The translation.
+        weights: Weights of the model that made it (`load_weights`).
+        heatmap_posterior: Posterior of the heatmap, (Ty, Tx), where already computed.
+
+    Returns:
+        The three distributions.
+
+    Raises:
+        AttnvizError: The model has no attention, or the weights are another model's.
     """
     readouts = Readouts(trace, weights)
     return PosteriorAttention(

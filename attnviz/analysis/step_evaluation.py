@@ -110,7 +110,14 @@ class PerturbedStep:
         return int(self.probabilities[EOS:].argmax()) + EOS
 
     def top(self, k: int = 10) -> list[tuple[int, float]]:
-        """Return ids and probabilities of the `k` likeliest pieces, likeliest first."""
+        """Return the likeliest pieces.
+
+        Args:
+            k: Number of pieces.
+
+        Returns:
+            Ids and probabilities, likeliest first.
+        """
         order = np.argsort(-self.probabilities, kind="stable")[:k]
         return [(int(piece), float(self.probabilities[piece])) for piece in order]
 
@@ -206,12 +213,22 @@ _STARTS, _STEPS = 4, 24
 
 
 def best_attention(trace: Trace, weights: Weights, step: int, piece_id: int | None = None) -> PerturbedStep:
-    """Return the perturbation that makes a piece, y_i by default, as likely as possible at 0-based `step`.
+    """Return the perturbation that makes a piece as likely as possible at a step.
 
-    The ascent starts from alpha, from uniform weights, and from the source pieces that alone make it likeliest. The
-    result is at least as likely as with alpha or with any single source piece; it may be a local maximum. Raise
-    AttnvizError where the model has no attention or the weights are another model's, IndexError where there is no such
-    step or piece.
+    The ascent starts from alpha, from uniform weights, and from the source pieces that alone make it likeliest.
+
+    Args:
+        trace: The translation.
+        weights: Weights of the model that made it (`load_weights`).
+        step: Step, 0-based.
+        piece_id: Id of the piece; by default y_i.
+
+    Returns:
+        The perturbed step, at least as likely as with alpha or with any single source piece. It may be a local maximum.
+
+    Raises:
+        AttnvizError: The model has no attention, or the weights are another model's.
+        IndexError: There is no such step or piece.
     """
     evaluation = StepEvaluation(trace, weights, step)
     target_id = evaluation.target_id if piece_id is None else range(len(evaluation.probabilities))[piece_id]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from attnviz import AttnvizError
 from attnviz.commands.shared import Command, positive
-from attnviz.environment import CORPORA_VARIABLE, HOSTS_VARIABLE, RUNS_VARIABLE, VISITORS_VARIABLE
+from attnviz.environment import ATTNVIZ_CORPORA, ATTNVIZ_HOSTS, ATTNVIZ_RUNS, ATTNVIZ_VISITORS
 from attnviz.versions import check_streamlit
 
 
@@ -62,20 +62,20 @@ def _run(options: argparse.Namespace) -> None:
     # processor time.
     environment = {"OPENBLAS_NUM_THREADS": "1"} | os.environ
     if options.visitors:
-        environment[VISITORS_VARIABLE] = str(options.visitors)
+        environment[ATTNVIZ_VISITORS] = str(options.visitors)
     if options.runs:
         if not options.runs.is_dir():
             raise AttnvizError(
                 f"There is no folder {options.runs}. Give --runs the folder that contains the folders of the "
                 "training runs."
             )
-        environment[RUNS_VARIABLE] = str(options.runs.resolve())
+        environment[ATTNVIZ_RUNS] = str(options.runs.resolve())
     if options.corpora:
         if not options.corpora.is_dir():
             raise AttnvizError(
                 f"There is no folder {options.corpora}. Give --corpora the folder that contains the tables."
             )
-        environment[CORPORA_VARIABLE] = str(options.corpora.resolve())
+        environment[ATTNVIZ_CORPORA] = str(options.corpora.resolve())
     os.execve(sys.executable, command, environment)
 
 
@@ -94,7 +94,7 @@ def _hosts(options: argparse.Namespace) -> list[str]:
 
     All others are refused, which prevents DNS rebinding: a foreign page that points its own name at this machine.
     """
-    names = ["localhost", "127.0.0.1", "::1", *options.host, *os.environ.get(HOSTS_VARIABLE, "").split()]
+    names = ["localhost", "127.0.0.1", "::1", *options.host, *os.environ.get(ATTNVIZ_HOSTS, "").split()]
     if options.address and options.address not in ("127.0.0.1", "localhost", "::1"):
         own = socket.gethostname()
         names += [options.address, own, f"{own}.local", *_addresses(own)]

@@ -14,12 +14,11 @@ from typing import Any
 from attnviz import AttnvizError
 from attnviz.commands.shared import Command
 from attnviz.deadlines import with_deadline
+from attnviz.environment import ATTNVIZ_MODELS_URL
 from attnviz.files import remove_abandoned, replace_bytes
 from attnviz.installed_models import installed_detectors, installed_models, user_models
 from attnviz.model_folder import CONFIG_FILE
 
-ADDRESS_VARIABLE = "ATTNVIZ_MODELS_URL"
-"""Environment variable of the web address that models are fetched from."""
 PUBLISHED = Path(__file__).resolve().parents[1] / "published_models.json"
 """For each published model, the size in bytes and the SHA-256 of its files."""
 _PATIENCE = 60.0
@@ -44,10 +43,10 @@ def _add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--from",
         dest="address",
-        default=os.environ.get(ADDRESS_VARIABLE),
+        default=os.environ.get(ATTNVIZ_MODELS_URL),
         metavar="URL",
         help="web address of a folder with model folders, for models that are not installed (default: that in the "
-        f"environment variable {ADDRESS_VARIABLE})",
+        f"environment variable {ATTNVIZ_MODELS_URL})",
     )
 
 
@@ -97,7 +96,7 @@ def _fetch(name: str, files: dict[str, Any], folder: Path, address: str | None) 
     if not address:
         raise AttnvizError(
             f"The model {name} is not installed, and no address to fetch it from is set. Give the address with --from "
-            f"or in the environment variable {ADDRESS_VARIABLE}. You can also copy the folder of the model into "
+            f"or in the environment variable {ATTNVIZ_MODELS_URL}. You can also copy the folder of the model into "
             f"{folder.parent}."
         )
     for file in sorted(files, key=lambda file: file == CONFIG_FILE):  # a folder with a config is a model

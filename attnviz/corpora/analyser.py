@@ -27,7 +27,15 @@ class Analyser:
     """A translator that turns lines into rows. It has no state between calls, so threads and processes may share it."""
 
     def __init__(self, translator: Translator[Any], settings: Settings | None = None) -> None:
-        """Take the translator; raise AttnvizError for invalid settings."""
+        """Take a translator.
+
+        Args:
+            translator: The translator.
+            settings: What is computed; by default `Settings()`.
+
+        Raises:
+            AttnvizError: A setting is invalid.
+        """
         settings = settings or Settings()
         settings.check()
         self.settings = settings.with_precision_for(translator.device)
@@ -47,7 +55,19 @@ class Analyser:
 
     @classmethod
     def load(cls, folder: str | Path, settings: Settings | None = None, device: str = "auto") -> Analyser:
-        """Load the model of a folder; raise AttnvizError where it cannot be loaded."""
+        """Load the model of a folder.
+
+        Args:
+            folder: The model folder.
+            settings: What is computed; by default `Settings()`.
+            device: "auto", "cpu", "cuda", "cuda:1" or "mps".
+
+        Returns:
+            The analyser.
+
+        Raises:
+            AttnvizError: The model cannot be loaded.
+        """
         settings = settings or Settings()
         settings.check()
         return cls(Translator.load(folder, device, settings.precision), settings)

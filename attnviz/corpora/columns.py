@@ -148,6 +148,9 @@ class Settings:
 
         A run decides it once: links by posterior attention differ in the fourth digit, and parts of one table may come
         from several processes.
+
+        Args:
+            device: The device of the run.
         """
         if device.type != "cpu" or self.precision != "auto":
             return self

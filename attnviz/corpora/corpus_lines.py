@@ -76,9 +76,18 @@ def read_lines(path: Path, gold: Path | None = None) -> Iterator[Line | Skipped]
 
     `.tsv` and `.txt`: one sentence a line, or source<TAB>target; `.jsonl`: pairs with links, as `evaluation.read_gold`
     reads them; `.parquet`: columns `source` and, for pairs, `target`. All but the last may be compressed as `.gz` or
-    `.xz`. `gold` has a line of Pharaoh links for each pair, between words separated by spaces (`i-j` sure, `i?j` or
-    `ipj` possible; empty for a pair without links). Raise AttnvizError, naming the file, where it cannot be read or has
-    another extension.
+    `.xz`.
+
+    Args:
+        path: The file.
+        gold: File with a line of Pharaoh links for each pair, between words separated by spaces (`i-j` sure, `i?j` or
+            `ipj` possible; empty for a pair without links).
+
+    Yields:
+        A line, or why it was skipped.
+
+    Raises:
+        AttnvizError: The file cannot be read or has another extension; the message names it.
     """
     check_name(path)
     if gold is None:

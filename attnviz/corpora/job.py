@@ -211,7 +211,11 @@ class TableMetadata:
     """Number and reason of the first thousand skipped lines."""
 
     def extended_by(self, part: TableMetadata) -> TableMetadata:
-        """Return the metadata of these lines and of those of a `part` after them."""
+        """Return the metadata of these lines and of those of a part after them.
+
+        Args:
+            part: Metadata of the part.
+        """
         return dataclasses.replace(
             self,
             lines=self.lines + part.lines,
@@ -284,15 +288,31 @@ def analyse_files(
 ) -> dict[Path, TableMetadata]:
     """Read sentences or pairs from files, as `read_lines` does, and write a table (Parquet) of each.
 
-    `tables` has the path of the table of each file; return the metadata of each table. `model` is a folder, or an
-    `Analyser` with settings of its own, which computes in this thread. With a folder, `workers` processes of one thread
-    each share the work, or the actors of a `cluster`, whose machines must see the folders of the tables and the model
-    under the same paths. The tables are byte for byte the same.
+    However a run ends, the same call continues after the finished windows; a finished table of the same file, model and
+    settings stays unchanged.
 
-    `limit` takes only the first lines of each file. `advance` is called with the progress at the start and after each
-    `window` of lines; an exception from it ends the run. However a run ends, the same call continues after the finished
-    windows; a finished table of the same file, model and settings stays unchanged. Raise AttnvizError where a file or
-    the model cannot be read, a table cannot be written, Ray is not installed, or the cluster cannot be reached.
+    Args:
+        tables: The path of the table of each file.
+        model: A model folder, or an `Analyser` with settings of its own, which computes in this thread.
+        settings: What is computed; by default `Settings()`.
+        gold: Gold links of the pairs, as in `read_lines`.
+        limit: Number of lines of each file to take, from the first; None is all.
+        device: "auto", "cpu", "cuda", "cuda:1" or "mps".
+        workers: Number of processes of one thread each that share the work, for a model folder. The tables are byte for
+            byte the same.
+        cluster: A Ray cluster whose actors share the work. Its machines must see the folders of the tables and the
+            model under the same paths.
+        window: Number of lines that are written at once.
+        skip_malformed: Whether to skip malformed lines instead of raising an error.
+        advance: Called with the progress at the start and after each `window` of lines; an exception from it ends the
+            run.
+
+    Returns:
+        The metadata of each table.
+
+    Raises:
+        AttnvizError: A file or the model cannot be read, a table cannot be written, Ray is not installed, or the
+            cluster cannot be reached.
     """
     if cluster:
         cluster.check()
@@ -350,5 +370,16 @@ def analyse_file(
     settings: Settings | None = None,
     **options: Any,
 ) -> TableMetadata:
-    """Write the table of one file and return its metadata, as `analyse_files` does with the same options."""
+    """Write the table of one file.
+
+    Args:
+        path: The file.
+        output: The table.
+        model: As in `analyse_files`.
+        settings: As in `analyse_files`.
+        **options: Further options of `analyse_files`.
+
+    Returns:
+        The metadata of the table.
+    """
     return analyse_files({Path(path): Path(output)}, model, settings, **options)[Path(output)]

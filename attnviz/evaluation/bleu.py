@@ -99,6 +99,7 @@ def resampled_bleu(counts: Counts) -> NDArray[np.float64]:
     The samples depend on N only: entry k is of the same sample for two systems on the same sentences, so that
     differences of their entries are a paired bootstrap of the difference of their scores.
     """
+    # `sacrebleu.significance.PairedTest` returns a p-value, but no interval of the difference.
     generator = np.random.default_rng(_SEED)
     times = generator.multinomial(len(counts), np.full(len(counts), 1 / len(counts)), size=_RESAMPLINGS)
     return np.array([bleu_of(row) for row in times @ counts])

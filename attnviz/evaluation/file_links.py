@@ -143,7 +143,9 @@ class SymmetrisedLinks(Sequence[frozenset[Link]]):
     def pharaoh(self, *, swapped: bool = False, base: int = 0) -> str:
         """Return the links as text, one line for each pair; lines of pairs that the file lacks are empty.
 
-        `swapped` writes the second word of a link first; `base` is subtracted from the numbers of words.
+        Args:
+            swapped: Whether to write the second word of a link first.
+            base: Number that is subtracted from the numbers of words.
         """
         lines = dict(zip(self.file.numbers or range(1, len(self) + 1), self, strict=True))
         texts = [

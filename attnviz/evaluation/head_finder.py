@@ -57,7 +57,11 @@ class FoundHeads:
     def save(self, path: str | Path) -> None:
         """Write `alignment_heads` to a JSON file; other fields of an existing file, such as a config, are kept.
 
-        Raise AttnvizError where the file exists and is no JSON object, or cannot be read or written.
+        Args:
+            path: The file.
+
+        Raises:
+            AttnvizError: The file exists and is no JSON object, or cannot be read or written.
         """
         path = Path(path)
         with reading_errors(path):
@@ -76,17 +80,24 @@ class FoundHeads:
 def find_heads(records: Any, gold: Any = None, *, by: Criterion | None = None) -> FoundHeads:
     """Rank the heads of a model by their agreement with links of words, over one or several sentence pairs.
 
-    `records` is a record with several heads, a list of such records, a file, or what `read_attention` returns. `by` is
-    the criterion:
+    Weights are merged into words, without `</s>`. The criteria are
 
-    - "aer": the alignment error rate against `gold`, computed as by `alignment_error`, which says what `gold` may be;
+    - "aer": the alignment error rate against `gold`, computed as by `alignment_error`;
     - "erased": the share of target words whose largest weight is at the source word that erasure names. The records
-      need attributions (`from_huggingface(..., attributions=True)`). In a decoder, token i is compared with the
-      weights of token i - 1, which predicts it;
+      need attributions (`from_huggingface(..., attributions=True)`). In a decoder, token i is compared with the weights
+      of token i - 1, which predicts it;
     - "mutual": the share of links that are the largest weight of their row and of their column.
 
-    The default is the first for which the records have what it needs. Weights are merged into words, without `</s>`.
-    Raise AttnvizError where a record has no heads, they are of different models, or the criterion lacks its data.
+    Args:
+        records: A record with several heads, a list of such records, a file, or what `read_attention` returns.
+        gold: Gold links, in the forms that `alignment_error` takes.
+        by: The criterion; by default the first for which the records have what it needs.
+
+    Returns:
+        The heads, best first.
+
+    Raises:
+        AttnvizError: A record has no heads, the records are of different models, or the criterion lacks its data.
     """
     measures = _Measures(_listed(records), gold)
     chosen = by or measures.criteria[0]

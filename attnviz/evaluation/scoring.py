@@ -116,13 +116,23 @@ def alignment_error(
 ) -> AlignmentError:
     """Return AER, precision, recall and F1 of links against gold links, for all sentences and for each.
 
-    Each of `links` and `gold` is a file, what `read_attention` or `symmetrise` returns, or a list with an item for
-    each sentence: a record, pairs (source word, target word) from 0, or Pharaoh text, `0-0` sure and `1?2` possible. A
-    matrix links each target word to the source word of its largest weight, without `</s>`; pieces are mapped to words.
     Whether files count from 0 or 1, and have the target word first, is inferred from all their links. Pairs are matched
     by their numbers where a file has numbers. Links to words that do not exist count as wrong.
-    The interval of the AER is a bootstrap over sentences (`samples` corpora, percentiles of `confidence`).
-    Raise AttnvizError where they are not of the same sentences, there are no links, or a gold link is out of range.
+
+    Args:
+        links: A file, what `read_attention` or `symmetrise` returns, or a list with an item for each sentence, which is
+            a record, pairs (source word, target word) from 0, or Pharaoh text (`0-0` sure, `1?2` possible). A matrix
+            links each target word to the source word of its largest weight, without `</s>`; pieces are mapped to words.
+        gold: The gold links, in the same forms.
+        samples: Resampled corpora of the bootstrap interval of the AER, over sentences.
+        confidence: Share of the samples inside the interval.
+        seed: Seed of the samples.
+
+    Returns:
+        The scores.
+
+    Raises:
+        AttnvizError: The files are not of the same sentences, there are no links, or a gold link is out of range.
     """
     return score(links, gold, samples=samples, confidence=confidence, seed=seed).error
 
@@ -191,11 +201,17 @@ def _word_errors(
 def symmetrise(a: Any, b: Any, method: Method = "grow-diag-final-and") -> SymmetrisedLinks:
     """Return one alignment made of those of both directions (Och & Ney 2003; Koehn et al. 2005).
 
-    `a` and `b` are as `links` in `alignment_error`: `a` those of a model from source to target, `b` those of a model
-    from target to source, with links in either order: the words of both decide, else the lower AER between them, and
-    `remarks` say what was done. `method` is "intersection", "union" or "grow-diag-final-and", whose results are those
-    of `atools` of fast_align. `alignment_error` scores the result between the words of `a`.
-    Raise AttnvizError where the files hold different pairs, neither has links, or there is no such method.
+    Args:
+        a: Links of a model from source to target, in the forms of `links` in `alignment_error`.
+        b: Links of a model from target to source, in either order. The words of both files decide, else the lower AER
+            between them, and `remarks` say what was done.
+        method: "intersection", "union" or "grow-diag-final-and", whose results are those of `atools` of fast_align.
+
+    Returns:
+        The links, which `alignment_error` scores between the words of `a`.
+
+    Raises:
+        AttnvizError: The files hold different pairs, neither has links, or there is no such method.
     """
     if method not in SYMMETRISATION_METHODS:
         raise AttnvizError(

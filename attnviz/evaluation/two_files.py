@@ -51,9 +51,18 @@ class LinkAgreement:
 def link_agreement(first: Any, other: Any) -> LinkAgreement:
     """Compare the links of two programs for the same sentence pairs, matched by their numbers if a file has these.
 
-    `first` and `other` are as in `alignment_error`: files, what `read_attention` returns, or lists. A matrix links each
-    target word to the source word of its largest weight. Words that are only split differently are mapped by their
-    characters. Raise AttnvizError where the files hold different pairs, or neither has links.
+    A matrix links each target word to the source word of its largest weight. Words that are only split differently are
+    mapped by their characters.
+
+    Args:
+        first: Links in the forms of `links` in `alignment_error`.
+        other: Links of the other program.
+
+    Returns:
+        The links of both for each pair, with remarks and the AER between them.
+
+    Raises:
+        AttnvizError: The files hold different pairs, or neither has links.
     """
     remarks = list[str]()
     own, theirs = matched(side_of(first), side_of(other), remarks)

@@ -22,8 +22,15 @@ _TABLE_STYLE = "border-collapse:collapse;width:auto;font:13px/1.2 sans-serif"
 def heatmap_html(trace: Aligned, *, by: By = "words", end: bool = True) -> str:
     """Return the heatmap as a table element, black 0 and white 1, with each weight as a tooltip.
 
-    All styles are inline, and labels inherit their colours, so that it fits light and dark pages. Without attention it
-    is a sentence that says so.
+    All styles are inline, and labels inherit their colours, so that it fits light and dark pages.
+
+    Args:
+        trace: The record.
+        by: "words" or "pieces".
+        end: Whether to draw `</s>`.
+
+    Returns:
+        HTML; without attention, a sentence that says so.
     """
     if not trace.attends:
         sentence = gettext("This model has no attention and no alignment: every step gets the same context vector.")

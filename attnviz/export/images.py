@@ -16,6 +16,7 @@ import plotly.graph_objects as go
 from attnviz.analysis.labels import shorten
 from attnviz.architectures import step_texts
 from attnviz.deadlines import with_deadline
+from attnviz.environment import BROWSER_PATH
 from attnviz.errors import AttnvizError, MissingFontWarning
 from attnviz.figures.build import escape, figure_json, for_print, width
 from attnviz.languages import gettext
@@ -23,9 +24,6 @@ from attnviz.palette import ThemeName, palette
 from attnviz.trace import Aligned
 
 ImageFormat = Literal["png", "svg", "pdf"]
-
-BROWSER_VARIABLE = "BROWSER_PATH"
-"""Environment variable with the browser to use, which Kaleido reads too."""
 
 PNG_SCALE = 3
 """Scale of a PNG: sharp in print at its size on screen."""
@@ -70,7 +68,7 @@ def image(figure: go.Figure, image_format: ImageFormat) -> bytes:
     except Exception as error:  # report every failure of the browser in one sentence
         raise AttnvizError(
             f"The browser {browser} could not draw the figure ({type(error).__name__}). Name another browser in "
-            f"the environment variable {BROWSER_VARIABLE}. {_OTHER_FORMATS}"
+            f"the environment variable {BROWSER_PATH}. {_OTHER_FORMATS}"
         ) from error
     if missing:
         named = " ".join(missing[:_MOST_NAMED]) + (" …" if len(missing) > _MOST_NAMED else "")
@@ -114,12 +112,12 @@ def find_browser() -> str:
     """Return the path of a Chrome or Chromium on this machine; raise AttnvizError where there is none."""
     from choreographer.browsers import Chromium
 
-    browser_name = os.environ.get(BROWSER_VARIABLE)
+    browser_name = os.environ.get(BROWSER_PATH)
     if browser_name:
         path = shutil.which(browser_name)
         if not path:
             raise AttnvizError(
-                f"The environment variable {BROWSER_VARIABLE} names {browser_name}, which is not a program. "
+                f"The environment variable {BROWSER_PATH} names {browser_name}, which is not a program. "
                 f"{_OTHER_FORMATS}"
             )
         return path
@@ -127,7 +125,7 @@ def find_browser() -> str:
     if not path:
         raise AttnvizError(
             "To draw PNG, SVG and PDF, attnviz needs Chrome or Chromium, which was not found. Install one of "
-            f"them, or name it in the environment variable {BROWSER_VARIABLE}. {_OTHER_FORMATS}"
+            f"them, or name it in the environment variable {BROWSER_PATH}. {_OTHER_FORMATS}"
         )
     return path
 

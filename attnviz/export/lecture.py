@@ -286,15 +286,30 @@ def lecture_html(
     what_ifs: WhatIfs | None = None,
     gold: GoldLinks | None = None,
 ) -> str:
-    """Return an HTML page that opens at 0-based `step` (default: the first); other arguments as for `heatmap`.
+    """Return an HTML page with the figures of all steps, in both themes and every language.
 
-    It contains the figures of all steps, in both themes and every language, with a language switch; the theme is the
-    browser's, and it needs no network (see `offline_page`). With the `weights` of the model that made the trace, every
-    step has the logit attribution of its word. With weights and attention, the heatmap has a switch between its faces,
-    starting at `face`, and every step has prior, likelihood and posterior. With the `what_ifs` that `trace` belongs to,
-    each what-if has a card that displays it; their figures are compressed. `gold` links are marked on the heatmap of
-    `trace` only, since words of the others may differ. Raise AttnvizError where another face lacks its weights,
-    ValueError for an unknown choice.
+    It has a language switch, the theme is the browser's, and it needs no network (see `offline_page`).
+
+    Args:
+        trace: The record.
+        by: As in `figures.heatmap`.
+        face: Face of the heatmap at first. With weights and attention, a switch changes it.
+        colours: As in `figures.heatmap`.
+        root: As in `figures.heatmap`.
+        end: As in `figures.heatmap`.
+        margins: As in `figures.heatmap`.
+        step: Step at which the page opens, 0-based; by default the first.
+        weights: Weights of the model that made the trace (`load_weights`). With them, every step has the logit
+            attribution of its word, and with attention also prior, likelihood and posterior.
+        what_ifs: The what-ifs that `trace` belongs to; each gets a card that displays it. Their figures are compressed.
+        gold: Gold links, marked on the heatmap of `trace` only, since words of the others may differ.
+
+    Returns:
+        The page.
+
+    Raises:
+        AttnvizError: Another face lacks its weights.
+        ValueError: A choice is unknown.
     """
     if weights is None or not trace.attends_once:
         translation_figure(trace, by=by, face=face, weights=weights)  # raises where a face is not available

@@ -70,18 +70,22 @@ def save(
     weights: Weights | None = None,
     what_ifs: WhatIfs | None = None,
 ) -> None:
-    """Write `path`, whose extension decides the content.
+    """Write a figure, a table, a page or the record itself; the extension of the file decides.
 
     .png, .svg and .pdf are the figure, .csv its numbers, .html the whole translation to step through, .tex the heatmap
     in TikZ, .json the trace, .pharaoh its word links.
 
-    Logit attributions and faces of the heatmap other than "before" need the `weights` of the model that made the trace
-    (`load_weights`). With weights, .html contains the logit attributions, and .pharaoh links by posterior attention
-    instead of attention. With the `what_ifs` that `trace` is one of, .html has a card for each what-if, and .json all
-    of them.
+    Args:
+        trace: The record.
+        path: The file.
+        options: Which figure, and how it is drawn.
+        weights: Weights of the model that made the trace (`load_weights`). Logit attributions and faces of the heatmap
+            other than "before" need them. With them, .html contains the logit attributions, and .pharaoh links by
+            posterior attention instead of attention.
+        what_ifs: The what-ifs that `trace` is one of. With them, .html has a card for each, and .json all of them.
 
-    Raise AttnvizError for another extension, a step or figure that does not exist, and where the file cannot be
-    written.
+    Raises:
+        AttnvizError: The extension is another, the step or figure does not exist, or the file cannot be written.
     """
     path = Path(path)
     replace_bytes(path, contents(trace, check_ending(path), options or FigureOptions(), weights, what_ifs))
@@ -197,9 +201,18 @@ def _gold_links(trace: Aligned, options: FigureOptions) -> GoldLinks | None:
 
 
 def table(trace: Aligned, options: FigureOptions | None = None, weights: Weights | None = None) -> pd.DataFrame:
-    """Return the numbers of a figure: of the heatmap, or of the figure of a step that `options` name.
+    """Return the numbers of a figure.
 
-    Raise AttnvizError where there is no such figure or step, and where it needs the model's `weights`.
+    Args:
+        trace: The record.
+        options: The figure of a step; by default the heatmap.
+        weights: Weights of the model that made the trace (`load_weights`), where the figure needs them.
+
+    Returns:
+        The table.
+
+    Raises:
+        AttnvizError: There is no such figure or step, or it lacks the weights.
     """
     options = options or FigureOptions()
     _check_available(trace, "csv", options, weights)

@@ -83,11 +83,28 @@ def heatmap_tikz(
     step: int | None = None,
     standalone: bool = True,
 ) -> str:
-    r"""Return the heatmap as LaTeX, for pdfLaTeX, LuaLaTeX or XeLaTeX; arguments as for `heatmap`.
+    r"""Return the heatmap as LaTeX, for pdfLaTeX, LuaLaTeX or XeLaTeX.
 
-    `standalone` returns a document, cropped to the picture; otherwise a `tikzpicture` for `\input`, with the packages
-    that it needs in a comment. Each cell is a line `\cell{column}{row}{alpha}{colour}`, and the size of all is one
-    length, so that both can be edited. Raise ValueError for an unknown choice.
+    Each cell is a line `\cell{column}{row}{alpha}{colour}`, and the size of all is one length, so that both can be
+    edited.
+
+    Args:
+        trace: The record.
+        by: As in `figures.heatmap`.
+        face: As in `figures.heatmap`.
+        posterior: As in `figures.heatmap`.
+        colours: As in `figures.heatmap`.
+        root: As in `figures.heatmap`.
+        end: As in `figures.heatmap`.
+        step: As in `figures.heatmap`.
+        standalone: Whether to return a document, cropped to the picture; otherwise a `tikzpicture` for `\input`, with
+            the packages that it needs in a comment.
+
+    Returns:
+        The LaTeX source.
+
+    Raises:
+        ValueError: A choice is unknown.
     """
     stops = palette("light").signed_scale if face == "difference" else heatmap_scale(colours)
     if face == "difference" and root:

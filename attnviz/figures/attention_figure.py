@@ -38,9 +38,16 @@ from attnviz.trace.aligned import AttentionMatrix
 
 
 def attention_bars(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Figure:
-    """Draw e_ij (above, signed) and alpha_ij (below) of 0-based `step`, one bar for each source piece.
+    """Draw e_ij (above, signed) and alpha_ij (below) of a step, one bar for each source piece.
 
-    `layout.meta` has `alt`, `narrowest`, and the 0-based column of the largest alpha (`peak`), to scroll to.
+    Args:
+        trace: The translation.
+        step: Step, 0-based.
+        theme: "light" or "dark".
+
+    Returns:
+        The figure. `layout.meta` has `alt`, `narrowest`, and the 0-based column of the largest alpha (`peak`), to
+        scroll to.
     """
     ink, count = palette(theme), len(trace.source_pieces)
     energies = np.where(np.isfinite(trace.energies[step]), trace.energies[step], np.nan)
@@ -94,7 +101,15 @@ def attention_bars(trace: Trace, step: int, *, theme: ThemeName = "light") -> go
 
 
 def attention_table(trace: WithEnergies, step: int) -> pd.DataFrame:
-    """Return e_ij and alpha_ij of 0-based `step`, one row for each source piece j (counted from 1)."""
+    """Return e_ij and alpha_ij of a step.
+
+    Args:
+        trace: The translation.
+        step: Step, 0-based.
+
+    Returns:
+        One row for each source piece j, counted from 1.
+    """
     return pd.DataFrame(
         {
             "j": np.arange(1, len(trace.source_pieces) + 1),

@@ -53,14 +53,27 @@ def attributions_figure(
     width: int = PRINT_WIDTH,
     theme: ThemeName = "light",
 ) -> go.Figure:
-    """Draw each attribution as a heatmap, `across` of them side by side: target down, source across.
+    """Draw each attribution as a heatmap: target down, source across.
 
     All share one scale: each entry divided by the sum of absolute values of its row (`AttributionMethods.shares`). Blue
     supports the word, red opposes it, with the square root as intensity; hover texts have the numbers themselves.
-    `step` (0-based) frames its row in all panels. Labels are thinned for a figure `width` pixels wide. `layout.meta`
-    has, as that of `heatmap`, `alt`, `narrowest`, `steps`, `sources`, `rows`, `columns` and `frame`, and the axes of
-    each panel by attribution (`panels`), for a shared cursor. Raise ValueError for an unknown `by` or unless `across`
-    is at least 1.
+
+    Args:
+        trace: The translation.
+        attributions: Result of `analysis.attribution_methods`.
+        by: "words" or "pieces".
+        end: Whether to draw `</s>`.
+        across: Number of heatmaps side by side.
+        step: Step, 0-based, whose row is framed in all panels.
+        width: Width of the figure in pixels; labels are thinned to fit it.
+        theme: "light" or "dark".
+
+    Returns:
+        The figure. `layout.meta` has, as that of `heatmap`, `alt`, `narrowest`, `steps`, `sources`, `rows`, `columns`
+        and `frame`, and the axes of each panel by attribution (`panels`), for a shared cursor.
+
+    Raises:
+        ValueError: `by` is unknown, or `across` is less than 1.
     """
     if across < 1:
         raise ValueError(f"across must be at least 1, not {across!r}")
@@ -90,7 +103,16 @@ def attributions_figure(
 
 
 def attributions_table(trace: Trace | Attention, attributions: AttributionMethods, step: int) -> pd.DataFrame:
-    """Return the attributions of 0-based `step` in their own units, a row for each source piece (counted from 1)."""
+    """Return the attributions of a step in their own units.
+
+    Args:
+        trace: The translation.
+        attributions: Result of `analysis.attribution_methods`.
+        step: Step, 0-based.
+
+    Returns:
+        A row for each source piece, counted from 1.
+    """
     labels = attribution_method_texts()
     columns: dict[str, Any] = {gettext("source piece"): list(trace.source_pieces)}
     columns |= {
@@ -102,7 +124,16 @@ def attributions_table(trace: Trace | Attention, attributions: AttributionMethod
 def attribution_table(
     trace: Trace | Attention, attributions: AttributionMethods, name: AttributionMethod
 ) -> pd.DataFrame:
-    """Return one attribution in its own unit: target pieces down, source pieces across, each with its number."""
+    """Return one attribution in its own unit.
+
+    Args:
+        trace: The translation.
+        attributions: Result of `analysis.attribution_methods`.
+        name: One of its methods.
+
+    Returns:
+        Target pieces down, source pieces across, each with its number.
+    """
     rows, columns = (
         [f"{number} {piece}" for number, piece in enumerate(pieces, 1)]
         for pieces in (trace.target_pieces, trace.source_pieces)
@@ -113,9 +144,14 @@ def attribution_table(
 
 
 def all_attributions_table(trace: Trace | Attention, attributions: AttributionMethods) -> pd.DataFrame:
-    """Return the attributions of all steps in their own units, a row for each target piece i and source piece j.
+    """Return the attributions of all steps in their own units.
 
-    Both are counted from 1.
+    Args:
+        trace: The translation.
+        attributions: Result of `analysis.attribution_methods`.
+
+    Returns:
+        A row for each target piece i and source piece j, both counted from 1.
     """
     labels, (steps, pieces) = attribution_method_texts(), attributions.matrices[attributions.names[0]].shape
     index = pd.MultiIndex.from_product([range(1, steps + 1), range(1, pieces + 1)], names=["i", "j"])
@@ -130,7 +166,11 @@ def all_attributions_table(trace: Trace | Attention, attributions: AttributionMe
 
 
 def agreement_table(agreement: Agreement) -> pd.DataFrame:
-    """Return the agreement of each pair of attributions: same top piece, tau-b, total variation."""
+    """Return the agreement of each pair of attributions: same top piece, tau-b, total variation.
+
+    Args:
+        agreement: Result of `analysis.agreement`.
+    """
     labels = attribution_method_texts()
     pairs = list(zip(*np.triu_indices(len(agreement.names), 1), strict=True))
     frame = {

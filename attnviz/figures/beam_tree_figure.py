@@ -77,11 +77,20 @@ def beam_tree_figure(
 ) -> go.Figure:
     """Draw all hypotheses of a beam search as a tree with a column for each step; shared beginnings appear once.
 
-    The winner's path is on top; rank and score follow each finished hypothesis. `step` (0-based) has a band. The
-    `customdata` of a label is the index of its node in `tree.nodes`. `layout.meta` has `alt`, the fixed width
-    (`narrowest`, `widest`), the edges of each step's column on the x axis (`spans`), and the colour of their band
-    (`selection_colour`). Its `tree` has, for each node, its parent (-1: none), the id of its piece and whether it was
-    continued (`inner`), with the `winner`, the id of EOS (`end`) and the ids of the displayed translation (`shown`).
+    The winner's path is on top; rank and score follow each finished hypothesis.
+
+    Args:
+        tree: The beam search.
+        step: Step, 0-based, that has a band.
+        shown: Ids of the pieces of the displayed translation.
+        theme: "light" or "dark".
+
+    Returns:
+        The figure. The `customdata` of a label is the index of its node in `tree.nodes`. `layout.meta` has `alt`, the
+        fixed width (`narrowest`, `widest`), the edges of each step's column on the x axis (`spans`), and the colour of
+        their band (`selection_colour`). Its `tree` has, for each node, its parent (-1 is none), the id of its piece and
+        whether it was continued (`inner`), with the `winner`, the id of EOS (`end`) and the ids of the displayed
+        translation (`shown`).
     """
     ink, places = palette(theme), places_of(tree)
     names = [escape(shorten(piece_name(node.piece), _LABEL)) for node in tree.nodes]
@@ -101,10 +110,14 @@ def beam_tree_figure(
 
 
 def beam_tree_table(tree: BeamTree) -> pd.DataFrame:
-    """Return all hypotheses, one in each row, numbered from 1, in order of steps.
+    """Return all hypotheses of a beam search.
 
-    Columns: parent, last piece, text, log p of the piece and of all pieces in nats, score of finished hypotheses, and
-    when and why it was dropped.
+    Args:
+        tree: The beam search.
+
+    Returns:
+        One row for each hypothesis, numbered from 1, in order of steps. Columns are parent, last piece, text, log p of
+        the piece and of all pieces in nats, score of finished hypotheses, and when and why it was dropped.
     """
     nodes = tree.nodes
     dropped = [tree.dropped_at(index) for index in range(len(nodes))]

@@ -36,9 +36,15 @@ _LABEL = 13
 
 
 def candidates_table(trace: Record, step: int, k: int = 10) -> pd.DataFrame:
-    """Return the `k` likeliest pieces of 0-based `step` with probability, then the chosen one if it is not among them.
+    """Return the likeliest pieces of a step with probability, then the chosen one if it is not among them.
 
-    The index is the rank, from 1; 0 for a chosen piece without a recorded rank.
+    Args:
+        trace: The translation.
+        step: Step, 0-based.
+        k: Number of pieces.
+
+    Returns:
+        A table whose index is the rank, from 1; 0 for a chosen piece without a recorded rank.
     """
     ranked = _ranked_candidates(trace, step, k)
     columns = {
@@ -138,7 +144,13 @@ def candidates_values(trace: Record, step: int, theme: ThemeName) -> Values:
 
 
 def candidates(trace: Record, step: int, *, theme: ThemeName = "light") -> go.Figure:
-    """Draw the ten likeliest pieces of 0-based `step` as bars; the chosen one has the decoder's colour."""
+    """Draw the ten likeliest pieces of a step as bars; the chosen one has the decoder's colour.
+
+    Args:
+        trace: The translation.
+        step: Step, 0-based.
+        theme: "light" or "dark".
+    """
     return figure_of(candidates_template(theme), candidates_values(trace, step, theme))
 
 

@@ -52,16 +52,31 @@ def comparison(
     width: int = PRINT_WIDTH,
     theme: ThemeName = "light",
 ) -> go.Figure:
-    """Draw the result of `analysis.compare` as panels with the same axes, `across` of them side by side.
+    """Draw the result of `analysis.compare` as panels with the same axes.
 
     The panels are both heatmaps with one scale, other minus first (blue more, red less), and log p of each word. Cells
     of words that one side lacks are hatched; where a model has no attention, there is only log p.
 
-    `names` label the two translations. `root` colours by the square root, `end=False` leaves out `</s>`, `step`
-    (0-based, of the side that `leads`) frames its row. `layout.meta` has, as that of `heatmap`, `alt`, `narrowest`,
-    `widest`, `rows`, `columns`, `frame` and `selection_colour`, for steps and source pieces of the leading side;
-    `steps` and `sources` are None where it lacks a word. `panels` are the axes of the heatmaps by kind, `beside` those
-    of the others, `stacked` whether all are in one column. Raise ValueError unless `across` is at least 1.
+    Args:
+        compared: Result of `analysis.compare`.
+        names: Labels of the two translations.
+        end: Whether to draw `</s>`.
+        root: Whether to colour by the square root.
+        colours: Colour scale of the heatmaps.
+        across: Number of panels side by side.
+        step: Step, 0-based, of the side that leads, whose row is framed.
+        leads: "first" or "other".
+        width: Width of the figure in pixels.
+        theme: "light" or "dark".
+
+    Returns:
+        The figure. `layout.meta` has, as that of `heatmap`, `alt`, `narrowest`, `widest`, `rows`, `columns`, `frame`
+        and `selection_colour`, for steps and source pieces of the leading side; `steps` and `sources` are None where it
+        lacks a word. `panels` are the axes of the heatmaps by kind, `beside` those of the others, `stacked` whether all
+        are in one column.
+
+    Raises:
+        ValueError: `across` is less than 1.
     """
     if across < 1:
         raise ValueError(f"across must be at least 1, not {across!r}")
@@ -227,9 +242,15 @@ def _hover_text(lines: list[str]) -> str:
 
 
 def comparison_table(compared: Comparison, names: tuple[str, str] | None = None) -> pd.DataFrame:
-    """Return every cell that either translation has, a row each: words, both values, and their difference.
+    """Return every cell that either translation has.
 
-    Words are counted from 1 on the common axes; missing values are nan.
+    Args:
+        compared: Result of `analysis.compare`.
+        names: Labels of the two translations.
+
+    Returns:
+        A row for each cell, with the words, counted from 1 on the common axes, both values, and their difference;
+        missing values are nan.
     """
     first_name, other_name = names or default_names()
     rows, columns = np.nonzero(np.isfinite(compared.first) | np.isfinite(compared.other))
@@ -244,9 +265,15 @@ def comparison_table(compared: Comparison, names: tuple[str, str] | None = None)
 
 
 def compared_words_table(compared: Comparison, names: tuple[str, str] | None = None) -> pd.DataFrame:
-    """Return for each target word on the common axis log p in both, the difference, and `Comparison.total_variation`.
+    """Return log p of each target word in two translations.
 
-    Words are counted from 1; values are nan where one translation lacks the word.
+    Args:
+        compared: Result of `analysis.compare`.
+        names: Labels of the two translations.
+
+    Returns:
+        For each target word on the common axis, counted from 1, log p in both, the difference, and
+        `Comparison.total_variation`; nan where one translation lacks the word.
     """
     first_name, other_name = names or default_names()
     logs = compared.first_log_probabilities, compared.other_log_probabilities

@@ -89,6 +89,11 @@ def context_strips(attention: Trace | Head, step: int, *, theme: ThemeName = "li
 
     Blue is positive, red negative, with the square root of the amount as intensity, so that small terms are visible;
     colours saturate at the 98th percentile of |c_i|. A line separates forward and backward halves.
+
+    Args:
+        attention: The translation, or a head of a transformer.
+        step: Step, 0-based.
+        theme: "light" or "dark".
     """
     (names, rows), parts = weighted_values(attention, step), _parts(attention)
     ink, units = palette(theme), rows.shape[1]
@@ -145,7 +150,12 @@ def context_strips(attention: Trace | Head, step: int, *, theme: ThemeName = "li
 
 
 def context_table(attention: Trace | Head, step: int) -> pd.DataFrame:
-    """Return the rows of `context_strips` as columns, one row for each unit (counted from 1)."""
+    """Return the rows of `context_strips` as columns, one row for each unit (counted from 1).
+
+    Args:
+        attention: The translation, or a head of a transformer.
+        step: Step, 0-based.
+    """
     names, rows = weighted_values(attention, step)
     unit = pd.RangeIndex(1, rows.shape[1] + 1, name=gettext("unit"))
     return pd.DataFrame(rows.T, index=unit, columns=[f"({k}) {name}" for k, name in enumerate(names, 1)])

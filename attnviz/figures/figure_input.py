@@ -78,7 +78,17 @@ class Subject:
         return next((int(piece_id) for piece_id in self.trace.top_ids[self.step] if piece_id != self.word_id), None)
 
     def name(self, piece_id: int) -> str:
-        """Return the label of the piece of an id; raise KeyError where it is unknown."""
+        """Return the label of a piece.
+
+        Args:
+            piece_id: Id of the piece.
+
+        Returns:
+            The label.
+
+        Raises:
+            KeyError: The piece is unknown.
+        """
         if self.spelling is not None:
             return piece_name(self.spelling(piece_id))
         pieces = dict(zip(self.trace.top_ids[self.step].tolist(), self.trace.top_pieces[self.step], strict=True))
@@ -135,7 +145,11 @@ class Subject:
         )
 
     def piece_or_id(self, piece_id: int) -> str:
-        """Return the piece of an id, or its number where it is unknown."""
+        """Return the piece of an id, or its number where it is unknown.
+
+        Args:
+            piece_id: The id.
+        """
         if self.spelling is not None:
             return self.spelling(piece_id)
         pieces = dict(zip(self.trace.target_ids, self.trace.target_pieces, strict=True))

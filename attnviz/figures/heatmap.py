@@ -74,15 +74,29 @@ def heatmap(
 ) -> go.Figure:
     """Draw alpha_ij: a row for each target word (or piece), a column for each source word, 0 dark, 1 bright.
 
-    The `face` "after" draws the `posterior` (Ty, Tx) of `analysis.posterior` instead, and "difference" posterior minus
-    alpha, blue for more and red for less, in [-1, 1], for which `colours` has no effect; hover texts have both numbers.
+    Args:
+        trace: The record.
+        by: "words" or "pieces".
+        face: "before" draws alpha, "after" the `posterior`, and "difference" posterior minus alpha, blue for more and
+            red for less, in [-1, 1], for which `colours` has no effect; hover texts have both numbers.
+        posterior: Posterior attention (Ty, Tx), as `analysis.posterior` returns it.
+        colours: Colour scale.
+        root: Whether to colour by the square root, which makes small weights visible; hover texts keep the exact alpha.
+        end: Whether to draw `</s>`.
+        margins: Whether to add the sum of each column, sum_i alpha_ij, below, and the entropy H_i of each row in bits
+            on the right, both of the displayed values (`Grid`).
+        step: Step, 0-based, whose row is framed.
+        theme: "light" or "dark".
+        weights: Weights (Ty, Tx) that replace the alignment, such as those of one head of a transformer.
+        gold: Gold links, which are marked, and so are false links of the displayed values, or of the posterior for the
+            difference (`heatmap_parts`).
 
-    `root` colours by the square root, which makes small weights visible; hover texts keep the exact alpha. `step`
-    (0-based) frames its row. `margins` adds the sum of each column, sum_i alpha_ij, below, and the entropy H_i of each
-    row in bits on the right, both of the displayed values (`Grid`). `layout.meta` is described at `_meta`. `weights`,
-    (Ty, Tx), replace the alignment, such as those of one head of a transformer. `gold` links are marked, and so are
-    false links of the displayed values, or of the posterior for the difference (`heatmap_parts`). Raise ValueError for
-    an unknown choice, AttnvizError for a face without its posterior.
+    Returns:
+        The figure; `_meta` describes its `layout.meta`.
+
+    Raises:
+        AttnvizError: A face lacks its posterior.
+        ValueError: A choice is unknown.
     """
     cells, ink = grid(trace, by, end, face, posterior, weights), palette(theme)
     markers = link_markers(cells, _linked_words(trace, face, posterior, weights), gold) if gold else None
@@ -293,7 +307,14 @@ def heatmap_alt(
 ) -> str:
     """Return the text alternative: size, and the strongest cell of each row, or of the difference the largest gains.
 
-    With `gold`, it mentions marked links. Other arguments as for `heatmap`.
+    Args:
+        trace: The record.
+        by: As in `heatmap`.
+        face: As in `heatmap`.
+        posterior: As in `heatmap`.
+        end: As in `heatmap`.
+        weights: As in `heatmap`.
+        gold: Gold links; with them, it mentions marked links.
     """
     cells = grid(trace, by, end, face, posterior, weights)
     links = [
@@ -336,11 +357,24 @@ def heatmap_table(
     margins: bool = False,
     weights: FloatArray | None = None,
 ) -> pd.DataFrame:
-    """Return the numbers of the heatmap as a table: target down, source across, each name preceded by its number.
+    """Return the numbers of the heatmap as a table.
 
-    `margins` adds a last column, the entropy of each row in bits, and a last row, the sum of each column, both of the
-    displayed `face`. `weights`, (Ty, Tx), replace the alignment. Raise ValueError for an unknown choice,
-    AttnvizError for a face without its posterior.
+    Args:
+        trace: The record.
+        by: As in `heatmap`.
+        face: As in `heatmap`.
+        posterior: As in `heatmap`.
+        end: As in `heatmap`.
+        margins: Whether to add a last column, the entropy of each row in bits, and a last row, the sum of each column,
+            both of the displayed `face`.
+        weights: As in `heatmap`.
+
+    Returns:
+        Target down, source across, each name preceded by its number.
+
+    Raises:
+        AttnvizError: A face lacks its posterior.
+        ValueError: A choice is unknown.
     """
     cells = grid(trace, by, end, face, posterior, weights)
     table = pd.DataFrame(

@@ -30,9 +30,18 @@ def minimal_change_figure(
 ) -> go.Figure:
     """Draw |alpha' - alpha|_1 of every step, from 0 to 2, as a bar that ends with the piece that would be written.
 
-    Where no change was found, the bar is pale, has full length and ends with ∞. `step` (0-based) is framed. The bars'
-    `customdata` begins with the 0-based step; `layout.meta` has `alt`, `narrowest`, `frame`, and the row of each
-    step as `heatmap` has it (`steps`, `rows`). `spelling` returns the piece of an id.
+    Where no change was found, the bar is pale, has full length and ends with ∞.
+
+    Args:
+        trace: The translation.
+        changes: Result of `analysis.minimal_change`.
+        spelling: Function that returns the piece of an id.
+        step: Step, 0-based, that is framed.
+        theme: "light" or "dark".
+
+    Returns:
+        The figure. The bars' `customdata` begins with the 0-based step; `layout.meta` has `alt`, `narrowest`, `frame`,
+        and the row of each step as `heatmap` has it (`steps`, `rows`).
     """
     ink, count = palette(theme), len(changes.distances)
     unreachable = np.isinf(changes.distances)
@@ -94,7 +103,16 @@ def minimal_change_figure(
 
 
 def minimal_change_table(trace: Trace, changes: MinimalChange, spelling: _Spelling) -> pd.DataFrame:
-    """Return the numbers of the figure, a row for each step (counted from 1); inf where no change was found."""
+    """Return the numbers of the figure.
+
+    Args:
+        trace: The translation.
+        changes: Result of `analysis.minimal_change`.
+        spelling: Function that returns the piece of an id.
+
+    Returns:
+        A row for each step, counted from 1; inf where no change was found.
+    """
     frame = {
         gettext("target piece"): list(trace.target_pieces),
         gettext("likeliest piece"): [spelling(int(piece)) for piece in changes.first_ids],

@@ -56,10 +56,18 @@ def perturbation_tests_figure(
 
     Weights are in [0, 1], with a dash at the step's own weight. The word is the step's likeliest piece; a line marks
     its probability with the step's own weights, and each row says which piece would be written. Of the permutations,
-    the weights of the median one are drawn, and the probability of each as a point. `best` adds a row for the attention
-    that makes the piece likeliest.
-    `spelling` returns the piece of an id. As many source pieces are labelled as fit a figure of `width` pixels.
-    `layout.meta` has `alt`, `narrowest` and the names of the rows (`tests`).
+    the weights of the median one are drawn, and the probability of each as a point.
+
+    Args:
+        trace: The translation.
+        tests: Result of `analysis.perturbation_tests`.
+        spelling: Function that returns the piece of an id.
+        best: Result of `analysis.best_attention`, for a row with the attention that makes the piece likeliest.
+        theme: "light" or "dark".
+        width: Width of the figure in pixels; as many source pieces are labelled as fit it.
+
+    Returns:
+        The figure. `layout.meta` has `alt`, `narrowest` and the names of the rows (`tests`).
     """
     ink, shown = palette(theme), _test_of_rows(tests, best)
     names = perturbation_test_names(len(tests.permuted))
@@ -80,7 +88,13 @@ def perturbation_tests_table(
 ) -> pd.DataFrame:
     """Return the perturbation tests of a step, a row each, and each permutation by its number.
 
-    Columns: divergence of the weights, change of the output, p(y_i), and the piece that would be written.
+    Args:
+        tests: Result of `analysis.perturbation_tests`.
+        spelling: Function that returns the piece of an id.
+        best: Result of `analysis.best_attention`, for a row of its own.
+
+    Returns:
+        Columns are divergence of the weights, change of the output, p(y_i), and the piece that would be written.
     """
     names = perturbation_test_names(len(tests.permuted))
     rows = [(names[name], test) for name, test in _test_of_rows(tests, best).items() if name != "permuted"]
@@ -363,8 +377,17 @@ def shuffled_figure(
     """Draw a point for each step: max_j alpha_ij on x, the median change of its output on y, both from 0 to 1.
 
     A point is filled where most permutations write the same piece, and hollow otherwise; points are labelled where
-    there is room. `step` (0-based) is ringed. For clicks, the points' `customdata` begins with the 0-based step;
-    `layout.meta` has `alt`, `narrowest`, `frame`, and for each step its number (`steps`) and its position (`points`).
+    there is room.
+
+    Args:
+        trace: The translation.
+        shuffled: Result of `analysis.shuffled`.
+        step: Step, 0-based, that is ringed.
+        theme: "light" or "dark".
+
+    Returns:
+        The figure. For clicks, the points' `customdata` begins with the 0-based step; `layout.meta` has `alt`,
+        `narrowest`, `frame`, and for each step its number (`steps`) and its position (`points`).
     """
     ink, keeps_piece = palette(theme), shuffled.kept > 0.5
     names = [shorten(piece_name(piece), 14) for piece in trace.target_pieces]
@@ -433,7 +456,12 @@ def shuffled_figure(
 
 
 def shuffled_table(trace: Trace, shuffled: PermutationEffects) -> pd.DataFrame:
-    """Return the numbers of the figure, a row for each step (counted from 1)."""
+    """Return the numbers of the figure, a row for each step (counted from 1).
+
+    Args:
+        trace: The translation.
+        shuffled: Result of `analysis.shuffled`.
+    """
     frame = {
         gettext("target piece"): list(trace.target_pieces),
         gettext("largest weight"): shuffled.largest,

@@ -117,19 +117,36 @@ class StepFigure:
     """The figure at the level *Idea*, if different."""
 
     def missing(self, subject: Subject) -> str:
-        """Return why there is no such figure of `subject`; empty where there is one."""
+        """Return why there is no such figure; empty where there is one.
+
+        Args:
+            subject: The step.
+        """
         return next((need.sentence(subject) for need in self.needs if not need.is_met(subject)), "")
 
     def picture_at(self, *, simple: bool) -> FigureTemplate:
-        """Return the picture; if `simple`, that of the level *Idea*."""
+        """Return the picture.
+
+        Args:
+            simple: Whether to return that of the level *Idea*.
+        """
         return self.simple if simple and self.simple else self.picture
 
     def draw(self, subject: Subject, *, theme: ThemeName = "light") -> go.Figure:
-        """Return the figure, with `alt` and `narrowest` in its `layout.meta`."""
+        """Return the figure, with `alt` and `narrowest` in its `layout.meta`.
+
+        Args:
+            subject: The step.
+            theme: "light" or "dark".
+        """
         return self.picture.draw(subject, theme=theme)
 
     def headline(self, subject: Subject) -> str:
-        """Return the title of the figure and its step, for a file."""
+        """Return the title of the figure and its step, for a file.
+
+        Args:
+            subject: The step.
+        """
         if self.heading is not None:
             return self.heading(subject)
         return step_heading(subject.trace, subject.step, self.title(subject))
@@ -366,12 +383,27 @@ Those inside an energy and a logit come last. The names are used in file names a
 
 
 def step_figures(subject: Subject) -> dict[str, StepFigure]:
-    """Return the available figures of `subject`."""
+    """Return the available figures of a step, by name.
+
+    Args:
+        subject: The step.
+    """
     return {name: figure for name, figure in STEP_FIGURES.items() if not figure.missing(subject)}
 
 
 def step_figure(subject: Subject, name: str) -> StepFigure:
-    """Return the figure `name` of `subject`; raise AttnvizError where the name is unknown or it is not available."""
+    """Return a figure of a step.
+
+    Args:
+        subject: The step.
+        name: One of `STEP_FIGURES`.
+
+    Returns:
+        The figure.
+
+    Raises:
+        AttnvizError: The name is unknown, or the figure is not available.
+    """
     if name not in STEP_FIGURES:
         offered = ", ".join(step_figures(subject))
         raise AttnvizError(

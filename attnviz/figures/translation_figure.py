@@ -48,11 +48,29 @@ def translation_figure(
     theme: ThemeName = "light",
     gold: GoldLinks | None = None,
 ) -> go.Figure:
-    """Return the heatmap of an `Aligned` record, or without attention the figure of its single vector.
+    """Return the heatmap of a record, or without attention the figure of its single vector.
 
-    For the latter, `colours`, `root`, `margins` and `gold` have no effect. Arguments as for `heatmap`. A `face` other
-    than "before" needs the `weights` of the model that made the trace: raise AttnvizError where they are missing or
-    another model's, and where a step does not have exactly one attention distribution.
+    For the latter, `colours`, `root`, `margins` and `gold` have no effect.
+
+    Args:
+        trace: The record.
+        by: As in `heatmap`.
+        face: As in `heatmap`.
+        weights: Weights of the model that made the trace (`analysis.load_weights`), for a `face` other than "before".
+        colours: As in `heatmap`.
+        root: As in `heatmap`.
+        end: As in `heatmap`.
+        margins: As in `heatmap`.
+        step: As in `heatmap`.
+        theme: As in `heatmap`.
+        gold: As in `heatmap`.
+
+    Returns:
+        The figure.
+
+    Raises:
+        AttnvizError: The weights are missing or another model's, or a step does not have exactly one attention
+            distribution.
     """
     posterior_weights = _required_posterior(trace, face, weights)
     if trace.attends:
@@ -81,7 +99,22 @@ def translation_table(
     end: bool = True,
     margins: bool = False,
 ) -> pd.DataFrame:
-    """Return the numbers of `translation_figure`; raise AttnvizError where it does."""
+    """Return the numbers of `translation_figure`.
+
+    Args:
+        trace: The record.
+        by: As in `heatmap`.
+        face: As in `heatmap`.
+        weights: As in `translation_figure`.
+        end: As in `heatmap`.
+        margins: As in `heatmap_table`.
+
+    Returns:
+        The table.
+
+    Raises:
+        AttnvizError: As in `translation_figure`.
+    """
     posterior_weights = _required_posterior(trace, face, weights)
     if trace.attends:
         return heatmap_table(trace, by=by, face=face, posterior=posterior_weights, end=end, margins=margins)

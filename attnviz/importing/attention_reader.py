@@ -48,21 +48,32 @@ def read_attention(
 ) -> AttentionRecords:
     """Return the attention or alignment in a file of another program, one record for each sentence pair.
 
-    `path` is a file, a folder or list of files of one format, or tensors in memory: an array (…, Ty, Tx), or what a
-    Hugging Face model or its `generate` returns: the whole output, or its tuple of attention tensors. It may also be
-    the folder of such a model, which is then run on the sentences of `source`, with those of `target`. The format is
-    detected unless `format` names it (`.docs/pages/data.md` lists the formats); `records.format` and `records.reason`
-    give the result and why. Records are made on access.
+    Args:
+        path: A file, a folder or list of files of one format, or tensors in memory, which are an array (…, Ty, Tx), or
+            what a Hugging Face model or its `generate` returns (the whole output, or its tuple of attention tensors).
+            It may also be the folder of such a model, which is then run on the sentences of `source`, with those of
+            `target`.
+        source: Source sentences that the file lacks, or that replace its own, as a list or as a file with one pair a
+            line.
+        target: Target sentences, in the same forms.
+        format: Name of the format (`.docs/pages/data.md` lists them); by default it is detected, and `records.format`
+            and `records.reason` give the result and why.
+        layer: Layer, from 0, where a pair has several matrices; without it a record shows their mean. An array with
+            dimensions (layers, heads, Ty, Tx) is kept whole, so that `record.select_heads` can choose others.
+        head: Head, from 0.
+        normalise: Whether to scale rows to sum to 1.
+        transpose: Whether to transpose matrices, whose rows are source tokens.
+        unescape: Whether to undo the escapes of Moses' tokenizer.
+        encoding: Encoding of all text files; None is UTF-8.
+        attributions: Whether the model in a folder also computes `gradient` and `erased`, as `from_huggingface` does.
+        special: Tokens that are no words, besides those with a known spelling, such as `<s>`.
 
-    `source` and `target` are sentences that the file lacks, or that replace its own: files with one pair a line, or
-    lists. `layer` and `head`, from 0, choose among several matrices of a pair; without them a record shows their mean.
-    An array with dimensions (layers, heads, Ty, Tx) is kept whole, so that `record.select_heads` can choose others.
-    `normalise` scales rows to sum to 1; `transpose` transposes matrices whose rows are source tokens; `unescape`
-    undoes the escapes of Moses' tokenizer; `encoding` applies to all text files, by default UTF-8. With `attributions`,
-    the model in a folder also computes `gradient` and `erased`, as `from_huggingface` does. `special` are tokens that
-    are no words, besides those with a known spelling, such as `<s>`.
-    Raise AttnvizError where the file cannot be read or its format is unknown: the message says what the file resembles,
-    what is missing and how to get it.
+    Returns:
+        The records, which are made on access.
+
+    Raises:
+        AttnvizError: The file cannot be read or its format is unknown. The message says what the file resembles, what
+            is missing and how to get it.
     """
     sides = [_side(value, encoding) for value in (source, target)]
     options = Options(Heads(layer, head), normalise, transpose, unescape, tuple(special))

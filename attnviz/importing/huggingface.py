@@ -42,24 +42,34 @@ def from_huggingface(
     beam: int = 1,
     attributions: bool = False,
 ) -> Attention:
-    """Return the attention of every head of `model` for `text` as one record.
+    """Return the attention of every head of a Hugging Face model for a text as one record.
 
-    `record.head_weights` has the weights, (layers, heads, Ty, Tx). `record.alignment` is the attention of 0-based
-    `head` of 0-based `layer`, or the mean over that layer's heads, or over all heads; layer -1 is the last.
-    `record.select_heads(layer, head)` chooses others without another run. `record.states` are those of the last layer.
+    `record.head_weights` has the weights, (layers, heads, Ty, Tx). `record.select_heads(layer, head)` chooses other
+    heads without another run. `record.states` are those of the last layer. The weights come from a forward pass with
+    "eager" attention, because faster implementations return no weights.
 
-    `model` is a model of `transformers` with its `tokenizer`, or the name of a folder or of a model on the hub, whose
-    tokenizer is loaded with it. `kind` is "cross" for the cross-attention of an encoder-decoder model, "encoder" for
-    the self-attention of its encoder or of an encoder-only model such as BERT, "decoder" for that of its decoder or of
-    a decoder-only model such as GPT-2. By default it is the one that links source and target, or the only one.
+    Args:
+        model: A model of `transformers`, or the name of a folder or of a model on the hub, whose tokenizer is loaded
+            with it.
+        tokenizer: The tokenizer of the model.
+        text: The text that the model reads.
+        target: A text that is decoded by teacher forcing; without it, beam search generates one. A decoder-only model
+            reads the text followed by the target, if there is one.
+        kind: "cross" for the cross-attention of an encoder-decoder model, "encoder" for the self-attention of its
+            encoder or of an encoder-only model such as BERT, "decoder" for that of its decoder or of a decoder-only
+            model such as GPT-2. By default it is the one that links source and target, or the only one.
+        layer: Layer of `record.alignment`, from 0; -1 is the last. Without it, the mean over all heads.
+        head: Head of that layer, from 0. Without it, the mean over the heads of the layer.
+        beam: Width of the beam search; 1 is greedy.
+        attributions: Whether to compute `gradient` and `erased`, those of `Translator.attributions`, for log p of each
+            token.
 
-    A given `target` is decoded by teacher forcing; otherwise beam search of width `beam` generates it, 1 being greedy.
-    A decoder-only model reads the text followed by the target, if there is one. With `attributions` the record has
-    `gradient` and `erased`, those of `Translator.attributions`, for log p of each token.
+    Returns:
+        The record.
 
-    The weights come from a forward pass with "eager" attention, because faster implementations return no weights.
-    Raise AttnvizError where the model cannot be loaded, reads no text, has no such attention, layer or head, or the
-    text is blank or too long.
+    Raises:
+        AttnvizError: The model cannot be loaded, reads no text, or has no such attention, layer or head, or the text is
+            blank or too long.
     """
     fields = _fields(open_language_model(model, tokenizer), text, target, kind, beam, attributions=attributions)
     return from_fields(fields).select_heads(layer, head)

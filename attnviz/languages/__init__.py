@@ -19,17 +19,17 @@ from typing import TYPE_CHECKING, cast
 from babel import Locale
 from babel.numbers import NumberPattern, format_decimal, parse_pattern
 
+from attnviz.environment import ATTNVIZ_LOCALES
+
 if TYPE_CHECKING:
     from babel.messages.catalog import Catalog
 
 LOCALES = Path(__file__).with_name("locales")
-EXTRA_LOCALES = "ATTNVIZ_LOCALES"
-"""Environment variable with a second folder of catalogs, which take precedence over the package's."""
 
 
 def catalog_files() -> dict[str, Path]:
     """Return the catalog file of each language, sorted by language code."""
-    extra = os.environ.get(EXTRA_LOCALES)
+    extra = os.environ.get(ATTNVIZ_LOCALES)
     folders = [LOCALES, *([Path(extra)] if extra else [])]
     files = {path.stem: path for folder in folders for path in folder.glob("*.po")}
     return dict(sorted(files.items()))

@@ -106,7 +106,11 @@ class AttentionMatrix:
         return self.target_pieces
 
     def visible_key_count(self, row: int) -> int:  # noqa: ARG002  the same for all rows
-        """Return how many keys, from the first, a 0-based row may attend to."""
+        """Return how many keys, from the first, a row may attend to.
+
+        Args:
+            row: Row of the alignment, 0-based.
+        """
         return len(self.source_pieces)
 
     def word_groups(self) -> tuple[Groups, Groups]:
@@ -139,15 +143,30 @@ class AttentionMatrix:
         return dataclasses.replace(words, links=self._links_between_words(), special=self._special_words(*groups))
 
     def heatmap(self, **choices: Any) -> Any:
-        """Return the alignment as a Plotly figure; `choices` as for `figures.heatmap`."""
+        """Return the alignment as a Plotly figure.
+
+        Args:
+            **choices: Options of `figures.heatmap`.
+
+        Returns:
+            The figure.
+        """
         return drawing().draw_heatmap(self, **choices)
 
     def step_figure(self, i: int, picture: str | None = None, **choices: Any) -> Any:
-        """Return the figure `picture` of step index `i` (0-based), a name from `figures.STEP_FIGURES`.
+        """Return the figure of a step.
 
-        By default it is that of the attention. Some figures need the model's weights: pass
-        `weights=analysis.load_weights(folder)`. A transformer's show its `displayed` head. Raise
-        AttnvizError where there is no such step or figure.
+        Args:
+            i: Step, 0-based.
+            picture: A name from `figures.STEP_FIGURES`; by default that of the attention. A transformer's figures show
+                its `displayed` head.
+            **choices: Options of the figure. Some need the model's weights, `weights=analysis.load_weights(folder)`.
+
+        Returns:
+            The figure.
+
+        Raises:
+            AttnvizError: There is no such step or figure.
         """
         return drawing().draw_step(self, step_index(self, i), picture or self.attention_figure, **choices)
 
@@ -204,20 +223,32 @@ class Aligned(AttentionMatrix, SavedResult):
     def to_frame(self) -> pd.DataFrame:
         """Return one row for each step and source piece, with every recorded number of such a pair.
 
-        Columns: `i` and `j`, the step and the source piece, 0-based; `target` and `source`, their pieces; `energy` e_ij
-        where it is known; `weight` alpha_ij; `probability` p(y_i) of the target piece where it is known, the same in
-        all rows of a step. A transformer, and a record with the attention of several heads, have such rows for each
-        head: `layer` and `head`, 0-based, come first. Raise AttnvizError where there is no attention.
+        Returns:
+            Columns `i` and `j`, the step and the source piece, 0-based; `target` and `source`, their pieces; `energy`
+            e_ij where it is known; `weight` alpha_ij; `probability` p(y_i) of the target piece where it is known, the
+            same in all rows of a step. A transformer, and a record with the attention of several heads, have such rows
+            for each head, with `layer` and `head`, 0-based, as first columns.
+
+        Raises:
+            AttnvizError: There is no attention.
         """
         return drawing().to_frame(self)
 
     def links_frame(self, threshold: float | None = None) -> pd.DataFrame:
         """Return one row for each link between words, without `</s>`: what `.pharaoh` files hold, with the words.
 
-        Each target word links to the source word with the largest weight; with a `threshold` in [0, 1], to all with at
-        least that weight. A record read from a file of links has those of the file. Columns: `i` and `j`, target and
-        source word, 0-based; `target` and `source`, the words; `weight`; `possible`, whether the file marks the link as
-        possible only. Raise AttnvizError where there is no attention.
+        Each target word links to the source word with the largest weight. A record read from a file of links has those
+        of the file.
+
+        Args:
+            threshold: Smallest weight, in [0, 1], of further links.
+
+        Returns:
+            Columns `i` and `j`, target and source word, 0-based; `target` and `source`, the words; `weight`;
+            `possible`, whether the file marks the link as possible only.
+
+        Raises:
+            AttnvizError: There is no attention.
         """
         return drawing().links_frame(self, threshold)
 

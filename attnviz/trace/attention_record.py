@@ -281,7 +281,14 @@ class Attention(HeadViews, Aligned):
     def from_json(cls, text: str) -> Attention:
         """Read JSON that `to_json` wrote, or any other JSON in the open format.
 
-        Raise AttnvizError where it is neither.
+        Args:
+            text: The JSON.
+
+        Returns:
+            The record.
+
+        Raises:
+            AttnvizError: The text is neither.
         """
         try:
             fields = json.loads(text)
@@ -325,17 +332,33 @@ def attention(
 ) -> Attention:
     """Return attention that another program computed as an `Attention`, which draws, saves and analyses like a trace.
 
-    `matrix` (Ty, Tx) has a row for each target token and a column for each source token. One extra row or column is
-    taken to be `</s>`. With dimensions (layers, heads, Ty, Tx) the record holds every head: its alignment is their
-    mean, and `select_heads` returns the record with that of one layer or head. `energies` (Ty, Tx) may be -inf;
-    `states` are (Ty, n); `gradient` and `erased` (Ty, Tx) are attributions of each log p(y_i) to the source tokens.
-    `kind` is "cross", "encoder" (self-attention) or "decoder" (causal self-attention); in self-attention, both sides
-    are equal. `sure` and `possible` are gold links between words, pairs (source, target) from 0. Rows must sum to 1
-    within ROUNDED, or to 0 for a target token without links; `normalise` scales other rows. Tokens with a known special
-    spelling (`<s>`, `[CLS]`, `</s>`, language codes at the ends), and those in `special`, are no words: links, gold
-    links and Pharaoh files do not count them.
+    Tokens with a known special spelling (`<s>`, `[CLS]`, `</s>`, language codes at the ends), and those in `special`,
+    are no words: links, gold links and Pharaoh files do not count them.
 
-    Raise AttnvizError, naming what was found, where tokens and numbers do not fit.
+    Args:
+        source: The source tokens.
+        target: The target tokens.
+        matrix: Weights (Ty, Tx), a row for each target token and a column for each source token. One extra row or
+            column is taken to be `</s>`. With dimensions (layers, heads, Ty, Tx) the record holds every head: its
+            alignment is their mean, and `select_heads` returns the record with that of one layer or head.
+        energies: Energies (Ty, Tx), which may be -inf.
+        states: States (Ty, n).
+        gradient: Attributions (Ty, Tx) of each log p(y_i) to the source tokens, by gradient.
+        erased: The same by erasure.
+        kind: "cross", "encoder" (self-attention) or "decoder" (causal self-attention). In self-attention, both sides
+            are equal.
+        sure: Sure gold links between words, pairs (source, target) from 0.
+        possible: Possible gold links.
+        normalise: Whether to scale rows that do not sum to 1. Without it, rows must sum to 1 within ROUNDED, or to 0
+            for a target token without links.
+        origin: Name of the program, for display.
+        special: Further tokens that are no words.
+
+    Returns:
+        The record.
+
+    Raises:
+        AttnvizError: Tokens and numbers do not fit; the message names what was found.
     """
     remarks = list[str]()
     left, right, weights = checked_pieces(source, target, matrix, kind, special, remarks, normalise=normalise)

@@ -98,12 +98,23 @@ class BeamTree:
         return tuple(map(tuple, children))
 
     def score(self, index: int) -> float:
-        """Return log p / length^length_penalty of a node, its length in pieces; finished nodes are compared by it."""
+        """Return log p / length^length_penalty of a node; finished nodes are compared by it.
+
+        Args:
+            index: Index of the node. Its length is counted in pieces.
+        """
         node = self.nodes[index]
         return node.total / float((node.step + 1) ** self.length_penalty)
 
     def dropped_at(self, index: int) -> int | None:
-        """Return the 0-based step at which a node was dropped; None for the winner and for continued nodes."""
+        """Return the step at which a node was dropped.
+
+        Args:
+            index: Index of the node.
+
+        Returns:
+            The 0-based step; None for the winner and for continued nodes.
+        """
         node = self.nodes[index]
         if node.fate == "continued" or index == self.winner:
             return None
@@ -112,7 +123,11 @@ class BeamTree:
         return node.step + 1 if node.fate == "overtaken" else node.step
 
     def path(self, index: int) -> tuple[int, ...]:
-        """Return the indices of the nodes from the first step to this node."""
+        """Return the indices of the nodes from the first step to a node.
+
+        Args:
+            index: Index of the node.
+        """
         indices: list[int] = []
         current: int | None = index
         while current is not None:
@@ -121,19 +136,35 @@ class BeamTree:
         return tuple(reversed(indices))
 
     def ids(self, index: int) -> tuple[int, ...]:
-        """Return the ids of the pieces of a hypothesis."""
+        """Return the ids of the pieces of a hypothesis.
+
+        Args:
+            index: Index of its last node.
+        """
         return tuple(self.nodes[node].piece_id for node in self.path(index))
 
     def pieces(self, index: int) -> tuple[str, ...]:
-        """Return the pieces of a hypothesis."""
+        """Return the pieces of a hypothesis.
+
+        Args:
+            index: Index of its last node.
+        """
         return tuple(self.nodes[node].piece for node in self.path(index))
 
     def text(self, index: int) -> str:
-        """Return the text of a hypothesis, without `</s>`."""
+        """Return the text of a hypothesis, without `</s>`.
+
+        Args:
+            index: Index of its last node.
+        """
         return join_pieces(piece for piece in self.pieces(index) if piece != "</s>")
 
     def find(self, ids: Sequence[int]) -> int | None:
-        """Return the index of the hypothesis with these pieces, or None where the search did not consider it."""
+        """Return the index of a hypothesis, or None where the search did not consider it.
+
+        Args:
+            ids: Ids of its pieces.
+        """
         current, candidates = None, [index for index, node in enumerate(self.nodes) if node.parent is None]
         for piece in ids:
             current = next((index for index in candidates if self.nodes[index].piece_id == piece), None)
@@ -143,9 +174,20 @@ class BeamTree:
         return current
 
     def forced_path(self, index: int) -> tuple[ForceWords, ...]:
-        """Return the interventions that force the pieces of a hypothesis and let a search continue from there."""
+        """Return the interventions that force the pieces of a hypothesis and let a search continue from there.
+
+        Args:
+            index: Index of its last node.
+        """
         return forced_prefix(self.ids(index), self.nodes[index].step + 1)
 
     def figure(self, **choices: Any) -> Any:
-        """Return the tree as a Plotly figure; `choices` as for `figures.beam_tree_figure`."""
+        """Return the tree as a Plotly figure.
+
+        Args:
+            **choices: Options of `figures.beam_tree_figure`.
+
+        Returns:
+            The figure.
+        """
         return drawing().draw_beam_tree(self, **choices)

@@ -47,10 +47,19 @@ class HeadViews:
         return first + int(layer), int(head)
 
     def select_heads(self, layer: int | None = None, head: int | None = None) -> Self:
-        """Return this record with the `alignment` of one 0-based `head` of one 0-based `layer`.
+        """Return this record with the `alignment` of other heads.
 
-        Without a head, the mean of the layer's heads; without a layer, the mean of all heads. Words, links, heatmap and
-        files follow the alignment. Raise AttnvizError where there is no such head.
+        Words, links, heatmap and files follow the alignment.
+
+        Args:
+            layer: Layer, 0-based; without it, the mean of all heads.
+            head: Head of the layer, 0-based; without it, the mean of the layer's heads.
+
+        Returns:
+            The record.
+
+        Raises:
+            AttnvizError: There is no such head.
         """
         self._check_heads(layer, head)
         heads = Heads(layer if layer is None else layer % len(self.head_weights), head)

@@ -63,11 +63,22 @@ class Words:
         )
 
     def word_at(self, step: int) -> int:
-        """Return the target word whose piece is written at `step`; both are 0-based."""
+        """Return the target word whose piece a step writes, 0-based.
+
+        Args:
+            step: Step, 0-based.
+        """
         return next(i for i, group in enumerate(self.target_groups) if step in group)
 
     def merged(self, shares: NDArray[Any]) -> FloatArray:
-        """Return weights between pieces, (Ty, Tx), as weights between these words, (target words, source words)."""
+        """Return weights between pieces as weights between these words.
+
+        Args:
+            shares: Weights between pieces, (Ty, Tx).
+
+        Returns:
+            Weights, (target words, source words).
+        """
         by_source = _group_sums(shares.T, self.source_groups).T
         by_words = _group_sums(by_source, self.target_groups)
         counts = np.array([[len(group)] for group in self.target_groups], by_words.dtype)

@@ -117,10 +117,18 @@ class Record(Aligned, Computation):
         return np.exp(self.log_probabilities)
 
     def top(self, i: int, k: int = 10) -> list[tuple[str, float]]:
-        """Return the `k` likeliest pieces at step index `i` (0-based) with their probabilities, likeliest first.
+        """Return the likeliest pieces at a step.
 
-        Raise IndexError where there is no such step, and ValueError unless 1 <= k <= the number stored (100, or the
-        size of a smaller vocabulary).
+        Args:
+            i: Step, 0-based.
+            k: Number of pieces, at most the number stored (100, or the size of a smaller vocabulary).
+
+        Returns:
+            Pieces with their probabilities, likeliest first.
+
+        Raises:
+            IndexError: There is no such step.
+            ValueError: `k` is out of range.
         """
         stored = len(self.top_pieces[i])
         if not 1 <= k <= stored:

@@ -71,7 +71,11 @@ class SavedResult(ABC):
         """Name in `architectures.ARCHITECTURES` of what made it."""
 
     def describe(self, file: TextIO | None = None) -> None:
-        """Print each quantity with symbol, shape, sizes, meaning and equation, to `file` or standard output."""
+        """Print each quantity with symbol, shape, sizes, meaning and equation.
+
+        Args:
+            file: Where to print; None is standard output.
+        """
         print(quantity_table(self.arrays, self.derived, self.sizes()), file=file)
 
     def check(self) -> None:
@@ -120,7 +124,17 @@ class SavedResult(ABC):
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Read JSON that `to_json` wrote; raise AttnvizError where `text` is not a result of this class."""
+        """Read JSON that `to_json` wrote.
+
+        Args:
+            text: The JSON.
+
+        Returns:
+            The result.
+
+        Raises:
+            AttnvizError: The text is not a result of this class.
+        """
         hints = get_type_hints(cls)
         kinds = {field.name: hints[field.name] for field in dataclasses.fields(cls)}
         try:
@@ -158,12 +172,26 @@ class SavedResult(ABC):
         return digest.hexdigest()
 
     def save(self, path: str | Path) -> None:
-        """Write the result to `path`."""
+        """Write the result to a file.
+
+        Args:
+            path: The file.
+        """
         replace_text(Path(path), self.to_json())
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read a result from `path`; raise AttnvizError, naming the file, where that fails."""
+        """Read a result from a file.
+
+        Args:
+            path: The file.
+
+        Returns:
+            The result.
+
+        Raises:
+            AttnvizError: The file cannot be read; the message names it.
+        """
         return storage.read_file(path, cls.from_json)
 
 

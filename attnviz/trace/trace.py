@@ -449,12 +449,26 @@ class Trace(Record):
         return self.gates[:, -1, 2]
 
     def features_at(self, step: int) -> FloatArray:
-        """Return the features f_ij of 0-based `step`, (Tx, r); r is 0 except in location-aware attention."""
+        """Return the features f_ij of a step.
+
+        Args:
+            step: Step, 0-based.
+
+        Returns:
+            Features, (Tx, r); r is 0 except in location-aware attention.
+        """
         features: FloatArray = self.features[step]
         return features
 
     def keys_at(self, step: int) -> FloatArray:
-        """Return the keys plus L f_ij, from which the energies of 0-based `step` are computed, (Tx, n')."""
+        """Return the keys plus L f_ij, from which the energies of a step are computed.
+
+        Args:
+            step: Step, 0-based.
+
+        Returns:
+            Keys, (Tx, n').
+        """
         return self.keys + self.features[step] @ self.feature_weight.T if self.features.size else self.keys
 
     def sizes(self) -> dict[str, int]:
@@ -485,7 +499,11 @@ class Trace(Record):
         }
 
     def describe(self, file: TextIO | None = None) -> None:
-        """Print each quantity with symbol, shape, sizes, meaning and equation, to `file` or standard output."""
+        """Print each quantity with symbol, shape, sizes, meaning and equation.
+
+        Args:
+            file: Where to print; None is standard output.
+        """
         absent = {name for names in GATES.values() for name in names} - {*GATES[self.form["cell"]]}
         absent |= set() if self.attends_once else {"likelihood", "log_likelihood", "posterior", "heatmap_posterior"}
         absent |= set() if self.has_maxout else {"maxout pairs"}

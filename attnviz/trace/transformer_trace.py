@@ -263,7 +263,19 @@ class TransformerTrace(HeadViews, Record):
         return self.cross_alignment
 
     def head(self, layer: int, head: int, kind: HeadKind = "cross") -> Head:
-        """Return one 0-based `head` of one 0-based `layer`; raise AttnvizError where there is no such head."""
+        """Return one head.
+
+        Args:
+            layer: Layer, 0-based.
+            head: Head of the layer, 0-based.
+            kind: "cross", "encoder" or "decoder".
+
+        Returns:
+            The head.
+
+        Raises:
+            AttnvizError: There is no such head.
+        """
         self._check_heads(layer, head)
         self_attends, writes = kind == "encoder", kind == "decoder"
         return Head(
@@ -280,12 +292,20 @@ class TransformerTrace(HeadViews, Record):
         )
 
     def heads_of(self, kind: HeadKind) -> list[Head]:
-        """Return all heads of one kind, layer by layer."""
+        """Return all heads of one kind, layer by layer.
+
+        Args:
+            kind: "cross", "encoder" or "decoder".
+        """
         layers, heads = map(range, self.cross_alignment.shape[:2])
         return [self.head(layer, head, kind) for layer in layers for head in heads]
 
     def head_named(self, name: str) -> Head | None:
-        """Return the head with this `name`, such as "cross.2.3"; None where there is none."""
+        """Return the head with a name; None where there is none.
+
+        Args:
+            name: The name, such as "cross.2.3".
+        """
         return next((head for kind in HEAD_KINDS for head in self.heads_of(kind) if head.name == name), None)
 
     @cached_property
@@ -294,10 +314,17 @@ class TransformerTrace(HeadViews, Record):
         return self.head(*self.nearest_head)
 
     def cross_attention(self, layer: int | None = None, head: int | None = None) -> FloatArray:
-        """Return the cross-attention, (Ty, Tx), read-only; rows sum to 1.
+        """Return the cross-attention of a head or of the mean of several.
 
-        Of one 0-based `head` of one 0-based `layer`, or of the mean of its heads. Layer -1 is the last, None the mean
-        of all layers' heads. Raise AttnvizError where there is no such head.
+        Args:
+            layer: Layer, 0-based; -1 is the last, None the mean of all layers' heads.
+            head: Head of the layer, 0-based; None is the mean of its heads.
+
+        Returns:
+            Weights, (Ty, Tx), read-only; rows sum to 1.
+
+        Raises:
+            AttnvizError: There is no such head.
         """
         self._check_heads(layer, head)
         return mean_of_heads(self.cross_alignment, Heads(layer, head))
@@ -315,9 +342,15 @@ class TransformerTrace(HeadViews, Record):
         return self._alignment
 
     def heatmap(self, layer: int | None = None, head: int | None = None, **choices: Any) -> Any:
-        """Return the alignment as a Plotly figure; `choices` as for `figures.heatmap`.
+        """Return the alignment as a Plotly figure.
 
-        With a layer, that of `select_heads(layer, head)`.
+        Args:
+            layer: Layer of `select_heads`; without it, the record's own alignment.
+            head: Head of `select_heads`.
+            **choices: Options of `figures.heatmap`.
+
+        Returns:
+            The figure.
         """
         return drawing().draw_heatmap(self if layer is head is None else self.select_heads(layer, head), **choices)
 

@@ -157,11 +157,19 @@ class WhatIfs:
     """The trace of each what-if."""
 
     def trace(self, number: int) -> Any:
-        """Return the trace of a what-if by its number, from 1; 0 is the first translation."""
+        """Return the trace of a what-if.
+
+        Args:
+            number: Number of the what-if, from 1; 0 is the first translation.
+        """
         return self.traces[number - 1] if number else self.first
 
     def parent(self, number: int) -> Any:
-        """Return the trace that what-if `number` changed; None for the first translation."""
+        """Return the trace that a what-if changed; None for the first translation.
+
+        Args:
+            number: Number of the what-if, from 1.
+        """
         return self.trace(self.what_ifs[number - 1].parent) if number else None
 
     def to_json(self) -> str:
@@ -183,7 +191,14 @@ class WhatIfs:
     def from_json(cls, text: str) -> WhatIfs:
         """Read JSON that `to_json` wrote; a saved trace reads as one without what-ifs.
 
-        Raise AttnvizError where it is neither.
+        Args:
+            text: The JSON.
+
+        Returns:
+            The translation with its what-ifs.
+
+        Raises:
+            AttnvizError: The text is neither.
         """
         kind = _kind(text)
         if kind is Attention:
@@ -205,12 +220,26 @@ class WhatIfs:
         return cls(first, tuple(what_ifs), tuple(traces))
 
     def save(self, path: str | Path) -> None:
-        """Write everything to `path`."""
+        """Write everything to a file.
+
+        Args:
+            path: The file.
+        """
         replace_text(Path(path), self.to_json())
 
     @classmethod
     def load(cls, path: str | Path) -> WhatIfs:
-        """Read what `save` wrote; raise AttnvizError, naming the file, where that fails."""
+        """Read what `save` wrote.
+
+        Args:
+            path: The file.
+
+        Returns:
+            The translation with its what-ifs.
+
+        Raises:
+            AttnvizError: The file cannot be read; the message names it.
+        """
         return read_file(path, cls.from_json)
 
 

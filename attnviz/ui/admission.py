@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from attnviz.environment import VISITORS_VARIABLE
+from attnviz.environment import ATTNVIZ_VISITORS
 from attnviz.languages import gettext, ngettext
 
 IDLE_SECONDS = 15 * 60.0
@@ -103,11 +103,11 @@ def _limit_and_visitor(limit: int) -> tuple[int, str]:
 
 def visitor_limit() -> int | None:
     """Return the limit that the host has set, or None without one; raise ValueError for an invalid number."""
-    text = os.environ.get(VISITORS_VARIABLE, "").strip()
+    text = os.environ.get(ATTNVIZ_VISITORS, "").strip()
     if not text:
         return None
     if not text.isdecimal() or int(text) < 1:
-        raise ValueError(f"{VISITORS_VARIABLE} must be a whole number from 1, not {text}")
+        raise ValueError(f"{ATTNVIZ_VISITORS} must be a whole number from 1, not {text}")
     return int(text)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from attnviz.environment import CORPORA_VARIABLE
+from attnviz.environment import ATTNVIZ_CORPORA
 
 SAMPLE = Path(__file__).parent / "corpus" / "sample.tsv"
 SAMPLE_LINKS = SAMPLE.with_name("sample-links.txt")
@@ -15,6 +15,6 @@ def offered_tables() -> dict[str, Path]:
     """Return the non-empty tables that the server's owner offers, by file name without the ending."""
     from attnviz.corpora.job import table_metadata
 
-    folder = os.environ.get(CORPORA_VARIABLE)
+    folder = os.environ.get(ATTNVIZ_CORPORA)
     paths = sorted(Path(folder).glob("*.parquet")) if folder else []
     return {path.stem: path for path in paths if (metadata := table_metadata(path)) and metadata.rows}

@@ -17,8 +17,8 @@ from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-FRAMES_VARIABLE = "ATTNVIZ_FRAME_ANCESTORS"
-"""Environment variable with the sites that may embed the page, separated by blanks; without it only its own."""
+from attnviz.environment import ATTNVIZ_FRAME_ANCESTORS
+
 _METRICS = "/_stcore/metrics"
 _UPLOAD = re.compile(r"/_stcore/upload_file/([^/]+)/([^/]+)$")
 """Path of an upload, with its session and its file."""
@@ -35,7 +35,7 @@ _OVERHEAD = 16 << 10
 
 def frame_ancestors() -> str:
     """Return the value of `frame-ancestors` in the Content-Security-Policy."""
-    return os.environ.get(FRAMES_VARIABLE, "").strip() or "'self'"
+    return os.environ.get(ATTNVIZ_FRAME_ANCESTORS, "").strip() or "'self'"
 
 
 def is_host_allowed(host: str | None) -> bool:

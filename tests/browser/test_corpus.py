@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from attnviz.corpora import Settings, analyse_file
-from attnviz.environment import CORPORA_VARIABLE
+from attnviz.environment import ATTNVIZ_CORPORA
 from attnviz.trace.interventions import Temperature
 from tests.browser.conftest import Opener
 from tests.browser.contrast import faint
@@ -39,7 +39,7 @@ def corpora_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def address(corpora_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Return the address of an app with that table."""
     log = tmp_path_factory.mktemp("page") / "page.log"
-    with running_server(SHIPPED_MODEL.parent, log, **{CORPORA_VARIABLE: str(corpora_folder)}) as (found, _):
+    with running_server(SHIPPED_MODEL.parent, log, **{ATTNVIZ_CORPORA: str(corpora_folder)}) as (found, _):
         yield found
 
 

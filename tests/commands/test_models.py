@@ -21,7 +21,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import Translator, installed_models
 from attnviz.commands import models
 from attnviz.commands.main import main
-from attnviz.installed_models import MODELS_VARIABLE
+from attnviz.environment import ATTNVIZ_MODELS, ATTNVIZ_MODELS_URL
 from tests.conftest import REPOSITORY
 from tests.published_models import published_models
 
@@ -31,8 +31,8 @@ NAME = "small-fixed"
 @pytest.fixture
 def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Work where no model is installed and no address is set."""
-    monkeypatch.delenv(models.ADDRESS_VARIABLE, raising=False)
-    monkeypatch.setenv(MODELS_VARIABLE, str(tmp_path / "models"))
+    monkeypatch.delenv(ATTNVIZ_MODELS_URL, raising=False)
+    monkeypatch.setenv(ATTNVIZ_MODELS, str(tmp_path / "models"))
     monkeypatch.setattr(models, "user_models", lambda: tmp_path / "models")
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -84,7 +84,7 @@ def test_fetched_model_translates(empty: Path, served: tuple[str, Path], capsys:
 def test_address_may_be_in_the_environment(
     empty: Path, served: tuple[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(models.ADDRESS_VARIABLE, f"{served[0]}/")
+    monkeypatch.setenv(ATTNVIZ_MODELS_URL, f"{served[0]}/")
     assert main(["models", NAME, "--to", "elsewhere"]) == 0
     assert (empty / "elsewhere" / NAME / "config.json").is_file()
 

@@ -10,8 +10,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-SKIPPED = ("localhost", "github.com/OWNER")
-"""Parts of URLs that exist only on the reader's machine or in their fork; they are not checked."""
+SKIPPED = ("localhost",)
+"""Parts of URLs that exist only on the reader's machine; they are not checked."""
 
 
 class _Page(HTMLParser):

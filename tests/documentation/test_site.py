@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.server
+import json
 import re
 import subprocess
 import sys
@@ -11,6 +12,11 @@ from pathlib import Path
 
 import pytest
 
+import attnviz
+import attnviz.analysis
+import attnviz.corpora
+import attnviz.export
+import attnviz.figures
 from tests.conftest import REPOSITORY
 from tests.documentation.links import broken_links, failure, web_links
 from tests.documentation.pages import DOCUMENTATION
@@ -32,8 +38,12 @@ def test_documentation_builds_without_warnings_or_broken_links(tmp_path: Path) -
     assert done.returncode == 0, done.stdout + done.stderr
     assert broken_links(tmp_path) == []
     assert "https://arxiv.org/abs/1409.0473" in web_links(tmp_path)
-    reference = (tmp_path / "reference.html").read_text(encoding="utf-8")
-    assert 'id="attnviz.Translator.translate"' in reference
+    reference = "".join(page.read_text(encoding="utf-8") for page in (tmp_path / "reference").glob("*.html"))
+    found = set(re.findall(r'id="(attnviz[\w.]+)"', reference))
+    for module in (attnviz, attnviz.analysis, attnviz.corpora, attnviz.export, attnviz.figures):
+        assert sorted(set(module.__all__) - {name.rpartition(".")[2] for name in found}) == []
+    index = json.loads((tmp_path / "search" / "search_index.json").read_text(encoding="utf-8"))
+    assert not [page["location"] for page in index["docs"] if "changelog" in page["location"]]
     loaded = {link for page in tmp_path.rglob("*.html") for link in LOADED.findall(page.read_text(encoding="utf-8"))}
     assert [link for link in loaded if "//" in link] == [], "nothing is loaded from other machines"
     assert "<math" in (tmp_path / "how-it-works.html").read_text(encoding="utf-8")

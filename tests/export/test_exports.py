@@ -33,10 +33,10 @@ from attnviz.analysis.logit_attribution import centred_attributions
 from attnviz.analysis.numbers import signed
 from attnviz.analysis.posterior import posterior_words
 from attnviz.browser_programs import PLOTLY
+from attnviz.environment import BROWSER_PATH
 from attnviz.errors import MissingFontWarning
 from attnviz.export import FigureOptions, images, save
 from attnviz.export.images import (
-    BROWSER_VARIABLE,
     ImageFormat,
     find_browser,
     image,
@@ -311,7 +311,7 @@ def browser(monkeypatch: pytest.MonkeyPatch) -> str:
     path = find_chromium()
     if path is None:
         pytest.skip("there is no Chromium on this machine; name one in CHROMIUM")
-    monkeypatch.setenv(BROWSER_VARIABLE, path)
+    monkeypatch.setenv(BROWSER_PATH, path)
     return path
 
 
@@ -390,7 +390,7 @@ def test_image_export_times_out_when_the_browser_hangs(
     silent = tmp_path / "silent"
     silent.write_text("#!/bin/sh\nexec sleep 20\n", encoding="utf-8")
     silent.chmod(0o755)
-    monkeypatch.setenv(BROWSER_VARIABLE, str(silent))
+    monkeypatch.setenv(BROWSER_PATH, str(silent))
     monkeypatch.setattr(images, "TIMEOUT", 1.0)
     with pytest.raises(AttnvizError, match="TimeoutError") as error:
         image(for_print(figures.heatmap(trace)), "png")
@@ -401,11 +401,11 @@ def test_image_export_is_refused_without_a_browser(
     trace: Trace, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
 ) -> None:
     figure = for_print(figures.heatmap(trace))
-    monkeypatch.setenv(BROWSER_VARIABLE, "/nowhere/chromium")
+    monkeypatch.setenv(BROWSER_PATH, "/nowhere/chromium")
     with pytest.raises(AttnvizError) as error:
         image(figure, "png")
     assert str(error.value) == snapshot(name="no program there")
-    monkeypatch.delenv(BROWSER_VARIABLE)
+    monkeypatch.delenv(BROWSER_PATH)
     monkeypatch.setattr("choreographer.browsers.Chromium.find_browser", lambda **_: None)
     with pytest.raises(AttnvizError) as error:
         find_browser()

@@ -18,8 +18,7 @@ from streamlit.runtime.state import QueryParamsProxy
 from attnviz import Translator
 from attnviz.checkpoint import save_model
 from attnviz.corpora import Analyser, Settings, analyse_file
-from attnviz.environment import CORPORA_VARIABLE, RUNS_VARIABLE
-from attnviz.installed_models import MODELS_VARIABLE
+from attnviz.environment import ATTNVIZ_CORPORA, ATTNVIZ_MODELS, ATTNVIZ_RUNS
 from attnviz.network import DecomposableConfig, ModelConfig, RNNsearch, TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.trace.snapshots import FOLDER
@@ -139,7 +138,7 @@ class Bench:
             shutil.copytree(SNAPSHOTS, folder / FOLDER)
         for name in TABLES:
             self.table(name)
-        return {MODELS_VARIABLE: str(models), RUNS_VARIABLE: str(runs), CORPORA_VARIABLE: str(tables)}
+        return {ATTNVIZ_MODELS: str(models), ATTNVIZ_RUNS: str(runs), ATTNVIZ_CORPORA: str(tables)}
 
     def table(self, name: str) -> Path:
         """Return a table of `TABLES`."""

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.environment import VISITORS_VARIABLE
+from attnviz.environment import ATTNVIZ_VISITORS
 from attnviz.ui import session_payloads
 from attnviz.ui.admission import IDLE_SECONDS, VisitorLimit, visitor_limit
 from attnviz.ui.queue_notice import current_notice
@@ -84,13 +84,13 @@ def test_active_visitors_stay_within_the_limit_and_the_queue_keeps_its_order(
 def test_visitor_limit_is_read_from_the_environment(
     monkeypatch: pytest.MonkeyPatch, text: str, most: int | None
 ) -> None:
-    monkeypatch.setenv(VISITORS_VARIABLE, text)
+    monkeypatch.setenv(ATTNVIZ_VISITORS, text)
     assert visitor_limit() == most
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "many", "1.5"])
 def test_visitor_limit_rejects_an_invalid_number(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
-    monkeypatch.setenv(VISITORS_VARIABLE, text)
+    monkeypatch.setenv(ATTNVIZ_VISITORS, text)
     with pytest.raises(ValueError, match="whole number"):
         visitor_limit()
 

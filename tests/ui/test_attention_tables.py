@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.commands.main import main
-from attnviz.environment import CORPORA_VARIABLE
+from attnviz.environment import ATTNVIZ_CORPORA
 from attnviz.ui.corpus import jobs
 from attnviz.ui.corpus.corpus_sections import _open_row
 from tests.corpora.test_attention_table import OFF, RIGHT
@@ -132,7 +132,7 @@ def test_pair_of_a_server_table_opens_its_stored_attention(
 ) -> None:
     (tmp_path / "links.txt").write_text(PAIRS)
     assert main(["corpus", "--attention", str(tmp_path / "links.txt"), "-o", str(tmp_path / "links.parquet")]) == 0
-    monkeypatch.setenv(CORPORA_VARIABLE, str(tmp_path))
+    monkeypatch.setenv(ATTNVIZ_CORPORA, str(tmp_path))
     job = jobs.job_of("somebody", "links")
     assert job is not None
     opened: list[object] = []

@@ -22,7 +22,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import AttnvizError
 from attnviz.analysis.gold import linkable_words, parse_sure_and_possible
 from attnviz.corpora import MEASURES, Settings, analyse_file
-from attnviz.environment import CORPORA_VARIABLE
+from attnviz.environment import ATTNVIZ_CORPORA
 from attnviz.figures.corpus_figure import histogram_figure, scatter_figure
 from attnviz.languages import set_language
 from attnviz.translator import Translator
@@ -360,7 +360,7 @@ def tables_folder(models_folder: Path, tmp_path: Path, monkeypatch: pytest.Monke
         analyse_file(
             pairs, folder / f"{name}.parquet", models_folder / "en-fr", Settings(kind=None), gold=gold, device="cpu"
         )
-    monkeypatch.setenv(CORPORA_VARIABLE, str(folder))
+    monkeypatch.setenv(ATTNVIZ_CORPORA, str(folder))
     return folder
 
 

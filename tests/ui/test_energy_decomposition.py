@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from attnviz.analysis.energy_equations import energy_decomposition
-from attnviz.attention_kinds import VARIABLE
+from attnviz.environment import ATTNVIZ_SCORERS
 from attnviz.figures.energy_decomposition_figure import energy_decomposition_figure
 from attnviz.languages import set_language
 from attnviz.palette import ThemeName
@@ -46,7 +46,7 @@ const all = ([record, cells]) => {
 def test_browser_fills_the_same_figure_as_python_for_each_cell(
     attention: str, spoken: str, theme: ThemeName, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(VARIABLE, COSINE)
+    monkeypatch.setenv(ATTNVIZ_SCORERS, COSINE)
     trace = synthetic.trace(attention=attention)
     score = np.linspace(-0.7, 1.1, trace.queries.shape[1])
     cells = [(0, 0), (1, 2), (len(trace.target_pieces) - 1, len(trace.source_pieces) - 1)]

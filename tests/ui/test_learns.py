@@ -19,7 +19,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz.analysis.learning import LEARNING_REFERENCES, LINK_MEASURES, ROW_MEASURES, own_translation_sentence
 from attnviz.analysis.learning import guidance_definition as told_of_guided
-from attnviz.environment import RUNS_VARIABLE
+from attnviz.environment import ATTNVIZ_RUNS
 from attnviz.trace.snapshots import Snapshots
 from attnviz.ui.learns.runs import runs_identity, snapshot_folders, watched_run_folders
 from tests.benchmarks.saved_models import main, measurement_table
@@ -49,7 +49,7 @@ def models(measured: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
     """Return the folder of models, one of which has the snapshots of both runs."""
     shutil.copytree(measured / "snapshots", tmp_path / "models/small/snapshots")
     monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path / "models"))
-    monkeypatch.delenv(RUNS_VARIABLE, raising=False)
+    monkeypatch.delenv(ATTNVIZ_RUNS, raising=False)
     return tmp_path / "models"
 
 
@@ -88,7 +88,7 @@ def test_two_runs_are_shown_side_by_side_at_every_snapshot(models: Path, snapsho
 
 def test_shipped_runs_are_shown_side_by_side(monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion) -> None:
     monkeypatch.setenv("ATTNVIZ_MODELS", str(REPOSITORY / "models"))
-    monkeypatch.delenv(RUNS_VARIABLE, raising=False)
+    monkeypatch.delenv(ATTNVIZ_RUNS, raising=False)
     app = opened()
     runs = [Snapshots.load(SHIPPED / f"snapshots/{name}.json") for name in ("unguided", "guided")]
     assert [run.guidance for run in runs] == [0, 0.5]
@@ -186,7 +186,7 @@ def test_run_in_progress_shows_new_snapshots(
     for path in parts[:2]:
         shutil.copy(path, own / "model/snapshots")
     shutil.copy(measured / "runs/unguided/log.csv", own)
-    monkeypatch.setenv(RUNS_VARIABLE, str(tmp_path / "runs"))
+    monkeypatch.setenv(ATTNVIZ_RUNS, str(tmp_path / "runs"))
     app = opened(training="run:mine")
     (timeline,) = mounted(app, "timeline")
     assert timeline["updates"] == [int(path.stem) for path in parts[:2]]
@@ -200,7 +200,7 @@ def test_only_configured_runs_can_be_watched(models: Path, measured: Path, monke
     assert watched_run_folders() == {}
     app = opened(training=f"run:{measured}/runs/unguided")
     assert "training" not in address(app)
-    monkeypatch.setenv(RUNS_VARIABLE, str(measured / "runs"))
+    monkeypatch.setenv(ATTNVIZ_RUNS, str(measured / "runs"))
     os.utime(measured / "runs/guided/log.csv", (time.time() + 60,) * 2)
     assert list(watched_run_folders()) == ["guided", "unguided"]
     app = opened(training="run:../runs/unguided")

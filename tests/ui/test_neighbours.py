@@ -19,7 +19,7 @@ from attnviz.checkpoint import save_model
 from attnviz.commands.main import main
 from attnviz.corpora import Analyser, Settings, analyse_file
 from attnviz.corpora.vectors import write_vectors
-from attnviz.environment import CORPORA_VARIABLE
+from attnviz.environment import ATTNVIZ_CORPORA
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.ui.corpus_tables import SAMPLE
@@ -122,7 +122,7 @@ def test_only_tables_with_vectors_of_this_model_are_offered(
     vectors = Vectors.load(vectors_path(tables_folder / "mine.parquet"))
     Vectors(vectors.model, "0" * 64, vectors.pairs, vectors.arrays).save(vectors_path(tables_folder / "other.parquet"))
     vectors_path(tables_folder / "damaged.parquet").write_bytes(b"PK")
-    monkeypatch.setenv(CORPORA_VARIABLE, str(tables_folder))
+    monkeypatch.setenv(ATTNVIZ_CORPORA, str(tables_folder))
     app = page(among="mine")
     _, other = options(app, "among")  # the first option is the sample of the page
     assert other == "mine"

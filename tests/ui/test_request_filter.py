@@ -18,6 +18,7 @@ from starlette.types import Message, Receive, Scope, Send
 from websockets import InvalidStatus, Subprotocol
 from websockets.asyncio.client import connect
 
+from attnviz.environment import ATTNVIZ_FRAME_ANCESTORS
 from attnviz.ui import request_filter, server
 from attnviz.ui.request_filter import RequestFilter
 from tests.benchmarks.visitor import Visitor
@@ -219,7 +220,7 @@ def test_metrics_endpoint_is_hidden(hosts: list[str]) -> None:
 
 def test_only_configured_sites_may_frame_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
     for named, source in (("", "'self'"), ("https://example.org", "https://example.org")):
-        monkeypatch.setenv(request_filter.FRAMES_VARIABLE, named)
+        monkeypatch.setenv(ATTNVIZ_FRAME_ANCESTORS, named)
         server._policy.cache_clear()
         assert f"frame-ancestors {source}" in server._policy().split("; ")
     server._policy.cache_clear()

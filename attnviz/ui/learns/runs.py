@@ -16,7 +16,7 @@ import streamlit as st
 
 from attnviz.analysis.labels import shorten
 from attnviz.analysis.learning import run_name
-from attnviz.environment import RUNS_VARIABLE
+from attnviz.environment import ATTNVIZ_RUNS
 from attnviz.installed_models import model_roots
 from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache, cached_in
@@ -38,7 +38,7 @@ def snapshot_folders() -> dict[str, Path]:
 
 def watched_run_folders() -> dict[str, Path]:
     """Return the folders with snapshots in the server's folder of runs, by name, the last modified first."""
-    root = os.environ.get(RUNS_VARIABLE)
+    root = os.environ.get(ATTNVIZ_RUNS)
     if not root:
         return {}
     folders = [path for path in Path(root).glob("*") if load_runs(path / "model" / FOLDER)]

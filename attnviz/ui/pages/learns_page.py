@@ -20,7 +20,7 @@ from attnviz.analysis.learning import (
     run_name,
 )
 from attnviz.analysis.why_attention import TextSection
-from attnviz.environment import RUNS_VARIABLE
+from attnviz.environment import ATTNVIZ_RUNS
 from attnviz.export.chapters import chapters_html
 from attnviz.export.images import titled_sheet
 from attnviz.figures.learning_curves import (
@@ -152,7 +152,7 @@ def _no_snapshots_reason() -> str:
         "There are no snapshots of a training run. A model’s snapshots are in its model folder, in snapshots/. To "
         "watch a run of your own, start the page with the folder of your runs: attnviz app --runs FOLDER. You can "
         "also name the folder of your runs in the environment variable {variable}.",
-        variable=RUNS_VARIABLE,
+        variable=ATTNVIZ_RUNS,
     )
 
 

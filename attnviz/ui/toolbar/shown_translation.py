@@ -16,8 +16,8 @@ from attnviz import AttnvizError, Trace
 from attnviz.analysis.imported_attention import made_by, remark_sentences
 from attnviz.analysis.labels import search_name
 from attnviz.analysis.learning import guidance_text
+from attnviz.environment import ATTNVIZ_MODELS
 from attnviz.importing.records import format_sentence
-from attnviz.installed_models import MODELS_VARIABLE
 from attnviz.languages import gettext
 from attnviz.text import SPACE
 from attnviz.ui.chrome import go_to
@@ -175,7 +175,7 @@ def _fallback_trace(request: TranslationRequest | None) -> Trace | None:
                 "No model is installed. Put a model folder in the folder “models”, or set the environment "
                 "variable {variable} to the folder that contains your model folders. You can open a trace file "
                 "without a model.",
-                variable=MODELS_VARIABLE,
+                variable=ATTNVIZ_MODELS,
             )
         )
         return None
