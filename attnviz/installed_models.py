@@ -8,7 +8,9 @@ from pathlib import Path
 
 from platformdirs import user_data_path
 
-from attnviz.model_folder import detector_folders, is_translator, model_folders
+from attnviz.errors import AttnvizError
+from attnviz.languages import gettext
+from attnviz.model_folder import CONFIG_FILE, detector_folders, is_translator, model_folders
 
 MODELS_VARIABLE = "ATTNVIZ_MODELS"
 """Environment variable of the only folder that is searched for model folders."""
@@ -34,9 +36,43 @@ def model_roots() -> list[Path]:
     return roots or [Path("models")]
 
 
-def installed_models() -> dict[str, Path]:
+class InstalledModels(dict[str, Path]):
+    """Folders of models by name, printed one a line."""
+
+    def __repr__(self) -> str:
+        width = max(map(len, self), default=0)
+        return "\n".join(f"{name:<{width}}  {folder}" for name, folder in self.items())
+
+
+def installed_models() -> InstalledModels:
     """Return the folders of the installed translation models, by name, the default model first."""
     return _default_first({folder.name: folder for root in reversed(model_roots()) for folder in model_folders(root)})
+
+
+def find_model(model: str | Path | None = None) -> Path:
+    """Return the folder of a model, given its path or the name of an installed one; by default the first installed.
+
+    Raise AttnvizError, naming the installed models, where there is no such model.
+    """
+    names = installed_models()
+    if model is None and names:
+        return next(iter(names.values()))
+    if isinstance(model, str | os.PathLike):
+        folder = Path(model)
+        named = (names | installed_detectors()).get(str(model))
+        if named and not (folder / CONFIG_FILE).is_file():
+            return named
+        if folder.is_dir():
+            return folder
+    if not names:
+        raise AttnvizError(gettext("No model is installed. Fetch one with: attnviz models {model}", model=_DEFAULT))
+    raise AttnvizError(
+        gettext(
+            "There is no model {model}. Give the path of a model folder, or the name of an installed model: {names}.",
+            model=model,
+            names=", ".join(names),
+        )
+    )
 
 
 def installed_model(name: str) -> Path | None:
@@ -51,7 +87,7 @@ def installed_model(name: str) -> Path | None:
     return None
 
 
-def installed_detectors() -> dict[str, Path]:
+def installed_detectors() -> InstalledModels:
     """Return the folders of the installed translation detectors, by name."""
     return _default_first(
         {folder.name: folder for root in reversed(model_roots()) for folder in detector_folders(root)}
@@ -63,5 +99,6 @@ def default_model() -> Path:
     return next(iter(installed_models().values()), model_roots()[0] / _DEFAULT)
 
 
-def _default_first(folders: Mapping[str, Path]) -> dict[str, Path]:
-    return {name: folders[name] for name in sorted(folders, key=lambda name: (name != _DEFAULT, name))}
+def _default_first(folders: Mapping[str, Path]) -> InstalledModels:
+    names = sorted(folders, key=lambda name: (name != _DEFAULT, name))
+    return InstalledModels({name: folders[name] for name in names})

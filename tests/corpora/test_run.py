@@ -22,7 +22,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz.commands.main import main
 from attnviz.corpora import Progress, Settings, analyse_file
 from attnviz.corpora.analyser import Analyser
-from attnviz.corpora.job import table_metadata
+from attnviz.corpora.table_metadata import table_metadata
 from attnviz.errors import AttnvizError
 from tests.conftest import REPOSITORY
 from tests.snapshots import plain
