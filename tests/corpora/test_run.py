@@ -122,7 +122,7 @@ def test_all_processes_of_a_run_use_the_precision_that_it_chose(
 ) -> None:
     chosen, named = tmp_path / "chosen.parquet", tmp_path / "named.parquet"
     with monkeypatch.context() as patch:
-        patch.setattr("attnviz.corpora.columns.choose_precision", lambda *_: "bf16")
+        patch.setattr("attnviz.network.products.choose_precision", lambda *_: "bf16")
         patch.setattr(
             "attnviz.network.output.choose_precision", lambda wanted, _: "fp32" if wanted == "auto" else wanted
         )
