@@ -14,6 +14,7 @@ from attnviz.checkpoint import load_detector
 from attnviz.decoding import batches, padded, sentence_ids, target_ids
 from attnviz.devices import resolve_device
 from attnviz.errors import AttnvizError
+from attnviz.installed_models import find_model
 from attnviz.model_folder import weights_digest
 from attnviz.network.decomposable import Decomposable, DecomposableOutput
 from attnviz.text import Tokenizer
@@ -39,14 +40,15 @@ class Detector:
         self.device = network.output.weight.device
 
     @classmethod
-    def load(cls, folder: str | Path, device: str = "auto") -> Detector:
-        """Load a detector's folder to the device "auto", "cpu", "cuda", "cuda:1" or "mps".
+    def load(cls, model: str | Path, device: str = "auto") -> Detector:
+        """Load a detector, given by name or folder, to the device "auto", "cpu", "cuda", "cuda:1" or "mps".
 
-        Raise AttnvizError where the folder or a file of it is missing or damaged, where it holds a translator, or where
-        the device does not exist.
+        Raise AttnvizError where there is no such model, a file of it is missing or damaged, it is a translator, or the
+        device does not exist.
         """
+        folder = find_model(model)
         network, tokenizer = load_detector(folder)
-        name, digest = Path(folder).resolve().name, weights_digest(folder)
+        name, digest = folder.resolve().name, weights_digest(folder)
         return cls(network.to(resolve_device(device)), tokenizer, name, digest)
 
     def judge(self, source: str, target: str) -> Judgement:

@@ -54,23 +54,23 @@ def find_model(model: str | Path | None = None) -> Path:
 
     Raise AttnvizError, naming the installed models, where there is no such model.
     """
-    names = installed_models()
-    if model is None and names:
-        return next(iter(names.values()))
+    translators = installed_models()
+    installed = translators | installed_detectors()
+    if model is None and translators:
+        return next(iter(translators.values()))
     if isinstance(model, str | os.PathLike):
-        folder = Path(model)
-        named = (names | installed_detectors()).get(str(model))
+        folder, named = Path(model), installed.get(str(model))
         if named and not (folder / CONFIG_FILE).is_file():
             return named
         if folder.is_dir():
             return folder
-    if not names:
+    if not translators:
         raise AttnvizError(gettext("No model is installed. Fetch one with: attnviz models {model}", model=_DEFAULT))
     raise AttnvizError(
         gettext(
             "There is no model {model}. Give the path of a model folder, or the name of an installed model: {names}.",
             model=model,
-            names=", ".join(names),
+            names=", ".join(installed),
         )
     )
 

@@ -311,7 +311,8 @@ def test_each_extra_works_and_an_error_names_the_others(
 ) -> None:
     environment = Environment(tmp_path)
     before = environment.size()
-    environment.install(f"{wheel}[{extra}]" if extra else str(wheel))
+    (tmp_path / "constraints").write_text(f"torch=={metadata.version('torch')}\n", encoding="utf-8")
+    environment.install(f"{wheel}[{extra}]" if extra else str(wheel), "-c", str(tmp_path / "constraints"))
     say(f"{extra or 'core'}: {(environment.size() - before) / 1e6:.0f} MB")
     assert environment.python("-c", WITHOUT_A_MODEL, folder=elsewhere).endswith("AER 0.169 en-fr small-additive\n")
     seconds = min(float(environment.python("-c", TIMED_IMPORT, folder=elsewhere)) for _ in range(5))
