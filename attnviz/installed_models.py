@@ -10,7 +10,7 @@ from platformdirs import user_data_path
 
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
-from attnviz.model_folder import CONFIG_FILE, detector_folders, is_translator, model_folders
+from attnviz.model_folder import CONFIG_FILE, detector_folders, model_folders
 
 MODELS_VARIABLE = "ATTNVIZ_MODELS"
 """Environment variable of the only folder that is searched for model folders."""
@@ -45,7 +45,10 @@ class InstalledModels(dict[str, Path]):
 
 
 def installed_models() -> InstalledModels:
-    """Return the folders of the installed translation models, by name, the default model first."""
+    """Return the folders of the installed translation models, by name, the default model first.
+
+    A name may come from an uploaded trace or lesson: looked up here, it never leads out of the searched folders.
+    """
     return _default_first({folder.name: folder for root in reversed(model_roots()) for folder in model_folders(root)})
 
 
@@ -73,18 +76,6 @@ def find_model(model: str | Path | None = None) -> Path:
             names=", ".join(installed),
         )
     )
-
-
-def installed_model(name: str) -> Path | None:
-    """Return the folder of the installed translation model of this name, or None.
-
-    The name may be any text, since it comes from an uploaded trace: it never leads out of the searched folders.
-    """
-    for root in model_roots():
-        folder = root / name
-        if folder.parent == root and name != ".." and is_translator(folder):
-            return folder
-    return None
 
 
 def installed_detectors() -> InstalledModels:

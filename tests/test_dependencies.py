@@ -261,7 +261,7 @@ import sys
 from attnviz import AttnvizError, from_huggingface
 
 try:
-    from_huggingface("my-model", "The green house.", "La maison verte.")
+    from_huggingface("my-model", text="The green house.", target="La maison verte.")
 except AttnvizError as error:
     sys.exit(str(error))
 """
@@ -294,13 +294,39 @@ print(time.process_time())
 """Prints processor time, Python's start included: other programs on the machine do not change it."""
 
 
+def without_extras(program: str, folder: Path) -> list[str]:
+    """Return the lines that a program prints in `folder`, where the libraries of the extras cannot be imported."""
+    absent = f"import sys\nsys.path.append({str(REPOSITORY)!r})\nsys.modules.update(dict.fromkeys({[*EXTRAS]}))\n"
+    done = started(sys.executable, "-c", absent + program, folder=folder)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+WITH_AN_EXTRA = """
+import importlib
+import attnviz
+
+for use in (
+    lambda: attnviz.Translator,
+    lambda: importlib.import_module("attnviz.training").run,
+    lambda: importlib.import_module("attnviz.corpora").analyse_file,
+    lambda: attnviz.from_huggingface("model", "A", "B"),
+):
+    try:
+        use()
+    except attnviz.AttnvizError as error:
+        print(error)
+"""
+
+
+def test_names_that_need_an_extra_say_which(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+    assert without_extras(WITH_AN_EXTRA, tmp_path) == snapshot
+
+
 def test_core_works_without_the_libraries_of_the_extras(tmp_path: Path) -> None:
     for path in EXAMPLES.iterdir():
         shutil.copy(path, tmp_path)
-    absent = f"import sys\nsys.path.append({str(REPOSITORY)!r})\nsys.modules.update(dict.fromkeys({[*EXTRAS]}))\n"
-    done = started(sys.executable, "-c", absent + WITHOUT_A_MODEL, folder=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[-1].startswith("AER 0.169 en-fr ")
+    assert without_extras(WITHOUT_A_MODEL, tmp_path)[-1].startswith("AER 0.169 en-fr ")
     assert {"pair.html", "table.csv"} <= {path.name for path in tmp_path.iterdir()}
 
 
