@@ -1,9 +1,9 @@
 """Public interface: translate, or read another program's attention; display it, and score it against gold links."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from attnviz.errors import AttnvizError
+from attnviz.extras import import_on_use
 from attnviz.trace import Attention, Trace, attention
 from attnviz.trace.drawing import register_drawing
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from attnviz.evaluation.two_files import link_agreement
     from attnviz.importing.attention_reader import read_attention
     from attnviz.importing.huggingface import from_huggingface
+    from attnviz.installed_models import InstalledModels
     from attnviz.trace.drawing import Drawing
     from attnviz.translator import Translator
 
@@ -26,6 +27,7 @@ __all__ = [
     "find_heads",
     "from_huggingface",
     "link_agreement",
+    "models",
     "read_attention",
     "symmetrise",
 ]
@@ -43,12 +45,14 @@ _MODULES = {
 }
 """The module of each name that saved traces do not need; `Translator` imports torch, which loads slowly."""
 
+__getattr__ = import_on_use(__name__, _MODULES)
 
-def __getattr__(name: str) -> Any:
-    """Import one of `_MODULES` on its first use."""
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"attnviz.{_MODULES[name]}"), name)
+
+def models() -> "InstalledModels":
+    """Return the folders of the installed translation models, by name, the default model first."""
+    from attnviz.installed_models import installed_models
+
+    return installed_models()
 
 
 def _notebook() -> "Drawing":

@@ -131,14 +131,6 @@ def _built(folder: Path, config: AnyConfig) -> tuple[AnyNetwork, Tokenizer]:
 
 
 def _read_config(folder: Path) -> AnyConfig:
-    if not folder.is_dir():
-        raise AttnvizError(
-            gettext(
-                "There is no model folder {folder}. Give the path of a folder that holds {file}.",
-                folder=folder,
-                file=CONFIG_FILE,
-            )
-        )
     try:
         return read_fields(read_config(folder))
     except (ValueError, TypeError) as error:

@@ -14,6 +14,7 @@ from attnviz.checkpoint import load_detector
 from attnviz.decoding import batches, padded, sentence_ids, target_ids
 from attnviz.devices import resolve_device
 from attnviz.errors import AttnvizError
+from attnviz.installed_models import find_model
 from attnviz.model_folder import weights_digest
 from attnviz.network.decomposable import Decomposable, DecomposableOutput
 from attnviz.text import Tokenizer
@@ -43,22 +44,23 @@ class Detector:
         self.device = network.output.weight.device
 
     @classmethod
-    def load(cls, folder: str | Path, device: str = "auto") -> Detector:
-        """Load a detector's folder.
+    def load(cls, model: str | Path, device: str = "auto") -> Detector:
+        """Load a detector.
 
         Args:
-            folder: The folder.
+            model: The name of an installed detector, or the path of its folder.
             device: "auto", "cpu", "cuda", "cuda:1" or "mps".
 
         Returns:
             The detector.
 
         Raises:
-            AttnvizError: The folder or a file of it is missing or damaged, it holds a translator, or the device does
-                not exist.
+            AttnvizError: There is no such model, a file of it is missing or damaged, it is a translator, or the device
+                does not exist.
         """
+        folder = find_model(model)
         network, tokenizer = load_detector(folder)
-        name, digest = Path(folder).resolve().name, weights_digest(folder)
+        name, digest = folder.resolve().name, weights_digest(folder)
         return cls(network.to(resolve_device(device)), tokenizer, name, digest)
 
     def judge(self, source: str, target: str) -> Judgement:

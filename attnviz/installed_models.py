@@ -9,7 +9,9 @@ from pathlib import Path
 from platformdirs import user_data_path
 
 from attnviz.environment import ATTNVIZ_MODELS
-from attnviz.model_folder import detector_folders, is_translator, model_folders
+from attnviz.errors import AttnvizError
+from attnviz.languages import gettext
+from attnviz.model_folder import CONFIG_FILE, detector_folders, model_folders
 
 _DEFAULT = "en-fr"
 """Name of the model that comes first."""
@@ -33,24 +35,49 @@ def model_roots() -> list[Path]:
     return roots or [Path("models")]
 
 
-def installed_models() -> dict[str, Path]:
-    """Return the folders of the installed translation models, by name, the default model first."""
+class InstalledModels(dict[str, Path]):
+    """Folders of models by name, printed one a line."""
+
+    def __repr__(self) -> str:
+        width = max(map(len, self), default=0)
+        return "\n".join(f"{name:<{width}}  {folder}" for name, folder in self.items())
+
+
+def installed_models() -> InstalledModels:
+    """Return the folders of the installed translation models, by name, the default model first.
+
+    A name may come from an uploaded trace or lesson: looked up here, it never leads out of the searched folders.
+    """
     return _default_first({folder.name: folder for root in reversed(model_roots()) for folder in model_folders(root)})
 
 
-def installed_model(name: str) -> Path | None:
-    """Return the folder of the installed translation model of this name, or None.
+def find_model(model: str | Path | None = None) -> Path:
+    """Return the folder of a model, given its path or the name of an installed one; by default the first installed.
 
-    The name may be any text, since it comes from an uploaded trace: it never leads out of the searched folders.
+    Raise AttnvizError, naming the installed models, where there is no such model.
     """
-    for root in model_roots():
-        folder = root / name
-        if folder.parent == root and name != ".." and is_translator(folder):
+    translators = installed_models()
+    installed = translators | installed_detectors()
+    if model is None and translators:
+        return next(iter(translators.values()))
+    if isinstance(model, str | os.PathLike):
+        folder, named = Path(model), installed.get(str(model))
+        if named and not (folder / CONFIG_FILE).is_file():
+            return named
+        if folder.is_dir():
             return folder
-    return None
+    if not translators:
+        raise AttnvizError(gettext("No model is installed. Fetch one with: attnviz models {model}", model=_DEFAULT))
+    raise AttnvizError(
+        gettext(
+            "There is no model {model}. Give the path of a model folder, or the name of an installed model: {names}.",
+            model=model,
+            names=", ".join(installed),
+        )
+    )
 
 
-def installed_detectors() -> dict[str, Path]:
+def installed_detectors() -> InstalledModels:
     """Return the folders of the installed translation detectors, by name."""
     return _default_first(
         {folder.name: folder for root in reversed(model_roots()) for folder in detector_folders(root)}
@@ -62,5 +89,6 @@ def default_model() -> Path:
     return next(iter(installed_models().values()), model_roots()[0] / _DEFAULT)
 
 
-def _default_first(folders: Mapping[str, Path]) -> dict[str, Path]:
-    return {name: folders[name] for name in sorted(folders, key=lambda name: (name != _DEFAULT, name))}
+def _default_first(folders: Mapping[str, Path]) -> InstalledModels:
+    names = sorted(folders, key=lambda name: (name != _DEFAULT, name))
+    return InstalledModels({name: folders[name] for name in names})

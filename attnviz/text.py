@@ -8,8 +8,6 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-import sentencepiece
-
 from attnviz.errors import AttnvizError
 from attnviz.files import check_regular
 from attnviz.languages import gettext
@@ -151,6 +149,9 @@ class Tokenizer:
         self.model = model
         self.source: Tokenizer = self
         """Tokenizer of source sentences: the same, unless a subclass has two vocabularies."""
+        # Imported here: reading and drawing attention needs no SentencePiece.
+        import sentencepiece
+
         self._processor = sentencepiece.SentencePieceProcessor()
         try:
             self._processor.LoadFromSerializedProto(model)
@@ -210,6 +211,8 @@ class Tokenizer:
         Raise AttnvizError where the text is too short for that many pieces.
         """
         import io
+
+        import sentencepiece
 
         sentencepiece.set_random_generator_seed(seed)
         model = io.BytesIO()

@@ -35,6 +35,7 @@ from attnviz.decoding import (
 from attnviz.decoding.prepared import PreparedNetwork, RecordT, prepare_network
 from attnviz.devices import resolve_device
 from attnviz.errors import AttnvizError
+from attnviz.installed_models import find_model
 from attnviz.languages import gettext
 from attnviz.model_folder import weights_digest
 from attnviz.network import Network
@@ -89,13 +90,16 @@ class Translator(Generic[RecordT]):
         self._pieces = tokenizer.pieces(range(len(tokenizer)))
 
     @classmethod
-    def load(cls, folder: str | Path, device: str = "auto", precision: str = "auto") -> Translator[RecordT]:
-        """Load a model folder of any architecture.
+    def load(
+        cls, model: str | Path | None = None, device: str = "auto", precision: str = "auto"
+    ) -> Translator[RecordT]:
+        """Load a model of any architecture.
 
         Type checkers take it for RNNsearch; for another architecture write `Translator[TransformerTrace].load`.
 
         Args:
-            folder: The model folder.
+            model: The name of an installed model (`attnviz.models`), or the path of a model folder; by default, the
+                first installed model.
             device: "auto", "cpu", "cuda", "cuda:1" or "mps".
             precision: On a CPU, "bf16" selects candidate pieces in bfloat16 and computes their logits in float32, with
                 the same translations; "fp32" computes all logits in float32, and "auto" takes the faster of the two.
@@ -104,10 +108,11 @@ class Translator(Generic[RecordT]):
             The translator.
 
         Raises:
-            AttnvizError: The folder or a file of it is missing or damaged, or the device does not exist.
+            AttnvizError: There is no such model, a file of it is missing or damaged, or the device does not exist.
         """
+        folder = find_model(model)
         network, tokenizer = load_model(folder)
-        name, digest = Path(folder).resolve().name, weights_digest(folder)
+        name, digest = folder.resolve().name, weights_digest(folder)
         translator = cls(network.to(resolve_device(device)), tokenizer, name, digest)
         translator.prepared.decoder.output.set_precision(precision)
         return translator

@@ -6,6 +6,7 @@ import re
 from importlib import metadata
 
 from attnviz.errors import AttnvizError
+from attnviz.extras import naming_extra
 
 LOWEST = (1, 66)
 """The first version whose run context reports history navigation."""
@@ -17,10 +18,9 @@ def check_streamlit() -> None:
     """Raise AttnvizError where Streamlit is missing, too old, or of an untested major version."""
     lowest = ".".join(map(str, LOWEST))
     needed = f"Streamlit {lowest} or later, below {HIGHEST}: pip install 'streamlit>={lowest},<{HIGHEST}'"
-    try:
+    with naming_extra():
+        metadata.version("torch")
         version = metadata.version("streamlit")
-    except metadata.PackageNotFoundError as error:
-        raise AttnvizError(f"The page needs {needed}.") from error
     installed = tuple(int(part) for part in re.findall(r"\d+", version)[:2])
     if not LOWEST <= installed < (HIGHEST,):
         raise AttnvizError(f"The page needs {needed}. The installed version is {version}.")

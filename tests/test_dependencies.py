@@ -1,4 +1,4 @@
-"""The package: ranges of its dependencies, and a wheel that runs in a fresh environment without the repository."""
+"""The package: ranges of its dependencies, and a wheel that runs in a fresh environment for each extra."""
 
 from __future__ import annotations
 
@@ -13,17 +13,35 @@ import urllib.request
 from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
+from syrupy.assertion import SnapshotAssertion
 
+from attnviz.extras import EXTRAS
 from tests.browser.server import free_port, serving
 from tests.conftest import REPOSITORY
+from tests.documentation.pages import EXAMPLES, write_small_model
 
 LOWEST = REPOSITORY / "tests" / "lowest-requirements.txt"
 PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-RANGES = {line.name: line.specifier for line in map(Requirement, PROJECT["dependencies"])}
+CORE = {line.name: line.specifier for line in map(Requirement, PROJECT["dependencies"])}
+
+
+def added_by(extra: str) -> dict[str, SpecifierSet]:
+    """Return the packages that an extra adds to the core, with their ranges."""
+    added = {}
+    for line in map(Requirement, PROJECT["optional-dependencies"][extra]):
+        own = line.name == "attnviz"
+        added |= {k: v for one in line.extras for k, v in added_by(one).items()} if own else {line.name: line.specifier}
+    return added
+
+
+RANGES = CORE | added_by("app")
+"""The packages of the app."""
 ENDS = {"lowest": ["-r", str(LOWEST)], "newest": ["--upgrade", *sorted(RANGES.keys() - {"torch"})]}
 """The arguments of `pip install` for each end; torch is the installed one, since another takes gigabytes."""
 SMOKE = (
@@ -61,9 +79,16 @@ def test_lowest_requirements_equal_lower_bounds() -> None:
     assert {name: f">={version}" for name, version in pins(LOWEST).items()} == bounds
 
 
+def test_table_of_extras_agrees_with_the_package() -> None:
+    assert all(library in added_by(extra) and library not in CORE for library, extra in EXTRAS.items())
+    assert added_by("app").keys() <= EXTRAS.keys()
+    everything = {name for extra in PROJECT["optional-dependencies"] for name in added_by(extra)}
+    assert added_by("all").keys() == everything
+
+
 def without_python_settings() -> dict[str, str]:
-    """Return the environment, pip's settings included, without variables that add packages to Python's path."""
-    return {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")}
+    """Return the environment, pip's settings included, without variables of Python: a user has none."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
 
 
 def required_packages(name: str) -> set[str]:
@@ -78,13 +103,23 @@ def required_packages(name: str) -> set[str]:
     return found
 
 
+def started(*command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a command in `folder`."""
+    return subprocess.run(
+        command, cwd=folder, env=without_python_settings(), capture_output=True, text=True, check=False
+    )
+
+
 class Environment:
-    """A fresh virtual environment with this environment's torch."""
+    """A fresh virtual environment."""
 
     def __init__(self, folder: Path) -> None:
         self._run(sys.executable, "-m", "venv", str(folder / "venv"))
         self.scripts = folder / "venv" / "bin"
         self.site_packages = next(folder.glob("venv/lib/*/site-packages"))
+
+    def link_torch(self, folder: Path) -> None:
+        """Let the environment use this environment's torch, by links in `folder`."""
         # Links in a folder beside the environment: pip does not uninstall from there.
         linked = folder / "linked"
         linked.mkdir()
@@ -97,19 +132,17 @@ class Environment:
         (self.site_packages / "linked.pth").write_text(f"{linked}\n", encoding="utf-8")
 
     def _run(self, *command: str, folder: Path = REPOSITORY) -> str:
-        done = subprocess.run(
-            command, cwd=folder, env=without_python_settings(), capture_output=True, text=True, check=False
-        )
+        done = started(*command, folder=folder)
         assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-6000:]
         return done.stdout
 
-    def python(self, *arguments: str) -> str:
-        """Run the environment's Python in the repository; return what it prints."""
-        return self._run(str(self.scripts / "python"), *arguments)
+    def python(self, *arguments: str, folder: Path = REPOSITORY) -> str:
+        """Run the environment's Python in `folder`; return what it prints."""
+        return self._run(str(self.scripts / "python"), *arguments, folder=folder)
 
-    def program(self, name: str, *arguments: str, folder: Path) -> str:
-        """Run one of the environment's programs in `folder`; return what it prints."""
-        return self._run(str(self.scripts / name), *arguments, folder=folder)
+    def size(self) -> int:
+        """Return the size of the installed packages, in bytes."""
+        return sum(path.stat().st_size for path in self.site_packages.rglob("*") if path.is_file())
 
     def install(self, *arguments: str) -> str:
         """Run `pip install`; return what it prints on standard output."""
@@ -121,9 +154,9 @@ class Environment:
         found = {canonicalize_name(one["name"]): one["version"] for one in listed}
         return {name: version for name, version in found.items() if name in RANGES}
 
-    def planned(self, source: Path) -> set[str]:
-        """Return the names of the packages that `pip install` of a folder would install or replace."""
-        report = json.loads(self.install("--dry-run", "--report", "-", str(source)))
+    def planned(self, requirement: str) -> set[str]:
+        """Return the names of the packages that `pip install` would install or replace."""
+        report = json.loads(self.install("--dry-run", "--report", "-", requirement))
         return {canonicalize_name(one["metadata"]["name"]) for one in report["install"]}
 
 
@@ -138,12 +171,13 @@ def say(capsys: pytest.CaptureFixture[str]) -> Callable[[str], None]:
     return aloud
 
 
-@pytest.fixture
-def source(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a copy of the files the package is built from, since building writes beside them."""
-    copy = tmp_path / "source"
+    copy = tmp_path_factory.mktemp("built") / "source"
     shutil.copytree(REPOSITORY / "attnviz", copy / "attnviz", ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copytree(REPOSITORY / "models" / "small-additive", copy / "models" / "small-additive")
+    for name in ("en-fr", "small-additive"):
+        shutil.copytree(REPOSITORY / "models" / name, copy / "models" / name)
     (copy / ".streamlit").mkdir()
     for name in ("pyproject.toml", "README.md", "LICENSE", "app.py", ".streamlit/config.toml"):
         shutil.copy(REPOSITORY / name, copy / name)
@@ -154,6 +188,7 @@ def source(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("end", ENDS)
 def test_lowest_and_highest_versions_work(end: str, tmp_path: Path, say: Callable[[str], None]) -> None:
     environment = Environment(tmp_path)
+    environment.link_torch(tmp_path)
     tools = pins(REPOSITORY / "tests" / "requirements.txt")
     environment.install(*ENDS[end], *(f"{name}=={tools[name]}" for name in TEST_TOOLS))
     versions = environment.versions()
@@ -173,32 +208,152 @@ def test_installing_keeps_recent_torch_numpy_and_pandas(
     tmp_path: Path, source: Path, say: Callable[[str], None]
 ) -> None:
     environment = Environment(tmp_path)
+    environment.link_torch(tmp_path)
     environment.install("numpy", "pandas")
     say(f"kept: {environment.versions()}")
-    planned = environment.planned(source)
+    planned = environment.planned(f"{source}[app]")
     assert {"attnviz", "streamlit"} <= planned
     assert not planned & {"torch", "numpy", "pandas"}
 
 
+@pytest.fixture(scope="module")
+def wheel(source: Path) -> Path:
+    """Return the built wheel, which has passed twine's check."""
+    folder = source.parent / "dist"
+    subprocess.run([sys.executable, "-m", "build", str(source), "--outdir", str(folder)], check=True)
+    subprocess.run([sys.executable, "-m", "twine", "check", "--strict", *map(str, folder.iterdir())], check=True)
+    return next(folder.glob("*.whl"))
+
+
+@pytest.fixture(scope="module")
+def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the example files of the documentation, and a small model of Hugging Face."""
+    folder = tmp_path_factory.mktemp("elsewhere")
+    for path in EXAMPLES.iterdir():
+        shutil.copy(path, folder)
+    write_small_model(folder / "my-model")
+    return folder
+
+
 @pytest.mark.nightly
-def test_wheel_is_complete_and_runs_elsewhere(tmp_path: Path, source: Path, say: Callable[[str], None]) -> None:
+def test_wheel_is_complete_and_small(source: Path, wheel: Path, say: Callable[[str], None]) -> None:
+    say(f"wheel: {wheel.stat().st_size / 1e6:.1f} MB")
+    assert wheel.stat().st_size < 60e6
+    packed = set(ZipFile(wheel).namelist())
+    own = {path.relative_to(source).as_posix() for path in (source / "attnviz").rglob("*") if path.is_file()}
+    assert all(name.endswith(".d.ts") for name in own - packed)
+    assert {f"attnviz/models/{name}/model.safetensors" for name in ("en-fr", "small-additive")} <= packed
+    assert {"attnviz/start/app.py", "attnviz/start/.streamlit/config.toml"} <= packed
+
+
+WITHOUT_A_MODEL = """
+from attnviz import alignment_error, export, models, read_attention
+from attnviz.commands.main import main
+
+export.save(read_attention("gold.jsonl")[0], "pair.html")
+for command in (["attention", "gold.jsonl", "-o", "table.csv"], ["score", "links.txt", "--gold", "gold.jsonl"]):
+    assert main(command) == 0
+print(f"AER {alignment_error('links.txt', 'gold.jsonl').aer:.3f}", *models())
+"""
+"""What the core does: read a file, draw a page, write a table, score links, and list the models."""
+HUGGING_FACE = """
+import sys
+from attnviz import AttnvizError, from_huggingface
+
+try:
+    from_huggingface("my-model", text="The green house.", target="La maison verte.")
+except AttnvizError as error:
+    sys.exit(str(error))
+"""
+TRIED = {
+    "translate": ["attnviz", "translate", "A house."],
+    "evaluate": ["attnviz", "evaluate", "pairs.tsv", "--model", "small-additive", "--beam", "1"],
+    "corpus with Ray": ["attnviz", "corpus", "pairs.tsv", "-o", "table.parquet", "--ray", "--actors", "1"],
+    "Hugging Face": ["python", "-c", HUGGING_FACE],
+    "app": ["attnviz", "app", "--runs", "nowhere"],
+}
+"""What needs an extra; the app is refused for its folder where all its libraries are there."""
+FIGURE_IN_A_NOTEBOOK = """
+import contextlib
+from jupyter_client.manager import run_kernel
+
+shown = []
+with run_kernel(kernel_name="python3") as client:
+    code = "from attnviz import read_attention; read_attention('gold.jsonl')[0].heatmap().show()"
+    reply = client.execute_interactive(code, output_hook=shown.append, timeout=120)
+assert reply["content"]["status"] == "ok", reply
+assert any("application/vnd.plotly.v1+json" in one["content"].get("data", {}) for one in shown)
+"""
+
+
+TIMED_IMPORT = """
+import time
+from attnviz import read_attention, alignment_error
+print(time.process_time())
+"""
+"""Prints processor time, Python's start included: other programs on the machine do not change it."""
+
+
+def without_extras(program: str, folder: Path) -> list[str]:
+    """Return the lines that a program prints in `folder`, where the libraries of the extras cannot be imported."""
+    absent = f"import sys\nsys.path.append({str(REPOSITORY)!r})\nsys.modules.update(dict.fromkeys({[*EXTRAS]}))\n"
+    done = started(sys.executable, "-c", absent + program, folder=folder)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+WITH_AN_EXTRA = """
+import importlib
+import attnviz
+
+for use in (
+    lambda: attnviz.Translator,
+    lambda: importlib.import_module("attnviz.training").run,
+    lambda: importlib.import_module("attnviz.corpora").analyse_file,
+    lambda: attnviz.from_huggingface("model", "A", "B"),
+):
+    try:
+        use()
+    except attnviz.AttnvizError as error:
+        print(error)
+"""
+
+
+def test_names_that_need_an_extra_say_which(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+    assert without_extras(WITH_AN_EXTRA, tmp_path) == snapshot
+
+
+def test_core_works_without_the_libraries_of_the_extras(tmp_path: Path) -> None:
+    for path in EXAMPLES.iterdir():
+        shutil.copy(path, tmp_path)
+    assert without_extras(WITHOUT_A_MODEL, tmp_path)[-1].startswith("AER 0.169 en-fr ")
+    assert {"pair.html", "table.csv"} <= {path.name for path in tmp_path.iterdir()}
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("extra", ["", *sorted(PROJECT["optional-dependencies"].keys() - {"all"})])
+def test_each_extra_works_and_an_error_names_the_others(
+    extra: str, tmp_path: Path, elsewhere: Path, wheel: Path, say: Callable[[str], None], snapshot: SnapshotAssertion
+) -> None:
     environment = Environment(tmp_path)
-    subprocess.run([sys.executable, "-m", "build", str(source), "--outdir", str(tmp_path / "dist")], check=True)
-    files = sorted(map(str, (tmp_path / "dist").iterdir()))
-    subprocess.run([sys.executable, "-m", "twine", "check", "--strict", *files], check=True)
-    (wheel,) = (name for name in files if name.endswith(".whl"))
-    say(f"wheel: {Path(wheel).stat().st_size / 1e6:.1f} MB")
-    environment.install(wheel)
-    files_of_package = {path.relative_to(source) for path in (source / "attnviz").rglob("*") if path.is_file()}
-    absent = {path for path in files_of_package if not (environment.site_packages / path).is_file()}
-    assert all(path.name.endswith(".d.ts") for path in absent)
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    assert "small-additive" in environment.program("attnviz", "models", folder=elsewhere)
-    assert environment.program("attnviz", "translate", "A man is walking.", folder=elsewhere).strip()
-    environment.program("attnviz", "figure", "A house.", "-o", "house.svg", folder=elsewhere)
-    assert (elsewhere / "house.svg").stat().st_size > 1000
-    assert app_answers(environment, elsewhere)
+    before = environment.size()
+    (tmp_path / "constraints").write_text(f"torch=={metadata.version('torch')}\n", encoding="utf-8")
+    environment.install(f"{wheel}[{extra}]" if extra else str(wheel), "-c", str(tmp_path / "constraints"))
+    say(f"{extra or 'core'}: {(environment.size() - before) / 1e6:.0f} MB")
+    assert environment.python("-c", WITHOUT_A_MODEL, folder=elsewhere).endswith("AER 0.169 en-fr small-additive\n")
+    seconds = min(float(environment.python("-c", TIMED_IMPORT, folder=elsewhere)) for _ in range(5))
+    say(f"{extra or 'core'}: imports in {seconds:.2f} s")
+    assert seconds <= 0.6
+    outcomes = {}
+    for name, (program, *arguments) in TRIED.items():
+        done = started(str(environment.scripts / program), *arguments, folder=elsewhere)
+        outcomes[name] = done.stderr.splitlines()[-1] if done.returncode else "works"
+    say(f"{extra or 'core'}: {outcomes}")
+    assert outcomes == snapshot
+    if extra == "notebook":
+        environment.python("-c", FIGURE_IN_A_NOTEBOOK, folder=elsewhere)
+    if extra == "app":
+        assert app_answers(environment, elsewhere)
 
 
 def app_answers(environment: Environment, folder: Path) -> bool:

@@ -103,7 +103,8 @@ def test_requested_extra_is_installed(tmp_path: Path) -> None:
     written = step.partition("&&")[0].replace("python -c", f"{sys.executable} -c")
     shutil.copy(REPOSITORY / "pyproject.toml", tmp_path)
     wanted = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]["optional-dependencies"]["sign-in"]
-    for extra, lines in (("", []), ("sign-in", wanted)):
+    # requirements.txt has what attnviz[train] stands for
+    for extra, lines in (("", []), ("sign-in", wanted), ("huggingface", ["transformers>=5.0"])):
         subprocess.run(written, shell=True, cwd=tmp_path, env=os.environ | {"EXTRA": extra}, check=True)
         assert (tmp_path / "extra.txt").read_text().split("\n")[:-1] == (lines or [""])
     known = subprocess.run(written, shell=True, cwd=tmp_path, env=os.environ | {"EXTRA": "x"}, capture_output=True)

@@ -90,10 +90,9 @@ def test_detector_is_not_listed_among_translators(folder: Path, model_folder: Pa
     assert architecture(listed) == "rnnsearch"
 
 
-def test_missing_folder_is_refused(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
-    with pytest.raises(AttnvizError) as error:
+def test_missing_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(AttnvizError, match=re.escape(str(tmp_path / "none"))):
         Detector.load(tmp_path / "none")
-    assert str(error.value).replace(str(tmp_path), "<tmp>") == snapshot
 
 
 @pytest.mark.parametrize("content", [b"{", None], ids=["damaged", "missing"])

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
+import attnviz
+from attnviz import AttnvizError, Trace, Translator
 from attnviz import installed_models as module
+from attnviz.commands.main import main
 from attnviz.environment import ATTNVIZ_MODELS
 from attnviz.installed_models import (
     default_model,
+    find_model,
     installed_detectors,
-    installed_model,
     installed_models,
     model_roots,
     user_models,
@@ -37,7 +42,7 @@ def test_chosen_folder_is_the_only_one(elsewhere: Path, model_folder: Path, monk
     assert [*installed_models()] == ["near"]
     monkeypatch.setenv(ATTNVIZ_MODELS, str(elsewhere / "chosen"))
     assert installed_models() == {"far": elsewhere / "chosen" / "far"}
-    assert (installed_model("near"), installed_model("far")) == (None, elsewhere / "chosen" / "far")
+    assert find_model("far") == elsewhere / "chosen" / "far"
 
 
 def test_nearer_models_take_precedence(elsewhere: Path, model_folder: Path) -> None:
@@ -49,14 +54,60 @@ def test_nearer_models_take_precedence(elsewhere: Path, model_folder: Path) -> N
         "en-fr": elsewhere / "of the user" / "en-fr",
         "small-additive": packaged / "small-additive",
     }
-    assert default_model() == installed_model("en-fr") == elsewhere / "of the user" / "en-fr"
+    assert default_model() == find_model("en-fr") == elsewhere / "of the user" / "en-fr"
     shutil.copytree(model_folder, elsewhere / "work" / "models" / "en-fr")
-    assert default_model() == installed_model("en-fr") == Path("models") / "en-fr"
+    assert default_model() == find_model("en-fr") == Path("models") / "en-fr"
 
 
 def test_without_any_model_the_default_is_named(elsewhere: Path) -> None:
     assert (installed_models(), installed_detectors()) == ({}, {})
     assert default_model() == Path("models") / "en-fr"
+
+
+def test_model_is_found_by_name_or_path(elsewhere: Path, model_folder: Path, snapshot: SnapshotAssertion) -> None:
+    with pytest.raises(AttnvizError) as nothing:
+        find_model()
+    packaged = elsewhere / "site-packages" / "attnviz" / "models"
+    for name in ("en-fr", "small-additive"):
+        shutil.copytree(model_folder, packaged / name)
+    shutil.copytree(REPOSITORY / "models" / "detector", packaged / "detector")
+    shutil.copytree(model_folder, Path("own"))
+    assert find_model() == packaged / "en-fr"
+    assert [find_model(name) for name in ("en-fr", "small-additive", "detector")] == [
+        packaged / name for name in ("en-fr", "small-additive", "detector")
+    ]
+    assert find_model(packaged / "en-fr") == packaged / "en-fr"
+    assert find_model("own") == Path("own")
+    Path("small-additive").mkdir()  # it holds no model
+    assert find_model("small-additive") == packaged / "small-additive"
+    with pytest.raises(AttnvizError) as unknown:
+        find_model("en-de")
+    assert {"nothing installed": str(nothing.value), "unknown name": str(unknown.value)} == snapshot
+    shutil.copytree(model_folder, Path("en-fr"))  # a folder goes before a name
+    assert find_model("en-fr") == Path("en-fr")
+
+
+@pytest.mark.parametrize("model", ["", 3, b"en-fr", "../../../..", "x\0"])
+def test_what_is_no_model_is_refused(elsewhere: Path, model_folder: Path, model: Any) -> None:
+    shutil.copytree(model_folder, Path("models") / "en-fr")
+    with pytest.raises(AttnvizError):
+        Translator.load(model)
+
+
+def test_models_are_listed_one_a_line(elsewhere: Path, model_folder: Path) -> None:
+    for name in ("small-dot", "en-fr"):
+        shutil.copytree(model_folder, Path("models") / name)
+    assert attnviz.models() == {name: Path("models") / name for name in ("en-fr", "small-dot")}
+    assert str(attnviz.models()) == "en-fr      models/en-fr\nsmall-dot  models/small-dot"
+
+
+def test_translator_loads_the_default_or_a_named_model(elsewhere: Path, model_folder: Path) -> None:
+    for name in ("en-fr", "small-dot"):
+        shutil.copytree(model_folder, Path("models") / name)
+    assert Translator.load().name == "en-fr"
+    assert Translator.load("small-dot", device="cpu").name == "small-dot"
+    assert main(["figure", "--model", "small-dot", "A house.", "-o", "house.json"]) == 0
+    assert Trace.load("house.json").model == "small-dot"
 
 
 def test_checkout_has_its_models_and_its_detector_from_any_folder(
@@ -67,14 +118,3 @@ def test_checkout_has_its_models_and_its_detector_from_any_folder(
     assert REPOSITORY / "models" in model_roots()
     assert installed_detectors()["detector"].is_dir()
     assert user_models().name == "models"
-
-
-@pytest.mark.parametrize("name", ["", ".", "..", "../far", "inner/..", "/", "absent", "x\0"])
-def test_name_cannot_leave_the_searched_folders(
-    elsewhere: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    shutil.copytree(model_folder, elsewhere / "chosen")
-    shutil.copytree(model_folder, elsewhere / "far")
-    (elsewhere / "chosen" / "inner").mkdir()
-    monkeypatch.setenv(ATTNVIZ_MODELS, str(elsewhere / "chosen" / "inner"))
-    assert installed_model(name) is None

@@ -18,7 +18,7 @@ PACKAGE = REPOSITORY / "attnviz"
 LAYERS = (
     "environment",
     "errors languages bounds browser_modules browser_programs fair_queue lru_cache memory lazy_pandas",
-    "attention_kinds deadlines files reading",
+    "attention_kinds deadlines extras files reading",
     "imported_families",
     "arguments text text_files network palette versions",
     "model_folder trace devices vocabulary",
@@ -176,7 +176,10 @@ WORDS = (
         (WORDS, "torch streamlit plotly pandas safetensors sacrebleu"),
         ("attnviz.figures attnviz.export", "torch streamlit safetensors"),
         ("attnviz.translator attnviz.training attnviz.evaluation", "streamlit plotly pandas"),
-        ("attnviz.importing.attention_reader attnviz.importing.huggingface", "torch transformers streamlit plotly"),
+        (
+            "attnviz.importing.attention_reader attnviz.importing.huggingface",
+            "torch transformers streamlit plotly pandas",
+        ),
     ],
     ids=["words", "pictures", "models", "readers"],
 )
@@ -203,6 +206,7 @@ def test_exported_names() -> None:
         "find_heads",
         "from_huggingface",
         "link_agreement",
+        "models",
         "read_attention",
         "symmetrise",
     ]

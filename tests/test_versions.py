@@ -18,9 +18,9 @@ from tests.conftest import REPOSITORY
 def test_other_streamlit_version_is_refused_with_a_command(
     version: str, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
 ) -> None:
-    def found(_name: str) -> str:
+    def found(name: str) -> str:
         if not version:
-            raise metadata.PackageNotFoundError
+            raise metadata.PackageNotFoundError(name)
         return version
 
     monkeypatch.setattr(versions.metadata, "version", found)
@@ -37,5 +37,5 @@ def test_streamlit_version_within_bounds_is_accepted(version: str, monkeypatch: 
 
 def test_lowest_version_equals_package_requirement() -> None:
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    (needed,) = [one for one in project["dependencies"] if one.startswith("streamlit")]
+    (needed,) = [one for one in project["optional-dependencies"]["app"] if one.startswith("streamlit")]
     assert tuple(map(int, re.findall(r"\d+", needed)[:2])) == versions.LOWEST

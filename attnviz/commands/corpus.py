@@ -19,7 +19,7 @@ from attnviz.memory import keep_few_shapes
 
 if TYPE_CHECKING:
     from attnviz.corpora import Progress, Settings
-    from attnviz.corpora.job import TableMetadata
+    from attnviz.corpora.table_metadata import TableMetadata
 
     Show = Callable[[Progress], object]
 

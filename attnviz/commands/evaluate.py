@@ -18,6 +18,7 @@ from attnviz.commands.shared import (
     Command,
     add_unescape_option,
     beam_width,
+    model_option,
     model_text,
     positive,
     progress,
@@ -58,10 +59,10 @@ def _add_options(command: argparse.ArgumentParser) -> None:
     add(
         "--model",
         dest="models",
-        type=Path,
+        type=model_option,
         action="append",
-        metavar="FOLDER",
-        help=f"folder of a model; repeat the option for several models (default: {default_model()})",
+        metavar="MODEL",
+        help=f"name or folder of a model; repeat the option for several models (default: {default_model()})",
     )
     add("--device", default="auto", help="device: auto, cpu, cuda, cuda:1 or mps")
     add(

@@ -31,6 +31,7 @@ from attnviz.commands.models import MODELS_COMMAND
 from attnviz.commands.score import SCORE_COMMAND
 from attnviz.commands.train import TRAIN_COMMAND
 from attnviz.commands.translate import TRANSLATE_COMMAND
+from attnviz.extras import naming_extra
 
 COMMANDS = (
     TRANSLATE_COMMAND,
@@ -79,7 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             options = _parser(arguments).parse_args(arguments)
             _check_paths(options)
             register_scorers(options)
-            with warnings.catch_warnings():
+            with warnings.catch_warnings(), naming_extra():
                 warnings.showwarning = _print_warning
                 options.run(options)
         finally:

@@ -95,9 +95,9 @@ def _fetch(name: str, files: dict[str, Any], folder: Path, address: str | None) 
     """Fetch the `files` of a model into `folder`, where some may be already, and check their digests."""
     if not address:
         raise AttnvizError(
-            f"The model {name} is not installed, and no address to fetch it from is set. Give the address with --from "
-            f"or in the environment variable {ATTNVIZ_MODELS_URL}. You can also copy the folder of the model into "
-            f"{folder.parent}."
+            f"The model {name} is not installed, and no address to fetch it from is set. Every clone of the repository "
+            f"has it: copy its folder models/{name} into {folder.parent}. Or give the address of a folder with this "
+            f"folder with --from or in the environment variable {ATTNVIZ_MODELS_URL}."
         )
     for file in sorted(files, key=lambda file: file == CONFIG_FILE):  # a folder with a config is a model
         if (folder / file).exists():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import csv
 import io
 import sys
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 from attnviz import AttnvizError
 from attnviz.bounds import PRECISIONS
 from attnviz.files import replace_text
-from attnviz.installed_models import default_model
+from attnviz.installed_models import default_model, find_model
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -45,7 +46,7 @@ WIDEST_BEAM = 100
 
 def add_model_options(command: argparse.ArgumentParser, beam: bool) -> None:
     """Add options for model, device and precision and, if `beam`, for the beam width."""
-    command.add_argument("--model", type=Path, default=default_model(), help="folder of the model")
+    command.add_argument("--model", type=model_option, default=default_model(), help="name or folder of the model")
     command.add_argument("--device", default="auto", help="device: auto, cpu, cuda, cuda:1 or mps")
     command.add_argument(
         "--precision",
@@ -56,6 +57,13 @@ def add_model_options(command: argparse.ArgumentParser, beam: bool) -> None:
     )
     if beam:
         command.add_argument("--beam", type=beam_width, default=5, help="beam width; 1 is greedy search")
+
+
+def model_option(text: str) -> Path:
+    """Return the folder of the model of this name or path; a path without a model is refused when it is loaded."""
+    with contextlib.suppress(AttnvizError):
+        return find_model(text)
+    return Path(text)
 
 
 def add_head_options(command: argparse.ArgumentParser) -> None:

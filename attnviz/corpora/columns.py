@@ -5,15 +5,16 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import torch
 
 from attnviz.analysis.posterior import DEFAULT, POSTERIOR_KINDS, PosteriorKind
 from attnviz.bounds import PRECISIONS
-from attnviz.decoding import check_beam
 from attnviz.errors import AttnvizError
-from attnviz.network.products import choose_precision
+
+if TYPE_CHECKING:
+    import torch
 
 
 @dataclass(frozen=True)
@@ -154,10 +155,14 @@ class Settings:
         """
         if device.type != "cpu" or self.precision != "auto":
             return self
+        from attnviz.network.products import choose_precision
+
         return dataclasses.replace(self, precision=choose_precision(self.precision, device))
 
     def check(self) -> None:
         """Raise AttnvizError unless all settings are valid."""
+        from attnviz.decoding import check_beam
+
         check_beam(self.beam)
         if self.kind is not None and self.kind not in POSTERIOR_KINDS:
             raise AttnvizError(

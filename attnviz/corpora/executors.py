@@ -17,6 +17,7 @@ from multiprocessing import connection, resource_tracker
 from typing import Any, TypeVar
 
 from attnviz.errors import AttnvizError
+from attnviz.extras import naming_extra
 from attnviz.memory import keep_few_shapes
 
 _Task = TypeVar("_Task")
@@ -196,12 +197,8 @@ def _connected(cluster: Cluster) -> Iterator[Any]:
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # no usage statistics
     # Otherwise Ray's core warns on standard error that arguments of actors may be lost; the run holds them itself.
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
-    try:
+    with naming_extra():
         import ray
-    except ImportError as error:
-        raise AttnvizError(
-            "Ray is not installed on this machine. Install it with: pip install 'attnviz[ray]'"
-        ) from error
     starts_ray = not ray.is_initialized()
     if starts_ray:
         local: dict[str, Any] = {} if cluster.address else {"include_dashboard": False}

@@ -13,12 +13,11 @@ import itertools
 import json
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pyarrow as pa
 import torch
 from pyarrow import parquet
 
@@ -26,9 +25,11 @@ from attnviz.corpora.analyser import Analyser
 from attnviz.corpora.columns import SCHEMA, Settings
 from attnviz.corpora.corpus_lines import Line, check_lines, check_name, count_lines, read_lines, unescaped_line
 from attnviz.corpora.executors import Cluster, imap
+from attnviz.corpora.table_metadata import TableMetadata, table_metadata
 from attnviz.devices import resolve_device
 from attnviz.errors import AttnvizError
-from attnviz.files import check_regular, remove_abandoned, replacing
+from attnviz.files import remove_abandoned, replacing
+from attnviz.installed_models import find_model
 from attnviz.model_folder import weights_digest
 from attnviz.text_files import Skipped
 
@@ -190,56 +191,6 @@ def _digest(file: Path) -> str:
         raise AttnvizError(f"The file {file} cannot be read: {error.strerror or error}.") from error
 
 
-MOST_NAMED = 1000
-"""Number of skipped lines that a table lists; further ones are only counted."""
-_KEY = b"attnviz"
-"""Key of our metadata in a part or table."""
-
-
-@dataclass(frozen=True)
-class TableMetadata:
-    """Metadata of a table, or of a part of it."""
-
-    fingerprint: str
-    """SHA-256 of file, model and settings, the same for equal tables."""
-    model: str
-    settings: dict[str, Any]
-    lines: int = 0
-    rows: int = 0
-    skipped: int = 0
-    named: list[tuple[int, str]] = field(default_factory=list)
-    """Number and reason of the first thousand skipped lines."""
-
-    def extended_by(self, part: TableMetadata) -> TableMetadata:
-        """Return the metadata of these lines and of those of a part after them.
-
-        Args:
-            part: Metadata of the part.
-        """
-        return dataclasses.replace(
-            self,
-            lines=self.lines + part.lines,
-            rows=self.rows + part.rows,
-            skipped=self.skipped + part.skipped,
-            named=[*self.named, *part.named][:MOST_NAMED],
-        )
-
-    def encoded(self) -> dict[bytes, str]:
-        """Return this as the metadata of a Parquet schema."""
-        return {_KEY: json.dumps(dataclasses.asdict(self))}
-
-
-def table_metadata(table: Path) -> TableMetadata | None:
-    """Return the metadata of a table or part; None where it is not one of `analyse_files`."""
-    try:
-        check_regular(table)
-        metadata = parquet.read_schema(table).metadata or {}
-        fields = json.loads(metadata[_KEY])
-        return TableMetadata(**{**fields, "named": [(number, reason) for number, reason in fields["named"]]})
-    except (OSError, pa.ArrowException, ValueError, KeyError, TypeError, AttnvizError):
-        return None
-
-
 class _Task(NamedTuple):
     """A window to compute, and the part to write."""
 
@@ -293,12 +244,12 @@ def analyse_files(
 
     Args:
         tables: The path of the table of each file.
-        model: A model folder, or an `Analyser` with settings of its own, which computes in this thread.
+        model: A name or folder of a model, or an `Analyser` with settings of its own, which computes in this thread.
         settings: What is computed; by default `Settings()`.
         gold: Gold links of the pairs, as in `read_lines`.
         limit: Number of lines of each file to take, from the first; None is all.
         device: "auto", "cpu", "cuda", "cuda:1" or "mps".
-        workers: Number of processes of one thread each that share the work, for a model folder. The tables are byte for
+        workers: Number of processes of one thread each that share the work, unless `model` is an `Analyser`. The tables are byte for
             byte the same.
         cluster: A Ray cluster whose actors share the work. Its machines must see the folders of the tables and the
             model under the same paths.
@@ -320,7 +271,7 @@ def analyse_files(
     if isinstance(model, Analyser):
         settings, name, digest = model.settings, model.name, model.weights_digest
     else:
-        model = Path(model).resolve()
+        model = find_model(model).resolve()
         settings, name, digest = settings or Settings(), model.name, weights_digest(model)
         settings = settings.with_precision_for(resolve_device(device) if not cluster else torch.device(device))
     gold = None if gold is None else Path(gold)

@@ -17,8 +17,8 @@ from attnviz.analysis.alignment_error import LinkScore, PairAgreement
 from attnviz.analysis.gold import word_links
 from attnviz.analysis.measures import coverage
 from attnviz.corpora.columns import ATTENTION_SCHEMA
-from attnviz.corpora.job import MOST_NAMED, TableMetadata
 from attnviz.corpora.row import attention_measures, remarks_of, word_columns
+from attnviz.corpora.table_metadata import MOST_NAMED, TableMetadata
 from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext
 from attnviz.trace import Attention

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import product
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,11 @@ from attnviz.analysis.findings import Finding, FindingKind, finding_sentence, fi
 from attnviz.analysis.measures import coverage, entropy, links
 from attnviz.analysis.prefixes import content_words
 from attnviz.evaluation.alignment import GoldAlignment, between_words, memberships
-from attnviz.evaluation.bleu import sentence_bleu, sentence_chrf
-from attnviz.evaluation.forced import ForcedPair
 from attnviz.trace import Words
 from attnviz.trace.word_link_text import Link
+
+if TYPE_CHECKING:
+    from attnviz.evaluation.forced import ForcedPair
 
 
 def gold_links_of(gold: GoldAlignment, pair: ForcedPair, words: Words) -> dict[Link, bool]:
@@ -97,6 +98,8 @@ def measures_of(pair: ForcedPair, threshold: float) -> dict[str, Any]:
 
 def scores_against(reference: str, translation: str) -> dict[str, Any]:
     """Return the columns of a translation that has a reference."""
+    from attnviz.evaluation.bleu import sentence_bleu, sentence_chrf
+
     return {
         "reference": reference,
         "chrf": sentence_chrf(translation, reference),

@@ -14,17 +14,16 @@ from numpy.typing import NDArray
 from attnviz.analysis.alignment_error import error_rate, mutual_links
 from attnviz.analysis.measures import links
 from attnviz.analysis.transformer_steps import heads_name
-from attnviz.evaluation.alignment import (
-    GoldAlignment,
-    best_threshold,
+from attnviz.evaluation.alignment import GoldAlignment, best_threshold
+from attnviz.evaluation.compared_models import Model
+from attnviz.evaluation.forced import Advance
+from attnviz.evaluation.measurement_tables import Section, TableRow, markdown_table, table_number
+from attnviz.evaluation.model_alignments import (
     detected_alignments,
     head_alignments,
     posterior_alignments,
     word_alignments,
 )
-from attnviz.evaluation.compared_models import Model
-from attnviz.evaluation.forced import Advance
-from attnviz.evaluation.measurement_tables import Section, TableRow, markdown_table, table_number
 from attnviz.evaluation.report import Judge
 from attnviz.network import Seq2Seq, Transformer
 from attnviz.trace.parts import Heads

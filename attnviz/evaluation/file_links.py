@@ -17,6 +17,7 @@ import numpy as np
 from attnviz.analysis.gold import parse_sure_and_possible
 from attnviz.analysis.measures import links as largest_links
 from attnviz.errors import AttnvizError
+from attnviz.evaluation.alignment import memberships
 from attnviz.importing.attention_reader import read_attention
 from attnviz.importing.records import AttentionRecords
 from attnviz.importing.sentence_pair import SentencePair
@@ -429,8 +430,6 @@ def _mapped(map_: WordMap | None, mine: list[str] | None, theirs: list[str] | No
         return map_
     if "".join(mine) != "".join(theirs):
         raise different_words(number, mine, theirs)
-    from attnviz.evaluation.alignment import memberships  # torch loads with it
-
     owners = [int(word) for word in memberships(mine, theirs).argmax(axis=0)]
     tokens = range(len(mine)) if map_ is None else map_.owners
     return WordMap([None if word is None else owners[word] for word in tokens], len(theirs))

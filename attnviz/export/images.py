@@ -45,16 +45,11 @@ def image(figure: go.Figure, image_format: ImageFormat) -> bytes:
     """Return `figure`, which must have a width and a height, as the content of a file of `image_format`.
 
     Works offline: Plotly's script is the installed package's, and MathJax, which no label needs, is left out. Warn
-    (MissingFontWarning) where no font of this machine has a character. Raise AttnvizError, saying what to do, where
-    Kaleido or a browser is missing, or the browser fails.
+    (MissingFontWarning) where no font of this machine has a character. Raise AttnvizError, saying what to do, where no
+    browser is found, or it fails.
     """
-    try:
-        import kaleido
-    except ImportError as error:
-        raise AttnvizError(
-            "To draw PNG, SVG and PDF, attnviz needs the Python package kaleido, which is not installed: pip "
-            f"install kaleido. {_OTHER_FORMATS}"
-        ) from error
+    import kaleido
+
     size = {
         "width": figure.layout.width,
         "height": figure.layout.height,

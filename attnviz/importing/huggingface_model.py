@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from attnviz.errors import AttnvizError
+from attnviz.extras import naming_extra
 from attnviz.languages import gettext
 from attnviz.trace import MOST_TOKENS
 
@@ -181,12 +182,8 @@ def _from_pretrained(kind: str, name: str | os.PathLike[str]) -> Any:
 
     Raise AttnvizError where that fails.
     """
-    try:
+    with naming_extra():
         import transformers
-    except ImportError as error:
-        raise AttnvizError(
-            gettext("Models of Hugging Face need the package transformers: pip install transformers")
-        ) from error
     classes: Any = transformers
     loader = getattr(classes, kind, classes.AutoModel)
     if hasattr(loader, "main_input_name"):

@@ -11,7 +11,7 @@ import yaml
 
 from attnviz.errors import AttnvizError
 from attnviz.figures.registry import STEP_FIGURES
-from attnviz.installed_models import default_model, installed_model, installed_models
+from attnviz.installed_models import find_model, installed_models
 from attnviz.languages import LANGUAGES, gettext, language
 from attnviz.lessons.yaml_fields import LESSON_LIMITS, Fields, description, fail, line_of, quoted, root_of, text_of
 from attnviz.reading import open_content
@@ -194,8 +194,8 @@ HARMLESS = {
 def folder_of_model(sentence: LessonSentence, default: Path | None = None) -> Path:
     """Return the folder of a sentence's model, or `default`; raise AttnvizError where the model is not installed."""
     if not sentence.model:
-        return default or default_model()
-    folder = installed_model(sentence.model)
+        return default or find_model()
+    folder = installed_models().get(sentence.model)
     if folder is None:
         raise AttnvizError(
             gettext(

@@ -1,7 +1,8 @@
 """Train translators and detectors: config, data, batches, objective, and a training loop that resumes."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from attnviz.extras import import_on_use
 from attnviz.training.training_config import TrainingConfig
 
 if TYPE_CHECKING:
@@ -9,11 +10,5 @@ if TYPE_CHECKING:
 
 __all__ = ["TrainingConfig", "run"]
 
-
-def __getattr__(name: str) -> Any:
-    """Import the loop, and torch with it, on first access: reading pairs and listing options need neither."""
-    if name == "run":
-        from attnviz.training.loop import run
-
-        return run
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = import_on_use(__name__, {"run": "loop"})
+"""Reading pairs and listing options need neither the loop nor torch."""

@@ -25,6 +25,7 @@ from tqdm import tqdm
 from attnviz.checkpoint import load_model
 from attnviz.errors import AttnvizError
 from attnviz.files import replace_bytes, replace_text
+from attnviz.installed_models import find_model
 from attnviz.model_folder import TOKENIZER_FILE
 from attnviz.network import ModelConfig, Seq2Seq, Trainable, build_network
 from attnviz.text import EOS, SPACE, UNK, Tokenizer
@@ -79,7 +80,7 @@ def prepare_training(config: TrainingConfig) -> tuple[Tokenizer, Corpus]:
         if corpus_path.exists():
             return tokenizer, Corpus.load(corpus_path, len(tokenizer))
     elif config.start_from:
-        load_model(config.start_from)  # fail before the slow steps if it cannot be loaded
+        load_model(find_model(config.start_from))  # fail before the slow steps if it cannot be loaded
     pairs, weights = _read(config)
     if not begun:
         tokenizer = _tokenizer(config, pairs, weights)
@@ -109,7 +110,7 @@ def _tokenizer(config: TrainingConfig, pairs: list[Pair], weights: list[float]) 
     if config.tokenizer:
         return Tokenizer.load(config.tokenizer)
     if config.start_from and not config.vocabulary_size:
-        return Tokenizer.load(Path(config.start_from) / TOKENIZER_FILE)
+        return Tokenizer.load(find_model(config.start_from) / TOKENIZER_FILE)
     pieces = config.vocabulary_size or DEFAULT_VOCABULARY
     return Tokenizer.train(_sample(pairs, weights, config.seed), pieces, config.seed)
 
@@ -232,7 +233,7 @@ def start_from(folder: str | Path, tokenizer: Tokenizer, dropout: float, guidanc
     With `guidance` 0 the config keeps the value of the old model. Raise AttnvizError where the folder holds no model
     that can be read, or an imported one.
     """
-    old, old_tokenizer = load_model(folder)
+    old, old_tokenizer = load_model(find_model(folder))
     if isinstance(old, Seq2Seq):
         raise AttnvizError(f"The model {folder} was imported, and attnviz cannot continue its training.")
     weights = old.state_dict()

@@ -13,7 +13,7 @@ SAMPLE_LINKS = SAMPLE.with_name("sample-links.txt")
 
 def offered_tables() -> dict[str, Path]:
     """Return the non-empty tables that the server's owner offers, by file name without the ending."""
-    from attnviz.corpora.job import table_metadata
+    from attnviz.corpora.table_metadata import table_metadata
 
     folder = os.environ.get(ATTNVIZ_CORPORA)
     paths = sorted(Path(folder).glob("*.parquet")) if folder else []

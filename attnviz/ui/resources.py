@@ -22,7 +22,7 @@ from attnviz.architectures import could_be_of
 from attnviz.detector import Detector
 from attnviz.devices import available_devices, resolve_device
 from attnviz.files import check_regular
-from attnviz.installed_models import installed_detectors, installed_model, installed_models
+from attnviz.installed_models import installed_detectors, installed_models
 from attnviz.lru_cache import LRUCache, cached_in, size_of
 from attnviz.model_folder import (
     EVERY_FILE,
@@ -285,7 +285,7 @@ def _translator_of(trace: Trace) -> Translator | None:
     """
     if _installed_weights(trace) is None:
         return None
-    folder = str(installed_model(trace.model))
+    folder = str(installed_models()[trace.model])
     device = trace.device if trace.device in available_devices() else "cpu"
     return _shared_translator(folder, str(resolve_device(device)), stamp(folder, *EVERY_FILE)).translator
 
@@ -308,13 +308,14 @@ def tokenizer_of(trace: Record) -> Tokenizer | None:
     """Return the tokenizer of the model that made `trace`, or None where `weights_of` returns None."""
     if _installed_weights(trace) is None:
         return None
-    folder = str(installed_model(trace.model))
+    folder = str(installed_models()[trace.model])
     return _tokenizer(folder, stamp(folder, TOKENIZER_FILE, VOCABULARIES))
 
 
 def _installed_weights(trace: Record) -> tuple[str, Weights] | None:
     """Return the digest and the weights of the model that made `trace`, or None where it is missing."""
-    folder = installed_model(trace.model) if trace.translated else None  # an attention matrix alone names no model
+    # An attention matrix alone names no model.
+    folder = installed_models().get(trace.model) if trace.translated else None
     if folder is None:
         return None
     try:

@@ -20,9 +20,10 @@ from attnviz.analysis.learning import learning_baselines, learning_measures
 from attnviz.analysis.measures import links
 from attnviz.commands.shared import positive, progress
 from attnviz.errors import AttnvizError
-from attnviz.evaluation.alignment import GoldAlignment, read_gold, word_alignments
+from attnviz.evaluation.alignment import GoldAlignment, read_gold
 from attnviz.evaluation.bleu import corpus_scores
 from attnviz.evaluation.forced import force_pairs, likelihoods, total_likelihood
+from attnviz.evaluation.model_alignments import word_alignments
 from attnviz.model_folder import CONFIG_FILE
 from attnviz.text_files import Pair, read_pairs
 from attnviz.trace.snapshots import Curve, Snapshots, join_snapshots

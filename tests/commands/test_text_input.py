@@ -15,7 +15,7 @@ from pyarrow import parquet
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.commands.main import main
-from attnviz.corpora.job import table_metadata
+from attnviz.corpora.table_metadata import table_metadata
 from attnviz.text import Tokenizer
 from attnviz.training.preparation import DATA
 from tests.conftest import SENTENCES

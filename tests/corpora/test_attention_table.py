@@ -14,8 +14,8 @@ from pyarrow import csv, parquet
 from attnviz import Attention, AttnvizError, attention, read_attention
 from attnviz.commands.main import main
 from attnviz.corpora.columns import ATTENTION_SCHEMA
-from attnviz.corpora.job import table_metadata
 from attnviz.corpora.measured_attention import table_of_attention
+from attnviz.corpora.table_metadata import table_metadata
 from attnviz.evaluation.scoring import score
 
 ENGLISH, FRENCH = "In 1992 , Smith left Paris .", "En 1992 , Smith quitta Paris ."

@@ -22,7 +22,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz.commands.main import main
 from attnviz.corpora import Progress, Settings, analyse_file
 from attnviz.corpora.analyser import Analyser
-from attnviz.corpora.job import table_metadata
+from attnviz.corpora.table_metadata import table_metadata
 from attnviz.errors import AttnvizError
 from tests.conftest import REPOSITORY
 from tests.snapshots import plain
@@ -122,7 +122,7 @@ def test_all_processes_of_a_run_use_the_precision_that_it_chose(
 ) -> None:
     chosen, named = tmp_path / "chosen.parquet", tmp_path / "named.parquet"
     with monkeypatch.context() as patch:
-        patch.setattr("attnviz.corpora.columns.choose_precision", lambda *_: "bf16")
+        patch.setattr("attnviz.network.products.choose_precision", lambda *_: "bf16")
         patch.setattr(
             "attnviz.network.output.choose_precision", lambda wanted, _: "fp32" if wanted == "auto" else wanted
         )

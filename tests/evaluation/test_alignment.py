@@ -11,7 +11,8 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz.analysis.alignment_error import error_rate, mutual_links
 from attnviz.errors import AttnvizError
-from attnviz.evaluation.alignment import GoldAlignment, best_threshold, detokenise, read_gold, word_alignments
+from attnviz.evaluation.alignment import GoldAlignment, best_threshold, detokenise, read_gold
+from attnviz.evaluation.model_alignments import word_alignments
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES
 from tests.snapshots import plain

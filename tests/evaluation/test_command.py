@@ -16,8 +16,9 @@ from attnviz.analysis.alignment_error import error_rate, mutual_links
 from attnviz.analysis.measures import links
 from attnviz.checkpoint import save_model
 from attnviz.commands.main import main
-from attnviz.evaluation.alignment import best_threshold, posterior_alignments, read_gold, word_alignments
+from attnviz.evaluation.alignment import best_threshold, read_gold
 from attnviz.evaluation.example_sentences import FIGURE_3, LONG
+from attnviz.evaluation.model_alignments import posterior_alignments, word_alignments
 from attnviz.text import Tokenizer
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES, ModelFactory

@@ -12,7 +12,8 @@ from attnviz.analysis.alignment_error import error_rate, mutual_links
 from attnviz.checkpoint import save_model
 from attnviz.commands.main import main
 from attnviz.detector import Detector
-from attnviz.evaluation.alignment import detected_alignments, read_gold
+from attnviz.evaluation.alignment import read_gold
+from attnviz.evaluation.model_alignments import detected_alignments
 from attnviz.network import DecomposableConfig
 from attnviz.text import EOS, Tokenizer
 from attnviz.training.negatives import NEGATIVE_KINDS, SWAPPED, Exchanges, WordFinder, learn_exchanges, save_exchanges

@@ -11,7 +11,8 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Translator
 from attnviz.analysis.learning import learning_measures
-from attnviz.evaluation.alignment import read_gold, word_alignments
+from attnviz.evaluation.alignment import read_gold
+from attnviz.evaluation.model_alignments import word_alignments
 from attnviz.trace.snapshots import Snapshots
 from tests.benchmarks.saved_models import main, saved_moments
 from tests.small_run import LINKS, MOMENTS, kept_run

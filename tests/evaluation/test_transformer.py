@@ -15,8 +15,9 @@ from attnviz import Translator
 from attnviz.analysis.alignment_error import error_rate, mutual_links
 from attnviz.checkpoint import save_model
 from attnviz.commands.main import main
-from attnviz.evaluation.alignment import head_alignments, read_gold, word_alignments
+from attnviz.evaluation.alignment import read_gold
 from attnviz.evaluation.forced import force_pairs
+from attnviz.evaluation.model_alignments import head_alignments, word_alignments
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import TransformerTrace

@@ -431,12 +431,6 @@ def test_command_prints_the_warning_about_fonts_as_a_sentence(tmp_path: Path, sn
     assert output.exists()
 
 
-def test_image_export_is_refused_without_kaleido(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "kaleido", None)
-    with pytest.raises(AttnvizError, match="pip install kaleido"):
-        image(for_print(figures.heatmap(trace)), "svg")
-
-
 def test_csv_json_and_pharaoh_files_have_the_values(trace: Trace, tmp_path: Path) -> None:
     save(trace, tmp_path / "x.csv")
     read = pd.read_csv(io.BytesIO((tmp_path / "x.csv").read_bytes()), index_col=0, encoding="utf-8-sig")

@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 
 from attnviz.analysis.neighbours import VECTOR_KINDS, Vectors, nearest, principal_map
-from attnviz.corpora.job import table_metadata
+from attnviz.corpora.table_metadata import table_metadata
 from attnviz.corpora.vectors import vectors_of_pairs
 from attnviz.figures.learning_curves import attention_measures_figure, learning_heatmap, learning_table, quality_figure
 from attnviz.trace.snapshots import Snapshots

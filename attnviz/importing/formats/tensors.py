@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.errors import AttnvizError
+from attnviz.extras import naming_extra
 from attnviz.importing.format import Format
 from attnviz.importing.formats.numpy_arrays import archive_members, fields_of, sentences_from_arrays
 from attnviz.importing.sentence_pair import Sentences
@@ -41,7 +42,8 @@ def _read(content: Content, count: int | None = None) -> Sentences | None:
     head = content.data[:256]
     if _LEGACY not in head and not (head.startswith(ZIP) and b"/data.pkl" in head):
         return None
-    import torch
+    with naming_extra():
+        import torch
 
     # Compressed members may claim any size; torch.save never compresses.
     if any(

@@ -24,8 +24,8 @@ from pyarrow import parquet
 from attnviz import AttnvizError
 from attnviz.corpora import Analyser, Progress, Settings, analyse_file
 from attnviz.corpora.corpus_lines import check_table, extensions_text, readable, without_compression
-from attnviz.corpora.job import table_metadata
 from attnviz.corpora.measured_attention import table_of_attention
+from attnviz.corpora.table_metadata import table_metadata
 from attnviz.evaluation.scoring import ScoredLinks, by_record, score
 from attnviz.evaluation.two_files import LinkAgreement, link_agreement, with_tokens_of
 from attnviz.importing.attention_reader import read_bytes, records_of

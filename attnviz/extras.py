@@ -1,0 +1,48 @@
+"""Import what the core does without on first use, and name the extra of pyproject.toml that installs it."""
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
+from typing import Any
+
+from attnviz.errors import AttnvizError
+from attnviz.languages import gettext
+
+EXTRAS = {
+    "ray": "ray",
+    "sacrebleu": "app",
+    "sentencepiece": "app",
+    "streamlit": "app",
+    "torch": "app",
+    "transformers": "huggingface",
+}
+"""For each library, the extra that a newcomer installs to get it."""
+
+
+@contextlib.contextmanager
+def naming_extra() -> Iterator[None]:
+    """Raise AttnvizError, naming the extra to install, where the block lacks one of these libraries."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        library = (error.name or "").partition(".")[0]
+        if library not in EXTRAS:
+            raise
+        message = gettext(
+            "This needs the package {library}, which is not installed. Install it with: pip install 'attnviz[{extra}]'",
+            library=library,
+            extra=EXTRAS[library],
+        )
+        raise AttnvizError(message) from error
+
+
+def import_on_use(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
+    """Return the `__getattr__` of a package that imports each name from its module, by `modules`, on first use."""
+
+    def find(name: str) -> Any:
+        if name not in modules:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        with naming_extra():
+            return getattr(import_module(f"{package}.{modules[name]}"), name)
+
+    return find
