@@ -1,4 +1,13 @@
-"""Public interface: translate, or read another program's attention; display it, and score it against gold links."""
+"""Translate, or read another program's attention; display it, change it, and score it against gold links.
+
+The public interface is `attnviz.__all__`, the methods of its classes, and `attnviz.analysis.__all__`. All else may
+change.
+
+    translator = attnviz.Translator.load("models/en-fr")
+    trace = translator.translate("A dog runs.")
+    trace.heatmap().show()
+    attnviz.analysis.posterior(trace)
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -6,46 +15,65 @@ from typing import TYPE_CHECKING, Any
 from attnviz.errors import AttnvizError
 from attnviz.trace import Attention, Trace, attention
 from attnviz.trace.drawing import register_drawing
+from attnviz.trace.interventions import ExcludePosition, ForceWords, ReplaceEnergies, ReplaceWeights, Temperature
 
 if TYPE_CHECKING:
+    from attnviz import analysis
+    from attnviz.evaluation.compared_models import evaluate
     from attnviz.evaluation.head_finder import find_heads
     from attnviz.evaluation.scoring import alignment_error, symmetrise
     from attnviz.evaluation.two_files import link_agreement
     from attnviz.importing.attention_reader import read_attention
     from attnviz.importing.huggingface import from_huggingface
     from attnviz.trace.drawing import Drawing
+    from attnviz.training.loop import train
+    from attnviz.training.training_config import TrainingConfig
     from attnviz.translator import Translator
 
 __all__ = [
     "Attention",
     "AttnvizError",
+    "ExcludePosition",
+    "ForceWords",
+    "ReplaceEnergies",
+    "ReplaceWeights",
+    "Temperature",
     "Trace",
+    "TrainingConfig",
     "Translator",
     "alignment_error",
+    "analysis",
     "attention",
+    "evaluate",
     "find_heads",
     "from_huggingface",
     "link_agreement",
     "read_attention",
     "symmetrise",
+    "train",
 ]
 __version__ = "0.3.0"
 
 
 _MODULES = {
+    "TrainingConfig": "training.training_config",
     "Translator": "translator",
     "alignment_error": "evaluation.scoring",
+    "evaluate": "evaluation.compared_models",
     "find_heads": "evaluation.head_finder",
     "from_huggingface": "importing.huggingface",
     "link_agreement": "evaluation.two_files",
     "read_attention": "importing.attention_reader",
     "symmetrise": "evaluation.scoring",
+    "train": "training.loop",
 }
 """The module of each name that saved traces do not need; `Translator` imports torch, which loads slowly."""
 
 
 def __getattr__(name: str) -> Any:
     """Import one of `_MODULES` on its first use."""
+    if name == "analysis":
+        return import_module("attnviz.analysis")
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"attnviz.{_MODULES[name]}"), name)

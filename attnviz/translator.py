@@ -85,7 +85,9 @@ class Translator(Generic[RecordT]):
         self._pieces = tokenizer.pieces(range(len(tokenizer)))
 
     @classmethod
-    def load(cls, folder: str | Path, device: str = "auto", precision: str = "auto") -> Translator[RecordT]:
+    def load(
+        cls, folder: str | Path, device: str | torch.device = "auto", precision: str = "auto"
+    ) -> Translator[RecordT]:
         """Load a model folder of any architecture to the device "auto", "cpu", "cuda", "cuda:1" or "mps".
 
         Type checkers take it for RNNsearch; for another architecture write `Translator[TransformerTrace].load`.
@@ -100,11 +102,24 @@ class Translator(Generic[RecordT]):
         translator.prepared.decoder.output.set_precision(precision)
         return translator
 
+    def __repr__(self) -> str:
+        """Return the name, the architecture and the device."""
+        return f"<Translator: {self.name}, {type(self.network).__name__}, {self.device}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Raise AttnvizError: a translator is shared by threads, and loaded in each process."""
+        raise AttnvizError(
+            gettext(
+                "A translator cannot be copied or pickled. Threads may share one; in another process, load the model "
+                "again with Translator.load."
+            )
+        )
+
     def translate(
         self,
         text: str,
         *,
-        beam: int = 1,
+        beam: int = 5,
         target: str | Sequence[int] | None = None,
         length_penalty: float = 1.0,
         interventions: Sequence[Intervention] = (),
@@ -118,8 +133,8 @@ class Translator(Generic[RecordT]):
         `interventions` change the attention or the word of their steps, in every hypothesis, and later steps follow
         from the change. In a `target`, only forced words are replaced.
 
-        Raise AttnvizError for text that is blank or too long, for a beam outside 1 to 100 or together with a `target`,
-        and for interventions that the model cannot apply.
+        Raise AttnvizError for text that is blank or too long, for a beam outside 1 to 100, and for interventions that
+        the model cannot apply.
         """
         started = time.perf_counter()
         self.check(text, beam=beam, target=target, length_penalty=length_penalty, interventions=interventions)
@@ -138,7 +153,7 @@ class Translator(Generic[RecordT]):
         texts: Sequence[str],
         *,
         targets: Sequence[str | Sequence[int]] | None = None,
-        beam: int = 1,
+        beam: int = 5,
         length_penalty: float = 1.0,
     ) -> list[RecordT]:
         """Translate many sentences in batches of similar length, and record for each what `translate` records.
@@ -213,7 +228,7 @@ class Translator(Generic[RecordT]):
         self,
         text: str,
         *,
-        beam: int = 1,
+        beam: int = 5,
         target: str | Sequence[int] | None = None,
         length_penalty: float = 1.0,
         interventions: Sequence[Intervention] = (),
@@ -226,13 +241,6 @@ class Translator(Generic[RecordT]):
         if target is not None:
             target_ids(self.tokenizer, target)
         check_beam(beam)
-        if target is not None and beam != 1:
-            raise AttnvizError(
-                gettext(
-                    "Forced decoding writes the given translation, so it uses no beam. Leave out the beam or the "
-                    "translation."
-                )
-            )
         check_number(gettext("length penalty"), length_penalty, 0, MOST_PENALTY)
         self.prepared.check(interventions, len(source))
 
@@ -285,7 +293,7 @@ class Translator(Generic[RecordT]):
             translation = self.tokenizer.decode(ids)
         return _Translation(self.prepared.forced_path(memory, ids, interventions), translation, Search("forced"), ())
 
-    def translate_batch(self, texts: Sequence[str], *, beam: int = 1, length_penalty: float = 1.0) -> list[str]:
+    def translate_batch(self, texts: Sequence[str], *, beam: int = 5, length_penalty: float = 1.0) -> list[str]:
         """Return the translations of many sentences, computed in batches of similar length.
 
         Raise AttnvizError, with the number of the sentence (from 1), where one is blank or too long.
@@ -301,7 +309,7 @@ class Translator(Generic[RecordT]):
         return translations
 
     def search_batch(
-        self, texts: Sequence[str], *, beam: int = 1, length_penalty: float = 1.0
+        self, texts: Sequence[str], *, beam: int = 5, length_penalty: float = 1.0
     ) -> list[list[FinishedHypothesis]]:
         """Return the finished hypotheses of many sentences, best first; raise as `translate_batch`.
 

@@ -66,7 +66,9 @@ class AttributionMethods:
         return shares
 
 
-def attribution_methods(trace: Trace, weights: Weights, attributions: Attributions | None = None) -> AttributionMethods:
+def attribution_methods(
+    trace: Trace, weights: Weights | None = None, attributions: Attributions | None = None
+) -> AttributionMethods:
     """Return all attributions for every step of a translation.
 
     - "attention": alpha_ij after interventions;
@@ -78,8 +80,9 @@ def attribution_methods(trace: Trace, weights: Weights, attributions: Attributio
     - "erased": the drop of log p(y_i) when j is excluded from the attention and the other weights are renormalised;
     - "erased_input": the drop of log p(y_i) when E x_j becomes the mean embedding.
 
-    `weights` are those of the model that made the trace (`load_weights`), `attributions` the result of
-    `Translator.attributions`; without it "gradient" and "erased_input" are missing. Raise AttnvizError where the model
+    `weights` are those of the model that made the trace, by default those of the installed model,
+    `attributions` the result of `Translator.attributions`; without it "gradient" and "erased_input" are missing. Raise
+    AttnvizError where the model
     has no attention or the weights are another model's.
     """
     readouts = Readouts(trace, weights)
@@ -104,7 +107,7 @@ def recorded_attributions(record: Attention) -> AttributionMethods:
     return AttributionMethods(MappingProxyType(cast("dict[AttributionMethod, Array]", matrices)))
 
 
-def added_logits(trace: Trace, weights: Weights) -> Array:
+def added_logits(trace: Trace, weights: Weights | None = None) -> Array:
     """Return what each source piece adds to the logit of the written piece, (Ty, Tx), signed.
 
     These are the source terms of the logit attribution of every step. Raise AttnvizError where the

@@ -112,7 +112,7 @@ def compare(
     links of other programs (`Attention`), which have no probabilities. Pieces compare poorly where the tokenizers
     differ. Words are merged as in `grid`, and shared as in `shared_axis`. A `face` other than "before" needs the
     `posteriors` of both, (Ty, Tx), as `analysis.posterior` returns them, except for a model without attention. Raise
-    AttnvizError where one is missing or another argument is no translation, ValueError for an unknown `by` or `face`.
+    AttnvizError where one is missing or another argument is no translation, and for an unknown `by` or `face`.
     """
     check_each(gettext("translations"), (trace, other), (Record, Attention))
     faces: list[Face] = [face if record.attends else "before" for record in (trace, other)]

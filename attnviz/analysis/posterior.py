@@ -26,6 +26,7 @@ from attnviz.analysis.likelihood import Readouts
 from attnviz.analysis.numbers import aligned, coloured_latex, decimal, number, percent
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.step_equations import Equation, Texts
+from attnviz.arguments import check_choice
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import Trace, Words
@@ -58,7 +59,7 @@ class ContextEvaluation(Protocol):
         """Return how far h_j supports y_i, (Ty, Tx): see `Readouts.fit`."""
 
 
-def likelihood(trace: Trace, weights: Weights) -> Array:
+def likelihood(trace: Trace, weights: Weights | None = None) -> Array:
     """Return p(y_i | s_{i-1}, y_{i-1}, c = h_j), (Ty, Tx), in [0, 1]: each step with one annotation as its context.
 
     With `readout_state="current"` the context passes through s_i as well. `weights` are those of the model that made
@@ -67,7 +68,7 @@ def likelihood(trace: Trace, weights: Weights) -> Array:
     return np.exp(Readouts(trace, weights).alone)
 
 
-def posterior(trace: Trace, weights: Weights, kind: PosteriorKind = DEFAULT) -> Array:
+def posterior(trace: Trace, weights: Weights | None = None, kind: PosteriorKind = DEFAULT) -> Array:
     """Return the posterior attention of every step, given its piece y_i, (Ty, Tx); rows sum to 1.
 
     alpha is the alignment after interventions. The sum over the vocabulary that normalises p uses float32 logits and is
@@ -78,10 +79,9 @@ def posterior(trace: Trace, weights: Weights, kind: PosteriorKind = DEFAULT) -> 
       column's sum, and normalised again: a piece that other steps are about counts less for this one. fit_ij is the
       logit that h_j with weight 1 adds to y_i through the step's maxout winners, minus its mean over the vocabulary.
 
-    Raise AttnvizError where the model has no attention or the weights are another model's, ValueError for another kind.
+    Raise AttnvizError where the model has no attention or the weights are another model's, and for another kind.
     """
-    if kind not in POSTERIOR_KINDS:
-        raise ValueError(f"kind must be one of {', '.join(POSTERIOR_KINDS)}, not {kind!r}")
+    check_choice("kind", kind, POSTERIOR_KINDS)
     return posterior_of(Readouts(trace, weights), kind)
 
 
@@ -109,7 +109,7 @@ def erasure_log_drops(readouts: Readouts) -> Array:
     return np.where(np.abs(drops) > _EXACT, drops, 0)
 
 
-def posterior_words(trace: Trace, weights: Weights) -> Words:
+def posterior_words(trace: Trace, weights: Weights | None = None) -> Words:
     """Return the words of `trace` with posterior attention between them, merged as `Trace.words` merges alpha.
 
     Raise AttnvizError where the model has no attention or the weights are another model's.
@@ -165,11 +165,14 @@ class PosteriorAttention:
         return float(0.5 * np.abs(self.posterior[step] - self.prior[step]).sum())
 
 
-def posterior_attention(trace: Trace, weights: Weights, heatmap_posterior: Array | None = None) -> PosteriorAttention:
+def posterior_attention(
+    trace: Trace, weights: Weights | None = None, heatmap_posterior: Array | None = None
+) -> PosteriorAttention:
     """Return prior, likelihood and posterior of every step of `trace`.
 
-    `weights` are those of the model that made the trace (`load_weights`); `heatmap_posterior`, (Ty, Tx), is the
-    posterior of the heatmap where already computed. Raise AttnvizError where the weights are another model's, or where
+    `weights` are those of the model that made the trace, by default those of the installed model;
+    `heatmap_posterior`, (Ty, Tx), is the posterior of the heatmap where already computed. Raise AttnvizError where the
+    weights are another model's, or where
     the model has no attention.
     """
     readouts = Readouts(trace, weights)

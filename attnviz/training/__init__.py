@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING, Any
 from attnviz.training.training_config import TrainingConfig
 
 if TYPE_CHECKING:
-    from attnviz.training.loop import run
+    from attnviz.training.loop import train
 
-__all__ = ["TrainingConfig", "run"]
+__all__ = ["TrainingConfig", "train"]
 
 
 def __getattr__(name: str) -> Any:
     """Import the loop, and torch with it, on first access: reading pairs and listing options need neither."""
-    if name == "run":
-        from attnviz.training.loop import run
+    if name == "train":
+        from attnviz.training.loop import train
 
-        return run
+        return train
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
