@@ -215,7 +215,7 @@ def test_exported_names() -> None:
         "train",
     ]
     for name in attnviz.__all__:
-        assert getattr(attnviz, name).__name__ == name
+        assert getattr(attnviz, name).__name__.removeprefix("attnviz.") == name
     with pytest.raises(AttributeError, match="Transformer"):
         _ = attnviz.Transformer
 
