@@ -1,4 +1,13 @@
-"""Public interface: translate, or read another program's attention; display it, and score it against gold links."""
+"""Translate, or read another program's attention; display it, change it, and score it against gold links.
+
+The public interface is `attnviz.__all__`, the methods of its classes, and `attnviz.analysis.__all__`. All else may
+change.
+
+    translator = attnviz.Translator.load("en-fr")
+    trace = translator.translate("A dog runs.")
+    trace.heatmap().show()
+    attnviz.analysis.posterior(trace)
+"""
 
 from typing import TYPE_CHECKING
 
@@ -6,8 +15,11 @@ from attnviz.errors import AttnvizError
 from attnviz.extras import import_on_use
 from attnviz.trace import Attention, Trace, attention
 from attnviz.trace.drawing import register_drawing
+from attnviz.trace.interventions import ExcludePosition, ForceWords, ReplaceEnergies, ReplaceWeights, Temperature
 
 if TYPE_CHECKING:
+    from attnviz import analysis
+    from attnviz.evaluation.compared_models import evaluate
     from attnviz.evaluation.head_finder import find_heads
     from attnviz.evaluation.scoring import alignment_error, symmetrise
     from attnviz.evaluation.two_files import link_agreement
@@ -15,33 +27,48 @@ if TYPE_CHECKING:
     from attnviz.importing.huggingface import from_huggingface
     from attnviz.installed_models import InstalledModels
     from attnviz.trace.drawing import Drawing
+    from attnviz.training.loop import train
+    from attnviz.training.training_config import TrainingConfig
     from attnviz.translator import Translator
 
 __all__ = [
     "Attention",
     "AttnvizError",
+    "ExcludePosition",
+    "ForceWords",
+    "ReplaceEnergies",
+    "ReplaceWeights",
+    "Temperature",
     "Trace",
+    "TrainingConfig",
     "Translator",
     "alignment_error",
+    "analysis",
     "attention",
+    "evaluate",
     "find_heads",
     "from_huggingface",
     "link_agreement",
     "models",
     "read_attention",
     "symmetrise",
+    "train",
 ]
 __version__ = "0.3.0"
 
 
 _MODULES = {
+    "TrainingConfig": "training.training_config",
     "Translator": "translator",
     "alignment_error": "evaluation.scoring",
+    "analysis": "analysis",
+    "evaluate": "evaluation.compared_models",
     "find_heads": "evaluation.head_finder",
     "from_huggingface": "importing.huggingface",
     "link_agreement": "evaluation.two_files",
     "read_attention": "importing.attention_reader",
     "symmetrise": "evaluation.scoring",
+    "train": "training.loop",
 }
 """The module of each name that saved traces do not need; `Translator` imports torch, which loads slowly."""
 
@@ -49,7 +76,11 @@ __getattr__ = import_on_use(__name__, _MODULES)
 
 
 def models() -> "InstalledModels":
-    """Return the folders of the installed translation models, by name, the default model first."""
+    """Find the installed translation models.
+
+    Returns:
+        Their folders by name, the default model first.
+    """
     from attnviz.installed_models import installed_models
 
     return installed_models()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable
 from typing import Any
 
@@ -27,13 +26,28 @@ def check_texts(value: object) -> None:
 
 def check_whole_argument(what: str, value: object, least: int, most: int) -> None:
     """Raise AttnvizError, naming `what`, unless `value` is a whole number within these bounds."""
-    if isinstance(value, bool) or not hasattr(value, "__index__") or not least <= operator.index(value) <= most:
+    try:
+        bounds.check_whole(what, value, least, most)
+    except ValueError as error:
         raise AttnvizError(
             gettext(
                 "The {what} must be a whole number from {least} to {most}, not {found}.",
                 what=what,
                 least=least,
                 most=most,
+                found=bounds.shortened_repr(value),
+            )
+        ) from error
+
+
+def check_choice(what: str, value: object, choices: Iterable[str]) -> None:
+    """Raise AttnvizError, naming `what`, unless `value` is one of `choices`."""
+    if not isinstance(value, str) or value not in choices:
+        raise AttnvizError(
+            gettext(
+                "“{what}” must be one of {choices}, not {found}.",
+                what=what,
+                choices=", ".join(choices),
                 found=bounds.shortened_repr(value),
             )
         )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
+from typing import SupportsIndex
 
 LARGEST_SIZE = 65_536
 """Units of the widest accepted layer."""
@@ -31,7 +33,7 @@ PRECISIONS = ("auto", "bf16", "fp32")
 
 def check_whole(name: str, value: object, least: int, most: int) -> None:
     """Raise ValueError, naming the setting, unless `value` is an integer (not a bool) from `least` to `most`."""
-    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+    if isinstance(value, bool) or not isinstance(value, SupportsIndex) or not least <= operator.index(value) <= most:
         raise ValueError(f"{name} must be a whole number from {least:,} to {most:,}, not {shortened_repr(value)}")
 
 

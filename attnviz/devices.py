@@ -15,12 +15,12 @@ def available_devices() -> list[str]:
     return [*names, "cpu"]
 
 
-def resolve_device(name: str) -> torch.device:
-    """Return the device that "auto", "cpu", "cuda", "cuda:1" or "mps" names; raise AttnvizError for any other.
+def resolve_device(device: str | torch.device) -> torch.device:
+    """Return the device, or the one that "auto", "cpu", "cuda", "cuda:1" or "mps" names.
 
-    "auto" is the first CUDA device, else MPS, else the CPU.
+    "auto" is the first CUDA device, else MPS, else the CPU. Raise AttnvizError for any other.
     """
-    names = available_devices()
+    names, name = available_devices(), str(device)
     full_name = {"auto": names[0], "cuda": "cuda:0"}.get(name, name)
     if full_name not in names:
         raise AttnvizError(f"This machine has no device {name!r}. Choose one of: auto, {', '.join(names)}.")

@@ -37,12 +37,16 @@ def naming_extra() -> Iterator[None]:
 
 
 def import_on_use(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return the `__getattr__` of a package that imports each name from its module, by `modules`, on first use."""
+    """Return the `__getattr__` of a package that imports each name from its module, by `modules`, on first use.
+
+    A name that is its module's own is the module.
+    """
 
     def find(name: str) -> Any:
         if name not in modules:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         with naming_extra():
-            return getattr(import_module(f"{package}.{modules[name]}"), name)
+            module = import_module(f"{package}.{modules[name]}")
+        return module if modules[name] == name else getattr(module, name)
 
     return find

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
+from numpy.typing import NDArray
 from platformdirs import user_data_path
 
 from attnviz.environment import ATTNVIZ_MODELS
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
-from attnviz.model_folder import CONFIG_FILE, detector_folders, model_folders
+from attnviz.model_folder import CONFIG_FILE, detector_folders, load_weights, model_folders, weights_digest
 
 _DEFAULT = "en-fr"
 """Name of the model that comes first."""
@@ -75,6 +78,28 @@ def find_model(model: str | Path | None = None) -> Path:
             names=", ".join(installed),
         )
     )
+
+
+def installed_weights(model: str, digest: str) -> Mapping[str, NDArray[Any]]:
+    """Return the weights of the installed model with this `weights_digest`.
+
+    Raise AttnvizError, naming the `model`, where it is not installed.
+    """
+    for folder in installed_models().values():
+        if weights_digest(folder) == digest:
+            return _loaded_weights(folder, digest)
+    raise AttnvizError(
+        gettext(
+            "The model “{model}” that made this translation is not installed. Give its weights: "
+            "weights=attnviz.analysis.load_weights(folder).",
+            model=model,
+        )
+    )
+
+
+@lru_cache(maxsize=1)
+def _loaded_weights(folder: Path, _digest: str) -> Mapping[str, NDArray[Any]]:
+    return load_weights(folder)
 
 
 def installed_detectors() -> InstalledModels:

@@ -91,7 +91,7 @@ class Translator(Generic[RecordT]):
 
     @classmethod
     def load(
-        cls, model: str | Path | None = None, device: str = "auto", precision: str = "auto"
+        cls, model: str | Path | None = None, device: str | torch.device = "auto", precision: str = "auto"
     ) -> Translator[RecordT]:
         """Load a model of any architecture.
 
@@ -117,11 +117,24 @@ class Translator(Generic[RecordT]):
         translator.prepared.decoder.output.set_precision(precision)
         return translator
 
+    def __repr__(self) -> str:
+        """Return the name, the architecture and the device."""
+        return f"<Translator: {self.name}, {type(self.network).__name__}, {self.device}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Raise AttnvizError: a translator is shared by threads, and loaded in each process."""
+        raise AttnvizError(
+            gettext(
+                "A translator cannot be copied or pickled. Threads may share one; in another process, load the model "
+                "again with Translator.load."
+            )
+        )
+
     def translate(
         self,
         text: str,
         *,
-        beam: int = 1,
+        beam: int = 5,
         target: str | Sequence[int] | None = None,
         length_penalty: float = 1.0,
         interventions: Sequence[Intervention] = (),
@@ -141,8 +154,8 @@ class Translator(Generic[RecordT]):
             A `TransformerTrace` for a transformer, a `Trace` for every other network.
 
         Raises:
-            AttnvizError: The text is blank or too long, the beam is out of range or given together with a `target`, or
-                the model cannot apply the interventions.
+            AttnvizError: The text is blank or too long, the beam is out of range, or the model cannot apply the
+                interventions.
         """
         started = time.perf_counter()
         self.check(text, beam=beam, target=target, length_penalty=length_penalty, interventions=interventions)
@@ -161,7 +174,7 @@ class Translator(Generic[RecordT]):
         texts: Sequence[str],
         *,
         targets: Sequence[str | Sequence[int]] | None = None,
-        beam: int = 1,
+        beam: int = 5,
         length_penalty: float = 1.0,
     ) -> list[RecordT]:
         """Translate many sentences in batches of similar length, and record for each what `translate` records.
@@ -273,7 +286,7 @@ class Translator(Generic[RecordT]):
         self,
         text: str,
         *,
-        beam: int = 1,
+        beam: int = 5,
         target: str | Sequence[int] | None = None,
         length_penalty: float = 1.0,
         interventions: Sequence[Intervention] = (),
@@ -296,13 +309,6 @@ class Translator(Generic[RecordT]):
         if target is not None:
             target_ids(self.tokenizer, target)
         check_beam(beam)
-        if target is not None and beam != 1:
-            raise AttnvizError(
-                gettext(
-                    "Forced decoding writes the given translation, so it uses no beam. Leave out the beam or the "
-                    "translation."
-                )
-            )
         check_number(gettext("length penalty"), length_penalty, 0, MOST_PENALTY)
         self.prepared.check(interventions, len(source))
 
@@ -355,7 +361,7 @@ class Translator(Generic[RecordT]):
             translation = self.tokenizer.decode(ids)
         return _Translation(self.prepared.forced_path(memory, ids, interventions), translation, Search("forced"), ())
 
-    def translate_batch(self, texts: Sequence[str], *, beam: int = 1, length_penalty: float = 1.0) -> list[str]:
+    def translate_batch(self, texts: Sequence[str], *, beam: int = 5, length_penalty: float = 1.0) -> list[str]:
         """Translate many sentences in batches of similar length.
 
         Args:
@@ -380,7 +386,7 @@ class Translator(Generic[RecordT]):
         return translations
 
     def search_batch(
-        self, texts: Sequence[str], *, beam: int = 1, length_penalty: float = 1.0
+        self, texts: Sequence[str], *, beam: int = 5, length_penalty: float = 1.0
     ) -> list[list[FinishedHypothesis]]:
         """Return the finished hypotheses of many sentences.
 

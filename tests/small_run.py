@@ -6,7 +6,7 @@ import itertools
 import json
 from pathlib import Path
 
-from attnviz.training import TrainingConfig, run
+from attnviz.training import TrainingConfig
 
 MOMENTS = (0, 20, 60, 150)
 _SUBJECTS = {"the cat": "le chat", "the dog": "le chien", "a girl": "une fille", "the king": "le roi"}
@@ -54,7 +54,7 @@ def kept_run(folder: Path, *, guidance: float = 0.0, name: str = "run", keep_at:
         patience=0,
         guidance=guidance,
     )
-    run(config)
+    train(config)
     return folder / name
 
 

@@ -72,7 +72,7 @@ def test_badge_names_missing_numpy_function(
 ) -> None:
     register(FORWARD)
     network = make_network(FORWARD)
-    trace = Translator(network, tokenizer).translate(SENTENCES[0])
+    trace = Translator(network, tokenizer).translate(SENTENCES[0], beam=1)
     weights = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
     verification = RecurrentVerifier(trace, weights).verify(0)
     assert verification.missing == snapshot
@@ -82,7 +82,7 @@ def test_badge_names_missing_numpy_function(
 def test_wrong_number_is_found_without_numpy_function(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
     register(FORWARD)
     network = make_network(FORWARD)
-    trace = Translator(network, tokenizer).translate(SENTENCES[0])
+    trace = Translator(network, tokenizer).translate(SENTENCES[0], beam=1)
     weights = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
     altered = dataclasses.replace(trace, energies=trace.energies + np.eye(*trace.energies.shape, dtype=np.float32))
     assert RecurrentVerifier(altered, weights).verify(0).discrepancies[0].quantity == "alignment"
@@ -93,7 +93,7 @@ def test_trace_opens_where_its_kind_is_not_registered(
 ) -> None:
     register(COSINE)
     network = make_network(COSINE)
-    trace = Translator(network, tokenizer).translate(SENTENCES[0])
+    trace = Translator(network, tokenizer).translate(SENTENCES[0], beam=1)
     weights = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
     monkeypatch.setenv(ATTNVIZ_SCORERS, "")
     again = Trace.from_json(trace.to_json())
@@ -130,7 +130,7 @@ def test_train_command_accepts_a_scorer(tmp_path: Path, monkeypatch: pytest.Monk
     output = tmp_path / "own"
     done = main([*command, *sizes.split(), *rest.split(), "--output", str(output), "--scorer", FORWARD])
     assert done == 0
-    trace = Translator.load(output / "model", device="cpu").translate("the cat sees a red house.")
+    trace = Translator.load(output / "model", device="cpu").translate("the cat sees a red house.", beam=1)
     assert trace.config["attention"] == FORWARD
     assert abs(float(load_weights(output / "model")["decoder.attention.pull"][0])) > 0  # it was learned
     monkeypatch.setenv(ATTNVIZ_SCORERS, "")

@@ -39,7 +39,7 @@ def _in_french() -> None:
 
 @pytest.fixture(scope="module")
 def trace(translator: Translator) -> Trace:
-    return translator.translate("Two dogs play in the snow, and nobody looks at them.")
+    return translator.translate("Two dogs play in the snow, and nobody looks at them.", beam=1)
 
 
 @pytest.fixture(scope="module")

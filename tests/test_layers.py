@@ -199,19 +199,28 @@ def test_exported_names() -> None:
     assert sorted(attnviz.__all__) == [
         "Attention",
         "AttnvizError",
+        "ExcludePosition",
+        "ForceWords",
+        "ReplaceEnergies",
+        "ReplaceWeights",
+        "Temperature",
         "Trace",
+        "TrainingConfig",
         "Translator",
         "alignment_error",
+        "analysis",
         "attention",
+        "evaluate",
         "find_heads",
         "from_huggingface",
         "link_agreement",
         "models",
         "read_attention",
         "symmetrise",
+        "train",
     ]
     for name in attnviz.__all__:
-        assert getattr(attnviz, name).__name__ == name
+        assert getattr(attnviz, name).__name__.removeprefix("attnviz.") == name
     with pytest.raises(AttributeError, match="Transformer"):
         _ = attnviz.Transformer
 

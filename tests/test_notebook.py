@@ -21,19 +21,19 @@ SENTENCE = "A green house."
 
 @pytest.fixture(scope="module")
 def trace(translator: Translator) -> Trace:
-    return translator.translate(SENTENCE)
+    return translator.translate(SENTENCE, beam=1)
 
 
 @pytest.fixture(scope="module")
 def fixed_trace(make_network: ModelFactory, tokenizer: Tokenizer) -> Trace:
-    return Translator(make_network("none"), tokenizer).translate(SENTENCE)
+    return Translator(make_network("none"), tokenizer).translate(SENTENCE, beam=1)
 
 
 @pytest.fixture(scope="module")
 def transformer_trace(tmp_path_factory: pytest.TempPathFactory, tokenizer: Tokenizer) -> TransformerTrace:
     folder = tmp_path_factory.mktemp("transformer")
     save_model(folder, random_transformer(TransformerConfig(len(tokenizer), 16, 4, 2, 12), 3), tokenizer)
-    return Translator[TransformerTrace].load(folder, "cpu").translate(SENTENCE)
+    return Translator[TransformerTrace].load(folder, "cpu").translate(SENTENCE, beam=1)
 
 
 def test_rows_hold_the_numbers_of_the_arrays(trace: Trace) -> None:

@@ -121,7 +121,7 @@ def test_unusable_sentence_is_named(
 ) -> None:
     translator = translators[KINDS[0]]
     with pytest.raises(AttnvizError) as error:
-        translator.translate_together(["A dog.", " "])
+        translator.translate_together(["A dog.", " "], beam=1)
     assert str(error.value) == snapshot
     with pytest.raises(AttnvizError) as error:
         translator.translate_together([], beam=0)
@@ -162,9 +162,9 @@ def test_a_sentence_encoded_before_is_translated_as_at_first(
 def test_a_what_if_does_not_encode_its_sentence_again(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
     translator = Translator(make_network(*KINDS[0]), tokenizer)
     with patch.object(translator.prepared, "memory", wraps=translator.prepared.memory) as encoded:
-        trace = translator.translate(SENTENCES[0])
+        trace = translator.translate(SENTENCES[0], beam=1)
         weights = tuple(1 / len(trace.source_ids) for _ in trace.source_ids)
-        translator.translate(SENTENCES[0], interventions=[ReplaceWeights(step=0, weights=weights)])
+        translator.translate(SENTENCES[0], interventions=[ReplaceWeights(step=0, weights=weights)], beam=1)
         assert encoded.call_count == 1
-        translator.translate(SENTENCES[1])
+        translator.translate(SENTENCES[1], beam=1)
         assert encoded.call_count == 2

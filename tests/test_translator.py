@@ -27,23 +27,23 @@ from tests.strategies import texts
 @pytest.mark.parametrize("blank", ["", " ", "\n\t ", "\u200b", "\x00", "\u00a0\u3000"])
 def test_blank_text_is_refused(translator: Translator, blank: str, snapshot: SnapshotAssertion) -> None:
     with pytest.raises(AttnvizError) as error:
-        translator.translate(blank)
+        translator.translate(blank, beam=1)
     assert str(error.value) == snapshot
     with pytest.raises(AttnvizError) as error:
         translator.translate("A dog.", target=blank)
     assert str(error.value) == snapshot
     with pytest.raises(AttnvizError) as error:
-        translator.translate_batch(["A dog.", blank])
+        translator.translate_batch(["A dog.", blank], beam=1)
     assert str(error.value) == snapshot
 
 
 def test_too_long_text_is_refused(translator: Translator, snapshot: SnapshotAssertion) -> None:
-    assert translator.translate(" ".join(["dog"] * LONGEST_SENTENCE)).source_pieces
+    assert translator.translate(" ".join(["dog"] * LONGEST_SENTENCE), beam=1).source_pieces
     with pytest.raises(AttnvizError) as error:
-        translator.translate(" ".join(["dog"] * (LONGEST_SENTENCE + 1)))
+        translator.translate(" ".join(["dog"] * (LONGEST_SENTENCE + 1)), beam=1)
     assert str(error.value) == snapshot
     with pytest.raises(AttnvizError) as error:
-        translator.translate("x" * 10_000)
+        translator.translate("x" * 10_000, beam=1)
     assert str(error.value) == snapshot
     with pytest.raises(AttnvizError) as error:
         translator.translate("A dog.", target="chien " * 201)
@@ -59,11 +59,11 @@ def test_beam_out_of_range_is_refused(translator: Translator, beam: int, snapsho
 
 
 def test_empty_batch_gives_empty_list(translator: Translator) -> None:
-    assert translator.translate_batch([]) == []
+    assert translator.translate_batch([], beam=1) == []
 
 
 def test_trace_records_weights_digest_and_score_vector(translator: Translator, model_folder: Path) -> None:
-    trace = translator.translate("A dog.")
+    trace = translator.translate("A dog.", beam=1)
     assert trace.weights_digest == hashlib.sha256((model_folder / "model.safetensors").read_bytes()).hexdigest()
     units = np.tanh(trace.queries[:, None] + trace.keys)
     np.testing.assert_allclose(units @ trace.score_vector, trace.energies, atol=1e-5)
@@ -73,22 +73,22 @@ def test_trace_records_weights_digest_and_score_vector(translator: Translator, m
 def test_only_additive_attention_has_a_score_vector(
     make_network: ModelFactory, tokenizer: Tokenizer, attention: str
 ) -> None:
-    trace = Translator(make_network(attention), tokenizer).translate("A dog.")
+    trace = Translator(make_network(attention), tokenizer).translate("A dog.", beam=1)
     assert trace.score_vector.shape == (0,)
 
 
 def test_unknown_characters_are_listed(translator: Translator) -> None:
-    trace = translator.translate("A red \u5b57 bicycle \U0001f600.")
+    trace = translator.translate("A red \u5b57 bicycle \U0001f600.", beam=1)
     assert trace.unknown_characters == ("\u5b57", "\U0001f600")
     assert trace.source_pieces.count("<unk>") == 2
     assert trace.words().source == ("A", "red", "\u5b57", "bicycle", "\U0001f600", ".", "</s>")
-    assert translator.translate("A red bicycle.").unknown_characters == ()
+    assert translator.translate("A red bicycle.", beam=1).unknown_characters == ()
 
 
 def test_source_text_is_stored_as_typed(translator: Translator) -> None:
     typed = "  I don\u2019t  know. "
-    assert translator.translate(typed).source_text == typed
-    assert translator.translate(typed).source_ids == translator.translate("I don't know.").source_ids
+    assert translator.translate(typed, beam=1).source_text == typed
+    assert translator.translate(typed, beam=1).source_ids == translator.translate("I don't know.", beam=1).source_ids
 
 
 def _translate(translator: Translator, text: str, target: str | None = None) -> tuple[Trace | None, str]:

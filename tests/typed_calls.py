@@ -13,9 +13,11 @@ if TYPE_CHECKING:
     from attnviz.trace import TransformerTrace
 
     assert_type(Translator.load("models/en-fr"), Translator[Trace])
-    assert_type(Translator.load("models/en-fr").translate("A house."), Trace)
-    assert_type(Translator[TransformerTrace].load("models/small-transformer").translate("A house."), TransformerTrace)
-    assert_type(Translator.load("models/en-fr").translate("A house.").to_frame(), pd.DataFrame)
-    assert_type(Translator.load("models/en-fr").translate("A house.").links_frame(), pd.DataFrame)
-    assert_type(Translator.load("models/en-fr").translate_together(["A house."]), list[Trace])
+    assert_type(Translator.load("models/en-fr").translate("A house.", beam=1), Trace)
+    assert_type(
+        Translator[TransformerTrace].load("models/small-transformer").translate("A house.", beam=1), TransformerTrace
+    )
+    assert_type(Translator.load("models/en-fr").translate("A house.", beam=1).to_frame(), pd.DataFrame)
+    assert_type(Translator.load("models/en-fr").translate("A house.", beam=1).links_frame(), pd.DataFrame)
+    assert_type(Translator.load("models/en-fr").translate_together(["A house."], beam=1), list[Trace])
     assert_type(read_attention("links.txt")[0], Attention)

@@ -75,7 +75,9 @@ class AttributionMethods:
         return shares
 
 
-def attribution_methods(trace: Trace, weights: Weights, attributions: Attributions | None = None) -> AttributionMethods:
+def attribution_methods(
+    trace: Trace, weights: Weights | None = None, attributions: Attributions | None = None
+) -> AttributionMethods:
     """Return all attributions for every step of a translation.
 
     - "attention": alpha_ij after interventions;
@@ -89,7 +91,7 @@ def attribution_methods(trace: Trace, weights: Weights, attributions: Attributio
 
     Args:
         trace: The translation.
-        weights: Weights of the model that made it (`load_weights`).
+        weights: Weights of the model that made it (`load_weights`); by default those of the installed model.
         attributions: Result of `Translator.attributions`; without it "gradient" and "erased_input" are missing.
 
     Returns:
@@ -120,14 +122,14 @@ def recorded_attributions(record: Attention) -> AttributionMethods:
     return AttributionMethods(MappingProxyType(cast("dict[AttributionMethod, Array]", matrices)))
 
 
-def added_logits(trace: Trace, weights: Weights) -> Array:
+def added_logits(trace: Trace, weights: Weights | None = None) -> Array:
     """Return what each source piece adds to the logit of the written piece.
 
     These are the source terms of the logit attribution of every step.
 
     Args:
         trace: The translation.
-        weights: Weights of the model that made it (`load_weights`).
+        weights: Weights of the model that made it (`load_weights`); by default those of the installed model.
 
     Returns:
         Logits, (Ty, Tx), signed.

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.measures import coverage, entropy
+from attnviz.arguments import check_choice
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 from attnviz.text import piece_name
@@ -80,8 +81,9 @@ def grid(
 
     `posterior`, (Ty, Tx), from `analysis.posterior`, is needed for every face except "before". `weights`, (Ty, Tx),
     replace the alignment, such as those of one head of a transformer. Raise AttnvizError where a posterior is missing,
-    and ValueError for an unknown `by` or `face`.
+    and for an unknown `by` or `face`.
     """
+    check_choice("by", by, ("words", "pieces"))
     piece_weights = trace.alignment if weights is None else weights
     piece_values = _piece_values(trace, piece_weights, face, posterior)
     if by == "words":
@@ -90,13 +92,11 @@ def grid(
         alpha = words.alignment if weights is None else words.merged(weights)
         pieces = words.source_groups
         shown = alpha if face == "before" else words.merged(piece_values)
-    elif by == "pieces":
+    else:
         source = tuple(piece_name(piece) for piece in trace.source_pieces)
         target = tuple(piece_name(piece) for piece in trace.target_pieces)
         alpha, steps = piece_weights, tuple((i,) for i in range(len(target)))
         pieces, shown = tuple((j,) for j in range(len(source))), piece_values
-    else:
-        raise ValueError(f"by must be words or pieces, not {by!r}")
     rows, columns = alpha.shape
     if not end:
         columns -= trace.source_pieces[-1] == "</s>" and columns > 1
@@ -122,7 +122,7 @@ def _piece_values(
 ) -> NDArray[np.floating]:
     """Return the values of the cells by pieces, (Ty, Tx); raise AttnvizError where a posterior is missing."""
     if face not in FACES:
-        raise ValueError(f"face must be one of {', '.join(FACES)}, not {face!r}")
+        check_choice("face", face, FACES)
     if face == "before":
         return alignment
     if not isinstance(trace, Record):

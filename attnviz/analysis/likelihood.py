@@ -12,7 +12,7 @@ Symbols and sizes are those of `trace.trace`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 import numpy as np
@@ -20,9 +20,11 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.recomputation import Weights, float64
 from attnviz.analysis.weight_shapes import check_fit
+from attnviz.arguments import check_each
 from attnviz.errors import AttnvizError
+from attnviz.installed_models import installed_weights
 from attnviz.languages import gettext
-from attnviz.trace import Trace
+from attnviz.trace import Record, Trace
 from attnviz.trace.parts import Array
 
 _BLOCK = 10_000_000
@@ -32,12 +34,15 @@ _BLOCK = 10_000_000
 class Readouts:
     """The steps of a translation, prepared for other contexts."""
 
-    def __init__(self, trace: Trace, weights: Weights) -> None:
+    def __init__(self, trace: Trace, weights: Weights | None = None) -> None:
         """Project everything that does not depend on the context; `weights` are those of the model that made `trace`.
+
+        Without them, those of the installed model that made it are loaded.
 
         Raise AttnvizError where the model has no attention or is not an RNNsearch model, or where the weights are
         another model's.
         """
+        check_each(gettext("translations"), (trace,), (Record,))
         if not trace.attends:
             raise AttnvizError(
                 gettext(
@@ -53,6 +58,8 @@ class Readouts:
                     model=trace.model,
                 )
             )
+        weights = installed_weights(trace.model, trace.weights_digest) if weights is None else weights
+        check_each(gettext("model weights"), (weights,), (Mapping,))
         check_fit(trace, weights)
         self.trace, self._weights = trace, weights
         self.current = trace.reads_new_state

@@ -43,7 +43,7 @@ class MinimalChange:
     """Likeliest piece with alpha'_i, (Ty,); the same as the first where no change was found."""
 
 
-def minimal_change(trace: Trace, weights: Weights) -> MinimalChange:
+def minimal_change(trace: Trace, weights: Weights | None = None) -> MinimalChange:
     """Return the minimal change of every step.
 
     Each move shifts weight to one source piece, from the pieces that support the choice most. Receivers are the pieces

@@ -29,6 +29,7 @@ from attnviz.analysis.step_evaluation import (
     jensen_shannon,
     total_variation,
 )
+from attnviz.arguments import check_number, check_whole_argument
 from attnviz.languages import format_share, gettext, ngettext
 from attnviz.text import EOS
 from attnviz.trace import Trace
@@ -36,8 +37,7 @@ from attnviz.trace.parts import Array
 
 PERMUTATIONS = 100
 """Number of permutations, as in Jain & Wallace (2019)."""
-
-
+MOST_PERMUTATIONS = 1_000_000
 BOUND = 0.01
 """Bound on the total variation of p(w), as in Jain & Wallace."""
 
@@ -54,7 +54,7 @@ _STEEPEST = 3.0
 """Largest slope of the divergence, which is infinite where a weight leaves 0."""
 
 
-def adversary(trace: Trace, weights: Weights, step: int, bound: float = BOUND) -> PerturbedStep:
+def adversary(trace: Trace, step: int, weights: Weights | None = None, *, bound: float = BOUND) -> PerturbedStep:
     """Return the perturbation farthest from alpha_i, by Jensen-Shannon divergence, that hardly changes the output.
 
     Projected gradient ascent starts from several distributions that respect the bound; its result is at least as far as
@@ -62,7 +62,7 @@ def adversary(trace: Trace, weights: Weights, step: int, bound: float = BOUND) -
 
     Args:
         trace: The translation.
-        weights: Weights of the model that made it (`load_weights`).
+        weights: Weights of the model that made it (`load_weights`); by default those of the installed model.
         step: Step, 0-based.
         bound: Largest change of p(w), by total variation, in [0, 1].
 
@@ -74,14 +74,13 @@ def adversary(trace: Trace, weights: Weights, step: int, bound: float = BOUND) -
         IndexError: There is no such step.
         ValueError: The bound is outside 0 to 1.
     """
-    evaluation = StepEvaluation(trace, weights, step)
+    evaluation = StepEvaluation(trace, step, weights)
     return evaluation.perturbed(adversarial_weights(evaluation, bound)[None])[0]
 
 
 def adversarial_weights(evaluation: StepEvaluation, bound: float = BOUND) -> Array:
-    """Return the weights of `adversary`, (Tx,); raise ValueError for a bound outside 0 to 1."""
-    if not 0 <= bound <= 1:
-        raise ValueError(f"the bound must be from 0 to 1, not {bound!r}")
+    """Return the weights of `adversary`, (Tx,); raise AttnvizError for a bound outside 0 to 1."""
+    check_number(gettext("bound"), bound, 0, 1)
     alignment, limit = evaluation.alignment, _USED_SHARE * bound
     start_points = _start_points(evaluation, limit)
     # Climb from each start twice: along the gradient, and along the natural gradient of p(w).
@@ -198,8 +197,8 @@ class PerturbationTests:
 
 def perturbation_tests(
     trace: Trace,
-    weights: Weights,
     step: int,
+    weights: Weights | None = None,
     *,
     permutations: int = PERMUTATIONS,
     seed: int = 0,
@@ -209,7 +208,7 @@ def perturbation_tests(
 
     Args:
         trace: The translation.
-        weights: Weights of the model that made it (`load_weights`).
+        weights: Weights of the model that made it (`load_weights`); by default those of the installed model.
         step: Step, 0-based.
         permutations: Number of permutations of the weights.
         seed: The same seed gives the same permutations.
@@ -223,9 +222,8 @@ def perturbation_tests(
         IndexError: There is no such step.
         ValueError: There is less than one permutation, or the bound is outside 0 to 1.
     """
-    if permutations < 1:
-        raise ValueError(f"there must be at least one permutation, not {permutations!r}")
-    evaluation = StepEvaluation(trace, weights, step)
+    check_whole_argument(gettext("number of permutations"), permutations, 1, MOST_PERMUTATIONS)
+    evaluation = StepEvaluation(trace, step, weights)
     count = len(evaluation.alignment)
     attentions = np.concatenate(
         [
@@ -275,12 +273,14 @@ class PermutationEffects:
     """Share of permutations that write the same piece as the step's own weights, (Ty,), from 0 to 1."""
 
 
-def shuffled(trace: Trace, weights: Weights, *, permutations: int = PERMUTATIONS, seed: int = 0) -> PermutationEffects:
+def shuffled(
+    trace: Trace, weights: Weights | None = None, *, permutations: int = PERMUTATIONS, seed: int = 0
+) -> PermutationEffects:
     """Return the effect of the permutations of `perturbation_tests` on every step, correct to about 1e-6.
 
     Args:
         trace: The translation.
-        weights: Weights of the model that made it (`load_weights`).
+        weights: Weights of the model that made it (`load_weights`); by default those of the installed model.
         permutations: Number of permutations.
         seed: The same seed gives the same permutations.
 
@@ -291,8 +291,7 @@ def shuffled(trace: Trace, weights: Weights, *, permutations: int = PERMUTATIONS
         AttnvizError: The model has no attention, or the weights are another model's.
         ValueError: There is less than one permutation.
     """
-    if permutations < 1:
-        raise ValueError(f"there must be at least one permutation, not {permutations!r}")
+    check_whole_argument(gettext("number of permutations"), permutations, 1, MOST_PERMUTATIONS)
     readouts = Readouts(trace, weights)
     real = readouts.alignment / readouts.alignment.sum(axis=1, keepdims=True)
     attentions = np.stack([permuted(row, permutations, seed, step) for step, row in enumerate(real)])

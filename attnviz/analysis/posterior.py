@@ -26,6 +26,7 @@ from attnviz.analysis.likelihood import Readouts
 from attnviz.analysis.numbers import aligned, coloured_latex, decimal, number, percent
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.step_equations import Equation, Texts
+from attnviz.arguments import check_choice
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import Trace, Words
@@ -58,14 +59,14 @@ class ContextEvaluation(Protocol):
         """Return how far h_j supports y_i, (Ty, Tx): see `Readouts.fit`."""
 
 
-def likelihood(trace: Trace, weights: Weights) -> Array:
+def likelihood(trace: Trace, weights: Weights | None = None) -> Array:
     """Return p(y_i | s_{i-1}, y_{i-1}, c = h_j): each step with one annotation as its context.
 
     With `readout_state="current"` the context passes through s_i as well.
 
     Args:
         trace: The translation.
-        weights: Weights of the model that made it (`load_weights`).
+        weights: Weights of the model that made it (`load_weights`); by default those of the installed model.
 
     Returns:
         Probabilities, (Ty, Tx), in [0, 1].
@@ -76,7 +77,7 @@ def likelihood(trace: Trace, weights: Weights) -> Array:
     return np.exp(Readouts(trace, weights).alone)
 
 
-def posterior(trace: Trace, weights: Weights, kind: PosteriorKind = DEFAULT) -> Array:
+def posterior(trace: Trace, weights: Weights | None = None, kind: PosteriorKind = DEFAULT) -> Array:
     """Return the posterior attention of every step, given its piece y_i.
 
     alpha is the alignment after interventions. The kinds are
@@ -88,7 +89,7 @@ def posterior(trace: Trace, weights: Weights, kind: PosteriorKind = DEFAULT) -> 
 
     Args:
         trace: The translation.
-        weights: Weights of the model that made it (`load_weights`).
+        weights: Weights of the model that made it (`load_weights`); by default those of the installed model.
         kind: One of the kinds.
 
     Returns:
@@ -99,8 +100,7 @@ def posterior(trace: Trace, weights: Weights, kind: PosteriorKind = DEFAULT) -> 
         AttnvizError: The model has no attention, or the weights are another model's.
         ValueError: There is no such kind.
     """
-    if kind not in POSTERIOR_KINDS:
-        raise ValueError(f"kind must be one of {', '.join(POSTERIOR_KINDS)}, not {kind!r}")
+    check_choice("kind", kind, POSTERIOR_KINDS)
     return posterior_of(Readouts(trace, weights), kind)
 
 
@@ -128,7 +128,7 @@ def erasure_log_drops(readouts: Readouts) -> Array:
     return np.where(np.abs(drops) > _EXACT, drops, 0)
 
 
-def posterior_words(trace: Trace, weights: Weights) -> Words:
+def posterior_words(trace: Trace, weights: Weights | None = None) -> Words:
     """Return the words of `trace` with posterior attention between them, merged as `Trace.words` merges alpha.
 
     Raise AttnvizError where the model has no attention or the weights are another model's.
@@ -188,12 +188,14 @@ class PosteriorAttention:
         return float(0.5 * np.abs(self.posterior[step] - self.prior[step]).sum())
 
 
-def posterior_attention(trace: Trace, weights: Weights, heatmap_posterior: Array | None = None) -> PosteriorAttention:
+def posterior_attention(
+    trace: Trace, weights: Weights | None = None, heatmap_posterior: Array | None = None
+) -> PosteriorAttention:
     """Return prior, likelihood and posterior of every step.
 
     Args:
         trace: The translation.
-        weights: Weights of the model that made it (`load_weights`).
+        weights: Weights of the model that made it (`load_weights`); by default those of the installed model.
         heatmap_posterior: Posterior of the heatmap, (Ty, Tx), where already computed.
 
     Returns:

@@ -11,8 +11,11 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.likelihood import Readouts
 from attnviz.analysis.recomputation import Weights
+from attnviz.arguments import check_whole_argument
+from attnviz.languages import gettext
 from attnviz.text import EOS
 from attnviz.trace import Trace
+from attnviz.trace.drawing import step_index
 from attnviz.trace.parts import Array
 
 _LENGTHS = 0.25 ** np.arange(3)
@@ -125,14 +128,14 @@ class PerturbedStep:
 class StepEvaluation:
     """One step, prepared for other attention weights."""
 
-    def __init__(self, trace: Trace, weights: Weights, step: int) -> None:
+    def __init__(self, trace: Trace, step: int, weights: Weights | None = None) -> None:
         """Take 0-based `step` of `trace`; `weights` are those of its model.
 
-        Raise AttnvizError where the model has no attention or the weights are another model's, IndexError where there
+        Raise AttnvizError where the model has no attention or the weights are another model's, or where there
         is no such step.
         """
         self.readouts = Readouts(trace, weights)
-        self.step = range(len(trace.target_ids))[step]
+        self.step = step_index(trace, step)
         self.target_id = trace.target_ids[self.step]
         """Id of y_i."""
         # In single precision the sum differs slightly from 1, which would show in double-precision comparisons.
@@ -212,14 +215,16 @@ class StepEvaluation:
 _STARTS, _STEPS = 4, 24
 
 
-def best_attention(trace: Trace, weights: Weights, step: int, piece_id: int | None = None) -> PerturbedStep:
+def best_attention(
+    trace: Trace, step: int, weights: Weights | None = None, *, piece_id: int | None = None
+) -> PerturbedStep:
     """Return the perturbation that makes a piece as likely as possible at a step.
 
     The ascent starts from alpha, from uniform weights, and from the source pieces that alone make it likeliest.
 
     Args:
         trace: The translation.
-        weights: Weights of the model that made it (`load_weights`).
+        weights: Weights of the model that made it (`load_weights`); by default those of the installed model.
         step: Step, 0-based.
         piece_id: Id of the piece; by default y_i.
 
@@ -230,8 +235,10 @@ def best_attention(trace: Trace, weights: Weights, step: int, piece_id: int | No
         AttnvizError: The model has no attention, or the weights are another model's.
         IndexError: There is no such step or piece.
     """
-    evaluation = StepEvaluation(trace, weights, step)
-    target_id = evaluation.target_id if piece_id is None else range(len(evaluation.probabilities))[piece_id]
+    evaluation = StepEvaluation(trace, step, weights)
+    if piece_id is not None:
+        check_whole_argument(gettext("piece"), piece_id, 0, len(evaluation.probabilities) - 1)
+    target_id = evaluation.target_id if piece_id is None else piece_id
     count = len(evaluation.alignment)
     single_piece_logs = evaluation.readouts.log_probabilities(evaluation.step, np.eye(count))[:, target_id]
     vertices = np.eye(count)[np.argsort(-single_piece_logs, kind="stable")[:_STARTS]]

@@ -242,9 +242,7 @@ def _drawn_objects(options: argparse.Namespace) -> tuple[Any, WhatIfs | None]:
         return with_heads(what_ifs.first, options), what_ifs
     if options.attention:
         return with_heads(_attention(options), options), None
-    trace = load_translator(options).translate(
-        options.text, beam=1 if options.target else options.beam, target=options.target
-    )
+    trace = load_translator(options).translate(options.text, beam=options.beam, target=options.target)
     return with_heads(trace, options), None
 
 

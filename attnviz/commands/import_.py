@@ -42,6 +42,22 @@ def _add_options(command: argparse.ArgumentParser) -> None:
         help="number of tokens to which the program padded source sentences, for the models of d2l.ai, whose encoder "
         "reads this padding (num_steps of the data)",
     )
+    command.add_argument(
+        "--rename",
+        type=_renaming,
+        action="append",
+        default=[],
+        metavar="OLD=NEW",
+        help="beginning of the names of tensors that your copy of the program renamed, and the program's own name, for "
+        "example --rename dec.=decoder.; can be given several times",
+    )
+
+
+def _renaming(text: str) -> tuple[str, str]:
+    old, separator, new = text.partition("=")
+    if not old or not separator:
+        raise argparse.ArgumentTypeError(f"it must be OLD=NEW, not {text!r}")
+    return old, new
 
 
 def _run(options: argparse.Namespace) -> None:
@@ -51,7 +67,7 @@ def _run(options: argparse.Namespace) -> None:
 
     if (options.output / CONFIG_FILE).exists() and architecture(options.output) != IMPORTED_ARCHITECTURE:
         raise AttnvizError(f"{options.output} already holds a model that was not imported. Choose another folder.")
-    checkpoint = load_checkpoint(options.folder, options.padded_length)
+    checkpoint = load_checkpoint(options.folder, options.padded_length, rename=dict(options.rename))
     write_checkpoint(checkpoint, options.output, half=options.half)
     weights = sum(array.size for array in checkpoint.weights.values())
     print(

@@ -55,7 +55,7 @@ def _run(options: argparse.Namespace) -> None:
         config = training.TrainingConfig(**fields)
     except ValueError as error:
         raise AttnvizError(f"The training options are invalid: {error}.") from error
-    print(training.run(config, kill=True))
+    print(training.train(config, kill=True))
 
 
 TRAIN_COMMAND = Command("train", "train a model, or go on with a run that was stopped", _add_options, _run)

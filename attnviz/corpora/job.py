@@ -249,8 +249,8 @@ def analyse_files(
         gold: Gold links of the pairs, as in `read_lines`.
         limit: Number of lines of each file to take, from the first; None is all.
         device: "auto", "cpu", "cuda", "cuda:1" or "mps".
-        workers: Number of processes of one thread each that share the work, unless `model` is an `Analyser`. The tables are byte for
-            byte the same.
+        workers: Number of processes of one thread each that share the work, unless `model` is an `Analyser`. The tables
+            are byte for byte the same.
         cluster: A Ray cluster whose actors share the work. Its machines must see the folders of the tables and the
             model under the same paths.
         window: Number of lines that are written at once.

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from attnviz.arguments import check_each, check_texts
 from attnviz.decoding import FinishedHypothesis
 from attnviz.errors import AttnvizError
-from attnviz.evaluation.bleu import bleu_of, sentence_counts
-from attnviz.evaluation.forced import Advance, Likelihood, force_pairs, likelihoods
+from attnviz.evaluation.bleu import bleu_of, corpus_scores, sentence_counts
+from attnviz.evaluation.forced import Advance, Likelihood, force_pairs, likelihoods, total_likelihood
+from attnviz.languages import gettext
 from attnviz.translator import Translator
 
 TextPairs = Sequence[tuple[str, str]]
@@ -44,6 +47,35 @@ class TranslatedCorpus:
 def beam_name(beam: int) -> str:
     """Return "greedy", or for example "beam 5"."""
     return "greedy" if beam == 1 else f"beam {beam}"
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Scores of a translator on sentence pairs."""
+
+    bleu: float
+    chrf: float
+    perplexity: float
+    """Of the references, for each piece."""
+
+
+def evaluate(
+    translator: Translator[Any], pairs: TextPairs, *, beam: int = 5, length_penalty: float = 1.0
+) -> Evaluation:
+    """Return BLEU, chrF and perplexity of a translator on pairs of a source sentence and its reference.
+
+    Raise AttnvizError where there are no pairs, and for a sentence that is blank or too long.
+    """
+    check_each(gettext("translators"), translator, (Translator,))
+    check_texts(pairs)
+    pairs = [tuple(pair) if isinstance(pair, Iterable) and not isinstance(pair, str) else () for pair in pairs]
+    if not pairs or any(len(pair) != 2 for pair in pairs):
+        raise AttnvizError(gettext("Give a list of pairs: a source sentence and its translation."))
+    translations = translator.translate_batch([source for source, _ in pairs], beam=beam, length_penalty=length_penalty)
+    targets = [target for _, target in pairs]
+    bleu, chrf = corpus_scores(translations, targets)
+    forced = likelihoods(force_pairs(translator, pairs, lambda _: None), targets)
+    return Evaluation(bleu.value, chrf.value, total_likelihood(forced).perplexity)
 
 
 def translate_all(

@@ -164,6 +164,10 @@ def side_of(links: Any) -> FileLinks:
         return replace(links.file, remarks=links.remarks)
     if isinstance(links, AttentionRecords):
         return _records_side(links)
+    if not isinstance(links, Iterable):
+        raise AttnvizError(
+            gettext("Give a file of links, records, or a list of links, not {found}.", found=repr(links)[:60])
+        )
     pairs, words = list[Links](), list[Sides]()
     for item in links:
         pairs.append(_record_links(item) if isinstance(item, Aligned) else _item_links(item))

@@ -121,7 +121,7 @@ class Subject:
     @cached_property
     def perturbation_tests(self) -> PerturbationTests:
         """Perturbation tests of the step; raises ValueError without weights, AttnvizError without attention."""
-        return perturbation_tests(self.trace, self._required_weights(), self.step)
+        return perturbation_tests(self.trace, self.step, self._required_weights())
 
     @cached_property
     def change(self) -> StepChange:
@@ -133,7 +133,7 @@ class Subject:
     @cached_property
     def best_attention(self) -> PerturbedStep:
         """Step with the attention that makes the word likeliest; raises the errors of `perturbation_tests`."""
-        return best_attention(self.trace, self._required_weights(), self.step, self.word_id)
+        return best_attention(self.trace, self.step, self._required_weights(), piece_id=self.word_id)
 
     @cached_property
     def posterior_attention(self) -> PosteriorAttention:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,14 +21,17 @@ from attnviz.importing.pytorch_tutorial_2017 import PYTORCH_TUTORIAL_2017
 from attnviz.importing.unsupported import known_message
 from attnviz.languages import gettext
 
-_PROGRAMS: tuple[Program, ...] = (PYTORCH_TUTORIAL, PYTORCH_TUTORIAL_2017, JOEY, D2L, FAIRSEQ, OPENNMT, BENTREVETT)
-"""The last one reads also what no tensor identifies, to say how it differs."""
+_PROGRAMS: tuple[Program, ...] = (BENTREVETT, PYTORCH_TUTORIAL, PYTORCH_TUTORIAL_2017, JOEY, D2L, FAIRSEQ, OPENNMT)
+"""What no tensor identifies is read by the one with the most tensors of these names, to say how it differs."""
 
 
-def load_checkpoint(path: str | Path, padded_length: int | None = None) -> Checkpoint:
+def load_checkpoint(
+    path: str | Path, padded_length: int | None = None, *, rename: Mapping[str, str] | None = None
+) -> Checkpoint:
     """Load a checkpoint with its vocabularies, and what else its program writes beside it.
 
     `path` is the folder, or one of several checkpoints in it. The module of each program says which files it reads.
+    `rename` maps the beginnings of its tensors' names to those of the program, such as {"dec.": "decoder."}.
     `padded_length` is the length to which the program pads source sentences, where the encoder reads this padding.
     Raise AttnvizError where a file is missing or damaged, or the model has another structure.
     """
@@ -39,7 +44,17 @@ def load_checkpoint(path: str | Path, padded_length: int | None = None) -> Check
                 path=path,
             )
         )
-    return read_translator(read_checkpoint(path, padded_length))
+    return read_translator(renamed(read_checkpoint(path, padded_length), rename or {}))
+
+
+def renamed(stored: Stored, names: Mapping[str, str]) -> Stored:
+    """Return a checkpoint whose tensors' names begin with the new names; raise AttnvizError where none has the old."""
+    tensors = dict(stored.tensors)
+    for old, new in names.items():
+        if not any(name.startswith(old) for name in tensors):
+            raise AttnvizError(gettext("The checkpoint has no tensor whose name begins with {name}.", name=old))
+        tensors = {new + name.removeprefix(old) if name.startswith(old) else name: a for name, a in tensors.items()}
+    return replace(stored, tensors=tensors)
 
 
 def read_translator(stored: Stored) -> Checkpoint:
@@ -47,7 +62,8 @@ def read_translator(stored: Stored) -> Checkpoint:
     if message := known_message(stored.tensors):
         raise AttnvizError(message)
     found = (program for program in _PROGRAMS if program.identifying_tensor in stored.tensors)
-    return next(found, _PROGRAMS[-1]).read(stored)
+    nearest = max(_PROGRAMS, key=lambda program: len(program.known.keys() & stored.tensors.keys()))
+    return next(found, nearest).read(stored)
 
 
 def write_checkpoint(checkpoint: Checkpoint, folder: str | Path, *, half: bool = False) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -161,12 +162,17 @@ class Program:
     export: Callable[[], str] = way_out
     """Function that returns how to export the attention of models that cannot be imported."""
 
+    @cached_property
+    def known(self) -> Mapping[str, str]:
+        """Names of all its tensors, each with its name here."""
+        return {**_tensor_names(self.layers), **self.tensors}
+
     def read(self, stored: Stored) -> Checkpoint:
         """Return the translator; raise AttnvizError, with what was found, where the structure differs."""
         from attnviz.network import Seq2SeqConfig  # it imports torch
 
         try:
-            weights = StoredWeights(stored.tensors, {**_tensor_names(self.layers), **self.tensors})
+            weights = StoredWeights(stored.tensors, self.known)
             settings = {"family": self.family, **self.settings, **self.adapt(stored, weights)}
             bias = weights.get("decoder.query.bias")
             if bias is not None and bias.shape == weights.setdefault("decoder.key.bias", np.zeros_like(bias)).shape:

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from attnviz.arguments import check_whole_argument
 from attnviz.text import BOS, SPACE, typed_surfaces
 from attnviz.trace import storage
 from attnviz.trace.aligned import Aligned
+from attnviz.trace.drawing import step_index
 from attnviz.trace.interventions import Intervention, check_interventions
 from attnviz.trace.parts import FloatArray, Hypothesis, IntArray, Search
 from attnviz.trace.saved import Computation
@@ -127,10 +129,8 @@ class Record(Aligned, Computation):
             Pieces with their probabilities, likeliest first.
 
         Raises:
-            IndexError: There is no such step.
-            ValueError: `k` is out of range.
+            AttnvizError: There is no such step, or `k` is out of range.
         """
-        stored = len(self.top_pieces[i])
-        if not 1 <= k <= stored:
-            raise ValueError(f"k must be from 1 to {stored}, the number of candidates a trace keeps, not {k}")
+        i = step_index(self, i)
+        check_whole_argument("k", k, 1, len(self.top_pieces[i]))
         return [(piece, float(p)) for piece, p in zip(self.top_pieces[i][:k], self.top_probabilities[i], strict=False)]

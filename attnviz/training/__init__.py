@@ -6,9 +6,9 @@ from attnviz.extras import import_on_use
 from attnviz.training.training_config import TrainingConfig
 
 if TYPE_CHECKING:
-    from attnviz.training.loop import run
+    from attnviz.training.loop import train
 
-__all__ = ["TrainingConfig", "run"]
+__all__ = ["TrainingConfig", "train"]
 
-__getattr__ = import_on_use(__name__, {"run": "loop"})
+__getattr__ = import_on_use(__name__, {"train": "loop"})
 """Reading pairs and listing options need neither the loop nor torch."""

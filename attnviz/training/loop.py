@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 from tqdm import tqdm
 
+from attnviz.arguments import check_each
 from attnviz.checkpoint import save_model
 from attnviz.errors import AttnvizError
 from attnviz.memory import keep_memory, return_memory
@@ -53,13 +54,14 @@ _TRIM_EVERY = 5
 """Updates between two returns of free memory: sentences of varying length leave blocks that later ones do not fit."""
 
 
-def run(config: TrainingConfig, *, kill: bool = False) -> Path:
+def train(config: TrainingConfig, *, kill: bool = False) -> Path:
     """Train until `updates` are done or early stopping ends the run; return the folder of the finished model.
 
     Where `output` holds a checkpoint the run resumes from it. After SIGINT or SIGTERM it finishes the update, saves its
     state and raises Stopped, a KeyboardInterrupt. A second signal stops at once, and ends the process with `kill`.
     Raise AttnvizError for data, folders or devices that cannot be used.
     """
+    check_each("settings", (config,), (TrainingConfig,))
     if config.threads:
         torch.set_num_threads(config.threads)
     with join_process_group(config) as members:

@@ -55,7 +55,7 @@ def take_snapshot(translator: Translator, pairs: Sequence[Pair], update: int, na
         Sentence(source, target, trace.source_pieces, trace.target_pieces)
         for (source, target), trace in zip(pairs, traces, strict=True)
     )
-    translations = tuple(translator.translate_batch([source for source, _ in pairs]))
+    translations = tuple(translator.translate_batch([source for source, _ in pairs], beam=1))
     alignments = tuple(trace.alignment[None] for trace in traces)
     return Snapshots(name, guidance, (update,), sentences, alignments, (translations,), {}, {}, {})
 
@@ -128,7 +128,7 @@ class Validation:
     def _bleu(self, network: Trainable) -> float:
         if not self.translated:
             return float("nan")
-        outputs = Translator(network, self.tokenizer).translate_batch([source for source, _ in self.translated])
+        outputs = Translator(network, self.tokenizer).translate_batch([source for source, _ in self.translated], beam=1)
         return float(sacrebleu.corpus_bleu(outputs, [[target for _, target in self.translated]]).score)
 
     def snapshot(self, network: Trainable, update: int) -> None:

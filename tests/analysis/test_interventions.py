@@ -37,7 +37,7 @@ EACH_LANGUAGE = pytest.mark.usefixtures("each_language")
 
 
 def _changed(translator: Translator, one: AttentionIntervention) -> Trace:
-    return translator.translate(SENTENCES[0], interventions=[one])
+    return translator.translate(SENTENCES[0], interventions=[one], beam=1)
 
 
 def _alternating(count: int) -> tuple[float, ...]:
@@ -47,7 +47,7 @@ def _alternating(count: int) -> tuple[float, ...]:
 @pytest.fixture(params=["temperature", "endless", "weights", "energies", "exclusion"])
 def changed(request: pytest.FixtureRequest, translator: Translator) -> Trace:
     """Return a translation with the attention of STEP changed."""
-    count = len(translator.translate(SENTENCES[0]).source_pieces)
+    count = len(translator.translate(SENTENCES[0], beam=1).source_pieces)
     odd = np.array(_alternating(count))
     one: AttentionIntervention
     one = {
@@ -105,16 +105,16 @@ def test_softmax_equation_holds_after_an_intervention(changed: Trace) -> None:
 
 @EACH_LANGUAGE
 def test_several_interventions_are_described_in_order(translator: Translator, snapshot: SnapshotAssertion) -> None:
-    trace = translator.translate(SENTENCES[0], interventions=[Temperature(2), ExcludePosition(0)])
+    trace = translator.translate(SENTENCES[0], interventions=[Temperature(2), ExcludePosition(0)], beam=1)
     assert narrate(trace, 0)[1].sentence.partition(". ")[0] == snapshot
     assert equations(trace, 0)[1].note == snapshot(name="note of the equation")
 
 
 @EACH_LANGUAGE
 def test_forced_word_is_described_as_given(translator: Translator, snapshot: SnapshotAssertion) -> None:
-    free = translator.translate(SENTENCES[0])
+    free = translator.translate(SENTENCES[0], beam=1)
     other = next(int(piece) for piece in free.top_ids[0][1:] if piece > EOS)
-    trace = translator.translate(SENTENCES[0], interventions=[ForceWords((other,), 0)])
+    trace = translator.translate(SENTENCES[0], interventions=[ForceWords((other,), 0)], beam=1)
     assert without_numbers(step_sentence(trace, 0, "")) == snapshot(name="given")
     assert without_numbers(narrate(trace, 0)[-1].sentence) == snapshot(name="given, last stage")
     assert without_numbers(step_sentence(trace, 1, "")) == snapshot(name="written")

@@ -163,7 +163,7 @@ def test_energy_decomposition_is_refused_without_attention(make_network: ModelFa
 
 
 def test_contributions_of_the_shipped_model_add_up(shipped_model: Path) -> None:
-    trace = Translator.load(shipped_model, device="cpu").translate("A girl is riding a red bicycle.")
+    trace = Translator.load(shipped_model, device="cpu").translate("A girl is riding a red bicycle.", beam=1)
     weights = load_weights(shipped_model)
     exact = recompute(weights, trace.config, trace.source_ids, trace.target_ids)
     cells = list(enumerate(trace.target_ids))

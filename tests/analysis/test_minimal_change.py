@@ -48,7 +48,7 @@ def test_random_search_finds_no_much_smaller_change(make_network: ModelFactory, 
     trace, weights = forced_trace(make_network, tokenizer, kind)
     found, chance = analysis.minimal_change(trace, weights), np.random.default_rng(0)
     for step, distance in enumerate(found.distances):
-        evaluation = StepEvaluation(trace, weights, step)
+        evaluation = StepEvaluation(trace, step, weights)
         count = len(evaluation.alignment)
         ends = np.concatenate([np.eye(count), chance.dirichlet(np.full(count, 0.2), size=100)])
         shares = np.linspace(0, 1, 33)[1:, None, None]

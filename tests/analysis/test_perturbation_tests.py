@@ -42,7 +42,7 @@ def test_perturbed_steps_match_the_recomputation(
     make_network: ModelFactory, tokenizer: Tokenizer, kind, step: int, **sizes: int
 ) -> None:
     trace, weights = forced_trace(make_network, tokenizer, kind, **sizes)
-    results = analysis.perturbation_tests(trace, weights, step, permutations=5)
+    results = analysis.perturbation_tests(trace, step, weights, permutations=5)
     real = step_probabilities(trace, weights, step, trace.alignment[step])
     for name, perturbed in steps_by_test(results).items():
         assert perturbed.weights.sum() == pytest.approx(1, abs=1e-12)
@@ -63,7 +63,7 @@ def test_perturbed_steps_match_the_network_with_replaced_weights(
     trace, weights = forced_trace(make_network, tokenizer, kind)
     translator = Translator(make_network(*kind), tokenizer)
     for step in (0, 3):
-        results = analysis.perturbation_tests(trace, weights, step, permutations=4)
+        results = analysis.perturbation_tests(trace, step, weights, permutations=4)
         for name, perturbed in steps_by_test(results).items():
             by_hand = ReplaceWeights(tuple(perturbed.weights.tolist()), step=step)
             again = translator.translate(SENTENCES[2], target=SENTENCES[3], interventions=[by_hand])
@@ -79,7 +79,7 @@ def test_likelihood_slopes_match_finite_differences(
     make_network: ModelFactory, tokenizer: Tokenizer, kind, step: int, seed: int, **sizes: int
 ) -> None:
     trace, weights = forced_trace(make_network, tokenizer, kind, **sizes)
-    evaluation, chance = StepEvaluation(trace, weights, step), np.random.default_rng(seed)
+    evaluation, chance = StepEvaluation(trace, step, weights), np.random.default_rng(seed)
     points = chance.dirichlet(np.ones(len(evaluation.alignment)), size=2)
     piece = int(chance.integers(len(evaluation.probabilities)))
     heights, slopes = evaluation.log_likelihood_and_slopes(points, piece)
@@ -94,7 +94,7 @@ def test_likelihood_slopes_match_finite_differences(
 @pytest.mark.parametrize("kind", KINDS)
 def test_change_slopes_match_finite_differences_of_total_variation(make_network: ModelFactory, tokenizer, kind) -> None:
     trace, weights = forced_trace(make_network, tokenizer, kind)
-    evaluation, chance = StepEvaluation(trace, weights, 2), np.random.default_rng(3)
+    evaluation, chance = StepEvaluation(trace, 2, weights), np.random.default_rng(3)
     points = chance.dirichlet(np.ones(len(evaluation.alignment)), size=4)
     change, slopes = evaluation.change_and_slopes(points)
     np.testing.assert_allclose(change, evaluation.change(points), rtol=1e-6)
@@ -112,9 +112,9 @@ def test_adversary_respects_its_bound_and_diverges_far(
     make_network: ModelFactory, tokenizer: Tokenizer, kind, step: int, bound: float, **sizes: int
 ) -> None:
     trace, weights = forced_trace(make_network, tokenizer, kind, **sizes)
-    found = analysis.adversary(trace, weights, step, bound)
+    found = analysis.adversary(trace, step, weights, bound=bound)
     assert found.total_variation <= bound
-    evaluation = StepEvaluation(trace, weights, step)
+    evaluation = StepEvaluation(trace, step, weights)
     if bound == 1:
         best = jensen_shannon(np.eye(len(evaluation.alignment)), evaluation.alignment).max()
         assert found.divergence == pytest.approx(best, abs=1e-6)  # the farthest distribution is one-hot
@@ -135,10 +135,10 @@ def test_best_attention_is_no_worse_than_any_single_piece(
     make_network: ModelFactory, tokenizer: Tokenizer, kind, step: int, **sizes: int
 ) -> None:
     trace, weights = forced_trace(make_network, tokenizer, kind, **sizes)
-    evaluation = StepEvaluation(trace, weights, step)
+    evaluation = StepEvaluation(trace, step, weights)
     for piece in (None, 9):
         wanted = evaluation.target_id if piece is None else piece
-        found = analysis.best_attention(trace, weights, step, piece)
+        found = analysis.best_attention(trace, step, weights, piece_id=piece)
         alone = evaluation.distributions(np.eye(len(evaluation.alignment)))[:, wanted]
         rest = evaluation.distributions(np.random.default_rng(1).dirichlet(np.ones(len(evaluation.alignment)), 50))[
             :, wanted
@@ -156,7 +156,7 @@ def test_shuffled_uses_the_permutations_of_perturbation_tests(
     trace, weights = forced_trace(make_network, tokenizer, kind)
     everywhere = analysis.shuffled(trace, weights, permutations=7, seed=4)
     for step in (0, 5):
-        results = analysis.perturbation_tests(trace, weights, step, permutations=7, seed=4)
+        results = analysis.perturbation_tests(trace, step, weights, permutations=7, seed=4)
         assert everywhere.change[step] == pytest.approx(results.change_when_permuted, abs=1e-5)
         assert everywhere.kept[step] == results.kept_when_permuted
         assert everywhere.largest[step] == trace.alignment[step].max()
@@ -205,21 +205,21 @@ def test_perturbation_tests_refuse_invalid_arguments(make_network: ModelFactory,
     trace, weights = forced_trace(make_network, tokenizer, ("none", "previous"))
     for ask in (analysis.perturbation_tests, analysis.adversary, analysis.best_attention):
         with pytest.raises(AttnvizError, match="has no attention"):
-            ask(trace, weights, 0)
+            ask(trace, 0, weights)
     with pytest.raises(AttnvizError, match="has no attention"):
         analysis.shuffled(trace, weights)
     trace, weights = forced_trace(make_network, tokenizer, KINDS[0])
     for ask in (analysis.perturbation_tests, analysis.adversary, analysis.best_attention):
-        with pytest.raises(IndexError):
-            ask(trace, weights, 99)
-    with pytest.raises(IndexError):
-        analysis.best_attention(trace, weights, 0, 10_000)
-    with pytest.raises(ValueError, match="from 0 to 1"):
-        analysis.adversary(trace, weights, 0, bound=2)
+        with pytest.raises(AttnvizError):
+            ask(trace, 99, weights)
+    with pytest.raises(AttnvizError):
+        analysis.best_attention(trace, 0, weights, piece_id=10_000)
+    with pytest.raises(AttnvizError, match="from 0 to 1"):
+        analysis.adversary(trace, 0, weights, bound=2)
     for count in (0, -1):
-        with pytest.raises(ValueError, match="at least one permutation"):
-            analysis.perturbation_tests(trace, weights, 0, permutations=count)
-        with pytest.raises(ValueError, match="at least one permutation"):
+        with pytest.raises(AttnvizError, match="permutations"):
+            analysis.perturbation_tests(trace, 0, weights, permutations=count)
+        with pytest.raises(AttnvizError, match="permutations"):
             analysis.shuffled(trace, weights, permutations=count)
 
 
@@ -228,12 +228,12 @@ def test_one_hot_attention_can_be_tested(make_network: ModelFactory, tokenizer: 
     length = len(tokenizer.encode(SENTENCES[2])) + 1
     only = ReplaceWeights(tuple(float(j == 2) for j in range(length)))
     trace, weights = forced_trace(make_network, tokenizer, kind, [only])
-    results = analysis.perturbation_tests(trace, weights, 1, permutations=4)
+    results = analysis.perturbation_tests(trace, 1, weights, permutations=4)
     assert results.real.weights[2] == 1
     assert results.without_strongest.weights[2] == 0
     np.testing.assert_allclose(results.without_strongest.weights.sum(), 1)
     assert results.adversary.total_variation <= 0.01
-    assert analysis.best_attention(trace, weights, 1).likelihood >= results.real.likelihood * (1 - 1e-9)
+    assert analysis.best_attention(trace, 1, weights).likelihood >= results.real.likelihood * (1 - 1e-9)
     distances = analysis.minimal_change(trace, weights).distances
     assert np.all(distances > 0)
     answers = analysis.attribution_methods(trace, weights)

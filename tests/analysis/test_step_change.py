@@ -27,7 +27,7 @@ EACH_LANGUAGE = pytest.mark.usefixtures("each_language")
 
 @pytest.fixture(scope="module")
 def first(translator: Translator) -> Trace:
-    return translator.translate(SENTENCE)
+    return translator.translate(SENTENCE, beam=1)
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def changed(translator: Translator, first: Trace) -> Trace:
     """Return the translation with all attention on the last piece at STEP."""
     count = len(first.source_pieces)
     row = ReplaceWeights(tuple(float(j == count - 1) for j in range(count)), STEP)
-    return translator.translate(SENTENCE, interventions=[*forced_prefix(first.target_ids, STEP), row])
+    return translator.translate(SENTENCE, interventions=[*forced_prefix(first.target_ids, STEP), row], beam=1)
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ def other_word(translator: Translator, first: Trace) -> Trace:
     """Return the translation in which STEP writes its second likeliest piece."""
     foil = next(piece for piece in first.top_ids[STEP].tolist() if piece != first.target_ids[STEP] and piece > 3)
     return translator.translate(
-        SENTENCE, interventions=[*forced_prefix(first.target_ids, STEP), ForceWords((foil,), STEP)]
+        SENTENCE, interventions=[*forced_prefix(first.target_ids, STEP), ForceWords((foil,), STEP)], beam=1
     )
 
 
@@ -96,7 +96,7 @@ def test_a_forced_word_leaves_context_and_state_unchanged(
 
 def test_pieces_include_the_likeliest_and_the_written_ones(translator: Translator, first: Trace) -> None:
     unlikely = ForceWords((int(first.top_ids[STEP][50]),), STEP)
-    changed = translator.translate(SENTENCE, interventions=[*forced_prefix(first.target_ids, STEP), unlikely])
+    changed = translator.translate(SENTENCE, interventions=[*forced_prefix(first.target_ids, STEP), unlikely], beam=1)
     change = step_change(first, changed, STEP)
     piece_ids = {one.piece_id for one in change.pieces}
     assert len(change.pieces) == 10
@@ -133,7 +133,9 @@ def test_unrecorded_pieces_are_below_the_least_probability(
 def test_comparison_is_empty_after_the_end_of_the_other_translation(
     translator: Translator, first: Trace, snapshot: SnapshotAssertion
 ) -> None:
-    ended = translator.translate(SENTENCE, interventions=[*forced_prefix(first.target_ids, 1), ForceWords((3,), 1)])
+    ended = translator.translate(
+        SENTENCE, interventions=[*forced_prefix(first.target_ids, 1), ForceWords((3,), 1)], beam=1
+    )
     change = step_change(ended, first, 3)
     assert (change.moment, change.written_before) == ("none", None)
     assert without_numbers(change_sentence(change)) == snapshot(name="sentence")

@@ -67,7 +67,7 @@ def test_verification_holds_for_every_step_of_a_correct_trace(
 def test_a_wrong_number_is_named(
     model_folder: Path, translator: Translator, array: str, place: tuple[int, ...], quantity: str
 ) -> None:
-    trace = translator.translate(SENTENCES[2])
+    trace = translator.translate(SENTENCES[2], beam=1)
     changed = getattr(trace, array).copy()
     changed[place] += 0.01
     verification = verify(dataclasses.replace(trace, **{array: changed}), load_weights(model_folder), 2)
@@ -79,7 +79,7 @@ def test_a_wrong_number_is_named(
 def test_a_wrong_measure_is_named(
     model_folder: Path, translator: Translator, monkeypatch: pytest.MonkeyPatch, measure: str
 ) -> None:
-    trace = translator.translate(SENTENCES[2])
+    trace = translator.translate(SENTENCES[2], beam=1)
     verifier = RecurrentVerifier(trace, load_weights(model_folder))
     numbers = {check.quantity: check.numbers for check in verifier.verify(2).checks}
     assert (numbers["entropy"], numbers["coverage"]) == (1, len(trace.source_pieces))
@@ -91,7 +91,7 @@ def test_a_wrong_measure_is_named(
 
 
 def test_coverage_reveals_altered_weights_of_other_steps(model_folder: Path, translator: Translator) -> None:
-    trace = translator.translate(SENTENCES[2])
+    trace = translator.translate(SENTENCES[2], beam=1)
     alignment = trace.alignment.copy()
     alignment[0] = np.roll(alignment[0], 1)
     altered = dataclasses.replace(trace, alignment=alignment)
@@ -99,7 +99,7 @@ def test_coverage_reveals_altered_weights_of_other_steps(model_folder: Path, tra
 
 
 def test_an_altered_scorer_weight_is_detected(model_folder: Path, translator: Translator) -> None:
-    trace = translator.translate(SENTENCES[2])
+    trace = translator.translate(SENTENCES[2], beam=1)
     weights = load_weights(model_folder)
     score = weights["decoder.attention.score"].copy()
     score[0] += 0.1
@@ -110,14 +110,14 @@ def test_an_altered_scorer_weight_is_detected(model_folder: Path, translator: Tr
 
 
 def test_an_altered_encoder_weight_is_detected(model_folder: Path, translator: Translator) -> None:
-    trace = translator.translate(SENTENCES[2])
+    trace = translator.translate(SENTENCES[2], beam=1)
     weights = load_weights(model_folder)
     wrong = weights | {"encoder.gru.bias_hh_l0": weights["encoder.gru.bias_hh_l0"] + 0.1}
     assert [found.quantity for found in verify(trace, wrong, 1).discrepancies] == ["annotations"]
 
 
 def test_displayed_sums_are_verified(model_folder: Path, translator: Translator) -> None:
-    trace = translator.translate(SENTENCES[2])
+    trace = translator.translate(SENTENCES[2], beam=1)
     weights = load_weights(model_folder)
     checks = {check.quantity: check for check in RecurrentVerifier(trace, weights).verify(1, pieces=[5, 17]).checks}
     assert checks["energy sums"].numbers == len(trace.source_pieces)
@@ -154,7 +154,7 @@ AFTER = {"likelihood", "log_likelihood", "posterior"}
 
 
 def test_prior_likelihood_and_posterior_are_verified(model_folder: Path, translator: Translator) -> None:
-    trace, weights = translator.translate(SENTENCES[2]), load_weights(model_folder)
+    trace, weights = translator.translate(SENTENCES[2], beam=1), load_weights(model_folder)
     verifier, pieces = RecurrentVerifier(trace, weights), len(trace.source_pieces)
     for shown in (False, True):
         numbers = {check.quantity: check.numbers for check in verifier.verify(1, with_heatmap_posterior=shown).checks}
@@ -171,7 +171,7 @@ def test_prior_likelihood_and_posterior_are_verified(model_folder: Path, transla
 def test_an_altered_number_of_the_posterior_is_named(
     model_folder: Path, translator: Translator, monkeypatch: pytest.MonkeyPatch, made: str
 ) -> None:
-    trace = translator.translate(SENTENCES[2])
+    trace = translator.translate(SENTENCES[2], beam=1)
     verifier = RecurrentVerifier(trace, load_weights(model_folder))
     place = "attnviz.analysis.verification"
     true = {"bayes": bayes, "posterior_of": posterior_of, "log_likelihood": Readouts.log_likelihood}
@@ -195,7 +195,7 @@ def test_weights_of_another_attention_kind_are_refused(
     make_network: ModelFactory, tokenizer: Tokenizer, made: str, other: str, snapshot: SnapshotAssertion
 ) -> None:
     sizes = {"hidden_size": 8, "alignment_size": 8}
-    trace = Translator(make_network(made, **sizes), tokenizer).translate(SENTENCES[2])
+    trace = Translator(make_network(made, **sizes), tokenizer).translate(SENTENCES[2], beam=1)
     weights = {name: tensor.numpy() for name, tensor in make_network(other, **sizes).state_dict().items()}
     with pytest.raises(MisfitError) as error:
         RecurrentVerifier(trace, weights)
@@ -207,11 +207,11 @@ def test_weights_of_another_size_are_refused(translator: Translator, make_networ
     other = make_network(**{size: getattr(translator.network.config, size) + 1})
     weights = {name: tensor.numpy() for name, tensor in other.state_dict().items()}
     with pytest.raises(MisfitError):
-        verify(translator.translate(SENTENCES[2]), weights, 0)
+        verify(translator.translate(SENTENCES[2], beam=1), weights, 0)
 
 
 def test_arrays_of_different_sentences_are_refused(translator: Translator, model_folder: Path) -> None:
-    one, other = translator.translate(SENTENCES[2]), translator.translate(SENTENCES[4])
+    one, other = translator.translate(SENTENCES[2], beam=1), translator.translate(SENTENCES[4], beam=1)
     with pytest.raises(MisfitError, match="keys"):
         RecurrentVerifier(dataclasses.replace(one, keys=other.keys), load_weights(model_folder))
 
@@ -219,7 +219,7 @@ def test_arrays_of_different_sentences_are_refused(translator: Translator, model
 def test_errors_of_the_verifier_are_not_reported_as_misfit(
     translator: Translator, model_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    verifier = RecurrentVerifier(translator.translate(SENTENCES[2]), load_weights(model_folder))
+    verifier = RecurrentVerifier(translator.translate(SENTENCES[2], beam=1), load_weights(model_folder))
     with pytest.raises(IndexError):
         verifier.verify(999)
 
@@ -232,7 +232,7 @@ def test_errors_of_the_verifier_are_not_reported_as_misfit(
 
 
 def test_a_wrongly_masked_energy_is_infinitely_wrong(model_folder: Path, translator: Translator) -> None:
-    trace = translator.translate(SENTENCES[2])
+    trace = translator.translate(SENTENCES[2], beam=1)
     energies = trace.energies.copy()
     energies[1, 0] = -np.inf
     verification = verify(dataclasses.replace(trace, energies=energies), load_weights(model_folder), 1)
@@ -242,7 +242,7 @@ def test_a_wrongly_masked_energy_is_infinitely_wrong(model_folder: Path, transla
 
 
 def test_the_shipped_model_is_verified_at_every_step(shipped_model: Path) -> None:
-    trace = Translator.load(shipped_model, "cpu").translate("A girl is riding a red bicycle.")
+    trace = Translator.load(shipped_model, "cpu").translate("A girl is riding a red bicycle.", beam=1)
     weights = load_weights(shipped_model)
     for step in range(len(trace.target_pieces)):
         assert verify(trace, weights, step).holds

@@ -99,7 +99,7 @@ def measure_translation(folder: str, device: str) -> None:
         one = _seconds(lambda: [translator.translate(s, beam=beam) for s in SENTENCES]) / len(SENTENCES)  # noqa: B023
         many = len(batch) / _seconds(lambda: translator.translate_batch(batch, beam=beam))  # noqa: B023
         print(f"{device}, beam {beam}: {1000 * one:.0f} ms a sentence, {many:,.0f} sentences/s in batches", flush=True)
-    lines = [Line(number, s, translator.translate(s).translation) for number, s in enumerate(batch, 1)]
+    lines = [Line(number, s, translator.translate(s, beam=1).translation) for number, s in enumerate(batch, 1)]
     for kind in ("balanced", None):
         analyser = Analyser.load(folder, Settings(kind=kind), device)
         speed = len(lines) / _seconds(lambda: analyser(lines))  # noqa: B023

@@ -45,8 +45,8 @@ def questions(translator: Translator, weights: dict[str, object], trace: Trace) 
         "the five answers, with their agreement": lambda: analysis.agreement(
             analysis.attribution_methods(trace, weights, translator.attributions(trace))
         ),
-        "trials of a step": lambda: analysis.perturbation_tests(trace, weights, step),
-        "best look of a step": lambda: analysis.best_attention(trace, weights, step),
+        "trials of a step": lambda: analysis.perturbation_tests(trace, step, weights),
+        "best look of a step": lambda: analysis.best_attention(trace, step, weights),
         "shuffled, all steps": lambda: analysis.shuffled(trace, weights),
         "firmness, all steps": lambda: analysis.minimal_change(trace, weights),
     }

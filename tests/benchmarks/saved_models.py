@@ -120,7 +120,9 @@ def _measure(translator: Translator, data: EvaluationData, update: int) -> Snaps
     targets = [target for _, target in data.pairs]
     likely = total_likelihood(likelihoods(force_pairs(translator, data.pairs), targets))
     values = {"loss": likely.nats / likely.pieces}
-    values["bleu"] = corpus_scores(translator.translate_batch([source for source, _ in data.pairs]), targets)[0].value
+    values["bleu"] = corpus_scores(translator.translate_batch([source for source, _ in data.pairs], beam=1), targets)[
+        0
+    ].value
     counts = data.counts
     if data.gold and translator.network.attends:
         alignments = word_alignments(translator, data.gold)

@@ -190,4 +190,4 @@ def translator() -> Translator[Trace]:
 @pytest.fixture(scope="session")
 def greedy_trace(translator: Translator[Trace]) -> Trace:
     """Return EXAMPLE as it is translated by greedy search, with nothing changed."""
-    return translator.translate(EXAMPLE)
+    return translator.translate(EXAMPLE, beam=1)

@@ -302,7 +302,10 @@ def test_lecture_page_steps_by_key_slider_and_click(
 def test_lecture_page_shows_context_and_logits_in_two_languages(
     lecture: Callable[..., Page], shipped_model: Path, width: int, height: int, dark: bool
 ) -> None:
-    trace, weights = Translator.load(shipped_model, device="cpu").translate(EXAMPLE), load_weights(shipped_model)
+    trace, weights = (
+        Translator.load(shipped_model, device="cpu").translate(EXAMPLE, beam=1),
+        load_weights(shipped_model),
+    )
     page = lecture(trace, width=width, height=height, dark=dark, weights=weights, margins=True)
     page.keyboard.press("ArrowRight")
     strips = page.locator("#picture-context").evaluate("(chart) => Array.from(chart.calcdata[0][0].z.at(-1))")
@@ -330,7 +333,10 @@ def test_lecture_page_shows_context_and_logits_in_two_languages(
 def test_lecture_page_switches_attention_views_and_shows_the_posterior(
     lecture: Callable[..., Page], shipped_model: Path, width: int, height: int, dark: bool
 ) -> None:
-    trace, weights = Translator.load(shipped_model, device="cpu").translate(EXAMPLE), load_weights(shipped_model)
+    trace, weights = (
+        Translator.load(shipped_model, device="cpu").translate(EXAMPLE, beam=1),
+        load_weights(shipped_model),
+    )
     page = lecture(trace, width=width, height=height, dark=dark, weights=weights, by="pieces", step=1)
     found = posterior_attention(trace, weights)
 

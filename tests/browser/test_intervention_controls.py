@@ -37,7 +37,7 @@ LONG = "Two men in blue shirts are playing guitar on a busy street " * 5
 def european_only(translator: Translator[Trace], greedy_trace: Trace) -> Trace:
     """Return the translation if STEP attends to EUROPEAN alone."""
     row = ReplaceWeights(tuple(float(j == EUROPEAN) for j in range(len(greedy_trace.source_ids))), STEP - 1)
-    return translator.translate(EXAMPLE, interventions=[*forced_prefix(greedy_trace.target_ids, STEP - 1), row])
+    return translator.translate(EXAMPLE, interventions=[*forced_prefix(greedy_trace.target_ids, STEP - 1), row], beam=1)
 
 
 def bar(page: Page, piece: int) -> Locator:
@@ -315,7 +315,7 @@ def test_long_sentence_has_a_slider_for_each_shown_piece(open_page: Opener, tran
     page = open_page(f"?search=greedy&step=2&sentence={quote(LONG)}")
     expect_step(page, 2)
     settled(page)
-    trace = translator.translate(LONG)
+    trace = translator.translate(LONG, beam=1)
     order = weight_order(trace, 1)
     shown = page.locator(".st-key-softmax .hand:not([hidden])")
     expect(shown).to_have_count(THINNED_ROWS)  # strongest first, as a long sentence opens
@@ -348,7 +348,7 @@ def test_forced_word_changes_the_translation(
     )
     words = [*forced_prefix(greedy_trace.target_ids, STEP - 1), ForceWords((foil,), STEP - 1)]
     page.locator(".other-word .write").click()
-    expect_translation(page, translator.translate(EXAMPLE, interventions=words))
+    expect_translation(page, translator.translate(EXAMPLE, interventions=words, beam=1))
     page.locator(".weight_controls .undo").click()
     expect_translation(page, greedy_trace)
     page.locator(".other-word .typed").fill("traité")

@@ -56,7 +56,7 @@ def lesson(chromium: Browser, tmp_path: Path, translator: Any) -> Iterator[Calla
     path = tmp_path / "lesson.html"
 
     def translate(sentence: LessonSentence) -> tuple[Trace, None]:
-        return translator.translate(sentence.sentence), None
+        return translator.translate(sentence.sentence, beam=1), None
 
     def open_lesson(width: int = 1440, height: int = 900, dark: bool = False) -> Page:
         path.write_text(lesson_html(parse_lesson(FILE.encode()), translate), encoding="utf-8")
@@ -101,7 +101,7 @@ def answer_sheet(page: Page) -> list[list[str]]:
 def test_lesson_from_the_start_to_the_answer_sheet(
     lesson: Callable[..., Page], translator: Any, width: int, height: int, dark: bool
 ) -> None:
-    trace = translator.translate("The green house near the river is old.")
+    trace = translator.translate("The green house near the river is old.", beam=1)
     page = lesson(width, height, dark)
     move_on(page, 1)
     expect(page.locator("#verdict")).to_have_text("A note")

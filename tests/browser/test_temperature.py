@@ -75,7 +75,7 @@ def slide(page: Page, to: float) -> None:
 
 def expect_uniform_weights(page: Page, translator: Translator[Trace], text: str) -> None:
     """Wait until every step has uniform weights, and the resulting translation is shown."""
-    flat = translator.translate(EXAMPLE, interventions=[Temperature(math.inf)])
+    flat = translator.translate(EXAMPLE, interventions=[Temperature(math.inf)], beam=1)
     expect_translation(page, flat)
     expect(page.locator(".what_ifs .card").last).to_contain_text(text)
     expect_step(page, STEP)
@@ -112,7 +112,7 @@ def test_temperature_of_all_steps_by_mouse_reaches_uniform_weights(
     slide(page, -0.1)
     expect(page.locator(".weight_controls .heat output")).to_have_text("τ = 0.010")
     page.mouse.up()
-    hard = translator.translate(EXAMPLE, interventions=[Temperature(0.01)])
+    hard = translator.translate(EXAMPLE, interventions=[Temperature(0.01)], beam=1)
     expect_translation(page, hard)
     assert len(page.locator(".what_ifs .card").all()) == 2, "a second change of the temperature replaces the what-if"
 

@@ -491,7 +491,7 @@ def test_figure_with_margins_and_logit_attributions(
     tokenizer: Tokenizer,
     snapshot: SnapshotAssertion,
 ) -> None:
-    trace = translator.translate(SENTENCES[0])
+    trace = translator.translate(SENTENCES[0], beam=1)
     trace.save(saved := tmp_path / "trace.json")
     table, page = tmp_path / "x.csv", tmp_path / "x.html"
     assert run("figure", "--trace", str(saved), "-o", str(table), "--margins") == (0, "", "")

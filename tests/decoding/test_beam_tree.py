@@ -155,7 +155,7 @@ def _living(tree: BeamTree, step: int) -> set[int | None]:
 def test_beam_of_one_equals_greedy_search(translator: Translator) -> None:
     for sentence in SENTENCES:
         tree = translator.beam_tree(sentence, beam=1)
-        assert tree.ids(tree.winner) == translator.translate(sentence).target_ids
+        assert tree.ids(tree.winner) == translator.translate(sentence, beam=1).target_ids
         assert [node.fate for node in tree.nodes] == ["continued"] * (tree.steps - 1) + ["finished"]
 
 

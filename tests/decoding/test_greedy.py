@@ -98,8 +98,8 @@ def test_batched_sentences_end_where_they_end_alone(make_network: ModelFactory, 
     with torch.no_grad():
         network.decoder.output.bias[EOS] += 2
     translator = Translator(network, tokenizer)
-    alone = [translator.translate(sentence) for sentence in SENTENCES]
-    assert translator.translate_batch(SENTENCES) == [trace.translation for trace in alone]
-    scores = [found[0].score for found in translator.search_batch(SENTENCES)]
+    alone = [translator.translate(sentence, beam=1) for sentence in SENTENCES]
+    assert translator.translate_batch(SENTENCES, beam=1) == [trace.translation for trace in alone]
+    scores = [found[0].score for found in translator.search_batch(SENTENCES, beam=1)]
     assert [trace.score for trace in alone] == pytest.approx(scores, abs=1e-5)
     assert len({len(trace.target_ids) - longest_target(len(trace.source_ids)) for trace in alone}) > 1

@@ -95,23 +95,23 @@ def _every_kind_but_words(pieces: int) -> list[Intervention]:
 @every_attention
 @every_search
 def test_neutral_interventions_change_nothing(kind: Translator, how: dict) -> None:
-    trace = kind.translate(TEXT, **how)
-    unchanged = kind.translate(TEXT, **how, interventions=[])
+    trace = kind.translate(TEXT, **how, beam=1)
+    unchanged = kind.translate(TEXT, **how, interventions=[], beam=1)
     assert unchanged.fingerprint == trace.fingerprint
     assert unchanged.interventions == ()
     alike = [ReplaceWeights(tuple(row), step) for step, row in enumerate(trace.alignment.tolist())]
-    _assert_same(kind.translate(TEXT, **how, interventions=alike[:3]), trace)
+    _assert_same(kind.translate(TEXT, **how, interventions=alike[:3], beam=1), trace)
     if how.get("beam") != 3:  # the hypotheses of a beam have each their own weights
-        _assert_same(kind.translate(TEXT, **how, interventions=alike), trace)
+        _assert_same(kind.translate(TEXT, **how, interventions=alike, beam=1), trace)
     _assert_same(kind.translate(TEXT, **how, interventions=[Temperature(1.0)]), trace)
     energies = [ReplaceEnergies(tuple(trace.energies[0].tolist()), 0)]
-    _assert_same(kind.translate(TEXT, **how, interventions=energies), trace)
+    _assert_same(kind.translate(TEXT, **how, interventions=energies, beam=1), trace)
 
 
 @every_attention
 @every_search
 def test_all_weight_on_one_piece_makes_it_the_context(kind: Translator, how: dict) -> None:
-    pieces = len(kind.translate(TEXT).source_pieces)
+    pieces = len(kind.translate(TEXT, beam=1).source_pieces)
     rows = [tuple(float(j == chosen) for j in range(pieces)) for chosen in (0, pieces - 1)]
     trace = kind.translate(TEXT, **how, interventions=[ReplaceWeights(rows[0]), ReplaceWeights(rows[1], 1)])
     np.testing.assert_array_equal(trace.alignment[0], rows[0])
@@ -123,9 +123,9 @@ def test_all_weight_on_one_piece_makes_it_the_context(kind: Translator, how: dic
 @every_attention
 @every_search
 def test_changed_translation_is_verified(kind: Translator, how: dict) -> None:
-    before = kind.translate(TEXT, **how)
+    before = kind.translate(TEXT, **how, beam=1)
     acting = _every_kind_but_words(len(before.source_pieces))
-    trace = kind.translate(TEXT, **how, interventions=acting)
+    trace = kind.translate(TEXT, **how, interventions=acting, beam=1)
     assert trace.interventions == tuple(acting)
     assert not np.allclose(trace.alignment[0], before.alignment[0], atol=1e-3)
     np.testing.assert_allclose(trace.energies[0], before.energies[0], atol=1e-6)  # the scorer's, not the changed ones
@@ -153,7 +153,7 @@ def test_temperature_and_exclusion_rescale_weights(kind: Translator) -> None:
 
 @every_attention
 def test_false_interventions_are_not_verified(kind: Translator) -> None:
-    pieces = len(kind.translate(TEXT).source_pieces)
+    pieces = len(kind.translate(TEXT, beam=1).source_pieces)
     done = (Temperature(0.5, 0), ExcludePosition(1, 2))
     trace = kind.translate(TEXT, target=TARGET, interventions=done)
     row = np.linspace(1, 2, pieces)
@@ -173,7 +173,7 @@ def test_false_interventions_are_not_verified(kind: Translator) -> None:
 
 @every_kind
 def test_translation_continues_after_forced_word(kind: Translator) -> None:
-    before = kind.translate(TEXT)
+    before = kind.translate(TEXT, beam=1)
     step, foil = 2, int(before.top_ids[2][before.top_ids[2] > EOS][-1])
     trace = kind.translate(TEXT, interventions=[ForceWords((foil,), step)])
     assert trace.target_ids[:step] == before.target_ids[:step]
@@ -184,7 +184,7 @@ def test_translation_continues_after_forced_word(kind: Translator) -> None:
     for i in range(step + 1, len(trace.target_ids) - 1):
         assert trace.target_ids[i] == next(piece for piece in trace.top_ids[i] if piece >= EOS)
     _assert_verified(kind, trace)
-    again = kind.translate(TEXT, interventions=trace.interventions)
+    again = kind.translate(TEXT, interventions=trace.interventions, beam=1)
     assert again.target_ids == trace.target_ids
     claimed = dataclasses.replace(trace, interventions=(ForceWords((foil + 1,), step),))
     wrong = RecurrentVerifier(claimed, _weights(kind)).verify(step).discrepancies
@@ -269,9 +269,9 @@ def test_model_without_attention_refuses_attention_changes(
 ) -> None:
     translator = Translator(make_network("none"), tokenizer)
     with pytest.raises(AttnvizError) as error:
-        translator.translate(TEXT, interventions=[intervention])
+        translator.translate(TEXT, interventions=[intervention], beam=1)
     assert str(error.value) == snapshot
-    assert translator.translate(TEXT, interventions=[ForceWords((40,), 1)]).target_ids[1] == 40
+    assert translator.translate(TEXT, interventions=[ForceWords((40,), 1)], beam=1).target_ids[1] == 40
 
 
 def _spread(pieces: int) -> tuple[float, ...]:
@@ -282,7 +282,7 @@ def _spread(pieces: int) -> tuple[float, ...]:
 def test_interventions_that_do_not_fit_are_refused(
     translator: Translator, tokenizer: Tokenizer, how: dict, snapshot: SnapshotAssertion
 ) -> None:
-    pieces = len(translator.translate(TEXT).source_pieces)
+    pieces = len(translator.translate(TEXT, beam=1).source_pieces)
     first = (1.0, *(0.0,) * (pieces - 1))
     refused: dict[str, list[Intervention]] = {
         "too few weights": [ReplaceWeights(_spread(pieces - 1))],

@@ -32,7 +32,7 @@ def kind(make_network: ModelFactory, tokenizer: Tokenizer, attention: str, reado
 @every_kind
 def test_greedy_search_takes_likeliest_piece_at_each_step(kind: Translator) -> None:
     for sentence in SENTENCES[:4]:
-        trace = kind.translate(sentence)
+        trace = kind.translate(sentence, beam=1)
         assert trace.search.method == "greedy"
         ranked = [[index for index in row if index not in (PAD, UNK, 2)] for row in trace.top_ids.tolist()]
         assert list(trace.target_ids[:-1]) == [row[0] for row in ranked[:-1]]
@@ -87,14 +87,14 @@ def test_wide_beam_scores_at_least_as_high_as_greedy(make_network: ModelFactory,
     """Without length normalisation, a beam wide enough finds no worse a translation than greedy search."""
     translator = Translator(make_network(), tokenizer)
     for sentence in SENTENCES[:6]:
-        greedy = translator.translate(sentence, length_penalty=0.0)
+        greedy = translator.translate(sentence, length_penalty=0.0, beam=1)
         wide = translator.translate(sentence, beam=50, length_penalty=0.0)
         assert wide.score >= greedy.score - 1e-5
 
 
 def test_beam_of_one_equals_greedy_search(translator: Translator) -> None:
     for sentence in SENTENCES:
-        narrow, plain = translator.translate(sentence, beam=1), translator.translate(sentence)
+        narrow, plain = translator.translate(sentence, beam=1), translator.translate(sentence, beam=1)
         assert narrow.target_ids == plain.target_ids
         assert len(narrow.hypotheses) == 1
 

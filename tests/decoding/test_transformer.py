@@ -32,7 +32,7 @@ def translator(tokenizer: Tokenizer) -> Translator[TransformerTrace]:
 
 def test_greedy_search_takes_likeliest_piece_at_each_step(translator: Translator[TransformerTrace]) -> None:
     for sentence in SENTENCES[:4]:
-        trace = translator.translate(sentence)
+        trace = translator.translate(sentence, beam=1)
         assert trace.search.method == "greedy"
         likeliest = [next(i for i in row if i >= EOS) for row in trace.top_ids.tolist()]
         # Where a translation runs on to its limit, its end is not the likeliest.
@@ -43,7 +43,7 @@ def test_greedy_search_takes_likeliest_piece_at_each_step(translator: Translator
 def test_beam_of_one_is_greedy_and_hypotheses_are_sorted(translator: Translator[TransformerTrace]) -> None:
     for sentence in SENTENCES[:4]:
         found = translator.search_batch([sentence], beam=1)[0]
-        trace = translator.translate(sentence)
+        trace = translator.translate(sentence, beam=1)
         assert found[0].ids == trace.target_ids
         assert found[0].score == pytest.approx(trace.score, abs=1e-4)
         wide = translator.translate(sentence, beam=4)
@@ -75,7 +75,7 @@ def test_batched_translations_equal_single_ones(
 
 
 def test_forced_word_is_written_and_verified(translator: Translator[TransformerTrace]) -> None:
-    before = translator.translate(SENTENCES[2])
+    before = translator.translate(SENTENCES[2], beam=1)
     other = next(int(piece) for piece in before.top_ids[1] if piece > EOS and piece != before.target_ids[1])
     for beam in (1, 3):
         trace = translator.translate(SENTENCES[2], beam=beam, interventions=[ForceWords((other,), 1)])
@@ -89,7 +89,7 @@ def test_changing_attention_of_transformer_is_refused(
     translator: Translator[TransformerTrace], snapshot: SnapshotAssertion
 ) -> None:
     with pytest.raises(AttnvizError) as error:
-        translator.translate(SENTENCES[0], interventions=[Temperature(2.0)])
+        translator.translate(SENTENCES[0], interventions=[Temperature(2.0)], beam=1)
     assert str(error.value) == snapshot
 
 
@@ -98,7 +98,7 @@ def test_transformer_loads_from_folder_and_translates(
 ) -> None:
     save_model(tmp_path / "small", translator.network, tokenizer)
     loaded = Translator.load(tmp_path / "small", device="cpu")
-    trace = loaded.translate(SENTENCES[0])
+    trace = loaded.translate(SENTENCES[0], beam=1)
     assert isinstance(trace, TransformerTrace)
     assert trace.model == "small"
     assert trace.config["architecture"] == "transformer"
@@ -110,7 +110,7 @@ def test_sentence_too_long_to_record_still_translates(tokenizer: Tokenizer, snap
     network = random_transformer(TransformerConfig(len(tokenizer), 64, 64, 16, 4), 1)
     network.output.bias[EOS] += 1e4
     translator, text = Translator(network, tokenizer), " ".join(["dogs"] * 150)
-    assert translator.translate_batch([text]) == [""]
+    assert translator.translate_batch([text], beam=1) == [""]
     with pytest.raises(AttnvizError) as error:
-        translator.translate(text)
+        translator.translate(text, beam=1)
     assert str(error.value) == snapshot

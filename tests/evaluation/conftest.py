@@ -16,7 +16,7 @@ def own_pairs(tmp_path: Path, translator: Translator) -> Path:
     """Return a file whose references are the model's own greedy translations, and one line that is no pair."""
     path = tmp_path / "own" / "pairs.tsv"
     path.parent.mkdir()
-    own = zip(SENTENCES, translator.translate_batch(SENTENCES), strict=True)
+    own = zip(SENTENCES, translator.translate_batch(SENTENCES, beam=1), strict=True)
     path.write_text("no tab\n" + "".join(f"{source}\t{target}\n" for source, target in own), encoding="utf-8")
     return path
 

@@ -50,8 +50,8 @@ class Lab:
         self.attribution_methods = analysis.attribution_methods(
             self.trace, self.weights, Translator(make_network(*kind), tokenizer).attributions(self.trace)
         )
-        self.perturbation_tests = analysis.perturbation_tests(self.trace, self.weights, STEP, permutations=20)
-        self.best = analysis.best_attention(self.trace, self.weights, STEP)
+        self.perturbation_tests = analysis.perturbation_tests(self.trace, STEP, self.weights, permutations=20)
+        self.best = analysis.best_attention(self.trace, STEP, self.weights)
         self.shuffled = analysis.shuffled(self.trace, self.weights, permutations=20)
         self.minimal_change = analysis.minimal_change(self.trace, self.weights)
         self.spelling: Callable[[int], str] = lambda piece: tokenizer.pieces([piece])[0]

@@ -70,7 +70,7 @@ def test_figure_command_writes_files_and_refuses_other_figures(
     arguments = ["figure", SENTENCES[0], "--model", str(folder), "--device", "cpu", "--beam", "1"]
     for ending in ("csv", "tex", "json"):
         assert main([*arguments, "-o", str(tmp_path / f"x.{ending}")]) == 0, capfd.readouterr().err
-    expected = Translator.load(folder, "cpu").translate(SENTENCES[0])
+    expected = Translator.load(folder, "cpu").translate(SENTENCES[0], beam=1)
     assert TransformerTrace.load(tmp_path / "x.json").target_ids == expected.target_ids
     for refused in (
         ["--picture", "state", "--step", "1"],
@@ -99,7 +99,7 @@ def test_files_contain_the_selected_heads(
     head: int | None,
 ) -> None:
     arguments = ["figure", SENTENCES[0], "--model", str(folder), "--device", "cpu", "--beam", "1", *options]
-    seen = Translator.load(folder, "cpu").translate(SENTENCES[0]).select_heads(layer, head)
+    seen = Translator.load(folder, "cpu").translate(SENTENCES[0], beam=1).select_heads(layer, head)
     for ending in ("csv", "pharaoh", "html", "json"):
         assert main([*arguments, "-o", str(tmp_path / f"x.{ending}")]) == 0, capfd.readouterr().err
     found = np.loadtxt((tmp_path / "x.csv").read_text("utf-8-sig").splitlines()[1:], delimiter=",", usecols=(1, 2, 3))
@@ -139,7 +139,7 @@ def test_figures_of_the_other_architecture_are_refused(
     trace: TransformerTrace, translator: Translator, snapshot: SnapshotAssertion
 ) -> None:
     with pytest.raises(AttnvizError) as error:
-        translator.translate(SENTENCES[0]).step_figure(0, "stream")
+        translator.translate(SENTENCES[0], beam=1).step_figure(0, "stream")
     assert str(error.value) == snapshot(name="stream of RNNsearch")
     with pytest.raises(AttnvizError) as error:
         trace.step_figure(0, "state")

@@ -145,7 +145,7 @@ def _cached_translation(tmp_path_factory: Any) -> tuple[Trace, Any]:
 
 def test_every_equation_symbol_is_in_the_diagram(tmp_path: Path) -> None:
     _, made = _import_peer(tmp_path, None)
-    trace: Any = Translator.load(made, device="cpu").translate(_texts(None)[0])
+    trace: Any = Translator.load(made, device="cpu").translate(_texts(None)[0], beam=1)
     symbols, found = (
         symbols_of(step_texts(trace).equation_templates(trace, "light"), 1),
         set(drawn(diagram_terms(trace), 1)),
@@ -180,7 +180,7 @@ def test_logit_attribution_through_tanh_is_refused(tmp_path_factory: Any, snapsh
 def test_posterior_attention_and_attributions_are_refused(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     _, made = _import_peer(tmp_path, None)
     translator = Translator.load(made, device="cpu")
-    trace: Any = translator.translate(TUTORIAL[0])
+    trace: Any = translator.translate(TUTORIAL[0], beam=1)
     with pytest.raises(AttnvizError) as of_posterior:
         posterior(trace, load_weights(made))
     with pytest.raises(AttnvizError) as of_attributions:
@@ -243,13 +243,13 @@ def test_start_mark_of_a_source_is_no_word_of_a_corpus(tmp_path: Path, capsys: p
 def test_typed_text_is_split_into_known_words(tmp_path: Path) -> None:
     _, made = _import_peer(tmp_path, None)
     translator = Translator.load(made, device="cpu")
-    trace = translator.translate("Ein Hund, schläft zuhause im Park.")
+    trace = translator.translate("Ein Hund, schläft zuhause im Park.", beam=1)
     assert trace.words().source == ("<s>", "ein", "hund", ",", "schläft", "zuhause", "im", "park", ".", "</s>")
     assert trace.unknown_characters == (",", "zuhause")
-    assert set(translator.translate("<s> <unk>").source_ids[1:-1]) == {1}  # special tokens cannot be typed
+    assert set(translator.translate("<s> <unk>", beam=1).source_ids[1:-1]) == {1}  # special tokens cannot be typed
     for text in ("", "\u200b", "ein " * 300):
         with pytest.raises(AttnvizError):
-            translator.translate(text)
+            translator.translate(text, beam=1)
 
 
 def test_continued_token_joins_the_next_into_one_word(tmp_path: Path) -> None:
@@ -266,15 +266,15 @@ def test_attention_cannot_be_changed_but_words_can(tmp_path: Path, snapshot: Sna
     _, made = _import_peer(tmp_path, None)
     translator = Translator.load(made, device="cpu")
     with pytest.raises(AttnvizError) as error:
-        translator.translate("ein mann", interventions=[ExcludePosition(0)])
+        translator.translate("ein mann", interventions=[ExcludePosition(0)], beam=1)
     assert plain(error.value, tmp_path) == snapshot
-    assert translator.translate("ein mann", interventions=[ForceWords((6,), 0)]).target_ids[0] == 6
+    assert translator.translate("ein mann", interventions=[ForceWords((6,), 0)], beam=1).target_ids[0] == 6
 
 
 def test_half_option_rounds_weights_to_float16(tmp_path: Path) -> None:
     _, made = _import_peer(tmp_path, None, 0, "--half")
     assert {array.dtype for array in load_weights(made).values()} == {np.dtype(np.float16)}
-    trace = Translator.load(made, device="cpu").translate("ein mann")
+    trace = Translator.load(made, device="cpu").translate("ein mann", beam=1)
     assert verifier_of(trace, load_weights(made)).verify(0).holds
 
 

@@ -70,7 +70,7 @@ def test_greedy_translations_equal_those_of_the_program(name: str, tmp_path: Pat
     translator = Translator.load(tmp_path / "mine", device="cpu")
     with np.load(FIXTURES / name / "peer.npz") as arrays:
         for n in range(3):
-            trace, size = translator.translate(str(arrays[f"source{n}"])), arrays[f"logits{n}"].shape[1]
+            trace, size = translator.translate(str(arrays[f"source{n}"]), beam=1), arrays[f"logits{n}"].shape[1]
             order = [*ORDERS[name], *range(len(ORDERS[name]), size)]
             added = len(translator.tokenizer) - size
             assert [order[place - added] for place in trace.target_ids] == arrays[f"greedy{n}"].tolist()

@@ -30,12 +30,12 @@ SMALL = SHIPPED_MODEL.parent
 
 @pytest.fixture(scope="module")
 def trace() -> Any:
-    return Translator.load(SHIPPED_MODEL, device="cpu").translate(SENTENCE)
+    return Translator.load(SHIPPED_MODEL, device="cpu").translate(SENTENCE, beam=1)
 
 
 @pytest.fixture(scope="module")
 def transformed() -> Any:
-    return Translator.load(SMALL / "small-transformer", device="cpu").translate(SENTENCE)
+    return Translator.load(SMALL / "small-transformer", device="cpu").translate(SENTENCE, beam=1)
 
 
 def question(prediction: Prediction | None, step: int | str | None = "verte", **fields: Any) -> Question:
@@ -134,7 +134,7 @@ def test_question_that_does_not_fit_gets_a_sentence(
     ids=["no attention", "no such layer", "no energy"],
 )
 def test_model_that_cannot_answer(model: str, faulty: Question, snapshot: SnapshotAssertion) -> None:
-    trace = Translator.load(SMALL / model, device="cpu").translate(SENTENCE)
+    trace = Translator.load(SMALL / model, device="cpu").translate(SENTENCE, beam=1)
     with pytest.raises(AttnvizError) as refused:
         asked(trace, faulty)
     assert str(refused.value) == snapshot

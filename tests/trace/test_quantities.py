@@ -37,7 +37,7 @@ def test_arrays_have_shapes_of_the_table(
 ) -> None:
     network = make_network(attention, readout_state)
     weights = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
-    trace = Translator(network, tokenizer).translate(SENTENCES[2])
+    trace = Translator(network, tokenizer).translate(SENTENCES[2], beam=1)
     trace.check_shapes()
     recomputed = recompute(weights, trace.config, trace.source_ids, trace.target_ids)
     known = trace.sizes()
@@ -58,7 +58,7 @@ def test_table_lists_every_array_of_a_trace() -> None:
 
 @pytest.mark.parametrize("quantity", RECORDED, ids=lambda quantity: quantity.name)
 def test_wrong_array_shape_is_named(translator: Translator, quantity: typing.Any) -> None:
-    trace = translator.translate(SENTENCES[0])
+    trace = translator.translate(SENTENCES[0], beam=1)
     array = getattr(trace, quantity.name)
     longer = dataclasses.replace(
         trace, **{quantity.name: np.concatenate([array, np.zeros((1, *array.shape[1:]), array.dtype)])}
@@ -76,7 +76,7 @@ def test_quantities_of_positions_are_distinguished() -> None:
 
 def test_page_names_every_verified_quantity(translator: Translator) -> None:
     weights = {name: tensor.numpy() for name, tensor in translator.network.state_dict().items()}
-    verified = {check.quantity for check in verify(translator.translate(SENTENCES[0]), weights, 0).checks}
+    verified = {check.quantity for check in verify(translator.translate(SENTENCES[0], beam=1), weights, 0).checks}
     assert verified <= set(quantity_names()) <= {*QUANTITIES, *of_transformers}
     assert {name for name, quantity in QUANTITIES.items() if quantity.of_positions} == set(POSITION_QUANTITIES)
 
@@ -96,7 +96,7 @@ def test_help_documents_every_quantity(kind: typing.Any) -> None:
 
 
 def test_describe_prints_the_sizes_of_the_trace(translator: Translator) -> None:
-    trace, file = translator.translate(SENTENCES[0]), io.StringIO()
+    trace, file = translator.translate(SENTENCES[0], beam=1), io.StringIO()
     trace.describe(file)
     shown = file.getvalue().splitlines()
     for quantity in RECORDED:
@@ -118,7 +118,7 @@ def test_describe_prints_the_sizes_of_the_trace(translator: Translator) -> None:
 
 
 def test_describe_prints_to_standard_output(translator: Translator, capsys: pytest.CaptureFixture[str]) -> None:
-    trace, file = translator.translate(SENTENCES[0]), io.StringIO()
+    trace, file = translator.translate(SENTENCES[0], beam=1), io.StringIO()
     trace.describe(file)
     trace.describe()
     assert capsys.readouterr().out == file.getvalue()

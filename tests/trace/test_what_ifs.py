@@ -89,7 +89,7 @@ def test_neutral_changes_change_nothing(
 def test_attending_to_one_piece_makes_it_the_context(
     random_translator: Translator, sentence: str, place: float, piece: float, held: bool
 ) -> None:
-    first = random_translator.translate(sentence)
+    first = random_translator.translate(sentence, beam=1)
     step, source = int(place * len(first.target_ids)), int(piece * len(first.source_ids))
     what_if = made(random_translator, first, only(len(first.source_ids), step, source), held=held)
     np.testing.assert_allclose(what_if.contexts[step], what_if.annotations[source], atol=1e-6)
@@ -106,7 +106,7 @@ def test_attending_to_one_piece_makes_it_the_context(
 def test_frozen_context_is_the_same_at_every_step(
     random_translator: Translator, sentence: str, place: float, held: bool
 ) -> None:
-    first = random_translator.translate(sentence)
+    first = random_translator.translate(sentence, beam=1)
     step = int(place * len(first.target_ids))
     away = made(random_translator, first, ExcludePosition(0, 0))
     for parent in (first, away):
@@ -120,7 +120,7 @@ def test_frozen_context_is_the_same_at_every_step(
 
 
 def test_held_words_stay_and_others_are_translated_again(random_translator: Translator) -> None:
-    first = random_translator.translate(SENTENCES[0])
+    first = random_translator.translate(SENTENCES[0], beam=1)
     held = made(random_translator, first, Temperature(20.0), held=True)
     assert held.target_ids == first.target_ids
     assert (held.alignment != first.alignment).any()
@@ -135,7 +135,7 @@ def test_held_words_stay_and_others_are_translated_again(random_translator: Tran
 
 
 def test_change_of_a_change_keeps_earlier_and_drops_later_ones(translator: Translator) -> None:
-    first = translator.translate(SENTENCES[2])
+    first = translator.translate(SENTENCES[2], beam=1)
     late = made(translator, first, only(len(first.source_ids), 3, 1), held=True)
     early = made(translator, late, only(len(first.source_ids), 1, 0), held=True)
     assert early.alignment[3, 1] == 1  # held: all earlier changes stay
@@ -171,7 +171,7 @@ def test_chosen_hypothesis_is_force_decoded(translator: Translator) -> None:
 )
 @pytest.mark.parametrize("held", [True, False])
 def test_impossible_changes_are_refused(translator: Translator, change: Intervention, held: bool) -> None:
-    first = translator.translate(SENTENCES[0])
+    first = translator.translate(SENTENCES[0], beam=1)
     if isinstance(change, ForceWords) and change.pieces == (EOS, 9) and held:
         return  # words after the end are dropped
     with pytest.raises(AttnvizError, match=r"\.$"):
@@ -179,7 +179,7 @@ def test_impossible_changes_are_refused(translator: Translator, change: Interven
 
 
 def test_typed_word_replaces_rest_of_the_word(translator: Translator) -> None:
-    first = translator.translate(SENTENCES[0])
+    first = translator.translate(SENTENCES[0], beam=1)
     for group in first.words().target_groups:
         assert [replaced_by(first, step) for step in group] == list(range(len(group), 0, -1))
 

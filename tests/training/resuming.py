@@ -8,7 +8,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from attnviz.training import TrainingConfig, run
+from attnviz.training import TrainingConfig, train
 
 
 def run_until_validation(config: TrainingConfig, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -20,7 +20,7 @@ def run_until_validation(config: TrainingConfig, monkeypatch: pytest.MonkeyPatch
     with monkeypatch.context() as patched:
         patched.setattr("attnviz.training.loop._Run._validate", stop)
         with pytest.raises(KeyboardInterrupt):
-            run(config)
+            train(config)
 
 
 def assert_same_state(one: str | Path, other: str | Path) -> None:

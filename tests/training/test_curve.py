@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.training import run
+from attnviz.training import train
 from attnviz.training.log import COLUMNS, curve_html, read_log, ticks
 from attnviz.training.run_state import Pace, duration
 from tests.training.test_run import tiny
@@ -20,7 +20,7 @@ from tests.training.test_run import tiny
 def test_run_prints_time_left_and_draws_curves(
     files: tuple[Path, Path], tmp_path: Path, capfd: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
 ) -> None:
-    run(tiny(files, tmp_path / "<run>", updates=60, validate_every=30, average=1, snapshots=0))
+    train(tiny(files, tmp_path / "<run>", updates=60, validate_every=30, average=1, snapshots=0))
     printed = capfd.readouterr().err
     (left,) = re.findall(r"\b10 updates to go[^\r\n]*", printed)
     assert re.sub(r"[\d.e-]+ (s|min)\b", "<time>", left) == snapshot(name="time left")

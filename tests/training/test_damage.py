@@ -17,7 +17,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz.errors import AttnvizError
 from attnviz.files import replace_text, replacing
 from attnviz.text import Tokenizer
-from attnviz.training import TrainingConfig, run
+from attnviz.training import TrainingConfig, train
 from attnviz.training.encoded_pairs import Corpus
 from attnviz.training.log import Log, read_log
 from attnviz.training.objective import Lexicon
@@ -42,7 +42,7 @@ def finished_run(files: Files, tmp_path_factory: pytest.TempPathFactory) -> Trai
         decay_updates=4,
         snapshots=2,
     )
-    run(config)
+    train(config)
     return config
 
 
@@ -225,9 +225,9 @@ def test_run_killed_while_writing_resumes(
     with monkeypatch.context() as patched:
         patched.setattr(Path, "replace", killed)
         with pytest.raises(KeyboardInterrupt):
-            run(config)
+            train(config)
     assert not list(Path(config.output).rglob(name))
-    run(config)
+    train(config)
     assert_same_state(finished_run.output, config.output)
     assert not list(Path(config.output).rglob("*.tmp"))
     assert len(read_log(Path(config.output) / "log.csv")) == len(read_log(Path(finished_run.output) / "log.csv"))

@@ -14,7 +14,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError
 from attnviz.detector import Detector
-from attnviz.training import TrainingConfig, run
+from attnviz.training import TrainingConfig, train
 from tests.snapshots import plain
 from tests.training.detection import make_config, make_pairs, write_pairs
 from tests.training.resuming import assert_same_state, run_until_validation
@@ -32,7 +32,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
 
 @pytest.fixture(scope="module")
 def model(files: Files, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return run(make_config(*files, tmp_path_factory.mktemp("detector") / "run", guidance=0.5))
+    return train(make_config(*files, tmp_path_factory.mktemp("detector") / "run", guidance=0.5))
 
 
 @pytest.fixture(scope="module")
@@ -85,10 +85,10 @@ def test_resumed_run_equals_uninterrupted_run(
 ) -> None:
     changes: dict[str, Any] = {"updates": 60, "validate_every": 30, "checkpoint_every": 20, "dropout": 0.1}
     whole = make_config(*files, tmp_path / "whole", guidance=guidance, **changes)
-    run(whole)
+    train(whole)
     stopped = dataclasses.replace(whole, output=str(tmp_path / "stopped"))
     run_until_validation(stopped, monkeypatch)  # ten updates after the last checkpoint
-    run(stopped)
+    train(stopped)
     assert_same_state(tmp_path / "whole", tmp_path / "stopped")
 
 
@@ -97,14 +97,14 @@ def test_seed_determines_weights(files: Files, tmp_path: Path) -> None:
         make_config(*files, tmp_path / name, updates=10, seed=seed) for name, seed in (("a", 1), ("b", 1), ("c", 2))
     ]
     for config in configs:
-        run(config)
+        train(config)
     assert_same_state(tmp_path / "a", tmp_path / "b")
     with pytest.raises(AssertionError):
         assert_same_state(tmp_path / "a", tmp_path / "c")
 
 
 def test_averaged_model_folder_is_complete(files: Files, tmp_path: Path) -> None:
-    model = run(make_config(*files, tmp_path / "run", updates=20, checkpoint_every=10, average=2))
+    model = train(make_config(*files, tmp_path / "run", updates=20, checkpoint_every=10, average=2))
     assert (model / "exchanges.npz").exists()
     copies = [load_file(path) for path in (tmp_path / "run/copies").glob("*.safetensors")]
     assert len(copies) == 2
@@ -115,10 +115,10 @@ def test_averaged_model_folder_is_complete(files: Files, tmp_path: Path) -> None
 @pytest.mark.parametrize("file", ["exchanges.npz", "lexicon.npy"])
 def test_damaged_run_files_are_named(files: Files, tmp_path: Path, file: str) -> None:
     config = make_config(*files, tmp_path / "run", updates=1)
-    run(config)
+    train(config)
     (tmp_path / "run" / file).write_bytes(b"nothing")
     with pytest.raises(AttnvizError, match=file):
-        run(dataclasses.replace(config, validate_every=7))
+        train(dataclasses.replace(config, validate_every=7))
 
 
 def test_starting_from_translator_is_refused(files: Files, tmp_path: Path, snapshot: SnapshotAssertion) -> None:

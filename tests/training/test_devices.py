@@ -15,7 +15,7 @@ from torch.utils._pytree import tree_leaves
 
 from attnviz import Translator
 from attnviz.evaluation.forced import force_pairs
-from attnviz.training import run
+from attnviz.training import train
 from attnviz.training.processes import ProcessGroup
 from tests.conftest import SENTENCES
 from tests.training.test_run import tiny
@@ -44,7 +44,7 @@ def test_float64_guard_raises() -> None:
 
 def test_training_run_computes_nothing_in_float64(files: tuple[Path, Path], tmp_path: Path) -> None:
     with no_float64():
-        run(tiny(files, tmp_path / "run", updates=2, validate_every=2, guidance=0.5, matrix_rate=0.5, average=1))
+        train(tiny(files, tmp_path / "run", updates=2, validate_every=2, guidance=0.5, matrix_rate=0.5, average=1))
 
 
 def test_forced_decoding_computes_nothing_in_float64(translator: Translator) -> None:

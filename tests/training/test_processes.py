@@ -16,7 +16,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.commands.main import main
-from attnviz.training import TrainingConfig, run
+from attnviz.training import TrainingConfig, train
 from attnviz.training.loop import _Run
 from attnviz.training.processes import Interrupted, Stopped, StopRequest
 from attnviz.training.run_state import read_progress
@@ -39,7 +39,7 @@ def stopping_at(config: TrainingConfig, moment: Callable[[], bool], monkeypatch:
     with monkeypatch.context() as patched:
         patched.setattr(_Run, "_update", signalled)
         with pytest.raises(Stopped) as stopped:
-            run(config)
+            train(config)
     return str(stopped.value)
 
 
@@ -48,7 +48,7 @@ def test_stopped_run_saves_and_resumes_unchanged(
     files: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, last: int, snapshot: SnapshotAssertion
 ) -> None:
     whole = tiny(files, tmp_path / "whole", updates=24, average=2, matrix_rate=0.5)
-    run(whole)
+    train(whole)
     config = tiny(files, tmp_path / "stopped", updates=24, average=2, matrix_rate=0.5)
     counted = iter(range(1, 100))
     handler = signal.getsignal(signal.SIGTERM)
@@ -56,7 +56,7 @@ def test_stopped_run_saves_and_resumes_unchanged(
     assert signal.getsignal(signal.SIGTERM) is handler
     assert output == snapshot
     assert read_progress(tmp_path / "stopped/checkpoint.safetensors").update == last
-    run(config)
+    train(config)
     assert_same_state(tmp_path / "whole", tmp_path / "stopped")
     assert losses_of(tmp_path / "whole") == losses_of(tmp_path / "stopped")
     finished = [(tmp_path / name / "model/model.safetensors").read_bytes() for name in ("whole", "stopped")]
@@ -66,7 +66,7 @@ def test_stopped_run_saves_and_resumes_unchanged(
 def test_interrupted_validation_is_repeated_on_resume(
     files: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run(tiny(files, tmp_path / "whole", updates=40))
+    train(tiny(files, tmp_path / "whole", updates=40))
     config, bleu = tiny(files, tmp_path / "stopped", updates=40), Validation._bleu
 
     def signalled(self: Validation, network: object) -> float:
@@ -77,11 +77,11 @@ def test_interrupted_validation_is_repeated_on_resume(
         patched.setattr(Validation, "_bleu", signalled)
         for update in (20, 20, 40):  # the second stop comes as soon as the run resumes
             with pytest.raises(Stopped):
-                run(config)
+                train(config)
             if update == 20 and read_progress(tmp_path / "stopped/checkpoint.safetensors").update == 20:
                 with (tmp_path / "stopped/log.csv").open(newline="") as file:
                     assert not [row for row in csv.DictReader(file) if row["validation_loss"]]
-    run(config)
+    train(config)
     assert_same_state(tmp_path / "whole", tmp_path / "stopped")
     assert losses_of(tmp_path / "whole") == losses_of(tmp_path / "stopped")
 

@@ -22,7 +22,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import Translator
 from attnviz.errors import AttnvizError
 from attnviz.trace.snapshots import load_folder
-from attnviz.training import TrainingConfig, run
+from attnviz.training import TrainingConfig, train
 from attnviz.training.log import read_curves
 from attnviz.training.loop import learning_rate
 from tests.snapshots import plain
@@ -31,9 +31,9 @@ from tests.training.resuming import assert_same_state, run_until_validation
 TIMED = ("seconds", "tokens_per_second")
 _RUN = """
 import json, sys
-from attnviz.training import TrainingConfig, run
+from attnviz.training import TrainingConfig, train
 fields = json.loads(sys.argv[1])
-run(TrainingConfig(**{k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()}))
+train(TrainingConfig(**{k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()}))
 """
 
 
@@ -78,7 +78,7 @@ def start(config: TrainingConfig) -> subprocess.Popen[bytes]:
 
 
 def test_run_learns_and_writes_log_snapshots_and_model(files: tuple[Path, Path], tmp_path: Path) -> None:
-    model = run(tiny(files, tmp_path / "run", updates=300, validate_every=100, dropout=0.0))
+    model = train(tiny(files, tmp_path / "run", updates=300, validate_every=100, dropout=0.0))
     with (tmp_path / "run/log.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     losses = [float(row["validation_loss"]) for row in rows if row["validation_loss"]]
@@ -94,13 +94,13 @@ def test_run_learns_and_writes_log_snapshots_and_model(files: tuple[Path, Path],
     assert found.translations[-1] == ("le chat voit cela.",)
     assert dict(read_curves(tmp_path / "run/log.csv")["loss"]).keys() == {100, 200, 300}
     source, target = "the cat sees the house.", "le chat voit la maison."
-    assert Translator.load(model, "cpu").translate(source).translation == target
+    assert Translator.load(model, "cpu").translate(source, beam=1).translation == target
 
 
 @pytest.mark.nightly
 def test_killed_run_ends_with_weights_of_uninterrupted_run(files: tuple[Path, Path], tmp_path: Path) -> None:
     whole = tiny(files, tmp_path / "whole", matrix_rate=0.5)
-    run(whole)
+    train(whole)
     config = dataclasses.replace(whole, output=str(tmp_path / "killed"))
     log, kills = tmp_path / "killed/checkpoint.safetensors", 0
     for moment in (0.35, 0.8):
@@ -116,7 +116,7 @@ def test_killed_run_ends_with_weights_of_uninterrupted_run(files: tuple[Path, Pa
             time.sleep(0.002)
         process.wait()
     assert kills >= 1
-    run(config)
+    train(config)
     assert_same_state(tmp_path / "whole", tmp_path / "killed")
     logs = [(tmp_path / name / "log.csv").read_text().splitlines() for name in ("killed", "whole")]
     updates = [[line.split(",")[0] for line in log] for log in logs]
@@ -127,10 +127,10 @@ def test_run_extended_before_decay_equals_longer_run(
     files: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = tiny(files, tmp_path / "whole", updates=60, decay_updates=15, guidance=0.3)
-    run(whole)
+    train(whole)
     short = dataclasses.replace(whole, output=str(tmp_path / "longer"), updates=40, decay_updates=10)
     run_until_validation(short, monkeypatch)  # at update 20; the fall would begin at 25
-    run(dataclasses.replace(short, updates=60, decay_updates=15))
+    train(dataclasses.replace(short, updates=60, decay_updates=15))
     assert_same_state(tmp_path / "whole", tmp_path / "longer")
     # A row is of all updates since the one before, those before the stop included.
     assert losses_of(tmp_path / "whole") == losses_of(tmp_path / "longer")
@@ -138,9 +138,9 @@ def test_run_extended_before_decay_equals_longer_run(
 
 def test_run_cannot_be_extended_after_decay(files: tuple[Path, Path], tmp_path: Path) -> None:
     config = tiny(files, tmp_path / "run", updates=30, decay_updates=10)
-    run(config)
+    train(config)
     with pytest.raises(AttnvizError, match="updates"):
-        run(dataclasses.replace(config, updates=50))
+        train(dataclasses.replace(config, updates=50))
 
 
 def test_learning_rate_is_constant_then_decays_linearly(files: tuple[Path, Path], tmp_path: Path) -> None:
@@ -172,20 +172,20 @@ def test_two_processes_train_one_model(files: tuple[Path, Path], tmp_path: Path)
     assert int(rows[-1]["update"]) == 250
     assert float(rows[-1]["validation_loss"]) < 0.5
     source, target = "a girl likes the sea.", "une fille aime la mer."
-    assert Translator.load(tmp_path / "run/model", "cpu").translate(source).translation == target
+    assert Translator.load(tmp_path / "run/model", "cpu").translate(source, beam=1).translation == target
 
 
 def test_training_stops_early_when_validation_no_longer_improves(files: tuple[Path, Path], tmp_path: Path) -> None:
-    run(tiny(files, tmp_path / "run", learning_rate=1e-12, validate_every=5, patience=2))
+    train(tiny(files, tmp_path / "run", learning_rate=1e-12, validate_every=5, patience=2))
     with (tmp_path / "run/log.csv").open(newline="") as file:
         validated = [int(row["update"]) for row in csv.DictReader(file) if row["validation_loss"]]
     assert validated[-1] < 60
 
 
 def test_other_config_in_same_folder_is_refused(files: tuple[Path, Path], tmp_path: Path) -> None:
-    run(tiny(files, tmp_path / "run", updates=5))
+    train(tiny(files, tmp_path / "run", updates=5))
     with pytest.raises(AttnvizError, match="hidden_size"):
-        run(tiny(files, tmp_path / "run", updates=5, hidden_size=32))
+        train(tiny(files, tmp_path / "run", updates=5, hidden_size=32))
 
 
 def test_folder_with_other_files_is_refused_and_unchanged(
@@ -195,7 +195,7 @@ def test_folder_with_other_files_is_refused_and_unchanged(
     (output / "model").mkdir(parents=True)
     (output / "notes.txt").write_text("mine", encoding="utf-8")
     with pytest.raises(AttnvizError) as error:
-        run(tiny(files, output, updates=5))
+        train(tiny(files, output, updates=5))
     assert plain(error.value, tmp_path) == snapshot
     assert {path.name for path in output.iterdir()} == {"model", "notes.txt"}
 
@@ -205,16 +205,16 @@ def test_files_left_by_killed_run_are_accepted(files: tuple[Path, Path], tmp_pat
     output.mkdir()
     for name in ("tokenizer.model", ".attnviz-0123.tmp", ".nfs0001"):
         (output / name).write_bytes(b"half")
-    run(tiny(files, output, updates=5, bleu_sentences=0))
+    train(tiny(files, output, updates=5, bleu_sentences=0))
     assert (output / "curve.html").exists()
 
 
 def test_damaged_checkpoint_is_named(files: tuple[Path, Path], tmp_path: Path) -> None:
-    run(tiny(files, tmp_path / "run", updates=5))
+    train(tiny(files, tmp_path / "run", updates=5))
     path = tmp_path / "run/checkpoint.safetensors"
     path.write_bytes(path.read_bytes()[:1000])
     with pytest.raises(AttnvizError, match=r"checkpoint\.safetensors"):
-        run(tiny(files, tmp_path / "run", updates=5))
+        train(tiny(files, tmp_path / "run", updates=5))
 
 
 def test_learning_rate_warms_up_then_decays(files: tuple[Path, Path], tmp_path: Path) -> None:
@@ -237,7 +237,7 @@ def test_snapshots_default_to_ten_validation_pairs(
     files: tuple[Path, Path], pairs: list[tuple[str, str]], tmp_path: Path
 ) -> None:
     config = tiny(files, tmp_path / "run", updates=2, bleu_sentences=0, snapshots=1, snapshot_sentences=())
-    (found,) = load_folder(run(config) / "snapshots")
+    (found,) = load_folder(train(config) / "snapshots")
     seen = [(one.source, one.target) for one in found.sentences]
     assert len(set(seen)) == 10
     assert set(seen) <= set(pairs[3::4])
@@ -247,12 +247,12 @@ def test_snapshot_sentence_without_translation_is_refused(
     files: tuple[Path, Path], tmp_path: Path, snapshot: SnapshotAssertion
 ) -> None:
     with pytest.raises(AttnvizError) as error:
-        run(tiny(files, tmp_path / "run", snapshot_sentences=("the cat sees it.",)))
+        train(tiny(files, tmp_path / "run", snapshot_sentences=("the cat sees it.",)))
     assert plain(error.value, tmp_path) == snapshot
 
 
 def test_keep_at_saves_weights_at_given_updates(files: tuple[Path, Path], tmp_path: Path) -> None:
-    run(tiny(files, tmp_path / "run", updates=24, snapshots=0, bleu_sentences=0, keep_at=(0, 5, 24)))
+    train(tiny(files, tmp_path / "run", updates=24, snapshots=0, bleu_sentences=0, keep_at=(0, 5, 24)))
     moments = {
         int(folder.name): load_file(folder / "model.safetensors") for folder in (tmp_path / "run/moments").iterdir()
     }
@@ -260,7 +260,7 @@ def test_keep_at_saves_weights_at_given_updates(files: tuple[Path, Path], tmp_pa
     last = load_file(tmp_path / "run/model/model.safetensors")
     assert all(torch.equal(values, last[name]) for name, values in moments[24].items())
     assert any(not torch.equal(values, moments[5][name]) for name, values in moments[0].items())
-    assert Translator.load(tmp_path / "run/moments/000005", "cpu").translate("the cat sees it.").target_pieces
+    assert Translator.load(tmp_path / "run/moments/000005", "cpu").translate("the cat sees it.", beam=1).target_pieces
 
 
 @pytest.mark.parametrize("keep_at", [(-1,), (2.5,), [5], ("5",)])

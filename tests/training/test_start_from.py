@@ -21,7 +21,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz.checkpoint import load_model, save_model
 from attnviz.errors import AttnvizError
 from attnviz.text import SPACE, UNK, Tokenizer
-from attnviz.training import TrainingConfig, run
+from attnviz.training import TrainingConfig, train
 from attnviz.training.loop import _Run
 from attnviz.training.preparation import start_from
 from attnviz.training.processes import join_process_group
@@ -36,7 +36,7 @@ Files = tuple[Path, Path]
 @pytest.fixture(scope="module")
 def model(files: Files, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a finished model of the made-up language, trained for a moment."""
-    return run(tiny(files, tmp_path_factory.mktemp("first") / "run", updates=40, snapshots=0))
+    return train(tiny(files, tmp_path_factory.mktemp("first") / "run", updates=40, snapshots=0))
 
 
 def start_run(config: TrainingConfig) -> _Run:
@@ -110,7 +110,7 @@ def test_known_rows_are_copied_and_others_averaged(
 def test_missing_model_folder_is_named_before_any_work(files: Files, tmp_path: Path) -> None:
     config = tiny(files, tmp_path / "run", start_from=str(tmp_path / "nowhere"))
     with pytest.raises(AttnvizError, match="nowhere"):
-        run(config)
+        train(config)
     assert not (tmp_path / "run" / "corpus.npz").exists()
     with pytest.raises(ValueError, match="start_from"):
         tiny(files, tmp_path / "run", start_from=str(tmp_path / "run" / "model"))
@@ -121,7 +121,7 @@ def test_guiding_model_without_attention_is_refused(
 ) -> None:
     save_model(tmp_path / "fixed", make_network("none"), tokenizer)
     with pytest.raises(AttnvizError) as error:
-        run(tiny(files, tmp_path / "run", start_from=str(tmp_path / "fixed"), vocabulary_size=0, guidance=0.5))
+        train(tiny(files, tmp_path / "run", start_from=str(tmp_path / "fixed"), vocabulary_size=0, guidance=0.5))
     assert plain(error.value, tmp_path) == snapshot
 
 
@@ -131,7 +131,7 @@ def test_killed_run_resumes_without_its_start_model(files: Files, tmp_path: Path
     data = shutil.copy(files[0], tmp_path / "train.tsv")
     changes = {"start_from": str(start_model), "vocabulary_size": 90, "updates": 30, "average": 2, "validate_every": 10}
     whole = dataclasses.replace(tiny(files, tmp_path / "whole", snapshots=0, **changes), data=(str(data),))
-    run(whole)
+    train(whole)
     killed = dataclasses.replace(whole, output=str(tmp_path / "killed"))
     process, checkpoint = start(killed), tmp_path / "killed" / "checkpoint.safetensors"
     deadline = time.monotonic() + 120
@@ -145,7 +145,7 @@ def test_killed_run_resumes_without_its_start_model(files: Files, tmp_path: Path
     Path(data).unlink()
     shutil.copytree(tmp_path / "killed", tmp_path / "moved")
     shutil.rmtree(tmp_path / "killed")
-    run(
+    train(
         dataclasses.replace(
             whole, output=str(tmp_path / "moved"), data=("elsewhere/train.tsv",), start_from="elsewhere/start"
         )
@@ -174,7 +174,7 @@ def test_finished_model_averages_last_checkpoints(
 
     monkeypatch.setattr(_Run, "_checkpoint", watched)
     for _ in range(2):  # a finished run may be started again
-        folder = run(config)
+        folder = train(config)
         assert sorted(seen) == [7, 14, 21, 28, 30] or sorted(seen) == [30]
         network, tokenizer = load_model(folder)
         if len(seen) > 1:
@@ -199,7 +199,7 @@ def test_finished_model_averages_last_checkpoints(
     assert copies == ["000000021.safetensors", "000000028.safetensors", "000000030.safetensors"]
     (tmp_path / "run/copies" / copies[0]).write_bytes(b"none")
     with pytest.raises(AttnvizError, match=copies[0]):
-        run(config)
+        train(config)
     assert np.isfinite([float(row["validation_bleu"]) for row in rows]).all()
 
 

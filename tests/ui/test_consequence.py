@@ -22,7 +22,7 @@ from tests.conftest import SENTENCES
 @pytest.fixture
 def view(translator: Translator[Trace]) -> View:
     """Return the view of a translation that can be changed."""
-    trace = translator.translate(SENTENCES[0])
+    trace = translator.translate(SENTENCES[0], beam=1)
 
     def translate(change: TranslatorArguments) -> Trace:
         return translator.translate(trace.source_text, target=change.target, interventions=list(change.interventions))

@@ -27,7 +27,7 @@ from tests.ui.shown_payloads import panel_texts, shown_equations, steps_of
 
 @pytest.fixture(scope="module")
 def trace(translator: Translator) -> Trace:
-    return translator.translate(SENTENCES[0])
+    return translator.translate(SENTENCES[0], beam=1)
 
 
 def test_step_figures_have_unique_names_and_titles(

@@ -197,7 +197,7 @@ def test_perturbation_tests_are_computed_once_for_all_themes_and_widths(
 
     def counted(trace: Trace, weights: Weights, step: int) -> PerturbationTests:
         steps.append(step)
-        return perturbation_tests(trace, weights, step)
+        return perturbation_tests(trace, step, weights)
 
     monkeypatch.setattr(cached_analyses, "perturbation_tests", counted)
     for theme in ("light", "dark"):

@@ -54,7 +54,7 @@ def test_model_replaced_in_place_is_used_to_translate_and_verify(
     other = Tokenizer.train([*SENTENCES, "the " * 40], len(tokenizer))
     _replace(en_fr, network, other)
     after = translated()
-    expected = Translator.load(en_fr, device="cpu").translate(SENTENCES[0])
+    expected = Translator.load(en_fr, device="cpu").translate(SENTENCES[0], beam=1)
     assert after.fingerprint == expected.fingerprint != before.fingerprint
     assert after.weights_digest == weights_digest(en_fr) != before.weights_digest
     assert resources.weights_of(before) is None, "its model is no longer installed"
@@ -91,7 +91,7 @@ def test_the_verifier_of_a_translation_is_built_once(page: Run, monkeypatch: pyt
 def test_maxout_figure_has_pairs_once_the_weights_are_available(
     en_fr: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    trace = Translator.load(en_fr, device="cpu").translate(SENTENCES[0])
+    trace = Translator.load(en_fr, device="cpu").translate(SENTENCES[0], beam=1)
     elsewhere = en_fr.rename(tmp_path.parent / f"{tmp_path.name}-elsewhere")
     before = payload_address(View(MAIN, register_trace(trace)), "maxout", "light")
     payloads = [fetched(before)]

@@ -48,7 +48,7 @@ OF_WEIGHTS = {"verification", "logit-attribution", "contrast", "posterior", "equ
 @pytest.fixture
 def trace(en_fr: Path) -> Trace:
     """Return a registered translation whose model is installed."""
-    return register_trace(Translator.load(en_fr, device="cpu").translate(SENTENCES[0]))
+    return register_trace(Translator.load(en_fr, device="cpu").translate(SENTENCES[0], beam=1))
 
 
 def test_payload_has_the_steps_that_its_address_requests(trace: Trace) -> None:
@@ -71,7 +71,7 @@ def test_payload_has_the_steps_that_its_address_requests(trace: Trace) -> None:
 
 def test_payloads_of_another_architecture_are_unavailable(trace: Trace, tokenizer: Tokenizer) -> None:
     network = random_transformer(TransformerConfig(len(tokenizer), 12, 3, 2, 5), 1)
-    other = register_trace(Translator(network, tokenizer).translate(SENTENCES[0]))
+    other = register_trace(Translator(network, tokenizer).translate(SENTENCES[0], beam=1))
     for shown, there, missing in ((trace, "posterior", HEADS), (other, "stream", RECURRENT)):
         assert fetched(address(shown, there, "light", every=True))
         for name in missing:
@@ -100,14 +100,16 @@ def test_changes_are_described_relative_to_a_shown_parent_translation(
 ) -> None:
     count = len(trace.source_ids)
     row = ReplaceWeights(tuple(float(j == 0) for j in range(count)), 1)
-    made = register_trace(translator.translate(SENTENCES[0], interventions=[*forced_prefix(trace.target_ids, 1), row]))
+    made = register_trace(
+        translator.translate(SENTENCES[0], interventions=[*forced_prefix(trace.target_ids, 1), row], beam=1)
+    )
     found = fetched(address(made, "changed", "light", every=True, parent=trace))
     sentences = [found["captions"][str(step)][1] for step in range(len(made.target_ids))]
     assert [without_numbers(re.sub("“.*?”", "“…”", sentence)) for sentence in sentences[:2]] == snapshot
     assert (
         fetched(address(made, "changed", "light", every=False, parent=trace), 1)["values"]["1"] == found["values"]["1"]
     )
-    other = register_trace(translator.translate(SENTENCES[2]))
+    other = register_trace(translator.translate(SENTENCES[2], beam=1))
     gone = synthetic.trace(seed=78)
     for parent in (None, other, gone):
         with pytest.raises(UnknownPayloadError):

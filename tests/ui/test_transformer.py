@@ -61,7 +61,7 @@ def transformer(models_folder: Path, tokenizer: Tokenizer) -> Path:
 @pytest.fixture
 def trace(transformer: Path) -> TransformerTrace:
     """Return the translation of the sentence in `LINK`."""
-    return Translator.load(transformer, "cpu").translate(SENTENCES[0])
+    return Translator.load(transformer, "cpu").translate(SENTENCES[0], beam=1)
 
 
 def weights_in_heatmap(app: AppTest) -> NDArray[np.float64]:

@@ -48,7 +48,7 @@ def perturbation_tests_of(trace: Trace, step: int) -> PerturbationTests:
     return _cached(
         f"perturbation tests {step}",
         trace,
-        lambda weights: perturbation_tests(trace, weights, step),
+        lambda weights: perturbation_tests(trace, step, weights),
         _PERTURBATION_TEST_CACHE,
     )
 
@@ -58,7 +58,7 @@ def best_attention_of(trace: Trace, step: int, piece_id: int) -> PerturbedStep:
     return _cached(
         f"best attention {step} {piece_id}",
         trace,
-        lambda weights: best_attention(trace, weights, step, piece_id),
+        lambda weights: best_attention(trace, step, weights, piece_id=piece_id),
         _PERTURBATION_TEST_CACHE,
     )
 
