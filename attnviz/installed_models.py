@@ -63,5 +63,12 @@ def default_model() -> Path:
     return next(iter(installed_models().values()), model_roots()[0] / _DEFAULT)
 
 
+def find_model(model: str | Path | None) -> Path:
+    """Return the folder of a model, given its name, its path or, for the default model, None."""
+    if model is None:
+        return default_model()
+    return installed_models().get(str(model), Path(model))
+
+
 def _default_first(folders: Mapping[str, Path]) -> dict[str, Path]:
     return {name: folders[name] for name in sorted(folders, key=lambda name: (name != _DEFAULT, name))}

@@ -35,6 +35,7 @@ from attnviz.decoding import (
 from attnviz.decoding.prepared import PreparedNetwork, RecordT, prepare_network
 from attnviz.devices import resolve_device
 from attnviz.errors import AttnvizError
+from attnviz.installed_models import find_model
 from attnviz.languages import gettext
 from attnviz.model_folder import weights_digest
 from attnviz.network import Network
@@ -85,8 +86,10 @@ class Translator(Generic[RecordT]):
         self._pieces = tokenizer.pieces(range(len(tokenizer)))
 
     @classmethod
-    def load(cls, folder: str | Path, device: str = "auto", precision: str = "auto") -> Translator[RecordT]:
-        """Load a model folder of any architecture to the device "auto", "cpu", "cuda", "cuda:1" or "mps".
+    def load(
+        cls, model: str | Path | None = None, device: str = "auto", precision: str = "auto"
+    ) -> Translator[RecordT]:
+        """Load a model of any architecture, by its name or folder, to the device "auto", "cpu", "cuda", "cuda:1" or "mps".
 
         Type checkers take it for RNNsearch; for another architecture write `Translator[TransformerTrace].load`.
 
@@ -94,6 +97,7 @@ class Translator(Generic[RecordT]):
         same translations; "fp32" computes all logits in float32, and "auto" takes the faster of the two. Raise
         AttnvizError where the folder or a file of it is missing or damaged, or the device does not exist.
         """
+        folder = find_model(model)
         network, tokenizer = load_model(folder)
         name, digest = Path(folder).resolve().name, weights_digest(folder)
         translator = cls(network.to(resolve_device(device)), tokenizer, name, digest)

@@ -25,7 +25,7 @@ from attnviz.commands.shared import (
     write_rows,
 )
 from attnviz.files import replace_text
-from attnviz.installed_models import default_model
+from attnviz.installed_models import default_model, find_model
 
 if TYPE_CHECKING:
     from attnviz.evaluation.alignment import GoldAlignment
@@ -58,7 +58,7 @@ def _add_options(command: argparse.ArgumentParser) -> None:
     add(
         "--model",
         dest="models",
-        type=Path,
+        type=find_model,
         action="append",
         metavar="FOLDER",
         help=f"folder of a model; repeat the option for several models (default: {default_model()})",

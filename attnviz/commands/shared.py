@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 from attnviz import AttnvizError
 from attnviz.bounds import PRECISIONS
 from attnviz.files import replace_text
-from attnviz.installed_models import default_model
+from attnviz.installed_models import default_model, find_model
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -45,7 +45,7 @@ WIDEST_BEAM = 100
 
 def add_model_options(command: argparse.ArgumentParser, beam: bool) -> None:
     """Add options for model, device and precision and, if `beam`, for the beam width."""
-    command.add_argument("--model", type=Path, default=default_model(), help="folder of the model")
+    command.add_argument("--model", type=find_model, default=default_model(), help="name or folder of the model")
     command.add_argument("--device", default="auto", help="device: auto, cpu, cuda, cuda:1 or mps")
     command.add_argument(
         "--precision",
