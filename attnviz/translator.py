@@ -89,7 +89,7 @@ class Translator(Generic[RecordT]):
     def load(
         cls, model: str | Path | None = None, device: str = "auto", precision: str = "auto"
     ) -> Translator[RecordT]:
-        """Load a model of any architecture, by its name or folder, to the device "auto", "cpu", "cuda", "cuda:1" or "mps".
+        """Load a model of any architecture, by name or folder, to the device "auto", "cpu", "cuda", "cuda:1" or "mps".
 
         Type checkers take it for RNNsearch; for another architecture write `Translator[TransformerTrace].load`.
 
