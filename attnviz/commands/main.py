@@ -24,6 +24,7 @@ from attnviz.commands.app import APP_COMMAND
 from attnviz.commands.attention import ATTENTION_COMMAND
 from attnviz.commands.corpus import CORPUS_COMMAND
 from attnviz.commands.evaluate import EVALUATE_COMMAND
+from attnviz.commands.example_files import EXAMPLES_COMMAND
 from attnviz.commands.figure import FIGURE_COMMAND
 from attnviz.commands.import_ import IMPORT_COMMAND
 from attnviz.commands.lesson import LESSON_COMMAND
@@ -45,6 +46,7 @@ COMMANDS = (
     IMPORT_COMMAND,
     TRAIN_COMMAND,
     MODELS_COMMAND,
+    EXAMPLES_COMMAND,
     APP_COMMAND,
 )
 _LONGEST_NAME = 200

@@ -117,7 +117,7 @@ PATHS = {
     "lesson": ("lesson", "{path}", "-o", "x.html"),
     "lesson page": ("lesson", "attention", "-o", "{path}.html"),
     "corpus": ("corpus", "{path}.tsv", "-o", "x.parquet"),
-    "table": ("corpus", str(REPOSITORY / ".docs" / "pages" / "examples" / "pairs.tsv"), "-o", "{path}.parquet"),
+    "table": ("corpus", str(REPOSITORY / "attnviz" / "examples" / "pairs.tsv"), "-o", "{path}.parquet"),
     "checkpoint": ("import", "{path}", "-o", "x"),
     "models": ("models", "en-fr", "--to", "{path}"),
     "runs": ("app", "--runs", "{path}"),

@@ -14,19 +14,19 @@ from typing import Any
 import nbformat
 from nbclient import NotebookClient
 
-from tests.documentation.pages import DOCUMENTATION, blocks, environment, prepare, write_small_model
+from tests.documentation.pages import DOCUMENTATION, PYTHON, blocks, environment, prepare
 
 NOTEBOOK = DOCUMENTATION / "pages" / "recipes.ipynb"
 RECIPES = DOCUMENTATION / "pages" / "recipes"
 _OPENING = """# Recipes
 
-The [recipes](recipes/index.md) as a notebook. Start Jupyter in the folder of the repository, and copy the files of
-`.docs/pages/examples` there.
+The [recipes](recipes/index.md) as a notebook. In a clone without `pip install .`, start Jupyter in the folder of the
+clone.
 
 A notebook shows a trace as its heatmap, a table that needs no script:"""
 _TRACE = """from attnviz import Translator
 
-trace = Translator.load("models/en-fr").translate("The green house is old.")
+trace = Translator.load("small-additive").translate("The green house is old.")
 trace"""
 _FIGURE = """trace.step_figure(1, "softmax")"""
 
@@ -67,23 +67,27 @@ def _text(markdown: str) -> list[Any]:
     return [nbformat.v4.new_markdown_cell(re.sub(r"^# ", "## ", moved_links))] if moved_links else []
 
 
-def run(notebook: Any, folder: Path) -> None:
+def run(notebook: Any, folder: Path, python: Path = PYTHON) -> None:
     """Run all cells in `folder`; keep what they show and print, without progress on standard error."""
-    write_small_model(prepare(folder) / "my-model")
     place = {"metadata": {"path": str(folder)}}
     client = NotebookClient(notebook, timeout=600, kernel_name="python3", coalesce_streams=True, resources=place)
-    client.execute(env=environment())
+    client.execute(env=environment(python))
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)
         if cell.cell_type == "code":
             cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]
 
 
+def printed_text(cell: Any) -> str:
+    """Return what a cell printed."""
+    return "".join(output["text"] for output in cell.get("outputs", []) if output["output_type"] == "stream")
+
+
 def main() -> None:
     """Write the notebook with its outputs."""
     notebook = build_notebook()
     with tempfile.TemporaryDirectory() as folder:
-        run(notebook, Path(folder))
+        run(notebook, prepare(Path(folder)))
     nbformat.write(notebook, NOTEBOOK)
 
 

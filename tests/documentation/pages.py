@@ -22,9 +22,13 @@ from tests.conftest import REPOSITORY
 
 DOCUMENTATION = REPOSITORY / ".docs"
 PAGES = sorted((DOCUMENTATION / "pages").rglob("*.md"))
-EXAMPLES = DOCUMENTATION / "pages" / "examples"
 GUIDES = [REPOSITORY / "README.md", *PAGES]
 """The pages whose code runs."""
+RECIPES = [*sorted((DOCUMENTATION / "pages" / "recipes").glob("*.md")), DOCUMENTATION / "pages" / "other-tools.md"]
+"""The pages whose code also runs in an empty folder outside the repository, with the installed package alone."""
+PYTHON = Path(sys.executable)
+EXAMPLES = REPOSITORY / "attnviz" / "examples"
+SMALL_MODEL = EXAMPLES / "my-model"
 _BLOCK = re.compile(
     r"(?:^<!-- not run: (?P<reason>.+?) -->\n)?"
     r"^```(?P<language>python|sh)\n(?P<code>.*?)^```\n"
@@ -78,58 +82,27 @@ def blocks(text: str) -> list[Block]:
 
 
 def prepare(folder: Path) -> Path:
-    """Put into `folder` the files that the pages name: the models, the examples, a checkpoint and a small model."""
-    (folder / "models").symlink_to(REPOSITORY / "models")
-    for path in EXAMPLES.iterdir():
-        shutil.copy(path, folder)
-    shutil.copytree(REPOSITORY / "tests" / "importing" / "fixtures" / "tutorial", folder / "tut3")
-    (folder / "tut3" / "peer.npz").unlink()
+    """Make `folder` a clone of the repository to those who run code in it, with the example files; return it."""
+    for name in ("attnviz", "models"):
+        (folder / name).symlink_to(REPOSITORY / name)
+    shutil.copytree(EXAMPLES, folder, dirs_exist_ok=True)
     return folder
 
 
-def write_small_model(folder: Path) -> None:
-    """Write an encoder-decoder model of `transformers` with random weights, and its tokenizer."""
-    import tokenizers
-    import torch
-    import transformers
-
-    pieces = ["<pad>", "</s>", "<unk>", "▁The", "▁green", "▁house", "▁La", "▁maison", "▁verte", "."]
-    words = tokenizers.Tokenizer(tokenizers.models.WordLevel({piece: i for i, piece in enumerate(pieces)}, "<unk>"))
-    splits = [tokenizers.pre_tokenizers.Metaspace(), tokenizers.pre_tokenizers.Punctuation()]
-    words.pre_tokenizer = tokenizers.pre_tokenizers.Sequence(splits)
-    words.post_processor = tokenizers.processors.TemplateProcessing("$A </s>", special_tokens=[("</s>", 1)])
-    transformers.PreTrainedTokenizerFast(
-        tokenizer_object=words, pad_token="<pad>", eos_token="</s>", unk_token="<unk>"
-    ).save_pretrained(folder)
-    torch.manual_seed(1)
-    config = transformers.T5Config(
-        vocab_size=len(pieces), d_model=16, d_kv=8, d_ff=32, num_layers=2, num_heads=2, decoder_start_token_id=0
-    )
-    transformers.T5ForConditionalGeneration(config).save_pretrained(folder)
-
-
-def environment() -> dict[str, str]:
-    """Return the environment of the programs: this Python first, and Chromium where there is one."""
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+def environment(python: Path) -> dict[str, str]:
+    """Return the environment of the programs: `python` is found first, and Chromium where there is one."""
+    path = os.pathsep.join([str(python.parent), os.environ["PATH"]])
     browser = {"BROWSER_PATH": found} if (found := find_chromium()) else {}
-    return {
-        **os.environ,
-        "PATH": path,
-        "PYTHONPATH": str(REPOSITORY),
-        "OMP_WAIT_POLICY": "PASSIVE",
-        "COLUMNS": "120",
-        **browser,
-    }
+    kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")}
+    return {**kept, "PATH": path, "OMP_WAIT_POLICY": "PASSIVE", "COLUMNS": "120", **browser}
 
 
-def run_blocks(folder: Path, runnable: list[Block]) -> list[str]:
+def run_blocks(folder: Path, runnable: list[Block], python: Path = PYTHON) -> list[str]:
     """Run the blocks in `folder`, one after the other; return what each prints. A failure fails the test."""
-    if any("my-model" in block.code for block in runnable):
-        write_small_model(folder / "my-model")
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", _RUNNER],
+        [python, "-W", "error", "-c", _RUNNER],
         cwd=folder,
-        env=environment(),
+        env=environment(python),
         input=json.dumps([(block.language, block.code) for block in runnable]),
         capture_output=True,
         text=True,

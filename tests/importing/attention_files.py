@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import safetensors.numpy
 import torch
 from numpy.typing import NDArray
 from pyarrow import parquet
@@ -92,14 +93,18 @@ def _generated() -> Any:
     return tuple(tuple(row[None, None, None].repeat(1, 2, 1, 1) for _ in range(2)) for row in steps)
 
 
-def _inseq(packed: bool) -> str:
+def _inseq(stored_as: str) -> str:
     sequences = []
     for n, (source, target) in enumerate(PAIRS):
         array = weights(n).T[:, :, None]
-        stored: Any = array.tolist()
-        if packed:
+        numbers: Any = array.tolist()
+        if stored_as == "packed":
             data = gzip.compress(array.astype(np.float32).tobytes())
-            stored = "b64.gz:" + base64.b64encode(data).decode()
+            numbers = "b64.gz:" + base64.b64encode(data).decode()
+        stored: Any = {"__ndarray__": numbers, "dtype": "float32", "shape": list(array.shape), "Corder": True}
+        if stored_as == "safetensors":
+            file = safetensors.numpy.save({"attribution": np.ascontiguousarray(array, dtype=np.float32)})
+            stored = base64.b64encode(file).decode()
         tokens = [
             [
                 {"__instance_type__": ["inseq.utils.typing", "TokenWithId"], "attributes": {"id": 0, "token": token}}
@@ -114,12 +119,7 @@ def _inseq(packed: bool) -> str:
                     "source": tokens[0],
                     "target": tokens[1],
                     "attr_pos_start": 0,
-                    "source_attributions": {
-                        "__ndarray__": stored,
-                        "dtype": "float32",
-                        "shape": list(array.shape),
-                        "Corder": True,
-                    },
+                    "source_attributions": stored,
                 },
             }
         )
@@ -419,8 +419,9 @@ FILES: tuple[File, ...] = (
         ends=False,
         given=SOURCE,
     ),
-    _soft("inseq.json", "inseq", _inseq(packed=False), ends=True),
-    _soft("inseq-packed.json", "inseq", _inseq(packed=True), ends=True),
+    _soft("inseq.json", "inseq", _inseq("lists"), ends=True),
+    _soft("inseq-packed.json", "inseq", _inseq("packed"), ends=True),
+    _soft("inseq-safetensors.json", "inseq", _inseq("safetensors"), ends=True),
     File("own.json", "json", _OWN.encode(), matrices=[weights(0, False)], **ONE),
     _soft(
         "synonyms.jsonl",

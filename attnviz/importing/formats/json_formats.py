@@ -15,6 +15,7 @@ from itertools import groupby, product
 from typing import Any
 
 import numpy as np
+import safetensors.numpy
 from numpy.typing import NDArray
 
 from attnviz.errors import AttnvizError
@@ -59,6 +60,7 @@ _FURTHER = ("energies", "states", "gradient", "erased", "gold", "words", "remark
 """Further fields of the open format that are read under this name only."""
 MOST_INDEX = 10**6
 """Exclusive bound of an index of a token or word."""
+_DAMAGED_BYTES = (binascii.Error, zlib.error, safetensors.SafetensorError)
 _STORED_TYPES = ("float16", "float32", "float64", "int32", "int64")
 
 
@@ -288,8 +290,14 @@ def _attributions(sequence: Any) -> SentencePair:
 
 
 def _array(value: Any) -> NDArray[np.float64]:
-    """Return an array that json-tricks stored as lists or as base64 bytes; raise AttnvizError where it is damaged."""
+    """Return an array that json-tricks stored as lists or as base64 bytes, or Inseq as base64 of a safetensors file.
+
+    Raise AttnvizError where it is damaged.
+    """
     try:
+        if isinstance(value, str):
+            (array,) = safetensors.numpy.load(base64.b64decode(value, validate=True)).values()
+            return np.asarray(array, dtype=np.float64)
         stored = value["__ndarray__"] if isinstance(value, Mapping) else value
         if not isinstance(stored, str):
             return np.asarray(stored, dtype=np.float64)
@@ -302,7 +310,7 @@ def _array(value: Any) -> NDArray[np.float64]:
         stored_type = np.dtype(value["dtype"]).newbyteorder(">" if value.get("endian") == "big" else "<")
         numbers: NDArray[np.float64] = np.frombuffer(data, stored_type).astype(np.float64)
         return numbers.reshape(tuple(value["shape"]), order="C" if value.get("Corder", True) else "F")
-    except (ValueError, TypeError, KeyError, OverflowError, RecursionError, binascii.Error, zlib.error) as error:
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError, *_DAMAGED_BYTES) as error:
         raise AttnvizError(gettext("An array of the file is damaged: {error}.", error=str(error)[:80])) from error
 
 
