@@ -8,6 +8,7 @@ from pathlib import Path
 
 from platformdirs import user_data_path
 
+from attnviz.errors import AttnvizError
 from attnviz.model_folder import detector_folders, is_translator, model_folders
 
 MODELS_VARIABLE = "ATTNVIZ_MODELS"
@@ -61,6 +62,21 @@ def installed_detectors() -> dict[str, Path]:
 def default_model() -> Path:
     """Return the folder of the default model; where no model is installed, the place where it would be."""
     return next(iter(installed_models().values()), model_roots()[0] / _DEFAULT)
+
+
+def find_model(model: str | Path | None) -> Path:
+    """Return the folder of a model, given its name, its path or, for the default model, None.
+
+    Raise AttnvizError, which names the installed models, where there is no such folder.
+    """
+    folder = default_model() if model is None else installed_models().get(str(model), Path(model))
+    if not os.path.isdir(folder):  # noqa: PTH112 - False, not an error, for a name that is too long
+        installed = ", ".join(installed_models()) or "none"
+        raise AttnvizError(
+            f"There is no model {str(folder if model is None else model)[:200]}. Give the folder of a model or the "
+            f"name of an installed one: {installed}."
+        )
+    return folder
 
 
 def _default_first(folders: Mapping[str, Path]) -> dict[str, Path]:
