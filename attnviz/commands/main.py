@@ -88,7 +88,6 @@ def attnviz_app() -> App:
         help_formatter=_Paragraphs(),
         group_parameters=_OPTIONS,
         result_action="return_value",
-        suppress_keyboard_interrupt=False,
         default_parameter=Parameter(
             negative=(), allow_repeating=True, consume_multiple=True, show_default=_shown_default, show_env_var=False
         ),
@@ -106,6 +105,7 @@ def attnviz_app() -> App:
             )
     for flag in ("--help", "--version"):
         app[flag].group = _OPTIONS
+    app.meta.suppress_keyboard_interrupt = False
     app.meta.default(functools.partial(_launch, app))
     return app
 
