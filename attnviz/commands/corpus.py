@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Group, Parameter
 from cyclopts.validators import Number
 
-from attnviz.analysis.neighbours import MOST_VECTORS
-from attnviz.analysis.posterior import DEFAULT, PosteriorKind
 from attnviz.commands.attention import open_records, print_format, write_table
 from attnviz.commands.options import (
     AS_INPUT,
@@ -64,7 +62,7 @@ class _Options:
     """let the model translate each source, and compare its translation with the target; without this option, the model
     must write the target (forced decoding)"""
     beam: Beam = 5
-    kind: PosteriorKind | Literal["none"] = DEFAULT
+    kind: Literal["balanced", "posterior", "none"] = "balanced"
     """variant of posterior attention for the links in links_after; none leaves links_after empty"""
     threshold: Share = 0.1
     """for each target word, keep its strongest link and all links of at least this weight"""
@@ -76,7 +74,7 @@ class _Options:
     skip_malformed: SkipMalformed = False
     limit: Annotated[Positive | None, AS_INPUT] = None
     """use only the first N lines"""
-    vectors: Annotated[int | None, Parameter(validator=Number(gte=1, lte=MOST_VECTORS), metavar="[N]")] = None
+    vectors: Annotated[int | None, Parameter(validator=Number(gte=1, lte=200_000), metavar="[N]")] = None
     """also write states, context vectors and annotations of random pairs to a file .vectors.npz, to search for
     neighbours; at most N of each kind (without N 50,000, the largest is 200,000)"""
     workers: Positive | None = None

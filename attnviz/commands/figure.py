@@ -8,11 +8,10 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from attnviz.analysis.grid import By, Face
 from attnviz.commands.options import (
     AS_INPUT,
     OUTPUT_OPTIONS,
@@ -80,9 +79,9 @@ class _Options:
     source: Index | None = None
     """number of the source piece, counted from 1, for the energy decomposition and the logit attribution (default: the
     piece with the largest weight)"""
-    by: By = "words"
+    by: Literal["words", "pieces"] = "words"
     """what each row and column of the heatmap stands for: a word or a piece"""
-    face: Face | None = None
+    face: Literal["before", "after", "difference"] | None = None
     """what the heatmap shows: attention before the word is known (default), posterior attention after the word is known
     (default in .pharaoh files), or the difference of the two"""
     colours: Annotated[Colours, Parameter(alias="--colors")] = DEFAULT_COLOURS

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from attnviz.analysis.symmetrisation import Method
 from attnviz.commands.attention import open_records, print_format
 from attnviz.commands.options import (
     AS_OUTPUT,
@@ -57,7 +56,9 @@ class _Options:
     reverse: Annotated[str | None, Parameter(metavar="FILE")] = None
     """links or attention of the other direction, from target to source, to be symmetrised with LINKS; its links may
     name source and target in either order"""
-    symmetrise: Annotated[Method | None, Parameter(alias="--symmetrize")] = None
+    symmetrise: Annotated[
+        Literal["intersection", "union", "grow-diag-final-and"] | None, Parameter(alias="--symmetrize")
+    ] = None
     """with --reverse: how both directions become one alignment (default: grow-diag-final-and)"""
     errors: Annotated[Positive | None, AS_OUTPUT] = None
     """also print the N most frequent word pairs that are linked without a gold link, or that lack a sure link"""

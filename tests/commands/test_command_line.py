@@ -8,16 +8,22 @@ import io
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import read_attention
+from attnviz.analysis.grid import FACES, GRID_UNITS
+from attnviz.analysis.neighbours import MOST_VECTORS
+from attnviz.analysis.posterior import POSTERIOR_KINDS
+from attnviz.analysis.symmetrisation import SYMMETRISATION_METHODS
 from attnviz.commands import main as module
 from attnviz.commands.corpus import _Options as CorpusOptions
+from attnviz.commands.figure import _Options as FigureCommandOptions
 from attnviz.commands.main import attnviz_app, main
 from attnviz.commands.options import HeadOptions, ReadingOptions
+from attnviz.commands.score import _Options as ScoreOptions
 from attnviz.corpora import Settings
 from attnviz.training import TrainingConfig
 from attnviz.training.training_config import TRAINING_PRESETS
@@ -207,6 +213,16 @@ def test_corpus_defaults_are_those_of_the_settings() -> None:
     for field in dataclasses.fields(Settings):
         if field.name not in ("precision", "unescape"):
             assert options[field.name] == field.default
+    hints = get_type_hints(CorpusOptions)
+    assert get_args(hints["kind"]) == (*POSTERIOR_KINDS, "none")
+    _parsed("corpus", "a", "-o", "b", "--vectors", str(MOST_VECTORS))
+
+
+def test_choices_are_those_of_the_analyses() -> None:
+    figure, score = get_type_hints(FigureCommandOptions), get_type_hints(ScoreOptions)
+    assert get_args(figure["by"]) == GRID_UNITS
+    assert {*get_args(get_args(figure["face"])[0])} == {*FACES}
+    assert {*get_args(get_args(score["symmetrise"])[0])} == {*SYMMETRISATION_METHODS}
 
 
 @pytest.mark.parametrize("preset", TRAINING_PRESETS)
