@@ -81,16 +81,19 @@ def align_command(
         file: file with one source<TAB>target per line; “-” or no file means standard input
         output: file to write the links to
     """
+    folder = model.folder  # fails before torch is imported, and input is read
+    from attnviz.evaluation.alignment import between_tokens
+
     pairs, skipped = _numbered_pairs(file, options)
     translator = model.load()
     if not translator.network.attends:
         raise AttnvizError(
-            f"The model {model.folder} has no attention, so it cannot align words. Choose another model with --model."
+            f"The model {folder} has no attention, so it cannot align words. Choose another model with --model."
         )
     once = translator.network.attends_once
     if options.after and not once:
         raise AttnvizError(
-            f"Posterior attention needs an RNNsearch model, but {model.folder} is a transformer or was imported "
+            f"Posterior attention needs an RNNsearch model, but {folder} is a transformer or was imported "
             "from another toolkit. Leave out --after."
         )
     after = once if options.after is None else options.after
@@ -109,7 +112,7 @@ def align_command(
             for _ in range(printed + 1, number):  # lines of output and input correspond
                 print(flush=True)
             if options.tokenised:
-                linked_words = _between_tokens(linked_words, *(_tokens(side, options) for side in (source, target)))
+                linked_words = between_tokens(linked_words, *(_tokens(side, options) for side in (source, target)))
             print(_pharaoh(linked_words, options.threshold, options.words), flush=True)
             printed = number
             bar.update()
@@ -135,12 +138,6 @@ def _tokens(text: str, options: _Options) -> list[str]:
     from attnviz.trace.tokens import unescaped
 
     return unescaped(text.split(), joiner="") if options.unescape else text.split()
-
-
-def _between_tokens(words: Words, source: list[str], target: list[str]) -> Words:
-    from attnviz.evaluation.alignment import between_tokens
-
-    return between_tokens(words, source, target)
 
 
 def _words(

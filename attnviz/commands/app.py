@@ -12,7 +12,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from attnviz.commands.options import Folder, Positive, Several
+from attnviz.commands.options import Folder, Positive, Scorers, Several
 from attnviz.environment import CORPORA_VARIABLE, HOSTS_VARIABLE, RUNS_VARIABLE, VISITORS_VARIABLE
 from attnviz.errors import AttnvizError
 from attnviz.versions import check_streamlit
@@ -27,6 +27,7 @@ def app_command(
     visitors: Positive | None = None,
     runs: Folder | None = None,
     corpora: Folder | None = None,
+    scorer: Scorers = (),  # noqa: ARG001 - registered before, for this process and its child
 ) -> None:
     """Start the page.
 

@@ -137,7 +137,9 @@ def _launch(
             _register_scorers(value)
     with contextlib.ExitStack() as stack:
         if quiet:
-            stack.enter_context(contextlib.redirect_stderr(stack.enter_context(Path(os.devnull).open("w"))))
+            stack.enter_context(
+                contextlib.redirect_stderr(stack.enter_context(Path(os.devnull).open("w", encoding="utf-8")))
+            )
         stack.enter_context(warnings.catch_warnings())
         warnings.showwarning = _print_warning
         command(*bound.args, **bound.kwargs)

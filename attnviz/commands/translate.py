@@ -17,6 +17,7 @@ from cyclopts import Parameter
 from attnviz.commands.options import AS_INPUT, AS_OUTPUT, INPUT_OPTIONS, Beam, ModelOptions, Output, Positive, Unescape
 from attnviz.commands.shared import STDIN, input_lines, model_text, numbered, printing_to, progress, report_escapes
 from attnviz.errors import AttnvizError, locate_errors
+from attnviz.installed_models import find_model
 
 if TYPE_CHECKING:
     from attnviz.trace import Trace
@@ -74,6 +75,7 @@ def translate_command(
             print(_as_json(trace) if options.json else _printed(trace.translation, options))
         _report_unknown(trace.unknown_characters)
         return
+    find_model(model.model)  # fails before input is read
     typed = text in (None, STDIN) and sys.stdin.isatty()
     if typed:
         print("Type one sentence per line; Ctrl+D ends the input.", file=sys.stderr)

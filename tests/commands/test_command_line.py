@@ -31,7 +31,7 @@ from attnviz.translator import Translator
 from tests.conftest import REPOSITORY, SENTENCES
 
 COMMANDS = [name for commands in module._COMMANDS.values() for name in commands]
-MODEL_COMMANDS = {"translate", "align", "figure", "lesson", "corpus", "evaluate", "train"}
+MODEL_COMMANDS = {"translate", "align", "figure", "lesson", "corpus", "evaluate", "train", "app"}
 
 
 def _parsed(*arguments: str) -> dict[str, Any]:
@@ -96,6 +96,8 @@ def test_wrong_model_is_refused_without_torch() -> None:
     )
     for arguments in (
         ["translate", "A dog."],
+        ["translate"],
+        ["align"],
         ["figure", "A dog.", "-o", "x.svg"],
         ["corpus", "x.tsv", "-o", "x.parquet"],
     ):
