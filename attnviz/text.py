@@ -208,7 +208,8 @@ class Tokenizer:
     def train(cls, sentences: Iterable[str], vocabulary_size: int, seed: int = 1) -> Tokenizer:
         """Train a byte-pair-encoding model of `vocabulary_size` pieces on `sentences` of both languages.
 
-        Raise AttnvizError where the text is too short for that many pieces.
+        Text that is too short for so many pieces gives fewer. Raise AttnvizError where it has more characters than
+        that.
         """
         import io
 
@@ -222,6 +223,7 @@ class Tokenizer:
                 model_writer=model,
                 model_type="bpe",
                 vocab_size=vocabulary_size,
+                hard_vocab_limit=False,
                 normalization_rule_name="identity",
                 character_coverage=0.9998,
                 input_sentence_size=1_000_000,
@@ -239,7 +241,7 @@ class Tokenizer:
         except (RuntimeError, OSError) as error:
             raise AttnvizError(
                 f"The tokenizer cannot be trained with {vocabulary_size} pieces on this text ({error}). "
-                "Give more text or a smaller vocabulary."
+                "Give more text or a larger vocabulary."
             ) from error
         return cls(model.getvalue())
 

@@ -91,9 +91,15 @@ def test_training_is_reproducible(tokenizer: Tokenizer) -> None:
     assert Tokenizer.train(SENTENCES, 150).model == tokenizer.model
 
 
-def test_too_large_vocabulary_is_refused(snapshot: SnapshotAssertion) -> None:
+def test_too_large_vocabulary_is_capped() -> None:
+    capped = Tokenizer.train(SENTENCES, 5000)
+    assert 150 < len(capped) < 5000
+    assert len(Tokenizer.train(SENTENCES, len(capped) + 1)) == len(capped)
+
+
+def test_too_small_vocabulary_is_refused(snapshot: SnapshotAssertion) -> None:
     with pytest.raises(AttnvizError) as error:
-        Tokenizer.train(SENTENCES, 5000)
+        Tokenizer.train(SENTENCES, 10)
     assert re.sub(r"\(.*\)", "(<cause>)", str(error.value)) == snapshot
 
 

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from attnviz import AttnvizError
-from attnviz.commands.shared import Command, positive, rate_text, report_escapes, write_rows
+from cyclopts import Parameter
+
+from attnviz.commands.options import (
+    AS_INPUT,
+    OUTPUT_OPTIONS,
+    FileNames,
+    FilePath,
+    Output,
+    Positive,
+    ReadingOptions,
+)
+from attnviz.commands.shared import rate_text, report_escapes, write_rows
+from attnviz.errors import AttnvizError
 from attnviz.files import replace_bytes, replace_text
 
 if TYPE_CHECKING:
@@ -29,99 +40,34 @@ _SHOWN = 3
 """Number of pairs printed where no file is written."""
 
 
-def _add_options(command: argparse.ArgumentParser) -> None:
-    """Add the options of the command."""
-    command.add_argument(
-        "files",
-        nargs="+",
-        metavar="FILE",
-        help="file with attention weights or word links, in any known format; it may be compressed as .gz. Several "
-        "files of one format, a folder, a pattern such as 'part-*.log' or an address such as s3://bucket/part-1.log "
-        "are read as one file. The folder of a Hugging Face model is run on the sentences of --source-file",
-    )
-    add_file_options(command)
-    command.add_argument(
-        "--sentence", type=positive, metavar="N", help="number of the sentence pair in the file, counted from 1"
-    )
-    command.add_argument(
-        "-o",
-        "--output",
-        type=Path,
-        metavar="FILE",
-        help="file to write: .svg, .png, .pdf, .html, .csv, .tex and .npz hold one pair; .json, .pharaoh, .naacl and "
-        ".parquet hold one or all pairs, as .csv does for a file of links; .json, .npz and .parquet have the weights "
-        "of every layer and head",
-    )
-    command.add_argument(
-        "--compare",
-        metavar="OTHER",
-        help="file of another program for the same sentence pairs, in any known format: print the links that only one "
-        "of them has and the error rate between them; -o writes them as .csv or .json, or one pair of heatmaps and "
-        "their difference as .svg, .png or .pdf",
-    )
-    command.add_argument(
-        "--table",
-        type=Path,
-        metavar="FILE",
-        help="table of measures to write, with a row for each pair: entropy, words without a link, words whose links "
-        "are one word off …; .parquet, which the page Corpus opens, or .csv",
-    )
-    command.add_argument(
-        "--gold",
-        type=Path,
-        metavar="FILE",
-        help="gold links in any known format, for the error rate of each pair in --table",
-    )
+@OUTPUT_OPTIONS
+@dataclass(frozen=True)
+class _Options:
+    """What becomes of the files."""
+
+    output: Output | None = None
+    """file to write: .svg, .png, .pdf, .html, .csv, .tex and .npz hold one pair; .json, .pharaoh, .naacl and .parquet
+    hold one or all pairs, as .csv does for a file of links; .json, .npz and .parquet have the weights of every layer
+    and head"""
+    sentence: Annotated[Positive | None, AS_INPUT] = None
+    """number of the sentence pair in the file, counted from 1"""
+    compare: Annotated[str | None, AS_INPUT, Parameter(metavar="OTHER")] = None
+    """file of another program for the same sentence pairs, in any known format: print the links that only one of them
+    has and the error rate between them; -o writes them as .csv or .json, or one pair of heatmaps and their difference
+    as .svg, .png or .pdf"""
+    table: FilePath | None = None
+    """table of measures to write, with a row for each pair: entropy, words without a link, words whose links are one
+    word off …; .parquet, which the page Corpus opens, or .csv"""
+    gold: Annotated[FilePath | None, AS_INPUT] = None
+    """gold links in any known format, for the error rate of each pair in --table"""
+
+    @property
+    def ending(self) -> str:
+        """The ending of the file to write, without the dot; empty where none is written."""
+        return "" if self.output is None else self.output.suffix.removeprefix(".").lower()
 
 
-def add_file_options(command: argparse._ActionsContainer) -> None:
-    """Add the options of reading an attention file."""
-    add = command.add_argument
-    add(
-        "--source-file",
-        type=Path,
-        metavar="FILE",
-        help="file with the source sentences, one per line, if FILE contains none",
-    )
-    add(
-        "--target-file",
-        type=Path,
-        metavar="FILE",
-        help="file with the target sentences, one per line, if FILE contains none; a model without this file writes "
-        "its own translations",
-    )
-    add("--format", metavar="NAME", help="format of the file, if the detected format is wrong")
-    add(
-        "--layer",
-        type=positive,
-        metavar="L",
-        help="number of the layer to read, counted from 1, if the array has several layers",
-    )
-    add(
-        "--head",
-        type=positive,
-        metavar="H",
-        help="number of the head to read, counted from 1, if the array has several heads (default: the mean of "
-        "the heads)",
-    )
-    add("--normalise", action="store_true", help="scale every row so that it adds up to 1")
-    add("--transpose", action="store_true", help="transpose matrices that have one row for each source token")
-    add(
-        "--unescape",
-        action="store_true",
-        help="decode the escape sequences of Moses' tokenizer, such as &apos; and @-@",
-    )
-    add(
-        "--special",
-        action="append",
-        default=[],
-        metavar="TOKEN",
-        help="token that is no word, besides those with a known spelling such as <s> and [CLS]; may be repeated",
-    )
-    add("--encoding", metavar="NAME", help="encoding of the file, such as latin-1 or utf-16, if the file is not UTF-8")
-
-
-def open_records(names: list[str], options: argparse.Namespace, *, attributions: bool = False) -> AttentionRecords:
+def open_records(names: Sequence[str], reading: ReadingOptions, *, attributions: bool = False) -> AttentionRecords:
     """Return the records of the files that `names` stand for; raise AttnvizError where they cannot be read.
 
     With `attributions`, the model in a folder also computes those.
@@ -130,40 +76,38 @@ def open_records(names: list[str], options: argparse.Namespace, *, attributions:
     from attnviz.importing.attention_reader import is_part, read_attention
     from attnviz.importing.huggingface_model import is_model_folder
 
-    arguments = {
-        "source": options.source_file,
-        "target": options.target_file,
-        "format": options.format,
-        "layer": None if options.layer is None else options.layer - 1,
-        "head": None if options.head is None else options.head - 1,
-        "normalise": options.normalise,
-        "transpose": options.transpose,
-        "unescape": options.unescape,
-        "encoding": options.encoding,
-        "special": options.special,
-    }
     if len(names) == 1 and is_model_folder(names[0]):
-        return read_attention(names[0], **arguments, attributions=attributions)
+        return read_attention(names[0], **vars(reading), attributions=attributions)
     with local_files(source_files(names, is_part)) as files:
-        return read_attention(files, **arguments)
+        return read_attention(files, **vars(reading))
 
 
-def _run(options: argparse.Namespace) -> None:
-    """Describe, draw or convert the file; raise AttnvizError where it cannot be read or written."""
+def attention_command(
+    *files: FileNames,
+    options: _Options = _Options(),
+    reading: ReadingOptions = ReadingOptions(),
+) -> None:
+    """Read the attention or word links of another program: describe, draw or convert them.
+
+    Args:
+        files: file with attention weights or word links, in any known format; it may be compressed as .gz. Several
+            files of one format, a folder, a pattern such as 'part-*.log' or an address such as s3://bucket/part-1.log
+            are read as one file. The folder of a Hugging Face model is run on the sentences of --source-file
+    """
     from attnviz.export.attention_files import ATTENTION_FILE_ENDINGS, attention_file_content
     from attnviz.export.saved_files import check_ending, save
 
     if options.compare:
-        compare_files(options)
+        _compare_files(files, options.compare, options, reading)
         return
-    ending = "" if options.output is None else options.output.suffix.removeprefix(".").lower()
+    ending = options.ending
     if options.output is not None and ending not in ATTENTION_FILE_ENDINGS:
         check_ending(options.output)
     if options.gold and not options.table:
         raise AttnvizError("Gold links are for the table of measures. Add --table, or use the command score.")
     if options.table is not None and options.table.suffix.lower() not in (".csv", ".parquet"):
         raise AttnvizError(f"A table ends in .parquet or .csv, so {options.table} was not written.")
-    records = open_records(options.files, options)
+    records = open_records(files, reading)
     print_format(records)
     if options.table is not None:
         write_table(records, options.table, options.gold)
@@ -174,21 +118,18 @@ def _run(options: argparse.Namespace) -> None:
     chosen = _chosen(records, options, draws=draws)
     filled = [record for record in chosen if record is not None]
     print_remarks(filled)
-    if not options.unescape:
+    if not reading.unescape:
         numbered = enumerate(chosen, options.sentence or 1)
         report_escapes(
             ((number, f"{one.source_text} {one.translation}") for number, one in numbered if one is not None), "Pair"
         )
     _print_unread(records, range(len(chosen)) if len(chosen) > 1 else ())
-    if not ending:
+    if options.output is None:
         _print(records, chosen)
     elif draws:
         save(filled[0], options.output)
     else:
-        try:
-            options.output.write_bytes(attention_file_content(chosen, ending, options.sentence or 1))
-        except OSError as error:
-            raise AttnvizError(f"The file {options.output} cannot be written: {error.strerror}.") from error
+        replace_bytes(options.output, attention_file_content(chosen, ending, options.sentence or 1))
         if ending == "pharaoh":
             _print_empty(filled)
 
@@ -251,7 +192,7 @@ def _has_links(records: AttentionRecords) -> bool:
     return all(pair.links is not None for pair in records.pairs)
 
 
-def _chosen(records: AttentionRecords, options: argparse.Namespace, *, draws: bool) -> list[Attention | None]:
+def _chosen(records: AttentionRecords, options: _Options, *, draws: bool) -> list[Attention | None]:
     """Return the chosen records: that of --sentence, the first for a picture, or all, with None for blank pairs."""
     if options.sentence is not None:
         records.pair_numbered(options.sentence)
@@ -313,41 +254,40 @@ _PRINTED, _LONGEST = 20, 40
 _TABLES, _PICTURES = ("csv", "json"), ("svg", "png", "pdf")
 
 
-def compare_files(options: argparse.Namespace) -> None:
+def _compare_files(files: Sequence[str], compared: str, options: _Options, reading: ReadingOptions) -> None:
     """Print or write the comparison; raise AttnvizError where the files cannot be read, compared or written."""
     from attnviz.evaluation.two_files import link_agreement, with_tokens_of
 
-    ending = "" if options.output is None else options.output.suffix.removeprefix(".").lower()
+    ending = options.ending
     if options.output is not None and ending not in (*_TABLES, *_PICTURES):
         endings = ", ".join(f".{one}" for one in (*_TABLES, *_PICTURES))
         raise AttnvizError(f"The name of the file {options.output} must end in one of {endings}.")
     if options.table or options.gold:
         raise AttnvizError("Leave out --table and --gold where two files are compared.")
-    first, other = open_records(options.files, options), open_records([options.compare], options)
+    first, other = open_records(files, reading), open_records([compared], reading)
     first, other = with_tokens_of(first, other), with_tokens_of(other, first)
-    for records, name in ((first, " ".join(options.files)), (other, options.compare)):
+    for records, name in ((first, " ".join(files)), (other, compared)):
         print_format(records, name)
     agreement = link_agreement(first, other)
     for remark in agreement.remarks:
         print(remark, file=sys.stderr)
     if options.sentence is not None:
         first.pair_numbered(options.sentence)
-    names = (Path(options.files[0]).name, Path(options.compare).name)
+    names = (Path(files[0]).name, Path(compared).name)
     chosen = [
         index
         for index, place in enumerate(agreement.places)
         if options.sentence is None or place == options.sentence - 1
     ]
     if not chosen:
-        raise AttnvizError(f"{options.compare} lacks sentence pair {options.sentence} of the file.")
-    if ending in _PICTURES:
+        raise AttnvizError(f"{compared} lacks sentence pair {options.sentence} of the file.")
+    if options.output is None:
+        _print_agreement(agreement, chosen, names)
+    elif ending in _PICTURES:
         place, index = next((place, index) for index in chosen if (place := agreement.places[index]) is not None)
         _draw((first[place], other[index]), names, options.output, ending)
-        return
-    if ending:
+    else:
         _write(options.output, agreement, chosen)
-        return
-    _print_agreement(agreement, chosen, names)
 
 
 def _print_agreement(agreement: LinkAgreement, chosen: Sequence[int], names: tuple[str, str]) -> None:
@@ -410,11 +350,3 @@ def _draw(records: tuple[Attention, Attention], names: tuple[str, str], path: Pa
     figure = comparison(compare(*records), names)
     heading = f"{names[0]} and {names[1]} side by side"
     replace_bytes(path, image(translation_sheet(figure, records[0], heading), IMAGES[ending]))
-
-
-ATTENTION_COMMAND = Command(
-    "attention",
-    "read the attention or word links of another program: describe, draw or convert them",
-    _add_options,
-    _run,
-)

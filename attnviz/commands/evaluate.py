@@ -6,29 +6,38 @@ models, sections and the output form: text, Markdown or JSON.
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections.abc import Container, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
-from attnviz import AttnvizError
-from attnviz.commands.shared import (
-    Command,
-    add_unescape_option,
-    beam_width,
-    model_option,
-    model_text,
-    positive,
-    progress,
-    report_escapes,
-    write_rows,
+from cyclopts import Group, Parameter
+from cyclopts.validators import Number, mutually_exclusive
+
+from attnviz.commands.options import (
+    AS_INPUT,
+    AS_MODEL,
+    OUTPUT_OPTIONS,
+    WIDEST_BEAM,
+    Device,
+    FilePath,
+    Output,
+    Positive,
+    Scorers,
+    Several,
+    SkipMalformed,
+    Unescape,
 )
+from attnviz.commands.shared import model_text, printing_to, progress, report_escapes, write_rows
+from attnviz.errors import AttnvizError
 from attnviz.files import replace_text
-from attnviz.installed_models import default_model
+from attnviz.installed_models import find_model
 
 if TYPE_CHECKING:
+    from cyclopts import Token
+
     from attnviz.evaluation.alignment import GoldAlignment
     from attnviz.evaluation.bleu import LengthScore
     from attnviz.evaluation.compared_models import Model
@@ -37,106 +46,82 @@ if TYPE_CHECKING:
     from attnviz.evaluation.report import Judge
     from attnviz.text_files import Skipped
 
-_T = TypeVar("_T")
 Corpora = dict[str, list[tuple[str, str]]]
 Gold = dict[str, "list[GoldAlignment]"]
 SkippedLines = dict[str, "list[Skipped]"]
 
 
-def _add_options(command: argparse.ArgumentParser) -> None:
-    """Add the options of the command."""
-
-    def beams(text: str) -> tuple[int, ...]:
-        return tuple(dict.fromkeys(beam_width(part) for part in text.split(",")))
-
-    add = command.add_argument
-    add(
-        "files",
-        nargs="*",
-        type=Path,
-        help="files to evaluate on: .tsv or .tsv.xz with one source<TAB>reference per line, or .jsonl with gold links",
-    )
-    add(
-        "--model",
-        dest="models",
-        type=model_option,
-        action="append",
-        metavar="MODEL",
-        help=f"name or folder of a model; repeat the option for several models (default: {default_model()})",
-    )
-    add("--device", default="auto", help="device: auto, cpu, cuda, cuda:1 or mps")
-    add(
-        "--beam",
-        dest="beams",
-        type=beams,
-        default="1,5",
-        metavar="N,N",
-        help="beam widths to evaluate; width 1 is greedy search",
-    )
-    add(
-        "--length-penalty",
-        type=_penalty,
-        default=1.0,
-        metavar="X",
-        help="length penalty: the score of a hypothesis is its log probability divided by its length to the power X",
-    )
-    add("--limit", type=positive, metavar="N", help="use only the first N pairs of each file")
-    add(
-        "--skip-malformed",
-        action="store_true",
-        help="leave out malformed lines, even if they are more than 1 %% of a file",
-    )
-    add_unescape_option(command)
-    add(
-        "--by-length",
-        action="store_true",
-        help="also report BLEU by source length, over all files together, with the largest beam width",
-    )
-    add("--csv", type=Path, metavar="FILE", help="write the table of BLEU by length to this file")
-    add(
-        "--figure",
-        type=Path,
-        metavar="FILE",
-        help="write a chart of BLEU by source length to this file: .html, or .json for Plotly",
-    )
-    add(
-        "--threshold-from",
-        type=Path,
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="file of gold links (.jsonl) on which the best threshold for attention links is chosen; may be repeated",
-    )
-    add("--heads", action="store_true", help="also report the alignment error rate of every head of a transformer")
-    add(
-        "--heads-csv",
-        type=Path,
-        metavar="FILE",
-        help="write the alignment error rates of all heads to this file, as CSV",
-    )
-    add(
-        "--tune",
-        action="store_true",
-        help="compare beam widths and length penalties on the given files, instead of printing the report",
-    )
-    add(
-        "--sentences",
-        action="store_true",
-        help="also translate the sentences of the paper (Bahdanau et al.) and some long sentences",
-    )
-    form = command.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="print all numbers as one JSON object")
-    form.add_argument(
-        "--markdown", action="store_true", help="print Markdown, with a heading and the command above each table"
-    )
+_ONE_FORM = Group(validator=mutually_exclusive)
 
 
-def _run(options: argparse.Namespace) -> None:
-    """Measure and print; raise AttnvizError for files and options that cannot be combined."""
-    _check(options)
-    pairs, skipped, gold, choosing = _read(options)
+def _beams(_: Any, tokens: Sequence[Token]) -> tuple[int, ...]:
+    """Return the beam widths of a list such as 1,5."""
+    parts = tokens[0].value.split(",")
+    if not all(part.isascii() and part.isdigit() and 1 <= int(part) <= WIDEST_BEAM for part in parts):
+        raise ValueError(f"must be whole numbers from 1 to {WIDEST_BEAM}, separated by commas")
+    return tuple(dict.fromkeys(map(int, parts)))
+
+
+@OUTPUT_OPTIONS
+@dataclass(frozen=True)
+class _Options:
+    """Which models are measured, how, and what is reported."""
+
+    models: Annotated[tuple[str, ...], Several, AS_MODEL, Parameter(name="--model", metavar="NAME|FOLDER")] = ()
+    """name of an installed model, or folder of a model; repeat the option for several models; without it, the first
+    that `attnviz models` lists"""
+    device: Device = "auto"
+    beams: Annotated[
+        tuple[int, ...], AS_MODEL, Parameter(name="--beam", converter=_beams, n_tokens=1, metavar="N,N")
+    ] = (1, 5)
+    """beam widths to evaluate; width 1 is greedy search"""
+    length_penalty: Annotated[float, AS_MODEL, Parameter(validator=Number(gte=0, lte=10), metavar="X")] = 1.0
+    """length penalty: the score of a hypothesis is its log probability divided by its length to the power X"""
+    scorer: Scorers = ()
+    limit: Annotated[Positive | None, AS_INPUT] = None
+    """use only the first N pairs of each file"""
+    skip_malformed: SkipMalformed = False
+    unescape: Unescape = False
+    by_length: bool = False
+    """also report BLEU by source length, over all files together, with the largest beam width"""
+    csv: FilePath | None = None
+    """write the table of BLEU by length to this file"""
+    figure: FilePath | None = None
+    """write a chart of BLEU by source length to this file: .html, or .json for Plotly"""
+    threshold_from: Annotated[tuple[Path, ...], Several, AS_INPUT] = ()
+    """file of gold links (.jsonl) on which the best threshold for attention links is chosen; may be repeated"""
+    heads: bool = False
+    """also report the alignment error rate of every head of a transformer"""
+    heads_csv: FilePath | None = None
+    """write the alignment error rates of all heads to this file, as CSV"""
+    tune: bool = False
+    """compare beam widths and length penalties on the given files, instead of printing the report"""
+    sentences: bool = False
+    """also translate the sentences of the paper (Bahdanau et al.) and some long sentences"""
+    json: Annotated[bool, Parameter(group=(OUTPUT_OPTIONS.group[0], _ONE_FORM))] = False
+    """print all numbers as one JSON object"""
+    markdown: Annotated[bool, Parameter(group=(OUTPUT_OPTIONS.group[0], _ONE_FORM))] = False
+    """print Markdown, with a heading and the command above each table"""
+    output: Output | None = None
+    """file to write the report to"""
+
+    @property
+    def folders(self) -> list[Path]:
+        """The folders of the models; raises AttnvizError where there is none."""
+        return [find_model(model) for model in self.models or (None,)]
+
+
+def evaluate_command(*files: Annotated[Path, AS_INPUT], options: _Options = _Options()) -> None:
+    """Measure models: BLEU, chrF, perplexity, alignment error, speed; of detectors, accuracy.
+
+    Args:
+        files: files to evaluate on: .tsv or .tsv.xz with one source<TAB>reference per line, or .jsonl with gold links
+    """
+    _check(files, options)
+    folders = options.folders
+    pairs, skipped, gold, choosing = _read(files, options)
     with progress("sentence") as bar:
-        models, judges = _load(options.models or [default_model()], options.device)
+        models, judges = _load(folders, options.device)
         if judges and (options.tune or options.by_length or options.sentences):
             raise AttnvizError(
                 f"The model {judges[0].folder} does not translate. Leave out --tune, --by-length and --sentences."
@@ -146,31 +131,22 @@ def _run(options: argparse.Namespace) -> None:
 
             sections = [tuning_section(model, pairs, bar.update) for model in models]
         else:
-            sections = _measure(models, judges, pairs, gold, choosing, options, bar.update)
+            sections = _measure(models, judges, pairs, gold, choosing, files, options, bar.update)
     if skipped:
         from attnviz.evaluation.report import skipped_section
 
         sections.append(skipped_section(skipped))
-    print(_rendered(sections, options))
-
-
-def _penalty(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value <= 10:
-        raise argparse.ArgumentTypeError(f"it must be a number from 0 to 10, not {text!r}")
-    return value
+    with printing_to(options.output):
+        print(_rendered(sections, files, options))
 
 
 def _is_gold(path: Path) -> bool:
     return path.suffix == ".jsonl"
 
 
-def _check(options: argparse.Namespace) -> None:
-    paired = any(not _is_gold(path) for path in options.files)
-    if not options.files and not options.sentences:
+def _check(files: Sequence[Path], options: _Options) -> None:
+    paired = any(not _is_gold(path) for path in files)
+    if not files and not options.sentences:
         raise AttnvizError(
             "There is no file to evaluate on. Give a file of sentence pairs (.tsv) or gold links (.jsonl)."
         )
@@ -180,28 +156,31 @@ def _check(options: argparse.Namespace) -> None:
         raise AttnvizError("The options --csv and --figure write the table of BLEU by length. Add --by-length.")
     if options.figure and options.figure.suffix not in (".html", ".json"):
         raise AttnvizError(f"The figure must be a .html or .json file, not {options.figure}.")
-    if options.heads and not any(map(_is_gold, options.files)):
+    if options.heads and not any(map(_is_gold, files)):
         raise AttnvizError("The option --heads needs a file of gold links (.jsonl). Add such a file.")
     if options.heads_csv and not options.heads:
         raise AttnvizError("The option --heads-csv writes the table that --heads computes. Add --heads.")
-    if options.threshold_from and not any(map(_is_gold, options.files)):
+    if options.threshold_from and not any(map(_is_gold, files)):
         raise AttnvizError(
             "The option --threshold-from also needs a file of gold links (.jsonl) to evaluate on. Add such a file."
         )
 
 
-def _read(options: argparse.Namespace) -> tuple[Corpora, SkippedLines, Gold, Gold]:
+def _read(files: Sequence[Path], options: _Options) -> tuple[Corpora, SkippedLines, Gold, Gold]:
     """Return, by file: pairs, skipped lines, gold links to report on, and gold links to choose the threshold on."""
     from attnviz.text_files import read_pairs
 
     pairs: Corpora = {}
     skipped: SkippedLines = {}
-    for path in options.files:
+    for path in files:
         if not _is_gold(path):
             file_pairs = read_pairs(path, skip_malformed=options.skip_malformed)
             label = _label(path, pairs)
             pairs[label] = [
-                (model_text(source, options), model_text(target, options))
+                (
+                    model_text(source, unescape=options.unescape),
+                    model_text(target, unescape=options.unescape),
+                )
                 for source, target in file_pairs.pairs[: options.limit]
             ]
             if not options.unescape:
@@ -210,7 +189,7 @@ def _read(options: argparse.Namespace) -> tuple[Corpora, SkippedLines, Gold, Gol
                 skipped[label] = file_pairs.skipped
                 lines = "line" if len(file_pairs.skipped) == 1 else "lines"
                 print(f"{path}: {len(file_pairs.skipped)} {lines} skipped", file=sys.stderr)
-    gold = _read_gold([path for path in options.files if _is_gold(path)], options.limit)
+    gold = _read_gold([path for path in files if _is_gold(path)], options.limit)
     return pairs, skipped, gold, _read_gold(options.threshold_from, None)
 
 
@@ -266,14 +245,15 @@ def _measure(
     pairs: Corpora,
     gold: Gold,
     choosing: Gold,
-    options: argparse.Namespace,
+    files: Sequence[Path],
+    options: _Options,
     progress: Advance,
 ) -> list[Section]:
     from attnviz.evaluation import compared_models as measured
     from attnviz.evaluation import report
 
     sections = []
-    if options.files:
+    if files:
         sections += [report.model_section(models)] if models else []
         sections += [report.detector_section(judges)] if judges else []
     if pairs and judges:
@@ -297,7 +277,7 @@ def _measure(
     return sections
 
 
-def _write(scores: Sequence[LengthScore], options: argparse.Namespace) -> None:
+def _write(scores: Sequence[LengthScore], options: _Options) -> None:
     """Write the requested CSV and figure; raise AttnvizError where that fails."""
     records = [score.record() for score in scores]
     if options.csv:
@@ -310,24 +290,24 @@ def _write(scores: Sequence[LengthScore], options: argparse.Namespace) -> None:
         replace_text(options.figure, figure.to_json() + "\n" if is_json else figure.to_html(include_plotlyjs=True))
 
 
-def _rendered(sections: Sequence[Section], options: argparse.Namespace) -> str:
+def _rendered(sections: Sequence[Section], files: Sequence[Path], options: _Options) -> str:
     if options.json:
         records: dict[str, list[object]] = {}
         for section in sections:
             records.setdefault(section.key, []).extend(section.records)
         return json.dumps(records, ensure_ascii=False, indent=2)
     if options.markdown:
-        return "\n\n".join(section.markdown(_command(section, options)) for section in sections)
+        return "\n\n".join(section.markdown(_command(section, files, options)) for section in sections)
     return "\n\n".join(section.text() for section in sections)
 
 
-def _command(section: Section, options: argparse.Namespace) -> str:
+def _command(section: Section, files: Sequence[Path], options: _Options) -> str:
     """Return the command that prints this section, without options that do not affect it."""
     from attnviz.evaluation.measurement_tables import command_line, short
 
-    files = [path for path in options.files if section.kind == ("gold" if _is_gold(path) else "pairs")]
+    own = [path for path in files if section.kind == ("gold" if _is_gold(path) else "pairs")]
     if section.key in ("models", "detectors"):
-        files = list(options.files)
+        own = list(files)
     words: list[str] = []
     if section.key in ("scores", "by_length", "sentences"):
         words += ["--beam", ",".join(map(str, options.beams))]
@@ -339,12 +319,4 @@ def _command(section: Section, options: argparse.Namespace) -> str:
     if section.kind == "gold":
         words += [word for path in options.threshold_from for word in ("--threshold-from", short(path))]
         words += ["--heads"] if options.heads else []
-    return command_line(files, options.models or [default_model()], [*words, *section.switches])
-
-
-EVALUATE_COMMAND = Command(
-    "evaluate",
-    "measure models: BLEU, chrF, perplexity, alignment error, speed; of detectors, accuracy",
-    _add_options,
-    _run,
-)
+    return command_line(own, options.folders, [*words, *section.switches])

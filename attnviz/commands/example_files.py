@@ -2,38 +2,25 @@
 
 from __future__ import annotations
 
-import argparse
 import shutil
 import sys
 from pathlib import Path
+from typing import Annotated
 
-from attnviz.commands.shared import Command
+from attnviz.commands.options import AS_OUTPUT, Folder
 
 _EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 
 
-def _add_options(command: argparse.ArgumentParser) -> None:
-    """Add the options of the command."""
-    command.add_argument(
-        "folder",
-        nargs="?",
-        type=Path,
-        default=Path(),
-        metavar="FOLDER",
-        help="folder to copy the files into; files that are there stay as they are",
-    )
+def examples_command(folder: Annotated[Folder, AS_OUTPUT] = Path(), /) -> None:
+    """Copy the example files that the documentation uses into a folder.
 
-
-def _run(options: argparse.Namespace) -> None:
-    """Copy the example files that the folder lacks."""
+    Args:
+        folder: folder to copy the files into; files that are there stay as they are
+    """
     for path in _EXAMPLES.rglob("*"):
-        copy = options.folder / path.relative_to(_EXAMPLES)
+        copy = folder / path.relative_to(_EXAMPLES)
         if path.is_file() and not copy.exists():
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, copy)
-    print(f"The example files are in {options.folder.resolve()}.", file=sys.stderr)
-
-
-EXAMPLES_COMMAND = Command(
-    "examples", "copy the example files that the documentation uses into a folder", _add_options, _run
-)
+    print(f"The example files are in {folder.resolve()}.", file=sys.stderr)

@@ -1,66 +1,210 @@
-"""`main`: parse the command line `attnviz` and run one of its subcommands.
+"""`main`: parse the command line `attnviz` and run one of its commands.
 
-Each subcommand is a `Command` in a module of its own. Heavy modules are imported only when a subcommand needs
-them, so that `--help` is fast. Results go to standard output; progress, remarks and errors to standard error.
-
-Every subcommand has the option `--scorer`, which registers a class of the user's own as a kind of attention.
+Each command is a function in a module of its own, which is imported only when the command runs or shows its help.
+Results go to standard output; progress, remarks and errors to standard error.
 """
 
 from __future__ import annotations
 
-import argparse
+import contextlib
+import dataclasses
+import difflib
+import functools
 import io
 import os
 import re
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, Annotated, Any
 
-from attnviz import AttnvizError, __version__
-from attnviz.commands.align import ALIGN_COMMAND
-from attnviz.commands.app import APP_COMMAND
-from attnviz.commands.attention import ATTENTION_COMMAND
-from attnviz.commands.corpus import CORPUS_COMMAND
-from attnviz.commands.evaluate import EVALUATE_COMMAND
-from attnviz.commands.example_files import EXAMPLES_COMMAND
-from attnviz.commands.figure import FIGURE_COMMAND
-from attnviz.commands.import_ import IMPORT_COMMAND
-from attnviz.commands.lesson import LESSON_COMMAND
-from attnviz.commands.models import MODELS_COMMAND
-from attnviz.commands.score import SCORE_COMMAND
-from attnviz.commands.train import TRAIN_COMMAND
-from attnviz.commands.translate import TRANSLATE_COMMAND
+from cyclopts import App, CycloptsError, Group, Parameter
+from cyclopts.exceptions import (
+    CoercionError,
+    MissingArgumentError,
+    UnknownCommandError,
+    UnknownOptionError,
+    UnusedCliTokensError,
+    ValidationError,
+)
+from cyclopts.help import DefaultFormatter
+
+from attnviz import __version__
+from attnviz.commands.shared import STDIN
+from attnviz.errors import AttnvizError
 from attnviz.extras import naming_extra
 
-COMMANDS = (
-    TRANSLATE_COMMAND,
-    ALIGN_COMMAND,
-    FIGURE_COMMAND,
-    LESSON_COMMAND,
-    ATTENTION_COMMAND,
-    SCORE_COMMAND,
-    CORPUS_COMMAND,
-    EVALUATE_COMMAND,
-    IMPORT_COMMAND,
-    TRAIN_COMMAND,
-    MODELS_COMMAND,
-    EXAMPLES_COMMAND,
-    APP_COMMAND,
-)
+if TYPE_CHECKING:
+    from cyclopts.help import HelpPanel
+    from rich.console import Console, ConsoleOptions
+
+_COMMANDS = {
+    "Read what a model does": {
+        "translate": "translate one sentence, or each line of a file",
+        "align": "link the words of sentence pairs by attention",
+        "figure": "save the alignment of a sentence, one of its steps, or the attention of another program as a file",
+        "lesson": "turn a lesson file into one page with questions, answers scored on the spot and an answer sheet",
+        "app": "start the page",
+    },
+    "Read files of other programs": {
+        "attention": "read the attention or word links of another program: describe, draw or convert them",
+        "score": "score links or attention of any program against gold links: AER, precision, recall, F1",
+        "corpus": "measure every sentence pair of a file and write a Parquet table, one row for each pair",
+    },
+    "Make and measure models": {
+        "train": "train a model, or go on with a run that was stopped",
+        "evaluate": "measure models: BLEU, chrF, perplexity, alignment error, speed; of detectors, accuracy",
+        "import": "convert a checkpoint of another program into a model folder",
+        "models": "list the models, and copy or fetch models",
+        "examples": "copy the example files that the documentation uses into a folder",
+    },
+}
+"""What each command does, by group; the command is the function of its name in the module of its name."""
+_OPTIONS = Group("Options")
+_DEFAULT_VECTORS = "50000"
 _LONGEST_NAME = 200
 """Characters of a file's name that are printed."""
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+:/")
 """The beginning of an address, whose two slashes `Path` makes one; a drive of Windows has one letter."""
 
 
-class _Parser(argparse.ArgumentParser):
-    """An argument parser whose errors are one sentence, without the usage."""
+class _Paragraphs(DefaultFormatter):
+    """Prints help texts as paragraphs, whose lines are not those of their docstrings."""
 
-    def error(self, message: str) -> NoReturn:
-        """Print `message` and exit with code 2."""
-        self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
+    def __call__(self, console: Console, options: ConsoleOptions, panel: HelpPanel) -> None:
+        """Print a group of options."""
+        for entry in panel.entries:
+            text = entry.description.primary_renderable
+            text.plain = " ".join(text.plain.split())
+        super().__call__(console, options, panel)
+
+
+def attnviz_app() -> App:
+    """Return the command line."""
+    app = App(
+        name="attnviz",
+        help="Translate with a neural network and show its attention.",
+        version=f"attnviz {__version__}",
+        help_format="plaintext",
+        help_formatter=_Paragraphs(),
+        group_parameters=_OPTIONS,
+        result_action="return_value",
+        default_parameter=Parameter(
+            negative=(), allow_repeating=True, consume_multiple=True, show_default=_shown_default, show_env_var=False
+        ),
+    )
+    for group, commands in _COMMANDS.items():
+        ordered = Group.create_ordered(group)
+        for name, summary in commands.items():
+            module = {"import": "import_", "examples": "example_files"}.get(name, name)
+            function = "TRAIN_COMMAND" if name == "train" else f"{name}_command"
+            app.command(
+                f"attnviz.commands.{module}:{function}",
+                name=name,
+                help=f"{summary[0].upper()}{summary[1:]}.",
+                group=ordered,
+            )
+    for flag in ("--help", "--version"):
+        app[flag].group = _OPTIONS
+    app.meta.suppress_keyboard_interrupt = False
+    app.meta.default(functools.partial(_launch, app))
+    return app
+
+
+def _shown_default(value: object) -> str | None:
+    """Return a default as `--help` prints it; None where it says nothing: a switch that is off, or no value."""
+    if value is None or value is False or value in ("", ()):
+        return None
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def _launch(
+    app: App,
+    *words: Annotated[str, Parameter(show=False, allow_leading_hyphen=True)],
+    quiet: Annotated[
+        bool, Parameter(negative=(), help="print no progress bars and no remarks, only results and errors")
+    ] = False,
+) -> None:
+    """Run the command in `words`."""
+    if not words:
+        raise AttnvizError("Give a command (see attnviz --help).")
+    try:
+        command, bound, _ = app.parse_args([*_completed(words)], exit_on_error=False, print_error=False)
+    except ValueError as error:  # of `TrainingConfig`
+        raise AttnvizError(f"The training options are invalid: {error}.") from error
+    for name, value in _options(bound.arguments):
+        _check_path(name, value)
+        if name == "scorer" and value:
+            _register_scorers(value)
+    with contextlib.ExitStack() as stack:
+        if quiet:
+            stack.enter_context(
+                contextlib.redirect_stderr(stack.enter_context(Path(os.devnull).open("w", encoding="utf-8")))
+            )
+        stack.enter_context(warnings.catch_warnings())
+        stack.enter_context(naming_extra())
+        warnings.showwarning = _print_warning
+        command(*bound.args, **bound.kwargs)
+
+
+def _completed(words: Sequence[str]) -> Iterator[str]:
+    """Yield the words of a command line, with the values that stand for “-” and for `--vectors` without a number."""
+    for word, following in zip(words, (*words[1:], ""), strict=True):
+        yield STDIN if word == "-" else word
+        if word == "--vectors" and not following.lstrip("-").isdigit():
+            yield _DEFAULT_VECTORS
+
+
+def _options(arguments: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield name and value of each option, also of those in an object of options."""
+    for name, value in arguments.items():
+        if dataclasses.is_dataclass(value):
+            yield from _options(vars(value))
+        elif isinstance(value, tuple) and name != "scorer":
+            yield from ((name, one) for one in value)
+        else:
+            yield name, value
+
+
+def _sentence(error: CycloptsError) -> str:
+    """Return what is wrong with a command line as one sentence."""
+    command = " ".join(("attnviz", *(error.command_chain or ())))
+    argument = error.argument
+    token = getattr(error, "token", None) or (argument.tokens[0] if argument and argument.tokens else None)
+    name = (token and token.keyword) or (argument.name if argument else "")
+    value = token.value if token else ""
+    match error:
+        case UnknownCommandError():
+            value = (error.unused_tokens or [""])[0]
+            text = f"there is no command {value}{_near(value, [one for many in _COMMANDS.values() for one in many])}"
+        case UnknownOptionError():
+            given = error.token.keyword or error.token.value
+            names = [name for one in error.argument_collection for name in one.names]
+            text = f"there is no option {given}{_near(given, names)}"
+        case UnusedCliTokensError():
+            text = f"there are more arguments than the command has: {' '.join(error.unused_tokens or ())}"
+        case MissingArgumentError():
+            text = f"{error.keyword} needs a value" if error.keyword else f"{name} is missing"
+        case CoercionError(msg=None) if argument and (choices := argument.get_choices()):
+            text = f"{name} must be one of {', '.join(choices)}, not {value!r}{_near(value, choices)}"
+        case CoercionError(msg=None):
+            kinds: dict[type, str] = {int: "a whole number", float: "a number"}
+            text = f"{name} must be {kinds.get(error.target_type or str, 'a value of another kind')}, not {value!r}"
+        case CoercionError():
+            text = f"{name} {error.msg}, not {value!r}"
+        case ValidationError(argument=None):
+            text = error.exception_message.lower()
+        case ValidationError():
+            text = f"{name} {error.exception_message.lower().rstrip('.')}, not {value!r}"
+        case _:
+            text = str(error)
+    return f"{command}: {text} (see {command} --help)"
+
+
+def _near(given: str, names: Iterable[str]) -> str:
+    """Return a question for the name that is most like `given`; empty where none is."""
+    return "".join(f"; did you mean {name}?" for name in difflib.get_close_matches(given, names, n=1))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -79,19 +223,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         _check_arguments(arguments)
         try:
-            options = _parser(arguments).parse_args(arguments)
-            _check_paths(options)
-            register_scorers(options)
-            with warnings.catch_warnings(), naming_extra():
-                warnings.showwarning = _print_warning
-                options.run(options)
+            attnviz_app().meta(arguments, exit_on_error=False, print_error=False)
         finally:
             sys.stdout.flush()
+    except CycloptsError as error:
+        print(_sentence(error), file=sys.stderr)
+        return 2
     except AttnvizError as error:
         print(f"attnviz: {error}", file=sys.stderr)
         return 2
     except BrokenPipeError:  # the reader closed the pipe, as in `| head`
         _discard_output()
+    except SystemExit as ended:
+        if ended.code != 1:
+            raise
+        _discard_output()  # rich, which prints the help, exits where the pipe is closed
     except OSError as error:
         place = f"The file {str(error.filename)[:_LONGEST_NAME]}" if error.filename else "A file"
         if not _flushes_output():
@@ -151,14 +297,13 @@ def _check_arguments(arguments: Sequence[str]) -> None:
             ) from error
 
 
-def _check_paths(options: argparse.Namespace) -> None:
+def _check_path(name: str, value: object) -> None:
     """Raise AttnvizError where a path is an address such as s3://bucket/file, for which a folder s3: would be made."""
-    for name, value in vars(options).items():
-        if (isinstance(value, Path) or name == "output") and _ADDRESS.match(str(value)):
-            raise AttnvizError(
-                f"{value} is an address, and a path on this machine is needed here. Give such a path, and copy the "
-                "file yourself."
-            )
+    if (isinstance(value, Path) or name == "output") and _ADDRESS.match(str(value)):
+        raise AttnvizError(
+            f"{value} is an address, and a path on this machine is needed here. Give such a path, and copy the "
+            "file yourself."
+        )
 
 
 def _print_warning(message: Warning | str, *_: object, **__: object) -> None:
@@ -166,41 +311,13 @@ def _print_warning(message: Warning | str, *_: object, **__: object) -> None:
     print(f"attnviz: {message}", file=sys.stderr)
 
 
-def register_scorers(options: argparse.Namespace) -> None:
-    """Register the scorer classes that `options` name as kinds of attention.
+def _register_scorers(places: Sequence[str]) -> None:
+    """Register scorer classes as kinds of attention; raise AttnvizError where a class does not exist.
 
-    They may also be in the working directory. Raise AttnvizError where a class does not exist.
+    They may also be in the working directory.
     """
-    if "scorer" in options:
-        from attnviz.attention_kinds import register
+    from attnviz.attention_kinds import register
 
-        sys.path.append(str(Path.cwd()))  # not in the path of a console script
-        for place in options.scorer:
-            register(place)
-
-
-def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
-    parser = _Parser(prog="attnviz", description="Translate with a neural network and show its attention.")
-    parser.add_argument("--version", action="version", version=f"attnviz {__version__}")
-    commands = parser.add_subparsers(required=True, metavar="command")
-    for subcommand in COMMANDS:
-        command = commands.add_parser(
-            subcommand.name,
-            help=subcommand.summary,
-            description=f"{subcommand.summary[0].upper()}{subcommand.summary[1:]}.",
-            allow_abbrev=False,
-            formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-        )
-        command.set_defaults(run=subcommand.run)
-        command.add_argument(
-            "--scorer",
-            action="append",
-            default=argparse.SUPPRESS,
-            metavar="MODULE:CLASS",
-            help="your own scorer class (a kind of attention), as package.module:Class, for training or for "
-            "opening models that use this class",
-        )
-        # Only for the called command, because some option lists import slow modules.
-        if subcommand.name in arguments[:1]:
-            subcommand.add_options(command)
-    return parser
+    sys.path.append(str(Path.cwd()))  # not in the path of a console script
+    for place in places:
+        register(place)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import argparse
 import functools
 import hashlib
 import json
-import os
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from attnviz import AttnvizError
-from attnviz.commands.shared import Command
+from cyclopts import Parameter
+
+from attnviz.commands.options import Folder
 from attnviz.deadlines import with_deadline
 from attnviz.environment import ATTNVIZ_MODELS_URL
+from attnviz.errors import AttnvizError
 from attnviz.files import remove_abandoned, replace_bytes
 from attnviz.installed_models import installed_detectors, installed_models, user_models
 from attnviz.model_folder import CONFIG_FILE
@@ -27,53 +27,39 @@ _SLOWEST = 10_000
 """Bytes a second of the slowest connection."""
 
 
-def _add_options(command: argparse.ArgumentParser) -> None:
-    """Add the options of the command."""
-    command.add_argument(
-        "names", nargs="*", metavar="NAME", help="model to copy or fetch; without a name, the models are listed"
-    )
-    command.add_argument(
-        "--to",
-        type=Path,
-        default=user_models(),
-        metavar="FOLDER",
-        help="folder in which the folder of the model is made; the app also searches the folder “models” in the "
-        "working directory",
-    )
-    command.add_argument(
-        "--from",
-        dest="address",
-        default=os.environ.get(ATTNVIZ_MODELS_URL),
-        metavar="URL",
-        help="web address of a folder with model folders, for models that are not installed (default: that in the "
-        f"environment variable {ATTNVIZ_MODELS_URL})",
-    )
+def models_command(
+    *names: Annotated[str, Parameter(metavar="NAME")],
+    to: Annotated[Folder | None, Parameter(show_default=False)] = None,
+    address: Annotated[
+        str | None, Parameter(name="--from", metavar="URL", env_var=ATTNVIZ_MODELS_URL, show_env_var=True)
+    ] = None,
+) -> None:
+    """List the models, and copy or fetch models.
 
-
-def _run(options: argparse.Namespace) -> None:
-    """List the models, or bring those that the options name into a folder.
-
-    Raise AttnvizError if a name is unknown, a folder exists already, or a file cannot be fetched or is not the
-    published one.
+    Args:
+        names: model to copy or fetch; without a name, the models are listed
+        to: folder in which the folder of the model is made (default: your own folder of models); the app also searches
+            the folder “models” in the working directory
+        address: web address of a folder with model folders, for models that are not installed
     """
     published: dict[str, dict[str, Any]] = json.loads(PUBLISHED.read_text(encoding="utf-8"))
     installed = installed_models() | installed_detectors()
-    if not options.names:
+    if not names:
         _list(published, installed)
         return
     known = installed.keys() | published.keys()
-    for name in options.names:
+    for name in names:
         if name not in known:
             raise AttnvizError(f"There is no model {name}. The models are: {', '.join(sorted(known))}.")
-    for name in options.names:
-        folder = options.to / name
+    for name in names:
+        folder = (to or user_models()) / name
         begun = name not in installed and folder.is_dir() and _is_begun(folder, published[name])
         if folder.exists() and any(folder.iterdir()) and not begun:
             raise AttnvizError(f"The folder {folder} exists already. Delete it, or choose another folder with --to.")
         if name in installed:
             shutil.copytree(installed[name], folder, dirs_exist_ok=True)
         else:
-            _fetch(name, published[name], folder, options.address)
+            _fetch(name, published[name], folder, address)
         print(f"{name} is in {folder}")
 
 
@@ -151,6 +137,3 @@ def _is_begun(folder: Path, files: dict[str, Any]) -> bool:
 
 def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
-
-
-MODELS_COMMAND = Command("models", "list the models, and copy or fetch models", _add_options, _run)

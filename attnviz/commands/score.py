@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from attnviz import AttnvizError
-from attnviz.analysis.symmetrisation import SYMMETRISATION_METHODS
-from attnviz.commands.attention import add_file_options, open_records, print_format
-from attnviz.commands.shared import Command, positive, rate_text, write_rows
+from cyclopts import Parameter
+
+from attnviz.commands.attention import open_records, print_format
+from attnviz.commands.options import (
+    AS_OUTPUT,
+    INPUT_OPTIONS,
+    FileNames,
+    FilePath,
+    Name,
+    Output,
+    Positive,
+    ReadingOptions,
+)
+from attnviz.commands.shared import rate_text, write_rows
+from attnviz.errors import AttnvizError
 from attnviz.files import replace_text
 
 if TYPE_CHECKING:
@@ -28,82 +38,61 @@ _PRINTED = 20
 """Number of pairs that are printed; a file has all."""
 
 
-def _add_options(command: argparse.ArgumentParser) -> None:
-    """Add the options of the command."""
-    add = command.add_argument
-    add(
-        "files",
-        nargs="+",
-        metavar="LINKS",
-        help="file of links or attention, in any format that `attnviz attention` reads; also several files, a folder "
-        "or a pattern",
-    )
-    add(
-        "--gold",
-        type=Path,
-        required=True,
-        metavar="GOLD",
-        help="file of gold links, in any format that `attnviz attention` reads",
-    )
-    add_file_options(command)
-    add("--gold-format", metavar="NAME", help="format of GOLD, if the detected format is wrong")
-    add(
-        "--heads",
-        action="store_true",
-        help="rank the heads of a file with the attention of every layer and head, or of the folder of a Hugging Face "
-        "model, and print the alignment_heads for its config",
-    )
-    add(
-        "--by",
-        choices=("aer", "mutual", "erased"),
-        help="with --heads: rank heads by the error rate (the default), by links that are the largest of both words, "
-        "or by erasure, the fall of a word's probability without a source word, which the model in a folder computes",
-    )
-    add(
-        "--reverse",
-        metavar="FILE",
-        help="links or attention of the other direction, from target to source, to be symmetrised with LINKS; its "
-        "links may name source and target in either order",
-    )
-    add(
-        "--symmetrise",
-        "--symmetrize",
-        choices=[*SYMMETRISATION_METHODS],
-        help="with --reverse: how both directions become one alignment (default: grow-diag-final-and)",
-    )
-    add(
-        "--errors",
-        type=positive,
-        metavar="N",
-        help="also print the N most frequent word pairs that are linked without a gold link, or that lack a sure link",
-    )
-    add("--samples", type=positive, default=1000, help="number of resampled corpora for the bootstrap interval")
-    add(
-        "-o",
-        "--output",
-        type=Path,
-        metavar="FILE",
-        help="file for the scores of every pair, .csv or .json; with --heads, of every head, .csv, or the "
-        "alignment_heads, .json; with --reverse, also for the symmetrised links, .pharaoh or .txt",
-    )
+@INPUT_OPTIONS
+@dataclass(frozen=True)
+class _Options:
+    """What is scored, and how."""
+
+    gold: FilePath
+    """file of gold links, in any format that `attnviz attention` reads"""
+    gold_format: Name | None = None
+    """format of GOLD, if the detected format is wrong"""
+    heads: Annotated[bool, AS_OUTPUT] = False
+    """rank the heads of a file with the attention of every layer and head, or of the folder of a Hugging Face model,
+    and print the alignment_heads for its config"""
+    by: Annotated[Literal["aer", "mutual", "erased"] | None, AS_OUTPUT] = None
+    """with --heads: rank heads by the error rate (the default), by links that are the largest of both words, or by
+    erasure, the fall of a word's probability without a source word, which the model in a folder computes"""
+    reverse: Annotated[str | None, Parameter(metavar="FILE")] = None
+    """links or attention of the other direction, from target to source, to be symmetrised with LINKS; its links may
+    name source and target in either order"""
+    symmetrise: Annotated[
+        Literal["intersection", "union", "grow-diag-final-and"] | None, Parameter(alias="--symmetrize")
+    ] = None
+    """with --reverse: how both directions become one alignment (default: grow-diag-final-and)"""
+    errors: Annotated[Positive | None, AS_OUTPUT] = None
+    """also print the N most frequent word pairs that are linked without a gold link, or that lack a sure link"""
+    samples: Annotated[Positive, AS_OUTPUT] = 1000
+    """number of resampled corpora for the bootstrap interval"""
+    output: Output | None = None
+    """file for the scores of every pair, .csv or .json; with --heads, of every head, .csv, or the alignment_heads,
+    .json; with --reverse, also for the symmetrised links, .pharaoh or .txt"""
 
 
-def _run(options: argparse.Namespace) -> None:
-    """Print the scores of each pair and of all pairs; raise AttnvizError where files cannot be read or compared."""
+def score_command(
+    *files: FileNames,
+    options: _Options,
+    reading: ReadingOptions = ReadingOptions(),
+) -> None:
+    """Score links or attention of any program against gold links: AER, precision, recall, F1.
+
+    Args:
+        files: file of links or attention, in any format that `attnviz attention` reads; also several files, a folder
+            or a pattern
+    """
     from attnviz.evaluation.scoring import score, symmetrise
     from attnviz.importing.attention_reader import read_attention
 
     _check(options)
-    links: Any = open_records(options.files, options, attributions=options.by == "erased")
-    gold = read_attention(options.gold, format=options.gold_format, encoding=options.encoding)
-    print_format(links, " ".join(options.files))
+    links: Any = open_records(files, reading, attributions=options.by == "erased")
+    gold = read_attention(options.gold, format=options.gold_format, encoding=reading.encoding)
+    print_format(links, " ".join(files))
     print_format(gold, str(options.gold))
     if options.heads:
         _rank_heads(links, gold, options)
         return
     if options.reverse:
-        own_sentences = argparse.Namespace(**{**vars(options), "source_file": None, "target_file": None})
-        reverse = open_records([options.reverse], own_sentences)
+        reverse = open_records([options.reverse], replace(reading, source=None, target=None))
         print_format(reverse, options.reverse)
         links = symmetrise(links, reverse, options.symmetrise or "grow-diag-final-and")
     scored = score(links, gold, samples=options.samples)
@@ -121,7 +110,7 @@ def _run(options: argparse.Namespace) -> None:
         _write(options.output, scored, options.errors)
 
 
-def _check(options: argparse.Namespace) -> None:
+def _check(options: _Options) -> None:
     """Raise AttnvizError for options that do not fit together."""
     endings = (".csv", ".json", *(_LINKS if options.reverse else ()))
     if options.output is not None and options.output.suffix not in endings:
@@ -173,7 +162,7 @@ def _print_errors(errors: Sequence[WordError] | None, most: int) -> None:
     print(markdown_table(["source", "target", "error", "count"], rows, 3))
 
 
-def _rank_heads(links: AttentionRecords, gold: AttentionRecords, options: argparse.Namespace) -> None:
+def _rank_heads(links: AttentionRecords, gold: AttentionRecords, options: _Options) -> None:
     """Print the heads in the order of the measure, and those whose mean aligns best; write them to a file."""
     from attnviz.evaluation.head_finder import find_heads, head_rows
     from attnviz.evaluation.measurement_tables import markdown_table
@@ -217,11 +206,3 @@ def _write(path: Path, scored: ScoredLinks, most: int | None) -> None:
         replace_text(path, json.dumps(whole, indent=1) + "\n")
     else:
         write_rows(path, rows, ["pair", *_fields(error)])
-
-
-SCORE_COMMAND = Command(
-    "score",
-    "score links or attention of any program against gold links: AER, precision, recall, F1",
-    _add_options,
-    _run,
-)

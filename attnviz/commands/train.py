@@ -2,60 +2,47 @@
 
 from __future__ import annotations
 
-import argparse
-from typing import Any
+from dataclasses import replace
+from typing import Annotated
 
-from attnviz import AttnvizError
+from cyclopts import App, Parameter, Token
+from cyclopts.argument import ArgumentCollection
+
 from attnviz.attention_kinds import full_name
-from attnviz.commands.shared import Command
+from attnviz.commands.options import Scorers
 from attnviz.memory import keep_few_shapes
+from attnviz.training import TrainingConfig
+from attnviz.training.training_config import TRAINING_PRESETS, Preset
 
 
-def _add_options(command: argparse.ArgumentParser) -> None:
-    """Add one option for each field of `TrainingConfig`."""
-    import dataclasses
-    from typing import get_args, get_type_hints
-
-    from attnviz.training import TrainingConfig
-
-    kinds = get_type_hints(TrainingConfig)
-    for field in dataclasses.fields(TrainingConfig):
-        required = field.default is dataclasses.MISSING
-        several = get_args(kinds[field.name])
-        kind = several[0] if several else kinds[field.name]
-        option = "--" + field.name.replace("_", "-")
-        if kind is bool:
-            command.add_argument(option, action="store_true", help=field.metadata["help"].replace("%", "%%"))
-            continue
-        command.add_argument(
-            option,
-            type=kind,
-            nargs="+" if several else None,
-            metavar={int: "N", float: "X"}.get(kind, "TEXT"),
-            required=required,
-            default=argparse.SUPPRESS if required else field.default,
-            help=field.metadata["help"].replace("%", "%%"),
-        )
+def _apply_preset(_app: App, _commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
+    """Give the options that the command line leaves out the values of the preset."""
+    given = {argument.name: argument for argument in arguments}
+    for preset in given["--preset"].tokens:
+        for name, value in TRAINING_PRESETS.get(preset.value, {}).items():
+            argument = given["--" + name.replace("_", "-")]
+            if not argument.tokens:
+                argument.append(Token(value=str(value), source="preset"))
 
 
-def _run(options: argparse.Namespace) -> None:
-    """Train and print the folder of the finished model; raise AttnvizError for invalid options."""
+TRAIN_COMMAND = App(name="train", config=_apply_preset)
+
+
+@TRAIN_COMMAND.default
+def _train(
+    *,
+    preset: Preset | None = None,  # noqa: ARG001 - _apply_preset reads it
+    config: Annotated[TrainingConfig, Parameter(name="*")],
+    scorer: Scorers = (),
+) -> None:
+    """Train a model, or go on with a run that was stopped.
+
+    Args:
+        preset: values of the options below for a model that trains in minutes (tiny), in hours (small, which are the
+            defaults), or that has the sizes of Bahdanau et al. (paper); other options that are given take precedence
+    """
     keep_few_shapes()
     from attnviz import training
 
-    fields: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value
-        for name, value in vars(options).items()
-        if name not in ("run", "scorer")
-    }
-    if "scorer" in options and fields["attention"] == "additive":  # the default attention
-        fields["attention"] = options.scorer[-1]
-    fields["attention"] = full_name(fields["attention"])
-    try:
-        config = training.TrainingConfig(**fields)
-    except ValueError as error:
-        raise AttnvizError(f"The training options are invalid: {error}.") from error
-    print(training.train(config, kill=True))
-
-
-TRAIN_COMMAND = Command("train", "train a model, or go on with a run that was stopped", _add_options, _run)
+    attention = scorer[-1] if scorer and config.attention == "additive" else config.attention
+    print(training.train(replace(config, attention=full_name(attention)), kill=True))

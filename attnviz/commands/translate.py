@@ -1,99 +1,118 @@
-"""The command `attnviz translate`: translate one sentence, or one a line from standard input."""
+"""The command `attnviz translate`: translate one sentence, or each line of a file."""
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import json
+import os
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
-from attnviz import AttnvizError
+from cyclopts import Parameter
+
+from attnviz.commands.options import AS_INPUT, AS_OUTPUT, INPUT_OPTIONS, Beam, ModelOptions, Output, Positive, Unescape
+from attnviz.commands.shared import STDIN, input_lines, model_text, numbered, printing_to, progress, report_escapes
+from attnviz.errors import AttnvizError, locate_errors
+from attnviz.installed_models import find_model
 
 if TYPE_CHECKING:
     from attnviz.trace import Trace
     from attnviz.translator import Translator
-from attnviz.commands.shared import (
-    _T,
-    Command,
-    add_model_options,
-    add_unescape_option,
-    input_lines,
-    load_translator,
-    model_text,
-    numbered,
-    positive,
-    progress,
-    report_escapes,
-)
-from attnviz.errors import locate_errors
 
+_T = TypeVar("_T")
 _NO_PIECES: dict[str, Any] = {"source_pieces": [], "target_pieces": [], "alignment": []}
-_BLOCK = 100
-"""Default number of sentences read, translated and printed together."""
 _LISTED = 20
 """Number of unknown parts of the text that are printed."""
+_TEXT_FILES = (".txt", ".tsv", ".csv", ".gz", ".xz")
 
 
-def _add_options(command: argparse.ArgumentParser) -> None:
-    """Add the options of the command."""
-    command.add_argument("text", nargs="?", help="sentence to translate (default: each line of standard input)")
-    command.add_argument(
-        "--json",
-        action="store_true",
-        help="for each sentence, print a JSON object on one line, with its pieces and alignment too",
-    )
-    command.add_argument(
-        "--tokenised",
-        action="store_true",
-        help="the tokens of a sentence are separated by spaces, as in “I 'm hungry .”, and so are those of the "
-        "translation",
-    )
-    add_unescape_option(command)
-    command.add_argument(
-        "--batch-size", type=positive, default=_BLOCK, metavar="N", help="number of sentences translated together"
-    )
-    command.add_argument(
-        "--unk",
-        action=argparse.BooleanOptionalAction,
-        help="whether the translation may contain <unk> (default: yes for imported models, whose programs write it, "
-        "and no for others)",
-    )
-    add_model_options(command, beam=True)
+@INPUT_OPTIONS
+@dataclass(frozen=True)
+class _Options:
+    """How sentences are read and translations written."""
+
+    json: Annotated[bool, AS_OUTPUT] = False
+    """for each sentence, print a JSON object on one line, with its pieces and alignment too"""
+    tokenised: bool = False
+    """the tokens of a sentence are separated by spaces, as in “I 'm hungry .”, and so are those of the translation"""
+    unescape: Unescape = False
+    batch_size: Positive = 100
+    """number of sentences read, translated and printed together"""
+    beam: Beam = 5
+
+    def text(self, line: str) -> str:
+        """Return the text that the model reads for a line."""
+        return model_text(line, unescape=self.unescape, tokenised=self.tokenised)
 
 
-def _run(options: argparse.Namespace) -> None:
-    """Print the translations; raise AttnvizError, with the line number, for text that cannot be translated."""
-    if options.text is not None:
+def translate_command(
+    text: Annotated[str | None, AS_INPUT] = None,
+    /,
+    *,
+    options: _Options = _Options(),
+    unk: Annotated[bool | None, AS_OUTPUT, Parameter(negative="--no-unk")] = None,
+    output: Output | None = None,
+    model: ModelOptions = ModelOptions(),
+) -> None:
+    """Translate one sentence, or each line of a file.
+
+    Args:
+        text: sentence to translate, or file with one sentence per line; “-” or nothing means standard input
+        unk: whether the translation may contain <unk> (default: yes for imported models, whose programs write it, and
+            no for others)
+        output: file to write the translations to
+    """
+    if text is not None and not _names_file(text):
+        translator = _load(model, unk)
         if not options.unescape:
-            report_escapes([(1, options.text)])
-        trace = _translator(options).translate(model_text(options.text, options), beam=options.beam)
-        print(_as_json(trace) if options.json else _printed(trace.translation, options))
+            report_escapes([(1, text)])
+        trace = translator.translate(options.text(text), beam=options.beam)
+        with printing_to(output):
+            print(_as_json(trace) if options.json else _printed(trace.translation, options))
         _report_unknown(trace.unknown_characters)
         return
-    at_once = 1 if sys.stdin.isatty() else options.batch_size
-    if sys.stdin.isatty():
+    find_model(model.model)  # fails before input is read
+    typed = text in (None, STDIN) and sys.stdin.isatty()
+    if typed:
         print("Type one sentence per line; Ctrl+D ends the input.", file=sys.stderr)
-    blocks = _blocks(numbered(input_lines()), at_once)
+    blocks = _blocks(numbered(input_lines(text or STDIN)), 1 if typed else options.batch_size)
     first = next(blocks, None)
     if first is None:
         raise AttnvizError(
-            "There is no sentence on standard input. Write one sentence per line, or give the sentence as an argument."
+            "There is no sentence to translate. Write one sentence per line, or give the sentence as an argument."
         )
-    translator, reported = _translator(options), options.unescape
+    translator, reported = _load(model, unk), options.unescape
     unknown = dict[str, int]()
-    with progress("sentence", hidden=sys.stdout.isatty()) as bar:
+    with printing_to(output), progress("sentence", hidden=sys.stdout.isatty()) as bar:
         for block in chain([first], blocks):
             reported = reported or report_escapes(block)
             for line in _translated(translator, block, options):
                 print(line, flush=True)
                 bar.update()
-            for number, text in block:
-                for characters in translator.tokenizer.unknown_characters(model_text(text, options)):
+            for number, one in block:
+                for characters in translator.tokenizer.unknown_characters(options.text(one)):
                     unknown.setdefault(characters, number)
     _report_unknown(tuple(unknown), f", first in line {min(unknown.values(), default=1)},")
+
+
+def _names_file(text: str) -> bool:
+    """Return whether an argument is a file; raise AttnvizError where it seems to name one that does not exist."""
+    if text == STDIN or (os.path.exists(text) and not os.path.isdir(text)):  # noqa: PTH110, PTH112 - of any text
+        return True
+    if " " not in text and Path(text).suffix.lower() in _TEXT_FILES:
+        raise AttnvizError(f"There is no file {text[:200]}. Give a file with one sentence per line, or a sentence.")
+    return False
+
+
+def _load(model: ModelOptions, unk: bool | None) -> Translator:
+    translator = model.load()
+    if unk is not None:
+        translator.unk = unk
+    return translator
 
 
 def _report_unknown(characters: Sequence[str], where: str = "") -> None:
@@ -106,14 +125,7 @@ def _report_unknown(characters: Sequence[str], where: str = "") -> None:
         )
 
 
-def _translator(options: argparse.Namespace) -> Translator:
-    translator = load_translator(options)
-    if options.unk is not None:
-        translator.unk = options.unk
-    return translator
-
-
-def _translated(translator: Translator, block: Sequence[tuple[int, str]], options: argparse.Namespace) -> Iterator[str]:
+def _translated(translator: Translator, block: Sequence[tuple[int, str]], options: _Options) -> Iterator[str]:
     """Yield the output line for each numbered input line; raise AttnvizError with the number of an invalid one.
 
     A blank line gives a blank line, or with --json an object without pieces, so that line numbers of input and output
@@ -125,7 +137,7 @@ def _translated(translator: Translator, block: Sequence[tuple[int, str]], option
     with contextlib.suppress(AttnvizError):
         for number, text in block:
             _check_sentence(number, text)
-        filled = [model_text(text, options) for _, text in block if text.strip()]
+        filled = [options.text(text) for _, text in block if text.strip()]
         if options.json:
             results = [_as_json(trace) for trace in translator.translate_together(filled, beam=options.beam)]
         else:
@@ -140,7 +152,7 @@ def _translated(translator: Translator, block: Sequence[tuple[int, str]], option
             continue
         _check_sentence(number, text)
         with locate_errors(f"Line {number}"):
-            trace = translator.translate(model_text(text, options), beam=options.beam)
+            trace = translator.translate(options.text(text), beam=options.beam)
         yield _as_json(trace) if options.json else _printed(trace.translation, options)
 
 
@@ -171,7 +183,7 @@ def _check_sentence(number: int, line: str) -> None:
         )
 
 
-def _printed(translation: str, options: argparse.Namespace) -> str:
+def _printed(translation: str, options: _Options) -> str:
     """Return the translation, if the options say so with spaces between its tokens."""
     if not options.tokenised:
         return translation
@@ -206,6 +218,3 @@ def _blocks(items: Iterator[_T], size: int) -> Iterator[list[_T]]:
         raise
     if block:
         yield block
-
-
-TRANSLATE_COMMAND = Command("translate", "translate one sentence, or each line of standard input", _add_options, _run)

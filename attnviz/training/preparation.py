@@ -112,7 +112,17 @@ def _tokenizer(config: TrainingConfig, pairs: list[Pair], weights: list[float]) 
     if config.start_from and not config.vocabulary_size:
         return Tokenizer.load(find_model(config.start_from) / TOKENIZER_FILE)
     pieces = config.vocabulary_size or DEFAULT_VOCABULARY
-    return Tokenizer.train(_sample(pairs, weights, config.seed), pieces, config.seed)
+    tokenizer = Tokenizer.train(_sample(pairs, weights, config.seed), pieces, config.seed)
+    if len(tokenizer) < pieces:
+        _report(
+            f"The vocabulary has {len(tokenizer):,} pieces: this text yields no more, though {pieces:,} were asked for."
+        )
+    return tokenizer
+
+
+def _report(remark: str) -> None:
+    """Print a remark to standard error, above a progress bar if there is one."""
+    tqdm.write(remark, file=sys.stderr)
 
 
 def prepare_guidance(
@@ -148,12 +158,11 @@ def _compare(path: Path, config: TrainingConfig) -> None:
         for name in names
         if name not in _MAY_CHANGE and _unchanging_part(previous_config, name) != _unchanging_part(config, name)
     ]
-    if (
-        changed
-        and {*changed} <= {"updates", "decay_updates"}
-        and config.decay_updates
-        and previous_config.decay_updates
-    ):
+    if changed == ["updates"] and config.updates > previous_config.updates:
+        _report(f"The run goes on to update {config.updates:,}, with the learning rates of a run of that length.")
+        replace_text(path, config.to_json())
+        return
+    if {*changed} == {"updates", "decay_updates"} and config.decay_updates and previous_config.decay_updates:
         # A new end is allowed while the rate is constant: up to that update both runs have the same weights.
         level = min(previous_config.updates - previous_config.decay_updates, config.updates - config.decay_updates)
         if read_progress(path.with_name(CHECKPOINT)).update <= level:
@@ -191,14 +200,13 @@ def _read(config: TrainingConfig) -> tuple[list[Pair], list[float]]:
         ]
         pairs += short_enough
         weights += [weight] * len(short_enough)
-        tqdm.write(
+        _report(
             f"{path}: {len(short_enough)} pairs"
             + (
                 f", {len(file_pairs) - len(short_enough)} longer than {config.max_words} words left out"
                 * (len(short_enough) < len(file_pairs))
             )
-            + (f", {len(read.skipped)} lines skipped" * bool(read.skipped)),
-            file=sys.stderr,
+            + (f", {len(read.skipped)} lines skipped" * bool(read.skipped))
         )
         files.append(
             {

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from attnviz import bounds
 from attnviz.attention_kinds import ATTENTION_KINDS
@@ -32,6 +33,43 @@ def _option(
     `among` holds the smallest and largest number, or the allowed words; `without` is an exclusive bound.
     """
     return field(default=default, metadata={"help": help_text, "among": among, "without": without})
+
+
+Preset = Literal["tiny", "small", "paper"]
+TRAINING_PRESETS: Mapping[str, Mapping[str, Any]] = {
+    "tiny": {
+        "vocabulary_size": 1000,
+        "embedding_size": 64,
+        "hidden_size": 96,
+        "alignment_size": 64,
+        "maxout_size": 64,
+        "model_size": 64,
+        "layers": 2,
+        "feedforward_size": 256,
+        "updates": 1000,
+        "warmup": 100,
+        "validate_every": 250,
+        "bleu_sentences": 50,
+    },
+    "small": {},
+    "paper": {
+        "vocabulary_size": 30_000,
+        "embedding_size": 620,
+        "hidden_size": 1000,
+        "alignment_size": 1000,
+        "maxout_size": 500,
+        "batch_tokens": 4000,
+        "dropout": 0.0,
+        "label_smoothing": 0.0,
+        "updates": 288_000,
+        "validate_every": 5000,
+        "checkpoint_every": 1000,
+    },
+}
+"""Fields of `TrainingConfig` by the name of a preset: minutes of training; the defaults; the sizes of RNNsearch-50.
+
+The batch of the paper is 80 sentences of at most 50 words.
+"""
 
 
 @dataclass(frozen=True)

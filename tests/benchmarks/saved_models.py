@@ -18,7 +18,7 @@ import numpy as np
 from attnviz.analysis.alignment_error import error_rate
 from attnviz.analysis.learning import learning_baselines, learning_measures
 from attnviz.analysis.measures import links
-from attnviz.commands.shared import positive, progress
+from attnviz.commands.shared import progress
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.alignment import GoldAlignment, read_gold
 from attnviz.evaluation.bleu import corpus_scores
@@ -177,7 +177,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="files of gold links (.jsonl), to measure the alignment error rate and the mean attention on each "
         "kind of link",
     )
-    command.add_argument("--limit", type=positive, default=300, help="number of validation pairs for loss and BLEU")
+    command.add_argument("--limit", type=int, default=300, help="number of validation pairs for loss and BLEU")
     command.add_argument("--name", default="", help="name of the run on the page (default: the name of its folder)")
     command.add_argument("--device", default="auto", help="device: auto, cpu, cuda, cuda:1 or mps")
     return command.parse_args(arguments)

@@ -541,6 +541,7 @@ def test_figure_face_option_selects_heatmap_values(
     assert table.read_text(encoding="utf-8-sig") == expected.to_csv()
     assert run(*arguments, str(page)) == (0, "", "")
     page.unlink()
+    (tmp_path / "another").mkdir()
     code, _, errors = run(*arguments, str(page), "--model", str(tmp_path / "another"))
     assert code == 2
     assert plain(errors, tmp_path) == snapshot
@@ -614,7 +615,7 @@ for name in sys.argv[1:]:
     usages = done.stdout.split("\f\n")
     assert len(usages) == len(names) + 1
     for name, usage in zip(names, usages, strict=False):
-        assert usage.startswith(f"usage: attnviz {name}".rstrip())
+        assert usage.startswith(f"Usage: attnviz {name}".rstrip())
 
 
 def test_app_serves_the_page(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from attnviz.commands.main import _parser
+from attnviz.commands.main import attnviz_app
 from tests.conftest import REPOSITORY
 from tests.documentation.pages import DOCUMENTATION, GUIDES, PAGES, blocks, outputs_match, prepare, run_blocks
 
@@ -44,7 +44,9 @@ def test_outputs_match_up_to_the_last_digits() -> None:
 def test_command_line_options_exist(command: str) -> None:
     given = re.split(r" [<>|]", command.partition("-m attnviz ")[2])[0]
     arguments = shlex.split(given, comments=True)
-    _parser(arguments).parse_args(arguments)
+    attnviz_app().parse_args(
+        ["models" if word == "-" else word for word in arguments], exit_on_error=False, print_error=False
+    )
 
 
 @pytest.mark.nightly

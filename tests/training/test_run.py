@@ -25,6 +25,8 @@ from attnviz.trace.snapshots import load_folder
 from attnviz.training import TrainingConfig, train
 from attnviz.training.log import read_curves
 from attnviz.training.loop import learning_rate
+from attnviz.training.preparation import SETTINGS, prepare_training
+from attnviz.training.run_state import CHECKPOINT, read_progress
 from tests.snapshots import plain
 from tests.training.resuming import assert_same_state, run_until_validation
 
@@ -136,11 +138,24 @@ def test_run_extended_before_decay_equals_longer_run(
     assert losses_of(tmp_path / "whole") == losses_of(tmp_path / "longer")
 
 
-def test_run_cannot_be_extended_after_decay(files: tuple[Path, Path], tmp_path: Path) -> None:
-    config = tiny(files, tmp_path / "run", updates=30, decay_updates=10)
+@pytest.mark.parametrize("decay", [0, 10])
+def test_finished_run_can_be_extended_and_not_shortened(files: tuple[Path, Path], tmp_path: Path, decay: int) -> None:
+    config = tiny(files, tmp_path / "run", updates=30, decay_updates=decay)
     train(config)
     with pytest.raises(AttnvizError, match="updates"):
-        train(dataclasses.replace(config, updates=50))
+        train(dataclasses.replace(config, updates=20))
+    train(dataclasses.replace(config, updates=50))
+    assert read_progress(tmp_path / "run" / CHECKPOINT).update == 50
+    assert TrainingConfig.from_json((tmp_path / "run" / SETTINGS).read_text()).updates == 50
+
+
+def test_vocabulary_is_as_large_as_the_text_allows(
+    files: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
+) -> None:
+    tokenizer, _ = prepare_training(tiny(files, tmp_path / "run", vocabulary_size=8000))
+    assert capsys.readouterr().err.splitlines()[-1].replace(f"{len(tokenizer):,}", "N") == snapshot
+    again, _ = prepare_training(tiny(files, tmp_path / "run", vocabulary_size=8000))
+    assert again.model == tokenizer.model
 
 
 def test_learning_rate_is_constant_then_decays_linearly(files: tuple[Path, Path], tmp_path: Path) -> None:

@@ -1,0 +1,237 @@
+"""What all commands have in common: help, errors of the command line, `--quiet`, and options that Python has too."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import io
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from attnviz import read_attention
+from attnviz.analysis.grid import FACES, GRID_UNITS
+from attnviz.analysis.neighbours import MOST_VECTORS
+from attnviz.analysis.posterior import POSTERIOR_KINDS
+from attnviz.analysis.symmetrisation import SYMMETRISATION_METHODS
+from attnviz.commands import main as module
+from attnviz.commands.corpus import _Options as CorpusOptions
+from attnviz.commands.figure import _Options as FigureCommandOptions
+from attnviz.commands.main import attnviz_app, main
+from attnviz.commands.options import HeadOptions, ReadingOptions
+from attnviz.commands.score import _Options as ScoreOptions
+from attnviz.corpora import Settings
+from attnviz.training import TrainingConfig
+from attnviz.training.training_config import TRAINING_PRESETS
+from attnviz.translator import Translator
+from tests.conftest import REPOSITORY, SENTENCES
+
+COMMANDS = [name for commands in module._COMMANDS.values() for name in commands]
+MODEL_COMMANDS = {"translate", "align", "figure", "lesson", "corpus", "evaluate", "train", "app"}
+
+
+def _parsed(*arguments: str) -> dict[str, Any]:
+    _, bound, _ = attnviz_app().parse_args(arguments, exit_on_error=False, print_error=False)
+    return bound.arguments
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_fits_and_names_real_defaults(
+    command: str, columns: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    assert main([command, "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith(f"Usage: attnviz {command}")
+    assert max(map(len, shown.splitlines())) == columns
+    assert "None" not in shown
+    assert "default: False" not in shown
+    assert "--quiet" in shown
+    assert ("--scorer" in shown) == (command in MODEL_COMMANDS)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["translte", "A dog."],
+        ["translate", "--bem", "3"],
+        ["translate", "--precision", "bf61"],
+        ["translate", "--beam"],
+        ["translate", "--beam", "0"],
+        ["translate", "--beam", "many"],
+        ["translate", "A", "dog."],
+        ["translate", "nowhere.txt"],
+        ["translate", "A dog.", "--model", "nowhere", "--scorer", "nowhere:Class"],
+        ["align", "--layer", "0"],
+        ["align", "--threshold", "2"],
+        ["corpus", "a.tsv"],
+        ["corpus", "a.tsv", "-o", "b.parquet", "--vectors", "200001"],
+        ["evaluate", "--json", "--markdown"],
+        ["evaluate", "--beam", "1,none"],
+        ["score", "--gold", "x"],
+        ["attention", "x", "--scorer", "a:B"],
+        ["train", "--preset", "large"],
+        ["train", "--data", "a", "--validation", "b", "--output", "c", "--clip", "-1"],
+    ],
+    ids=" ".join,
+)
+def test_error_is_one_sentence(
+    arguments: list[str], capfd: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
+) -> None:
+    assert main(arguments) == 2
+    out, errors = capfd.readouterr()
+    assert (out, errors.count("\n")) == ("", 1)
+    assert errors == snapshot
+
+
+def test_wrong_model_is_refused_without_torch() -> None:
+    program = (
+        "import sys\nsys.modules['torch'] = None\nfrom attnviz.commands.main import main\nsys.exit(main(sys.argv[1:]))"
+    )
+    for arguments in (
+        ["translate", "A dog."],
+        ["translate"],
+        ["align"],
+        ["figure", "A dog.", "-o", "x.svg"],
+        ["corpus", "x.tsv", "-o", "x.parquet"],
+    ):
+        done = subprocess.run(
+            [sys.executable, "-c", program, *arguments, "--model", "nowhere"],
+            cwd=REPOSITORY,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "There is no model nowhere" in done.stderr
+        assert done.stderr.count("\n") == 1
+
+
+def test_file_and_standard_input_are_translated_to_a_file(
+    model_folder: Path,
+    translator: Translator,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    lines = "\n".join(SENTENCES) + "\n"
+    (given := tmp_path / "sentences.txt").write_text(lines, encoding="utf-8")
+    expected = translator.translate_batch(SENTENCES, beam=5)
+    options = ["--model", str(model_folder), "--device", "cpu"]
+    assert main(["translate", str(given), *options]) == 0
+    assert capfd.readouterr().out.splitlines() == expected
+    for source in (str(given), "-"):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines.encode())))
+        written = tmp_path / "out.txt"
+        assert main(["translate", source, "-o", str(written), *options]) == 0
+        assert capfd.readouterr().out == ""
+        assert written.read_text(encoding="utf-8").splitlines() == expected
+        written.unlink()
+
+
+def test_links_and_reports_are_written_to_a_file(
+    model_folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (pairs := tmp_path / "pairs.tsv").write_text(f"{SENTENCES[0]}\t{SENTENCES[1]}\n" * 2, encoding="utf-8")
+    for command in (["align"], ["evaluate", "--beam", "1", "--json"]):
+        arguments = [*command, str(pairs), "--model", str(model_folder), "--device", "cpu"]
+        assert main(arguments) == 0
+        printed = capfd.readouterr().out
+        assert main([*arguments, "-o", str(tmp_path / "out")]) == 0
+        assert capfd.readouterr().out == ""
+        written = (tmp_path / "out").read_text(encoding="utf-8")
+        assert written.splitlines()[0] == printed.splitlines()[0]
+        assert written.count("\n") == printed.count("\n")
+
+
+def test_quiet_hides_remarks_and_not_errors(
+    model_folder: Path, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    options = ["--model", str(model_folder), "--device", "cpu"]
+    assert main(["translate", "a &apos;dog", *options]) == 0
+    out, errors = capfd.readouterr()
+    assert "--unescape" in errors
+    assert main(["translate", "a &apos;dog", "--quiet", *options]) == 0
+    assert capfd.readouterr() == (out, "")
+    assert main(["--quiet", "translate", "", *options]) == 2
+    assert capfd.readouterr().err.startswith("attnviz: ")
+
+
+def test_number_of_vectors_may_be_left_out() -> None:
+    for words, number in (["--vectors"], 50_000), (["--vectors", "7"], 7):
+        for arguments in (
+            [*words, "-o", "b.parquet", "a.tsv"],
+            ["-o", "b.parquet", *words],
+            [*words, "a.tsv", "-o", "b"],
+        ):
+            _, bound, _ = attnviz_app().parse_args(
+                [*module._completed(["corpus", *arguments, "c.tsv"])], exit_on_error=False, print_error=False
+            )
+            assert bound.arguments["options"].vectors == number
+
+
+def test_closed_pipe_of_help_is_not_an_error() -> None:
+    done = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; '{sys.executable}' -m attnviz figure --help | head -n 1"],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("Usage: attnviz figure")
+
+
+def test_both_spellings() -> None:
+    files = ["attention", "x"]
+    assert _parsed(*files, "--normalize") == _parsed(*files, "--normalise")
+    figure = ["figure", "A dog.", "-o", "x.svg"]
+    assert _parsed(*figure, "--colors", "cividis") == _parsed(*figure, "--colours", "cividis")
+    score = ["score", "x", "--gold", "y", "--reverse", "z"]
+    assert _parsed(*score, "--symmetrize", "union") == _parsed(*score, "--symmetrise", "union")
+
+
+def test_layers_and_heads_count_from_1_on_the_attnviz_app() -> None:
+    assert _parsed("align", "--layer", "2", "--head", "1")["heads"] == HeadOptions(1, 0)
+    assert _parsed("align", "--layer", "all")["heads"] == HeadOptions("all")
+    assert _parsed("attention", "x", "--layer", "2", "--head", "1")["reading"] == ReadingOptions(layer=1, head=0)
+
+
+def test_reading_options_are_the_arguments_of_read_attention() -> None:
+    parameters = inspect.signature(read_attention).parameters
+    for field in dataclasses.fields(ReadingOptions):
+        assert field.default == parameters[field.name].default
+    assert {*parameters} - {field.name for field in dataclasses.fields(ReadingOptions)} == {"path", "attributions"}
+
+
+def test_corpus_defaults_are_those_of_the_settings() -> None:
+    options = {field.name: field.default for field in dataclasses.fields(CorpusOptions)}
+    for field in dataclasses.fields(Settings):
+        if field.name not in ("precision", "unescape"):
+            assert options[field.name] == field.default
+    hints = get_type_hints(CorpusOptions)
+    assert get_args(hints["kind"]) == (*POSTERIOR_KINDS, "none")
+    _parsed("corpus", "a", "-o", "b", "--vectors", str(MOST_VECTORS))
+
+
+def test_choices_are_those_of_the_analyses() -> None:
+    figure, score = get_type_hints(FigureCommandOptions), get_type_hints(ScoreOptions)
+    assert get_args(figure["by"]) == GRID_UNITS
+    assert {*get_args(get_args(figure["face"])[0])} == {*FACES}
+    assert {*get_args(get_args(score["symmetrise"])[0])} == {*SYMMETRISATION_METHODS}
+
+
+@pytest.mark.parametrize("preset", TRAINING_PRESETS)
+def test_preset_gives_way_to_options(preset: str) -> None:
+    files = {"data": ("a", "b"), "validation": ("c",), "output": "d"}
+    arguments = ["train", "--data", "a", "b", "--validation", "c", "--output", "d", "--preset", preset]
+    assert _parsed(*arguments)["config"] == TrainingConfig(**files, **TRAINING_PRESETS[preset])
+    more = {"hidden_size": 40, "updates": 7}
+    given = _parsed(*arguments, "--hidden-size", "40", "--updates", "7")["config"]
+    assert given == TrainingConfig(**files, **(dict(TRAINING_PRESETS[preset]) | more))
