@@ -27,9 +27,9 @@ def write_texts(folder: Path) -> tuple[Path, Path]:
 
 def kept_run(folder: Path, *, guidance: float = 0.0, name: str = "run", keep_at: tuple[int, ...] = MOMENTS) -> Path:
     """Train in `folder`/`name` on the texts of `write_texts`; return that folder."""
-    train, validation = write_texts(folder)
+    training, validation = write_texts(folder)
     config = TrainingConfig(
-        data=(str(train),),
+        data=(str(training),),
         validation=(str(validation),),
         output=str(folder / name),
         vocabulary_size=90,

@@ -24,7 +24,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz.extras import EXTRAS
 from tests.browser.server import free_port, serving
 from tests.conftest import REPOSITORY
-from tests.documentation.pages import EXAMPLES, write_small_model
+from tests.documentation.pages import EXAMPLES
 
 LOWEST = REPOSITORY / "tests" / "lowest-requirements.txt"
 PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -229,9 +229,7 @@ def wheel(source: Path) -> Path:
 def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with the example files of the documentation, and a small model of Hugging Face."""
     folder = tmp_path_factory.mktemp("elsewhere")
-    for path in EXAMPLES.iterdir():
-        shutil.copy(path, folder)
-    write_small_model(folder / "my-model")
+    shutil.copytree(EXAMPLES, folder, dirs_exist_ok=True)
     return folder
 
 

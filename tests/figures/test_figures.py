@@ -12,7 +12,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from attnviz import Trace, figures
+from attnviz import AttnvizError, figures
 from attnviz.analysis.grid import grid
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.palette import DARK, LIGHT, Palette, ThemeName, heatmap_scale, palette
@@ -208,7 +208,7 @@ def test_a_reopened_trace_draws_the_same_figure(tmp_path: Path) -> None:
 
 def test_unknown_choices_are_refused() -> None:
     trace = synthetic.trace()
-    with pytest.raises(ValueError, match="words or pieces"):
+    with pytest.raises(AttnvizError, match="words, pieces"):
         figures.heatmap(trace, by="letters")
     with pytest.raises(ValueError, match="paper or cividis"):
         heatmap_scale("viridis")
