@@ -6,7 +6,7 @@ import itertools
 import json
 from pathlib import Path
 
-from attnviz.training import TrainingConfig
+from attnviz.training import TrainingConfig, train
 
 MOMENTS = (0, 20, 60, 150)
 _SUBJECTS = {"the cat": "le chat", "the dog": "le chien", "a girl": "une fille", "the king": "le roi"}

@@ -76,7 +76,9 @@ def test_ci_runs_the_test_command_of_the_readme() -> None:
 def test_links_within_the_repository_are_valid(page: Path) -> None:
     broken = []
     # The building of the site tests links to what it makes of docstrings.
-    for name, anchor in re.findall(r"\]\((?![a-z]+:)([^)#\s]*)(?:#(?!attnviz\.)([^)\s]*))?[^)\s]*\)", page.read_text(encoding="utf-8")):
+    for name, anchor in re.findall(
+        r"\]\((?![a-z]+:)([^)#\s]*)(?:#(?!attnviz\.)([^)\s]*))?[^)\s]*\)", page.read_text(encoding="utf-8")
+    ):
         target = page.parent / name if name else page
         if not target.exists() or (anchor and anchor not in _anchors(target)):
             broken.append(f"{name}#{anchor}")

@@ -12,7 +12,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from attnviz import AttnvizError, figures
+from attnviz import AttnvizError, Trace, figures
 from attnviz.analysis.grid import grid
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.palette import DARK, LIGHT, Palette, ThemeName, heatmap_scale, palette
