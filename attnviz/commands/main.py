@@ -126,9 +126,10 @@ def _launch(
         bool, Parameter(negative=(), help="print no progress bars and no remarks, only results and errors")
     ] = False,
 ) -> None:
-    """Run the command in `words`."""
+    """Run the command in `words`; without one, print the help."""
     if not words:
-        raise AttnvizError("Give a command (see attnviz --help).")
+        app.help_print()
+        return
     try:
         command, bound, _ = app.parse_args([*_completed(words)], exit_on_error=False, print_error=False)
     except ValueError as error:  # of `TrainingConfig`

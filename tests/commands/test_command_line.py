@@ -55,10 +55,16 @@ def test_help_fits_and_names_real_defaults(
     assert ("--scorer" in shown) == (command in MODEL_COMMANDS)
 
 
+def test_no_command_shows_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    expected = capsys.readouterr().out
+    assert main([]) == 0
+    assert capsys.readouterr().out.splitlines()[:10] == expected.splitlines()[:10]
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
-        [],
         ["translte", "A dog."],
         ["translate", "--bem", "3"],
         ["translate", "--precision", "bf61"],
