@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 import re
 import shutil
@@ -56,6 +57,8 @@ def image(figure: go.Figure, image_format: ImageFormat) -> bytes:
         "scale": PNG_SCALE if image_format == "png" else 1,
     }
     browser = find_browser()
+    # It logs, with a traceback, a message of the browser that is cut by its end. What fails is reported below.
+    logging.getLogger("choreographer").setLevel(logging.CRITICAL)
     try:
         # Kaleido 1.5 waits forever for a browser that has died while starting.
         drawing = _drawn(kaleido.Kaleido(path=browser, mathjax=False), figure, {"format": image_format, **size})

@@ -153,7 +153,7 @@ def fields_of(stored: Mapping[Any, Any], load: Callable[[Any], Any]) -> dict[str
         raise AttnvizError(
             gettext(
                 "No array of numbers has a known name for weights, such as {names}. The arrays are named {found}. "
-                "Rename the array of the weights.",
+                "Rename the array of the weights; such a file holds one pair.",
                 names=", ".join(FIELD_NAMES["matrix"][:4]),
                 found=", ".join(map(str, stored))[:80] or "–",
             )
