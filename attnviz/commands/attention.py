@@ -104,8 +104,10 @@ def attention_command(
     if options.output is not None and ending not in ATTENTION_FILE_ENDINGS:
         check_ending(options.output)
     if options.gold and not options.table:
-        raise AttnvizError("Gold links are for the table of measures. Add --table, use the command score, or draw them with: "
-            "attnviz figure --attention FILE --gold '0-0 1-2'.")
+        raise AttnvizError(
+            "Gold links are for the table of measures. Add --table, use the command score, or draw them with: "
+            "attnviz figure --attention FILE --gold '0-0 1-2'."
+        )
     if options.table is not None and options.table.suffix.lower() not in (".csv", ".parquet"):
         raise AttnvizError(f"A table ends in .parquet or .csv, so {options.table} was not written.")
     records = open_records(files, reading)
