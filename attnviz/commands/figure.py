@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -182,6 +183,11 @@ def _draw(text: str | None, options: _Options, heads: HeadOptions, model: ModelO
 def _check(text: str | None, options: _Options, model: ModelOptions) -> None:
     if sum(given is not None for given in (text, options.trace, options.attention)) != 1:
         raise AttnvizError("Give exactly one of these: a sentence, --trace FILE or --attention FILE.")
+    if text and os.path.isfile(text):  # noqa: PTH113 - of any text
+        raise AttnvizError(
+            f"{text} is a file, not a sentence. Draw a saved translation with --trace {text}, or the attention of "
+            f"another program with --attention {text}."
+        )
     if options.trace and options.target:
         raise AttnvizError(
             "A saved trace already holds a translation, so --target cannot be used with --trace. Leave out --target."

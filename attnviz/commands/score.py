@@ -170,7 +170,10 @@ def _rank_heads(links: AttentionRecords, gold: AttentionRecords, options: _Optio
     found, output = find_heads(links, gold, by=options.by), options.output
     columns = ["rank", "layer", "head", "AER", "precision", "recall", "F1", "mutual", "erased"]
     print(markdown_table(columns, list(head_rows(found, _PRINTED)), 1))
-    print(f"\nLayers and heads count from 0. alignment_heads: {json.dumps(found.alignment_heads)}")
+    print(
+        "\nLayers and heads count from 0, those of --layer and --head from 1. "
+        f"alignment_heads: {json.dumps(found.alignment_heads)}"
+    )
     if output is None:
         return
     if output.suffix == ".json":

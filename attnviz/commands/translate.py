@@ -94,7 +94,7 @@ def translate_command(
                 print(line, flush=True)
                 bar.update()
             for number, one in block:
-                for characters in translator.tokenizer.unknown_characters(options.text(one)):
+                for characters in translator.tokenizer.source.unknown_characters(options.text(one)):
                     unknown.setdefault(characters, number)
     _report_unknown(tuple(unknown), f", first in line {min(unknown.values(), default=1)},")
 
