@@ -6,7 +6,7 @@ import itertools
 import json
 from pathlib import Path
 
-from attnviz.training import TrainingConfig
+from attnviz.training import TrainingConfig, train
 
 MOMENTS = (0, 20, 60, 150)
 _SUBJECTS = {"the cat": "le chat", "the dog": "le chien", "a girl": "une fille", "the king": "le roi"}
@@ -19,17 +19,17 @@ def write_texts(folder: Path) -> tuple[Path, Path]:
     triples = list(itertools.product(_SUBJECTS.items(), _VERBS.items(), _OBJECTS.items()))
     lines = [f"{s[0]} {v[0]} {o[0]}.\t{s[1]} {v[1]} {o[1]}.\n" for s, v, o in triples]
     folder.mkdir(exist_ok=True)
-    train, validation = folder / "train.tsv", folder / "validation.tsv"
-    train.write_text("".join(lines[::2] + lines[1::4]), encoding="utf-8")
+    training, validation = folder / "train.tsv", folder / "validation.tsv"
+    training.write_text("".join(lines[::2] + lines[1::4]), encoding="utf-8")
     validation.write_text("".join(lines[3::4]), encoding="utf-8")
-    return train, validation
+    return training, validation
 
 
 def kept_run(folder: Path, *, guidance: float = 0.0, name: str = "run", keep_at: tuple[int, ...] = MOMENTS) -> Path:
     """Train in `folder`/`name` on the texts of `write_texts`; return that folder."""
-    train, validation = write_texts(folder)
+    training, validation = write_texts(folder)
     config = TrainingConfig(
-        data=(str(train),),
+        data=(str(training),),
         validation=(str(validation),),
         output=str(folder / name),
         vocabulary_size=90,

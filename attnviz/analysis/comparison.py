@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.alignment_error import PairAgreement, error_between
 from attnviz.analysis.attention_forms import SYMBOLS, face_names
-from attnviz.analysis.grid import By, Face, Grid, grid
+from attnviz.analysis.grid import Grid, grid
 from attnviz.analysis.labels import quote, shorten
 from attnviz.analysis.numbers import decimal, percent, signed
 from attnviz.arguments import check_each
@@ -20,6 +20,7 @@ from attnviz.languages import gettext, ngettext
 from attnviz.text import normalise, word_spans
 from attnviz.trace import Attention, Record
 from attnviz.trace.aligned import Groups
+from attnviz.trace.drawing import By, Face
 from attnviz.trace.parts import Array
 from attnviz.trace.word_link_text import Link
 

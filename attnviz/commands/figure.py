@@ -15,11 +15,11 @@ from attnviz.errors import locate_errors
 from attnviz.installed_models import default_model
 
 if TYPE_CHECKING:
-    from attnviz.analysis.grid import Face
     from attnviz.analysis.recomputation import Weights
     from attnviz.importing.records import AttentionRecords
     from attnviz.importing.sentence_pair import SentencePair
     from attnviz.trace import Attention, Trace, WhatIfs
+    from attnviz.trace.drawing import Face
 
 
 WITHOUT_THE_MODEL = {

@@ -35,7 +35,11 @@ class TableMetadata:
     """Number and reason of the first thousand skipped lines."""
 
     def extended_by(self, part: TableMetadata) -> TableMetadata:
-        """Return the metadata of these lines and of those of a `part` after them."""
+        """Return the metadata of these lines and of those of the part after them.
+
+        Args:
+            part: The metadata of that part.
+        """
         return dataclasses.replace(
             self,
             lines=self.lines + part.lines,

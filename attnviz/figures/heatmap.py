@@ -13,7 +13,7 @@ from attnviz import lazy_pandas as pd
 from attnviz.analysis.attention_forms import SYMBOLS, face_names
 from attnviz.analysis.drift import drifts
 from attnviz.analysis.gold import GoldLinks, link_count_texts
-from attnviz.analysis.grid import By, Face, Grid, grid, places_of_pieces, rows_of_steps
+from attnviz.analysis.grid import Grid, grid, places_of_pieces, rows_of_steps
 from attnviz.analysis.labels import merged_cell_text, shorten, size_text
 from attnviz.analysis.numbers import decimal, signed, significant
 from attnviz.figures.build import (
@@ -52,6 +52,7 @@ from attnviz.palette import (
 from attnviz.text import isolated
 from attnviz.trace import FloatArray, Words
 from attnviz.trace.aligned import AttentionMatrix
+from attnviz.trace.drawing import By, Face
 
 MOST_TEXTS = 10_000
 """Number of cells up to which each has a hover text."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 from attnviz.text import join_pieces
-from attnviz.trace.drawing import drawing
+from attnviz.trace.drawing import BeamTreeOptions, drawing
 from attnviz.trace.interventions import ForceWords, Intervention, forced_prefix
 from attnviz.trace.parts import Hypothesis
 
@@ -181,13 +181,13 @@ class BeamTree:
         """
         return forced_prefix(self.ids(index), self.nodes[index].step + 1)
 
-    def figure(self, **choices: Any) -> Any:
+    def figure(self, **options: Unpack[BeamTreeOptions]) -> Any:
         """Return the tree as a Plotly figure.
 
         Args:
-            **choices: Options of `figures.beam_tree_figure`.
+            **options: Options of `figures.beam_tree_figure`.
 
         Returns:
             The figure.
         """
-        return drawing().draw_beam_tree(self, **choices)
+        return drawing().draw_beam_tree(self, **options)

@@ -165,7 +165,7 @@ _TABLE = (
         recorded=False,
     ),
     Quantity(
-        "candidates",
+        "candidate_states",
         r"\tilde s_i",
         ("Ty", "n"),
         r"\tilde s_i = \tanh(W [E y_{i-1} ; c_i] + b + r_i \odot (U s_{i-1} + b'))",
@@ -214,7 +214,7 @@ _TABLE = (
     ),
     Quantity("logits", r"o_i", ("Ty", "K"), r"W_o t_i + b_o", "logits of all pieces", recorded=False),
     Quantity(
-        "probabilities",
+        "distributions",
         r"p(y_i)",
         ("Ty", "K"),
         r"p(y_i) = \operatorname{softmax}(W_o t_i + b_o)",
@@ -286,8 +286,8 @@ RECORDED = tuple(quantity for quantity in _TABLE if quantity.recorded)
 DERIVED = tuple(quantity for quantity in _TABLE if not quantity.recorded)
 """The quantities that follow from those and the weights."""
 GATES: Mapping[str, tuple[str, ...]] = {
-    "gru": ("reset_gates", "update_gates", "candidates"),
-    "lstm": ("input_gates", "forget_gates", "candidates", "output_gates"),
+    "gru": ("reset_gates", "update_gates", "candidate_states"),
+    "lstm": ("input_gates", "forget_gates", "candidate_states", "output_gates"),
 }
 """The quantities in `gates` of each kind of cell, in torch's order."""
 
@@ -444,8 +444,8 @@ class Trace(Record):
         return self.gates[:, -1, 1]
 
     @property
-    def candidates(self) -> FloatArray:
-        """Candidates of the last layer, of a GRU or LSTM, (Ty, n), in (-1, 1)."""
+    def candidate_states(self) -> FloatArray:
+        """Candidate states of the last layer, of a GRU or LSTM, (Ty, n), in (-1, 1)."""
         return self.gates[:, -1, 2]
 
     def features_at(self, step: int) -> FloatArray:

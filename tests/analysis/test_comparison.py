@@ -20,8 +20,9 @@ from attnviz.analysis.comparison import (
     with_next_swapped,
     without_word,
 )
-from attnviz.analysis.grid import By, grid
+from attnviz.analysis.grid import grid
 from attnviz.text import normalise
+from attnviz.trace.drawing import By
 from tests.analysis.test_grid import some_posterior
 from tests.figures import synthetic
 from tests.strategies import texts

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError
-from attnviz.analysis.grid import FACES, By, grid
+from attnviz.analysis.grid import FACES, grid
 from attnviz.analysis.measures import coverage, entropy
+from attnviz.trace.drawing import By
 from tests.figures import synthetic
 
 TEXTS = st.sampled_from(["The agreement was signed .", "Extraordinary happenings .", "A", "Nobody knows nothing today"])
