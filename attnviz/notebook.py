@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Unpack
 
 import numpy as np
@@ -11,6 +12,8 @@ from attnviz import export, figures
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.gold import word_links
 from attnviz.analysis.recomputation import Weights
+from attnviz.analysis.weight_shapes import check_fit
+from attnviz.arguments import check_each, check_number
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
@@ -60,6 +63,8 @@ def links_frame(record: Aligned, threshold: float | None = None) -> pd.DataFrame
     """
     if not record.attends:
         raise AttnvizError(_no_attention())
+    if threshold is not None:
+        check_number(gettext("threshold"), threshold, 0, 1)
     words = record.words().linkable
     rows = [
         (i, j, words.target[i], words.source[j], float(words.alignment[i, j]), possible)
@@ -87,6 +92,10 @@ def draw_step(
 
     Raise AttnvizError for another name, and where the figure needs the model's `weights` and they are not given.
     """
+    if weights is not None:
+        check_each(gettext("model weights"), (weights,), (Mapping,))
+        if trace.recurrent:
+            check_fit(trace, weights)
     subject = figures.Subject(trace, step, weights)
     return figures.step_figure(subject, picture).draw(subject, theme=theme)
 

@@ -201,7 +201,7 @@ class _Task(NamedTuple):
 
 
 def _part_writer(
-    model: Path | Analyser, settings: Settings, device: str
+    model: Path | Analyser, settings: Settings, device: str | torch.device
 ) -> Callable[[_Task], tuple[int, TableMetadata]]:
     """Load the model; return a function that computes a window, and writes its part."""
     return partial(_write_part, model if isinstance(model, Analyser) else Analyser.load(model, settings, device))
@@ -228,7 +228,7 @@ class JobOptions(TypedDict, total=False):
 
     gold: str | Path | None
     limit: int | None
-    device: str
+    device: str | torch.device
     workers: int
     cluster: Cluster | None
     window: int
@@ -243,7 +243,7 @@ def analyse_files(
     *,
     gold: str | Path | None = None,
     limit: int | None = None,
-    device: str = "auto",
+    device: str | torch.device = "auto",
     workers: int = 1,
     cluster: Cluster | None = None,
     window: int = WINDOW,

@@ -76,7 +76,7 @@ def evaluate(
     Raises:
         AttnvizError: There are no pairs, or a sentence is blank or too long.
     """
-    check_each(gettext("translators"), translator, (Translator,))
+    check_each(gettext("translators"), (translator,), (Translator,))
     check_texts(pairs)
     found = [tuple(pair) if isinstance(pair, Iterable) and not isinstance(pair, str) else () for pair in pairs]
     if not found or any(len(pair) != 2 for pair in found):

@@ -16,6 +16,7 @@ from attnviz.analysis.gold import GoldLinks, link_count_texts
 from attnviz.analysis.grid import Grid, grid, places_of_pieces, rows_of_steps
 from attnviz.analysis.labels import merged_cell_text, shorten, size_text
 from attnviz.analysis.numbers import decimal, signed, significant
+from attnviz.arguments import check_each
 from attnviz.figures.build import (
     Spec,
     axis_labels,
@@ -52,7 +53,7 @@ from attnviz.palette import (
 from attnviz.text import isolated
 from attnviz.trace import FloatArray, Words
 from attnviz.trace.aligned import AttentionMatrix
-from attnviz.trace.drawing import By, Face
+from attnviz.trace.drawing import By, Face, step_index
 
 MOST_TEXTS = 10_000
 """Number of cells up to which each has a hover text."""
@@ -96,9 +97,10 @@ def heatmap(
         The figure; `_meta` describes its `layout.meta`.
 
     Raises:
-        AttnvizError: A face lacks its posterior.
-        ValueError: A choice is unknown.
+        AttnvizError: A face lacks its posterior, or a choice is unknown.
     """
+    step = None if step is None else step_index(trace, step)
+    check_each(gettext("gold links"), () if gold is None else (gold,), (GoldLinks,))
     cells, ink = grid(trace, by, end, face, posterior, weights), palette(theme)
     markers = link_markers(cells, _linked_words(trace, face, posterior, weights), gold) if gold else None
     image = _image(cells, colours, root, ink, markers)

@@ -27,6 +27,7 @@ from attnviz.imported_families import CHOICES, LINEAR_READOUTS, form_of
 from attnviz.text import SPECIAL_PIECES
 from attnviz.trace import storage
 from attnviz.trace.aligned import Groups
+from attnviz.trace.drawing import step_index
 from attnviz.trace.parts import FloatArray, Words
 from attnviz.trace.quantity import Quantity, piece_quantities, quantity_table
 from attnviz.trace.record import Record
@@ -457,7 +458,7 @@ class Trace(Record):
         Returns:
             Features, (Tx, r); r is 0 except in location-aware attention.
         """
-        features: FloatArray = self.features[step]
+        features: FloatArray = self.features[step_index(self, step)]
         return features
 
     def keys_at(self, step: int) -> FloatArray:
@@ -469,6 +470,7 @@ class Trace(Record):
         Returns:
             Keys, (Tx, n').
         """
+        step = step_index(self, step)
         return self.keys + self.features[step] @ self.feature_weight.T if self.features.size else self.keys
 
     def sizes(self) -> dict[str, int]:

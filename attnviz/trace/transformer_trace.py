@@ -15,12 +15,13 @@ from typing import Any, ClassVar, Unpack
 import numpy as np
 
 from attnviz import bounds
+from attnviz.arguments import check_choice
 from attnviz.errors import AttnvizError
 from attnviz.trace import storage
 from attnviz.trace.aligned import AttentionView
 from attnviz.trace.drawing import HeatmapOptions, drawing
 from attnviz.trace.head_views import HeadViews, mean_of_heads
-from attnviz.trace.parts import HEAD_KINDS, FloatArray, HeadKind, Heads
+from attnviz.trace.parts import HEAD_KINDS, FloatArray, HeadKind, Heads, OneLine
 from attnviz.trace.quantity import Quantity, piece_quantities
 from attnviz.trace.record import Record
 
@@ -129,8 +130,8 @@ BLOCKS: Mapping[HeadKind, tuple[str, ...]] = {
 """The blocks of a layer on the querying side of each kind of attention, in order."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Head(AttentionView):
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Head(OneLine, AttentionView):
     """One attention head of a translation, with the names of a translator's attention: rows are queries, columns keys.
 
     In decoder self-attention, the keys are the inputs: `<s>` and every piece but the last.
@@ -276,6 +277,7 @@ class TransformerTrace(HeadViews, Record):
         Raises:
             AttnvizError: There is no such head.
         """
+        check_choice("kind", kind, HEAD_KINDS)
         self._check_heads(layer, head)
         self_attends, writes = kind == "encoder", kind == "decoder"
         return Head(

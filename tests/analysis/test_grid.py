@@ -66,6 +66,6 @@ def test_unavailable_faces_are_refused(face, snapshot: SnapshotAssertion) -> Non
     with pytest.raises(AttnvizError) as error:
         grid(synthetic.trace(), face=face)
     assert str(error.value) == snapshot
-    with pytest.raises(ValueError, match="sideways") as wrong:
+    with pytest.raises(AttnvizError, match="sideways") as wrong:
         grid(synthetic.trace(), face="sideways")
     assert all(name in str(wrong.value) for name in FACES)
