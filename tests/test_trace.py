@@ -131,10 +131,10 @@ def test_top_pieces_of_a_step(trace: Trace, snapshot: SnapshotAssertion) -> None
     assert len(candidates) == 5
     assert candidates[0] == (trace.top_pieces[0][0], pytest.approx(trace.top_probabilities[0, 0]))
     for bad in (0, -1, 101):
-        with pytest.raises(ValueError, match="100") as error:
+        with pytest.raises(AttnvizError, match="100") as error:
             trace.top(0, bad)
         assert str(error.value) == snapshot
-    with pytest.raises(IndexError):
+    with pytest.raises(AttnvizError):
         trace.top(len(trace.target_pieces))
 
 

@@ -121,7 +121,7 @@ class PerturbedStep(OneLine):
         Returns:
             Ids and probabilities, likeliest first.
         """
-        check_whole_argument("k", k, 1, len(self.probabilities))
+        check_whole_argument(gettext("number of candidates k"), k, 1, len(self.probabilities))
         order = np.argsort(-self.probabilities, kind="stable")[:k]
         return [(int(piece), float(self.probabilities[piece])) for piece in order]
 
