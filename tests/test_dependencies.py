@@ -24,7 +24,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz.extras import EXTRAS
 from tests.browser.server import free_port, serving
 from tests.conftest import REPOSITORY
-from tests.documentation.pages import EXAMPLES, write_small_model
+from tests.documentation.pages import EXAMPLES
 
 LOWEST = REPOSITORY / "tests" / "lowest-requirements.txt"
 PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -229,9 +229,7 @@ def wheel(source: Path) -> Path:
 def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with the example files of the documentation, and a small model of Hugging Face."""
     folder = tmp_path_factory.mktemp("elsewhere")
-    for path in EXAMPLES.iterdir():
-        shutil.copy(path, folder)
-    write_small_model(folder / "my-model")
+    shutil.copytree(EXAMPLES, folder, dirs_exist_ok=True)
     return folder
 
 
@@ -308,7 +306,7 @@ import attnviz
 
 for use in (
     lambda: attnviz.Translator,
-    lambda: importlib.import_module("attnviz.training").run,
+    lambda: importlib.import_module("attnviz.training").train,
     lambda: importlib.import_module("attnviz.corpora").analyse_file,
     lambda: attnviz.from_huggingface("model", "A", "B"),
 ):
@@ -324,8 +322,7 @@ def test_names_that_need_an_extra_say_which(tmp_path: Path, snapshot: SnapshotAs
 
 
 def test_core_works_without_the_libraries_of_the_extras(tmp_path: Path) -> None:
-    for path in EXAMPLES.iterdir():
-        shutil.copy(path, tmp_path)
+    shutil.copytree(EXAMPLES, tmp_path, dirs_exist_ok=True)
     assert without_extras(WITHOUT_A_MODEL, tmp_path)[-1].startswith("AER 0.169 en-fr ")
     assert {"pair.html", "table.csv"} <= {path.name for path in tmp_path.iterdir()}
 
