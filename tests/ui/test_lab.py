@@ -195,7 +195,7 @@ def test_perturbation_tests_are_computed_once_for_all_themes_and_widths(
 ) -> None:
     steps, perturbation_tests = [], cached_analyses.perturbation_tests
 
-    def counted(trace: Trace, weights: Weights, step: int) -> PerturbationTests:
+    def counted(trace: Trace, step: int, weights: Weights) -> PerturbationTests:
         steps.append(step)
         return perturbation_tests(trace, step, weights)
 
