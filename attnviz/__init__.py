@@ -1,7 +1,6 @@
 """Translate, or read another program's attention; display it, change it, and score it against gold links.
 
-The public interface is `attnviz.__all__`, the methods of its classes, and `attnviz.analysis.__all__`. All else may
-change.
+The public interface is what `attnviz.__all__` and the reference list. Everything else may change.
 
     translator = attnviz.Translator.load("en-fr")
     trace = translator.translate("A dog runs.")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
-from typing import Any
+from pathlib import Path
+from typing import Any, SupportsIndex
 
 from attnviz import bounds
 from attnviz.errors import AttnvizError
@@ -22,6 +24,24 @@ def check_texts(value: object) -> None:
     """Raise AttnvizError unless `value` is an iterable of texts; a single text would be read as its characters."""
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
         raise AttnvizError(gettext("Give a list of sentences, not {found}.", found=bounds.shortened_repr(value)))
+
+
+def check_piece_ids(value: object) -> None:
+    """Raise AttnvizError unless `value` is a collection of whole numbers."""
+    if not isinstance(value, Iterable) or not all(isinstance(one, SupportsIndex) for one in value):
+        raise AttnvizError(gettext("Give a list of ids, not {found}.", found=bounds.shortened_repr(value)))
+
+
+def checked_path(value: object) -> Path:
+    """Return the path of a file or folder; raise AttnvizError unless `value` is one."""
+    if isinstance(value, (str, os.PathLike)):
+        return Path(value)
+    raise AttnvizError(gettext("Give the path of a file or folder, not {found}.", found=bounds.shortened_repr(value)))
+
+
+def check_seed(value: object) -> None:
+    """Raise AttnvizError unless `value` can be the seed of random numbers."""
+    check_whole_argument(gettext("seed"), value, 0, 2**32 - 1)
 
 
 def check_whole_argument(what: str, value: object, least: int, most: int) -> None:

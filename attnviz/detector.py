@@ -44,7 +44,7 @@ class Detector:
         self.device = network.output.weight.device
 
     @classmethod
-    def load(cls, model: str | Path, device: str = "auto") -> Detector:
+    def load(cls, model: str | Path, device: str | torch.device = "auto") -> Detector:
         """Load a detector.
 
         Args:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz import bounds
-from attnviz.arguments import check_version
+from attnviz.arguments import check_version, checked_path
 from attnviz.errors import AttnvizError
 from attnviz.files import check_regular
 from attnviz.languages import gettext
@@ -101,7 +101,7 @@ def load_weights(folder: str | Path) -> dict[str, NDArray[Any]]:
     # Imported here: figures import this module where safetensors is not installed.
     import safetensors.numpy
 
-    path = Path(folder) / WEIGHTS_FILE
+    path = checked_path(folder) / WEIGHTS_FILE
     check_regular(path)
     try:
         weights = safetensors.numpy.load_file(path)

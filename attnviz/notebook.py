@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Unpack
 
 import numpy as np
 import plotly.graph_objects as go
@@ -11,9 +12,13 @@ from attnviz import export, figures
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.gold import word_links
 from attnviz.analysis.recomputation import Weights
+from attnviz.analysis.weight_shapes import check_fit
+from attnviz.arguments import check_each, check_number
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
+from attnviz.palette import ThemeName
 from attnviz.trace import Aligned, BeamTree
+from attnviz.trace.drawing import BeamTreeOptions, HeatmapOptions
 from attnviz.trace.parts import head_choices
 
 _COLUMNS = {
@@ -58,6 +63,8 @@ def links_frame(record: Aligned, threshold: float | None = None) -> pd.DataFrame
     """
     if not record.attends:
         raise AttnvizError(_no_attention())
+    if threshold is not None:
+        check_number(gettext("threshold"), threshold, 0, 1)
     words = record.words().linkable
     rows = [
         (i, j, words.target[i], words.source[j], float(words.alignment[i, j]), possible)
@@ -73,23 +80,29 @@ def _no_attention() -> str:
 __all__ = ["draw_beam_tree", "draw_heatmap", "draw_step", "links_frame", "table_html", "to_frame"]
 
 
-def draw_heatmap(trace: Aligned, **choices: Any) -> go.Figure:
-    """Return the alignment as a figure, or what replaces it without attention; `choices` as for `figures.heatmap`."""
-    return figures.translation_figure(trace, **choices)
+def draw_heatmap(trace: Aligned, **options: Unpack[HeatmapOptions]) -> go.Figure:
+    """Return `figures.translation_figure`."""
+    return figures.translation_figure(trace, **options)
 
 
-def draw_step(trace: Aligned, step: int, picture: str, weights: Weights | None = None, **choices: Any) -> go.Figure:
+def draw_step(
+    trace: Aligned, step: int, picture: str, weights: Weights | None = None, theme: ThemeName = "light"
+) -> go.Figure:
     """Return the figure `picture` of 0-based `step`, a name from `figures.STEP_FIGURES`.
 
     Raise AttnvizError for another name, and where the figure needs the model's `weights` and they are not given.
     """
+    if weights is not None:
+        check_each(gettext("model weights"), (weights,), (Mapping,))
+        if trace.recurrent:
+            check_fit(trace, weights)
     subject = figures.Subject(trace, step, weights)
-    return figures.step_figure(subject, picture).draw(subject, **choices)
+    return figures.step_figure(subject, picture).draw(subject, theme=theme)
 
 
-def draw_beam_tree(tree: BeamTree, **choices: Any) -> go.Figure:
-    """Return a beam search as a tree; `choices` as for `figures.beam_tree_figure`."""
-    return figures.beam_tree_figure(tree, **choices)
+def draw_beam_tree(tree: BeamTree, **options: Unpack[BeamTreeOptions]) -> go.Figure:
+    """Return a beam search as a tree; `options` as for `figures.beam_tree_figure`."""
+    return figures.beam_tree_figure(tree, **options)
 
 
 def table_html(trace: Aligned) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from attnviz.arguments import check_choice
 from attnviz.languages import gettext
 
 ThemeName = Literal["light", "dark"]
@@ -153,16 +154,14 @@ DARK = Palette(
 
 
 def palette(theme: ThemeName) -> Palette:
-    """Return the colours of `theme`; raise ValueError unless it is "light" or "dark"."""
-    if theme not in ("light", "dark"):
-        raise ValueError(f"theme must be light or dark, not {theme!r}")
+    """Return the colours of `theme`; raise AttnvizError unless it is "light" or "dark"."""
+    check_choice("theme", theme, ("light", "dark"))
     return LIGHT if theme == "light" else DARK
 
 
 def heatmap_scale(colours: Colours) -> ColourScale:
-    """Return the heatmap's colour scale; raise ValueError unless `colours` is one of COLOURS."""
-    if colours not in COLOURS:
-        raise ValueError(f"colours must be {' or '.join(COLOURS)}, not {colours!r}")
+    """Return the heatmap's colour scale; raise AttnvizError unless `colours` is one of COLOURS."""
+    check_choice("colours", colours, COLOURS)
     return SCALES[colours]
 
 

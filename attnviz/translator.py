@@ -6,11 +6,12 @@ import time
 from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, Generic, NamedTuple
+from typing import Any, Generic, NamedTuple, get_args
 
 import torch
 
-from attnviz.arguments import check_number
+from attnviz.arguments import check_choice, check_each
+from attnviz.bounds import PRECISIONS
 from attnviz.checkpoint import load_model
 from attnviz.decoding import (
     Candidate,
@@ -22,7 +23,7 @@ from attnviz.decoding import (
     attributions_of,
     batches,
     beam_nodes,
-    check_beam,
+    check_search,
     forced_target,
     gradient_norms_of,
     greedy,
@@ -49,8 +50,6 @@ _LONGEST_HISTORY = 3000
 _BATCH_PIECES = 3000
 _CACHED_SENTENCES = 4
 """Number of sentences whose encoding is cached for the next what-if: 1 MB each at 60 pieces."""
-MOST_PENALTY = 10.0
-"""Largest length penalty."""
 
 
 class _Translation(NamedTuple):
@@ -78,6 +77,8 @@ class Translator(Generic[RecordT]):
             name: Name of the model in every trace.
             weights_digest: SHA-256 of the weights file, which goes into every trace.
         """
+        check_each(gettext("networks"), (network,), get_args(Network))
+        check_each(gettext("tokenizers"), (tokenizer,), (Tokenizer,))
         self.network, self.tokenizer, self.name, self.weights_digest = network, tokenizer, name, weights_digest
         self.device = network.output.weight.device
         self.prepared: PreparedNetwork[RecordT] = prepare_network(
@@ -110,6 +111,7 @@ class Translator(Generic[RecordT]):
         Raises:
             AttnvizError: There is no such model, a file of it is missing or damaged, or the device does not exist.
         """
+        check_choice("precision", precision, PRECISIONS)
         folder = find_model(model)
         network, tokenizer = load_model(folder)
         name, digest = folder.resolve().name, weights_digest(folder)
@@ -159,7 +161,7 @@ class Translator(Generic[RecordT]):
         """
         started = time.perf_counter()
         self.check(text, beam=beam, target=target, length_penalty=length_penalty, interventions=interventions)
-        interventions, source = tuple(interventions), sentence_ids(self.tokenizer, text)
+        text, interventions, source = str(text), tuple(interventions), sentence_ids(self.tokenizer, text)
         forced_ids = None if target is None else target_ids(self.tokenizer, target)
         with torch.inference_mode():
             memory = self._memory([source])
@@ -194,7 +196,7 @@ class Translator(Generic[RecordT]):
                 many as `texts`.
         """
         started = time.perf_counter()
-        sources = self._encode_all(texts, beam)
+        sources = self._encode_all(texts, beam, length_penalty)
         forced = None if targets is None else all_target_ids(self.tokenizer, targets, len(sources))
         limits = [longest_target(len(source)) for source in sources] if forced is None else list(map(len, forced))
         lengths = [max(sizes) for sizes in zip(limits, map(len, sources), strict=True)]
@@ -213,7 +215,7 @@ class Translator(Generic[RecordT]):
                 for row, place in enumerate(places):
                     sentence_memory = memory.without_padding(row, len(sources[place]))
                     traces[place] = self._trace(
-                        texts[place], sources[place], sentence_memory, translations[row], started
+                        str(texts[place]), sources[place], sentence_memory, translations[row], started
                     )
         return [traces[place] for place in range(len(texts))]
 
@@ -235,7 +237,7 @@ class Translator(Generic[RecordT]):
             AttnvizError: As in `translate`.
         """
         source = sentence_ids(self.tokenizer, text)
-        check_beam(beam)
+        check_search(beam, length_penalty)
         self.prepared.check(interventions, len(source))
         growth: list[list[Candidate]] = []
         with torch.inference_mode():
@@ -308,8 +310,7 @@ class Translator(Generic[RecordT]):
         source = sentence_ids(self.tokenizer, text)
         if target is not None:
             target_ids(self.tokenizer, target)
-        check_beam(beam)
-        check_number(gettext("length penalty"), length_penalty, 0, MOST_PENALTY)
+        check_search(beam, length_penalty)
         self.prepared.check(interventions, len(source))
 
     def _search(
@@ -378,7 +379,7 @@ class Translator(Generic[RecordT]):
         if beam != 1:
             finished_by_sentence = self.search_batch(texts, beam=beam, length_penalty=length_penalty)
             return [self.tokenizer.decode(finished[0].ids) for finished in finished_by_sentence]
-        sources = self._encode_all(texts, beam)
+        sources = self._encode_all(texts, beam, length_penalty)
         translations = [""] * len(sources)
         for places, memory, limits in self._batches(sources, _BATCH_PIECES):
             for place, ids in zip(places, greedy(self._decoder, memory, limits, unk=self.unk), strict=True):
@@ -401,7 +402,7 @@ class Translator(Generic[RecordT]):
         Raises:
             AttnvizError: As in `translate_batch`.
         """
-        sources = self._encode_all(texts, beam)
+        sources = self._encode_all(texts, beam, length_penalty)
         hypotheses: list[list[FinishedHypothesis]] = [[] for _ in sources]
         for places, memory, limits in self._batches(sources, _BATCH_PIECES // beam):
             found_hypotheses = search(self._decoder, memory, limits, beam, length_penalty, unk=self.unk)
@@ -416,8 +417,8 @@ class Translator(Generic[RecordT]):
                 memory = self._memory([sources[place] for place in places])
             yield places, memory, [longest_target(len(sources[place])) for place in places]
 
-    def _encode_all(self, texts: Sequence[str], beam: int) -> list[list[int]]:
-        check_beam(beam)
+    def _encode_all(self, texts: Sequence[str], beam: int, length_penalty: float) -> list[list[int]]:
+        check_search(beam, length_penalty)
         return all_sentence_ids(self.tokenizer, texts)
 
     def _memory(self, sources: Sequence[Sequence[int]]) -> Any:

@@ -19,10 +19,10 @@ def write_texts(folder: Path) -> tuple[Path, Path]:
     triples = list(itertools.product(_SUBJECTS.items(), _VERBS.items(), _OBJECTS.items()))
     lines = [f"{s[0]} {v[0]} {o[0]}.\t{s[1]} {v[1]} {o[1]}.\n" for s, v, o in triples]
     folder.mkdir(exist_ok=True)
-    train, validation = folder / "train.tsv", folder / "validation.tsv"
-    train.write_text("".join(lines[::2] + lines[1::4]), encoding="utf-8")
+    training, validation = folder / "train.tsv", folder / "validation.tsv"
+    training.write_text("".join(lines[::2] + lines[1::4]), encoding="utf-8")
     validation.write_text("".join(lines[3::4]), encoding="utf-8")
-    return train, validation
+    return training, validation
 
 
 def kept_run(folder: Path, *, guidance: float = 0.0, name: str = "run", keep_at: tuple[int, ...] = MOMENTS) -> Path:

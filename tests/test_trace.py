@@ -47,9 +47,9 @@ def test_array_shapes_and_ranges(trace: Trace) -> None:
     np.testing.assert_allclose(trace.alignment.sum(axis=1), 1, atol=1e-5)
     np.testing.assert_allclose(trace.contexts, trace.alignment @ trace.annotations, atol=1e-5)
     assert ((trace.update_gates > 0) & (trace.update_gates < 1)).all()
-    assert (np.abs(trace.candidates) <= 1).all()
+    assert (np.abs(trace.candidate_states) <= 1).all()
     assert (np.diff(trace.top_probabilities, axis=1) <= 1e-7).all()
-    state = (1 - trace.update_gates) * trace.candidates + trace.update_gates * trace.previous_states
+    state = (1 - trace.update_gates) * trace.candidate_states + trace.update_gates * trace.previous_states
     np.testing.assert_allclose(trace.states, state, atol=1e-5)
 
 

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.analysis.grid import Face
 from attnviz.analysis.labels import quoted_name
 from attnviz.analysis.numbers import aligned, coloured_latex, decimal, percent, thousands
 from attnviz.analysis.transformer_exhibits import AttentionForm, ExhibitName, Form, count_multiplications
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import Trace
+from attnviz.trace.drawing import Face
 from attnviz.trace.parts import FloatArray
 from attnviz.trace.trace import additive_energy, query_and_key
 from attnviz.trace.transformer_trace import Head

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
+from types import MappingProxyType, NoneType
 from typing import Literal, NamedTuple, cast, get_args
 
 import numpy as np
@@ -24,17 +24,18 @@ from attnviz.analysis.numbers import decimal, percent
 from attnviz.analysis.posterior import erasure_log_drops, posterior_of
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.step_evaluation import total_variation
+from attnviz.arguments import check_choice, check_each, check_whole_argument
 from attnviz.languages import gettext, ngettext
 from attnviz.trace import Attention, Trace
-from attnviz.trace.parts import Array, Attributions
+from attnviz.trace.parts import Array, Attributions, OneLine
 
 AttributionMethod = Literal["attention", "posterior", "logit_attribution", "gradient", "erased", "erased_input"]
 ATTRIBUTION_METHODS: tuple[AttributionMethod, ...] = get_args(AttributionMethod)
 """All attribution methods, in display order; erasure is measured at the attention and at the input."""
 
 
-@dataclass(frozen=True, eq=False)
-class AttributionMethods:
+@dataclass(frozen=True, eq=False, repr=False)
+class AttributionMethods(OneLine):
     """The attributions of a translation; without the network, those that need gradients are missing."""
 
     matrices: Mapping[AttributionMethod, Array]
@@ -58,6 +59,7 @@ class AttributionMethods:
             Attributions, (Ty, Tx), from -1 to 1. Each entry is divided by the sum of absolute values of its row; a row
             of zeros stays.
         """
+        check_choice("name", name, self.matrices)
         return _divided_by_row_sums(self.matrices[name], np.abs(self.matrices[name]))
 
     def support(self, name: AttributionMethod) -> Array:
@@ -69,6 +71,7 @@ class AttributionMethods:
         Returns:
             Shares, (Ty, Tx), normalised so that rows sum to 1. A row without positive entries is nan.
         """
+        check_choice("name", name, self.matrices)
         positive = np.maximum(self.matrices[name], 0)
         shares = _divided_by_row_sums(positive, positive)
         shares[~positive.any(axis=1)] = np.nan
@@ -107,6 +110,7 @@ def attribution_methods(
         "logit_attribution": readouts.alignment * readouts.fit(),
         "erased": erasure_log_drops(readouts),
     }
+    check_each(gettext("attributions"), (attributions,), (Attributions, NoneType))
     if attributions is not None:
         matrices |= {"gradient": attributions.gradient, "erased_input": attributions.erased}
     return AttributionMethods(MappingProxyType(matrices))
@@ -147,8 +151,8 @@ def _divided_by_row_sums(values: Array, amounts: Array) -> Array:
     return shares
 
 
-@dataclass(frozen=True, eq=False)
-class Agreement:
+@dataclass(frozen=True, eq=False, repr=False)
+class Agreement(OneLine):
     """Pairwise agreement of A attribution methods, at one step or averaged over several."""
 
     names: tuple[AttributionMethod, ...]
@@ -184,10 +188,13 @@ def agreement(methods: AttributionMethods, step: int | None = None) -> Agreement
         attributions has no shares. nan where there is no such step.
 
     Raises:
-        IndexError: There is no such step.
+        AttnvizError: There is no such step.
     """
+    check_each(gettext("attributions"), (methods,), (AttributionMethods,))
     names = methods.names
     count = len(methods.matrices[names[0]])
+    if step is not None:
+        check_whole_argument(gettext("step"), step, -count, count - 1)
     steps = slice(None) if step is None else slice(range(count)[step], range(count)[step] + 1)
     values = np.stack([methods.matrices[name][steps] for name in names], axis=1)
     support = np.stack([methods.support(name)[steps] for name in names], axis=1)

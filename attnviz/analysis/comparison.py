@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import Literal
+from types import NoneType
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.alignment_error import PairAgreement, error_between
 from attnviz.analysis.attention_forms import SYMBOLS, face_names
-from attnviz.analysis.grid import By, Face, Grid, grid
+from attnviz.analysis.grid import Grid, grid
 from attnviz.analysis.labels import quote, shorten
 from attnviz.analysis.numbers import decimal, percent, signed
-from attnviz.arguments import check_each
+from attnviz.arguments import check_choice, check_each, check_whole_argument
+from attnviz.errors import AttnvizError
 from attnviz.languages import gettext, ngettext
 from attnviz.text import normalise, word_spans
 from attnviz.trace import Attention, Record
 from attnviz.trace.aligned import Groups
-from attnviz.trace.parts import Array
+from attnviz.trace.drawing import By, Face
+from attnviz.trace.parts import Array, OneLine
 from attnviz.trace.word_link_text import Link
 
 ComparedSide = Literal["first", "other"]
 
 
-@dataclass(frozen=True, eq=False)
-class Comparison:
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(OneLine):
     """Two translations on common axes of R target and C source places.
 
     A cell is nan in a translation that lacks its row or column, and where its model has no attention.
@@ -82,6 +86,7 @@ class Comparison:
         Returns:
             Cells, (row, column), without zeros, largest difference first.
         """
+        check_whole_argument(gettext("count"), count, 0, sys.maxsize)
         amounts = np.nan_to_num(np.abs(self.difference))
         order = np.argsort(-amounts, axis=None, kind="stable")[:count]
         places = [(int(row), int(column)) for row, column in np.stack(np.unravel_index(order, amounts.shape), axis=1)]
@@ -98,8 +103,11 @@ class Comparison:
             The row on the common axes.
 
         Raises:
-            IndexError: This side has no such step.
+            AttnvizError: This side has no such step.
         """
+        check_choice("side", side, get_args(ComparedSide))
+        written = sum(map(len, self.steps[side]))
+        check_whole_argument(gettext("step"), step, 0, written - 1)
         for row, steps in enumerate(self.steps[side]):
             if step in steps:
                 return row
@@ -117,7 +125,7 @@ class Comparison:
             lacks the word.
 
         Raises:
-            IndexError: This side has no such step.
+            AttnvizError: This side has no such step.
         """
         row = self.row_of(step, side)
         theirs = self.steps["other" if side == "first" else "first"][row]
@@ -150,10 +158,12 @@ def compare(
         The comparison.
 
     Raises:
-        AttnvizError: A posterior is missing, or an argument is no translation.
-        ValueError: `by` or `face` is unknown.
+        AttnvizError: A posterior is missing, an argument is no translation, or `by` or `face` is unknown.
     """
     check_each(gettext("translations"), (trace, other), (Record, Attention))
+    if not isinstance(posteriors, tuple) or len(posteriors) != 2:
+        raise AttnvizError(gettext("Give a pair of posterior attentions, one for each translation."))
+    check_each(gettext("posterior attentions"), posteriors, (np.ndarray, NoneType))
     faces: list[Face] = [face if record.attends else "before" for record in (trace, other)]
     first_grid, other_grid = (
         grid(record, by, face=own_face, posterior=posterior)

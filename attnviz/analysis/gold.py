@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.alignment_error import ErrorRate, error_rate, mutual_links
 from attnviz.analysis.attention_forms import face_names
-from attnviz.analysis.grid import Face
 from attnviz.analysis.labels import quote, shorten
 from attnviz.analysis.measures import links
 from attnviz.analysis.numbers import decimal, percent
@@ -25,6 +24,7 @@ from attnviz.errors import AttnvizError
 from attnviz.languages import gettext, ngettext
 from attnviz.text import abbreviated
 from attnviz.trace import Aligned, Attention, Words
+from attnviz.trace.drawing import Face
 from attnviz.trace.word_link_text import Link, parse_links
 
 MOST_GOLD_LINKS = 600

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +15,9 @@ from attnviz.languages import gettext
 from attnviz.text import piece_name
 from attnviz.trace import FloatArray, Record
 from attnviz.trace.aligned import AttentionMatrix
+from attnviz.trace.drawing import By, Face
 
-By = Literal["words", "pieces"]
-"""What each row and column stands for."""
 GRID_UNITS: tuple[By, ...] = get_args(By)
-Face = Literal["before", "after", "difference"]
-"""Which values are displayed: alpha, the posterior once the word is known, or posterior minus alpha."""
 FACES: tuple[Face, ...] = get_args(Face)
 
 _ENDS = (0.1, 0.2, 0.4, 0.6, 0.8)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from attnviz.analysis.grid import By, Face
 from attnviz.analysis.numbers import percent
 from attnviz.languages import gettext, ngettext
 from attnviz.text import SPACE, isolated, piece_name, without_isolates
 from attnviz.trace import Aligned, Record
 from attnviz.trace.aligned import AttentionMatrix
+from attnviz.trace.drawing import By, Face
 
 LONGEST = 16
 """Characters of the longest axis label; hover texts are longer."""

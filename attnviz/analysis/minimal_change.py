@@ -15,7 +15,7 @@ from attnviz.analysis.likelihood import Readouts
 from attnviz.analysis.recomputation import Weights
 from attnviz.text import EOS
 from attnviz.trace import Trace
-from attnviz.trace.parts import Array
+from attnviz.trace.parts import Array, OneLine
 
 Ids = NDArray[np.intp]
 
@@ -29,8 +29,8 @@ _CLEAR = 1e-4
 """Lead of a foil's logit that counts, above single-precision errors."""
 
 
-@dataclass(frozen=True, eq=False)
-class MinimalChange:
+@dataclass(frozen=True, eq=False, repr=False)
+class MinimalChange(OneLine):
     """For each of Ty steps, the smallest change found that makes another piece the likeliest."""
 
     distances: Array

@@ -29,11 +29,11 @@ from attnviz.analysis.step_evaluation import (
     jensen_shannon,
     total_variation,
 )
-from attnviz.arguments import check_number, check_whole_argument
+from attnviz.arguments import check_number, check_seed, check_whole_argument
 from attnviz.languages import format_share, gettext, ngettext
 from attnviz.text import EOS
 from attnviz.trace import Trace
-from attnviz.trace.parts import Array
+from attnviz.trace.parts import Array, OneLine
 
 PERMUTATIONS = 100
 """Number of permutations, as in Jain & Wallace (2019)."""
@@ -168,8 +168,8 @@ def _projected(directions: Array) -> Array:
     return levelled
 
 
-@dataclass(frozen=True, eq=False)
-class PerturbationTests:
+@dataclass(frozen=True, eq=False, repr=False)
+class PerturbationTests(OneLine):
     """A step with its own attention and with perturbed attention."""
 
     step: int
@@ -243,6 +243,7 @@ def permuted(alignment: Array, count: int, seed: int, step: int) -> Array:
 
     They depend only on `seed` and `step`.
     """
+    check_seed(seed)
     generator = np.random.default_rng((seed, step))
     permutations: Array = generator.permuted(np.broadcast_to(alignment, (count, len(alignment))), axis=1)
     return permutations
@@ -261,8 +262,8 @@ def without_strongest(alignment: Array) -> Array:
     return weights
 
 
-@dataclass(frozen=True, eq=False)
-class PermutationEffects:
+@dataclass(frozen=True, eq=False, repr=False)
+class PermutationEffects(OneLine):
     """For each of Ty steps, the effect of shuffling its weights."""
 
     largest: Array

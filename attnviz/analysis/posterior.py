@@ -26,11 +26,11 @@ from attnviz.analysis.likelihood import Readouts
 from attnviz.analysis.numbers import aligned, coloured_latex, decimal, number, percent
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.step_equations import Equation, Texts
-from attnviz.arguments import check_choice
+from attnviz.arguments import check_choice, check_whole_argument
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import Trace, Words
-from attnviz.trace.parts import Array
+from attnviz.trace.parts import Array, OneLine
 
 PosteriorKind = Literal["balanced", "posterior"]
 """Kinds of posterior attention, defined in `posterior`."""
@@ -166,8 +166,8 @@ _SCORES: Mapping[PosteriorKind, Callable[[ContextEvaluation], Array]] = {
 """For each kind, the function of the unnormalised log posterior, (Ty, Tx)."""
 
 
-@dataclass(frozen=True, eq=False)
-class PosteriorAttention:
+@dataclass(frozen=True, eq=False, repr=False)
+class PosteriorAttention(OneLine):
     """Prior, likelihood and posterior of every step and source piece, (Ty, Tx) each, in [0, 1]."""
 
     prior: Array
@@ -185,6 +185,7 @@ class PosteriorAttention:
         Args:
             step: Step, 0-based.
         """
+        check_whole_argument(gettext("step"), step, -len(self.prior), len(self.prior) - 1)
         return float(0.5 * np.abs(self.posterior[step] - self.prior[step]).sum())
 
 

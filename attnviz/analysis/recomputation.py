@@ -94,7 +94,7 @@ def recompute(
         step, state = network.step(encoded.annotations, keys, state, previous_id, changes)
         logits = network.logits(step["readouts"])
         steps.append(
-            step | {"logits": logits, "probabilities": softmax(logits), "entropy": entropy_of(step["alignment"])}
+            step | {"logits": logits, "distributions": softmax(logits), "entropy": entropy_of(step["alignment"])}
         )
     by_step = {name: np.stack([step[name] for step in steps]) for name in steps[0]}
     return by_step | {

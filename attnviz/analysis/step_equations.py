@@ -317,7 +317,7 @@ def _gru_texts(trace: Trace, step: int) -> Texts:
     return {
         "unit": str(unit + 1),
         "open": number(1 - gate),
-        "proposal": number(float(trace.candidates[step, unit])),
+        "proposal": number(float(trace.candidate_states[step, unit])),
         "gate": number(gate),
         "kept": number(float(trace.previous_states[step, unit])),
         "moved": number(float(trace.states[step, unit])),

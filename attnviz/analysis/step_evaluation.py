@@ -16,7 +16,7 @@ from attnviz.languages import gettext
 from attnviz.text import EOS
 from attnviz.trace import Trace
 from attnviz.trace.drawing import step_index
-from attnviz.trace.parts import Array
+from attnviz.trace.parts import Array, OneLine
 
 _LENGTHS = 0.25 ** np.arange(3)
 """Fractions of a move to try, the whole move first."""
@@ -92,8 +92,8 @@ def gradient_ascent(
     return points, objectives
 
 
-@dataclass(frozen=True, eq=False)
-class PerturbedStep:
+@dataclass(frozen=True, eq=False, repr=False)
+class PerturbedStep(OneLine):
     """One step with other attention weights; the rest of the step is unchanged."""
 
     weights: Array
@@ -121,6 +121,7 @@ class PerturbedStep:
         Returns:
             Ids and probabilities, likeliest first.
         """
+        check_whole_argument(gettext("number of candidates k"), k, 1, len(self.probabilities))
         order = np.argsort(-self.probabilities, kind="stable")[:k]
         return [(int(piece), float(self.probabilities[piece])) for piece in order]
 

@@ -71,7 +71,7 @@ def recompute_transformer(
     readouts = network.store("readouts", network.normalised("decoder_norm", stream))
     logits = readouts @ network.weight("output.weight").T + network.weight("output.bias")
     computed = {name: places[0] if name in _SINGLE else np.stack(places) for name, places in network.quantities.items()}
-    return computed | {"logits": logits, "probabilities": softmax(logits)}
+    return computed | {"logits": logits, "distributions": softmax(logits)}
 
 
 class _Pass:
@@ -146,10 +146,10 @@ def expected_arrays(trace: TransformerTrace, recomputed: dict[str, Array]) -> di
 
     `recomputed` has the quantities by name, each of any shape.
     """
-    probabilities, steps = recomputed["probabilities"], np.arange(len(trace.target_ids))
+    distributions, steps = recomputed["distributions"], np.arange(len(trace.target_ids))
     expected = recomputed | {
-        "top_probabilities": np.take_along_axis(probabilities, trace.top_ids.astype(np.int64), axis=1),
-        "log_probabilities": np.log(probabilities[steps, list(trace.target_ids)]),
+        "top_probabilities": np.take_along_axis(distributions, trace.top_ids.astype(np.int64), axis=1),
+        "log_probabilities": np.log(distributions[steps, list(trace.target_ids)]),
     }
     return {quantity.name: expected[quantity.name] for quantity in TRANSFORMER_ARRAYS if quantity.name in expected}
 

@@ -347,7 +347,7 @@ def quantity_names() -> dict[str, str]:
         "input_gates": gettext("input gate e"),
         "forget_gates": gettext("forget gate f"),
         "output_gates": gettext("output gate o"),
-        "candidates": gettext("candidate state"),
+        "candidate_states": gettext("candidate state"),
         "memories": gettext("memory m"),
         "maxout pairs": gettext("pairs before the maxout"),
         "readouts": gettext("readout t"),

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import torch
 
 from attnviz.corpora.batch_posterior import BatchPosterior
 from attnviz.corpora.columns import SCHEMA, Settings
@@ -54,7 +55,9 @@ class Analyser:
         return self._translator.weights_digest
 
     @classmethod
-    def load(cls, folder: str | Path, settings: Settings | None = None, device: str = "auto") -> Analyser:
+    def load(
+        cls, folder: str | Path, settings: Settings | None = None, device: str | torch.device = "auto"
+    ) -> Analyser:
         """Load the model of a folder.
 
         Args:

@@ -161,9 +161,9 @@ class Settings:
 
     def check(self) -> None:
         """Raise AttnvizError unless all settings are valid."""
-        from attnviz.decoding import check_beam
+        from attnviz.decoding import check_search
 
-        check_beam(self.beam)
+        check_search(self.beam)
         if self.kind is not None and self.kind not in POSTERIOR_KINDS:
             raise AttnvizError(
                 f"There is no variant {self.kind!r} of posterior attention. Choose one of "

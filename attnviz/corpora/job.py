@@ -16,7 +16,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict, Unpack
 
 import torch
 from pyarrow import parquet
@@ -201,7 +201,7 @@ class _Task(NamedTuple):
 
 
 def _part_writer(
-    model: Path | Analyser, settings: Settings, device: str
+    model: Path | Analyser, settings: Settings, device: str | torch.device
 ) -> Callable[[_Task], tuple[int, TableMetadata]]:
     """Load the model; return a function that computes a window, and writes its part."""
     return partial(_write_part, model if isinstance(model, Analyser) else Analyser.load(model, settings, device))
@@ -223,6 +223,19 @@ def _write_part(analyser: Analyser, task: _Task) -> tuple[int, TableMetadata]:
     return task.job, metadata
 
 
+class JobOptions(TypedDict, total=False):
+    """Options of `analyse_files`, with its defaults."""
+
+    gold: str | Path | None
+    limit: int | None
+    device: str | torch.device
+    workers: int
+    cluster: Cluster | None
+    window: int
+    skip_malformed: bool
+    advance: Callable[[Progress], object] | None
+
+
 def analyse_files(
     tables: Mapping[Path, Path],
     model: str | Path | Analyser,
@@ -230,7 +243,7 @@ def analyse_files(
     *,
     gold: str | Path | None = None,
     limit: int | None = None,
-    device: str = "auto",
+    device: str | torch.device = "auto",
     workers: int = 1,
     cluster: Cluster | None = None,
     window: int = WINDOW,
@@ -319,7 +332,7 @@ def analyse_file(
     output: str | Path,
     model: str | Path | Analyser,
     settings: Settings | None = None,
-    **options: Any,
+    **options: Unpack[JobOptions],
 ) -> TableMetadata:
     """Write the table of one file.
 

@@ -15,6 +15,7 @@ from torch import Tensor
 from torch.func import vjp, vmap
 from torch.nn.functional import linear
 
+from attnviz.arguments import check_each
 from attnviz.decoding.applied_interventions import energy_change, forced_steps
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
@@ -25,7 +26,7 @@ from attnviz.network.products import FixedProduct
 from attnviz.network.recurrence import gate_factors, gru_step
 from attnviz.network.rnnsearch import Memory, StepDecoder
 from attnviz.text import BOS, PAD
-from attnviz.trace import Trace
+from attnviz.trace import Record, Trace
 from attnviz.trace.interventions import Intervention
 from attnviz.trace.parts import Attributions, GradientNorms
 
@@ -282,6 +283,7 @@ def gradient_norms_of(network: Network, decoder: StepDecoder, weights_digest: st
 
 def _recurrent(network: Network, weights_digest: str, trace: Trace) -> RNNsearch:
     """Return `network`; raise AttnvizError unless it is recurrent and made `trace`."""
+    check_each(gettext("translations"), (trace,), (Record,))
     if not isinstance(network, RNNsearch):
         raise AttnvizError(
             gettext(

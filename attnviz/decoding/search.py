@@ -14,7 +14,7 @@ from typing import Any, Generic, Literal, NamedTuple
 import torch
 from torch import Tensor
 
-from attnviz.arguments import check_whole_argument
+from attnviz.arguments import check_number, check_whole_argument
 from attnviz.decoding.applied_interventions import check_limit, check_reached, constrained, energy_change, first_end
 from attnviz.languages import gettext
 from attnviz.network.output import OutputLayer, largest_logit
@@ -22,6 +22,9 @@ from attnviz.network.searchable import MemoryT, StateT, Stepping, StepT
 from attnviz.text import BOS, EOS, UNK
 from attnviz.trace.beam_tree import BeamNode, Fate
 from attnviz.trace.interventions import Intervention, forced_words
+
+_MOST_PENALTY = 10.0
+"""Largest length penalty."""
 
 
 class SearchStep(NamedTuple, Generic[StepT]):
@@ -133,9 +136,10 @@ def longest_target(source_pieces: int) -> int:
     return 2 * source_pieces + 20
 
 
-def check_beam(beam: int) -> None:
-    """Raise AttnvizError unless the beam width is within bounds."""
+def check_search(beam: int, length_penalty: float = 1.0) -> None:
+    """Raise AttnvizError unless the beam width and the length penalty are within bounds."""
     check_whole_argument(gettext("width of the beam"), beam, 1, _WIDEST_BEAM)
+    check_number(gettext("length penalty"), length_penalty, 0, _MOST_PENALTY)
 
 
 @torch.inference_mode()

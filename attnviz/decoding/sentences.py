@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Sized
 from typing import Any, TypeVar
 
 import numpy as np
@@ -64,7 +64,7 @@ def target_ids(tokenizer: Tokenizer, target: str | Sequence[int]) -> list[int]:
     what = gettext("translation")
     if isinstance(target, str):
         return _ids(tokenizer, target, what)
-    if not isinstance(target, Sequence) or not all(hasattr(piece, "__index__") for piece in target):
+    if not isinstance(target, Sequence | np.ndarray) or not all(hasattr(piece, "__index__") for piece in target):
         raise AttnvizError(
             gettext(
                 "A translation must be a text or a sequence of piece ids, not {found}.",
@@ -94,7 +94,7 @@ def all_target_ids(tokenizer: Tokenizer, targets: Sequence[str | Sequence[int]],
 
     Raise AttnvizError, with the translation's number, as `target_ids`, and where there are more or fewer.
     """
-    if isinstance(targets, str) or len(targets) != count:
+    if isinstance(targets, str) or not isinstance(targets, Sized) or len(targets) != count:
         raise AttnvizError(
             gettext(
                 "The number of translations must be {count}: one for each sentence, in the same order.", count=count

@@ -64,17 +64,27 @@ def evaluate(
 ) -> Evaluation:
     """Return BLEU, chrF and perplexity of a translator on pairs of a source sentence and its reference.
 
-    Raise AttnvizError where there are no pairs, and for a sentence that is blank or too long.
+    Args:
+        translator: The translator.
+        pairs: Pairs of a source sentence and its reference.
+        beam: Width of the search, from 1 (greedy) to 100.
+        length_penalty: As in `Translator.translate`.
+
+    Returns:
+        The scores.
+
+    Raises:
+        AttnvizError: There are no pairs, or a sentence is blank or too long.
     """
-    check_each(gettext("translators"), translator, (Translator,))
+    check_each(gettext("translators"), (translator,), (Translator,))
     check_texts(pairs)
-    pairs = [tuple(pair) if isinstance(pair, Iterable) and not isinstance(pair, str) else () for pair in pairs]
-    if not pairs or any(len(pair) != 2 for pair in pairs):
+    found = [tuple(pair) if isinstance(pair, Iterable) and not isinstance(pair, str) else () for pair in pairs]
+    if not found or any(len(pair) != 2 for pair in found):
         raise AttnvizError(gettext("Give a list of pairs: a source sentence and its translation."))
-    translations = translator.translate_batch([source for source, _ in pairs], beam=beam, length_penalty=length_penalty)
-    targets = [target for _, target in pairs]
+    sources, targets = (list(side) for side in zip(*found, strict=True))
+    translations = translator.translate_batch(sources, beam=beam, length_penalty=length_penalty)
     bleu, chrf = corpus_scores(translations, targets)
-    forced = likelihoods(force_pairs(translator, pairs, lambda _: None), targets)
+    forced = likelihoods(force_pairs(translator, list(zip(sources, targets, strict=True)), lambda _: None), targets)
     return Evaluation(bleu.value, chrf.value, total_likelihood(forced).perplexity)
 
 

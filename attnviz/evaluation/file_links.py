@@ -16,6 +16,7 @@ import numpy as np
 
 from attnviz.analysis.gold import parse_sure_and_possible
 from attnviz.analysis.measures import links as largest_links
+from attnviz.arguments import check_whole_argument
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.alignment import memberships
 from attnviz.importing.attention_reader import read_attention
@@ -24,6 +25,7 @@ from attnviz.importing.sentence_pair import SentencePair
 from attnviz.languages import gettext, ngettext
 from attnviz.text import abbreviated
 from attnviz.trace import Aligned, Attention
+from attnviz.trace.parts import OneLine
 from attnviz.trace.tokens import to_pieces
 from attnviz.trace.word_link_text import Counted, Counting, CountingError, Link, Links, infer_counting
 
@@ -118,8 +120,8 @@ def _between_words(links: Links, maps: tuple[WordMap | None, WordMap | None]) ->
     return Links(every, every - sure)
 
 
-@dataclass(frozen=True, eq=False)
-class SymmetrisedLinks(Sequence[frozenset[Link]]):
+@dataclass(frozen=True, eq=False, repr=False)
+class SymmetrisedLinks(OneLine, Sequence[frozenset[Link]]):
     """One alignment made of two directions: the links (source word, target word) of each pair, from 0."""
 
     file: FileLinks = field(repr=False)
@@ -148,6 +150,7 @@ class SymmetrisedLinks(Sequence[frozenset[Link]]):
             swapped: Whether to write the second word of a link first.
             base: Number that is subtracted from the numbers of words.
         """
+        check_whole_argument(gettext("base"), base, -1, 1)
         lines = dict(zip(self.file.numbers or range(1, len(self) + 1), self, strict=True))
         texts = [
             " ".join(f"{j - base}-{i - base}" for j, i in sorted(link[::-1] if swapped else link for link in links))

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.alignment_error import mutual_links
 from attnviz.analysis.measures import links
+from attnviz.arguments import checked_path
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.scoring import GoldScorer
 from attnviz.files import replace_text
@@ -24,6 +25,7 @@ from attnviz.importing.attention_reader import read_attention
 from attnviz.languages import gettext
 from attnviz.reading import reading_errors
 from attnviz.trace import Aligned
+from attnviz.trace.parts import OneLine
 
 Criterion = Literal["aer", "mutual", "erased"]
 CRITERIA: tuple[Criterion, ...] = get_args(Criterion)
@@ -35,8 +37,8 @@ _Head = tuple[int, int]
 """0-based layer and head."""
 
 
-@dataclass(frozen=True, eq=False)
-class FoundHeads:
+@dataclass(frozen=True, eq=False, repr=False)
+class FoundHeads(OneLine):
     """The heads of a model in the order of their agreement."""
 
     table: pd.DataFrame
@@ -63,7 +65,7 @@ class FoundHeads:
         Raises:
             AttnvizError: The file exists and is no JSON object, or cannot be read or written.
         """
-        path = Path(path)
+        path = checked_path(path)
         with reading_errors(path):
             fields = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
         if not isinstance(fields, dict):

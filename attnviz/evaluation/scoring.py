@@ -15,6 +15,7 @@ from attnviz.analysis.alignment_error import CONFIDENCE, SAMPLES, AlignmentError
 from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.measures import links as largest_links
 from attnviz.analysis.symmetrisation import SYMMETRISATION_METHODS, Method
+from attnviz.arguments import check_choice, check_number, check_seed, check_whole_argument
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.file_links import (
     FileLinks,
@@ -31,6 +32,7 @@ from attnviz.languages import gettext, ngettext
 from attnviz.trace import Aligned
 from attnviz.trace.word_link_text import Link, Links, listed_links
 
+_MOST_SAMPLES = 1_000_000
 _CLEARLY = 0.1
 """Smallest drop in AER at which another base or direction of the links than the usual one is chosen."""
 _Item = TypeVar("_Item")
@@ -141,6 +143,9 @@ def score(
     links: Any, gold: Any, *, samples: int = SAMPLES, confidence: float = CONFIDENCE, seed: int = 1
 ) -> ScoredLinks:
     """Return `alignment_error` with remarks: pairs left out, base and direction of the links, links out of range."""
+    check_whole_argument(gettext("samples"), samples, 0, _MOST_SAMPLES)
+    check_number(gettext("confidence"), confidence, 0, 1)
+    check_seed(seed)
     remarks = list[str]()
     predicted, reference = matched(side_of(links), side_of(gold), remarks)
     best = choose_convention(predicted, reference)
@@ -213,12 +218,7 @@ def symmetrise(a: Any, b: Any, method: Method = "grow-diag-final-and") -> Symmet
     Raises:
         AttnvizError: The files hold different pairs, neither has links, or there is no such method.
     """
-    if method not in SYMMETRISATION_METHODS:
-        raise AttnvizError(
-            gettext(
-                "There is no method {name}. Choose from {names}.", name=method, names=", ".join(SYMMETRISATION_METHODS)
-            )
-        )
+    check_choice("method", method, SYMMETRISATION_METHODS)
     remarks = list[str]()
     reverse, first = matched(side_of(b), side_of(a), remarks)
     best = choose_convention(reverse, first, same_tokens=True)

@@ -26,12 +26,13 @@ from attnviz.evaluation.scoring import choose_convention
 from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext, ngettext
 from attnviz.trace import Aligned
+from attnviz.trace.parts import OneLine
 from attnviz.trace.tokens import are_special
 from attnviz.trace.word_link_text import CountingError, listed_links
 
 
-@dataclass(frozen=True)
-class LinkAgreement:
+@dataclass(frozen=True, repr=False)
+class LinkAgreement(OneLine):
     """The links of two programs for the same sentence pairs."""
 
     pairs: tuple[PairAgreement, ...]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from html import escape
 
-from attnviz.analysis.grid import By, grid
+from attnviz.analysis.grid import grid
 from attnviz.analysis.labels import shorten
 from attnviz.analysis.numbers import decimal
 from attnviz.languages import gettext
 from attnviz.text import isolated
 from attnviz.trace import Aligned
+from attnviz.trace.drawing import By
 
 _CELL_STYLE = "width:1.4em;min-width:1.4em;height:1.4em;padding:0;border:1px solid #3b3935"
 _COLUMN_LABEL_STYLE = (

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from attnviz.analysis.attention_forms import face_explanation, face_names
 from attnviz.analysis.gold import GoldLinks
-from attnviz.analysis.grid import FACES, By, Face
+from attnviz.analysis.grid import FACES
 from attnviz.analysis.imported_attention import missing_values_reason, remark_sentences
 from attnviz.analysis.labels import quote, shorten
 from attnviz.analysis.logit_attribution import (
@@ -42,6 +42,7 @@ from attnviz.languages import LANGUAGES, gettext, language
 from attnviz.palette import DEFAULT_COLOURS, Colours, ThemeName
 from attnviz.text import BLANK_NAME, SPACE, SPECIAL_PIECES, join_pieces, piece_name
 from attnviz.trace import Aligned, Attention, WhatIfs
+from attnviz.trace.drawing import By, Face
 
 
 def lecture_labels() -> dict[str, str | dict[str, str]]:

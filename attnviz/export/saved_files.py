@@ -11,7 +11,6 @@ import plotly.graph_objects as go
 
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.gold import GoldLinks, links_text, pharaoh, recorded_gold_links
-from attnviz.analysis.grid import By, Face
 from attnviz.analysis.labels import heatmap_heading
 from attnviz.analysis.posterior import posterior, posterior_words
 from attnviz.analysis.recomputation import Weights
@@ -29,6 +28,7 @@ from attnviz.languages import gettext
 from attnviz.palette import DEFAULT_COLOURS, Colours, ThemeName, palette
 from attnviz.text import without_isolates
 from attnviz.trace import Aligned, WhatIfs
+from attnviz.trace.drawing import By, Face
 
 _HEATMAP = "heatmap"
 _LOGIT_ATTRIBUTION = ("logit-attribution", "contrast")

@@ -8,11 +8,12 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.grid import By, Face, Grid, grid, rows_of_steps
+from attnviz.analysis.grid import Grid, grid, rows_of_steps
 from attnviz.analysis.labels import shorten
 from attnviz.palette import DEFAULT_COLOURS, Colours, ColourScale, heatmap_scale, palette
 from attnviz.text import without_isolates
 from attnviz.trace import Aligned
+from attnviz.trace.drawing import By, Face
 
 LONGEST_LABEL = 30
 """Characters of the longest label; paper has more space than a page."""

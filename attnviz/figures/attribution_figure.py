@@ -15,7 +15,7 @@ from attnviz.analysis.attribution_methods import (
     AttributionMethods,
     attribution_method_texts,
 )
-from attnviz.analysis.grid import By, Grid, grid, places_of_pieces, rows_of_steps
+from attnviz.analysis.grid import Grid, grid, places_of_pieces, rows_of_steps
 from attnviz.analysis.labels import shorten
 from attnviz.figures.build import (
     PRINT_WIDTH,
@@ -31,6 +31,7 @@ from attnviz.figures.heatmap import MOST_TEXTS
 from attnviz.languages import gettext
 from attnviz.palette import CELL_FRAME, ROW_FRAME, Palette, ThemeName, palette
 from attnviz.trace import Attention, Trace
+from attnviz.trace.drawing import By
 
 _ROW, _CAPTION, _COLOUR_BAR = (11, 20), 44, 40
 """Pixels: smallest and largest row, caption above a panel, colour bar below all."""

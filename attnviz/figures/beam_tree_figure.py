@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import NoneType
 from typing import Literal
 
 import numpy as np
@@ -15,6 +16,7 @@ from attnviz import lazy_pandas as pd
 from attnviz.analysis.beam_sentences import fate_label, fate_sentence, search_sentence, winner_sentence
 from attnviz.analysis.labels import shorten
 from attnviz.analysis.numbers import decimal
+from attnviz.arguments import check_each, check_piece_ids
 from attnviz.figures.build import Spec, base_axis, base_layout, build_figure, escape, width
 from attnviz.languages import gettext
 from attnviz.palette import BAND, Palette, ThemeName, palette
@@ -92,6 +94,8 @@ def beam_tree_figure(
         whether it was continued (`inner`), with the `winner`, the id of EOS (`end`) and the ids of the displayed
         translation (`shown`).
     """
+    check_each(gettext("steps"), (step,), (int, NoneType))
+    check_piece_ids(shown)
     ink, places = palette(theme), places_of(tree)
     names = [escape(shorten(piece_name(node.piece), _LABEL)) for node in tree.nodes]
     half_widths = [_half_width(node.piece, _STYLES[part]) for node, part in zip(tree.nodes, places.parts, strict=True)]

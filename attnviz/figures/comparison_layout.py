@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.attention_forms import SYMBOLS
 from attnviz.analysis.comparison import Comparison, SharedAxis, panel_captions
-from attnviz.analysis.grid import Face
 from attnviz.analysis.labels import shorten
 from attnviz.analysis.numbers import significant
 from attnviz.figures.build import Spec, base_axis, base_layout, escape, label_stride
 from attnviz.figures.heatmap_parts import CELL_GAP_COLOUR
 from attnviz.languages import format_number
 from attnviz.palette import ColourScale, Palette
+from attnviz.trace.drawing import Face
 
 LOG_PROBABILITIES = "words"
 """Kind of the panel with log p of each word; the others are "first", "other" and "difference"."""

@@ -13,9 +13,10 @@ from attnviz import lazy_pandas as pd
 from attnviz.analysis.attention_forms import SYMBOLS, face_names
 from attnviz.analysis.drift import drifts
 from attnviz.analysis.gold import GoldLinks, link_count_texts
-from attnviz.analysis.grid import By, Face, Grid, grid, places_of_pieces, rows_of_steps
+from attnviz.analysis.grid import Grid, grid, places_of_pieces, rows_of_steps
 from attnviz.analysis.labels import merged_cell_text, shorten, size_text
 from attnviz.analysis.numbers import decimal, signed, significant
+from attnviz.arguments import check_each
 from attnviz.figures.build import (
     Spec,
     axis_labels,
@@ -52,6 +53,7 @@ from attnviz.palette import (
 from attnviz.text import isolated
 from attnviz.trace import FloatArray, Words
 from attnviz.trace.aligned import AttentionMatrix
+from attnviz.trace.drawing import By, Face, step_index
 
 MOST_TEXTS = 10_000
 """Number of cells up to which each has a hover text."""
@@ -95,9 +97,10 @@ def heatmap(
         The figure; `_meta` describes its `layout.meta`.
 
     Raises:
-        AttnvizError: A face lacks its posterior.
-        ValueError: A choice is unknown.
+        AttnvizError: A face lacks its posterior, or a choice is unknown.
     """
+    step = None if step is None else step_index(trace, step)
+    check_each(gettext("gold links"), () if gold is None else (gold,), (GoldLinks,))
     cells, ink = grid(trace, by, end, face, posterior, weights), palette(theme)
     markers = link_markers(cells, _linked_words(trace, face, posterior, weights), gold) if gold else None
     image = _image(cells, colours, root, ink, markers)

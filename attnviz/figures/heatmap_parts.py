@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.attention_forms import SYMBOLS
 from attnviz.analysis.gold import GoldLinks, link_errors, marker_names
-from attnviz.analysis.grid import Face, Grid, places_of_pieces
+from attnviz.analysis.grid import Grid, places_of_pieces
 from attnviz.analysis.labels import shorten
 from attnviz.analysis.numbers import decimal, signed
 from attnviz.figures.build import Spec, base_axis, escape, rectangle, width
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import MARKER, MARKER_EDGE, Palette
 from attnviz.trace import Words
+from attnviz.trace.drawing import Face
 from attnviz.trace.word_link_text import Link
 
 NARROWEST_COLUMN, LOWEST_ROW = 12, 16

@@ -39,7 +39,7 @@ def state_rows(trace: Trace, step: int) -> tuple[list[str], NDArray[np.float32]]
     update_gate, previous_state, candidate = (
         trace.update_gates[step],
         trace.previous_states[step],
-        trace.candidates[step],
+        trace.candidate_states[step],
     )
     old_name, new_name = f"s{subscript(i - 1)}", f"s{subscript(i)}"
     rows = [

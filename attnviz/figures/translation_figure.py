@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.gold import GoldLinks
-from attnviz.analysis.grid import By, Face, Grid, grid, rows_of_steps
+from attnviz.analysis.grid import Grid, grid, rows_of_steps
 from attnviz.analysis.imported_attention import missing_values_reason
 from attnviz.analysis.labels import shorten
 from attnviz.analysis.posterior import posterior
@@ -32,6 +32,7 @@ from attnviz.figures.heatmap_parts import HIGHEST_ROW, LOWEST_ROW, font_size
 from attnviz.languages import gettext
 from attnviz.palette import DEFAULT_COLOURS, ROW_FRAME, STRONGEST, Colours, Palette, ThemeName, palette
 from attnviz.trace import Trace
+from attnviz.trace.drawing import By, Face
 
 
 def translation_figure(

@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from attnviz.arguments import check_texts
 from attnviz.errors import AttnvizError, locate_errors
 from attnviz.importing.formats import DETECTED, FORMATS, tensors
 from attnviz.importing.formats.soft_alignments import token_lines
@@ -229,6 +230,7 @@ def _side(value: ByLine | None, encoding: str | None) -> TokenSide | None:
         content = open_content(Path(value), encoding)
         with locate_errors(content.name):
             return token_lines(content) or _without_tags(content.lines)
+    check_texts(value)
     return list(value)
 
 

@@ -52,7 +52,7 @@ def renamed(stored: Stored, names: Mapping[str, str]) -> Stored:
     tensors = dict(stored.tensors)
     for old, new in names.items():
         if not any(name.startswith(old) for name in tensors):
-            raise AttnvizError(gettext("The checkpoint has no tensor whose name begins with {name}.", name=old))
+            raise AttnvizError(gettext("The checkpoint has no tensor whose name begins with “{name}”.", name=old))
         tensors = {new + name.removeprefix(old) if name.startswith(old) else name: a for name, a in tensors.items()}
     return replace(stored, tensors=tensors)
 

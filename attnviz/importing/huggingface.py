@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from attnviz.arguments import check_whole_argument
 from attnviz.errors import AttnvizError
 from attnviz.importing.huggingface_model import LanguageModel, Run, open_language_model
 from attnviz.importing.sentence_pair import SentencePair, Sentences
@@ -39,7 +40,7 @@ def from_huggingface(
     kind: HeadKind | None = None,
     layer: int | None = None,
     head: int | None = None,
-    beam: int = 1,
+    beam: int = 5,
     attributions: bool = False,
 ) -> Attention:
     """Return the attention of every head of a Hugging Face model for a text as one record.
@@ -60,7 +61,7 @@ def from_huggingface(
             model such as GPT-2. By default it is the one that links source and target, or the only one.
         layer: Layer of `record.alignment`, from 0; -1 is the last. Without it, the mean over all heads.
         head: Head of that layer, from 0. Without it, the mean over the heads of the layer.
-        beam: Width of the beam search; 1 is greedy.
+        beam: Width of the beam search, from 1 (greedy) to 100.
         attributions: Whether to compute `gradient` and `erased`, those of `Translator.attributions`, for log p of each
             token.
 
@@ -71,6 +72,7 @@ def from_huggingface(
         AttnvizError: The model cannot be loaded, reads no text, or has no such attention, layer or head, or the text is
             blank or too long.
     """
+    check_whole_argument(gettext("width of the beam"), beam, 1, 100)
     fields = _fields(open_language_model(model, tokenizer), text, target, kind, beam, attributions=attributions)
     return from_fields(fields).select_heads(layer, head)
 
@@ -86,7 +88,7 @@ def sentences_of_model(
 
     @lru_cache(maxsize=32)  # scoring reads a pair several times
     def read(sentences: tuple[str, str | None]) -> SentencePair:
-        return SentencePair(_fields(language_model, *sentences, None, 1, attributions=attributions))
+        return SentencePair(_fields(language_model, *sentences, None, 5, attributions=attributions))
 
     sides = (texts, targets or [None] * len(texts))
     joined = ([" ".join(one) if isinstance(one, (list, tuple)) else one for one in side] for side in sides)

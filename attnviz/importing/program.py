@@ -188,9 +188,11 @@ class Program:
             weights.check(settings)
         except ValueError as error:
             message = gettext(
-                "The structure of this checkpoint is not supported: {reason}. attnviz imports recurrent translators of "
-                "these programs: the tutorial on pytorch.org, the seq2seq tutorial of bentrevett, Dive into Deep "
-                "Learning (d2l), Joey NMT, fairseq and OpenNMT-py.",
+                "The structure of this checkpoint is not supported. It is nearest to {program}, but {reason}. If your "
+                "copy of the program has other names, map them with --rename (in Python rename=). attnviz imports "
+                "recurrent translators of these programs: the tutorial on pytorch.org, the seq2seq tutorial of "
+                "bentrevett, Dive into Deep Learning (d2l), Joey NMT, fairseq and OpenNMT-py.",
+                program=FAMILIES[self.family],
                 reason=error,
             )
             raise AttnvizError(f"{message} {self.export()}") from error

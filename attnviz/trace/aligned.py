@@ -6,10 +6,10 @@ import dataclasses
 from dataclasses import dataclass
 from functools import cached_property
 from textwrap import shorten
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 from attnviz.text import join_pieces, word_groups
-from attnviz.trace.drawing import drawing, step_index
+from attnviz.trace.drawing import HeatmapOptions, StepFigureOptions, drawing, step_index
 from attnviz.trace.interventions import Intervention
 from attnviz.trace.parts import FloatArray, Words
 from attnviz.trace.saved import SavedResult
@@ -142,25 +142,25 @@ class AttentionMatrix:
         words = words_of(self.source_surfaces, self.typed_target, self.alignment, groups)
         return dataclasses.replace(words, links=self._links_between_words(), special=self._special_words(*groups))
 
-    def heatmap(self, **choices: Any) -> Any:
+    def heatmap(self, **options: Unpack[HeatmapOptions]) -> Any:
         """Return the alignment as a Plotly figure.
 
         Args:
-            **choices: Options of `figures.heatmap`.
+            **options: Options of `figures.translation_figure`.
 
         Returns:
             The figure.
         """
-        return drawing().draw_heatmap(self, **choices)
+        return drawing().draw_heatmap(self, **options)
 
-    def step_figure(self, i: int, picture: str | None = None, **choices: Any) -> Any:
+    def step_figure(self, i: int, picture: str | None = None, **options: Unpack[StepFigureOptions]) -> Any:
         """Return the figure of a step.
 
         Args:
             i: Step, 0-based.
             picture: A name from `figures.STEP_FIGURES`; by default that of the attention. A transformer's figures show
                 its `displayed` head.
-            **choices: Options of the figure. Some need the model's weights, `weights=analysis.load_weights(folder)`.
+            **options: Options of the figure. Some need the model's weights, `weights=analysis.load_weights(folder)`.
 
         Returns:
             The figure.
@@ -168,7 +168,7 @@ class AttentionMatrix:
         Raises:
             AttnvizError: There is no such step or figure.
         """
-        return drawing().draw_step(self, step_index(self, i), picture or self.attention_figure, **choices)
+        return drawing().draw_step(self, step_index(self, i), picture or self.attention_figure, **options)
 
     def _repr_html_(self) -> str:
         """Return the alignment as an HTML table without scripts, which notebooks display."""

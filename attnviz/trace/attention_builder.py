@@ -25,7 +25,7 @@ Other programs print a few digits of each weight, or compute in half precision.
 _ENERGY_TOLERANCE = 0.02
 """Difference between a weight and the softmax of its energies above which a remark is made."""
 
-Tokens = str | Sequence[str]
+Tokens = str | Sequence[str] | NDArray[Any]
 """A text with spaces between tokens, or a list of tokens."""
 _BETWEEN = re.compile(r"[ \t\r\n]+")
 """What ends a token, as in fast_align, Moses and Marian; a no-break space does not."""
@@ -77,9 +77,9 @@ def split_tokens(text: Tokens) -> list[str]:
     """
     if isinstance(text, str):
         return [token for token in _BETWEEN.split(text) if token]
-    if not isinstance(text, Sequence) or not all(isinstance(token, str) for token in text):
+    if not isinstance(text, Sequence | np.ndarray) or not all(isinstance(token, str) for token in text):
         raise AttnvizError(gettext("Tokens must be a list of strings, or one string with spaces between the tokens."))
-    return list(text)
+    return [str(token) for token in text]
 
 
 def _check_special(special: object) -> None:

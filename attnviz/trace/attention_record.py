@@ -292,7 +292,7 @@ class Attention(HeadViews, Aligned):
         """
         try:
             fields = json.loads(text)
-        except (ValueError, RecursionError) as error:
+        except (TypeError, ValueError, RecursionError) as error:
             raise AttnvizError(gettext("The text is not JSON: {error}.", error=error)) from error
         return from_fields(fields)
 

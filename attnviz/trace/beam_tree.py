@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
+from attnviz.arguments import check_piece_ids, check_whole_argument
+from attnviz.languages import gettext
 from attnviz.text import join_pieces
-from attnviz.trace.drawing import drawing
+from attnviz.trace.drawing import BeamTreeOptions, drawing
 from attnviz.trace.interventions import ForceWords, Intervention, forced_prefix
-from attnviz.trace.parts import Hypothesis
+from attnviz.trace.parts import Hypothesis, OneLine
 
 Fate = Literal["continued", "finished", "outside", "overtaken", "pruned", "late"]
 """What happened to a hypothesis.
@@ -43,8 +45,8 @@ class BeamNode:
     fate: Fate
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class BeamTree:
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class BeamTree(OneLine):
     """All hypotheses that a beam search considered, as a tree in which shared beginnings appear once.
 
     At each step the search takes the 2 `beam` likeliest continuations of the hypotheses in the beam; greedy search
@@ -103,7 +105,7 @@ class BeamTree:
         Args:
             index: Index of the node. Its length is counted in pieces.
         """
-        node = self.nodes[index]
+        node = self._node(index)
         return node.total / float((node.step + 1) ** self.length_penalty)
 
     def dropped_at(self, index: int) -> int | None:
@@ -115,7 +117,7 @@ class BeamTree:
         Returns:
             The 0-based step; None for the winner and for continued nodes.
         """
-        node = self.nodes[index]
+        node = self._node(index)
         if node.fate == "continued" or index == self.winner:
             return None
         if node.fate == "finished":  # finished hypotheses are compared when the search stops
@@ -128,6 +130,7 @@ class BeamTree:
         Args:
             index: Index of the node.
         """
+        self._node(index)
         indices: list[int] = []
         current: int | None = index
         while current is not None:
@@ -165,6 +168,7 @@ class BeamTree:
         Args:
             ids: Ids of its pieces.
         """
+        check_piece_ids(ids)
         current, candidates = None, [index for index, node in enumerate(self.nodes) if node.parent is None]
         for piece in ids:
             current = next((index for index in candidates if self.nodes[index].piece_id == piece), None)
@@ -179,15 +183,20 @@ class BeamTree:
         Args:
             index: Index of its last node.
         """
-        return forced_prefix(self.ids(index), self.nodes[index].step + 1)
+        return forced_prefix(self.ids(index), self._node(index).step + 1)
 
-    def figure(self, **choices: Any) -> Any:
+    def _node(self, index: int) -> BeamNode:
+        """Return a node; raise AttnvizError where there is none of this index."""
+        check_whole_argument(gettext("node"), index, 0, len(self.nodes) - 1)
+        return self.nodes[index]
+
+    def figure(self, **options: Unpack[BeamTreeOptions]) -> Any:
         """Return the tree as a Plotly figure.
 
         Args:
-            **choices: Options of `figures.beam_tree_figure`.
+            **options: Options of `figures.beam_tree_figure`.
 
         Returns:
             The figure.
         """
-        return drawing().draw_beam_tree(self, **choices)
+        return drawing().draw_beam_tree(self, **options)

@@ -5,26 +5,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict, Unpack
+
+from numpy.typing import NDArray
 
 from attnviz.arguments import check_whole_argument
 from attnviz.languages import gettext
+from attnviz.palette import Colours, ThemeName
 
 if TYPE_CHECKING:
     import pandas as pd
+
+By = Literal["words", "pieces"]
+"""What each row and column stands for."""
+Face = Literal["before", "after", "difference"]
+"""Which values are displayed: alpha, the posterior once the word is known, or posterior minus alpha."""
+
+
+class HeatmapOptions(TypedDict, total=False):
+    """Options of a heatmap, with the defaults of `figures.translation_figure`."""
+
+    by: By
+    face: Face
+    weights: Mapping[str, NDArray[Any]] | None
+    colours: Colours
+    root: bool
+    end: bool
+    margins: bool
+    step: int | None
+    theme: ThemeName
+    gold: Any
+
+
+class StepFigureOptions(TypedDict, total=False):
+    """Options of the figure of a step, with the defaults of `notebook.draw_step`."""
+
+    weights: Mapping[str, NDArray[Any]] | None
+    theme: ThemeName
+
+
+class BeamTreeOptions(TypedDict, total=False):
+    """Options of the figure of a beam tree, with the defaults of `figures.beam_tree_figure`."""
+
+    step: int | None
+    shown: Sequence[int]
+    theme: ThemeName
 
 
 class Drawing(Protocol):
     """The functions that the methods of a record or of a beam tree call, whose classes this module does not import."""
 
-    def draw_heatmap(self, trace: Any, **choices: Any) -> Any:
+    def draw_heatmap(self, trace: Any, **options: Unpack[HeatmapOptions]) -> Any:
         """Return the alignment as a Plotly figure."""
 
-    def draw_step(self, trace: Any, step: int, picture: str, **choices: Any) -> Any:
+    def draw_step(self, trace: Any, step: int, picture: str, **options: Unpack[StepFigureOptions]) -> Any:
         """Return the figure `picture` of 0-based `step` as a Plotly figure."""
 
-    def draw_beam_tree(self, tree: Any, **choices: Any) -> Any:
+    def draw_beam_tree(self, tree: Any, **options: Unpack[BeamTreeOptions]) -> Any:
         """Return a beam search as a Plotly figure."""
 
     def table_html(self, trace: Any) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from functools import cached_property
+from types import NoneType
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from attnviz.arguments import check_each
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 from attnviz.trace.parts import FloatArray, Heads
@@ -89,6 +91,7 @@ class HeadViews:
                 gettext("This record has one attention matrix, not one for each head. Leave out layer and head.")
             )
         layers, heads = self.head_weights.shape[:2]
+        check_each(gettext("layers and heads"), (layer, head), (int, np.integer, NoneType))
         if layer is None and head is not None:
             raise AttnvizError(
                 gettext("A head belongs to a layer: name the layer too, from 1 to {layers}.", layers=layers)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Sequence, Sized
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, get_args
@@ -10,15 +11,39 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from attnviz.bounds import shortened_repr
+
 FloatArray = NDArray[np.float32]
 IntArray = NDArray[np.int32]
 HeadKind = Literal["encoder", "decoder", "cross"]
 """Encoder self-attention, decoder self-attention (causal), or cross-attention."""
 HEAD_KINDS: tuple[HeadKind, ...] = get_args(HeadKind)
 
+_LONGEST_REPR = 60
+"""Characters of a field in the `repr` of a result."""
 
-@dataclass(frozen=True)
-class Words:
+
+class OneLine:
+    """Base of dataclasses whose `repr` is one line: an array is its shape, and anything long its number of items."""
+
+    def __repr__(self) -> str:
+        """Return the class with its fields."""
+        fields = (field for field in dataclasses.fields(self) if field.repr)  # type: ignore[arg-type]
+        values = ", ".join(f"{field.name}={_short(getattr(self, field.name))}" for field in fields)
+        return f"{type(self).__name__}({values})"
+
+
+def _short(value: object) -> str:
+    if isinstance(value, np.ndarray):
+        return f"array{value.shape}"
+    text = repr(value)
+    if isinstance(value, str) or (len(text) <= _LONGEST_REPR and "\n" not in text):
+        return shortened_repr(value)
+    return f"{len(value)} items" if isinstance(value, Sized) else type(value).__name__
+
+
+@dataclass(frozen=True, repr=False)
+class Words(OneLine):
     """An alignment by words: *sum* over the pieces of a source word, *mean* over those of a target word.
 
     Each row of `alignment` still sums to 1.
@@ -143,8 +168,8 @@ def head_choices(trace: Any) -> dict[str, Heads]:
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
-class Attributions:
+@dataclass(frozen=True, eq=False, repr=False)
+class Attributions(OneLine):
     """How much each source piece contributes to log p(y_i), measured through encoder and decoder in two ways."""
 
     gradient: Array
@@ -153,8 +178,8 @@ class Attributions:
     """Erasure: drop of log p(y_i) when E x_j becomes the vocabulary's mean embedding, (Ty, Tx), in nats."""
 
 
-@dataclass(frozen=True, eq=False)
-class GradientNorms:
+@dataclass(frozen=True, eq=False, repr=False)
+class GradientNorms(OneLine):
     """Gradient norms of log p(y_i) by the source embeddings, split by the two paths into the encoder.
 
     As vectors, the gradients of the two paths add up to the whole gradient; their norms do not.

@@ -97,6 +97,14 @@ def piece_quantities(distribution: str) -> tuple[Quantity, ...]:
             "log probability of the written piece, in nats",
         ),
         Quantity(
+            "probabilities",
+            r"p(y_i)",
+            ("Ty",),
+            r"p(y_i \mid y_{<i}, x)",
+            "probability of the written piece",
+            recorded=False,
+        ),
+        Quantity(
             "top_ids",
             r"y",
             ("Ty", "k"),

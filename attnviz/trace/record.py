@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from attnviz.arguments import check_whole_argument
+from attnviz.languages import gettext
 from attnviz.text import BOS, SPACE, typed_surfaces
 from attnviz.trace import storage
 from attnviz.trace.aligned import Aligned
@@ -132,5 +133,5 @@ class Record(Aligned, Computation):
             AttnvizError: There is no such step, or `k` is out of range.
         """
         i = step_index(self, i)
-        check_whole_argument("k", k, 1, len(self.top_pieces[i]))
+        check_whole_argument(gettext("number of candidates k"), k, 1, len(self.top_pieces[i]))
         return [(piece, float(p)) for piece, p in zip(self.top_pieces[i][:k], self.top_probabilities[i], strict=False)]

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Self, TextIO, get_type_hints
 
 import numpy as np
 
+from attnviz.arguments import checked_path
 from attnviz.errors import AttnvizError
 from attnviz.files import replace_text
 from attnviz.languages import gettext
@@ -177,7 +178,7 @@ class SavedResult(ABC):
         Args:
             path: The file.
         """
-        replace_text(Path(path), self.to_json())
+        replace_text(checked_path(path), self.to_json())
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -192,7 +193,7 @@ class SavedResult(ABC):
         Raises:
             AttnvizError: The file cannot be read; the message names it.
         """
-        return storage.read_file(path, cls.from_json)
+        return storage.read_file(checked_path(path), cls.from_json)
 
 
 def _restore(kind: type[SavedResult], fields: dict[str, Any]) -> SavedResult:

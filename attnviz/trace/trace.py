@@ -27,6 +27,7 @@ from attnviz.imported_families import CHOICES, LINEAR_READOUTS, form_of
 from attnviz.text import SPECIAL_PIECES
 from attnviz.trace import storage
 from attnviz.trace.aligned import Groups
+from attnviz.trace.drawing import step_index
 from attnviz.trace.parts import FloatArray, Words
 from attnviz.trace.quantity import Quantity, piece_quantities, quantity_table
 from attnviz.trace.record import Record
@@ -165,7 +166,7 @@ _TABLE = (
         recorded=False,
     ),
     Quantity(
-        "candidates",
+        "candidate_states",
         r"\tilde s_i",
         ("Ty", "n"),
         r"\tilde s_i = \tanh(W [E y_{i-1} ; c_i] + b + r_i \odot (U s_{i-1} + b'))",
@@ -214,7 +215,7 @@ _TABLE = (
     ),
     Quantity("logits", r"o_i", ("Ty", "K"), r"W_o t_i + b_o", "logits of all pieces", recorded=False),
     Quantity(
-        "probabilities",
+        "distributions",
         r"p(y_i)",
         ("Ty", "K"),
         r"p(y_i) = \operatorname{softmax}(W_o t_i + b_o)",
@@ -286,8 +287,8 @@ RECORDED = tuple(quantity for quantity in _TABLE if quantity.recorded)
 DERIVED = tuple(quantity for quantity in _TABLE if not quantity.recorded)
 """The quantities that follow from those and the weights."""
 GATES: Mapping[str, tuple[str, ...]] = {
-    "gru": ("reset_gates", "update_gates", "candidates"),
-    "lstm": ("input_gates", "forget_gates", "candidates", "output_gates"),
+    "gru": ("reset_gates", "update_gates", "candidate_states"),
+    "lstm": ("input_gates", "forget_gates", "candidate_states", "output_gates"),
 }
 """The quantities in `gates` of each kind of cell, in torch's order."""
 
@@ -444,8 +445,8 @@ class Trace(Record):
         return self.gates[:, -1, 1]
 
     @property
-    def candidates(self) -> FloatArray:
-        """Candidates of the last layer, of a GRU or LSTM, (Ty, n), in (-1, 1)."""
+    def candidate_states(self) -> FloatArray:
+        """Candidate states of the last layer, of a GRU or LSTM, (Ty, n), in (-1, 1)."""
         return self.gates[:, -1, 2]
 
     def features_at(self, step: int) -> FloatArray:
@@ -457,7 +458,7 @@ class Trace(Record):
         Returns:
             Features, (Tx, r); r is 0 except in location-aware attention.
         """
-        features: FloatArray = self.features[step]
+        features: FloatArray = self.features[step_index(self, step)]
         return features
 
     def keys_at(self, step: int) -> FloatArray:
@@ -469,6 +470,7 @@ class Trace(Record):
         Returns:
             Keys, (Tx, n').
         """
+        step = step_index(self, step)
         return self.keys + self.features[step] @ self.feature_weight.T if self.features.size else self.keys
 
     def sizes(self) -> dict[str, int]:

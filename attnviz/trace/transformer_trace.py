@@ -10,17 +10,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
 from attnviz import bounds
+from attnviz.arguments import check_choice
 from attnviz.errors import AttnvizError
 from attnviz.trace import storage
 from attnviz.trace.aligned import AttentionView
-from attnviz.trace.drawing import drawing
+from attnviz.trace.drawing import HeatmapOptions, drawing
 from attnviz.trace.head_views import HeadViews, mean_of_heads
-from attnviz.trace.parts import HEAD_KINDS, FloatArray, HeadKind, Heads
+from attnviz.trace.parts import HEAD_KINDS, FloatArray, HeadKind, Heads, OneLine
 from attnviz.trace.quantity import Quantity, piece_quantities
 from attnviz.trace.record import Record
 
@@ -102,7 +103,7 @@ _TABLE = (
     *piece_quantities(r"p(y_i) = \operatorname{softmax}(E t_i + b)"),
     Quantity("logits", r"o_i", ("Ty", "K"), r"E t_i + b", "logits of all pieces", recorded=False),
     Quantity(
-        "probabilities",
+        "distributions",
         r"p(y_i)",
         ("Ty", "K"),
         r"p(y_i) = \operatorname{softmax}(E t_i + b)",
@@ -129,8 +130,8 @@ BLOCKS: Mapping[HeadKind, tuple[str, ...]] = {
 """The blocks of a layer on the querying side of each kind of attention, in order."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Head(AttentionView):
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Head(OneLine, AttentionView):
     """One attention head of a translation, with the names of a translator's attention: rows are queries, columns keys.
 
     In decoder self-attention, the keys are the inputs: `<s>` and every piece but the last.
@@ -276,6 +277,7 @@ class TransformerTrace(HeadViews, Record):
         Raises:
             AttnvizError: There is no such head.
         """
+        check_choice("kind", kind, HEAD_KINDS)
         self._check_heads(layer, head)
         self_attends, writes = kind == "encoder", kind == "decoder"
         return Head(
@@ -341,18 +343,18 @@ class TransformerTrace(HeadViews, Record):
         """
         return self._alignment
 
-    def heatmap(self, layer: int | None = None, head: int | None = None, **choices: Any) -> Any:
+    def heatmap(self, layer: int | None = None, head: int | None = None, **options: Unpack[HeatmapOptions]) -> Any:
         """Return the alignment as a Plotly figure.
 
         Args:
             layer: Layer of `select_heads`; without it, the record's own alignment.
             head: Head of `select_heads`.
-            **choices: Options of `figures.heatmap`.
+            **options: Options of `figures.translation_figure`.
 
         Returns:
             The figure.
         """
-        return drawing().draw_heatmap(self if layer is head is None else self.select_heads(layer, head), **choices)
+        return drawing().draw_heatmap(self if layer is head is None else self.select_heads(layer, head), **options)
 
     def sizes(self) -> dict[str, int]:
         """Return the value of each size symbol in the table of quantities.

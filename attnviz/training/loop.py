@@ -55,11 +55,20 @@ _TRIM_EVERY = 5
 
 
 def train(config: TrainingConfig, *, kill: bool = False) -> Path:
-    """Train until `updates` are done or early stopping ends the run; return the folder of the finished model.
+    """Train until `updates` are done or early stopping ends the run.
 
     Where `output` holds a checkpoint the run resumes from it. After SIGINT or SIGTERM it finishes the update, saves its
-    state and raises Stopped, a KeyboardInterrupt. A second signal stops at once, and ends the process with `kill`.
-    Raise AttnvizError for data, folders or devices that cannot be used.
+    state and raises Stopped, a KeyboardInterrupt. A second signal stops at once.
+
+    Args:
+        config: The options of the run.
+        kill: Whether a second signal ends the process.
+
+    Returns:
+        The folder of the finished model.
+
+    Raises:
+        AttnvizError: The data, a folder or the device cannot be used.
     """
     check_each("settings", (config,), (TrainingConfig,))
     if config.threads:

@@ -148,7 +148,7 @@ def _compare(path: Path, config: TrainingConfig) -> None:
     """Raise AttnvizError where the run in the folder was started with other settings."""
     try:
         previous_config = TrainingConfig.from_json(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+    except (OSError, ValueError, AttnvizError) as error:
         raise AttnvizError(
             f"The file {path} is damaged ({error}). Restore it, or give another output folder."
         ) from error

@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from attnviz import bounds
+from attnviz.arguments import check_version
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.bounds import ARCHITECTURE_NAMES, LARGEST_GUIDANCE, LARGEST_SIZE, LARGEST_VOCABULARY, MOST_LAYERS
+from attnviz.errors import AttnvizError
 
 if TYPE_CHECKING:
     from attnviz.network import TrainableConfig
@@ -223,7 +225,14 @@ class TrainingConfig:
     threads: int = _option("number of CPU threads; 0 leaves the choice to PyTorch", 0, (0, 1024))
 
     def __post_init__(self) -> None:
-        """Raise ValueError, naming the field, unless every value has its type and is within its bounds."""
+        """Raise AttnvizError, naming the field, unless every value has its type and is within its bounds."""
+        try:
+            self._check()
+        except ValueError as error:
+            raise AttnvizError(f"The training options are invalid: {error}.") from error
+
+    def _check(self) -> None:
+        """Raise ValueError where a value is wrong."""
         for each in dataclasses.fields(self):
             _check_value(each, getattr(self, each.name))
         for name in ("data", "validation"):
@@ -246,7 +255,11 @@ class TrainingConfig:
         self.model_config(self.vocabulary_size or DEFAULT_VOCABULARY)
 
     def model_config(self, vocabulary_size: int) -> TrainableConfig:
-        """Return the network's config for a tokenizer with `vocabulary_size` pieces."""
+        """Return the config of the network.
+
+        Args:
+            vocabulary_size: Number of pieces of the tokenizer.
+        """
         # Imported here because importing torch would slow down `--help`.
         from attnviz.network import DecomposableConfig, ModelConfig, TransformerConfig
 
@@ -279,13 +292,22 @@ class TrainingConfig:
 
     @classmethod
     def from_json(cls, text: str) -> TrainingConfig:
-        """Return the config that `to_json` wrote; raise ValueError or RecursionError for other text."""
-        fields = json.loads(text)
-        if not isinstance(fields, dict):
-            raise ValueError("it holds no settings")
-        version = fields.pop("version", None)
-        if version != TRAINING_VERSION:
-            raise ValueError(f"it has format version {bounds.shortened_repr(version)}, not {TRAINING_VERSION}")
+        """Return the config that `to_json` wrote.
+
+        Args:
+            text: The JSON.
+
+        Returns:
+            The config.
+
+        Raises:
+            AttnvizError: The text is something else.
+        """
+        try:
+            fields = dict(json.loads(text))
+        except (TypeError, ValueError, RecursionError) as error:
+            raise AttnvizError("The text holds no training options.") from error
+        check_version("The training config", fields.pop("version", None), TRAINING_VERSION)
         return cls.from_dict(fields)
 
     def to_dict(self) -> dict[str, Any]:
@@ -296,14 +318,21 @@ class TrainingConfig:
     def from_dict(cls, fields: dict[str, Any]) -> TrainingConfig:
         """Return the config with these decoded JSON fields; missing fields have their defaults.
 
-        Raise ValueError for an unknown or invalid field, or a missing one without a default.
+        Args:
+            fields: The fields by name.
+
+        Returns:
+            The config.
+
+        Raises:
+            AttnvizError: A field is unknown or invalid, or one without a default is missing.
         """
         if not isinstance(fields, dict):
-            raise ValueError("it holds no settings")
+            raise AttnvizError("The training config must be a dictionary.")
         known = {each.name: each.default for each in dataclasses.fields(cls)}
         odd = sorted({*fields} - {*known}) or [n for n in known if n not in fields and known[n] is dataclasses.MISSING]
         if odd:
-            raise ValueError(f"{odd[0]} is {'unknown' if odd[0] in fields else 'missing'}")
+            raise AttnvizError(f"The training option {odd[0]} is {'unknown' if odd[0] in fields else 'missing'}.")
         given: dict[str, Any] = {n: tuple(value) if isinstance(value, list) else value for n, value in fields.items()}
         return cls(**given)
 

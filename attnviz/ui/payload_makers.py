@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, get_args
 
-from attnviz.analysis.grid import By
 from attnviz.architectures import architecture_of, stage_of_figure
 from attnviz.figures.registry import STEP_FIGURES
+from attnviz.trace.drawing import By
 from attnviz.ui.lab.attributions import ATTRIBUTION_LAYOUTS, attributions_payload
 from attnviz.ui.lab.neighbours_experiment import neighbours_payload, vector_map_payload
 from attnviz.ui.lab.perturbation_experiment import PERTURBATION_WIDTHS as PERTURBATION_TEST_WIDTHS

@@ -120,7 +120,7 @@ def test_agreement_matches_its_definition() -> None:
     assert np.isnan(analysis.agreement(found, 1).tau[0, 2])
     assert over_all.least_agreeing() == ("posterior", "logit_attribution")
     assert over_all.most_agreeing() == ("attention", "posterior")
-    with pytest.raises(IndexError):
+    with pytest.raises(AttnvizError):
         analysis.agreement(found, 2)
 
 

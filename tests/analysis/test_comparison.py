@@ -20,8 +20,9 @@ from attnviz.analysis.comparison import (
     with_next_swapped,
     without_word,
 )
-from attnviz.analysis.grid import By, grid
+from attnviz.analysis.grid import grid
 from attnviz.text import normalise
+from attnviz.trace.drawing import By
 from tests.analysis.test_grid import some_posterior
 from tests.figures import synthetic
 from tests.strategies import texts
@@ -174,7 +175,7 @@ def test_aligned_steps_write_the_same_word() -> None:
         assert there is None or found.aligned_step(there) == i
         assert found.row_of(i, "other") == (found.row_of(there) if there is not None else found.row_of(i, "other"))
     assert found.aligned_step(0, "other") is None
-    with pytest.raises(IndexError):
+    with pytest.raises(AttnvizError):
         found.aligned_step(99)
 
 

@@ -77,7 +77,7 @@ def test_the_written_out_unit_of_the_state_is_right() -> None:
     trace = synthetic.trace()
     state = next(equation for equation in equations(trace, 1) if equation.stage == 4).latex
     unit = int(re.search(r"s_\{2,(\d+)\}", state)[1]) - 1
-    gate, proposal = trace.update_gates[1, unit], trace.candidates[1, unit]
+    gate, proposal = trace.update_gates[1, unit], trace.candidate_states[1, unit]
     mixed = (1 - gate) * proposal + gate * trace.previous_states[1, unit]
     assert mixed == pytest.approx(trace.states[1, unit], abs=1e-5)
     assert number(float(trace.states[1, unit])) in state

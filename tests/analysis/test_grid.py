@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError
-from attnviz.analysis.grid import FACES, By, grid
+from attnviz.analysis.grid import FACES, grid
 from attnviz.analysis.measures import coverage, entropy
+from attnviz.trace.drawing import By
 from tests.figures import synthetic
 
 TEXTS = st.sampled_from(["The agreement was signed .", "Extraordinary happenings .", "A", "Nobody knows nothing today"])
@@ -65,6 +66,6 @@ def test_unavailable_faces_are_refused(face, snapshot: SnapshotAssertion) -> Non
     with pytest.raises(AttnvizError) as error:
         grid(synthetic.trace(), face=face)
     assert str(error.value) == snapshot
-    with pytest.raises(ValueError, match="sideways") as wrong:
+    with pytest.raises(AttnvizError, match="sideways") as wrong:
         grid(synthetic.trace(), face="sideways")
     assert all(name in str(wrong.value) for name in FACES)

@@ -94,7 +94,7 @@ def test_posterior_is_refused_without_attention(make_network: ModelFactory, toke
 
 def test_posterior_refuses_unknown_kinds_and_other_weights(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
     trace, weights = forced_trace(make_network, tokenizer, ("additive", "previous"))
-    with pytest.raises(ValueError, match="kind must be"):
+    with pytest.raises(AttnvizError, match="guess"):
         analysis.posterior(trace, weights, kind="guess")  # type: ignore[arg-type]
     _, others = forced_trace(make_network, tokenizer, ("additive", "previous"), hidden_size=3)
     with pytest.raises(AttnvizError, match="does not fit"):

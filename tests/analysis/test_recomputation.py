@@ -47,8 +47,8 @@ def _deviations(folder: Path, trace: Trace) -> dict[str, float]:
     """Return, for each quantity, the largest difference to the recomputation over the largest number in it."""
     found = recompute(load_weights(folder), trace.config, trace.source_ids, trace.target_ids)
     expected = dict(found)
-    expected["top_probabilities"] = np.take_along_axis(found["probabilities"], trace.top_ids.astype(np.int64), axis=1)
-    chosen = found["probabilities"][np.arange(len(trace.target_ids)), list(trace.target_ids)]
+    expected["top_probabilities"] = np.take_along_axis(found["distributions"], trace.top_ids.astype(np.int64), axis=1)
+    chosen = found["distributions"][np.arange(len(trace.target_ids)), list(trace.target_ids)]
     expected["log_probabilities"] = np.log(chosen)
     shown = {quantity.name: getattr(trace, quantity.name) for quantity in RECORDED if quantity.name in expected}
     shown |= {"entropy": entropy(trace.alignment), "coverage": coverage(trace.alignment)}

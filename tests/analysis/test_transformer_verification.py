@@ -48,7 +48,7 @@ def test_every_recorded_array_matches_the_recomputation(tokenizer: Tokenizer, da
     off = {name: deviation(getattr(trace, name), values) for name, values in expected_arrays(trace, found).items()}
     assert set(off) == {quantity.name for quantity in TRANSFORMER_ARRAYS} - {"top_ids"}
     assert max(off.values()) < 1e-4, off
-    assert (trace.top_ids == np.argsort(-found["probabilities"], axis=1, kind="stable")[:, :100]).mean() > 0.95
+    assert (trace.top_ids == np.argsort(-found["distributions"], axis=1, kind="stable")[:, :100]).mean() > 0.95
     verification = TransformerVerifier(trace, weights).verify(data.draw(st.integers(0, len(trace.target_ids) - 1)))
     assert verification.holds, verification.discrepancies
     assert {check.quantity for check in verification.checks} == set(off)

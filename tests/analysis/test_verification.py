@@ -57,7 +57,7 @@ def test_verification_holds_for_every_step_of_a_correct_trace(
         ("contexts", (2, 0), "contexts"),
         ("gates", (2, 0, 0, 0), "reset_gates"),
         ("gates", (2, 0, 1, 0), "update_gates"),
-        ("gates", (2, 0, 2, 0), "candidates"),
+        ("gates", (2, 0, 2, 0), "candidate_states"),
         ("layer_states", (2, 0, 0), "states"),
         ("readouts", (2, 0), "readouts"),
         ("top_probabilities", (2, 0), "top_probabilities"),

@@ -75,7 +75,7 @@ def _assert_verified(translator: Translator, trace: Trace) -> None:
             np.testing.assert_allclose(
                 getattr(trace, quantity.name), expected, atol=1e-5, rtol=1e-5, err_msg=quantity.name
             )
-    chosen = exact["probabilities"][np.arange(len(trace.target_ids)), list(trace.target_ids)]
+    chosen = exact["distributions"][np.arange(len(trace.target_ids)), list(trace.target_ids)]
     np.testing.assert_allclose(np.exp(trace.log_probabilities), chosen, atol=1e-5)
 
 
@@ -95,17 +95,17 @@ def _every_kind_but_words(pieces: int) -> list[Intervention]:
 @every_attention
 @every_search
 def test_neutral_interventions_change_nothing(kind: Translator, how: dict) -> None:
-    trace = kind.translate(TEXT, **how, beam=1)
-    unchanged = kind.translate(TEXT, **how, interventions=[], beam=1)
+    trace = kind.translate(TEXT, **how)
+    unchanged = kind.translate(TEXT, **how, interventions=[])
     assert unchanged.fingerprint == trace.fingerprint
     assert unchanged.interventions == ()
     alike = [ReplaceWeights(tuple(row), step) for step, row in enumerate(trace.alignment.tolist())]
-    _assert_same(kind.translate(TEXT, **how, interventions=alike[:3], beam=1), trace)
+    _assert_same(kind.translate(TEXT, **how, interventions=alike[:3]), trace)
     if how.get("beam") != 3:  # the hypotheses of a beam have each their own weights
-        _assert_same(kind.translate(TEXT, **how, interventions=alike, beam=1), trace)
+        _assert_same(kind.translate(TEXT, **how, interventions=alike), trace)
     _assert_same(kind.translate(TEXT, **how, interventions=[Temperature(1.0)]), trace)
     energies = [ReplaceEnergies(tuple(trace.energies[0].tolist()), 0)]
-    _assert_same(kind.translate(TEXT, **how, interventions=energies, beam=1), trace)
+    _assert_same(kind.translate(TEXT, **how, interventions=energies), trace)
 
 
 @every_attention
@@ -123,9 +123,9 @@ def test_all_weight_on_one_piece_makes_it_the_context(kind: Translator, how: dic
 @every_attention
 @every_search
 def test_changed_translation_is_verified(kind: Translator, how: dict) -> None:
-    before = kind.translate(TEXT, **how, beam=1)
+    before = kind.translate(TEXT, **how)
     acting = _every_kind_but_words(len(before.source_pieces))
-    trace = kind.translate(TEXT, **how, interventions=acting, beam=1)
+    trace = kind.translate(TEXT, **how, interventions=acting)
     assert trace.interventions == tuple(acting)
     assert not np.allclose(trace.alignment[0], before.alignment[0], atol=1e-3)
     np.testing.assert_allclose(trace.energies[0], before.energies[0], atol=1e-6)  # the scorer's, not the changed ones
@@ -175,7 +175,7 @@ def test_false_interventions_are_not_verified(kind: Translator) -> None:
 def test_translation_continues_after_forced_word(kind: Translator) -> None:
     before = kind.translate(TEXT, beam=1)
     step, foil = 2, int(before.top_ids[2][before.top_ids[2] > EOS][-1])
-    trace = kind.translate(TEXT, interventions=[ForceWords((foil,), step)])
+    trace = kind.translate(TEXT, interventions=[ForceWords((foil,), step)], beam=1)
     assert trace.target_ids[:step] == before.target_ids[:step]
     assert trace.target_ids[step] == foil
     assert trace.log_probabilities[step] == pytest.approx(
@@ -237,7 +237,7 @@ def test_interventions_act_alike_without_search_history(
 @pytest.mark.parametrize("temperature", [0.01, 100.0])
 @every_attention
 def test_extreme_temperatures(kind: Translator, temperature: float) -> None:
-    trace = kind.translate(TEXT, interventions=[Temperature(temperature)])
+    trace = kind.translate(TEXT, interventions=[Temperature(temperature)], beam=1)
     if temperature > 1:
         np.testing.assert_allclose(trace.alignment, 1 / len(trace.source_pieces), atol=0.05)
     else:

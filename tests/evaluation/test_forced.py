@@ -43,7 +43,7 @@ def test_perplexity_equals_numpy_recomputation(
     for source, target in PAIRS:
         source_ids, target_ids = ([*tokenizer.encode(text), EOS] for text in (source, target))
         found = recompute(weights, network.config.to_dict(), source_ids, target_ids)
-        surprises += [-math.log(row[piece]) for row, piece in zip(found["probabilities"], target_ids, strict=True)]
+        surprises += [-math.log(row[piece]) for row, piece in zip(found["distributions"], target_ids, strict=True)]
     translator = Translator.load(tmp_path, device="cpu")
     measured = total_likelihood(likelihoods(force_pairs(translator, PAIRS), [target for _, target in PAIRS]))
     assert measured.pieces == len(surprises)

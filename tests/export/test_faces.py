@@ -13,12 +13,13 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Trace, Translator, analysis, figures
-from attnviz.analysis.grid import FACES, Face, grid
+from attnviz.analysis.grid import FACES, grid
 from attnviz.analysis.posterior import posterior_sentence
 from attnviz.export import FigureOptions
 from attnviz.export.saved_files import contents, heading
 from attnviz.figures.attention_figure import posterior_bars
 from attnviz.languages import LANGUAGES
+from attnviz.trace.drawing import Face
 from tests.conftest import SENTENCES
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 import pytest
 
+from attnviz.errors import AttnvizError
 from attnviz.figures.sentence_length_figure import bleu_by_length
 
 ROWS = [
@@ -29,5 +30,5 @@ def test_each_model_has_one_line(theme) -> None:
 
 
 def test_an_unknown_theme_is_refused() -> None:
-    with pytest.raises(ValueError, match="theme must be"):
+    with pytest.raises(AttnvizError, match="light, dark"):
         bleu_by_length(ROWS, "sepia")

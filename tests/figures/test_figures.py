@@ -15,6 +15,7 @@ import pytest
 from attnviz import AttnvizError, Trace, figures
 from attnviz.analysis.grid import grid
 from attnviz.attention_kinds import ATTENTION_KINDS
+from attnviz.errors import AttnvizError
 from attnviz.palette import DARK, LIGHT, Palette, ThemeName, heatmap_scale, palette
 from tests.conftest import REPOSITORY
 from tests.figures import synthetic
@@ -210,9 +211,9 @@ def test_unknown_choices_are_refused() -> None:
     trace = synthetic.trace()
     with pytest.raises(AttnvizError, match="words, pieces"):
         figures.heatmap(trace, by="letters")
-    with pytest.raises(ValueError, match="paper or cividis"):
+    with pytest.raises(AttnvizError, match="paper, cividis"):
         heatmap_scale("viridis")
-    with pytest.raises(ValueError, match="light or dark"):
+    with pytest.raises(AttnvizError, match="light, dark"):
         palette("blue")
 
 

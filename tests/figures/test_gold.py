@@ -11,9 +11,10 @@ import pytest
 
 from attnviz import Trace
 from attnviz.analysis.gold import GoldLinks, link_errors, linkable_words
-from attnviz.analysis.grid import FACES, Face
+from attnviz.analysis.grid import FACES
 from attnviz.figures.heatmap import heatmap
 from attnviz.palette import MARKER, MARKER_EDGE
+from attnviz.trace.drawing import Face
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES
 

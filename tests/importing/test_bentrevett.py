@@ -87,6 +87,26 @@ def test_older_names_and_wrapped_tensors_are_read(peer: Seq2Seq, tmp_path: Path)
     assert _same_weights(load_checkpoint(tmp_path), expected)
 
 
+@pytest.mark.parametrize(
+    "names", [{"encoder.": "enc."}, {"decoder.": "dec."}, {"encoder.": "a.", "decoder.": "b."}], ids=str
+)
+def test_renamed_attributes_are_compared_with_the_nearest_program_and_can_be_mapped(
+    peer: Seq2Seq, tmp_path: Path, names: dict[str, str], snapshot: SnapshotAssertion
+) -> None:
+    expected, state = load_checkpoint(tmp_path), dict(peer.state_dict())
+    for old, new in names.items():
+        state = {new + name.removeprefix(old) if name.startswith(old) else name: a for name, a in state.items()}
+    torch.save(state, tmp_path / "tut3-model.pt")
+    with pytest.raises(AttnvizError) as error:
+        load_checkpoint(tmp_path)
+    assert plain(error.value, tmp_path) == snapshot
+    back = {new: old for old, new in names.items()}
+    assert _same_weights(load_checkpoint(tmp_path, rename=back), expected)
+    with pytest.raises(AttnvizError) as error:
+        load_checkpoint(tmp_path, rename=back | {"other.": "encoder."})
+    assert plain(error.value, tmp_path) == snapshot
+
+
 def test_part_listed_twice_is_read_and_two_different_parts_are_refused(peer: Seq2Seq, tmp_path: Path) -> None:
     expected, state = load_checkpoint(tmp_path), dict(peer.state_dict())
     state["attention.v.weight"] = state["decoder.attention.v_fc.weight"]

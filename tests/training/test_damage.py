@@ -192,7 +192,7 @@ def test_damaged_log_is_started_again(tmp_path: Path, content: bytes) -> None:
     ],
 )
 def test_values_out_of_bounds_are_refused(files: Files, tmp_path: Path, name: str, value: object) -> None:
-    with pytest.raises(ValueError, match=name):
+    with pytest.raises(AttnvizError, match=name):
         tiny(files, tmp_path, **{name: value})
 
 

@@ -122,7 +122,7 @@ def test_damaged_run_files_are_named(files: Files, tmp_path: Path, file: str) ->
 
 
 def test_starting_from_translator_is_refused(files: Files, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
-    with pytest.raises(ValueError, match="start_from") as error:
+    with pytest.raises(AttnvizError, match="start_from") as error:
         make_config(*files, tmp_path, start_from="models/en-fr")
     assert plain(error.value, tmp_path) == snapshot
 

@@ -244,7 +244,7 @@ def test_learning_rate_warms_up_then_decays(files: tuple[Path, Path], tmp_path: 
     "changes", [{"data": ()}, {"guidance": -1.0}, {"precision": "fp8"}, {"updates": 0}, {"label_smoothing": 1.0}]
 )
 def test_invalid_settings_are_refused(files: tuple[Path, Path], tmp_path: Path, changes: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match=next(iter(changes))):
+    with pytest.raises(AttnvizError, match=next(iter(changes))):
         tiny(files, tmp_path, **changes)
 
 
@@ -282,6 +282,6 @@ def test_keep_at_saves_weights_at_given_updates(files: tuple[Path, Path], tmp_pa
 def test_keep_at_refuses_other_values_than_integers(
     files: tuple[Path, Path], tmp_path: Path, keep_at: object, snapshot: SnapshotAssertion
 ) -> None:
-    with pytest.raises(ValueError, match="keep_at") as error:
+    with pytest.raises(AttnvizError, match="keep_at") as error:
         tiny(files, tmp_path, keep_at=keep_at)
     assert plain(error.value, tmp_path) == snapshot

@@ -112,7 +112,7 @@ def test_missing_model_folder_is_named_before_any_work(files: Files, tmp_path: P
     with pytest.raises(AttnvizError, match="nowhere"):
         train(config)
     assert not (tmp_path / "run" / "corpus.npz").exists()
-    with pytest.raises(ValueError, match="start_from"):
+    with pytest.raises(AttnvizError, match="start_from"):
         tiny(files, tmp_path / "run", start_from=str(tmp_path / "run" / "model"))
 
 

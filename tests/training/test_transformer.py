@@ -126,7 +126,7 @@ def test_finished_model_averages_last_checkpoints(files: tuple[Path, Path], tmp_
 def test_guidance_is_refused(
     model: Path, files: tuple[Path, Path], tmp_path: Path, snapshot: SnapshotAssertion
 ) -> None:
-    with pytest.raises(ValueError, match="transformer") as error:
+    with pytest.raises(AttnvizError, match="transformer") as error:
         _config(files, tmp_path / "run", guidance=0.5)
     assert plain(error.value, tmp_path) == snapshot
     config = _config(files, tmp_path / "run", guidance=0.5, architecture="rnnsearch", start_from=str(model))
@@ -138,7 +138,7 @@ def test_guidance_is_refused(
 def test_size_not_divisible_by_heads_is_refused(
     files: tuple[Path, Path], tmp_path: Path, snapshot: SnapshotAssertion
 ) -> None:
-    with pytest.raises(ValueError, match="heads") as error:
+    with pytest.raises(AttnvizError, match="heads") as error:
         _config(files, tmp_path, model_size=30)
     assert plain(error.value, tmp_path) == snapshot
 

@@ -15,7 +15,6 @@ from attnviz.analysis.attribution_methods import (
     overall_agreement_sentence,
     step_agreement_sentence,
 )
-from attnviz.analysis.grid import By
 from attnviz.figures.attribution_figure import (
     agreement_table,
     all_attributions_table,
@@ -25,6 +24,7 @@ from attnviz.figures.attribution_figure import (
 from attnviz.figures.build import figure_json
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
+from attnviz.trace.drawing import By
 from attnviz.ui.components.chart import chart, steady_payload
 from attnviz.ui.fields import option_segments
 from attnviz.ui.lab.cached_analyses import attribution_methods_of, unavailable_reason

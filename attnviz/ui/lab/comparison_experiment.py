@@ -24,12 +24,12 @@ from attnviz.analysis.comparison import (
     no_heatmaps_reason,
     shared_axis,
 )
-from attnviz.analysis.grid import By, Face
 from attnviz.analysis.what_if_effects import cards
 from attnviz.figures.comparison_figure import compared_words_table, comparison, comparison_table
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.text import SPACE, SPECIAL_PIECES
+from attnviz.trace.drawing import By, Face
 from attnviz.ui.components.chart import chart, fitting_payload
 from attnviz.ui.fields import option_segments, segmented_control, select_box
 from attnviz.ui.lab.compared_translation import (

@@ -16,12 +16,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from attnviz.analysis.grid import FACES, GRID_UNITS, By, Face
+from attnviz.analysis.grid import FACES, GRID_UNITS
 from attnviz.installed_models import installed_models
 from attnviz.languages import LANGUAGES
 from attnviz.lessons import shipped_lessons
 from attnviz.palette import COLOURS, DEFAULT_COLOURS, Colours
 from attnviz.trace import Trace
+from attnviz.trace.drawing import By, Face
 from attnviz.trace.parts import Heads, head_choices
 from attnviz.ui.language import LANGUAGE
 from attnviz.ui.page_state.detail_level import DETAIL_LEVEL

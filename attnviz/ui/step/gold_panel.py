@@ -29,12 +29,12 @@ from attnviz.analysis.gold import (
     links_help,
     missed_link_sentence,
 )
-from attnviz.analysis.grid import Face
 from attnviz.errors import AttnvizError
 from attnviz.export.attention_files import LINK_ENDINGS, attention_file_content, linked_record
 from attnviz.export.saved_files import file_name
 from attnviz.languages import gettext, language
 from attnviz.trace import Attention, Words
+from attnviz.trace.drawing import Face
 from attnviz.ui.components.findings import findings_at
 from attnviz.ui.components.loader import component
 from attnviz.ui.fields import popover, switch, text_box, uploader

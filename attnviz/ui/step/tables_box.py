@@ -11,11 +11,11 @@ from attnviz import figures
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.attention_forms import SYMBOLS, face_names
 from attnviz.analysis.diagram_texts import has_diagram
-from attnviz.analysis.grid import Face
 from attnviz.architectures import architecture_of
 from attnviz.figures.diagram_table import diagram_table
 from attnviz.figures.figure_input import Subject
 from attnviz.languages import gettext
+from attnviz.trace.drawing import Face
 from attnviz.ui.components.tables import tables, tables_payload
 from attnviz.ui.page_state.selection import HeatmapChoices, Selection, with_selection
 from attnviz.ui.resources import cached_posterior
