@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from attnviz.importing.records import AttentionRecords
     from attnviz.importing.sentence_pair import SentencePair
     from attnviz.trace import Attention, Trace, WhatIfs
-    from attnviz.trace.drawing import Face
 
 
 WITHOUT_THE_MODEL = {

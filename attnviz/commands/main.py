@@ -130,10 +130,7 @@ def _launch(
     if not words:
         app.help_print()
         return
-    try:
-        command, bound, _ = app.parse_args([*_completed(words)], exit_on_error=False, print_error=False)
-    except ValueError as error:  # of `TrainingConfig`
-        raise AttnvizError(f"The training options are invalid: {error}.") from error
+    command, bound, _ = app.parse_args([*_completed(words)], exit_on_error=False, print_error=False)
     for name, value in _options(bound.arguments):
         _check_path(name, value)
         if name == "scorer" and value:

@@ -15,7 +15,6 @@ import pytest
 from attnviz import AttnvizError, Trace, figures
 from attnviz.analysis.grid import grid
 from attnviz.attention_kinds import ATTENTION_KINDS
-from attnviz.errors import AttnvizError
 from attnviz.palette import DARK, LIGHT, Palette, ThemeName, heatmap_scale, palette
 from tests.conftest import REPOSITORY
 from tests.figures import synthetic
