@@ -26,6 +26,8 @@ VOCABULARIES = "vocabularies.json"
 FILES = (CONFIG_FILE, WEIGHTS_FILE, TOKENIZER_FILE)
 """The files of a model trained by this program."""
 EVERY_FILE = (*FILES, VOCABULARIES)
+TRAINING_LOG = "training-log.csv"
+"""Log of the training of a model; its run has it as `log.csv` while it is in progress."""
 
 IMPORTED_ARCHITECTURE = "seq2seq"
 """Architecture of a translator trained by another program."""

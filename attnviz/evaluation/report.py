@@ -35,7 +35,7 @@ from attnviz.evaluation.compared_models import (
 from attnviz.evaluation.example_sentences import FIGURE_3, LONG
 from attnviz.evaluation.forced import Advance, total_likelihood
 from attnviz.evaluation.measurement_tables import MINUS, Section, TableRow, markdown_table, speed_note, table_number
-from attnviz.model_folder import WEIGHTS_FILE
+from attnviz.model_folder import TRAINING_LOG, WEIGHTS_FILE
 from attnviz.network import ModelConfig, Seq2SeqConfig, TransformerConfig
 from attnviz.text import EOS
 from attnviz.text_files import Skipped
@@ -284,7 +284,7 @@ def training_cost(folder: Path) -> TableRow:
 
     They are in the last row of the training log, in the model's folder or beside it in the folder of a run.
     """
-    path = folder / "training-log.csv"
+    path = folder / TRAINING_LOG
     path = path if path.is_file() else folder.parent / "log.csv"
     try:
         with path.open(newline="", encoding="utf-8", errors="replace") as file:

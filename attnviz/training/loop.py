@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import shutil
 import sys
 import time
 from collections.abc import Iterator
@@ -20,6 +21,7 @@ from attnviz.arguments import check_each
 from attnviz.checkpoint import save_model
 from attnviz.errors import AttnvizError
 from attnviz.memory import keep_memory, return_memory
+from attnviz.model_folder import TRAINING_LOG
 from attnviz.network import AnyNetwork, build_network
 from attnviz.network.products import choose_precision
 from attnviz.training.encoded_pairs import epoch_batches
@@ -188,6 +190,9 @@ class _Run:
                 self._average()
             except Interrupted:
                 raise self._stopped() from None
+            assert self.log
+            if (self.output / "model").is_dir():  # no validation may have had a finite score
+                shutil.copyfile(self.log.path, self.output / "model" / TRAINING_LOG)
         return self.output / "model"
 
     def _stop_when_asked(self) -> None:

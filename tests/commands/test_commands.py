@@ -219,6 +219,19 @@ def test_translate_tokenised_text_in_batches(run, translator: Translator) -> Non
     assert blank == ""
 
 
+def test_figure_of_a_file_is_refused(run, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+    code, _, errors = run("figure", str(REPOSITORY / "attnviz/examples/gold.jsonl"), "-o", str(tmp_path / "a.svg"))
+    assert (code, plain(errors, REPOSITORY)) == (2, snapshot)
+
+
+def test_unknown_words_are_those_of_the_source_vocabulary(tmp_path: Path) -> None:
+    mine = str(tmp_path / "mine")
+    _process("import", "attnviz/examples/tut3", "-o", mine)
+    single = _process("translate", "der hund the .", "--model", mine)
+    lines = _process("translate", "--model", mine, given="der hund .\nder hund the .\n")
+    assert [one.stderr.rpartition(": ")[2] for one in (single, lines)] == ["the\n", "the\n"]
+
+
 @pytest.mark.parametrize("tokenised", [(), ("--tokenised",)])
 def test_escapes_of_moses_are_reported_and_decoded(run, tokenised: tuple[str, ...]) -> None:
     given, plainly = "a man &apos;s well @-@ known dog &amp; cat", "a man 's well-known dog & cat"

@@ -21,6 +21,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Translator
 from attnviz.errors import AttnvizError
+from attnviz.model_folder import TRAINING_LOG
 from attnviz.trace.snapshots import load_folder
 from attnviz.training import TrainingConfig, train
 from attnviz.training.log import read_curves
@@ -95,6 +96,7 @@ def test_run_learns_and_writes_log_snapshots_and_model(files: tuple[Path, Path],
     np.testing.assert_allclose(found.alignments[0].sum(axis=2), 1, atol=1e-3)
     assert found.translations[-1] == ("le chat voit cela.",)
     assert dict(read_curves(tmp_path / "run/log.csv")["loss"]).keys() == {100, 200, 300}
+    assert (model / TRAINING_LOG).read_bytes() == (tmp_path / "run/log.csv").read_bytes()
     source, target = "the cat sees the house.", "le chat voit la maison."
     assert Translator.load(model, "cpu").translate(source, beam=1).translation == target
 

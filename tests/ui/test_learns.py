@@ -196,6 +196,12 @@ def test_run_in_progress_shows_new_snapshots(
     assert mounted(app, "timeline")[0]["updates"] == [int(path.stem) for path in parts[:3]]
 
 
+def test_copied_model_of_a_run_shows_the_curves_of_its_log(models: Path, measured: Path, tmp_path: Path) -> None:
+    shutil.copytree(measured / "runs/unguided/model", tmp_path / "models/mine")
+    app = opened(training="mine")
+    assert any(chart["template"].count("validation loss") for chart in mounted(app, "chart"))
+
+
 def test_only_configured_runs_can_be_watched(models: Path, measured: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert watched_run_folders() == {}
     app = opened(training=f"run:{measured}/runs/unguided")

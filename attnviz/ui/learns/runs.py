@@ -20,6 +20,7 @@ from attnviz.environment import ATTNVIZ_RUNS
 from attnviz.installed_models import model_roots
 from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache, cached_in
+from attnviz.model_folder import TRAINING_LOG
 from attnviz.trace.snapshots import FOLDER, Snapshots, load_folder
 from attnviz.training.log import read_curves
 from attnviz.ui.fields import segmented_control, select_box
@@ -46,8 +47,12 @@ def watched_run_folders() -> dict[str, Path]:
 
 
 def load_runs(folder: Path) -> list[Snapshots]:
-    """Return the runs with snapshots in `folder`, those trained without guidance first."""
-    return sorted(_read(folder, folder_version(folder)), key=lambda run: (run.guidance, run.name))
+    """Return the runs with snapshots in a model's `folder`, those trained without guidance first.
+
+    A run without measurements has the curves of the model's log.
+    """
+    runs = sorted(_read(folder, folder_version(folder)), key=lambda run: (run.guidance, run.name))
+    return [run if run.curves else replace(run, curves=read_curves(folder.parent / TRAINING_LOG)) for run in runs]
 
 
 def load_watched_run(folder: Path) -> list[Snapshots]:
