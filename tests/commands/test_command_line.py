@@ -115,7 +115,7 @@ def test_wrong_model_is_refused_without_torch() -> None:
             check=False,
         )
         assert (done.returncode, done.stdout) == (2, "")
-        assert "There is no model nowhere" in done.stderr
+        assert "nowhere" in done.stderr
         assert done.stderr.count("\n") == 1
 
 

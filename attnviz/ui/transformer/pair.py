@@ -167,7 +167,7 @@ def _bag_sentence(judgement: Judgement, other: Judgement | None) -> str:
     exact = False
     if positions is not None and weights is not None:
         recomputed = [recompute_decomposable(weights, each.source_ids, each.target_ids) for each in (judgement, other)]
-        exact = bool((recomputed[0]["distributions"] == recomputed[1]["distributions"]).all())
+        exact = bool((recomputed[0]["probabilities"] == recomputed[1]["probabilities"]).all())
     return texts.swap_sentence(judgement, other, difference, exact=exact)
 
 
