@@ -71,8 +71,8 @@ def adversary(trace: Trace, step: int, weights: Weights | None = None, *, bound:
 
     Raises:
         AttnvizError: The model has no attention, or the weights are another model's.
-        IndexError: There is no such step.
-        ValueError: The bound is outside 0 to 1.
+        AttnvizError: There is no such step.
+        AttnvizError: The bound is outside 0 to 1.
     """
     evaluation = StepEvaluation(trace, step, weights)
     return evaluation.perturbed(adversarial_weights(evaluation, bound)[None])[0]
@@ -219,8 +219,8 @@ def perturbation_tests(
 
     Raises:
         AttnvizError: The model has no attention, or the weights are another model's.
-        IndexError: There is no such step.
-        ValueError: There is less than one permutation, or the bound is outside 0 to 1.
+        AttnvizError: There is no such step.
+        AttnvizError: There is less than one permutation, or the bound is outside 0 to 1.
     """
     check_whole_argument(gettext("number of permutations"), permutations, 1, MOST_PERMUTATIONS)
     evaluation = StepEvaluation(trace, step, weights)
@@ -290,7 +290,7 @@ def shuffled(
 
     Raises:
         AttnvizError: The model has no attention, or the weights are another model's.
-        ValueError: There is less than one permutation.
+        AttnvizError: There is less than one permutation.
     """
     check_whole_argument(gettext("number of permutations"), permutations, 1, MOST_PERMUTATIONS)
     readouts = Readouts(trace, weights)

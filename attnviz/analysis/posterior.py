@@ -98,7 +98,7 @@ def posterior(trace: Trace, weights: Weights | None = None, kind: PosteriorKind 
 
     Raises:
         AttnvizError: The model has no attention, or the weights are another model's.
-        ValueError: There is no such kind.
+        AttnvizError: There is no such kind.
     """
     check_choice("kind", kind, POSTERIOR_KINDS)
     return posterior_of(Readouts(trace, weights), kind)

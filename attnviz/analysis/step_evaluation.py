@@ -234,7 +234,7 @@ def best_attention(
 
     Raises:
         AttnvizError: The model has no attention, or the weights are another model's.
-        IndexError: There is no such step or piece.
+        AttnvizError: There is no such step or piece.
     """
     evaluation = StepEvaluation(trace, step, weights)
     if piece_id is not None:

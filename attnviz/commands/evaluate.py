@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Group, Parameter
 from cyclopts.validators import Number, mutually_exclusive
 
+from attnviz.bounds import WIDEST_BEAM
 from attnviz.commands.options import (
     AS_INPUT,
     AS_MODEL,
     OUTPUT_OPTIONS,
-    WIDEST_BEAM,
     Device,
     FilePath,
     Output,

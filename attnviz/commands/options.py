@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Group, Parameter
 from cyclopts.validators import Number
 
+from attnviz.bounds import PRECISIONS, WIDEST_BEAM
 from attnviz.errors import AttnvizError
 from attnviz.installed_models import find_model
 
@@ -28,8 +29,6 @@ INPUT_OPTIONS, OUTPUT_OPTIONS, READING_OPTIONS, MODEL_OPTIONS = (
     Parameter(name="*", group=group) for group in (_INPUT, _OUTPUT, _READING, _MODEL)
 )
 """For a class of options: the group of those that have no other."""
-WIDEST_BEAM = 100
-"""Largest beam width of a translator; checked here before anything is loaded."""
 
 
 def _index(_: Any, tokens: Sequence[Token]) -> Any:
@@ -92,7 +91,7 @@ class ModelOptions:
     model: Annotated[str | None, Parameter(metavar="NAME|FOLDER")] = None
     """name of an installed model, or folder of a model; without it, the first that `attnviz models` lists"""
     device: Device = "auto"
-    precision: Literal["auto", "bf16", "fp32"] = "auto"
+    precision: Annotated[str, Parameter(choices=PRECISIONS)] = "auto"
     """number format in which a CPU finds the likeliest pieces; their logits are then computed again in float32; auto
     chooses the faster format on this machine"""
     scorer: Scorers = ()

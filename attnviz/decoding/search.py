@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from attnviz.arguments import check_number, check_whole_argument
+from attnviz.bounds import WIDEST_BEAM
 from attnviz.decoding.applied_interventions import check_limit, check_reached, constrained, energy_change, first_end
 from attnviz.languages import gettext
 from attnviz.network.output import OutputLayer, largest_logit
@@ -83,8 +84,6 @@ class _Continuation(NamedTuple):
 _COLUMN = 16
 """How many numbers `largest` represents by their maximum."""
 
-_WIDEST_BEAM = 100
-
 _NONE = _Continuation(float("-inf"), 0, EOS)
 """Filler for a beam with fewer hypotheses than its width; it cannot win."""
 
@@ -138,7 +137,7 @@ def longest_target(source_pieces: int) -> int:
 
 def check_search(beam: int, length_penalty: float = 1.0) -> None:
     """Raise AttnvizError unless the beam width and the length penalty are within bounds."""
-    check_whole_argument(gettext("width of the beam"), beam, 1, _WIDEST_BEAM)
+    check_whole_argument(gettext("width of the beam"), beam, 1, WIDEST_BEAM)
     check_number(gettext("length penalty"), length_penalty, 0, _MOST_PENALTY)
 
 

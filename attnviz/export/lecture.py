@@ -310,7 +310,7 @@ def lecture_html(
 
     Raises:
         AttnvizError: Another face lacks its weights.
-        ValueError: A choice is unknown.
+        AttnvizError: A choice is unknown.
     """
     if weights is None or not trace.attends_once:
         translation_figure(trace, by=by, face=face, weights=weights)  # raises where a face is not available

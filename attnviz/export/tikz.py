@@ -105,7 +105,7 @@ def heatmap_tikz(
         The LaTeX source.
 
     Raises:
-        ValueError: A choice is unknown.
+        AttnvizError: A choice is unknown.
     """
     stops = palette("light").signed_scale if face == "difference" else heatmap_scale(colours)
     if face == "difference" and root:

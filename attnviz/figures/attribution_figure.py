@@ -74,7 +74,8 @@ def attributions_figure(
         and `frame`, and the axes of each panel by attribution (`panels`), for a shared cursor.
 
     Raises:
-        ValueError: `by` is unknown, or `across` is less than 1.
+        AttnvizError: `by` is unknown.
+        ValueError: `across` is less than 1.
     """
     if across < 1:
         raise ValueError(f"across must be at least 1, not {across!r}")

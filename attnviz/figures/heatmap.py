@@ -377,7 +377,7 @@ def heatmap_table(
 
     Raises:
         AttnvizError: A face lacks its posterior.
-        ValueError: A choice is unknown.
+        AttnvizError: A choice is unknown.
     """
     cells = grid(trace, by, end, face, posterior, weights)
     table = pd.DataFrame(
