@@ -22,7 +22,7 @@ PARTS = {
     "lint": ["ruff", "check"],
     "types": ["mypy"],
     "javascript": ["pytest", "tests/javascript", "--numprocesses=0", "--noconftest", "-p", "no:cacheprovider"],
-    "tests": ["pytest", "--ignore=tests/javascript", "--durations=10"],
+    "tests": ["pytest", "--ignore=tests/javascript", "--durations=10", "--snapshot-details"],
 }
 """The command of each part, by `python -m`."""
 
