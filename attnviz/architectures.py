@@ -198,7 +198,7 @@ __all__ = [
     "architecture_of",
     "could_be_of",
     "narrate",
-    "stage_of_figure",
+    "stage_numbered",
     "step_texts",
     "verifier_of",
 ]
@@ -227,9 +227,10 @@ def narrate(result: SavedResult | Head, step: int, *, simple: bool = False) -> t
     return tuple(stage.text(result, step, simple=simple) for stage in architecture_of(result).stages(result))
 
 
-def stage_of_figure(result: SavedResult | Head, name: str) -> Stage | None:
-    """Return the stage of a step that the figure `name` belongs to; None where there is none."""
-    return next((stage for stage in architecture_of(result).stages(result) if name in stage.figures), None)
+def stage_numbered(result: SavedResult | Head, number: int | None) -> Stage | None:
+    """Return the stage of a step with a number, or the first later one where the architecture lacks it."""
+    stages = sorted(architecture_of(result).stages(result), key=lambda stage: stage.number)
+    return next((stage for stage in stages if number is not None and stage.number >= number), None)
 
 
 def verifier_of(result: SavedResult | Head, weights: Weights) -> Verifier:

@@ -88,7 +88,7 @@ def draw_heatmap(trace: Aligned, **options: Unpack[HeatmapOptions]) -> go.Figure
 def draw_step(
     trace: Aligned, step: int, picture: str, weights: Weights | None = None, theme: ThemeName = "light"
 ) -> go.Figure:
-    """Return the figure `picture` of 0-based `step`, a name from `figures.STEP_FIGURES`.
+    """Return the figure `picture` of 0-based `step`, the name of one of `figures.FIGURES`.
 
     Raise AttnvizError for another name, and where the figure needs the model's `weights` and they are not given.
     """
@@ -96,8 +96,8 @@ def draw_step(
         check_each(gettext("model weights"), (weights,), (Mapping,))
         if trace.recurrent:
             check_fit(trace, weights)
-    subject = figures.Subject(trace, step, weights)
-    return figures.step_figure(subject, picture).draw(subject, theme=theme)
+    subject = figures.Subject(trace, step, weights, theme=theme)
+    return figures.step_figure(subject, picture).draw(subject).figure()
 
 
 def draw_beam_tree(tree: BeamTree, **options: Unpack[BeamTreeOptions]) -> go.Figure:

@@ -19,7 +19,7 @@ from attnviz.commands.main import main
 from attnviz.environment import ATTNVIZ_SCORERS
 from attnviz.errors import AttnvizError
 from attnviz.figures import STEP_FIGURES, heatmap, step_figures
-from attnviz.figures.figure_input import Subject
+from attnviz.figures.subject import Subject
 from attnviz.model_folder import load_weights
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace

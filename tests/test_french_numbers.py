@@ -19,7 +19,7 @@ from attnviz.analysis.verification import Discrepancy, discrepancy_text
 from attnviz.architectures import narrate
 from attnviz.export.tikz import heatmap_tikz
 from attnviz.figures import STEP_FIGURES, heatmap
-from attnviz.figures.figure_input import Subject
+from attnviz.figures.subject import Subject
 from attnviz.figures.registry import StepFigure
 from attnviz.languages import gettext, ngettext, set_language
 from attnviz.model_folder import load_weights

@@ -32,9 +32,7 @@ def _attention(trace: Attention, step: int) -> tuple[str, str]:
     return gettext("This token’s attention in the file: {parts}", parts=parts), outcome
 
 
-_ATTENTION = Stage(
-    2, lambda: gettext("Where it looked"), _attention, _attention, ("look", "energy", "softmax"), ("look",)
-)
+_ATTENTION = Stage(2, lambda: gettext("Where it looked"), _attention, _attention)
 
 
 def attention_stages(_: Attention) -> tuple[Stage, ...]:

@@ -47,7 +47,7 @@ StageWords = Callable[[Any, int], tuple[str, str]]
 
 @dataclass(frozen=True)
 class Stage:
-    """The declaration of a stage of a step: its name at every level of detail, its texts and its figures."""
+    """The declaration of a stage of a step: its name at every level of detail and its texts."""
 
     number: int
     """Number of the stage, which its equation has, too: 1 to 5 from energies to word."""
@@ -55,19 +55,11 @@ class Stage:
     short: StageWords
     """Texts in everyday words, for the level *Idea*."""
     full: StageWords
-    figures: tuple[str, ...]
-    """Names of its figures in `figures.STEP_FIGURES`; each is drawn where it is available."""
-    simple_figures: tuple[str, ...] = ()
-    """Those of the level *Idea*, where they are fewer."""
 
     def text(self, result: Any, step: int, *, simple: bool = False) -> StageText:
         """Return the texts of 0-based `step` of `result`; the short ones if `simple`."""
         words = self.short if simple else self.full
         return StageText(self.number, self.title(), *words(result, step))
-
-    def figures_at(self, *, simple: bool) -> tuple[str, ...]:
-        """Return the names of its figures, if `simple` those of the level *Idea*."""
-        return self.simple_figures if simple and self.simple_figures else self.figures
 
 
 def _energy(trace: Trace, step: int) -> tuple[str, str]:
@@ -394,14 +386,12 @@ def word_choice(trace: Record, step: int, name: Callable[[str], str] = quoted_na
     return sentence, gettext("{word} (forced), {p}", word=word, p=p) if was_forced(trace, step) else f"{word}, {p}"
 
 
-ENERGY_STAGE = Stage(1, lambda: gettext("Fit (energy)"), _fit, _energy, ("energy",))
-SOFTMAX_STAGE = Stage(2, lambda: gettext("Share (attention weight)"), _share, softmax_texts, ("attention", "softmax"))
-_CONTEXT = Stage(3, lambda: gettext("Mixture (context vector)"), _mixture, _context, ("context", "units"))
-_FIXED_VECTOR = Stage(3, lambda: gettext("One vector for all words"), _short_fixed_vector, _fixed_vector, ("context",))
-_STATE = Stage(4, lambda: gettext("Memory (decoder state)"), _memory, _state, ("state",))
-WORD_STAGE = Stage(
-    5, lambda: gettext("Next word (probability)"), _next_word, _word, ("maxout", "candidates"), ("candidates",)
-)
+ENERGY_STAGE = Stage(1, lambda: gettext("Fit (energy)"), _fit, _energy)
+SOFTMAX_STAGE = Stage(2, lambda: gettext("Share (attention weight)"), _share, softmax_texts)
+_CONTEXT = Stage(3, lambda: gettext("Mixture (context vector)"), _mixture, _context)
+_FIXED_VECTOR = Stage(3, lambda: gettext("One vector for all words"), _short_fixed_vector, _fixed_vector)
+_STATE = Stage(4, lambda: gettext("Memory (decoder state)"), _memory, _state)
+WORD_STAGE = Stage(5, lambda: gettext("Next word (probability)"), _next_word, _word)
 
 
 def recurrent_stages(trace: Trace) -> tuple[Stage, ...]:

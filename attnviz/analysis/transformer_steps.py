@@ -251,8 +251,8 @@ def _memory(trace: TransformerTrace, step: int) -> tuple[str, str]:
 HEAD_STAGES = (
     replace(ENERGY_STAGE, short=_fit, full=head_energy),
     replace(SOFTMAX_STAGE, short=_share),
-    Stage(3, lambda: gettext("Mixture (output of a head)"), _all_heads, head_values, ("context",)),
-    Stage(4, lambda: gettext("Memory (residual stream)"), _memory, head_stream, ("stream",)),
+    Stage(3, lambda: gettext("Mixture (output of a head)"), _all_heads, head_values),
+    Stage(4, lambda: gettext("Memory (residual stream)"), _memory, head_stream),
 )
 """The stages of one head of any kind."""
 _STAGES = (

@@ -160,9 +160,9 @@ def _draw(text: str | None, options: _Options, heads: HeadOptions, model: ModelO
         with_weights = uses_weights(trace, figure_options.picture)
         save(trace, options.output, figure_options, _weights(trace, folder) if with_weights else None)
         return
-    from attnviz.figures.registry import STEP_FIGURES
+    from attnviz.figures.registry import figure_named
 
-    step_figure = STEP_FIGURES.get(figure_options.picture)
+    step_figure = figure_named(figure_options.picture)
     links_of_attention = ending == "pharaoh" and options.face == "before"
     needs_weights = ending in WITHOUT_THE_MODEL or face != "before" or (step_figure and step_figure.uses_weights)
     weights = _weights(trace, folder) if needs_weights and not links_of_attention else None

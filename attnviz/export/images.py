@@ -19,7 +19,7 @@ from attnviz.architectures import step_texts
 from attnviz.deadlines import with_deadline
 from attnviz.environment import BROWSER_PATH
 from attnviz.errors import AttnvizError, MissingFontWarning
-from attnviz.figures.build import escape, figure_json, for_print, width
+from attnviz.figures.spec import escape, figure_json, for_print, width
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import Aligned

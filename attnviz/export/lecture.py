@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import plotly.graph_objects as go
@@ -15,11 +15,10 @@ from attnviz.analysis.grid import FACES
 from attnviz.analysis.imported_attention import missing_values_reason, remark_sentences
 from attnviz.analysis.labels import quote, shorten
 from attnviz.analysis.logit_attribution import (
-    LogitAttribution,
-    centred_attributions,
+    Cell,
     logit_attribution_heading,
     logit_attribution_sentence,
-    logit_attribution_title,
+    logit_attributions,
 )
 from attnviz.analysis.posterior import (
     PosteriorAttention,
@@ -30,13 +29,11 @@ from attnviz.analysis.posterior import (
 )
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.what_if_effects import what_ifs_payload
-from attnviz.architectures import stage_of_figure, step_texts
+from attnviz.architectures import stage_numbered, step_texts
 from attnviz.export.offline_page import compressed, in_every_language, json_objects, offline_page, variants
-from attnviz.figures.attention_figure import posterior_bars
-from attnviz.figures.figure_input import Subject
 from attnviz.figures.heatmap import heatmap
-from attnviz.figures.logit_attribution_figure import logit_attribution_waterfall
-from attnviz.figures.registry import StepFigure, step_figures
+from attnviz.figures.registry import LOGIT_ATTRIBUTION, POSTERIOR, StepFigure, step_figures
+from attnviz.figures.subject import Subject
 from attnviz.figures.translation_figure import translation_figure
 from attnviz.languages import LANGUAGES, gettext, language
 from attnviz.palette import DEFAULT_COLOURS, Colours, ThemeName
@@ -152,17 +149,9 @@ def _margins_caption(face: Face) -> str:
     )
 
 
-WEIGHTS_PICTURES = ("attention", "look", "softmax")
-"""Figures of the weights of a step: the first that is available is in the file."""
-_PICTURES = ("context", "candidates")
-"""The other figures of a step in the file, besides the logit attribution."""
-
-POSTERIOR, _LOGIT_ATTRIBUTION = "posterior", "logit-attribution"
-
-
-def stage_sentence(trace: Any, step: int, figure: str, *, simple: bool = False) -> str:
+def stage_sentence(trace: Any, step: int, figure: StepFigure, *, simple: bool = False) -> str:
     """Return the sentence of the stage that `figure` belongs to; empty where there is none."""
-    stage = stage_of_figure(trace, figure)
+    stage = stage_numbered(trace, figure.stage)
     return stage.text(trace, step, simple=simple).sentence if stage else ""
 
 
@@ -180,26 +169,15 @@ class _Lecture:
     margins: bool
     gold: GoldLinks | None
     """Gold links between the words of `trace`."""
-    attributions: tuple[LogitAttribution, ...]
-    """Logit attribution of each step's word; empty without weights."""
+    subjects: tuple[Subject, ...]
+    """The steps, with what is computed of them."""
 
     def figures(self, theme: ThemeName) -> dict[str, Any]:
         """Return the faces of the heatmap, and for each other figure a list with one for each step."""
         by_name: dict[str, Any] = {"faces": {face: json_objects(self._heatmap(face, theme)) for face in self.faces}}
-        for name, picture in self._pictures().items():
-            by_name[name] = [json_objects(picture.draw(Subject(self.trace, i), theme=theme)) for i in self._steps()]
-        if self.posterior:
-            by_name[POSTERIOR] = [
-                json_objects(posterior_bars(self.trace, self.posterior, i, theme=theme)) for i in self._steps()
-            ]
-        if self.attributions:
-            by_name[_LOGIT_ATTRIBUTION] = [
-                json_objects(
-                    logit_attribution_waterfall(
-                        self.trace, attribution, logit_attribution_title(self._name(i)), theme=theme
-                    )
-                )
-                for i, attribution in enumerate(self.attributions)
+        for figure in self._figures():
+            by_name[figure.name] = [
+                json_objects(figure.draw(replace(subject, theme=theme)).figure()) for subject in self.subjects
             ]
         return by_name
 
@@ -225,28 +203,26 @@ class _Lecture:
 
     def words(self) -> dict[str, Any]:
         """Return all texts of the page in the current language."""
-        pictures = self._pictures()
-        steps = []
-        for i in self._steps():
-            subject = Subject(self.trace, i)
-            notes = {
-                name: {"title": picture.title(subject), "note": stage_sentence(self.trace, i, name)}
-                for name, picture in pictures.items()
+        steps = [
+            {
+                "sentence": step_texts(self.trace).step_sentence(self.trace, subject.step, quote(BLANK_NAME)),
+                "pictures": {figure.name: self._texts(figure, subject) for figure in self._figures()},
             }
-            if self.posterior:
-                notes[POSTERIOR] = {
-                    "title": posterior_title(),
-                    "note": posterior_sentence(self.trace, self.posterior, i),
-                }
-            if self.attributions:
-                name = self._name(i)
-                note = logit_attribution_sentence(self.trace, self.attributions[i], name, None)
-                notes[_LOGIT_ATTRIBUTION] = {"title": logit_attribution_heading(quote(name)), "note": note}
-            steps.append(
-                {"sentence": step_texts(self.trace).step_sentence(self.trace, i, quote(BLANK_NAME)), "pictures": notes}
-            )
+            for subject in self.subjects
+        ]
         names = {face: name for face, name in face_names().items() if face in self.faces}
         return lecture_labels() | {"steps": steps, "faces": names, "footers": self._footers()}
+
+    def _texts(self, figure: StepFigure, subject: Subject) -> dict[str, str]:
+        """Return the title of a figure and the sentence below it."""
+        step = subject.step
+        if figure is POSTERIOR and self.posterior is not None:
+            return {"title": posterior_title(), "note": posterior_sentence(self.trace, self.posterior, step)}
+        if figure is LOGIT_ATTRIBUTION:
+            name = piece_name(self.trace.target_pieces[step])
+            note = logit_attribution_sentence(self.trace, subject.logit_attribution, name, None)
+            return {"title": logit_attribution_heading(quote(name)), "note": note}
+        return {"title": figure.title(subject), "note": stage_sentence(self.trace, step, figure)}
 
     def _footers(self) -> dict[str, str]:
         """Return the footer for each face."""
@@ -254,23 +230,20 @@ class _Lecture:
         arguments: dict[str, Any] = {
             "root": self.root,
             "margins": self.margins,
-            "logit_attributions": bool(self.attributions),
+            "logit_attributions": LOGIT_ATTRIBUTION in self._figures(),
             "faces": len(self.faces) > 1,
             "heads_text": kind.heads_text(self.trace),
             "origin": kind.made_by_search(self.trace),
         }
         return {face: lecture_footer(self.trace, self.by, face=face, **arguments) for face in self.faces}
 
-    def _steps(self) -> range:
-        return range(len(self.trace.target_pieces))
-
-    def _name(self, step: int) -> str:
-        return piece_name(self.trace.target_pieces[step])
-
-    def _pictures(self) -> dict[str, StepFigure]:
-        available = step_figures(Subject(self.trace, 0))
-        of_weights = next((name for name in WEIGHTS_PICTURES if name in available), "")
-        return {name: figure for name, figure in available.items() if name in (of_weights, *_PICTURES)}
+    def _figures(self) -> list[StepFigure]:
+        """Return the figures of a step in the file: the first available one of each place."""
+        by_place: dict[str, StepFigure] = {}
+        for figure in step_figures(self.subjects[0]).values():
+            if figure.lecture:
+                by_place.setdefault(figure.lecture, figure)
+        return list(by_place.values())
 
 
 def lecture_html(
@@ -335,12 +308,18 @@ def _trace_payload(
     weights: Weights | None, trace: Any, *, gold: GoldLinks | None = None, **arguments: Any
 ) -> dict[str, Any]:
     """Return the payload of one trace."""
-    attributions: tuple[LogitAttribution, ...] = ()
     posterior = None
+    subjects = tuple(Subject(trace, step) for step in range(len(trace.target_pieces)))
     if weights is not None and trace.recurrent and trace.linear:  # other traces have no attributions
-        attributions = tuple(centred_attributions(trace, weights, list(enumerate(trace.target_ids))))
+        words: list[Cell] = [(step, piece) for step, piece in enumerate(trace.target_ids.tolist())]
+        words += [(step, None) for step in range(len(subjects))]
+        known = dict(zip(words, logit_attributions(trace, weights, words), strict=True))
         posterior = posterior_attention(trace, weights) if trace.attends_once else None
-    lecture = _Lecture(trace=trace, posterior=posterior, attributions=attributions, gold=gold, **arguments)
+        subjects = tuple(
+            replace(subject, weights=weights, foil=word, known_logit_attributions=known, known_posterior=posterior)
+            for subject, word in zip(subjects, trace.target_ids.tolist(), strict=True)
+        )
+    lecture = _Lecture(trace=trace, posterior=posterior, subjects=subjects, gold=gold, **arguments)
     return {
         "target": [_word(trace, i) for i in range(len(trace.target_pieces))],
         "words": in_every_language(lecture.words),

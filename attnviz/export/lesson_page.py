@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import plotly.graph_objects as go
@@ -204,13 +204,12 @@ class _Item:
     def _picture_texts(self, names: Sequence[str]) -> list[dict[str, str]]:
         """Return the title of each picture, and the sentence of its stage."""
         subject, simple = self.asked.subject, self.asked.question.level == "idea"
-        return [
-            {
-                "title": self._heatmap_title() if name == HEATMAP else step_figure(subject, name).title(subject),
-                "note": stage_sentence(subject.trace, subject.step, name, simple=simple),
-            }
-            for name in names
-        ]
+        texts = []
+        for name in names:
+            figure = None if name == HEATMAP else step_figure(subject, name)
+            note = stage_sentence(subject.trace, subject.step, figure, simple=simple) if figure else ""
+            texts.append({"title": figure.title(subject) if figure else self._heatmap_title(), "note": note})
+        return texts
 
     def _heatmap_title(self) -> str:
         return gettext("Alignment") if self.asked.subject.trace.attends else gettext("A single vector for all steps")
@@ -224,7 +223,7 @@ class _Item:
             return heatmap(first_words(subject.trace, self.asked.word + 1), step=self.asked.step, theme=theme)
         if name == HEATMAP:
             return translation_figure(subject.trace, step=self.asked.step, theme=theme)
-        return step_figure(subject, name).draw(subject, theme=theme)
+        return step_figure(subject, name).draw(replace(subject, theme=theme)).figure()
 
 
 def _words(trace: Any, side: str, count: int | None) -> list[dict[str, Any]]:

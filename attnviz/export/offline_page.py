@@ -16,7 +16,7 @@ import plotly.graph_objects as go
 
 from attnviz.browser_modules import bundle
 from attnviz.browser_programs import PLOTLY
-from attnviz.figures.build import figure_json
+from attnviz.figures.spec import figure_json
 from attnviz.languages import LANGUAGES, language, set_language
 from attnviz.palette import FONT, PALE_TEXT, ThemeName, palette
 

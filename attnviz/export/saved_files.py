@@ -19,9 +19,9 @@ from attnviz.errors import AttnvizError
 from attnviz.export.images import ImageFormat, image, translation_sheet
 from attnviz.export.lecture import lecture_html
 from attnviz.export.tikz import heatmap_tikz
-from attnviz.figures.build import for_print
-from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import step_figure
+from attnviz.figures.spec import for_print
+from attnviz.figures.subject import Subject
 from attnviz.figures.translation_figure import translation_figure, translation_table
 from attnviz.files import replace_bytes
 from attnviz.languages import gettext
@@ -172,14 +172,14 @@ def _print_figure(trace: Aligned, options: FigureOptions, weights: Weights | Non
 
 def _subject(trace: Aligned, options: FigureOptions, weights: Weights | None) -> Subject:
     """Return the input of a figure of a step."""
-    return Subject(trace, options.step or 0, weights, options.source)
+    return Subject(trace, options.step or 0, weights, options.source, theme=options.theme)
 
 
 def picture(trace: Aligned, options: FigureOptions, weights: Weights | None = None) -> go.Figure:
     """Return the heatmap, or the figure of the step, as a Plotly figure."""
     if options.picture != _HEATMAP:
         subject = _subject(trace, options, weights)
-        return step_figure(subject, options.picture).draw(subject, theme=options.theme)
+        return step_figure(subject, options.picture).draw(subject).figure()
     return translation_figure(
         trace,
         by=options.by,
@@ -218,7 +218,7 @@ def table(trace: Aligned, options: FigureOptions | None = None, weights: Weights
     _check_available(trace, "csv", options, weights)
     if options.picture != _HEATMAP:
         subject = _subject(trace, options, weights)
-        return step_figure(subject, options.picture).table(subject)
+        return step_figure(subject, options.picture).draw(subject).frame()
     return translation_table(
         trace, by=options.by, face=options.face, weights=weights, end=options.end, margins=options.margins
     )

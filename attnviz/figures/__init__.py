@@ -3,7 +3,6 @@
 They do not use Streamlit. The names exported here are those for a trace.
 """
 
-from attnviz.figures.attention_figure import attention_bars, attention_table
 from attnviz.figures.attribution_figure import (
     agreement_table,
     all_attributions_table,
@@ -15,7 +14,6 @@ from attnviz.figures.beam_tree_figure import beam_tree_figure, beam_tree_table
 from attnviz.figures.candidates import candidates, candidates_table
 from attnviz.figures.comparison_figure import compared_words_table, comparison, comparison_table
 from attnviz.figures.context import context_strips, context_table
-from attnviz.figures.figure_input import Subject
 from attnviz.figures.heatmap import heatmap, heatmap_alt, heatmap_table
 from attnviz.figures.minimal_change_figure import minimal_change_figure, minimal_change_table
 from attnviz.figures.perturbation_figure import (
@@ -24,17 +22,18 @@ from attnviz.figures.perturbation_figure import (
     shuffled_figure,
     shuffled_table,
 )
-from attnviz.figures.registry import STEP_FIGURES, StepFigure, step_figure, step_figures
+from attnviz.figures.registry import FIGURES, StepFigure, step_figure, step_figures
+from attnviz.figures.spec import Spec
+from attnviz.figures.subject import Subject
 from attnviz.figures.translation_figure import translation_figure, translation_table
 
 __all__ = [
-    "STEP_FIGURES",
+    "FIGURES",
+    "Spec",
     "StepFigure",
     "Subject",
     "agreement_table",
     "all_attributions_table",
-    "attention_bars",
-    "attention_table",
     "attribution_table",
     "attributions_figure",
     "attributions_table",

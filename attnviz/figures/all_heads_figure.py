@@ -14,9 +14,12 @@ from attnviz.analysis.labels import quote, shorten
 from attnviz.analysis.measures import entropy, strongest_words, word_weights_of_heads
 from attnviz.analysis.numbers import decimal, percent
 from attnviz.analysis.transformer_steps import head_kind_name
-from attnviz.figures.build import (
+from attnviz.figures.grammar import LABEL_LENGTH
+from attnviz.figures.heatmap_parts import font_size
+from attnviz.figures.legacy import Slot, Values
+from attnviz.figures.spec import (
     APART,
-    Spec,
+    Part,
     axis_labels,
     base_axis,
     base_layout,
@@ -25,9 +28,6 @@ from attnviz.figures.build import (
     escape,
     rectangle,
 )
-from attnviz.figures.heatmap_parts import font_size
-from attnviz.figures.source_rows import LABEL_LENGTH
-from attnviz.figures.template import Slot, Values
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import GREYS, Palette, ThemeName, palette
 from attnviz.trace import TransformerTrace
@@ -45,7 +45,7 @@ _LARGEST = 48
 """Largest number of rows and columns of a thumbnail."""
 
 
-def all_heads_template(trace: TransformerTrace, theme: ThemeName) -> Spec:
+def all_heads_template(trace: TransformerTrace, theme: ThemeName) -> Part:
     """Return the template of all cross-attention heads at one step: a row for each, a column for each source word.
 
     It replaces the values of one head at the level *Idea*. Brightness is the square root of the share; layers are
@@ -162,7 +162,7 @@ def head_gallery(trace: TransformerTrace, rates: Rates, *, theme: ThemeName = "l
         "annotations": [],
         "meta": {"alt": _alt(trace, rates), "narrowest": 560},
     }
-    panels: list[Spec] = []
+    panels: list[Part] = []
     for block, kind in enumerate(HEAD_KINDS):
         top = 1 - block / len(HEAD_KINDS)
         layout["annotations"].append(_annotation(head_kind_name(kind), 0, top, ink, size=14))
@@ -193,7 +193,7 @@ def head_gallery_table(trace: TransformerTrace, rates: Rates) -> pd.DataFrame:
     return pd.DataFrame(rows, index=pd.RangeIndex(1, len(rows) + 1))
 
 
-def _panel(head: Head, number: int) -> Spec:
+def _panel(head: Head, number: int) -> Part:
     return {
         "type": "heatmap",
         "z": np.sqrt(thumbnail(head.alignment)),
@@ -207,7 +207,7 @@ def _panel(head: Head, number: int) -> Spec:
     }
 
 
-def _axes(number: int, horizontal: tuple[float, float], vertical: tuple[float, float], ink: Palette) -> Spec:
+def _axes(number: int, horizontal: tuple[float, float], vertical: tuple[float, float], ink: Palette) -> Part:
     axis = base_axis(ink) | {
         "showticklabels": False,
         "showgrid": False,
@@ -227,7 +227,7 @@ def _panel_name(head: Head, rates: Rates) -> str:
     return number if rate is None else f"{number}  " + gettext("AER {rate}", rate=decimal(rate))
 
 
-def _annotation(text: str, x: float, y: float, ink: Palette, size: int = 12) -> Spec:
+def _annotation(text: str, x: float, y: float, ink: Palette, size: int = 12) -> Part:
     return {
         "text": text,
         "x": x,

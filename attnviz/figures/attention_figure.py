@@ -1,73 +1,66 @@
-"""Figures and tables of energies, softmax, attention weights and posterior attention of one step, as bars."""
+"""Figures of the energies, the softmax, the attention weights and the posterior attention of one step, as bars."""
 
 from __future__ import annotations
 
-import numpy as np
-import plotly.graph_objects as go
+import math
 
-from attnviz import lazy_pandas as pd
+import numpy as np
+
 from attnviz.analysis.labels import shorten
 from attnviz.analysis.measures import weight_order
 from attnviz.analysis.numbers import decimal, percent, significant, small
-from attnviz.analysis.posterior import PosteriorAttention
-from attnviz.figures.build import Spec, axis_labels, base_axis, base_layout, build_figure, escape, label_stride
-from attnviz.figures.source_rows import (
+from attnviz.figures.grammar import (
     MOST_ROWS,
-    WithEnergies,
-    bar_numbers,
-    bar_texts,
     energy_range,
     finite_energies,
-    fit_alt,
     label_size,
-    piece_bars,
+    numbers,
     short_source_name,
     signed_colours,
-    signs,
+    source_bars,
     source_layout,
-    source_values,
+    source_numbers,
     value_axis,
-    without_scale,
 )
-from attnviz.figures.template import Slot, Values, figure_of, number_values, numbers
+from attnviz.figures.spec import Part, Spec, Table, axis_labels, base_axis, base_layout, escape, label_stride
+from attnviz.figures.subject import Subject
 from attnviz.languages import format_share, gettext
-from attnviz.palette import PALE, Palette, ThemeName, palette
+from attnviz.palette import PALE
 from attnviz.text import piece_name
-from attnviz.trace import Aligned, Trace
-from attnviz.trace.aligned import AttentionMatrix
 
 
-def attention_bars(trace: Trace, step: int, *, theme: ThemeName = "light") -> go.Figure:
-    """Draw e_ij (above, signed) and alpha_ij (below) of a step, one bar for each source piece.
+def draw_attention(subject: Subject) -> Spec:
+    """Draw e_ij (above, signed) and alpha_ij (below) of a step, one upright bar for each source piece.
 
-    Args:
-        trace: The translation.
-        step: Step, 0-based.
-        theme: "light" or "dark".
-
-    Returns:
-        The figure. `layout.meta` has `alt`, `narrowest`, and the 0-based column of the largest alpha (`peak`), to
-        scroll to.
+    `layout.meta` has the 0-based column of the largest alpha (`peak`), to scroll to.
     """
-    ink, count = palette(theme), len(trace.source_pieces)
-    energies = np.where(np.isfinite(trace.energies[step]), trace.energies[step], np.nan)
+    trace, step, ink = subject.attention, subject.step, subject.ink
     names = [piece_name(piece) for piece in trace.source_pieces]
-    hover = [escape(shorten(name, 60)) for name in names]
-    signs = [ink.minus if energy < 0 else ink.plus for energy in energies]
-    bar = {"type": "bar", "x": np.arange(count, dtype=np.int32), "customdata": hover}
-    traces = [
-        bar | {"y": energies, "yaxis": "y2", "marker": {"color": signs}, "hovertemplate": _hover("e")},
-        bar | {"y": trace.alignment[step], "marker": {"color": ink.bar}, "hovertemplate": _hover("α")},
-    ]
+    count, energies = len(names), finite_energies(trace)[step]
+    bar = {
+        "type": "bar",
+        "x": np.arange(count, dtype=np.int32),
+        "customdata": [escape(shorten(name, 60)) for name in names],
+    }
+    energy_bars = bar | {
+        "y": energies,
+        "yaxis": "y2",
+        "marker": {"color": signed_colours(energies, ink)},
+        "hovertemplate": "%{customdata}<br>e = %{y:.4f}<extra></extra>",
+    }
+    weight_bars = bar | {
+        "y": trace.alignment[step],
+        "marker": {"color": ink.bar},
+        "hovertemplate": "%{customdata}<br>α = %{y:.4f}<extra></extra>",
+    }
     size = 13 if count <= 16 else 12 if count <= 30 else 11 if count <= 45 else 10
     longest = max(len(shorten(name)) for name in names) * size * 0.58
-    stride = label_stride(count)
-    angle = -90 if count > 14 else -50
-    # 0.77 is the sine of 50 degrees; 0.37 is its cosine times 0.58.
-    bottom = int(longest + 12 if angle == -90 else longest * 0.77 + 30)
-    # Slanted labels extend to the left of their bars; only the first can extend past the axis.
-    left = max(46, int(len(shorten(names[0])) * size * 0.37)) if angle == -50 else 46
-    axis = base_axis(ink)
+    stride, is_upright = label_stride(count), count > 14
+    # Slanted by 50 degrees, whose sine is 0.77 and whose cosine times 0.58 is 0.37, labels extend to the left of their
+    # bars; only the first can extend past the axis.
+    bottom = int(longest + 12 if is_upright else longest * 0.77 + 30)
+    left = 46 if is_upright else max(46, int(len(shorten(names[0])) * size * 0.37))
+    axis, title = base_axis(ink), {"font": {"size": 12, "color": ink.quiet}, "standoff": 4}
     layout = base_layout(ink) | {
         "height": 214 + bottom,
         "margin": {"l": left, "r": 6, "t": 6, "b": bottom},
@@ -76,321 +69,221 @@ def attention_bars(trace: Trace, step: int, *, theme: ThemeName = "light") -> go
         | {
             "tickvals": list(range(0, count, stride)),
             "ticktext": axis_labels(names[::stride]),
-            "tickangle": angle,
+            "tickangle": -90 if is_upright else -50,
             "showgrid": False,
             "zeroline": False,
             "tickfont": {"size": size, "color": ink.encoder},
             "range": [-0.6, count - 0.4],
             "anchor": "y",
         },
-        "yaxis": axis | {"domain": [0, 0.42], "range": [0, 1], "tickvals": [0, 0.5, 1], "title": _title("α", ink)},
+        "yaxis": axis | {"domain": [0, 0.42], "range": [0, 1], "tickvals": [0, 0.5, 1], "title": title | {"text": "α"}},
         "yaxis2": axis
         | {
             "domain": [0.55, 1],
-            "title": _title(gettext("energy e"), ink),
+            "title": title | {"text": gettext("energy e")},
             "nticks": 4,
             "zerolinecolor": ink.quiet,
         },
         "meta": {
-            "alt": _attention_alt(trace, step),
             "narrowest": 60 + min(13 * count, max(320, 8 * count), 4000),
             "peak": int(trace.alignment[step].argmax()),
         },
     }
-    return build_figure(traces, layout)
-
-
-def attention_table(trace: WithEnergies, step: int) -> pd.DataFrame:
-    """Return e_ij and alpha_ij of a step.
-
-    Args:
-        trace: The translation.
-        step: Step, 0-based.
-
-    Returns:
-        One row for each source piece j, counted from 1.
-    """
-    return pd.DataFrame(
-        {
-            "j": np.arange(1, len(trace.source_pieces) + 1),
-            gettext("source piece"): list(trace.source_pieces),
-            gettext("energy"): trace.energies[step],
-            "alpha": trace.alignment[step],
-        }
-    ).set_index("j")
-
-
-def _attention_alt(trace: Trace, step: int) -> str:
-    alpha = trace.alignment[step]
-    best = int(alpha.argmax())
-    return gettext(
+    alt = gettext(
         "Energies and attention weights of step {step} over {count} source pieces. The largest weight, {weight:.2f}, "
         "is on piece {number}, {name}.",
-        step=step + 1,
-        count=len(alpha),
-        weight=alpha[best],
-        number=best + 1,
-        name=shorten(piece_name(trace.source_pieces[best]), 30),
+        **_strongest(subject),
     )
+    return Spec([energy_bars, weight_bars], layout, alt, _table(subject))
 
 
-def _hover(symbol: str) -> str:
-    return f"%{{customdata}}<br>{symbol} = %{{y:.4f}}<extra></extra>"
-
-
-def _title(text: str, ink: Palette) -> Spec:
-    return {"text": text, "font": {"size": 12, "color": ink.quiet}, "standoff": 4}
-
-
-def energy_template(trace: WithEnergies, theme: ThemeName, *, simple: bool = False) -> Spec:
-    """Return the template of e_ij, a signed bar for each source piece; the axis is the same at every step.
-
-    If `simple`, the bars have no scale and no numbers.
-    """
-    ink = palette(theme)
-    bars = piece_bars(trace, Slot("energies"), "e") | signed_colours(ink)
-    layout = source_layout(trace, ink)
-    layout["xaxis"] = value_axis(ink, gettext("energy e"), energy_range(finite_energies(trace)))
-    spec = {"data": [bars, *bar_numbers(trace, ink)], "layout": layout}
-    return without_scale(spec) if simple else spec
-
-
-def energy_values(trace: WithEnergies, step: int, *, simple: bool = False) -> Values:
-    """Return the values of `energy_template`."""
-    energies = finite_energies(trace)[step]
-    best = weight_order(trace, step)[0]
-    alt = (
-        fit_alt(trace, step)
-        if simple
-        else gettext(
-            "Energies of step {step}, a bar for each of {count} source pieces. Piece {number}, {name}, has the highest "
-            "energy, {energy:.2f}.",
-            step=step + 1,
-            count=len(energies),
-            energy=energies[best],
-            number=best + 1,
-            name=short_source_name(trace, best),
-        )
-    )
-    return {"energies": energies} | signs(energies) | bar_texts(energies) | source_values(trace, step, alt)
-
-
-def energy_table(trace: WithEnergies, step: int) -> pd.DataFrame:
-    """Return e_ij of 0-based `step`, one row for each source piece j (counted from 1)."""
-    return attention_table(trace, step).drop(columns="alpha")
-
-
-def softmax_template(trace: WithEnergies, theme: ThemeName) -> Spec:
-    """Return the template of e_ij and, on the same rows, alpha_ij in [0, 1]; the axes are the same at every step."""
-    ink = palette(theme)
-    energy_bars = piece_bars(trace, Slot("energies"), "e") | signed_colours(ink, opacity=PALE)
-    weight_bars = piece_bars(trace, Slot("weights"), "α") | {"xaxis": "x2", "marker": {"color": ink.bar}}
-    layout = source_layout(trace, ink)
-    limits = energy_range(finite_energies(trace), padding=0.06)
-    layout["xaxis"] = value_axis(ink, gettext("energy e"), limits) | {"domain": [0, 0.36]}
-    layout["xaxis2"] = value_axis(ink, gettext("weight α"), [0, 1.16]) | {
-        "domain": [0.44, 1],
-        "tickvals": [0, 0.5, 1],
-        "anchor": "y",
-    }
-    # Where the page lets the user drag the weights, these bars are dragged.
-    pieces = [shorten(piece_name(piece), 40) for piece in trace.source_pieces]
-    layout["meta"] |= {"weights": {"trace": 1, "axis": "xaxis2", "pieces": pieces}}
-    return {
-        "data": [energy_bars, weight_bars, *({**spec, "xaxis": "x2"} for spec in bar_numbers(trace, ink))],
-        "layout": layout,
-    }
-
-
-def softmax_values(trace: WithEnergies, step: int) -> Values:
-    """Return the values of `softmax_template`."""
-    energies, alpha = finite_energies(trace)[step], trace.alignment[step]
-    best = weight_order(trace, step)[0]
-    alt = gettext(
-        "Softmax of step {step}: each energy and its attention weight, side by side. The largest weight, "
-        "{weight:.2f}, is that of piece {number}, {name}.",
-        step=step + 1,
-        weight=alpha[best],
-        number=best + 1,
-        name=short_source_name(trace, best),
-    )
-    numbers = {"energies": energies, "weights": alpha}
-    return numbers | signs(energies) | bar_texts(alpha) | source_values(trace, step, alt)
-
-
-def softmax_table(trace: WithEnergies, step: int) -> pd.DataFrame:
-    """Return the softmax of 0-based `step`: e_ij, exp(e_ij - max_k e_ik), alpha_ij."""
-    table = attention_table(trace, step)
-    energies = trace.energies[step]
-    table.insert(len(table.columns) - 1, "exp(e - max)", np.exp(energies - energies.max()))
-    return table
-
-
-def share_template(trace: AttentionMatrix, theme: ThemeName) -> Spec:
-    """Return the template of the weights as percentages: the softmax for the level *Idea*."""
-    ink = palette(theme)
-    bars = piece_bars(trace, Slot("weights"), "α", ".1%") | {"marker": {"color": ink.bar}}
-    layout = source_layout(trace, ink)
-    layout["xaxis"] = value_axis(ink, gettext("share of attention"), [0, 1.2]) | {
-        "tickvals": [0, 0.5, 1],
-        "ticktext": [percent(share) for share in (0, 0.5, 1)],
-    }
-    # Where the page lets the user drag the weights, these bars are dragged.
-    pieces = [shorten(piece_name(piece), 40) for piece in trace.source_pieces]
-    layout["meta"] |= {"weights": {"trace": 0, "axis": "xaxis", "pieces": pieces, "shares": True}}
-    return {"data": [bars, *bar_numbers(trace, ink)], "layout": layout}
-
-
-def share_values(trace: AttentionMatrix, step: int) -> Values:
-    """Return the values of `share_template` at 0-based `step`."""
-    alpha, best = trace.alignment[step], weight_order(trace, step)[0]
-    alt = gettext(
-        "Where step {step} looks. The largest share of the attention, {share}, goes to piece {number}, {name}.",
-        step=step + 1,
-        share=percent(float(alpha[best])),
-        number=best + 1,
-        name=short_source_name(trace, best),
-    )
-    values = {"weights": alpha} | bar_texts(alpha) | source_values(trace, step, alt)
-    if len(alpha) <= MOST_ROWS:
-        # No number for a bar that is too short to see.
-        values["number_text"] = [f" {format_share(share)}" if share >= 0.005 else "" for share in alpha.tolist()]
-    return values
-
-
-def imported_template(trace: Aligned, theme: ThemeName) -> Spec:
-    """Return the template of the weights: a bar in [0, 1] for each source piece, with the same axis at every step."""
-    ink = palette(theme)
-    bars = piece_bars(trace, Slot("weights"), "α") | {"marker": {"color": ink.bar}}
-    layout = source_layout(trace, ink)
-    layout["xaxis"] = value_axis(ink, gettext("weight α"), [0, 1.16]) | {"tickvals": [0, 0.5, 1]}
-    return {"data": [bars, *bar_numbers(trace, ink)], "layout": layout}
-
-
-def imported_values(trace: Aligned, step: int) -> Values:
-    """Return the values of `imported_template` at 0-based `step`: alpha_ij."""
-    alpha = trace.alignment[step]
-    best = weight_order(trace, step)[0]
+def draw_imported(subject: Subject) -> Spec:
+    """Draw alpha_ij of another program: a bar in [0, 1] for each source piece."""
+    trace, ink, alpha = subject.attention, subject.ink, subject.attention.alignment[subject.step]
+    bars = source_bars(trace, alpha, "α", ink.bar)
+    axis = value_axis(ink, gettext("weight α"), [0, 1.16], tickvals=[0, 0.5, 1])
     alt = gettext(
         "Weights of step {step}, a bar for each of {count} source pieces. Piece {number}, {name}, has the largest "
         "weight, {weight:.2f}.",
-        step=step + 1,
-        count=len(alpha),
-        weight=alpha[best],
-        number=best + 1,
-        name=short_source_name(trace, best),
+        **_strongest(subject),
     )
-    return {"weights": alpha} | bar_texts(alpha) | source_values(trace, step, alt)
+    table = {name: column for name, column in _table(subject).items() if name != gettext("energy")}
+    layout = source_layout(trace, subject.step, ink, axis)
+    return Spec([bars, *source_numbers(alpha, ink)], layout, alt, table)
 
 
-def imported_table(trace: Aligned, step: int) -> pd.DataFrame:
-    """Return alpha_ij of 0-based `step`, one row for each source piece j (counted from 1)."""
-    return pd.DataFrame(
-        {
-            "j": np.arange(1, len(trace.source_pieces) + 1),
-            gettext("source piece"): list(trace.source_pieces),
-            "alpha": trace.alignment[step],
-        }
-    ).set_index("j")
+def draw_energy(subject: Subject) -> Spec:
+    """Draw e_ij, a signed bar for each source piece; the axis is the same at every step.
+
+    At the level *Idea* the bars have no scale and no numbers.
+    """
+    trace, step, ink = subject.attention, subject.step, subject.ink
+    energies, limits = finite_energies(trace)[step], energy_range(finite_energies(trace))
+    bars = source_bars(trace, energies, "" if subject.simple else "e", signed_colours(energies, ink))
+    table = {name: column for name, column in _table(subject).items() if name != "alpha"}
+    if subject.simple:
+        alt = gettext(
+            "How well {count} English pieces fit the state at step {step}. The longest bar is that of piece {number}, "
+            "{name}.",
+            **_strongest(subject),
+        )
+        layout = source_layout(trace, step, ink, value_axis(ink, gettext("fit"), limits, showticklabels=False))
+        return Spec([bars], layout, alt, table)
+    alt = gettext(
+        "Energies of step {step}, a bar for each of {count} source pieces. Piece {number}, {name}, has the highest "
+        "energy, {energy:.2f}.",
+        **_strongest(subject),
+    )
+    layout = source_layout(trace, step, ink, value_axis(ink, gettext("energy e"), limits))
+    return Spec([bars, *source_numbers(energies, ink)], layout, alt, table)
 
 
-_SPANS = {"prior": (0.0, 0.26), "likelihood": (0.33, 0.63), "posterior": (0.71, 1.0)}
-"""Horizontal extents of the three columns, as shares of the width."""
+def draw_softmax(subject: Subject) -> Spec:
+    """Draw e_ij and, on the same rows, alpha_ij in [0, 1]; the axes are the same at every step.
+
+    At the level *Idea* it draws the weights as percentages. Where the page lets the user drag the weights, the bars
+    named by `weights` in `layout.meta` are dragged.
+    """
+    trace, step, ink = subject.attention, subject.step, subject.ink
+    energies, alpha = finite_energies(trace)[step], trace.alignment[step]
+    dragged = {"pieces": [shorten(piece_name(piece), 40) for piece in trace.source_pieces]}
+    table = dict(_table(subject))
+    table["exp(e - max)"] = np.exp(trace.energies[step] - trace.energies[step].max())
+    table["alpha"] = table.pop("alpha")
+    if subject.simple:
+        alt = gettext(
+            "Where step {step} looks. The largest share of the attention, {share}, goes to piece {number}, {name}.",
+            **_strongest(subject),
+        )
+        ticks = [0, 0.5, 1]
+        axis = value_axis(
+            ink, gettext("share of attention"), [0, 1.2], tickvals=ticks, ticktext=[percent(tick) for tick in ticks]
+        )
+        layout = source_layout(trace, step, ink, axis, weights=dragged | {"trace": 0, "axis": "xaxis", "shares": True})
+        # No number for a bar that is too short to see.
+        texts = source_numbers(alpha, ink, lambda share: format_share(share) if share >= 0.005 else "")
+        return Spec([source_bars(trace, alpha, "α", ink.bar, ".1%"), *texts], layout, alt, table)
+    alt = gettext(
+        "Softmax of step {step}: each energy and its attention weight, side by side. The largest weight, "
+        "{weight:.2f}, is that of piece {number}, {name}.",
+        **_strongest(subject),
+    )
+    energy_bars = source_bars(trace, energies, "e", signed_colours(energies, ink))
+    energy_bars["marker"]["opacity"] = PALE
+    limits = energy_range(finite_energies(trace), padding=0.06)
+    layout = source_layout(
+        trace,
+        step,
+        ink,
+        value_axis(ink, gettext("energy e"), limits, domain=[0, 0.36]),
+        value_axis(ink, gettext("weight α"), [0, 1.16], domain=[0.44, 1], tickvals=[0, 0.5, 1]),
+        weights=dragged | {"trace": 1, "axis": "xaxis2"},
+    )
+    on_weights = [source_bars(trace, alpha, "α", ink.bar), *source_numbers(alpha, ink)]
+    return Spec([energy_bars, *(part | {"xaxis": "x2"} for part in on_weights)], layout, alt, table)
+
+
+def _strongest(subject: Subject) -> Part:
+    """Return what text alternatives say about a step: its number, and the piece of the largest weight."""
+    trace, step = subject.attention, subject.step
+    best = weight_order(trace, step)[0]
+    weight = float(trace.alignment[step][best])
+    return {
+        "step": step + 1,
+        "count": len(trace.source_pieces),
+        "number": best + 1,
+        "name": short_source_name(trace, best),
+        "weight": weight,
+        "share": percent(weight),
+        "energy": float(trace.energies[step][best]) if trace.energies.size else None,
+    }
+
+
+def _table(subject: Subject) -> Table:
+    """Return e_ij, where known, and alpha_ij of a step, a row for each source piece j (counted from 1)."""
+    trace, step = subject.attention, subject.step
+    energies = {gettext("energy"): trace.energies[step]} if trace.energies.size else {}
+    pieces = list(trace.source_pieces)
+    return {
+        "j": np.arange(1, len(pieces) + 1),
+        gettext("source piece"): pieces,
+        **energies,
+        "alpha": trace.alignment[step],
+    }
+
+
 _AXIS_LENGTH = 1.5
 """Length of the axes relative to the longest bar, for the numbers at the ends."""
 _VISIBLE = 0.02
 """Smallest posterior attention of the heatmap that has a mark."""
 
 
-def posterior_template(trace: Trace, theme: ThemeName) -> Spec:
-    """Return the template of `posterior_bars`."""
-    ink, count = palette(theme), len(trace.source_pieces)
-    prior_spec = piece_bars(trace, Slot("prior"), "α") | {"marker": {"color": ink.bar}}
-    likelihood_spec = piece_bars(trace, Slot("likelihood"), "p(y | h)", ".3~g") | {
-        "xaxis": "x2",
-        "marker": {"color": ink.decoder},
-    }
-    posterior_spec = piece_bars(trace, Slot("posterior"), "p(j | y)") | {"xaxis": "x3", "marker": {"color": ink.bar}}
-    heatmap_marks = piece_bars(trace, Slot("seen"), gettext("α′ of the heatmap")) | {
-        "type": "scatter",
-        "mode": "markers",
-        "xaxis": "x3",
-        "marker": {"symbol": "diamond", "size": 9, "color": ink.paper, "line": {"width": 1.5, "color": ink.ink}},
-    }
-    del heatmap_marks["orientation"]
-    axis, layout = value_axis(ink, "α", [0, _AXIS_LENGTH]), source_layout(trace, ink)
-    layout["xaxis"] = axis | {"domain": list(_SPANS["prior"]), "tickvals": [0, 1]}
-    layout["xaxis2"] = value_axis(ink, "× p(y | h)", []) | {
-        "domain": list(_SPANS["likelihood"]),
-        "range": Slot("likelihoods"),
-        "tickvals": Slot("likelihood_ticks"),
-        "ticktext": Slot("likelihood_names"),
-        "anchor": "y",
-    }
-    layout["xaxis3"] = value_axis(ink, "→ p(j | y),  ◇ α′", [0, _AXIS_LENGTH]) | {
-        "domain": list(_SPANS["posterior"]),
-        "tickvals": [0, 1],
-        "anchor": "y",
-    }
-    layout["meta"]["narrowest"] = 300
-    texts = [
-        numbers(label_size(count) - 1, ink, f"{name}_number") | {"xaxis": axis}
-        for name, axis in zip(_SPANS, ("x", "x2", "x3"), strict=True)
-    ]
-    return {
-        "data": [prior_spec, likelihood_spec, posterior_spec, heatmap_marks, *(texts if count <= MOST_ROWS else [])],
-        "layout": layout,
-    }
-
-
-def posterior_values(trace: Trace, attention: PosteriorAttention, step: int) -> Values:
-    """Return the values of `posterior_bars`."""
-    rows = {name: getattr(attention, name)[step] for name in (*_SPANS, "heatmap_posterior")}
-    largest = _axis_end(float(rows["likelihood"].max()))
-    # Marks at 0 would carry no information.
-    marks = np.where(rows["heatmap_posterior"] >= _VISIBLE, rows.pop("heatmap_posterior"), np.nan)
-    values = rows | {
-        "seen": marks,
-        "likelihoods": [0, _AXIS_LENGTH * 1.2 * largest],
-        "likelihood_ticks": [0, largest],
-        "likelihood_names": ["0", significant(largest, 1) if largest >= 0.001 else small(largest)],
-    }
-    if len(trace.source_pieces) <= MOST_ROWS:
-        for name in _SPANS:
-            write = small if name == "likelihood" else decimal
-            has_mark = np.isfinite(marks) if name == "posterior" else np.zeros(len(marks), bool)
-            ends = np.where(has_mark, np.fmax(rows[name], marks), rows[name])
-            # Place the number after the mark too.
-            texts = [
-                f"{'  ' * (1 + mark)}{write(value)} "[1:] for value, mark in zip(rows[name], has_mark, strict=True)
-            ]
-            values |= number_values(ends, texts, prefix=f"{name}_number")
-    return values | source_values(trace, step, _alt(trace, attention, step))
-
-
-def posterior_bars(trace: Trace, attention: PosteriorAttention, step: int, *, theme: ThemeName = "light") -> go.Figure:
-    """Draw alpha_ij of 0-based `step`, p(y_i | c = h_j) and p(j | y_i), each in [0, 1], on the same rows.
+def draw_posterior(subject: Subject) -> Spec:
+    """Draw alpha_ij of a step, p(y_i | c = h_j) and p(j | y_i), each in [0, 1], on the same rows.
 
     Only ratios of likelihoods matter: their axis ends at the step's largest. A diamond is the heatmap's posterior
     attention, which normalises over steps too.
     """
-    return figure_of(posterior_template(trace, theme), posterior_values(trace, attention, step))
-
-
-def posterior_table(trace: Trace, attention: PosteriorAttention, step: int) -> pd.DataFrame:
-    """Return prior, likelihood, product, posterior and the heatmap's posterior of 0-based `step`.
-
-    There is one row for each source piece j (counted from 1).
-    """
-    table = attention_table(trace, step).drop(columns=[gettext("energy")])
-    return table.assign(
-        **{
-            gettext("likelihood p(y | h)"): attention.likelihood[step],
-            gettext("product"): attention.prior[step] * attention.likelihood[step],
-            gettext("posterior p(j | y)"): attention.posterior[step],
-            gettext("α′ of the heatmap"): attention.heatmap_posterior[step],
-        }
+    trace, step, ink, found = subject.trace, subject.step, subject.ink, subject.posterior_attention
+    prior, likelihood, posterior = found.prior[step], found.likelihood[step], found.posterior[step]
+    # Marks at 0 would carry no information.
+    marks = np.where(found.heatmap_posterior[step] >= _VISIBLE, found.heatmap_posterior[step], np.nan)
+    largest = _axis_end(float(likelihood.max()))
+    layout = source_layout(
+        trace,
+        step,
+        ink,
+        value_axis(ink, "α", [0, _AXIS_LENGTH], domain=[0, 0.26], tickvals=[0, 1]),
+        value_axis(
+            ink,
+            "× p(y | h)",
+            [0, _AXIS_LENGTH * 1.2 * largest],
+            domain=[0.33, 0.63],
+            tickvals=[0, largest],
+            ticktext=["0", significant(largest, 1) if largest >= 0.001 else small(largest)],
+        ),
+        value_axis(ink, "→ p(j | y),  ◇ α′", [0, _AXIS_LENGTH], domain=[0.71, 1], tickvals=[0, 1]),
+        narrowest=300,
     )
+    diamonds = source_bars(trace, marks, gettext("α′ of the heatmap"), ink.paper) | {
+        "type": "scatter",
+        "mode": "markers",
+        "marker": {"symbol": "diamond", "size": 9, "color": ink.paper, "line": {"width": 1.5, "color": ink.ink}},
+    }
+    del diamonds["orientation"]
+    ends = np.fmax(posterior, marks)
+    # The number comes after the mark too.
+    texts = [
+        f"{'   ' if math.isfinite(mark) else ' '}{decimal(value)} "
+        for value, mark in zip(posterior.tolist(), marks.tolist(), strict=True)
+    ]
+    posterior_numbers = [numbers(ends, texts, label_size(len(ends)) - 1, ink)] if len(ends) <= MOST_ROWS else []
+    likelihood_bars = source_bars(trace, likelihood, "p(y | h)", ink.decoder, ".3~g")
+    columns = (
+        ("x", [source_bars(trace, prior, "α", ink.bar), *source_numbers(prior, ink)]),
+        ("x2", [likelihood_bars, *source_numbers(likelihood, ink, small)]),
+        ("x3", [source_bars(trace, posterior, "p(j | y)", ink.bar), diamonds, *posterior_numbers]),
+    )
+    table = {name: column for name, column in _table(subject).items() if name != gettext("energy")} | {
+        gettext("likelihood p(y | h)"): likelihood,
+        gettext("product"): prior * likelihood,
+        gettext("posterior p(j | y)"): posterior,
+        gettext("α′ of the heatmap"): found.heatmap_posterior[step],
+    }
+    first, last = int(prior.argmax()), int(posterior.argmax())
+    alt = gettext(
+        "Attention of step {step}, before and after its word is known. The posterior of a source piece is "
+        "proportional to its weight α times the likelihood of the word, given the annotation of this piece alone. "
+        "{piece} has the largest weight, {weight:.2f}. {other} has the largest posterior, {posterior:.2f}; given its "
+        "annotation alone, the word has likelihood {likelihood}.",
+        step=step + 1,
+        weight=prior[first],
+        piece=short_source_name(trace, first),
+        posterior=posterior[last],
+        other=short_source_name(trace, last),
+        likelihood=small(float(likelihood[last])),
+    )
+    return Spec([part | {"xaxis": axis} for axis, parts in columns for part in parts], layout, alt, table)
 
 
 def _axis_end(largest: float) -> float:
@@ -399,19 +292,3 @@ def _axis_end(largest: float) -> float:
         return 1.0
     unit = 10.0 ** np.floor(np.log10(max(largest, 1e-300)))
     return float(unit * np.ceil(largest / unit * (1 - 1e-9)))
-
-
-def _alt(trace: Trace, attention: PosteriorAttention, step: int) -> str:
-    first, last = int(attention.prior[step].argmax()), int(attention.posterior[step].argmax())
-    return gettext(
-        "Attention of step {step}, before and after its word is known. The posterior of a source piece is "
-        "proportional to its weight α times the likelihood of the word, given the annotation of this piece alone. "
-        "{piece} has the largest weight, {weight:.2f}. {other} has the largest posterior, {posterior:.2f}; given its "
-        "annotation alone, the word has likelihood {likelihood}.",
-        step=step + 1,
-        weight=attention.prior[step, first],
-        piece=short_source_name(trace, first),
-        posterior=attention.posterior[step, last],
-        other=short_source_name(trace, last),
-        likelihood=small(float(attention.likelihood[step, last])),
-    )

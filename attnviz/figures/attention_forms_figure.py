@@ -10,7 +10,7 @@ from attnviz import lazy_pandas as pd
 from attnviz.analysis.labels import shorten
 from attnviz.analysis.numbers import decimal, thousands
 from attnviz.analysis.transformer_exhibits import AttentionForm, Multiplications
-from attnviz.figures.build import APART, base_axis, base_layout, build_figure, escape
+from attnviz.figures.spec import APART, base_axis, base_layout, build_figure, escape
 from attnviz.languages import format_share, gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.text import piece_name

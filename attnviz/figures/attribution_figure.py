@@ -17,9 +17,10 @@ from attnviz.analysis.attribution_methods import (
 )
 from attnviz.analysis.grid import Grid, grid, places_of_pieces, rows_of_steps
 from attnviz.analysis.labels import shorten
-from attnviz.figures.build import (
+from attnviz.figures.heatmap import MOST_TEXTS
+from attnviz.figures.spec import (
     PRINT_WIDTH,
-    Spec,
+    Part,
     axis_labels,
     base_axis,
     base_layout,
@@ -27,7 +28,6 @@ from attnviz.figures.build import (
     escape,
     rectangle,
 )
-from attnviz.figures.heatmap import MOST_TEXTS
 from attnviz.languages import gettext
 from attnviz.palette import CELL_FRAME, ROW_FRAME, Palette, ThemeName, palette
 from attnviz.trace import Attention, Trace
@@ -192,7 +192,7 @@ def _panel(
     cells: Grid,
     by: By,
     ink: Palette,
-) -> Spec:
+) -> Part:
     """Return the heatmap of one attribution."""
     label = attribution_method_texts()[name]
     shares, amounts = (
@@ -224,7 +224,7 @@ def _on_grid(trace: Trace | Attention, values: NDArray[np.float64], cells: Grid,
 
 def _layout(
     cells: Grid, names: tuple[AttributionMethod, ...], panels_per_line: int, figure_width: int, ink: Palette
-) -> tuple[Spec, list[Spec]]:
+) -> tuple[Part, list[Part]]:
     """Return the layout without frames, and the axes of each panel.
 
     Source labels are below the lowest panel of each column, target labels left of each row.
@@ -282,7 +282,7 @@ def _layout(
     return layout, axes
 
 
-def _source_axis(cells: Grid, size: int, panel_width: float, ink: Palette) -> Spec:
+def _source_axis(cells: Grid, size: int, panel_width: float, ink: Palette) -> Part:
     columns = len(cells.source)
     # Labels are vertical: each needs the height of its letters.
     stride = max(1, -(-columns * (size + 3) // max(1, int(panel_width))))
@@ -299,7 +299,7 @@ def _source_axis(cells: Grid, size: int, panel_width: float, ink: Palette) -> Sp
     }
 
 
-def _target_axis(cells: Grid, height: float, ink: Palette) -> Spec:
+def _target_axis(cells: Grid, height: float, ink: Palette) -> Part:
     rows = len(cells.target)
     stride = max(1, -(-rows * 12 // max(1, int(height))))
     return base_axis(ink) | {
@@ -314,7 +314,7 @@ def _target_axis(cells: Grid, height: float, ink: Palette) -> Spec:
     }
 
 
-def _colour_bar(layout: Spec, ink: Palette) -> Spec:
+def _colour_bar(layout: Part, ink: Palette) -> Part:
     """Return the colour bar, below all panels."""
     inner = layout["height"] - layout["margin"]["t"] - layout["margin"]["b"]
     return {

@@ -17,7 +17,7 @@ from attnviz.analysis.beam_sentences import fate_label, fate_sentence, search_se
 from attnviz.analysis.labels import shorten
 from attnviz.analysis.numbers import decimal
 from attnviz.arguments import check_each, check_piece_ids
-from attnviz.figures.build import Spec, base_axis, base_layout, build_figure, escape, width
+from attnviz.figures.spec import Part, base_axis, base_layout, build_figure, escape, width
 from attnviz.languages import gettext
 from attnviz.palette import BAND, Palette, ThemeName, palette
 from attnviz.text import EOS, SPACE, piece_name
@@ -162,7 +162,7 @@ def _columns(tree: BeamTree, half_widths: list[float]) -> _Columns:
 
 def _links(
     tree: BeamTree, places: Places, columns: _Columns, half_widths: list[float], part: BranchKind, ink: Palette
-) -> Spec:
+) -> Part:
     """Return the links to the labels of a kind of branch.
 
     A link runs level from the end of the parent's label to the edge of its column, bends to the child's row before the
@@ -196,7 +196,7 @@ def _links(
 
 def _labels(
     tree: BeamTree, places: Places, columns: _Columns, names: list[str], part: BranchKind, ink: Palette
-) -> Spec:
+) -> Part:
     """Return the labels of a kind of branch, centred in their columns."""
     nodes = [index for index, other in enumerate(places.parts) if other == part]
     return {
@@ -233,7 +233,7 @@ def _hover(tree: BeamTree, index: int, name: str) -> str:
     )
 
 
-def _score_annotation(tree: BeamTree, places: Places, columns: _Columns, index: int, ink: Palette) -> Spec:
+def _score_annotation(tree: BeamTree, places: Places, columns: _Columns, index: int, ink: Palette) -> Part:
     """Return rank and score of a finished hypothesis, after the column of its end."""
     rank, part = tree.finished.index(index) + 1, places.parts[index]
     text = f"{rank}.  {decimal(tree.score(index), 3)}"
@@ -248,7 +248,7 @@ def _score_annotation(tree: BeamTree, places: Places, columns: _Columns, index: 
     }
 
 
-def _band(span: list[float], ink: Palette) -> Spec:
+def _band(span: list[float], ink: Palette) -> Part:
     """Return the band behind a step's column."""
     return {
         "type": "rect",
@@ -264,7 +264,7 @@ def _band(span: list[float], ink: Palette) -> Spec:
     }
 
 
-def _start_annotations(ink: Palette) -> list[Spec]:
+def _start_annotations(ink: Palette) -> list[Part]:
     """Return the annotations left of the first step: `<s>`, and above it the label of the step numbers."""
     annotation = {
         "xref": "paper",
@@ -280,7 +280,7 @@ def _start_annotations(ink: Palette) -> list[Spec]:
     ]
 
 
-def _layout(tree: BeamTree, places: Places, columns: _Columns, ink: Palette) -> Spec:
+def _layout(tree: BeamTree, places: Places, columns: _Columns, ink: Palette) -> Part:
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
     return base_layout(ink) | {
         "height": _TOP + _ROW * places.height + _BOTTOM,
@@ -298,7 +298,7 @@ def _layout(tree: BeamTree, places: Places, columns: _Columns, ink: Palette) -> 
     }
 
 
-def _meta(tree: BeamTree, columns: _Columns, shown: Sequence[int], ink: Palette) -> Spec:
+def _meta(tree: BeamTree, columns: _Columns, shown: Sequence[int], ink: Palette) -> Part:
     width_with_margins = _LEFT + columns.widest + _RIGHT
     spans = np.stack([columns.starts - _MIN_GAP / 2, columns.ends[1:] + _MIN_GAP / 2], axis=1)[:-1]
     return {

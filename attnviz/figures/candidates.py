@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.labels import shorten, subscript
-from attnviz.figures.build import (
+from attnviz.figures.legacy import Slot, Values, figure_of, number_values, numbers
+from attnviz.figures.spec import (
     APART,
     STRIP,
-    Spec,
+    Part,
     axis_labels,
     base_axis,
     base_layout,
@@ -23,7 +24,6 @@ from attnviz.figures.build import (
     rectangle,
     strip_separators,
 )
-from attnviz.figures.template import Slot, Values, figure_of, number_values, numbers
 from attnviz.languages import format_share, gettext
 from attnviz.palette import LOSER_OPACITY, PALE, STRONGEST, ThemeName, palette
 from attnviz.text import piece_name
@@ -85,7 +85,7 @@ def _ranked_candidates(trace: Record, step: int, k: int = 10) -> list[_Candidate
     return ranked
 
 
-def candidates_template(theme: ThemeName) -> Spec:
+def candidates_template(theme: ThemeName) -> Part:
     """Return the template of `candidates`."""
     ink = palette(theme)
     bars = {
@@ -163,7 +163,7 @@ def _candidates_alt(ranked: Sequence[_Candidate]) -> str:
     return gettext("Likeliest next pieces: {listed}.", listed="; ".join(names))
 
 
-def maxout_template(trace: Trace, theme: ThemeName, *, paired: bool) -> Spec:
+def maxout_template(trace: Trace, theme: ThemeName, *, paired: bool) -> Part:
     """Return the template of the l pairs t~_i, if `paired`, and the larger of each, t_i; others are pale."""
     ink, size, last = palette(theme), trace.readouts.shape[1], 2 if paired else 0
     strip = {

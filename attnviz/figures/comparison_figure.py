@@ -21,9 +21,9 @@ from attnviz.analysis.comparison import (
 from attnviz.analysis.grid import scale_end
 from attnviz.analysis.labels import shorten, size_text
 from attnviz.analysis.numbers import signed
-from attnviz.figures.build import PRINT_WIDTH, Spec, build_figure, escape, rectangle
 from attnviz.figures.comparison_layout import LOG_PROBABILITIES, PanelSizes, colour_axis, hatching, panels_layout
 from attnviz.figures.heatmap import MOST_TEXTS
+from attnviz.figures.spec import PRINT_WIDTH, Part, build_figure, escape, rectangle
 from attnviz.languages import gettext
 from attnviz.palette import (
     CELL_FRAME,
@@ -83,7 +83,7 @@ def comparison(
     ink, labels = palette(theme), names or default_names()
     sizes = PanelSizes.for_comparison(compared, end=end, across=across, width=width)
     layout = panels_layout(compared, sizes, labels, ink)
-    traces: list[Spec] = []
+    traces: list[Part] = []
     if compared.both_attend:
         layout |= _colour_axes(compared, sizes, root, colours, ink)
         traces += _heatmaps(compared, sizes, labels, root, ink)
@@ -96,7 +96,7 @@ def comparison(
     return build_figure(traces, layout)
 
 
-def row_frames(sizes: PanelSizes, row: int) -> list[Spec]:
+def row_frames(sizes: PanelSizes, row: int) -> list[Part]:
     """Return the frames of a row, one in each panel."""
     return [
         rectangle(0, 1, row - 0.5, row + 0.5, ROW_FRAME, ROW_FRAME_WIDTH)
@@ -105,7 +105,7 @@ def row_frames(sizes: PanelSizes, row: int) -> list[Spec]:
     ]
 
 
-def _meta(compared: Comparison, sizes: PanelSizes, leads: ComparedSide) -> Spec:
+def _meta(compared: Comparison, sizes: PanelSizes, leads: ComparedSide) -> Part:
     all_steps, all_pieces = compared.steps[leads], compared.pieces[leads]
     return {
         "steps": [steps[0] if steps else None for steps in all_steps[: sizes.rows]],
@@ -126,7 +126,7 @@ def _positions(groups: tuple[tuple[int, ...], ...], shown: int) -> list[int | No
     return [positions[index] if positions[index] < shown else None for index in range(len(positions))]
 
 
-def _colour_axes(compared: Comparison, sizes: PanelSizes, root: bool, colours: Colours, ink: Palette) -> Spec:
+def _colour_axes(compared: Comparison, sizes: PanelSizes, root: bool, colours: Colours, ink: Palette) -> Part:
     """Return the colour scales of both heatmaps and of their difference.
 
     For signed values the square root is in the scale, not in the numbers.
@@ -143,7 +143,7 @@ def _colour_axes(compared: Comparison, sizes: PanelSizes, root: bool, colours: C
     }
 
 
-def _heatmaps(compared: Comparison, sizes: PanelSizes, names: tuple[str, str], root: bool, ink: Palette) -> list[Spec]:
+def _heatmaps(compared: Comparison, sizes: PanelSizes, names: tuple[str, str], root: bool, ink: Palette) -> list[Part]:
     """Return both heatmaps, their difference, and the hatching of missing words."""
     displayed = np.s_[: sizes.rows, : sizes.columns]
     matrices = {
@@ -151,15 +151,15 @@ def _heatmaps(compared: Comparison, sizes: PanelSizes, names: tuple[str, str], r
         "other": compared.other[displayed],
         "difference": compared.difference[displayed],
     }
-    hover: Spec = {"hoverinfo": "skip"}
+    hover: Part = {"hoverinfo": "skip"}
     if compared.first.size <= MOST_TEXTS:
         cell_texts = [
             [_hover_text(cell_hover_lines(compared, names, i, j)) for j in range(sizes.columns)]
             for i in range(sizes.rows)
         ]
         hover = {"text": cell_texts, "hoverinfo": "text"}
-    traces: list[Spec] = []
-    hatched: list[Spec] = []
+    traces: list[Part] = []
+    hatched: list[Part] = []
     for kind, values in matrices.items():
         rooted = root and kind != "difference" and compared.face != "difference"
         traces.append(
@@ -194,11 +194,11 @@ def _largest_amount(*matrices: Array) -> float:
     return max(float(np.abs(np.nan_to_num(values)).max()) for values in matrices)
 
 
-def _word_traces(compared: Comparison, sizes: PanelSizes, names: tuple[str, str], ink: Palette) -> list[Spec]:
+def _word_traces(compared: Comparison, sizes: PanelSizes, names: tuple[str, str], ink: Palette) -> list[Part]:
     """Return log p of each word: a ring for the first, a dot for the other, and a line in the colour of the sign."""
     first, other = (logs[: sizes.rows] for logs in (compared.first_log_probabilities, compared.other_log_probabilities))
     axes, rows = sizes.axes[LOG_PROBABILITIES], np.arange(sizes.rows)
-    traces: list[Spec] = []
+    traces: list[Part] = []
     for name, colour, selected in (("likelier", ink.plus, other > first), ("less likely", ink.minus, other < first)):
         ends = np.stack([first, other, np.full(len(first), np.nan)], axis=1)[selected]
         traces.append(
@@ -214,7 +214,7 @@ def _word_traces(compared: Comparison, sizes: PanelSizes, names: tuple[str, str]
             | axes
         )
     texts = [_hover_text(word_hover_lines(compared, names, row)) for row in range(sizes.rows)]
-    markers: tuple[tuple[str, Array, Spec], ...] = (
+    markers: tuple[tuple[str, Array, Part], ...] = (
         ("first", first, {"color": ink.paper, "line": {"color": ink.decoder, "width": 2}}),
         ("other", other, {"color": ink.decoder}),
     )

@@ -11,8 +11,8 @@ from attnviz.analysis.attention_forms import SYMBOLS
 from attnviz.analysis.comparison import Comparison, SharedAxis, panel_captions
 from attnviz.analysis.labels import shorten
 from attnviz.analysis.numbers import significant
-from attnviz.figures.build import Spec, base_axis, base_layout, escape, label_stride
 from attnviz.figures.heatmap_parts import CELL_GAP_COLOUR
+from attnviz.figures.spec import Part, base_axis, base_layout, escape, label_stride
 from attnviz.languages import format_number
 from attnviz.palette import ColourScale, Palette
 from attnviz.trace.drawing import Face
@@ -101,7 +101,7 @@ class PanelSizes:
         return [start, start + panel_width], [max(0.0, top - self.rows * self.row_height / self.height), top]
 
 
-def panels_layout(compared: Comparison, sizes: PanelSizes, names: tuple[str, str], ink: Palette) -> Spec:
+def panels_layout(compared: Comparison, sizes: PanelSizes, names: tuple[str, str], ink: Palette) -> Part:
     """Return the layout with the axes and captions of all panels."""
     narrowest, widest = sizes.bounds()
     layout = base_layout(ink) | {
@@ -149,7 +149,7 @@ def panels_layout(compared: Comparison, sizes: PanelSizes, names: tuple[str, str
 
 def colour_axis(
     sizes: PanelSizes, kind: str, face: Face, colouring: ColourScale, limit: float, root: bool, ink: Palette
-) -> Spec:
+) -> Part:
     """Return the colour scale of the panel `kind`, with its colour bar below.
 
     Shares run from 0 to 1, coloured by their square root if `root`; differences run from -`limit` to `limit`.
@@ -183,7 +183,7 @@ def colour_axis(
     return {"colorscale": colouring, "cmin": -limit if signed else 0, "cmax": limit, "colorbar": bar}
 
 
-def hatching(rows: NDArray[np.bool_], columns: NDArray[np.bool_], ink: Palette) -> Spec:
+def hatching(rows: NDArray[np.bool_], columns: NDArray[np.bool_], ink: Palette) -> Part:
     """Return the hatching of the `rows` (R,) and `columns` (C,) that a panel lacks."""
     bottom, right = len(rows) - 0.5, len(columns) - 0.5
     boxes = [(-0.5, right, row - 0.5, row + 0.5) for row, absent in enumerate(rows) if absent]
@@ -203,7 +203,7 @@ def hatching(rows: NDArray[np.bool_], columns: NDArray[np.bool_], ink: Palette) 
     }
 
 
-def _background(axes: dict[str, str], colour: str) -> Spec:
+def _background(axes: dict[str, str], colour: str) -> Part:
     return {
         "type": "rect",
         "x0": 0,
@@ -223,7 +223,7 @@ def _layout_key(axis: str) -> str:
     return f"{axis[0]}axis{axis[1:]}"
 
 
-def _source_axis(axis: SharedAxis, sizes: PanelSizes, ink: Palette) -> Spec:
+def _source_axis(axis: SharedAxis, sizes: PanelSizes, ink: Palette) -> Part:
     stride = label_stride(sizes.columns)
     return base_axis(ink) | {
         "side": "top",
@@ -239,7 +239,7 @@ def _source_axis(axis: SharedAxis, sizes: PanelSizes, ink: Palette) -> Spec:
     }
 
 
-def _target_axis(axis: SharedAxis, sizes: PanelSizes, ink: Palette, *, grid: bool) -> Spec:
+def _target_axis(axis: SharedAxis, sizes: PanelSizes, ink: Palette, *, grid: bool) -> Part:
     stride = label_stride(sizes.rows)
     return base_axis(ink) | {
         "showgrid": grid,
@@ -253,7 +253,7 @@ def _target_axis(axis: SharedAxis, sizes: PanelSizes, ink: Palette, *, grid: boo
     }
 
 
-def _log_axis(compared: Comparison, sizes: PanelSizes, ink: Palette) -> Spec:
+def _log_axis(compared: Comparison, sizes: PanelSizes, ink: Palette) -> Part:
     logs = np.concatenate(
         [compared.first_log_probabilities[: sizes.rows], compared.other_log_probabilities[: sizes.rows]]
     )

@@ -15,19 +15,7 @@ from attnviz import lazy_pandas as pd
 from attnviz.analysis.labels import shorten, subscript
 from attnviz.analysis.measures import weight_order
 from attnviz.analysis.numbers import decimal, percent, significant
-from attnviz.figures.build import (
-    APART,
-    STRIP,
-    Spec,
-    axis_labels,
-    base_axis,
-    base_layout,
-    build_figure,
-    emphasise,
-    escape,
-    rectangle,
-)
-from attnviz.figures.source_rows import (
+from attnviz.figures.grammar import (
     LABEL_LENGTH,
     LEFT,
     SUM_GAP,
@@ -37,7 +25,19 @@ from attnviz.figures.source_rows import (
     row_height,
     row_names,
 )
-from attnviz.figures.template import Slot, Values
+from attnviz.figures.legacy import Slot, Values
+from attnviz.figures.spec import (
+    APART,
+    STRIP,
+    Part,
+    axis_labels,
+    base_axis,
+    base_layout,
+    build_figure,
+    emphasise,
+    escape,
+    rectangle,
+)
 from attnviz.languages import format_share, gettext
 from attnviz.palette import STRONGEST, Palette, ThemeName, palette
 from attnviz.text import piece_name
@@ -161,7 +161,7 @@ def context_table(attention: Trace | Head, step: int) -> pd.DataFrame:
     return pd.DataFrame(rows.T, index=unit, columns=[f"({k}) {name}" for k, name in enumerate(names, 1)])
 
 
-def mixtures_template(theme: ThemeName) -> Spec:
+def mixtures_template(theme: ThemeName) -> Part:
     """Return the template of three bars: what the mixtures of the step before, this step and the next are made of.
 
     It replaces the strips at the level *Idea*, where there is attention.
@@ -252,7 +252,7 @@ _LETTER, _BAR = 7, 400
 """Width of a letter and of a whole bar in pixels, about."""
 
 
-def _colour_bar(limit: float, ink: Palette) -> Spec:
+def _colour_bar(limit: float, ink: Palette) -> Part:
     """Return the colour bar of the strips, below them."""
     return {
         "orientation": "h",

@@ -11,8 +11,8 @@ from attnviz.analysis.context_units import SHOWN_UNITS, WORDS, ContextUnits, con
 from attnviz.analysis.diagram_texts import context_sentence
 from attnviz.analysis.labels import shorten, subscript
 from attnviz.analysis.numbers import decimal, percent
-from attnviz.figures.build import APART, Spec, axis_labels, base_axis, base_layout, escape
-from attnviz.figures.template import Slot, Values
+from attnviz.figures.legacy import Slot, Values
+from attnviz.figures.spec import APART, Part, axis_labels, base_axis, base_layout, escape
 from attnviz.languages import gettext
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.trace import Trace
@@ -29,7 +29,7 @@ _LEAST_LABELLED = 0.12
 """Smallest share of the bar of weights with room for a word."""
 
 
-def context_units_template(trace: Trace, theme: ThemeName) -> Spec:
+def context_units_template(trace: Trace, theme: ThemeName) -> Part:
     """Return the template of 24 units of c_i as columns, with a line for each source word and one for c_i.
 
     On a word's line, its alpha_ij h_j are added to the running sum of the lines above (a thin line). The bar above has
@@ -192,7 +192,7 @@ def _line_of_pieces(trace: Trace, decomposition: ContextUnits) -> list[int]:
     return [line_of_piece.get(j, len(decomposition.words)) for j in range(len(trace.source_pieces))]
 
 
-def _bars(ink: Palette) -> list[Spec]:
+def _bars(ink: Palette) -> list[Part]:
     running_sum_bars = {
         "type": "bar",
         "x": Slot("x"),
@@ -214,7 +214,7 @@ def _bars(ink: Palette) -> list[Spec]:
     return [running_sum_bars, added_bars]
 
 
-def _cosines(ink: Palette) -> Spec:
+def _cosines(ink: Palette) -> Part:
     """Return the column of cosines at the right."""
     return {
         "type": "scatter",
@@ -229,7 +229,7 @@ def _cosines(ink: Palette) -> Spec:
     }
 
 
-def _weight_bar(ink: Palette) -> Spec:
+def _weight_bar(ink: Palette) -> Part:
     return {
         "type": "bar",
         "orientation": "h",
@@ -245,7 +245,7 @@ def _weight_bar(ink: Palette) -> Spec:
     }
 
 
-def _weight_bar_names(ink: Palette) -> Spec:
+def _weight_bar_names(ink: Palette) -> Part:
     return {
         "type": "scatter",
         "mode": "text",
@@ -259,7 +259,7 @@ def _weight_bar_names(ink: Palette) -> Spec:
     }
 
 
-def _heading(text: str, y: float, ink: Palette) -> Spec:
+def _heading(text: str, y: float, ink: Palette) -> Part:
     return {
         "text": text,
         "x": 1,

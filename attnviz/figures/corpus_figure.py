@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from attnviz.figures.build import Spec, base_axis, base_layout, build_figure, escape
+from attnviz.figures.spec import Part, base_axis, base_layout, build_figure, escape
 from attnviz.languages import gettext
 from attnviz.palette import Palette, ThemeName, palette
 
@@ -34,7 +34,7 @@ def scatter_figure(
     ink = palette(theme)
     finite = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
     indices = finite[np.linspace(0, len(finite) - 1, MOST_POINTS).astype(int)] if len(finite) > MOST_POINTS else finite
-    points: Spec = {
+    points: Part = {
         "type": "scatter",
         "mode": "markers",
         "x": x[indices],
@@ -56,7 +56,7 @@ def histogram_figure(
         np.histogram(finite, bins="sqrt" if len(finite) < MOST_POINTS else 60) if len(finite) else ([0], [0, 1])
     )
     middles = (np.asarray(edges)[1:] + np.asarray(edges)[:-1]) / 2
-    bars: Spec = {
+    bars: Part = {
         "type": "bar",
         "x": middles,
         "y": counts,
@@ -71,7 +71,7 @@ def histogram_figure(
     return build_figure([bars], layout)
 
 
-def _selection(region: tuple[_Interval, _Interval] | None) -> list[Spec]:
+def _selection(region: tuple[_Interval, _Interval] | None) -> list[Part]:
     """Return a region in the form of Plotly's selections."""
     if region is None:
         return []
@@ -79,7 +79,7 @@ def _selection(region: tuple[_Interval, _Interval] | None) -> list[Spec]:
     return [{"type": "rect", "xref": "x", "yref": "y", "x0": x0, "x1": x1, "y0": y0, "y1": y1}]
 
 
-def _layout(ink: Palette, names: tuple[str, str]) -> Spec:
+def _layout(ink: Palette, names: tuple[str, str]) -> Part:
     axes = {
         f"{side}axis": base_axis(ink)
         | {

@@ -12,8 +12,8 @@ import plotly.graph_objects as go
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.energy_equations import SATURATED, EnergyDecomposition, saturated
 from attnviz.analysis.numbers import decimal, signed
-from attnviz.figures.build import Spec, base_axis, emphasise
-from attnviz.figures.template import figure_of, panel, rows_layout, rows_values, sum_range, waterfall, waterfall_values
+from attnviz.figures.legacy import figure_of, panel, rows_layout, rows_values, sum_range, waterfall, waterfall_values
+from attnviz.figures.spec import Part, base_axis, emphasise
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import PALE, Palette, ThemeName, palette
 
@@ -100,7 +100,7 @@ def energy_decomposition_figure(
     return figure_of(template, rows | waterfall_values(values, hover) | {"height": height})
 
 
-def _strip(decomposition: EnergyDecomposition, height: int, ink: Palette) -> tuple[list[Spec], Spec]:
+def _strip(decomposition: EnergyDecomposition, height: int, ink: Palette) -> tuple[list[Part], Part]:
     """Return the traces and axes of the strip of all units, and as "rows" the domain of the rows above it.
 
     `height` is that of the figure without the strip, of which 48 pixels are margins.
@@ -186,7 +186,7 @@ def energy_decomposition_alt(decomposition: EnergyDecomposition) -> str:
 
 def _operand_panels(
     decomposition: EnergyDecomposition, top: np.ndarray, hover: list[str], ink: Palette
-) -> tuple[list[Spec], Spec]:
+) -> tuple[list[Part], Part]:
     """Return the traces of the panels left of the running sum, and the axes of all panels."""
     rows, is_saturated = list(range(len(top))), saturated(decomposition)[top]
     query, key, activation = decomposition.query[top], decomposition.key[top], decomposition.activation[top]

@@ -17,16 +17,6 @@ from attnviz.analysis.grid import Grid, grid, places_of_pieces, rows_of_steps
 from attnviz.analysis.labels import merged_cell_text, shorten, size_text
 from attnviz.analysis.numbers import decimal, signed, significant
 from attnviz.arguments import check_each
-from attnviz.figures.build import (
-    Spec,
-    axis_labels,
-    base_axis,
-    base_layout,
-    build_figure,
-    escape,
-    label_stride,
-    rectangle,
-)
 from attnviz.figures.heatmap_parts import (
     COLOUR_BAR_LENGTH,
     HeatmapSizes,
@@ -37,6 +27,16 @@ from attnviz.figures.heatmap_parts import (
     font_size,
     link_markers,
     margin_bars,
+)
+from attnviz.figures.spec import (
+    Part,
+    axis_labels,
+    base_axis,
+    base_layout,
+    build_figure,
+    escape,
+    label_stride,
+    rectangle,
 )
 from attnviz.languages import format_number, gettext
 from attnviz.palette import (
@@ -107,7 +107,7 @@ def heatmap(
     sizes = cell_sizes(cells)
     alt = heatmap_alt(trace, by=by, face=face, posterior=posterior, end=end, weights=weights, gold=gold)
     layout = cells_layout(cells, sizes, ink) | {"meta": _meta(trace, cells, sizes, alt)}
-    bars: list[Spec] = []
+    bars: list[Part] = []
     if margins:
         bars = margin_bars(cells, len(trace.source_pieces), ink)
         add_margin_axes(layout, cells, len(trace.source_pieces), ink)
@@ -126,7 +126,7 @@ def heatmap(
     return build_figure([image, *bars], layout)
 
 
-def _drift_frames(cells: Grid, ink: Palette) -> list[Spec]:
+def _drift_frames(cells: Grid, ink: Palette) -> list[Part]:
     """Return a frame around each stretch of imported links that are one word off."""
     linked = cells.alpha.argmax(axis=1)
     return [
@@ -150,7 +150,7 @@ def _linked_words(
     return words if shares is None else replace(words, alignment=words.merged(shares))
 
 
-def _image(cells: Grid, colours: Colours, root: bool, ink: Palette, markers: LinkMarkers | None) -> Spec:
+def _image(cells: Grid, colours: Colours, root: bool, ink: Palette, markers: LinkMarkers | None) -> Part:
     """Return the cells; for the difference the square root is in the scale, not in the numbers."""
     is_difference, gap = cells.face == "difference", 1 if max(cells.alpha.shape) <= 32 else 0
     low, high = cells.range
@@ -167,7 +167,7 @@ def _image(cells: Grid, colours: Colours, root: bool, ink: Palette, markers: Lin
     } | _hover(cells, root, markers.hover_lines() if markers else {})
 
 
-def _meta(trace: AttentionMatrix, cells: Grid, sizes: HeatmapSizes, alt: str) -> Spec:
+def _meta(trace: AttentionMatrix, cells: Grid, sizes: HeatmapSizes, alt: str) -> Part:
     """Return what code that displays the figure needs.
 
     These are the text alternative (`alt`), the width below which the figure should scroll (`narrowest`), and the width
@@ -188,7 +188,7 @@ def _meta(trace: AttentionMatrix, cells: Grid, sizes: HeatmapSizes, alt: str) ->
     }
 
 
-def _hover(cells: Grid, root: bool, marker_lines: Mapping[tuple[int, int], str]) -> Spec:
+def _hover(cells: Grid, root: bool, marker_lines: Mapping[tuple[int, int], str]) -> Part:
     """Return the hover texts: both words, the exact alpha, and the line of `marker_lines` for the cell (row, column).
 
     In a very large grid, only the number.
@@ -233,7 +233,7 @@ def _cell_numbers(cells: Grid) -> list[list[str]]:
     ]
 
 
-def cells_layout(cells: Grid, sizes: HeatmapSizes, ink: Palette) -> Spec:
+def cells_layout(cells: Grid, sizes: HeatmapSizes, ink: Palette) -> Part:
     """Return the layout of a heatmap of these cells, without `meta`."""
     rows, columns = cells.alpha.shape
     column_stride, row_stride = label_stride(columns), label_stride(rows)
@@ -263,7 +263,7 @@ def cells_layout(cells: Grid, sizes: HeatmapSizes, ink: Palette) -> Spec:
     }
 
 
-def _colour_bar(cells: Grid, root: bool, ink: Palette) -> Spec:
+def _colour_bar(cells: Grid, root: bool, ink: Palette) -> Part:
     face = cells.face
     if face == "difference":
         # The square root is in the colours, not in the positions on the bar.
@@ -277,7 +277,7 @@ def _colour_bar(cells: Grid, root: bool, ink: Palette) -> Spec:
     return colour_bar(positions, labels, ink)
 
 
-def colour_bar(positions: Sequence[float], labels: Sequence[str], ink: Palette) -> Spec:
+def colour_bar(positions: Sequence[float], labels: Sequence[str], ink: Palette) -> Part:
     """Return the colour bar below a heatmap, with `labels` at `positions` of its scale."""
     return {
         "orientation": "h",

@@ -13,7 +13,7 @@ from attnviz.analysis.gold import GoldLinks, link_errors, marker_names
 from attnviz.analysis.grid import Grid, places_of_pieces
 from attnviz.analysis.labels import shorten
 from attnviz.analysis.numbers import decimal, signed
-from attnviz.figures.build import Spec, base_axis, escape, rectangle, width
+from attnviz.figures.spec import Part, base_axis, escape, rectangle, width
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import MARKER, MARKER_EDGE, Palette
 from attnviz.trace import Words
@@ -93,7 +93,7 @@ def cell_gap_colour(cells: Grid, ink: Palette) -> str:
     return ink.line if cells.face == "difference" else CELL_GAP_COLOUR
 
 
-def margin_bars(cells: Grid, positions: int, ink: Palette) -> list[Spec]:
+def margin_bars(cells: Grid, positions: int, ink: Palette) -> list[Part]:
     """Return the bars of the margins: on `y2` below the columns, on `x2` right of the rows."""
     sum_texts = [
         _sum_text(cells.face, escape(shorten(name, 60)), amount)
@@ -186,7 +186,7 @@ def _entropy_text(face: Face, name: str, bits: float, positions: int) -> str:
     )
 
 
-def _axes(cells: Grid, positions: int) -> tuple[Spec, Spec]:
+def _axes(cells: Grid, positions: int) -> tuple[Part, Part]:
     """Return range and labels of the axes of sums, downwards, and of entropies, both from 0.
 
     In a difference they extend to both sides of 0, gains upwards.
@@ -217,7 +217,7 @@ def _axes(cells: Grid, positions: int) -> tuple[Spec, Spec]:
     }
 
 
-def add_margin_axes(layout: Spec, cells: Grid, positions: int, ink: Palette) -> None:
+def add_margin_axes(layout: Part, cells: Grid, positions: int, ink: Palette) -> None:
     """Shrink the heatmap of `layout`, and add the axes of the margins in the free space."""
     inner = layout["height"] - layout["margin"]["t"] - layout["margin"]["b"]
     bottom = (_BAR_HEIGHT + _GAP) / (inner + _BAR_HEIGHT + _GAP)
@@ -286,7 +286,7 @@ class LinkMarkers:
             for position in positions
         }
 
-    def traces(self, sizes: HeatmapSizes, columns: int) -> list[Spec]:
+    def traces(self, sizes: HeatmapSizes, columns: int) -> list[Part]:
         """Return the markers as Plotly traces, with dark edges and light fill, which are visible on any colour.
 
         They ignore the pointer, so that hovering reaches the cell.
@@ -295,7 +295,7 @@ class LinkMarkers:
         size = float(np.clip(0.46 * min(sizes.row, 2 * narrowest), 7, 15))
         return [trace for kind, positions in self.positions.items() for trace in _mark_traces(kind, positions, size)]
 
-    def legend(self, sizes: HeatmapSizes, ink: Palette) -> tuple[list[Spec], int]:
+    def legend(self, sizes: HeatmapSizes, ink: Palette) -> tuple[list[Part], int]:
         """Return the legend of the markers below the heatmap, and its height in pixels."""
         lines, names = [""], marker_names()
         for kind in self.positions:
@@ -350,13 +350,13 @@ def link_markers(grid: Grid, words: Words, gold: GoldLinks) -> LinkMarkers:
     return LinkMarkers({kind: positions for kind, positions in kinds.items() if positions})
 
 
-def _mark_traces(kind: LinkKind, positions: tuple[Link, ...], size: float) -> list[Spec]:
+def _mark_traces(kind: LinkKind, positions: tuple[Link, ...], size: float) -> list[Part]:
     """Return the markers of a kind: edge, line, and for sure links a dot inside."""
     rows, columns = map(list, zip(*positions, strict=True))
     points = {"type": "scatter", "mode": "markers", "x": columns, "y": rows, "hoverinfo": "skip", "showlegend": False}
     line = max(1.2, 0.14 * size)
     # The line of an open symbol is its colour; the edge is a wider symbol below it.
-    layers: list[tuple[str, Spec]] = [
+    layers: list[tuple[str, Part]] = [
         (f"{kind} edge", {"size": size, "color": MARKER_EDGE, "line": {"width": line + 2.5}}),
         (kind, {"size": size, "color": MARKER, "line": {"width": line}}),
     ]

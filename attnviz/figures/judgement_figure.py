@@ -11,9 +11,9 @@ from attnviz.analysis.judgement import pair_attention
 from attnviz.analysis.labels import quoted_name, shorten
 from attnviz.analysis.measures import weight_order
 from attnviz.analysis.numbers import decimal
-from attnviz.figures.build import APART, Spec, axis_labels, base_axis, base_layout, build_figure
 from attnviz.figures.heatmap import heatmap
-from attnviz.figures.template import Slot, Values
+from attnviz.figures.legacy import Slot, Values
+from attnviz.figures.spec import APART, Part, axis_labels, base_axis, base_layout, build_figure
 from attnviz.languages import gettext
 from attnviz.palette import STRONGEST, Palette, ThemeName, palette
 from attnviz.text import piece_name
@@ -33,7 +33,7 @@ def attend_figure(attention: AttentionView, *, theme: ThemeName = "light") -> go
     return figure
 
 
-def compared_template(judgement: Judgement, theme: ThemeName) -> Spec:
+def compared_template(judgement: Judgement, theme: ThemeName) -> Part:
     """Return the template of a target piece's comparison: its vector, its weighted sum, and their comparison."""
     ink, units = palette(theme), judgement.target_projected.shape[1]
     strips = _strips(Slot("rows"), [0, 1, 2], _colour_limit(judgement.target_projected), ink)
@@ -180,7 +180,7 @@ def _colour_limit(vectors: NDArray[np.floating]) -> float:
     return float(np.quantile(np.abs(vectors), STRONGEST)) or 1.0
 
 
-def _strips(rows: FloatArray | Slot, positions: list[float] | list[int], limit: float, ink: Palette) -> Spec:
+def _strips(rows: FloatArray | Slot, positions: list[float] | list[int], limit: float, ink: Palette) -> Part:
     return {
         "type": "heatmap",
         "z": rows,
@@ -196,11 +196,11 @@ def _strips(rows: FloatArray | Slot, positions: list[float] | list[int], limit: 
     }
 
 
-def _layout(ink: Palette, height: int, left: int) -> Spec:
+def _layout(ink: Palette, height: int, left: int) -> Part:
     return base_layout(ink) | {"height": height, "margin": {"l": left, "r": 6, "t": 36, "b": 8}}
 
 
-def _units_axis(ink: Palette, units: int) -> Spec:
+def _units_axis(ink: Palette, units: int) -> Part:
     return base_axis(ink) | {
         "showgrid": False,
         "zeroline": False,
@@ -215,7 +215,7 @@ def _units_axis(ink: Palette, units: int) -> Spec:
     }
 
 
-def _names_axis(ink: Palette, names: list[str] | Slot, count: int) -> Spec:
+def _names_axis(ink: Palette, names: list[str] | Slot, count: int) -> Part:
     return (
         base_axis(ink)
         | APART

@@ -22,10 +22,10 @@ from attnviz.analysis.learning import (
 )
 from attnviz.analysis.measures import coverage, entropy
 from attnviz.analysis.numbers import decimal, significant
-from attnviz.figures.build import Spec, base_axis, base_layout, build_figure, escape
 from attnviz.figures.heatmap import cells_layout, colour_bar
 from attnviz.figures.heatmap_parts import cell_sizes
-from attnviz.figures.template import Slot, Values, figure_of
+from attnviz.figures.legacy import Slot, Values, figure_of
+from attnviz.figures.spec import Part, base_axis, base_layout, build_figure, escape
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import ColourScale, Palette, ThemeName, palette
 from attnviz.trace.snapshots import Curve, Snapshots
@@ -55,7 +55,7 @@ def axes_of(place: int) -> dict[str, str]:
 def panels_figure(
     runs: Sequence[Snapshots],
     moments: Sequence[int],
-    traces: list[Spec],
+    traces: list[Part],
     titles: Mapping[str, str],
     ranges: Mapping[str, tuple[float, float | None]],
     update: int | None,
@@ -126,7 +126,7 @@ def panels_figure(
     return build_figure(traces, layout)
 
 
-def _update_axis(last: float, ink: Palette) -> Spec:
+def _update_axis(last: float, ink: Palette) -> Part:
     """Return the axis of updates, with ticks at round numbers where there is room."""
     ticks: list[int] = []
     for tick in _TICKS:
@@ -165,7 +165,7 @@ def quality_figure(
     """
     names, ink = learning_measure_names(), palette(theme)
     panels = [name for name in QUALITY_MEASURES if any(_is_measured(run, name) for run in runs)]
-    traces: list[Spec] = []
+    traces: list[Part] = []
     for place, name in enumerate(panels):
         for number, run in enumerate(runs):
             traces += _run_lines(run, number, name, place, is_only=len(runs) == 1, ink=ink)
@@ -195,7 +195,7 @@ def attention_measures_figure(
     shown = {panel: names for panel, names in shown.items() if names}
     if not shown:
         raise ValueError("nothing was compared with links")
-    traces: list[Spec] = []
+    traces: list[Part] = []
     tops = {"shares": _scale_end([run, *other_runs]), "shapes": 1.0}
     for place, (panel, names) in enumerate(shown.items()):
         traces += _named_lines(run, names, _baseline(run, panel), place, tops[panel], ink)
@@ -245,7 +245,7 @@ def _unit(name: str) -> str:
     return f", {gettext('nats per piece')}" if name == "loss" else ""
 
 
-def _run_lines(run: Snapshots, number: int, name: str, place: int, *, is_only: bool, ink: Palette) -> list[Spec]:
+def _run_lines(run: Snapshots, number: int, name: str, place: int, *, is_only: bool, ink: Palette) -> list[Part]:
     """Return the line of a run in a panel, and a thin line of its training loss."""
     colour, title = (ink.ink, ink.plus, ink.minus, ink.quiet)[number % 4], run_name(run, is_only)
     lines = []
@@ -280,7 +280,7 @@ def _scale_end(runs: Sequence[Snapshots]) -> float:
 
 def _named_lines(
     run: Snapshots, names: Sequence[str], baseline: tuple[str, Curve] | None, place: int, top: float, ink: Palette
-) -> list[Spec]:
+) -> list[Part]:
     """Return a line for each measure, and a dotted one for the baseline `baseline`, each with its name at its end."""
     titles = learning_measure_names()
     colours = (ink.quiet, ink.ink, ink.plus, ink.minus, ink.bar) if place == 0 else (ink.ink, ink.plus)
@@ -360,7 +360,7 @@ def _baseline(run: Snapshots, panel: str) -> tuple[str, Curve] | None:
     return title, ((run.updates[0], level), (run.updates[-1], level))
 
 
-def _line(curve: Curve, title: str, place: int) -> Spec:
+def _line(curve: Curve, title: str, place: int) -> Part:
     updates, values = [at for at, _ in curve], [value for _, value in curve]
     return {
         "type": "scatter",
@@ -439,7 +439,7 @@ def learning_cells(run: Snapshots, sentence: int, moment: int) -> Grid:
     )
 
 
-def learning_template(run: Snapshots, sentence: int, theme: ThemeName = "light") -> Spec:
+def learning_template(run: Snapshots, sentence: int, theme: ThemeName = "light") -> Part:
     """Return `data` and `layout` of the heatmap of `sentence`, with a Slot for what differs between moments."""
     cells, ink = learning_cells(run, sentence, 0), palette(theme)
     sizes = cell_sizes(cells)

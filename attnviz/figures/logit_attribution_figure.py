@@ -12,8 +12,7 @@ from attnviz import lazy_pandas as pd
 from attnviz.analysis.labels import shorten
 from attnviz.analysis.logit_attribution import LogitAttribution
 from attnviz.analysis.numbers import decimal, signed
-from attnviz.figures.build import Spec, axis_labels, emphasise, escape
-from attnviz.figures.template import (
+from attnviz.figures.legacy import (
     Slot,
     Values,
     figure_of,
@@ -24,6 +23,7 @@ from attnviz.figures.template import (
     waterfall,
     waterfall_values,
 )
+from attnviz.figures.spec import Part, axis_labels, emphasise, escape
 from attnviz.languages import gettext
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.text import piece_name
@@ -64,7 +64,7 @@ def logit_attribution_rows(attributions: Sequence[LogitAttribution], chosen: int
     return tuple(sorted(rows))
 
 
-def logit_attribution_template(trace: Trace, theme: ThemeName) -> Spec:
+def logit_attribution_template(trace: Trace, theme: ThemeName) -> Part:
     """Return the template of `logit_attribution_waterfall`."""
     ink = palette(theme)
     attention_bars, axes = _attention(ink) if trace.attends else ([], {})
@@ -173,7 +173,7 @@ def _sources(trace: Trace, attribution: LogitAttribution, rows: Sequence[int] | 
     return _Sources(names, values, alpha, entries)
 
 
-def _attention(ink: Palette) -> tuple[list[Spec], Spec]:
+def _attention(ink: Palette) -> tuple[list[Part], Part]:
     """Return the bars of attention beside the source's rows, and their axis."""
     bars = {
         "type": "bar",

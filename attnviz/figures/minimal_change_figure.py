@@ -11,9 +11,9 @@ from attnviz import lazy_pandas as pd
 from attnviz.analysis.labels import shorten
 from attnviz.analysis.minimal_change import MinimalChange
 from attnviz.analysis.numbers import decimal
-from attnviz.figures.build import APART, base_axis, base_layout, build_figure, escape, rectangle
-from attnviz.figures.source_rows import TOP, label_size, row_height
-from attnviz.figures.template import fill, number_values, numbers
+from attnviz.figures.grammar import TOP, label_size, row_height
+from attnviz.figures.legacy import fill, number_values, numbers
+from attnviz.figures.spec import APART, base_axis, base_layout, build_figure, escape, rectangle
 from attnviz.languages import gettext
 from attnviz.palette import PALE, ROW_FRAME, ThemeName, palette
 from attnviz.text import piece_name

@@ -19,7 +19,7 @@ from attnviz.analysis.perturbation_tests import (
     shuffled_sentence,
 )
 from attnviz.analysis.step_evaluation import PerturbedStep
-from attnviz.figures.build import Spec, base_axis, base_layout, build_figure, escape
+from attnviz.figures.spec import Part, base_axis, base_layout, build_figure, escape
 from attnviz.languages import format_share, gettext
 from attnviz.palette import ROW_FRAME, Palette, ThemeName, palette
 from attnviz.text import piece_name
@@ -141,7 +141,7 @@ def _test_of_rows(tests: PerturbationTests, best: PerturbedStep | None) -> dict[
     return shown if best is None else shown | {"best": best}
 
 
-def _weight_bars(trace: Trace, tests: PerturbationTests, shown: dict[str, PerturbedStep], ink: Palette) -> list[Spec]:
+def _weight_bars(trace: Trace, tests: PerturbationTests, shown: dict[str, PerturbedStep], ink: Palette) -> list[Part]:
     """Return the weights of each row as bars on its base line, and the step's own as dashes."""
     count = len(trace.source_pieces)
     places, names = np.arange(count), [escape(shorten(piece_name(piece), 40)) for piece in trace.source_pieces]
@@ -179,7 +179,7 @@ def _weight_bars(trace: Trace, tests: PerturbationTests, shown: dict[str, Pertur
 
 def _probability_bars(
     tests: PerturbationTests, shown: dict[str, PerturbedStep], spelling: _Spelling, ink: Palette
-) -> Spec:
+) -> Part:
     """Return p of the word in each row as a bar with its likeliest pieces as hover text; permutations are points."""
     rows = [(row, test) for row, (name, test) in enumerate(shown.items()) if name != "permuted"]
     return {
@@ -207,7 +207,7 @@ def _likeliest(test: PerturbedStep, spelling: _Spelling) -> str:
     )
 
 
-def _permutation_points(tests: PerturbationTests, shown: dict[str, PerturbedStep], ink: Palette) -> list[Spec]:
+def _permutation_points(tests: PerturbationTests, shown: dict[str, PerturbedStep], ink: Palette) -> list[Part]:
     """Return p of the word in every permutation as a point, and a mark at the median."""
     row, count = list(shown).index("permuted") + _BAR_Y, len(tests.permuted)
     # Jitter by multiples of the golden ratio, which separate neighbours and are reproducible.
@@ -233,10 +233,10 @@ def _permutation_points(tests: PerturbationTests, shown: dict[str, PerturbedStep
 
 def _row_annotations(
     tests: PerturbationTests, shown: dict[str, PerturbedStep], names: dict[str, str], spelling: _Spelling, ink: Palette
-) -> list[Spec]:
+) -> list[Part]:
     """Return the name of each row above its weights, and the outcome above its bar."""
     note = {"showarrow": False, "xanchor": "left", "yanchor": "bottom", "yref": "y", "xref": "paper", "xshift": -2}
-    notes: list[Spec] = []
+    notes: list[Part] = []
     dash = f'<span style="color:{ink.encoder}">━</span>'
     for row, (name, test) in enumerate(shown.items()):
         text = escape(_outcome_text(tests, name, test, spelling))
@@ -271,7 +271,7 @@ def _layout(
     spelling: _Spelling,
     width: int,
     ink: Palette,
-) -> Spec:
+) -> Part:
     rows, count = len(shown_tests), len(trace.source_pieces)
     panel_width = _WEIGHTS_SPAN[1] * (width - _LEFT - _RIGHT)
     labelled_pieces = _labelled_pieces(np.max([test.weights for test in shown_tests.values()], axis=0), panel_width)
@@ -422,7 +422,7 @@ def shuffled_figure(
         )
         + "<extra></extra>",
     }
-    traces: list[Spec] = [points]
+    traces: list[Part] = [points]
     if step is not None:
         traces.append(
             {

@@ -1,42 +1,20 @@
-"""Registry of the figures of a decoder step, by name, with their titles, tables and requirements.
-
-It is the only list of them: page, files, lecture and command line read it.
-"""
+"""`FIGURES`, the only list of the figures of a decoder step: page, files, lecture, lessons and command line read it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import plotly.graph_objects as go
 
-from attnviz import lazy_pandas as pd
 from attnviz.analysis.context_units import context_units
+from attnviz.analysis.diagram_texts import displayed_units_caption
 from attnviz.analysis.labels import quote, shorten, step_heading
 from attnviz.analysis.logit_attribution import logit_attribution_title
 from attnviz.errors import AttnvizError
 from attnviz.figures.all_heads_figure import all_heads_template, all_heads_values
-from attnviz.figures.attention_figure import (
-    attention_bars,
-    attention_table,
-    energy_table,
-    energy_template,
-    energy_values,
-    imported_table,
-    imported_template,
-    imported_values,
-    posterior_table,
-    posterior_template,
-    posterior_values,
-    share_template,
-    share_values,
-    softmax_table,
-    softmax_template,
-    softmax_values,
-)
-from attnviz.figures.build import Spec
+from attnviz.figures.attention_figure import draw_attention, draw_energy, draw_imported, draw_posterior, draw_softmax
 from attnviz.figures.candidates import (
     candidates_table,
     candidates_template,
@@ -48,7 +26,31 @@ from attnviz.figures.candidates import (
 from attnviz.figures.context import context_strips, context_table, mixtures_template, mixtures_values
 from attnviz.figures.context_units_figure import context_units_table, context_units_template, context_units_values
 from attnviz.figures.energy_decomposition_figure import energy_decomposition_figure, energy_decomposition_table
-from attnviz.figures.figure_input import (
+from attnviz.figures.legacy import FigureTemplate, Values, redrawn_picture
+from attnviz.figures.logit_attribution_figure import (
+    logit_attribution_rows,
+    logit_attribution_table,
+    logit_attribution_template,
+    logit_attribution_values,
+)
+from attnviz.figures.perturbation_figure import perturbation_tests_figure, perturbation_tests_table
+from attnviz.figures.residual_stream_figure import (
+    added_template,
+    added_values,
+    stream_table,
+    stream_template,
+    stream_values,
+)
+from attnviz.figures.spec import Part, Spec
+from attnviz.figures.state_figure import (
+    state_shares_template,
+    state_shares_values,
+    state_table,
+    state_template,
+    state_values,
+)
+from attnviz.figures.step_change import step_change_figure, step_change_table
+from attnviz.figures.subject import (
     ATTENTION,
     ATTENTION_FOR_POSTERIOR,
     COMPUTED,
@@ -70,51 +72,42 @@ from attnviz.figures.figure_input import (
     Requirement,
     Subject,
 )
-from attnviz.figures.logit_attribution_figure import (
-    logit_attribution_rows,
-    logit_attribution_table,
-    logit_attribution_template,
-    logit_attribution_values,
-)
-from attnviz.figures.perturbation_figure import perturbation_tests_figure, perturbation_tests_table
-from attnviz.figures.residual_stream_figure import (
-    added_template,
-    added_values,
-    stream_table,
-    stream_template,
-    stream_values,
-)
-from attnviz.figures.state_figure import (
-    state_shares_template,
-    state_shares_values,
-    state_table,
-    state_template,
-    state_values,
-)
-from attnviz.figures.step_change import step_change_figure, step_change_table
-from attnviz.figures.template import FigureTemplate, Values, redrawn_picture
 from attnviz.languages import gettext
-from attnviz.palette import ThemeName
+
+Number = Literal["energy", "weight", "word"]
+"""What a question of a lesson may ask for."""
 
 
 @dataclass(frozen=True)
 class StepFigure:
-    """A figure of a step, with its table."""
+    """A figure of a step."""
 
+    name: str
+    """Name in files, on the command line and in addresses of payloads."""
     title: Callable[[Subject], str]
     """Title in the current language."""
-    picture: FigureTemplate
-    table: Callable[[Subject], pd.DataFrame]
-    """Returns the numbers of the figure."""
+    draw: Callable[[Subject], Spec]
+    """Returns the figure of a step; it requires that `missing` is empty."""
     needs: tuple[Requirement, ...] = ()
+    stage: int | None = None
+    """Number of the stage that it belongs to; None where it has a place of its own."""
+    at_idea: tuple[Requirement, ...] | None = ()
+    """What it requires besides to be shown at the level *Idea*; None where it is shown from *Numbers* on."""
+    caption: Callable[[Subject], str] = lambda _: ""
+    """Explanation below the figure on the page; empty where there is none."""
+    control: Literal["", "weights", "sum", "word"] = ""
+    """What the page adds to it: sliders of the weights, the growing sum instead of the figure, or the choice of another
+    word."""
+    on_page: bool = True
+    """Whether the page offers it among the figures of the step; others combine several, or take long."""
+    lecture: str = ""
+    """Its place in the file for a lecture, which holds the first available figure of each place."""
+    gives_away: frozenset[Number] = frozenset()
+    """What it shows, so that a lesson cannot ask for it."""
     uses_weights: bool = False
     """Whether the figure needs the model's weights or shows more with them."""
-    summary: bool = False
-    """Whether it combines other figures or is drawn on request only; the page leaves it out of a step's figures."""
     heading: Callable[[Subject], str] | None = None
     """Title in a file, if different from `title`."""
-    simple: FigureTemplate | None = None
-    """The figure at the level *Idea*, if different."""
 
     def missing(self, subject: Subject) -> str:
         """Return why there is no such figure; empty where there is one.
@@ -124,22 +117,15 @@ class StepFigure:
         """
         return next((need.sentence(subject) for need in self.needs if not need.is_met(subject)), "")
 
-    def picture_at(self, *, simple: bool) -> FigureTemplate:
-        """Return the picture.
+    def is_shown(self, subject: Subject) -> bool:
+        """Return whether the figure is available and shown at the level of detail.
 
         Args:
-            simple: Whether to return that of the level *Idea*.
+            subject: The step, and whether the level is *Idea*.
         """
-        return self.simple if simple and self.simple else self.picture
-
-    def draw(self, subject: Subject, *, theme: ThemeName = "light") -> go.Figure:
-        """Return the figure, with `alt` and `narrowest` in its `layout.meta`.
-
-        Args:
-            subject: The step.
-            theme: "light" or "dark".
-        """
-        return self.picture.draw(subject, theme=theme)
+        if self.missing(subject):
+            return False
+        return not subject.simple or (self.at_idea is not None and all(need.is_met(subject) for need in self.at_idea))
 
     def headline(self, subject: Subject) -> str:
         """Return the title of the figure and its step, for a file.
@@ -152,7 +138,19 @@ class StepFigure:
         return step_heading(subject.trace, subject.step, self.title(subject))
 
 
-def _step_picture(template: Callable[[Any, ThemeName], Spec], values: Callable[[Any, int], Values]) -> FigureTemplate:
+def _old(
+    picture: FigureTemplate, table: Callable[[Subject], Any], simple: FigureTemplate | None = None
+) -> Callable[[Subject], Spec]:
+    def draw(subject: Subject) -> Spec:
+        spec = (simple if simple and subject.simple else picture).spec(subject)
+        frame = table(subject)
+        columns = {str(frame.index.name): list(frame.index)} | {name: list(frame[name]) for name in frame.columns}
+        return Spec(spec.data, spec.layout, spec.alt, columns)
+
+    return draw
+
+
+def _step_picture(template: Callable[[Any, Any], Part], values: Callable[[Any, int], Values]) -> FigureTemplate:
     """Return a picture that depends on the displayed attention and the step only."""
     return FigureTemplate(
         lambda subject, theme: template(subject.trace.displayed, theme),
@@ -165,12 +163,10 @@ def _redrawn_step(draw: Callable[..., go.Figure]) -> FigureTemplate:
     return redrawn_picture(lambda subject, theme: draw(subject.trace.displayed, subject.step, theme=theme))
 
 
-def _table(tabulate: Callable[[Any, int], pd.DataFrame]) -> Callable[[Subject], pd.DataFrame]:
+def _table(tabulate: Callable[[Any, int], Any]) -> Callable[[Subject], Any]:
     return lambda subject: tabulate(subject.trace.displayed, subject.step)
 
 
-IMPORTED_WEIGHTS = _step_picture(imported_template, imported_values)
-ENERGY, SOFTMAX = _step_picture(energy_template, energy_values), _step_picture(softmax_template, softmax_values)
 STREAM = _step_picture(stream_template, stream_values)
 CONTEXT_UNITS = FigureTemplate(
     lambda subject, theme: context_units_template(subject.trace, theme),
@@ -201,11 +197,6 @@ CANDIDATES = FigureTemplate(
     lambda subject, theme: candidates_values(subject.trace, subject.step, theme),
 )
 
-POSTERIOR_BARS = FigureTemplate(
-    lambda subject, theme: posterior_template(subject.trace, theme),
-    lambda subject, _: posterior_values(subject.trace, subject.posterior_attention, subject.step),
-)
-
 
 def _context_title(subject: Subject) -> str:
     return gettext("Values") if subject.trace.has_heads else gettext("Context vector")
@@ -217,7 +208,7 @@ def _simple_context(subject: Subject) -> FigureTemplate:
     return MIXTURES if subject.trace.attends else CONTEXT
 
 
-def _maxout_table(subject: Subject) -> pd.DataFrame:
+def _maxout_table(subject: Subject) -> Any:
     return maxout_table(subject.trace, subject.step, subject.maxout_pairs)
 
 
@@ -233,7 +224,7 @@ def attribution_rows(subject: Subject) -> tuple[int, ...]:
     return logit_attribution_rows(attributions, subject.source_piece)
 
 
-def _logit_attribution_values(subject: Subject, theme: ThemeName) -> Values:
+def _logit_attribution_values(subject: Subject, theme: Any) -> Values:
     title = logit_attribution_title(subject.name(subject.word_id))
     return logit_attribution_values(
         subject.trace, subject.logit_attribution, title, rows=attribution_rows(subject), theme=theme
@@ -247,7 +238,7 @@ def _logit_attribution_heading(subject: Subject) -> str:
     return step_heading(subject.trace, subject.step, title)
 
 
-def _contrast_values(subject: Subject, theme: ThemeName) -> Values:
+def _contrast_values(subject: Subject, theme: Any) -> Values:
     title = logit_attribution_title(*_word_and_foil_names(subject))
     return logit_attribution_values(subject.trace, subject.contrast, title, rows=attribution_rows(subject), theme=theme)
 
@@ -262,124 +253,239 @@ def _word_and_foil_names(subject: Subject) -> tuple[str, str]:
     return subject.name(subject.word_id), subject.name(subject.foil_id)
 
 
-PERTURBATION_TESTS = redrawn_picture(
+_OLD_PERTURBATION_TESTS = redrawn_picture(
     lambda subject, theme: perturbation_tests_figure(
         subject.trace, subject.perturbation_tests, subject.piece_or_id, subject.best_attention, theme=theme
     )
 )
 CHANGE = redrawn_picture(lambda subject, theme: step_change_figure(subject.change, theme=theme))
-ENERGY_DECOMPOSITION = redrawn_picture(
+_OLD_ENERGY_DECOMPOSITION = redrawn_picture(
     lambda subject, theme: energy_decomposition_figure(subject.energy_decomposition, theme=theme)
 )
-LOGIT_ATTRIBUTION = FigureTemplate(
+_OLD_LOGIT_ATTRIBUTION = FigureTemplate(
     lambda subject, theme: logit_attribution_template(subject.trace, theme), _logit_attribution_values
 )
-CONTRAST = FigureTemplate(lambda subject, theme: logit_attribution_template(subject.trace, theme), _contrast_values)
+_OLD_CONTRAST = FigureTemplate(
+    lambda subject, theme: logit_attribution_template(subject.trace, theme), _contrast_values
+)
 
-STEP_FIGURES: dict[str, StepFigure] = {
-    "attention": StepFigure(
-        lambda _: gettext("Energies and weights"),
-        _redrawn_step(attention_bars),
-        _table(attention_table),
-        (REQUIRES_RECURRENT, ATTENTION),
-        summary=True,
-    ),
-    "look": StepFigure(
-        lambda _: gettext("Where it looked"), IMPORTED_WEIGHTS, _table(imported_table), (REQUIRES_IMPORTED_ATTENTION,)
-    ),
-    "energy": StepFigure(
-        lambda _: gettext("Energies"),
-        ENERGY,
-        _table(energy_table),
-        (ENERGIES, ATTENTION),
-        simple=_step_picture(partial(energy_template, simple=True), partial(energy_values, simple=True)),
-    ),
-    "softmax": StepFigure(
-        lambda _: gettext("Softmax"),
-        SOFTMAX,
-        _table(softmax_table),
-        (ENERGIES, ATTENTION),
-        simple=_step_picture(share_template, share_values),
-    ),
-    "context": StepFigure(_context_title, CONTEXT, _table(context_table), (COMPUTED,), simple=SIMPLE_CONTEXT),
-    "units": StepFigure(
-        lambda _: gettext("Units of the context vector"),
-        CONTEXT_UNITS,
-        _table(context_units_table),
-        (REQUIRES_RECURRENT, ATTENTION),
-    ),
-    "state": StepFigure(
-        lambda _: gettext("State"),
-        STATE,
-        _table(state_table),
-        (REQUIRES_RECURRENT,),
-        simple=_step_picture(state_shares_template, state_shares_values),
-    ),
-    "maxout": StepFigure(lambda _: gettext("Maxout"), MAXOUT, _maxout_table, (MAXOUT_READOUT,), uses_weights=True),
-    "stream": StepFigure(
-        lambda _: gettext("Residual stream"),
-        STREAM,
-        _table(stream_table),
-        (REQUIRES_HEADS,),
-        simple=_step_picture(added_template, added_values),
-    ),
-    "candidates": StepFigure(
-        lambda _: gettext("Likeliest words"),
-        CANDIDATES,
-        lambda subject: candidates_table(subject.trace, subject.step),
-        (REQUIRES_TRANSLATION,),
-    ),
-    "posterior": StepFigure(
-        lambda _: gettext("Before and after the word"),
-        POSTERIOR_BARS,
-        lambda subject: posterior_table(subject.trace, subject.posterior_attention, subject.step),
-        (SINGLE_ATTENTION, ATTENTION_FOR_POSTERIOR, POSTERIOR_WEIGHTS),
-        uses_weights=True,
-    ),
-    "energy-decomposition": StepFigure(
-        lambda _: gettext("Energy decomposition"),
-        ENERGY_DECOMPOSITION,
-        lambda subject: energy_decomposition_table(subject.energy_decomposition),
-        (COMPUTED, ATTENTION, DECOMPOSABLE_SCORER, SCORE_VECTOR),
-        uses_weights=True,
-        heading=_energy_decomposition_heading,
-    ),
-    "logit-attribution": StepFigure(
-        lambda _: gettext("Logit attribution"),
-        LOGIT_ATTRIBUTION,
-        lambda subject: logit_attribution_table(subject.trace, subject.logit_attribution),
-        (LINEAR_READOUT, REQUIRES_WEIGHTS),
-        uses_weights=True,
-        heading=_logit_attribution_heading,
-    ),
-    "contrast": StepFigure(
-        _contrast_title,
-        CONTRAST,
-        lambda subject: logit_attribution_table(subject.trace, subject.contrast),
-        (LINEAR_READOUT, REQUIRES_WEIGHTS, FOIL),
-        uses_weights=True,
-    ),
-    "perturbation-tests": StepFigure(
-        lambda _: gettext("Perturbation tests"),
-        PERTURBATION_TESTS,
+
+def _state_caption(subject: Subject) -> str:
+    if subject.simple:
+        return ""
+    if subject.trace.form["cell"] == "lstm":
+        order = gettext("One column for each unit, sorted by rising value of the forget gate.")
+    else:
+        order = gettext("One column for each unit, sorted by rising value of the update gate.")
+    return f"{order} {colour_legend()}"
+
+
+def _stream_caption(subject: Subject) -> str:
+    if subject.simple:
+        return ""
+    rows = gettext(
+        "The first row is the embedding, the next rows are the vectors that the blocks add, and the last row is the "
+        "sum of all other rows. A frame marks the block of the head shown."
+    )
+    return f"{rows} {colour_legend()}"
+
+
+def _units_caption(subject: Subject) -> str:
+    if subject.simple:
+        return gettext(
+            "The figure shows the numbers of the mixture that differ most from other steps. Each line adds the part of "
+            "one word: blue raises the sum, red lowers it. A grey stem shows the sum so far. The last line is the "
+            "mixture."
+        )
+    return displayed_units_caption(subject.trace)
+
+
+def _candidates_caption(subject: Subject) -> str:
+    if subject.simple:
+        return ""
+    if subject.trace.search.method == "forced":
+        return gettext(
+            "The chart shows the likeliest pieces. Violet marks the forced piece. A piece starting with · continues a "
+            "word."
+        )
+    return gettext(
+        "The chart shows the likeliest pieces. Violet marks the piece that this step wrote. A piece starting with · "
+        "continues a word."
+    )
+
+
+def colour_legend() -> str:
+    """Return how to read the colours of strips."""
+    return gettext(
+        "Blue is positive, red is negative. The strength of the colour follows the square root of the value, so that "
+        "small terms stay visible."
+    )
+
+
+POSTERIOR = StepFigure(
+    "posterior",
+    lambda _: gettext("Before and after the word"),
+    draw_posterior,
+    (SINGLE_ATTENTION, ATTENTION_FOR_POSTERIOR, POSTERIOR_WEIGHTS),
+    lecture="posterior",
+    gives_away=frozenset({"energy", "weight", "word"}),
+    uses_weights=True,
+)
+ENERGY_DECOMPOSITION = StepFigure(
+    "energy-decomposition",
+    lambda _: gettext("Energy decomposition"),
+    _old(_OLD_ENERGY_DECOMPOSITION, lambda subject: energy_decomposition_table(subject.energy_decomposition)),
+    (COMPUTED, ATTENTION, DECOMPOSABLE_SCORER, SCORE_VECTOR),
+    gives_away=frozenset({"energy"}),
+    uses_weights=True,
+    heading=_energy_decomposition_heading,
+)
+LOGIT_ATTRIBUTION = StepFigure(
+    "logit-attribution",
+    lambda _: gettext("Logit attribution"),
+    _old(_OLD_LOGIT_ATTRIBUTION, lambda subject: logit_attribution_table(subject.trace, subject.logit_attribution)),
+    (LINEAR_READOUT, REQUIRES_WEIGHTS),
+    lecture="logit-attribution",
+    gives_away=frozenset({"energy", "weight", "word"}),
+    uses_weights=True,
+    heading=_logit_attribution_heading,
+)
+CONTRAST = StepFigure(
+    "contrast",
+    _contrast_title,
+    _old(_OLD_CONTRAST, lambda subject: logit_attribution_table(subject.trace, subject.contrast)),
+    (LINEAR_READOUT, REQUIRES_WEIGHTS, FOIL),
+    gives_away=frozenset({"energy", "weight", "word"}),
+    uses_weights=True,
+)
+PERTURBATION_TESTS = StepFigure(
+    "perturbation-tests",
+    lambda _: gettext("Perturbation tests"),
+    _old(
+        _OLD_PERTURBATION_TESTS,
         lambda subject: perturbation_tests_table(
             subject.perturbation_tests, subject.piece_or_id, subject.best_attention
         ),
-        (SINGLE_ATTENTION, ATTENTION, PERTURBATION_WEIGHTS),
-        uses_weights=True,
-        summary=True,
     ),
-    "changed": StepFigure(
-        lambda _: gettext("What changed"),
-        CHANGE,
-        lambda subject: step_change_table(subject.change),
-        (MAXOUT_READOUT, INTERVENTION),
-    ),
-}
-"""Every figure of a step, by name, in the order of the equations.
+    (SINGLE_ATTENTION, ATTENTION, PERTURBATION_WEIGHTS),
+    on_page=False,
+    gives_away=frozenset({"energy", "weight", "word"}),
+    uses_weights=True,
+)
+CHANGED = StepFigure(
+    "changed",
+    lambda _: gettext("What changed"),
+    _old(CHANGE, lambda subject: step_change_table(subject.change)),
+    (MAXOUT_READOUT, INTERVENTION),
+    gives_away=frozenset({"energy", "weight", "word"}),
+)
+SOFTMAX = StepFigure(
+    "softmax",
+    lambda _: gettext("Softmax"),
+    draw_softmax,
+    (ENERGIES, ATTENTION),
+    stage=2,
+    at_idea=(COMPUTED,),
+    control="weights",
+    lecture="weights",
+    gives_away=frozenset({"energy", "weight"}),
+)
 
-Those inside an energy and a logit come last. The names are used in file names and on the command line.
-"""
+
+FIGURES: tuple[StepFigure, ...] = (
+    StepFigure(
+        "attention",
+        lambda _: gettext("Energies and weights"),
+        draw_attention,
+        (REQUIRES_RECURRENT, ATTENTION),
+        on_page=False,
+        lecture="weights",
+        gives_away=frozenset({"energy", "weight"}),
+    ),
+    StepFigure(
+        "look",
+        lambda _: gettext("Where it looked"),
+        draw_imported,
+        (REQUIRES_IMPORTED_ATTENTION,),
+        stage=2,
+        lecture="weights",
+        gives_away=frozenset({"weight"}),
+    ),
+    StepFigure(
+        "energy",
+        lambda _: gettext("Energies"),
+        draw_energy,
+        (ENERGIES, ATTENTION),
+        stage=1,
+        at_idea=(COMPUTED,),
+        gives_away=frozenset({"energy"}),
+    ),
+    SOFTMAX,
+    StepFigure(
+        "context",
+        _context_title,
+        _old(CONTEXT, _table(context_table), SIMPLE_CONTEXT),
+        (COMPUTED,),
+        stage=3,
+        control="sum",
+        lecture="context",
+        gives_away=frozenset({"weight"}),
+    ),
+    StepFigure(
+        "units",
+        lambda _: gettext("Units of the context vector"),
+        _old(CONTEXT_UNITS, _table(context_units_table)),
+        (REQUIRES_RECURRENT, ATTENTION),
+        stage=3,
+        caption=_units_caption,
+        gives_away=frozenset({"weight"}),
+    ),
+    StepFigure(
+        "state",
+        lambda _: gettext("State"),
+        _old(STATE, _table(state_table), _step_picture(state_shares_template, state_shares_values)),
+        (REQUIRES_RECURRENT,),
+        stage=4,
+        caption=_state_caption,
+    ),
+    StepFigure(
+        "maxout",
+        lambda _: gettext("Maxout"),
+        _old(MAXOUT, _maxout_table),
+        (MAXOUT_READOUT,),
+        stage=5,
+        at_idea=None,
+        gives_away=frozenset({"word"}),
+        uses_weights=True,
+    ),
+    StepFigure(
+        "stream",
+        lambda _: gettext("Residual stream"),
+        _old(STREAM, _table(stream_table), _step_picture(added_template, added_values)),
+        (REQUIRES_HEADS,),
+        stage=4,
+        caption=_stream_caption,
+        gives_away=frozenset({"word"}),
+    ),
+    StepFigure(
+        "candidates",
+        lambda _: gettext("Likeliest words"),
+        _old(CANDIDATES, lambda subject: candidates_table(subject.trace, subject.step)),
+        (REQUIRES_TRANSLATION,),
+        stage=5,
+        caption=_candidates_caption,
+        control="word",
+        lecture="candidates",
+        gives_away=frozenset({"word"}),
+    ),
+    POSTERIOR,
+    ENERGY_DECOMPOSITION,
+    LOGIT_ATTRIBUTION,
+    CONTRAST,
+    PERTURBATION_TESTS,
+    CHANGED,
+)
+"""Every figure of a step, in the order of the equations; those inside an energy and a logit come last."""
 
 
 def step_figures(subject: Subject) -> dict[str, StepFigure]:
@@ -388,7 +494,7 @@ def step_figures(subject: Subject) -> dict[str, StepFigure]:
     Args:
         subject: The step.
     """
-    return {name: figure for name, figure in STEP_FIGURES.items() if not figure.missing(subject)}
+    return {figure.name: figure for figure in FIGURES if not figure.missing(subject)}
 
 
 def step_figure(subject: Subject, name: str) -> StepFigure:
@@ -396,7 +502,7 @@ def step_figure(subject: Subject, name: str) -> StepFigure:
 
     Args:
         subject: The step.
-        name: One of `STEP_FIGURES`.
+        name: The name of one of `FIGURES`.
 
     Returns:
         The figure.
@@ -404,7 +510,8 @@ def step_figure(subject: Subject, name: str) -> StepFigure:
     Raises:
         AttnvizError: The name is unknown, or the figure is not available.
     """
-    if name not in STEP_FIGURES:
+    figure = figure_named(name)
+    if figure is None:
         offered = ", ".join(step_figures(subject))
         raise AttnvizError(
             gettext(
@@ -413,7 +520,15 @@ def step_figure(subject: Subject, name: str) -> StepFigure:
                 names=offered,
             )
         )
-    reason = STEP_FIGURES[name].missing(subject)
-    if reason:
+    if reason := figure.missing(subject):
         raise AttnvizError(reason)
-    return STEP_FIGURES[name]
+    return figure
+
+
+def figure_named(name: str) -> StepFigure | None:
+    """Return the figure with a name; None where there is none.
+
+    Args:
+        name: The name.
+    """
+    return next((figure for figure in FIGURES if figure.name == name), None)

@@ -7,9 +7,10 @@ import numpy as np
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.numbers import decimal
 from attnviz.analysis.transformer_steps import added_name
-from attnviz.figures.build import (
+from attnviz.figures.legacy import Slot, Values, number_values, numbers
+from attnviz.figures.spec import (
     APART,
-    Spec,
+    Part,
     axis_labels,
     base_axis,
     base_layout,
@@ -17,7 +18,6 @@ from attnviz.figures.build import (
     rectangle,
     strip_separators,
 )
-from attnviz.figures.template import Slot, Values, number_values, numbers
 from attnviz.languages import gettext
 from attnviz.palette import STRONGEST, ThemeName, palette
 from attnviz.trace import FloatArray
@@ -53,7 +53,7 @@ def _block_name(kind: str, layer: int) -> str:
     return gettext("feed-forward {layer}", layer=layer)
 
 
-def stream_template(head: Head, theme: ThemeName) -> Spec:
+def stream_template(head: Head, theme: ThemeName) -> Part:
     """Return the template of the stream: a strip of units and a bar of its length for each term.
 
     Colours are by the square root of the amount; the block of the displayed head is framed.
@@ -145,7 +145,7 @@ def stream_values(head: Head, step: int) -> Values:
     return {"rows": rows, "lengths": lengths, "alt": alt} | number_values(lengths, texts)
 
 
-def added_template(head: Head, theme: ThemeName) -> Spec:
+def added_template(head: Head, theme: ThemeName) -> Part:
     """Return the template of a bar for the contribution of the embedding and of each decoder block to the stream.
 
     It is for the level *Idea*. Bars have no scale; the block of the displayed head is highlighted.

@@ -15,7 +15,7 @@ from attnviz import lazy_pandas as pd
 from attnviz.analysis.numbers import NO_BREAK, decimal, thousands
 from attnviz.analysis.prefixes import PrefixTranslations
 from attnviz.analysis.why_attention import growth_sentence, short_kind_name
-from attnviz.figures.build import Spec, base_axis, base_layout, build_figure, escape, line_style
+from attnviz.figures.spec import Part, base_axis, base_layout, build_figure, escape, line_style
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import BAND, Palette, ThemeName, palette
 
@@ -90,7 +90,7 @@ def _number(text: Any) -> float:
     return float(text) if text not in ("", None) else float("nan")
 
 
-def _bucket_mark(index: int, words: int, ink: Palette) -> Spec:
+def _bucket_mark(index: int, words: int, ink: Palette) -> Part:
     """Return the band behind a bucket, and its label."""
     return {
         "shapes": [
@@ -145,7 +145,7 @@ def _alt(rows: Sequence[Mapping[str, Any]], buckets: list[str], models: list[str
     )
 
 
-def _line(model: str, index: int, rows: Sequence[Mapping[str, Any]], ink: Palette) -> Spec:
+def _line(model: str, index: int, rows: Sequence[Mapping[str, Any]], ink: Palette) -> Part:
     model_rows = [row for row in rows if str(row["model"]) == model]
     bleu = [float(row["bleu"]) for row in model_rows]
     colours = (ink.ink, ink.plus, ink.minus, ink.quiet, ink.decoder)

@@ -8,10 +8,11 @@ from numpy.typing import NDArray
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.labels import subscript
 from attnviz.analysis.numbers import percent
-from attnviz.figures.build import (
+from attnviz.figures.legacy import Slot, Values
+from attnviz.figures.spec import (
     APART,
     STRIP,
-    Spec,
+    Part,
     axis_labels,
     base_axis,
     base_layout,
@@ -20,7 +21,6 @@ from attnviz.figures.build import (
     strip_caption,
     strip_separators,
 )
-from attnviz.figures.template import Slot, Values
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import Trace
@@ -103,7 +103,7 @@ def state_table(trace: Trace, step: int) -> pd.DataFrame:
     return pd.DataFrame(rows.T, index=pd.RangeIndex(1, rows.shape[1] + 1, name=gettext("unit")), columns=names)
 
 
-def state_template(trace: Trace, theme: ThemeName) -> Spec:
+def state_template(trace: Trace, theme: ThemeName) -> Part:
     """Return the template of the rows of `state_rows` as strips.
 
     Units are sorted by the update gate (in an LSTM, the forget gate), rewritten ones on the left. Gates run from the
@@ -173,7 +173,7 @@ def state_values(trace: Trace, step: int, theme: ThemeName) -> Values:
     }
 
 
-def state_shares_template(trace: Trace, theme: ThemeName) -> Spec:  # noqa: ARG001  the same for all traces
+def state_shares_template(trace: Trace, theme: ThemeName) -> Part:  # noqa: ARG001  the same for all traces
     """Return the template of one bar, for the level *Idea*: the shares of the state that a step keeps and are new."""
     ink = palette(theme)
     bar = {

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.labels import subscript
 from attnviz.analysis.what_if_effects import PieceChange, StepChange, change_alt
-from attnviz.figures.build import APART, Spec, axis_labels, base_axis, base_layout, build_figure, emphasise
+from attnviz.figures.spec import APART, Part, axis_labels, base_axis, base_layout, build_figure, emphasise
 from attnviz.languages import format_share, gettext
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.text import piece_name
@@ -75,7 +75,7 @@ def _written(change: StepChange, piece: PieceChange) -> str:
     return ", ".join(translations)
 
 
-def _numbers(change: StepChange, when: str, ink: Palette) -> Spec:
+def _numbers(change: StepChange, when: str, ink: Palette) -> Part:
     """Return the numbers at the ends of the bars; `when` is "before" or "after" the intervention."""
     values = [piece.before if when == "before" else piece.after for piece in change.pieces]
     shift, threshold = (-0.19, change.least[0]) if when == "before" else (0.19, change.least[1])
@@ -101,7 +101,7 @@ def _share(p: float | None, threshold: float) -> str:
     return format_share(p, 1)
 
 
-def _layout(change: StepChange, is_written: list[bool], ink: Palette) -> Spec:
+def _layout(change: StepChange, is_written: list[bool], ink: Palette) -> Part:
     count = len(change.pieces)
     names = axis_labels([piece_name(piece.piece) for piece in change.pieces], 13)
     labels = [
@@ -133,7 +133,7 @@ def _layout(change: StepChange, is_written: list[bool], ink: Palette) -> Spec:
     }
 
 
-def _annotations(change: StepChange, ink: Palette) -> list[Spec]:
+def _annotations(change: StepChange, ink: Palette) -> list[Part]:
     """Return the headings of both halves, and the labels of the vectors' bars."""
     heading = {
         "xref": "paper",

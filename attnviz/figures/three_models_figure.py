@@ -14,8 +14,8 @@ from attnviz.analysis.labels import shorten
 from attnviz.analysis.numbers import power_name, small
 from attnviz.analysis.prefixes import ForcedWords
 from attnviz.analysis.why_attention import attention_name, short_kind_name, small_length
-from attnviz.figures.build import Spec, base_axis, base_layout, build_figure, escape, line_style
-from attnviz.figures.build import width as text_width
+from attnviz.figures.spec import Part, base_axis, base_layout, build_figure, escape, line_style
+from attnviz.figures.spec import width as text_width
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.trace import Trace
@@ -75,7 +75,7 @@ def forced_words_table(forced: ForcedWords) -> pd.DataFrame:
     return pd.DataFrame(frame, index=pd.RangeIndex(1, len(forced.words) + 1, name=gettext("position")))
 
 
-def _line(forced: ForcedWords, model: int, ink: Palette) -> Spec:
+def _line(forced: ForcedWords, model: int, ink: Palette) -> Part:
     logs, style = forced.log_probabilities[model], line_style(forced.attentions[model], ink)
     return {
         "type": "scatter",
@@ -152,7 +152,7 @@ def gradient_norms_table(trace: Trace, models: Sequence[str], signals: Sequence[
     return pd.DataFrame(columns, index=index)
 
 
-def _panel(decay: GradientDecay, attention: str, place: int, ink: Palette) -> list[Spec]:
+def _panel(decay: GradientDecay, attention: str, place: int, ink: Palette) -> list[Part]:
     """Return both lines of a model with their bands."""
     axes = {"xaxis": f"x{place + 1 if place else ''}", "yaxis": f"y{place + 1 if place else ''}"}
     by_contexts = gettext("by the one vector") if attention == "none" else gettext("by attention")
@@ -160,7 +160,7 @@ def _panel(decay: GradientDecay, attention: str, place: int, ink: Palette) -> li
         (gettext("by the recurrence alone"), decay.start, ink.decoder, "circle"),
         (by_contexts, decay.contexts, ink.context, "diamond"),
     )
-    traces: list[Spec] = []
+    traces: list[Part] = []
     for name, values, colour, symbol in lines:
         low, middle, high = np.log10(np.maximum(values, 1e-30))
         traces.append(
@@ -203,7 +203,7 @@ def _panel(decay: GradientDecay, attention: str, place: int, ink: Palette) -> li
     return traces
 
 
-def _layout(attentions: list[str], decays: list[GradientDecay], panels_per_line: int, ink: Palette) -> Spec:
+def _layout(attentions: list[str], decays: list[GradientDecay], panels_per_line: int, ink: Palette) -> Part:
     """Return the layout: axes, captions and legend."""
     rows = -(-len(decays) // panels_per_line)
     inner = rows * (_PANEL + _CAPTION) + (rows - 1) * _BOTTOM
@@ -211,7 +211,7 @@ def _layout(attentions: list[str], decays: list[GradientDecay], panels_per_line:
     ends = np.log10(np.clip([lengths.min(), lengths.max()], 1e-12, None))
     low, high = np.floor(ends[0]), np.ceil(ends[1])
     longest_distance = max(float(decay.distances[-1]) for decay in decays)
-    layout: Spec = base_layout(ink) | {
+    layout: Part = base_layout(ink) | {
         "height": _TOP + inner + _BOTTOM,
         "margin": {"l": _LEFT, "r": 14, "t": _TOP, "b": _BOTTOM},
         "hovermode": "closest",
@@ -265,7 +265,7 @@ def _layout(attentions: list[str], decays: list[GradientDecay], panels_per_line:
     return layout
 
 
-def _legend(ink: Palette) -> list[Spec]:
+def _legend(ink: Palette) -> list[Part]:
     """Return the legend of both colours, above all panels."""
     shared = {"xref": "paper", "yref": "paper", "y": 1, "yanchor": "bottom", "showarrow": False}
     text = (

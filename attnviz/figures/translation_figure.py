@@ -16,8 +16,10 @@ from attnviz.analysis.labels import shorten
 from attnviz.analysis.posterior import posterior
 from attnviz.analysis.recomputation import Weights
 from attnviz.errors import AttnvizError
-from attnviz.figures.build import (
-    Spec,
+from attnviz.figures.heatmap import heatmap, heatmap_table
+from attnviz.figures.heatmap_parts import HIGHEST_ROW, LOWEST_ROW, font_size
+from attnviz.figures.spec import (
+    Part,
     axis_labels,
     base_axis,
     base_layout,
@@ -27,8 +29,6 @@ from attnviz.figures.build import (
     rectangle,
     strip_caption,
 )
-from attnviz.figures.heatmap import heatmap, heatmap_table
-from attnviz.figures.heatmap_parts import HIGHEST_ROW, LOWEST_ROW, font_size
 from attnviz.languages import gettext
 from attnviz.palette import DEFAULT_COLOURS, ROW_FRAME, STRONGEST, Colours, Palette, ThemeName, palette
 from attnviz.trace import Trace
@@ -217,7 +217,7 @@ def fixed_context_table(trace: Trace) -> pd.DataFrame:
     return pd.DataFrame({gettext("context vector, the same vector at every step"): trace.contexts[0]}, index=index)
 
 
-def _encoder_traces(count: int, ink: Palette) -> list[Spec]:
+def _encoder_traces(count: int, ink: Palette) -> list[Part]:
     """Return the encoder as a line down the source, with a point at each word, and an arrow into the vector."""
     line = {
         "type": "scatter",
@@ -236,7 +236,7 @@ def _encoder_traces(count: int, ink: Palette) -> list[Spec]:
     return [source_line, arrow_line]
 
 
-def _arrow_traces(cells: Grid, ink: Palette) -> list[Spec]:
+def _arrow_traces(cells: Grid, ink: Palette) -> list[Part]:
     """Return an arrow from the centre of the vector to each row, and the hover and click targets there."""
     count = len(cells.target)
     middle = (count - 1) / 2
@@ -273,7 +273,7 @@ def _arrow_traces(cells: Grid, ink: Palette) -> list[Spec]:
     return [lines, heads, surface]
 
 
-def _layout(cells: Grid, units: int, ink: Palette) -> Spec:
+def _layout(cells: Grid, units: int, ink: Palette) -> Part:
     """Return the layout: `y` has the target's rows, `y2` the source's, `y3` the units of the vector."""
     rows, sources = len(cells.target), len(cells.source)
     row_count = max(rows, sources)

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.labels import shorten
 from attnviz.analysis.numbers import percent
-from attnviz.figures.build import Spec, base_axis, base_layout, escape
-from attnviz.figures.template import Slot, Values
+from attnviz.figures.legacy import Slot, Values
+from attnviz.figures.spec import Part, base_axis, base_layout, escape
 from attnviz.languages import gettext
 from attnviz.palette import MARKER, MARKER_EDGE, ThemeName, palette
 
@@ -27,7 +27,7 @@ def vector_map_template(
     theme: ThemeName = "light",
     url_prefixes: Sequence[str] = (),
     url_parts: Sequence[tuple[int, str]] = (),
-) -> Spec:
+) -> Part:
     """Return the map as a template: N points at `places`, (N, 2), with the star of a step in a Slot.
 
     `names` are the word and the sentence in each hover text, `shares` the shares of variance along the axes, `colour`
@@ -35,7 +35,7 @@ def vector_map_template(
     a suffix, by the point's pair in `url_parts`, (index of the prefix, suffix).
     """
     ink = palette(theme)
-    points: Spec = {
+    points: Part = {
         "type": "scatter",
         "mode": "markers",
         "name": "vectors",
@@ -47,7 +47,7 @@ def vector_map_template(
     }
     if url_parts:
         points["customdata"] = [list(url_part) for url_part in url_parts]
-    star: Spec = {
+    star: Part = {
         "type": "scatter",
         "mode": "markers",
         "name": "this step",

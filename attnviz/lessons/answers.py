@@ -9,11 +9,10 @@ import numpy as np
 
 from attnviz.analysis.recomputation import Weights
 from attnviz.errors import AttnvizError
-from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import step_figure
+from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
 from attnviz.lessons.lesson_file import (
-    HARMLESS,
     HEATMAP,
     ChoicePrediction,
     LessonSentence,
@@ -22,6 +21,7 @@ from attnviz.lessons.lesson_file import (
     Question,
     SourceWordPrediction,
     Text,
+    gives_away,
 )
 from attnviz.lessons.yaml_fields import fail, nearest_name, quoted
 from attnviz.text import SPACE, join_pieces
@@ -106,7 +106,7 @@ def _check_order(questions: tuple[AskedQuestion, ...]) -> None:
 
 def _tells(picture: str, kind: str) -> bool:
     """Return whether a picture, or the words of the translation, tell the answer of a kind of question."""
-    return kind == "next" if picture == _WORDS else picture not in HARMLESS[kind]
+    return kind == "next" if picture == _WORDS else gives_away(picture, kind)
 
 
 def _asked(question: Question, trace: Any, weights: Weights | None) -> AskedQuestion:

@@ -10,7 +10,7 @@ from typing import ClassVar, Literal, get_args
 import yaml
 
 from attnviz.errors import AttnvizError
-from attnviz.figures.registry import STEP_FIGURES
+from attnviz.figures.registry import FIGURES
 from attnviz.installed_models import find_model, installed_models
 from attnviz.languages import LANGUAGES, gettext, language
 from attnviz.lessons.yaml_fields import LESSON_LIMITS, Fields, description, fail, line_of, quoted, root_of, text_of
@@ -166,29 +166,21 @@ SENTENCE_FIELDS = ("sentence", "model", "beam", "target", "questions")
 COMMON_FIELDS = ("question", "predict", "note", "level", "show", "reveal", "layer", "head")
 SPECIAL_FIELDS = ("step", "source", "tolerance", "choices", "answer")
 
-_PICTURES = (HEATMAP, *STEP_FIGURES)
-"""Names of the pictures of a question."""
-_WITHOUT_ATTENTION = {"state", "maxout", "candidates", "stream"}
-_WITHOUT_WORD = set(STEP_FIGURES) - {
-    "candidates",
-    "maxout",
-    "stream",
-    "posterior",
-    "logit-attribution",
-    "contrast",
-    "perturbation-tests",
-    "changed",
+_GIVES_AWAY = {HEATMAP: frozenset({"weight", "energy"})} | {figure.name: figure.gives_away for figure in FIGURES}
+"""The pictures of a question, each with the numbers that it shows."""
+_ASKS_FOR = {
+    "attends": {"energy", "weight"},
+    "energy": {"energy", "weight"},
+    "attention": {"weight"},
+    "next": {"word"},
+    "probability": {"word"},
 }
-HARMLESS = {
-    "attends": _WITHOUT_ATTENTION,
-    "energy": _WITHOUT_ATTENTION,
-    "attention": {*_WITHOUT_ATTENTION, "energy", "energy-decomposition"},
-    "next": _WITHOUT_WORD,
-    "probability": {*_WITHOUT_WORD, HEATMAP},
-    "choice": set(_PICTURES),
-    "": set(_PICTURES),
-}
-"""The pictures that do not give the answer away, by `Question.kind`."""
+"""The numbers that give the answer away, by `Question.kind`."""
+
+
+def gives_away(picture: str, kind: str) -> bool:
+    """Return whether a picture shows the answer to a kind of question."""
+    return not _GIVES_AWAY[picture].isdisjoint(_ASKS_FOR.get(kind, ()))
 
 
 def folder_of_model(sentence: LessonSentence, default: Path | None = None) -> Path:
@@ -270,12 +262,12 @@ def _question(node: yaml.Node, languages: tuple[str, ...]) -> Question:
     fields = Fields(node, (*COMMON_FIELDS, *SPECIAL_FIELDS))
     kind = fields.one_of("predict", REQUIRED) if "predict" in fields else ""
     _check_fields(kind, fields)
-    show = fields.choices("show", _PICTURES)
+    show = fields.choices("show", _GIVES_AWAY)
     layer, head = fields.whole("layer", 1, 1000), fields.whole("head", 1, 1000)
     if head is not None and layer is None:
         fail(fields.line_of("head"), gettext("a head belongs to a layer. Add the field “layer”."))
     step = _word_or_number(fields, "step")
-    step_pictures = {*show, *fields.choices("reveal", _PICTURES)} - {HEATMAP}
+    step_pictures = {*show, *fields.choices("reveal", _GIVES_AWAY)} - {HEATMAP}
     if step is None and step_pictures:
         message = gettext("the picture {name} shows a step. Add the field “step”.", name=quoted(min(step_pictures)))
         fail(fields.line, message)
@@ -286,7 +278,7 @@ def _question(node: yaml.Node, languages: tuple[str, ...]) -> Question:
         step=step,
         level=next(level for level in LEVELS if level == fields.one_of("level", LEVELS, LEVELS[0])),
         show=show,
-        reveal=fields.choices("reveal", _PICTURES) if "reveal" in fields else (HEATMAP,),
+        reveal=fields.choices("reveal", _GIVES_AWAY) if "reveal" in fields else (HEATMAP,),
         layer=layer,
         head=head,
         line=fields.line,
@@ -306,8 +298,8 @@ def _check_fields(kind: str, fields: Fields) -> None:
                 name=quoted(name),
             )
             fail(fields.line_of(name), message)
-    for name in fields.choices("show", _PICTURES):
-        if name not in HARMLESS[kind]:
+    for name in fields.choices("show", _GIVES_AWAY):
+        if gives_away(name, kind):
             message = gettext(
                 "the picture {name} gives the answer away. Move it from “show” to “reveal”.", name=quoted(name)
             )

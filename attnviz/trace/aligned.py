@@ -39,7 +39,7 @@ class AttentionMatrix:
     has_heads: ClassVar[bool] = False
     """Whether attention heads computed it."""
     attention_figure: ClassVar[str]
-    """The figure of the attention of a step, a name from `figures.STEP_FIGURES`."""
+    """The figure of the attention of a step, the name of one of `figures.FIGURES`."""
 
     if TYPE_CHECKING:
         # For type checkers only: at run time, dataclasses would take a property for a field's default.
@@ -158,8 +158,8 @@ class AttentionMatrix:
 
         Args:
             i: Step, 0-based.
-            picture: A name from `figures.STEP_FIGURES`; by default that of the attention. A transformer's figures show
-                its `displayed` head.
+            picture: The name of one of `figures.FIGURES`; by default that of the attention. A transformer's figures
+                show its `displayed` head.
             **options: Options of the figure. Some need the model's weights, `weights=analysis.load_weights(folder)`.
 
         Returns:

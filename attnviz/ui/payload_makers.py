@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, get_args
 
-from attnviz.architectures import architecture_of, stage_of_figure
-from attnviz.figures.registry import STEP_FIGURES
+from attnviz.architectures import architecture_of, stage_numbered
+from attnviz.figures.registry import FIGURES, figure_named
 from attnviz.trace.drawing import By
 from attnviz.ui.lab.attributions import ATTRIBUTION_LAYOUTS, attributions_payload
 from attnviz.ui.lab.neighbours_experiment import neighbours_payload, vector_map_payload
@@ -39,7 +39,9 @@ def _for_architecture(name: str, maker: Maker) -> Maker:
     """Return `maker` so that it raises UnknownPayloadError where the architecture has no payload of this name."""
 
     def make(request: PayloadRequest) -> Mapping[str, Any]:
-        if name not in architecture_of(request.trace).payloads and stage_of_figure(request.trace, name) is None:
+        figure = figure_named(name)
+        stage = stage_numbered(request.trace, figure.stage) if figure else None
+        if name not in architecture_of(request.trace).payloads and stage is None:
             raise UnknownPayloadError(name)
         return maker(request)
 
@@ -47,7 +49,7 @@ def _for_architecture(name: str, maker: Maker) -> Maker:
 
 
 _MAKERS: Mapping[str, Maker] = {
-    **{name: partial(figure_payload, name) for name, figure in STEP_FIGURES.items() if not figure.summary},
+    **{figure.name: partial(figure_payload, figure.name) for figure in FIGURES if figure.stage},
     "facts": facts_payload,
     "verification": verification_payload,
     "foils": other_words_payload,

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz.analysis.labels import shorten
-from attnviz.figures.build import axis_labels, escape, label_stride
+from attnviz.figures.spec import axis_labels, escape, label_stride
 from attnviz.text import piece_name, with_symbols
 
 

@@ -14,7 +14,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import Trace, Translator, figures
 from attnviz.analysis.labels import quoted_name
 from attnviz.analysis.what_if_effects import StepChange, change_alt, change_sentence, step_change
-from attnviz.figures.figure_input import Subject
+from attnviz.figures.subject import Subject
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.figures.step_change import step_change_figure, step_change_table
 from attnviz.palette import ThemeName

@@ -14,7 +14,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace
 from attnviz.analysis.measures import weight_order
-from attnviz.figures.source_rows import THINNED_ROWS
+from attnviz.figures.grammar import THINNED_ROWS
 from attnviz.trace.interventions import ForceWords, ReplaceWeights, forced_prefix
 from attnviz.translator import Translator
 from tests.browser.settled import settled

@@ -16,7 +16,7 @@ from playwright.sync_api import Page, expect
 from attnviz import Trace
 from attnviz.analysis.measures import weight_order
 from attnviz.architectures import narrate
-from attnviz.figures.source_rows import THINNED_ROWS
+from attnviz.figures.grammar import THINNED_ROWS
 from attnviz.translator import Translator
 from tests.browser.settled import bring_into_sight, settled
 from tests.browser.test_page import expect_step, framed_row, steps

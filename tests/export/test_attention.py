@@ -26,7 +26,7 @@ from attnviz.analysis.imported_attention import missing_values_reason
 from attnviz.architectures import narrate
 from attnviz.commands.main import main
 from attnviz.export.saved_files import FigureOptions, contents
-from attnviz.figures.figure_input import Subject
+from attnviz.figures.subject import Subject
 from attnviz.figures.registry import STEP_FIGURES
 from tests.importing.given import SOURCE, TARGET, marian, matrix
 from tests.snapshots import plain

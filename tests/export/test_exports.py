@@ -46,8 +46,8 @@ from attnviz.export.images import (
 from attnviz.export.offline_page import difference
 from attnviz.export.saved_files import contents, heading
 from attnviz.export.tikz import escape_tex
-from attnviz.figures.build import for_print, width
-from attnviz.figures.figure_input import Subject
+from attnviz.figures.spec import for_print, width
+from attnviz.figures.subject import Subject
 from attnviz.figures.registry import STEP_FIGURES, step_figures
 from attnviz.languages import LANGUAGES, language, set_language
 from attnviz.model_folder import load_weights

@@ -17,7 +17,7 @@ from attnviz import Translator
 from attnviz.analysis.beam_sentences import fate_sentence
 from attnviz.figures import beam_tree_figure, beam_tree_table
 from attnviz.figures.beam_tree_figure import places_of
-from attnviz.figures.build import width
+from attnviz.figures.spec import width
 from attnviz.palette import ThemeName, palette
 from attnviz.text import piece_name
 from attnviz.trace import BeamTree

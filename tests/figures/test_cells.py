@@ -8,7 +8,7 @@ from attnviz import figures
 from attnviz.export import FigureOptions
 from attnviz.export.images import translation_sheet
 from attnviz.export.saved_files import heading
-from attnviz.figures.build import for_print
+from attnviz.figures.spec import for_print
 from attnviz.figures.heatmap_parts import ASPECT
 from tests.figures import synthetic
 

@@ -10,7 +10,7 @@ import pytest
 from attnviz.analysis.context_units import context_units
 from attnviz.analysis.diagram_texts import context_sentence
 from attnviz.figures.context_units_figure import context_units_table
-from attnviz.figures.figure_input import Subject
+from attnviz.figures.subject import Subject
 from attnviz.figures.registry import STEP_FIGURES
 from tests.figures.synthetic import trace as make_trace
 

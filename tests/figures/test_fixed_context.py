@@ -12,7 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, export, figures
 from attnviz.export.saved_files import FigureOptions, save, table
-from attnviz.figures.figure_input import Subject
+from attnviz.figures.subject import Subject
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.figures.translation_figure import fixed_context
 from attnviz.trace import Trace

@@ -10,9 +10,9 @@ import pytest
 
 from attnviz.analysis.measures import word_weights_of_heads
 from attnviz.analysis.numbers import percent
-from attnviz.figures.figure_input import Subject
+from attnviz.figures.subject import Subject
 from attnviz.figures.registry import STEP_FIGURES
-from attnviz.figures.template import FigureTemplate
+from attnviz.figures.encoding import FigureTemplate
 from attnviz.network import TransformerConfig
 from attnviz.palette import ThemeName
 from attnviz.text import Tokenizer

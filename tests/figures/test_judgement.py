@@ -27,7 +27,7 @@ from attnviz.figures.judgement_figure import (
     compared_values,
     verdict_table,
 )
-from attnviz.figures.template import figure_of
+from attnviz.figures.encoding import figure_of
 from attnviz.network import DecomposableConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import Judgement

@@ -29,7 +29,7 @@ from attnviz.analysis.perturbation_tests import (
     perturbation_tests_sentence,
     shuffled_sentence,
 )
-from attnviz.figures.figure_input import Subject
+from attnviz.figures.subject import Subject
 from attnviz.figures.registry import STEP_FIGURES
 from attnviz.languages import format_share, set_language
 from attnviz.palette import ThemeName, palette

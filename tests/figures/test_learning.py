@@ -22,7 +22,7 @@ from attnviz.figures.learning_curves import (
     quality_figure,
     update_positions,
 )
-from attnviz.figures.template import fill, to_json
+from attnviz.figures.encoding import fill, to_json
 from attnviz.trace.snapshots import Sentence, Snapshots
 
 MOMENTS = (0, 10, 100, 2000)

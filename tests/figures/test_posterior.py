@@ -23,7 +23,7 @@ from attnviz.analysis.posterior import (
 )
 from attnviz.export.saved_files import FigureOptions, contents
 from attnviz.figures.attention_figure import posterior_bars, posterior_table
-from attnviz.figures.figure_input import Subject
+from attnviz.figures.subject import Subject
 from attnviz.figures.registry import STEP_FIGURES, step_figure
 from attnviz.languages import set_language
 from attnviz.network.model_config import READOUT_STATES

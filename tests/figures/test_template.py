@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from attnviz import Translator
 from attnviz.checkpoint import save_model
-from attnviz.figures.figure_input import Subject
+from attnviz.figures.subject import Subject
 from attnviz.figures.registry import STEP_FIGURES
-from attnviz.figures.template import FINEST, Slot, fill, to_json
+from attnviz.figures.encoding import FINEST, Slot, fill, to_json
 from attnviz.model_folder import load_weights
 from attnviz.text import Tokenizer
 from tests.conftest import REPOSITORY, ModelFactory

@@ -13,7 +13,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, attention
 from attnviz.analysis.imported_attention import missing_values_reason
-from attnviz.figures.figure_input import Subject
+from attnviz.figures.subject import Subject
 from attnviz.figures.registry import step_figures
 from attnviz.importing.attention_reader import read_bytes
 from attnviz.ui.shared_payloads import shown_trace

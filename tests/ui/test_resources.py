@@ -17,7 +17,7 @@ from attnviz.analysis.verification import Verifier
 from attnviz.architectures import verifier_of
 from attnviz.checkpoint import save_model
 from attnviz.figures.candidates import maxout_template, maxout_values
-from attnviz.figures.template import to_json
+from attnviz.figures.encoding import to_json
 from attnviz.lru_cache import LRUCache
 from attnviz.model_folder import weights_digest
 from attnviz.shared_translator import SharedTranslator

@@ -30,7 +30,7 @@ from attnviz.analysis.verification import (
 )
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.checkpoint import save_model
-from attnviz.figures.figure_input import Subject
+from attnviz.figures.subject import Subject
 from attnviz.lru_cache import LRUCache
 from attnviz.model_folder import load_weights
 from attnviz.network.model_config import READOUT_STATES

@@ -21,7 +21,7 @@ from attnviz.figures.attribution_figure import (
     attributions_figure,
     attributions_table,
 )
-from attnviz.figures.build import figure_json
+from attnviz.figures.spec import figure_json
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.trace.drawing import By

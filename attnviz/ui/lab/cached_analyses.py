@@ -16,7 +16,7 @@ from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.step_evaluation import PerturbedStep, best_attention
 from attnviz.analysis.weight_shapes import MisfitError, check_fit
 from attnviz.architectures import architecture_of
-from attnviz.figures.figure_input import PERTURBATION_WEIGHTS, Subject
+from attnviz.figures.subject import PERTURBATION_WEIGHTS, Subject
 from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache, size_of
 from attnviz.trace import BeamTree

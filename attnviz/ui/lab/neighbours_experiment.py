@@ -36,14 +36,14 @@ from attnviz.analysis.neighbours import (
     vectors_path,
 )
 from attnviz.architectures import architecture_of
-from attnviz.figures.template import figure_of, to_json
+from attnviz.figures.legacy import figure_of, spec_of
 from attnviz.figures.vector_map import vector_map_table, vector_map_template, vector_map_values
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache
 from attnviz.palette import ThemeName
 from attnviz.text import SPACE, piece_name
-from attnviz.ui.components.chart import AtStep, chart, chart_payload
+from attnviz.ui.components.chart import chart, chart_payload
 from attnviz.ui.components.loader import component
 from attnviz.ui.corpus_tables import SAMPLE, offered_tables
 from attnviz.ui.fields import segmented_control, select_box
@@ -364,13 +364,14 @@ def vector_map_payload(request: PayloadRequest) -> dict[str, Any]:
     index, _ = _requested_vectors(request.trace, request.part)
     coordinates = index.projection.place(step_vectors(request.trace, index.kind))
     sentence = principal_map_sentence(index.projection, len(index.map_rows), len(index.array))
-    steps = {
-        step: AtStep(
-            to_json(vector_map_values(coordinates[step], _vector_name(request.trace, index.kind, step))), "", sentence
-        )
-        for step in request.steps
-    }
-    return chart_payload(to_json(_map_template(request.trace, index, request.theme, linked=True)), steps)
+    template = _map_template(request.trace, index, request.theme, linked=True)
+    return chart_payload(
+        {
+            step: spec_of(template, vector_map_values(coordinates[step], _vector_name(request.trace, index.kind, step)))
+            for step in request.steps
+        },
+        dict.fromkeys(request.steps, ("", sentence)),
+    )
 
 
 def _vector_name(trace: Trace, kind: VectorKind, step: int) -> str:

@@ -20,7 +20,6 @@ from attnviz.analysis.perturbation_tests import (
     perturbation_tests_sentence,
     shuffled_sentence,
 )
-from attnviz.figures.build import figure_json
 from attnviz.figures.minimal_change_figure import minimal_change_figure, minimal_change_table
 from attnviz.figures.perturbation_figure import (
     PERTURBATION_WIDTH,
@@ -29,7 +28,8 @@ from attnviz.figures.perturbation_figure import (
     shuffled_figure,
     shuffled_table,
 )
-from attnviz.figures.registry import STEP_FIGURES
+from attnviz.figures.registry import PERTURBATION_TESTS
+from attnviz.figures.spec import figure_json
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.components.chart import chart, steady_payload
@@ -192,14 +192,14 @@ def perturbation_tests_pictures(view: View, session: Session) -> Iterator[Offere
     trace = view.trace
     if unavailable_reason(trace):
         return
-    subject, figure = subject_of(view, session), STEP_FIGURES["perturbation-tests"]
-    step = subject.step
+    subject, figure = subject_of(view, session), PERTURBATION_TESTS
+    step, spec = subject.step, figure.draw(subject)
     yield OfferedFigure(
         figure.title(subject),
         figure.headline(subject),
-        f"step-{step + 1}-perturbation-tests",
-        figure.draw(subject),
-        figure.table(subject),
+        f"step-{step + 1}-{figure.name}",
+        spec.figure(),
+        spec.frame(),
     )
     title, shuffles = gettext("All steps with shuffled weights"), shuffled_of(trace)
     yield OfferedFigure(
@@ -227,7 +227,7 @@ def perturbation_tests_tables(view: View, session: Session) -> Iterator[tuple[st
     subject = subject_of(view, session)
     yield (
         gettext("Perturbation tests of step {step}", step=subject.step + 1),
-        STEP_FIGURES["perturbation-tests"].table(subject),
+        PERTURBATION_TESTS.draw(subject).frame(),
     )
     yield (
         gettext("Likeliest pieces of each test"),

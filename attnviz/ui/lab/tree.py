@@ -10,7 +10,7 @@ import streamlit as st
 from attnviz import AttnvizError, Trace
 from attnviz.analysis.beam_sentences import position_sentence, score_computation, search_sentence, winner_sentence
 from attnviz.figures.beam_tree_figure import beam_tree_figure, beam_tree_table
-from attnviz.figures.build import figure_json
+from attnviz.figures.spec import figure_json
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.trace import BeamTree

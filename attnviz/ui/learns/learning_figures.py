@@ -23,7 +23,6 @@ from attnviz.analysis.learning import (
     run_name,
 )
 from attnviz.export.chapters import Chapter, ChapterPage, ChapterPicture
-from attnviz.figures.build import figure_json
 from attnviz.figures.learning_curves import (
     attention_measures_figure,
     baselines_table,
@@ -34,11 +33,12 @@ from attnviz.figures.learning_curves import (
     learning_values,
     quality_figure,
 )
-from attnviz.figures.template import to_json
+from attnviz.figures.legacy import spec_of
+from attnviz.figures.spec import figure_json
 from attnviz.languages import gettext, language, ngettext
 from attnviz.palette import ThemeName
 from attnviz.trace.snapshots import Snapshots
-from attnviz.ui.components.chart import AtStep, chart_payload, inline_chart, steady_payload
+from attnviz.ui.components.chart import chart_payload, inline_chart, steady_payload
 from attnviz.ui.learns.runs import LearningChoices, LearningView, runs_identity
 from attnviz.ui.resources import cached_for_all
 
@@ -103,15 +103,12 @@ def _heatmap_payload(
     theme: ThemeName,
     code: str,  # noqa: ARG001
 ) -> dict[str, Any]:
-    steps = {
-        index: AtStep(
-            to_json(learning_values(_run, sentence, _run.moment(update))),
-            "" if single_run else run_name(_run),
-            own_translation_sentence(_run, sentence, _run.moment(update)),
-        )
-        for index, update in enumerate(updates)
-    }
-    return chart_payload(to_json(learning_template(_run, sentence, theme)), steps)
+    moments, name = [_run.moment(update) for update in updates], "" if single_run else run_name(_run)
+    template = learning_template(_run, sentence, theme)
+    return chart_payload(
+        {k: spec_of(template, learning_values(_run, sentence, moment)) for k, moment in enumerate(moments)},
+        {k: (name, own_translation_sentence(_run, sentence, moment)) for k, moment in enumerate(moments)},
+    )
 
 
 @cached_for_all

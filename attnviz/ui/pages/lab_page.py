@@ -15,7 +15,7 @@ import streamlit as st
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.suspected_errors import least_sure_step
 from attnviz.analysis.why_attention import TextSection
-from attnviz.figures.figure_input import REQUIRES_TRANSLATION, Subject
+from attnviz.figures.subject import REQUIRES_TRANSLATION, Subject
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName

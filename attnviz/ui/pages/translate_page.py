@@ -18,9 +18,8 @@ from attnviz.analysis.attribution_methods import recorded_attributions
 from attnviz.analysis.imported_attention import missing_values_reason, side_names
 from attnviz.analysis.what_if_effects import mean_context_name, words_with_changes
 from attnviz.figures.attribution_figure import attributions_figure
-from attnviz.figures.build import figure_json
-from attnviz.figures.figure_input import Subject
-from attnviz.figures.registry import STEP_FIGURES
+from attnviz.figures.spec import figure_json
+from attnviz.figures.subject import Subject
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.trace import Trace, WhatIf
@@ -114,10 +113,10 @@ def _step(view: View) -> None:
     _summary(view)
     key_help(view, common_only=view.simple)
     (stage,) = stages_of(view)
-    for place, name in enumerate(stage_figures(view.trace, stage, simple=view.simple)):
+    for place, figure in enumerate(stage_figures(view.trace, stage, simple=view.simple)):
         if place:  # the stage above has the title of the first
-            st.html(f'<h2 class="section">{STEP_FIGURES[name].title(Subject(view.trace, 0))}</h2>')
-        chart(view, payload_address(view, name, theme), name)
+            st.html(f'<h2 class="section">{figure.title(Subject(view.trace, 0))}</h2>')
+        chart(view, payload_address(view, figure.name, theme), figure.name)
     with st.container(key=view.key("missing_values_reason")):
         st.text(missing_values_reason())
 

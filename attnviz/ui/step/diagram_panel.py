@@ -24,7 +24,7 @@ from attnviz.analysis.diagram_texts import (
 from attnviz.analysis.labels import quote, shorten
 from attnviz.analysis.numbers import percent
 from attnviz.analysis.stage_sentences import Narration
-from attnviz.figures.source_rows import energy_range, finite_energies
+from attnviz.figures.grammar import energy_range, finite_energies
 from attnviz.languages import gettext, language
 from attnviz.palette import STRONGEST, ThemeName
 from attnviz.text import SPECIAL_PIECES, join_pieces, piece_name

@@ -10,8 +10,8 @@ from attnviz import lazy_pandas as pd
 from attnviz.analysis.energy_equations import energy_decomposition, texts_of
 from attnviz.analysis.recomputation import Weights
 from attnviz.figures.energy_decomposition_figure import energy_decomposition_table
-from attnviz.figures.figure_input import Subject
-from attnviz.figures.registry import STEP_FIGURES
+from attnviz.figures.registry import ENERGY_DECOMPOSITION
+from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.components.energy_decomposition import energy_decomposition_payload
@@ -28,7 +28,7 @@ def energy_decomposition_panel(view: View, weights: Weights | None, theme: Theme
     `weights` are needed only for a trace that lacks v_a.
     """
     trace = view.trace
-    reason = STEP_FIGURES["energy-decomposition"].missing(Subject(trace, 0, weights))
+    reason = ENERGY_DECOMPOSITION.missing(Subject(trace, 0, weights))
     if reason:
         st.text(reason)
         return

@@ -18,7 +18,7 @@ from attnviz.analysis.measures import is_uniform
 from attnviz.analysis.stage_sentences import capitalised
 from attnviz.analysis.transformer_steps import heads_name
 from attnviz.architectures import step_texts
-from attnviz.figures.build import figure_json
+from attnviz.figures.spec import figure_json
 from attnviz.languages import gettext, language, ngettext
 from attnviz.palette import ThemeName, heatmap_scale_names
 from attnviz.trace import Attention, Record, Trace

@@ -5,7 +5,7 @@ By default each step shows the attribution of its own word, and the browser fetc
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,15 +16,15 @@ from attnviz.analysis.labels import quote, shorten
 from attnviz.analysis.logit_attribution import logit_attribution_heading, logit_attribution_sentence, logit_attributions
 from attnviz.analysis.measures import weight_order
 from attnviz.analysis.recomputation import Weights
-from attnviz.figures.figure_input import Subject
-from attnviz.figures.logit_attribution_figure import logit_attribution_table, logit_attribution_template
-from attnviz.figures.registry import CONTRAST, LOGIT_ATTRIBUTION, STEP_FIGURES
-from attnviz.figures.template import to_json
+from attnviz.figures.logit_attribution_figure import logit_attribution_table
+from attnviz.figures.registry import CONTRAST, LOGIT_ATTRIBUTION
+from attnviz.figures.spec import Spec
+from attnviz.figures.subject import Subject
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
-from attnviz.ui.components.chart import AtStep, chart, chart_payload
+from attnviz.ui.components.chart import chart, chart_payload
 from attnviz.ui.page_state.selection import Selection, source_of
 from attnviz.ui.resources import cached_for_all, tokenizer_of, weights_digest_of
 from attnviz.ui.session_payloads import register_payload
@@ -37,7 +37,7 @@ from attnviz.ui.view import View
 def logit_attribution_panel(view: View, weights: Weights | None, theme: ThemeName) -> None:
     """Draw the choices, the logit attribution of the chosen word at the current step, and the contrast."""
     trace, tokenizer = view.trace, tokenizer_of(view.trace)
-    reason = STEP_FIGURES["logit-attribution"].missing(Subject(trace, 0, weights))
+    reason = LOGIT_ATTRIBUTION.missing(Subject(trace, 0, weights))
     if reason or weights is None or tokenizer is None:
         st.text(reason)
         return
@@ -64,8 +64,7 @@ def chosen_payload(
     comparison, trace = _current_comparison(view, tokenizer, selection), view.trace
     key = trace.fingerprint, theme, language(), weights_digest_of(trace)
     attributions = _chosen_word_figures(trace, weights, tokenizer, comparison, key)
-    by_step = {comparison.step: attributions[name]} if name in attributions else {}
-    return chart_payload(to_json(logit_attribution_template(trace, theme)), by_step)
+    return _payload({comparison.step: attributions}, name)
 
 
 def _legend(trace: Trace) -> str:
@@ -120,12 +119,23 @@ def logit_attribution_payload(name: str, request: PayloadRequest) -> dict[str, A
     Raise UnknownPayloadError where the model is not installed, or its logits cannot be attributed.
     """
     tokenizer = tokenizer_of(request.trace)
-    reason = STEP_FIGURES["logit-attribution"].missing(Subject(request.trace, 0, request.weights))
+    reason = LOGIT_ATTRIBUTION.missing(Subject(request.trace, 0, request.weights))
     if reason or request.weights is None or tokenizer is None:
         raise UnknownPayloadError(name)
     key = request.trace.fingerprint, request.theme, language(), weights_digest_of(request.trace)
-    template, by_step = _own_word_figures(request.trace, request.weights, tokenizer, request.steps, key)
-    return chart_payload(template, {step: one[name] for step, one in by_step.items() if name in one})
+    return _payload(_own_word_figures(request.trace, request.weights, tokenizer, request.steps, key), name)
+
+
+_Captioned = tuple[Spec, tuple[str, str]]
+"""A figure with its heading and its sentence."""
+
+
+def _payload(by_step: Mapping[int, Mapping[str, _Captioned]], name: str) -> dict[str, Any]:
+    """Return the payload of the figures called `name`."""
+    figures = {step: figures[name] for step, figures in by_step.items() if name in figures}
+    return chart_payload(
+        {step: spec for step, (spec, _) in figures.items()}, {step: caption for step, (_, caption) in figures.items()}
+    )
 
 
 @cached_for_all
@@ -135,12 +145,9 @@ def _own_word_figures(
     _tokenizer: Tokenizer,
     steps: tuple[int, ...],
     key: tuple[str, ThemeName, str, str | None],  # cache key: trace, theme, language and weights
-) -> tuple[str, dict[int, dict[str, AtStep]]]:
-    """Return the template of all attributions, as JSON, and those of the words that the `steps` wrote."""
-    comparisons, theme = [_default_comparison(_trace, step) for step in steps], key[1]
-    return to_json(logit_attribution_template(_trace, theme)), _figures_by_step(
-        _trace, _weights, _tokenizer, comparisons, theme
-    )
+) -> dict[int, dict[str, _Captioned]]:
+    """Return the attributions of the words that the `steps` wrote."""
+    return _figures_by_step(_trace, _weights, _tokenizer, [_default_comparison(_trace, step) for step in steps], key[1])
 
 
 @cached_for_all
@@ -150,20 +157,20 @@ def _chosen_word_figures(
     _tokenizer: Tokenizer,
     comparison: _Comparison,
     key: tuple[str, ThemeName, str, str | None],  # cache key, as above
-) -> dict[str, AtStep]:
+) -> dict[str, _Captioned]:
     """Return the "logit-attribution" and the "contrast" of the words that a visitor chose."""
     return _figures_by_step(_trace, _weights, _tokenizer, [comparison], key[1])[comparison.step]
 
 
 def _figures_by_step(
     trace: Trace, weights: Weights, tokenizer: Tokenizer, comparisons: Sequence[_Comparison], theme: ThemeName
-) -> dict[int, dict[str, AtStep]]:
+) -> dict[int, dict[str, _Captioned]]:
     """Return, by step, the "logit-attribution" of each comparison and, if it has a foil, the "contrast"."""
     step_pieces = [
         (comparison.step, piece) for comparison in comparisons for piece in {None, comparison.word, comparison.foil}
     ]
     attributions = dict(zip(step_pieces, logit_attributions(trace, weights, step_pieces), strict=True))
-    by_step: dict[int, dict[str, AtStep]] = {}
+    by_step: dict[int, dict[str, _Captioned]] = {}
     for comparison in comparisons:
         foil = comparison.word if comparison.foil is None else comparison.foil
         subject = Subject(
@@ -173,22 +180,21 @@ def _figures_by_step(
             comparison.source,
             comparison.word,
             foil,
-            tokenizer.piece,
+            theme,
+            spelling=tokenizer.piece,
             known_logit_attributions=attributions,
         )
         name = subject.name(comparison.word)
         heading = logit_attribution_heading(piece_heading(name, comparison.typed_word), None)
         sentence = logit_attribution_sentence(trace, subject.logit_attribution, name, None)
-        by_step[comparison.step] = {
-            "logit-attribution": AtStep(to_json(LOGIT_ATTRIBUTION.values(subject, theme)), heading, sentence)
-        }
+        by_step[comparison.step] = {LOGIT_ATTRIBUTION.name: (LOGIT_ATTRIBUTION.draw(subject), (heading, sentence))}
         if comparison.foil is not None:
             foil_name = subject.name(comparison.foil)
             heading = logit_attribution_heading(
                 piece_heading(name, comparison.typed_word), piece_heading(foil_name, comparison.typed_foil)
             )
             sentence = logit_attribution_sentence(trace, subject.contrast, name, foil_name)
-            by_step[comparison.step]["contrast"] = AtStep(to_json(CONTRAST.values(subject, theme)), heading, sentence)
+            by_step[comparison.step][CONTRAST.name] = CONTRAST.draw(subject), (heading, sentence)
     return by_step
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -17,11 +18,10 @@ from attnviz.analysis.posterior import (
     posterior_title,
 )
 from attnviz.analysis.verification import misfit_text
-from attnviz.figures.figure_input import Subject
-from attnviz.figures.registry import STEP_FIGURES
-from attnviz.figures.template import to_json
+from attnviz.figures.registry import POSTERIOR
+from attnviz.figures.subject import Subject
 from attnviz.palette import ThemeName
-from attnviz.ui.components.chart import AtStep, chart, chart_payload
+from attnviz.ui.components.chart import chart, chart_payload
 from attnviz.ui.components.equation import equation, equation_payload
 from attnviz.ui.fields import option_disclosure
 from attnviz.ui.page_state.selection import POSTERIOR_OPEN
@@ -37,7 +37,7 @@ def posterior_section(view: View, theme: ThemeName) -> None:
     """Draw the section; the browser opens and closes it, and fetches its figures once it is open."""
     option_disclosure(view, POSTERIOR_OPEN, posterior_title())
     with st.container(key=view.key("posterior_contents")):
-        reason = STEP_FIGURES[POSTERIOR_FIGURE].missing(Subject(view.trace, 0, weights_of(view.trace)))
+        reason = POSTERIOR.missing(Subject(view.trace, 0, weights_of(view.trace)))
         if not reason and not has_posterior(view.trace):
             reason = misfit_text(view.trace, 0)
         if reason:
@@ -59,18 +59,11 @@ def posterior_payload(request: PayloadRequest) -> dict[str, Any]:
     attention = posterior_attention_of(request.trace)
     if attention is None:
         raise UnknownPayloadError(POSTERIOR_FIGURE)
-    trace, picture = request.trace, STEP_FIGURES[POSTERIOR_FIGURE].picture
-    subjects = [Subject(trace, step, request.weights, known_posterior=attention) for step in request.steps]
+    trace, heading = request.trace, posterior_heading()
+    subject = Subject(trace, 0, request.weights, theme=request.theme, known_posterior=attention)
     return chart_payload(
-        to_json(picture.template(subjects[0], request.theme)),
-        {
-            subject.step: AtStep(
-                to_json(picture.values(subject, request.theme)),
-                posterior_heading(),
-                posterior_sentence(trace, attention, subject.step),
-            )
-            for subject in subjects
-        },
+        {step: POSTERIOR.draw(replace(subject, step=step)) for step in request.steps},
+        {step: (heading, posterior_sentence(trace, attention, step)) for step in request.steps},
     )
 
 

@@ -8,23 +8,23 @@ declarations are in `analysis`, the figures in `figures`, and the equations in `
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from attnviz.analysis.context_units import context_units
-from attnviz.analysis.diagram_texts import context_sentence, displayed_units_caption
+from attnviz.analysis.diagram_texts import context_sentence
 from attnviz.analysis.logit_attribution import readout
 from attnviz.analysis.stage_sentences import Narration, Stage
-from attnviz.architectures import architecture_of, narrate, stage_of_figure, step_texts
-from attnviz.figures.figure_input import Subject
-from attnviz.figures.registry import STEP_FIGURES
-from attnviz.figures.template import to_json
+from attnviz.architectures import architecture_of, narrate, stage_numbered, step_texts
+from attnviz.figures.registry import FIGURES, StepFigure, colour_legend, figure_named
+from attnviz.figures.subject import Subject
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.trace import Trace
-from attnviz.ui.components.chart import AtStep, chart, chart_payload
+from attnviz.ui.components.chart import chart, chart_payload
 from attnviz.ui.components.context_growth import context_growth, growth_payload
 from attnviz.ui.components.equation import equation, equation_payloads
 from attnviz.ui.components.step_summary import summary_payload
@@ -45,34 +45,36 @@ def draw_stage(view: View, stage: Stage, place: int, theme: ThemeName) -> None:
     Its `place` counts from 1: a model without attention has three stages.
     """
     st.html(f'<h3><span class="number">{place}</span>{stage.title()}</h3>')
-    for name in stage_figures(view.trace, stage, simple=view.simple):
-        _PANELS.get(name, _chart)(view, name, theme)
+    for figure in stage_figures(view.trace, stage, simple=view.simple):
+        _CONTROLS.get(figure.control, _chart)(view, figure, theme)
     if view.shows("numbers"):
         equation(view, stage.number, payload_address(view, f"equation-{stage.number}", theme))
 
 
-def stage_figures(trace: Any, stage: Stage, *, simple: bool = False) -> list[str]:
-    """Return the names of the available figures of `stage`; the first has its sentence."""
-    subject = Subject(trace, 0)
-    figures = {name: STEP_FIGURES[name] for name in stage.figures_at(simple=simple)}
-    return [name for name, figure in figures.items() if not figure.summary and not figure.missing(subject)]
+def stage_figures(trace: Any, stage: Stage, *, simple: bool = False) -> list[StepFigure]:
+    """Return the figures of `stage` that are shown; the first has its sentence."""
+    subject = Subject(trace, 0, simple=simple)
+    return [figure for figure in FIGURES if stage_numbered(trace, figure.stage) is stage and figure.is_shown(subject)]
 
 
-def _chart(view: View, name: str, theme: ThemeName) -> None:
-    chart(view, payload_address(view, name, theme), name)
+def _chart(view: View, figure: StepFigure, theme: ThemeName) -> None:
+    chart(view, payload_address(view, figure.name, theme), figure.name)
+    if caption := figure.caption(Subject(view.trace, 0, simple=view.simple)):
+        st.caption(caption)
 
 
-def _weights(view: View, name: str, theme: ThemeName) -> None:
-    weights_chart(view, payload_address(view, name, theme))
+def _weights(view: View, figure: StepFigure, theme: ThemeName) -> None:
+    weights_chart(view, payload_address(view, figure.name, theme))
     if view.shows("numbers"):
         if reason := architecture_of(view.trace).missing.get("softmax"):
             st.caption(reason())
         intervention_panel(view, theme)
 
 
-def _context(view: View, name: str, theme: ThemeName) -> None:
+def _sum(view: View, figure: StepFigure, theme: ThemeName) -> None:
+    """Draw the growing sum where there is attention, and at the level *Idea* the figure itself."""
     if not view.trace.attends:  # one vector instead of a weighted sum
-        _chart(view, name, theme)
+        _chart(view, figure, theme)
         if view.shows("numbers"):
             st.caption(
                 gettext(
@@ -81,9 +83,9 @@ def _context(view: View, name: str, theme: ThemeName) -> None:
                 )
             )
     elif view.simple and view.trace.has_heads:
-        _chart(view, name, theme)
+        _chart(view, figure, theme)
     elif view.simple:
-        chart(view, payload_address(view, name, theme), "mixtures")
+        chart(view, payload_address(view, figure.name, theme), "mixtures")
         st.caption(
             gettext(
                 "The mixtures of the previous, the current and the next step. Each French word gets its own mixture."
@@ -91,60 +93,16 @@ def _context(view: View, name: str, theme: ThemeName) -> None:
         )
     elif view.trace.has_heads or view.shows("everything"):
         context_growth(view, address(view.trace, "growth", theme, every=True))
-        st.caption(f"{gettext('One column for each unit.')} {_colour_legend()}")
+        st.caption(f"{gettext('One column for each unit.')} {colour_legend()}")
 
 
-def _units(view: View, name: str, theme: ThemeName) -> None:
-    """Draw what each source word adds to the context of the current step."""
-    _chart(view, name, theme)
-    st.caption(
-        gettext(
-            "The figure shows the numbers of the mixture that differ most from other steps. Each line adds the part of "
-            "one word: blue raises the sum, red lowers it. A grey stem shows the sum so far. The last line is the "
-            "mixture."
-        )
-        if view.simple
-        else displayed_units_caption(view.trace)
-    )
-
-
-def _state(view: View, name: str, theme: ThemeName) -> None:
-    _chart(view, name, theme)
-    if view.shows("numbers"):
-        order = gettext("One column for each unit, sorted by rising value of the update gate.")
-        if view.trace.form["cell"] == "lstm":
-            order = gettext("One column for each unit, sorted by rising value of the forget gate.")
-        st.caption(f"{order} {_colour_legend()}")
-
-
-def _stream(view: View, name: str, theme: ThemeName) -> None:
-    _chart(view, name, theme)
-    if view.shows("numbers"):
-        rows = gettext(
-            "The first row is the embedding, the next rows are the vectors that the blocks add, and the last row is "
-            "the sum of all other rows. A frame marks the block of the head shown."
-        )
-        st.caption(f"{rows} {_colour_legend()}")
-
-
-def _candidates(view: View, name: str, theme: ThemeName) -> None:
+def _word(view: View, figure: StepFigure, theme: ThemeName) -> None:
     """Draw the likeliest pieces, and the choice of another."""
-    _chart(view, name, theme)
+    _chart(view, figure, theme)
     if view.simple:
         return
-    if view.trace.search.method == "forced":
-        caption = gettext(
-            "The chart shows the likeliest pieces. Violet marks the forced piece. A piece starting with · "
-            "continues a word."
-        )
-    else:
-        caption = gettext(
-            "The chart shows the likeliest pieces. Violet marks the piece that this step wrote. A piece starting with "
-            "· continues a word."
-        )
     if view.shows("everything") and view.trace.recurrent and view.trace.linear:
-        caption += f" {_click_hint(view.trace)}"
-    st.caption(caption)
+        st.caption(_click_hint(view.trace))
     other_word_panel(view, payload_address(view, "foils", theme))
 
 
@@ -154,22 +112,12 @@ def _click_hint(trace: Trace) -> str:
     return gettext("Click a piece to see its logit attribution below: what raised its logit.")
 
 
-def _colour_legend() -> str:
-    return gettext(
-        "Blue is positive, red is negative. The strength of the colour follows the square root of the value, so "
-        "that small terms stay visible."
-    )
-
-
-_PANELS: Mapping[str, Callable[[View, str, ThemeName], None]] = {
-    "softmax": _weights,
-    "context": _context,
-    "units": _units,
-    "state": _state,
-    "stream": _stream,
-    "candidates": _candidates,
+_CONTROLS: Mapping[str, Callable[[View, StepFigure, ThemeName], None]] = {
+    "weights": _weights,
+    "sum": _sum,
+    "word": _word,
 }
-"""Functions that draw figures with their captions and controls, by the names of the figures; others are only charts."""
+"""Functions that draw a figure with a control; others are only charts."""
 
 
 def narration(trace: Trace, steps: tuple[int, ...], *, simple: bool) -> Narration:
@@ -204,27 +152,23 @@ def figure_payload(name: str, request: PayloadRequest) -> dict[str, Any]:
 
     Raise UnknownPayloadError where no stage has the figure.
     """
-    trace, steps, theme, simple = request.trace, request.steps, request.theme, request.simple
-    stage = stage_of_figure(trace, name)
-    if stage is None or name not in (names := stage_figures(trace, stage, simple=simple)):
+    trace, steps, simple, figure = request.trace, request.steps, request.simple, figure_named(name)
+    stage = stage_numbered(trace, figure.stage) if figure else None
+    if figure is None or stage is None or figure not in (shown := stage_figures(trace, stage, simple=simple)):
         raise UnknownPayloadError(name)
-    subjects = [Subject(trace, step) for step in steps]
-    if STEP_FIGURES[name].uses_weights and request.weights is not None:
+    subjects = [Subject(trace, step, theme=request.theme, simple=simple) for step in steps]
+    if figure.uses_weights and request.weights is not None:
         pairs_by_step = readout(trace, request.weights, steps).pairs
         subjects = [
-            Subject(trace, i, request.weights, known_maxout_pairs=pairs)
-            for i, pairs in zip(steps, pairs_by_step, strict=True)
+            replace(subject, weights=request.weights, known_maxout_pairs=pairs)
+            for subject, pairs in zip(subjects, pairs_by_step, strict=True)
         ]
-    sentences = _sentences(request, stage.number) if name == names[0] else dict.fromkeys(steps, "")
+    sentences = _sentences(request, stage.number) if figure is shown[0] else dict.fromkeys(steps, "")
     if name == "units" and not simple:
         sentences = {step: context_sentence(trace, context_units(trace, step), step) for step in steps}
-    picture = STEP_FIGURES[name].picture_at(simple=simple)
     return chart_payload(
-        to_json(picture.template(subjects[0], theme)),
-        {
-            subject.step: AtStep(to_json(picture.values(subject, theme)), "", sentences[subject.step])
-            for subject in subjects
-        },
+        {subject.step: figure.draw(subject) for subject in subjects},
+        {step: ("", sentence) for step, sentence in sentences.items()},
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from attnviz.analysis.labels import shorten
-from attnviz.figures.figure_input import Subject
+from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
 from attnviz.text import CONTINUES, SPACE, UNK, Tokenizer, piece_name
 from attnviz.trace import Trace
@@ -177,7 +177,7 @@ def subject_of(view: View, session: Session) -> Subject:
         source,
         word,
         foil,
-        tokenizer.piece,
+        spelling=tokenizer.piece,
         parent=view.parent,
         known_posterior=posterior,
     )

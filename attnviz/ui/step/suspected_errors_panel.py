@@ -17,7 +17,7 @@ from attnviz.analysis.suspected_errors import (
     runner_up,
     suspected_errors_of,
 )
-from attnviz.figures.figure_input import REQUIRES_TRANSLATION, Subject
+from attnviz.figures.subject import REQUIRES_TRANSLATION, Subject
 from attnviz.languages import language
 from attnviz.text import EOS
 from attnviz.trace import Record

@@ -13,7 +13,8 @@ from attnviz.analysis.attention_forms import SYMBOLS, face_names
 from attnviz.analysis.diagram_texts import has_diagram
 from attnviz.architectures import architecture_of
 from attnviz.figures.diagram_table import diagram_table
-from attnviz.figures.figure_input import Subject
+from attnviz.figures.registry import CHANGED, POSTERIOR
+from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
 from attnviz.trace.drawing import Face
 from attnviz.ui.components.tables import tables, tables_payload
@@ -82,11 +83,9 @@ def _step_tables(subject: Subject) -> list[NamedTable]:
     tables: list[NamedTable] = []
     if has_diagram(trace):
         tables.append((gettext("Architecture diagram at step {step}", step=step + 1), diagram_table(trace, step)))
-    names = [name for stage in architecture_of(trace).stages(trace) for name in stage_figures(trace, stage)]
-    for name, figure in figures.step_figures(subject).items():
-        if name in (*names, "posterior", "changed"):
-            tables.append((figure.headline(subject), figure.table(subject)))
-    return tables
+    of_stages = [figure for stage in architecture_of(trace).stages(trace) for figure in stage_figures(trace, stage)]
+    shown = [figure for figure in figures.step_figures(subject).values() if figure in (*of_stages, POSTERIOR, CHANGED)]
+    return tables + [(figure.headline(subject), figure.draw(subject).frame()) for figure in shown]
 
 
 def _heatmap_name(face: Face) -> str:

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from attnviz.analysis.gold import parse_pharaoh
 from attnviz.analysis.what_if_effects import change_sentence, weights_from_links, weights_from_trace
 from attnviz.errors import AttnvizError
-from attnviz.figures.figure_input import Subject
-from attnviz.figures.registry import STEP_FIGURES
-from attnviz.figures.template import to_json
+from attnviz.figures.registry import CHANGED
+from attnviz.figures.subject import Subject
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.model_folder import read_config
@@ -37,7 +36,7 @@ from attnviz.trace.what_ifs import (
     translator_arguments,
     whole_weights,
 )
-from attnviz.ui.components.chart import AtStep, chart, chart_payload
+from attnviz.ui.components.chart import chart, chart_payload
 from attnviz.ui.examples import first_step
 from attnviz.ui.page_state.linked import Session
 from attnviz.ui.page_state.selection import with_chosen_heads
@@ -275,7 +274,7 @@ def _trace_maker(first: Trace, device: str, beam: int | None) -> MakeTrace:
 
 def what_changed(view: View, theme: ThemeName) -> None:
     """Draw what changed at the current step; nothing for the original translation."""
-    if view.parent is not None and not STEP_FIGURES["changed"].missing(Subject(view.trace, 0, parent=view.parent)):
+    if view.parent is not None and not CHANGED.missing(Subject(view.trace, 0, parent=view.parent)):
         changes_address = address(view.trace, "changed", theme, every=all_at_once(view), parent=view.parent)
         chart(view, changes_address, "changed")
 
@@ -284,16 +283,9 @@ def changed_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the changes at each requested step; raise UnknownPayloadError where there is no parent."""
     if request.parent is None:
         raise UnknownPayloadError("changed")
-    figure = STEP_FIGURES["changed"].picture
-    subjects = [Subject(request.trace, step, parent=request.parent) for step in request.steps]
+    heading = gettext("Effect of the what-if at this step")
+    subjects = [Subject(request.trace, step, theme=request.theme, parent=request.parent) for step in request.steps]
     return chart_payload(
-        to_json(figure.template(subjects[0], request.theme)),
-        {
-            subject.step: AtStep(
-                to_json(figure.values(subject, request.theme)),
-                gettext("Effect of the what-if at this step"),
-                change_sentence(subject.change),
-            )
-            for subject in subjects
-        },
+        {subject.step: CHANGED.draw(subject) for subject in subjects},
+        {subject.step: (heading, change_sentence(subject.change)) for subject in subjects},
     )

@@ -212,10 +212,9 @@ def pictures(view: View, session: Session) -> Iterator[OfferedFigure]:
         numbers = table(trace, replace(options, gold=None))  # a table has no place for links
         yield OfferedFigure(title, heading(trace, options), file, picture(trace, options), numbers)
     for name, figure in step_figures(subject).items():
-        if not figure.summary:
-            drawn, numbers = figure.draw(subject), figure.table(subject)
-            file = f"step-{subject.step + 1}-{name}"
-            yield OfferedFigure(figure.title(subject), figure.headline(subject), file, drawn, numbers)
+        if figure.on_page:
+            spec, file = figure.draw(subject), f"step-{subject.step + 1}-{name}"
+            yield OfferedFigure(figure.title(subject), figure.headline(subject), file, spec.figure(), spec.frame())
     if view.compared:
         both, names = compared_in(view, view.compared, selection_of(session, view).choices), view.compared.names
         title = gettext("{first} and {other} side by side", first=names[0], other=names[1])

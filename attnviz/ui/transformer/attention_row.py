@@ -38,9 +38,9 @@ from attnviz.analysis.verification import not_verified_text
 from attnviz.analysis.why_attention import attention_name, short_kind_name
 from attnviz.browser_programs import KATEX
 from attnviz.figures.attention_forms_figure import attention_row_figure, attention_row_table, work_figure, work_table
-from attnviz.figures.build import figure_json
-from attnviz.figures.figure_input import Subject
-from attnviz.figures.registry import STEP_FIGURES
+from attnviz.figures.registry import ENERGY_DECOMPOSITION, SOFTMAX
+from attnviz.figures.spec import figure_json
+from attnviz.figures.subject import Subject
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces, piece_name
@@ -269,7 +269,7 @@ ATTENTION_ROW_MAKERS: Mapping[str, Maker] = {"attention-row": _payload}
 """By the payload names in addresses."""
 
 
-_FIGURES = ("energy-decomposition", "softmax")
+_FIGURES = (ENERGY_DECOMPOSITION, SOFTMAX)
 
 
 def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:
@@ -336,16 +336,16 @@ def _pictures(
 ) -> Iterator[OfferedFigure]:
     traces = energy_traces(request)
     for trace in traces:
-        subject = Subject(trace, selection.step, weights_of(trace), selection.source)
-        for name in _FIGURES:
-            figure = STEP_FIGURES[name]
+        subject = Subject(trace, selection.step, weights_of(trace), selection.source, theme=theme)
+        for figure in _FIGURES:
+            spec = figure.draw(subject)
             title = f"{figure.title(subject)}, {attention_name(str(trace.config['attention']))}"
             yield OfferedFigure(
                 title,
                 f"{figure.headline(subject)} ({trace.model})",
-                f"{trace.model}-{selection.step + 1}-{name}",
-                figure.draw(subject, theme=theme),
-                figure.table(subject),
+                f"{trace.model}-{selection.step + 1}-{figure.name}",
+                spec.figure(),
+                spec.frame(),
             )
     costs, title = _work(traces), gettext("Multiplications")
     yield OfferedFigure(

@@ -24,9 +24,9 @@ from attnviz.analysis.parallel_translations import (
 from attnviz.analysis.verification import Verification, discrepancy_text, verification_caption
 from attnviz.analysis.weight_shapes import MisfitError
 from attnviz.architectures import verifier_of
-from attnviz.figures.build import figure_json
 from attnviz.figures.heatmap import heatmap, heatmap_table
 from attnviz.figures.sentence_length_figure import bleu_by_length, bleu_by_length_table, bucket_of
+from attnviz.figures.spec import figure_json
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext, ngettext
 from attnviz.model_folder import count_parameters

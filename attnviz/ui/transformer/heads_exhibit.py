@@ -19,10 +19,10 @@ from attnviz.analysis.numbers import decimal
 from attnviz.analysis.transformer_steps import HEAD_STAGES, head_kind_name, head_title, kind_sentence, pair_labels
 from attnviz.analysis.verification import not_verified_text
 from attnviz.figures.all_heads_figure import head_gallery, head_gallery_table
-from attnviz.figures.build import figure_json
-from attnviz.figures.figure_input import Subject
 from attnviz.figures.heatmap import heatmap, heatmap_table
-from attnviz.figures.registry import STEP_FIGURES
+from attnviz.figures.registry import ENERGY_DECOMPOSITION
+from attnviz.figures.spec import figure_json
+from attnviz.figures.subject import Subject
 from attnviz.files import check_regular
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext, language
@@ -176,19 +176,19 @@ def _pictures(
         heatmap_table(opened_head),
         kind_sentence(opened_head.kind),
     )
-    subject = Subject(opened_head, selection.step, source=selection.source)
-    names = [name for stage in HEAD_STAGES for name in stage_figures(opened_head, stage)]
-    for figure_name in ("energy-decomposition", *names):
-        figure = STEP_FIGURES[figure_name]
+    subject = Subject(opened_head, selection.step, source=selection.source, theme=theme)
+    of_stages = [figure for stage in HEAD_STAGES for figure in stage_figures(opened_head, stage)]
+    for figure in (ENERGY_DECOMPOSITION, *of_stages):
+        spec = figure.draw(subject)
         heading = gettext(
             "{picture}: {head}, row {row}", picture=figure.title(subject), head=name, row=selection.step + 1
         )
         yield OfferedFigure(
             figure.title(subject),
             heading,
-            f"head-{opened_head.name}-{selection.step + 1}-{figure_name}",
-            figure.draw(subject, theme=theme),
-            figure.table(subject),
+            f"head-{opened_head.name}-{selection.step + 1}-{figure.name}",
+            spec.figure(),
+            spec.frame(),
         )
 
 

@@ -22,7 +22,6 @@ from attnviz.analysis.judgement import (
 )
 from attnviz.analysis.labels import shorten
 from attnviz.analysis.verification import verification_caption
-from attnviz.figures.build import figure_json
 from attnviz.figures.heatmap import heatmap_table
 from attnviz.figures.judgement_figure import (
     aggregated_table,
@@ -35,12 +34,13 @@ from attnviz.figures.judgement_figure import (
     compared_values,
     verdict_table,
 )
-from attnviz.figures.template import figure_of, to_json
+from attnviz.figures.legacy import figure_of, spec_of
+from attnviz.figures.spec import figure_json
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.trace import Judgement
 from attnviz.trace.aligned import AttentionView
-from attnviz.ui.components.chart import EVERY_STEP, AtStep, chart_payload, inline_chart, steady_payload
+from attnviz.ui.components.chart import EVERY_STEP, chart_payload, inline_chart, steady_payload
 from attnviz.ui.components.equation import inline_equation
 from attnviz.ui.components.player import PlayedLanguages
 from attnviz.ui.fields import text_box
@@ -182,12 +182,10 @@ def _heatmap_json(_attention: AttentionView, identity: str, theme: ThemeName, co
 
 @cached_for_all
 def _comparison_payload(_judgement: Judgement, identity: str, theme: ThemeName, code: str) -> dict[str, Any]:  # noqa: ARG001
+    steps = range(len(_judgement.target_pieces))
     return chart_payload(
-        to_json(compared_template(_judgement, theme)),
-        {
-            step: AtStep(to_json(compared_values(_judgement, step)), "", compared_sentence(_judgement, step))
-            for step in range(len(_judgement.target_pieces))
-        },
+        {step: spec_of(compared_template(_judgement, theme), compared_values(_judgement, step)) for step in steps},
+        {step: ("", compared_sentence(_judgement, step)) for step in steps},
     )
 
 

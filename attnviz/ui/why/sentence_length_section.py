@@ -25,7 +25,6 @@ from attnviz.analysis.why_attention import (
     shares_by_length_sentence,
 )
 from attnviz.evaluation.example_sentences import REFERENCE_TRANSLATIONS, TABLE_3, TECHNOLOGY
-from attnviz.figures.build import figure_json
 from attnviz.figures.sentence_length_figure import (
     bleu_by_length,
     bleu_by_length_table,
@@ -33,6 +32,7 @@ from attnviz.figures.sentence_length_figure import (
     sentence_growth_figure,
     sentence_growth_table,
 )
+from attnviz.figures.spec import figure_json
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext, ngettext
 from attnviz.lru_cache import LRUCache, cached_in, size_of

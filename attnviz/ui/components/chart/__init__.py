@@ -8,12 +8,12 @@ step waits for the server. This component has one template and the values that f
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import plotly.graph_objects as go
 
-from attnviz.figures.build import build_figure, figure_json
-from attnviz.figures.template import Slot, to_json
+from attnviz.figures.encoding import common_part, to_json
+from attnviz.figures.spec import Spec, build_figure, figure_json
 from attnviz.ui.components.loader import component
 from attnviz.ui.view import Keyed, View
 
@@ -21,37 +21,29 @@ EVERY_STEP = "every"
 """Key of values that are the same at every step."""
 
 
-class AtStep(NamedTuple):
-    """The values that fill the template at a step, with the texts above the figure."""
-
-    values: str
-    """JSON text."""
-    heading: str = ""
-    sentence: str = ""
-
-
-def chart_payload(template: str, steps: Mapping[int, AtStep]) -> dict[str, Any]:
-    """Return the payload of a chart with a figure for each of `steps`.
-
-    `template` and values are as `figures.template.to_json` writes them. In `layout.meta` a figure has its text
-    alternative (`alt`) and the width below which its box scrolls (`narrowest`). Where its rows are steps, it also has
-    `steps`, `rows` and `frame`, as `attnviz.figures.heatmap` writes them: then a click on a row goes to its step, and
-    the row of the current step is framed.
-    """
-    return {
-        "template": template,
-        "values": {str(step): at_step.values for step, at_step in steps.items()},
-        "captions": {str(step): (at_step.heading, at_step.sentence) for step, at_step in steps.items()},
-    }
-
-
 Captions = Mapping[int, tuple[str, str]] | Mapping[str, tuple[str, str]]
-"""Heading and sentence of each step, or of `EVERY_STEP`."""
+"""Heading and sentence above the figure at each step, or at `EVERY_STEP`."""
+
+
+def chart_payload(figures: Mapping[int, Spec], captions: Captions) -> dict[str, Any]:
+    """Return the payload of a chart with a figure for each step.
+
+    `figures` are by 0-based step. The payload has what they have in common once, and what is different at each step.
+    Where the rows of a figure are steps, its `layout.meta` has `steps`, `rows` and `frame`, as
+    `attnviz.figures.heatmap` writes them: then a click on a row goes to its step, and the row of the current step is
+    framed.
+    """
+    template, values = common_part([spec.plotly for spec in figures.values()]) if figures else ({}, [])
+    return {
+        "template": to_json(template),
+        "values": {str(step): to_json(own) for step, own in zip(figures, values, strict=True)},
+        "captions": {str(step): caption for step, caption in captions.items()},
+    }
 
 
 def steady_payload(figure: str, captions: Captions) -> dict[str, Any]:
     """Return the payload of a chart that is the same at every step; `figure` is JSON, `captions` are by step."""
-    return {"template": figure, "values": {EVERY_STEP: "{}"}, "captions": {str(i): one for i, one in captions.items()}}
+    return {"template": figure, "values": {EVERY_STEP: "[]"}, "captions": {str(i): one for i, one in captions.items()}}
 
 
 _EMPTY_LAYOUT = {
@@ -75,34 +67,16 @@ def fitting_payload(figures: Sequence[go.Figure], captions: Captions) -> dict[st
     `figures` have the same data, the widest first; the browser draws the first that fits its box.
     """
     plain = [figure.to_plotly_json() for figure in figures]
-    data, texts = _with_text_slots(plain[0]["data"])
+    template, values = common_part(plain)
     return {
-        "template": to_json({"data": data, "layout": Slot("layout")}),
+        "template": to_json(template),
         "values": {},
-        "common": to_json(texts),
         "fits": [
-            {"narrowest": one["layout"]["meta"]["narrowest"], "values": to_json({"layout": one["layout"]})}
-            for one in plain
+            {"narrowest": one["layout"]["meta"]["narrowest"], "values": to_json(own)}
+            for one, own in zip(plain, values, strict=True)
         ],
         "captions": {str(step): one for step, one in captions.items()},
     }
-
-
-def _with_text_slots(data: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Return the traces of a figure with a Slot instead of each hover text, and the texts that fill the slots.
-
-    Panels with equal hover texts share one slot, since those texts are most of the payload.
-    """
-    texts: list[Any] = []
-    traces = []
-    for trace in data:
-        if "text" not in trace:
-            traces.append(dict(trace))
-            continue
-        if trace["text"] not in texts:
-            texts.append(trace["text"])
-        traces.append({**trace, "text": Slot(f"text{texts.index(trace['text'])}")})
-    return traces, {f"text{place}": text for place, text in enumerate(texts)}
 
 
 def inline_chart(view: Keyed, payload: Mapping[str, Any], name: str) -> None:

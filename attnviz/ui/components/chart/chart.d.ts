@@ -3,10 +3,8 @@
 interface ChartPayload {
   /** What the figures of all steps have in common, as JSON. */
   template: string;
-  /** The values that fill it, as JSON by step, or under "every". */
+  /** The values that fill its slots, a list as JSON, by step or under "every". */
   values: Record<string, string>;
-  /** Values that are the same at every step, as JSON. */
-  common?: string;
   /** For a figure with several layouts: the values of each, the widest first, and the width it needs. */
   fits?: { narrowest: number; values: string }[];
   /** Heading and sentence by step. */

@@ -203,7 +203,7 @@ async function draw(root, state) {
   const chart = chartOf(root);
   Object.assign(state, { step, source, order, text, template, scale });
   if (!same) {
-    state.figure = filled(JSON.parse(template), { ...JSON.parse(payload.common ?? "{}"), ...JSON.parse(text) });
+    state.figure = filled(JSON.parse(template), JSON.parse(text));
     state.places = arrangeRows(state.figure, order === "strongest");
     if (scale !== 1) state.figure = scaled(state.figure, scale);
     fitHeight(root, state.figure.layout, state);

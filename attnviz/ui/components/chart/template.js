@@ -1,24 +1,21 @@
-// Fills the common template of a figure with the values of one step; `attnviz/figures/template.py` writes both.
+// Fills the part that the figures of all steps share with the values of one step; `attnviz/figures/encoding.py` writes
+// both.
 
 import { MISSING } from "../../../figures/constants.js";
 
 /**
- * A deep copy of a template with the values in its slots, which Plotly may modify.
+ * A deep copy of the common part with the values in its slots, which Plotly may modify.
  * @param {any} template
- * @param {Record<string, any>} values
+ * @param {any[]} values
  * @returns {any}
  */
 export function filled(template, values) {
   if (Array.isArray(template)) return template.map((part) => filled(part, values));
   if (template === null || typeof template !== "object") return template;
-  const { slot, choices, strips } = template;
+  const { slot, strips } = template;
   if (strips) return unpacked(template);
-  if (slot === undefined) {
-    return Object.fromEntries(Object.entries(template).map(([name, part]) => [name, filled(part, values)]));
-  }
-  const value = values[slot];
-  if (!choices) return filled(value, {});
-  return Array.isArray(value) ? value.map((one) => choices[one]) : choices[value];
+  if (slot !== undefined) return filled(values[slot], values);
+  return Object.fromEntries(Object.entries(template).map(([name, part]) => [name, filled(part, values)]));
 }
 
 /**

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from attnviz.figures.build import figure_json
 from attnviz.figures.context import context_frame
-from attnviz.figures.source_rows import MOST_ROWS
+from attnviz.figures.grammar import MOST_ROWS
+from attnviz.figures.spec import figure_json
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.trace import Trace

@@ -10,13 +10,13 @@ from typing import Any
 from attnviz.analysis.energy_equations import SATURATED, EnergyDecomposition
 from attnviz.analysis.energy_equations import energy_decomposition as decompose
 from attnviz.analysis.recomputation import Weights
-from attnviz.figures.build import figure_json
 from attnviz.figures.energy_decomposition_figure import (
     SATURATION_MARK,
     SHOWN_ENERGY_UNITS,
     energy_decomposition_figure,
     hover_template,
 )
+from attnviz.figures.spec import figure_json
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.text import piece_name

@@ -9,7 +9,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from attnviz import lazy_pandas as pd
-from attnviz.figures.build import figure_json
+from attnviz.figures.spec import figure_json
 from attnviz.languages import gettext
 from attnviz.text import without_isolates
 from attnviz.ui.components.loader import component

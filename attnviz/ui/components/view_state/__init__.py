@@ -12,7 +12,7 @@ from typing import Any
 import streamlit as st
 
 from attnviz.architectures import step_texts
-from attnviz.figures.source_rows import MOST_ROWS
+from attnviz.figures.grammar import MOST_ROWS
 from attnviz.languages import gettext
 from attnviz.ui.components.loader import component
 from attnviz.ui.page_state import inputs, linked

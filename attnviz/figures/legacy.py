@@ -1,31 +1,35 @@
-"""Templates of figures, with a `Slot` for each value that differs between steps.
-
-A `FigureTemplate` pairs the function that makes the template with the one that makes the values of a step; waterfalls
-and numbers at bars are ready-made.
-
-Files and notebooks fill the template here. The page sends the template once and the values of all steps, and fills it
-in the browser (`ui/components/chart/template.js`).
-
-Numbers at bars are a trace of their own: Plotly measures the text of bars at every drawing, which takes most of its
-time.
-"""
+"""The former templates, until every figure is one function."""
 
 from __future__ import annotations
 
-import base64
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import orjson
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from attnviz.analysis.numbers import signed
-from attnviz.figures.build import Spec, base_axis, base_layout, build_figure
-from attnviz.figures.figure_input import Subject
+from attnviz.analysis.labels import shorten
+from attnviz.analysis.measures import weight_order
+from attnviz.analysis.numbers import decimal, signed
+from attnviz.figures.grammar import (
+    LEFT,
+    MOST_ROWS,
+    ROW_HEIGHT,
+    TOP,
+    label_size,
+    row_height,
+    row_names,
+    thinned_rows,
+)
+from attnviz.figures.spec import APART, Part, Spec, base_axis, base_layout, build_figure, escape
+from attnviz.figures.subject import Subject
+from attnviz.languages import gettext
 from attnviz.palette import Palette, ThemeName
+from attnviz.text import piece_name
+from attnviz.trace.aligned import AttentionMatrix
 
 Values = dict[str, Any]
 """Values of a step, by the names of their slots: numbers, texts, arrays of any shape, and lists of these."""
@@ -46,14 +50,15 @@ class Slot:
 class FigureTemplate:
     """A figure of a step, as template and values."""
 
-    template: Callable[[Subject, ThemeName], Spec]
+    template: Callable[[Subject, ThemeName], Part]
     """Returns `data` and `layout` of the figure, with a Slot for everything that differs between steps."""
     values: Callable[[Subject, ThemeName], Values]
     """Returns the values of one step."""
 
-    def draw(self, subject: Subject, *, theme: ThemeName = "light") -> go.Figure:
-        """Return the figure, with `alt` and `narrowest` in its `layout.meta`."""
-        return figure_of(self.template(subject, theme), self.values(subject, theme))
+    def spec(self, subject: Subject) -> Spec:
+        """Return the figure as a `Spec`."""
+        whole = fill(self.template(subject, subject.theme), self.values(subject, subject.theme))
+        return Spec(list(whole["data"]), dict(whole["layout"]), whole["layout"]["meta"]["alt"])
 
 
 def redrawn_picture(draw: Callable[[Subject, ThemeName], go.Figure]) -> FigureTemplate:
@@ -66,7 +71,13 @@ def redrawn_picture(draw: Callable[[Subject, ThemeName], go.Figure]) -> FigureTe
     return FigureTemplate(lambda *_: {"data": Slot("data"), "layout": Slot("layout")}, values)
 
 
-def figure_of(template: Spec, values: Values) -> go.Figure:
+def spec_of(template: Part, values: Values) -> Spec:
+    """Return the Spec of a template with these `values`."""
+    whole = fill(template, values)
+    return Spec(list(whole["data"]), dict(whole["layout"]), whole["layout"]["meta"]["alt"])
+
+
+def figure_of(template: Part, values: Values) -> go.Figure:
     """Return the figure of a template with these `values`."""
     spec = fill(template, values)
     return build_figure(spec["data"], spec["layout"])
@@ -84,49 +95,7 @@ def fill(template: Any, values: Values) -> Any:
     return [fill(part, values) for part in template] if isinstance(template, list) else template
 
 
-FINEST = 32767
-"""Largest integer of a quantised strip, in either direction."""
-MISSING = -FINEST - 1
-"""Integer for nan in a quantised strip."""
-
-
-def to_json(spec: Spec) -> str:
-    """Return a template, or values, as JSON for the browser.
-
-    A Slot becomes its `slot` and `choices`; integers become lists, arrays (n,) Plotly's typed arrays in single
-    precision. Arrays (m, n), which are displayed as colours or to three digits, become strips: 16-bit integers and
-    a `scale`.
-    """
-    return orjson.dumps(spec, default=_json_value, option=orjson.OPT_PASSTHROUGH_DATACLASS).decode()
-
-
-def _json_value(value: object) -> object:
-    if isinstance(value, Slot):
-        return {"slot": value.name} | ({"choices": value.choices} if value.choices else {})
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.size:
-        return {"dtype": "f4", "bdata": _base64(value.astype("<f4"))} if value.ndim == 1 else _strips(value)
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    raise TypeError(f"a picture has no place for a {type(value).__name__}")
-
-
-def _strips(values: NDArray[np.floating]) -> Spec:
-    """Return `values`, (m, n), as 16-bit integers: their `scale`, the row size n (`size`), and the bytes (`strips`)."""
-    values = values.astype(np.float64)
-    is_finite = np.isfinite(values)
-    scale = float(np.abs(values, where=is_finite, out=np.zeros(values.shape)).max()) / FINEST or 1.0
-    integers = np.full(values.shape, MISSING, dtype="<i2")
-    integers[is_finite] = np.round(values[is_finite] / scale).astype("<i2")
-    return {"scale": scale, "size": values.shape[1], "strips": _base64(integers)}
-
-
-def _base64(values: NDArray[Any]) -> str:
-    return base64.b64encode(np.ascontiguousarray(values).tobytes()).decode("ascii")
-
-
-def numbers(size: int, ink: Palette, prefix: str = "number") -> Spec:
+def numbers(size: int, ink: Palette, prefix: str = "number") -> Part:
     """Return the template of numbers beside the ends of bars at 0, 1, 2 ...; `number_values` fills it.
 
     `prefix` begins the names of the slots, for figures with several groups of bars.
@@ -160,11 +129,7 @@ def number_values(
     }
 
 
-ROW_HEIGHT = 21
-"""Height of a row in pixels."""
-
-
-def waterfall(ink: Palette) -> list[Spec]:
+def waterfall(ink: Palette) -> list[Part]:
     """Return the template of a waterfall with the sum in the last row; `waterfall_values` fills it.
 
     The number of each row is beside the end of its bar.
@@ -207,7 +172,7 @@ def sum_range(values: Sequence[float]) -> list[float]:
     return [low - padding, high + padding]
 
 
-def rows_layout(left: int, ink: Palette) -> Spec:
+def rows_layout(left: int, ink: Palette) -> Part:
     """Return the layout of a figure with a row for each label; `rows_values` fills it."""
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
     return base_layout(ink) | {
@@ -251,7 +216,7 @@ def rows_values(labels: Sequence[str]) -> Values:
     }
 
 
-def panel(ink: Palette, domain: Sequence[float], title: str) -> Spec:
+def panel(ink: Palette, domain: Sequence[float], title: str) -> Part:
     """Return the top axis of one of several panels that share their rows."""
     return base_axis(ink) | {
         "side": "top",
@@ -260,3 +225,94 @@ def panel(ink: Palette, domain: Sequence[float], title: str) -> Spec:
         "anchor": "y",
         "title": {"text": title, "font": {"size": 12, "color": ink.quiet}, "standoff": 2},
     }
+
+
+def piece_bars(trace: AttentionMatrix, lengths: Slot, symbol: str, form: str = ".4f") -> Part:
+    """Return one horizontal bar for each source piece, of these `lengths`, (Tx,).
+
+    Hover texts have the `symbol` and the number in D3's `form`.
+    """
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "x": lengths,
+        "y": list(range(len(trace.source_pieces))),
+        "customdata": [escape(shorten(piece_name(piece), 60)) for piece in trace.source_pieces],
+        "hovertemplate": f"%{{customdata}}<br>{symbol} = %{{x:{form}}}<extra></extra>",
+    }
+
+
+def bar_numbers(trace: AttentionMatrix, ink: Palette) -> list[Part]:
+    """Return the numbers at the ends of the bars, where there is room; `bar_texts` fills them."""
+    count = len(trace.source_pieces)
+    return [] if count > MOST_ROWS else [numbers(label_size(count) - 1, ink)]
+
+
+def bar_texts(values: NDArray[np.float32]) -> Values:
+    """Return the values of the `bar_numbers` of bars of these `values`, (Tx,); empty where these are left out."""
+    if len(values) > MOST_ROWS:
+        return {}
+    texts = [f" {decimal(value)} " if math.isfinite(value) else " −∞ " for value in values.tolist()]
+    return number_values(np.nan_to_num(values), texts)
+
+
+def signed_colours(ink: Palette, opacity: float = 1) -> Part:
+    """Return the colours of signed bars: blue from 0 up, red below, by `signs`."""
+    return {"marker": {"color": Slot("signs", (ink.plus, ink.minus)), "opacity": opacity}}
+
+
+def signs(values: NDArray[np.float32]) -> Values:
+    """Return the `signs` of these `values`, (Tx,): 1 where negative."""
+    return {"signs": (values < 0).astype(int).tolist()}
+
+
+def value_axis(ink: Palette, title: str, limits: list[float]) -> Part:
+    """Return the axis of the bars, on top."""
+    return base_axis(ink) | {
+        "side": "top",
+        "range": limits,
+        "nticks": 4,
+        "zerolinecolor": ink.quiet,
+        "title": {"text": title, "font": {"size": 12, "color": ink.quiet}, "standoff": 2},
+    }
+
+
+def source_layout(trace: AttentionMatrix, ink: Palette) -> Part:
+    """Return a layout whose rows are the source pieces."""
+    count = len(trace.source_pieces)
+    return base_layout(ink) | {
+        "height": TOP + row_height(count) * count + 8,
+        "margin": {"l": LEFT, "r": 8, "t": TOP, "b": 8},
+        "bargap": 0.3,
+        "hovermode": "y",
+        "barmode": "overlay",
+        "yaxis": base_axis(ink)
+        | APART
+        | {
+            "range": [count - 0.5, -0.5],
+            "tickvals": list(range(count)),
+            "ticktext": row_names(trace),
+            "tickfont": {"size": label_size(count), "color": ink.encoder},
+            "showgrid": False,
+            "zeroline": False,
+        },
+        "meta": {
+            "narrowest": 260,
+            "order": Slot("order"),
+            "selection_colour": ink.encoder,
+            "thinned": thinned_rows(count),
+            "alt": Slot("alt"),
+        },
+    }
+
+
+def source_values(trace: AttentionMatrix, step: int, alt: str) -> Values:
+    """Return the values of a `source_layout` at 0-based `step`: the order of the pieces by weight, and `alt`."""
+    return {"order": weight_order(trace, step), "alt": alt}
+
+
+def without_scale(spec: Part) -> Part:
+    """Return the template of bars `spec` without its numbers: at the level *Idea* only their lengths count."""
+    (bars, *_), layout = spec["data"], spec["layout"]
+    layout["xaxis"] |= {"showticklabels": False, "title": layout["xaxis"]["title"] | {"text": gettext("fit")}}
+    return {"data": [bars | {"hovertemplate": "%{customdata}<extra></extra>"}], "layout": layout}

@@ -27,6 +27,7 @@ from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.step_evaluation import PerturbedStep, best_attention
 from attnviz.analysis.what_if_effects import StepChange, step_change
 from attnviz.languages import gettext
+from attnviz.palette import Palette, ThemeName, palette
 from attnviz.text import piece_name
 from attnviz.trace import Record, Trace
 
@@ -49,6 +50,10 @@ class Subject:
     """Id of the piece whose logit is decomposed; None for the written one."""
     foil: int | None = None
     """Id of the piece that the contrast compares with the word; None for the likeliest other piece."""
+    theme: ThemeName = "light"
+    """Theme of the figure."""
+    simple: bool = False
+    """Whether the figure is that of the level *Idea*."""
     spelling: Callable[[int], str] | None = None
     """Returns the piece of an id, for pieces that are not recorded at the step."""
     parent: Trace | None = None
@@ -59,6 +64,16 @@ class Subject:
     """The pairs of the maxout, (pairs * 2,), where already computed."""
     known_posterior: PosteriorAttention | None = None
     """Posterior attention, where already computed."""
+
+    @property
+    def ink(self) -> Palette:
+        """The colours of the theme."""
+        return palette(self.theme)
+
+    @property
+    def attention(self) -> Any:
+        """The displayed attention: the trace's own, or that of the displayed heads of a transformer."""
+        return self.trace.displayed
 
     @property
     def source_piece(self) -> int:

@@ -1,19 +1,62 @@
-"""Build Plotly figures from dictionaries, with a common layout and labels, and prepare them for files."""
+"""`Spec`, what a figure function returns, and what all figures have in common: layout, axes, labels, text widths."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from unicodedata import combining, east_asian_width
 
 import plotly.graph_objects as go
 
+from attnviz import lazy_pandas as pd
 from attnviz.analysis.labels import LONGEST, shorten
 from attnviz.languages import decimal_mark, thousands_mark
 from attnviz.palette import FONT, Palette
 from attnviz.text import with_symbols
 
-Spec = dict[str, Any]
+Part = dict[str, Any]
+"""A part of Plotly's JSON, with NumPy arrays for numbers."""
+Table = Mapping[str, Sequence[Any]]
+"""Columns of equal length by their names; the first is the index."""
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A figure as plain Plotly JSON, with its text alternative and its numbers."""
+
+    data: list[Part]
+    """Plotly's traces."""
+    layout: Part
+    """Plotly's layout. `meta` has what code that displays the figure needs: see `plotly`."""
+    alt: str
+    """Text alternative."""
+    table: Table = field(default_factory=dict)
+    """The numbers of the figure."""
+
+    @property
+    def plotly(self) -> Part:
+        """Plotly's JSON.
+
+        `layout.meta` has the text alternative (`alt`) and the width in pixels below which the figure should scroll
+        (`narrowest`); some figures say more in it.
+        """
+        return {"data": self.data, "layout": self.layout | {"meta": self.layout["meta"] | {"alt": self.alt}}}
+
+    def figure(self) -> go.Figure:
+        """Return the figure as a Plotly object.
+
+        Plotly's validation takes ten times as long as drawing; the tests validate every figure instead. Its default
+        template, 7 kB of defaults for other chart types, is left out too.
+        """
+        spec = self.plotly
+        return go.Figure({"data": spec["data"], "layout": {"template": {}} | spec["layout"]}, _validate=False)
+
+    def frame(self) -> pd.DataFrame:
+        """Return the numbers of the figure as a table, indexed by its first column."""
+        index, *names = self.table
+        return pd.DataFrame({name: self.table[name] for name in names}, index=pd.Index(self.table[index], name=index))
+
 
 PRINT_WIDTH = 760
 """Width of a saved figure in pixels, unless its labels need more."""
@@ -21,12 +64,8 @@ STRIP = 24
 """Height of a strip of units in pixels."""
 
 
-def build_figure(traces: list[Spec], layout: Spec) -> go.Figure:
-    """Return the figure of these traces and this layout, without Plotly's validation.
-
-    Validation takes ten times as long as drawing, and a step draws four figures at each key press; the tests validate
-    every figure instead. Plotly's default template, 7 kB of defaults for other chart types, is left out too.
-    """
+def build_figure(traces: list[Part], layout: Part) -> go.Figure:
+    """Return the figure of these traces and this layout, without Plotly's validation."""
     return go.Figure({"data": traces, "layout": {"template": {}} | layout}, _validate=False)
 
 
@@ -35,7 +74,7 @@ def figure_json(figure: go.Figure) -> str:
     return str(figure.to_json())
 
 
-def base_layout(ink: Palette) -> Spec:
+def base_layout(ink: Palette) -> Part:
     """Return the common part of a layout: font, transparent background, no dragging."""
     return {
         "font": {"family": FONT, "color": ink.ink},
@@ -48,7 +87,7 @@ def base_layout(ink: Palette) -> Spec:
     }
 
 
-def base_axis(ink: Palette) -> Spec:
+def base_axis(ink: Palette) -> Part:
     """Return the common part of an axis: hairlines, no zoom, no ticks.
 
     Labels may overflow and are level: otherwise Plotly measures each label at every drawing, which takes a third of its
@@ -66,11 +105,11 @@ def base_axis(ink: Palette) -> Spec:
     }
 
 
-APART: Spec = {"ticks": "outside", "ticklen": 5, "tickcolor": "rgba(0,0,0,0)"}
+APART: Part = {"ticks": "outside", "ticklen": 5, "tickcolor": "rgba(0,0,0,0)"}
 """Keeps axis labels at a small distance from the plot."""
 
 
-def rectangle(x0: float, x1: float, y0: float, y1: float, colour: str, width: float = 2) -> Spec:
+def rectangle(x0: float, x1: float, y0: float, y1: float, colour: str, width: float = 2) -> Part:
     """Return an unfilled frame in data coordinates."""
     return {
         "type": "rect",
@@ -106,7 +145,7 @@ class LineStyle(NamedTuple):
     dash: str
     symbol: str
 
-    def line(self) -> Spec:
+    def line(self) -> Part:
         """Return the line and marker properties of a Plotly trace."""
         return {
             "line": {"color": self.colour, "width": 2, "dash": self.dash},
@@ -164,7 +203,7 @@ def _em(letter: str) -> float:
     return _WIDTHS.get(letter, 0.75 if letter.isupper() else 0.64)
 
 
-def strip_separators(places: Iterable[float], width: int, ink: Palette, first: float = -0.5) -> list[Spec]:
+def strip_separators(places: Iterable[float], width: int, ink: Palette, first: float = -0.5) -> list[Part]:
     """Return thin lines in the background colour below the strips at `places`, which separate them."""
     line = {"color": ink.paper, "width": 3}
     return [
@@ -172,7 +211,7 @@ def strip_separators(places: Iterable[float], width: int, ink: Palette, first: f
     ]
 
 
-def strip_caption(text: str, x: int, ink: Palette) -> Spec:
+def strip_caption(text: str, x: int, ink: Palette) -> Part:
     """Return a caption above the strips, at their left (0) or right (1) end."""
     return {
         "text": text,

@@ -1,0 +1,336 @@
+"""What repeats in figures: bars by source piece, numbers at bars, waterfalls, and strips of units.
+
+Figures with a row for each source piece line up. Their `layout.meta` has `order`, the 0-based source pieces by weight,
+largest first, and `selection_colour`, the colour of the selected row. For a long sentence it also has `thinned`: rows
+and height when ordered by weight, and the name of the row for the rest (`more`).
+
+Numbers at bars are a trace of their own: Plotly measures the text of bars at every drawing, which takes most of its
+time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.analysis.labels import shorten, subscript
+from attnviz.analysis.measures import weight_order
+from attnviz.analysis.numbers import decimal, signed
+from attnviz.figures.spec import APART, STRIP, Part, base_axis, base_layout, escape
+from attnviz.languages import gettext
+from attnviz.palette import Palette
+from attnviz.text import piece_name
+from attnviz.trace import Attention, Trace
+from attnviz.trace.aligned import AttentionMatrix
+from attnviz.trace.transformer_trace import Head
+
+WithEnergies = Trace | Head | Attention
+"""Attention whose energies are known: of a recurrent translator, of a head, or of another program."""
+LABEL_LENGTH = 12
+"""Characters of a source piece's label; hover texts are longer."""
+
+LEFT = 96
+"""Pixels left of the bars, for labels."""
+TOP = 44
+"""Pixels above the first row, where the axes are."""
+MOST_ROWS = 48
+"""Number of source pieces up to which each has a row in any order.
+
+In longer sentences ordered by weight, THINNED_ROWS pieces have a row.
+"""
+THINNED_ROWS = 30
+"""Rows of a long sentence ordered by weight; the other pieces share one more row."""
+SUM_GAP = 12
+"""Pixels between the rows and the running sum below them."""
+ROW_HEIGHT = 21
+"""Height of a row of a waterfall in pixels."""
+
+
+def source_bars(
+    trace: AttentionMatrix, values: NDArray[np.floating], symbol: str, colour: str | list[str], form: str = ".4f"
+) -> Part:
+    """Return one horizontal bar for each source piece.
+
+    Args:
+        trace: The attention.
+        values: Lengths of the bars, (Tx,).
+        symbol: Name of the values in hover texts; empty for hover texts without numbers.
+        colour: Colour of all bars, or of each.
+        form: D3's format of the numbers in hover texts.
+    """
+    number = f"<br>{symbol} = %{{x:{form}}}" if symbol else ""
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "x": values,
+        "y": list(range(len(values))),
+        "marker": {"color": colour},
+        "customdata": [escape(shorten(piece_name(piece), 60)) for piece in trace.source_pieces],
+        "hovertemplate": f"%{{customdata}}{number}<extra></extra>",
+    }
+
+
+def signed_colours(values: NDArray[np.floating], ink: Palette) -> list[str]:
+    """Return the colours of signed bars: blue from 0 up, red below."""
+    return [ink.minus if value < 0 else ink.plus for value in values.tolist()]
+
+
+def source_numbers(values: NDArray[np.floating], ink: Palette, text: Callable[[float], str] = decimal) -> list[Part]:
+    """Return the numbers at the ends of bars of these `values`, (Tx,), in a list that is empty for long sentences."""
+    if len(values) > MOST_ROWS:
+        return []
+    texts = [f" {text(value)} " if math.isfinite(value) else " −∞ " for value in values.tolist()]
+    return [numbers(np.nan_to_num(values), texts, label_size(len(values)) - 1, ink)]
+
+
+def numbers(
+    ends: NDArray[np.floating] | Sequence[float],
+    texts: Sequence[str],
+    size: int,
+    ink: Palette,
+    on_left: Sequence[bool] | None = None,
+) -> Part:
+    """Return texts beside the ends of bars at 0, 1, 2 and so on.
+
+    Args:
+        ends: Ends of the bars, (n,).
+        texts: A text for each bar.
+        size: Font size in pixels.
+        ink: The palette.
+        on_left: Whether each text is on the left of its end; by default where the end is negative.
+    """
+    sides = np.asarray(ends) < 0 if on_left is None else on_left
+    return {
+        "type": "scatter",
+        "mode": "text",
+        "x": ends,
+        "y": list(range(len(texts))),
+        "text": list(texts),
+        "textposition": ["middle left" if side else "middle right" for side in sides],
+        "cliponaxis": False,
+        "textfont": {"size": size, "color": ink.ink},
+        "hoverinfo": "skip",
+    }
+
+
+def value_axis(ink: Palette, title: str, limits: Sequence[float], **more: Any) -> Part:
+    """Return the axis of bars, on top; `more` are further properties of Plotly's axis."""
+    return (
+        base_axis(ink)
+        | {
+            "side": "top",
+            "range": list(limits),
+            "nticks": 4,
+            "zerolinecolor": ink.quiet,
+            "title": {"text": title, "font": {"size": 12, "color": ink.quiet}, "standoff": 2},
+        }
+        | more
+    )
+
+
+def source_layout(trace: AttentionMatrix, step: int, ink: Palette, *axes: Part, **meta: Any) -> Part:
+    """Return a layout whose rows are the source pieces, in the order of the sentence.
+
+    Args:
+        trace: The attention.
+        step: Step, 0-based, whose weights order the rows where the page asks for it.
+        ink: The palette.
+        axes: The axes of the values, `xaxis`, `xaxis2` …
+        meta: Further entries of `layout.meta`.
+    """
+    count = len(trace.source_pieces)
+    return (
+        base_layout(ink)
+        | {f"xaxis{'' if k == 1 else k}": {"anchor": "y"} | axis for k, axis in enumerate(axes, 1)}
+        | {
+            "height": TOP + row_height(count) * count + 8,
+            "margin": {"l": LEFT, "r": 8, "t": TOP, "b": 8},
+            "bargap": 0.3,
+            "hovermode": "y",
+            "barmode": "overlay",
+            "yaxis": base_axis(ink)
+            | APART
+            | {
+                "range": [count - 0.5, -0.5],
+                "tickvals": list(range(count)),
+                "ticktext": row_names(trace),
+                "tickfont": {"size": label_size(count), "color": ink.encoder},
+                "showgrid": False,
+                "zeroline": False,
+            },
+            "meta": {
+                "narrowest": 260,
+                "order": weight_order(trace, step),
+                "selection_colour": ink.encoder,
+                "thinned": thinned_rows(count),
+            }
+            | meta,
+        }
+    )
+
+
+def thinned_rows(count: int) -> Part | None:
+    """Return how many rows of `count` a long sentence has where they are ordered by weight; None for a short one."""
+    if count <= MOST_ROWS:
+        return None
+    more = gettext("{n} more", n=count - THINNED_ROWS)
+    return {"rows": THINNED_ROWS, "more": more, "height": TOP + row_height(THINNED_ROWS + 1) * (THINNED_ROWS + 1) + 8}
+
+
+def row_height(count: int) -> int:
+    """Return the height of one of `count` rows in pixels, enough for a readable label."""
+    return 23 if count <= 18 else 20 if count <= 28 else 17 if count <= 48 else 14 if count <= 90 else 12
+
+
+def label_size(count: int) -> int:
+    """Return the font size of the labels of `count` rows, in pixels."""
+    return 13 if count <= 28 else 12 if count <= 48 else 11 if count <= 90 else 10
+
+
+def row_names(trace: AttentionMatrix) -> list[str]:
+    """Return a label for each source piece, with its number where a label occurs twice."""
+    names = [shorten(piece_name(piece), LABEL_LENGTH) for piece in trace.source_pieces]
+    return [escape(name) + (subscript(j) if names.count(name) > 1 else "") for j, name in enumerate(names, 1)]
+
+
+def short_source_name(trace: AttentionMatrix, j: int) -> str:
+    """Return the label of 0-based source piece j, short enough for a sentence."""
+    return shorten(piece_name(trace.source_pieces[j]), 30)
+
+
+def finite_energies(trace: WithEnergies) -> NDArray[np.float32]:
+    """Return the energies of all steps, (Ty, Tx), with nan in place of -inf, which has no bar."""
+    return np.where(np.isfinite(trace.energies), trace.energies, np.float32(np.nan))
+
+
+def energy_range(energies: NDArray[np.float32], padding: float = 0.2) -> list[float]:
+    """Return the range of an axis for the `energies` (Ty, Tx) of all steps, with `padding` at both ends for numbers."""
+    low, high = min(0.0, float(np.nanmin(energies))), max(0.0, float(np.nanmax(energies)))
+    spread = (high - low) or 1.0
+    return [low - padding * spread * (low < 0), high + padding * spread * (high > 0)]
+
+
+def waterfall(values: Sequence[float], hover: Sequence[str], ink: Palette) -> list[Part]:
+    """Return a waterfall of `values` with the sum in the last row, and the number of each row at the end of its bar.
+
+    Args:
+        values: The terms, (n,).
+        hover: A text for each term and for the sum.
+        ink: The palette.
+    """
+    amounts = [*map(float, values), float(np.sum(values))]
+    ends = np.append(np.cumsum(values), amounts[-1])
+    bars = {
+        "type": "waterfall",
+        "orientation": "h",
+        "name": "sum",
+        "y": list(range(len(amounts))),
+        "x": amounts,
+        "measure": ["relative"] * len(values) + ["total"],
+        "increasing": {"marker": {"color": ink.plus}},
+        "decreasing": {"marker": {"color": ink.minus}},
+        # Not violet, which looks like the blue of a plus with protanopia.
+        "totals": {"marker": {"color": ink.ink}},
+        "connector": {"line": {"color": ink.line, "width": 1}},
+        "customdata": list(hover),
+        "hovertemplate": "%{customdata}<extra></extra>",
+    }
+    texts = [f" {signed(amount)} " for amount in amounts]
+    return [bars, numbers(ends, texts, 12, ink, [amount < 0 for amount in amounts]) | {"name": "numbers"}]
+
+
+def sum_range(values: Sequence[float]) -> list[float]:
+    """Return the range of an axis for all running sums of `values`, with space for the numbers."""
+    ends = np.concatenate([[0.0], np.cumsum(values)])
+    low, high = float(ends.min()), float(ends.max())
+    padding = 0.2 * (high - low or 1.0)
+    return [low - padding, high + padding]
+
+
+def rows_layout(labels: Sequence[str], left: int, ink: Palette) -> Part:
+    """Return the layout of a waterfall: a row for each label, which is not escaped, and a line above the sum."""
+    count = len(labels)
+    return base_layout(ink) | {
+        "height": ROW_HEIGHT * count + 48,
+        "margin": {"l": left, "r": 8, "t": 40, "b": 8},
+        "bargap": 0.3,
+        "yaxis": base_axis(ink)
+        | {
+            "showgrid": False,
+            "zeroline": False,
+            "range": [count - 0.4, -0.6],
+            "tickvals": list(range(count)),
+            "ticktext": list(labels),
+            "tickfont": {"size": 12, "color": ink.ink},
+            "anchor": "free",
+            "position": 0,
+            "ticklabelstandoff": 6,
+        },
+        "shapes": [
+            {
+                "type": "line",
+                "xref": "paper",
+                "x0": 0,
+                "x1": 1,
+                "y0": count - 1.5,
+                "y1": count - 1.5,
+                "line": {"color": ink.quiet, "width": 1},
+            }
+        ],
+    }
+
+
+def panel(ink: Palette, domain: Sequence[float], title: str, **more: Any) -> Part:
+    """Return the top axis of one of several panels that share their rows."""
+    axis = value_axis(ink, title, [], domain=list(domain), anchor="y", **more)
+    return axis if "range" in more else {name: part for name, part in axis.items() if name not in ("range", "nticks")}
+
+
+def strips(rows: NDArray[np.floating], places: Sequence[float], limits: Sequence[float], colours: Any) -> Part:
+    """Return rows of units as strips, a pixel column for each unit.
+
+    Args:
+        rows: The values, (rows, units).
+        places: Where each row is on the vertical axis.
+        limits: Values of the ends of the colour scale.
+        colours: Plotly's colour scale.
+    """
+    return {
+        "type": "heatmap",
+        "z": rows,
+        "y": list(places),
+        "x0": 1,
+        "dx": 1,
+        "zmin": limits[0],
+        "zmax": limits[1],
+        "colorscale": colours,
+        "showscale": False,
+        "hovertemplate": gettext("unit %{x}: %{z:.3f}") + "<extra></extra>",
+    }
+
+
+def strips_layout(labels: Sequence[str], places: Sequence[float], units: int, colour: str, ink: Palette) -> Part:
+    """Return the layout of `strips` of `units` columns with these labels, which are not escaped, at these places."""
+    axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
+    gap = {"color": ink.paper, "width": 3}
+    return base_layout(ink) | {
+        "height": 8 + round(STRIP * (places[-1] + 1)),
+        "margin": {"l": 116, "r": 6, "t": 4, "b": 4},
+        "shapes": [
+            {"type": "line", "x0": 0.5, "x1": units + 0.5, "y0": y + 0.5, "y1": y + 0.5, "line": gap} for y in places
+        ],
+        "xaxis": axis | {"range": [0.5, units + 0.5], "showticklabels": False},
+        "yaxis": axis
+        | APART
+        | {
+            "range": [places[-1] + 0.5, -0.5],
+            "tickvals": list(places),
+            "ticktext": list(labels),
+            "tickfont": {"size": 12, "color": colour},
+        },
+        "meta": {"narrowest": 320},
+    }
