@@ -27,6 +27,7 @@ from attnviz.figures.comparison_figure import comparison, comparison_table
 from attnviz.figures.diagram_table import diagram_table
 from attnviz.figures.heatmap import heatmap, heatmap_table
 from attnviz.figures.registry import step_figures
+from attnviz.figures.spec import Spec
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import Trace
@@ -124,15 +125,25 @@ class OfferedFigure:
     """Title in its file."""
     name: str
     """Part of the file's name that distinguishes it from the others."""
-    figure: go.Figure
-    numbers: pd.DataFrame
+    figure: Spec | go.Figure
+    numbers: pd.DataFrame | None = None
     note: str = ""
     """Text beside it on the page."""
+
+    @property
+    def plotly(self) -> go.Figure:
+        return self.figure.figure() if isinstance(self.figure, Spec) else self.figure  # transitional
+
+    @property
+    def table(self) -> pd.DataFrame:
+        return self.figure.frame() if isinstance(self.figure, Spec) else self.numbers  # transitional
 
 
 def chapter_pictures(figures: Iterable[OfferedFigure]) -> tuple[ChapterPicture, ...]:
     """Return figures in the form of a page for a lecture."""
-    return tuple(ChapterPicture(figure.title, (figure.note,), (figure.figure,), figure.numbers) for figure in figures)
+    return tuple(
+        ChapterPicture(figure.title, (figure.note,), (figure.plotly,), figure.table) for figure in figures
+    )
 
 
 def downloads(view: View) -> None:
@@ -213,8 +224,8 @@ def pictures(view: View, session: Session) -> Iterator[OfferedFigure]:
         yield OfferedFigure(title, heading(trace, options), file, picture(trace, options), numbers)
     for name, figure in step_figures(subject).items():
         if figure.on_page:
-            spec, file = figure.draw(subject), f"step-{subject.step + 1}-{name}"
-            yield OfferedFigure(figure.title(subject), figure.headline(subject), file, spec.figure(), spec.frame())
+            file = f"step-{subject.step + 1}-{name}"
+            yield OfferedFigure(figure.title(subject), figure.headline(subject), file, figure.draw(subject))
     if view.compared:
         both, names = compared_in(view, view.compared, selection_of(session, view).choices), view.compared.names
         title = gettext("{first} and {other} side by side", first=names[0], other=names[1])
@@ -258,8 +269,8 @@ def picture_file(trace: Trace, figure: OfferedFigure) -> PictureFile:
     return PictureFile(
         figure.title,
         file_name(trace, figure.name),
-        translation_sheet(figure.figure, trace, figure.heading),
-        figure.numbers,
+        translation_sheet(figure.plotly, trace, figure.heading),
+        figure.table,
     )
 
 

@@ -41,9 +41,10 @@ def chart_payload(figures: Mapping[int, Spec], captions: Captions) -> dict[str, 
     }
 
 
-def steady_payload(figure: str, captions: Captions) -> dict[str, Any]:
-    """Return the payload of a chart that is the same at every step; `figure` is JSON, `captions` are by step."""
-    return {"template": figure, "values": {EVERY_STEP: "[]"}, "captions": {str(i): one for i, one in captions.items()}}
+def steady_payload(figure: Spec | str, captions: Captions) -> dict[str, Any]:
+    """Return the payload of a chart that is the same at every step; `captions` are by step."""
+    template = to_json(figure.plotly) if isinstance(figure, Spec) else figure  # transitional
+    return {"template": template, "values": {EVERY_STEP: "[]"}, "captions": {str(i): one for i, one in captions.items()}}
 
 
 _EMPTY_LAYOUT = {
@@ -61,12 +62,12 @@ def caption_payload(captions: Captions) -> dict[str, Any]:
     return steady_payload(figure_json(build_figure([], _EMPTY_LAYOUT)), captions)
 
 
-def fitting_payload(figures: Sequence[go.Figure], captions: Captions) -> dict[str, Any]:
+def fitting_payload(figures: Sequence[Spec | go.Figure], captions: Captions) -> dict[str, Any]:
     """Return the payload of a chart that is the same at every step and has several layouts.
 
     `figures` have the same data, the widest first; the browser draws the first that fits its box.
     """
-    plain = [figure.to_plotly_json() for figure in figures]
+    plain = [one.plotly if isinstance(one, Spec) else one.to_plotly_json() for one in figures]  # transitional
     template, values = common_part(plain)
     return {
         "template": to_json(template),
