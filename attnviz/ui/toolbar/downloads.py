@@ -135,7 +135,7 @@ class OfferedFigure:
         return self.figure.figure() if isinstance(self.figure, Spec) else self.figure  # transitional
 
     @property
-    def table(self) -> pd.DataFrame:
+    def table(self) -> Any:
         return self.figure.frame() if isinstance(self.figure, Spec) else self.numbers  # transitional
 
 
