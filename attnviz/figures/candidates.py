@@ -1,247 +1,106 @@
-"""Figures and tables of the last stages of a step: the maxout, and the likeliest next pieces."""
+"""Figures of the last stages of a step: the maxout, and the likeliest next pieces."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
-
 import numpy as np
-import plotly.graph_objects as go
-from numpy.typing import NDArray
 
-from attnviz import lazy_pandas as pd
 from attnviz.analysis.labels import shorten, subscript
-from attnviz.figures.legacy import Slot, Values, figure_of, number_values, numbers
-from attnviz.figures.spec import (
-    APART,
-    STRIP,
-    Part,
-    axis_labels,
-    base_axis,
-    base_layout,
-    emphasise,
-    escape,
-    rectangle,
-    strip_separators,
-)
+from attnviz.figures.grammar import bare_axis, colour_limit, label_axis, numbers, strips, strips_layout
+from attnviz.figures.spec import Part, Spec, axis_labels, base_layout, emphasise, escape
+from attnviz.figures.subject import Subject
 from attnviz.languages import format_share, gettext
-from attnviz.palette import LOSER_OPACITY, PALE, STRONGEST, ThemeName, palette
+from attnviz.palette import LOSER_OPACITY, PALE
 from attnviz.text import piece_name
-from attnviz.trace import Record, Trace
 
 _ROW = 20
 """Height of a row in pixels."""
 _LABEL = 13
 """Characters of a label, the same at every step, so that the bars begin at one position."""
+_SHOWN = 10
+"""Number of the likeliest pieces."""
 
 
-def candidates_table(trace: Record, step: int, k: int = 10) -> pd.DataFrame:
-    """Return the likeliest pieces of a step with probability, then the chosen one if it is not among them.
+def draw_candidates(subject: Subject) -> Spec:
+    """Draw the ten likeliest pieces of a step as bars, then the chosen one if it is not among them.
 
-    Args:
-        trace: The translation.
-        step: Step, 0-based.
-        k: Number of pieces.
-
-    Returns:
-        A table whose index is the rank, from 1; 0 for a chosen piece without a recorded rank.
+    The chosen one has the decoder's colour. `layout.meta` has the ids of the pieces (`words`). In the table the rank is
+    0 for a chosen piece without a recorded rank.
     """
-    ranked = _ranked_candidates(trace, step, k)
-    columns = {
-        gettext("piece"): [one.piece for one in ranked],
-        gettext("probability"): [one.probability for one in ranked],
-        gettext("chosen"): [one.chosen for one in ranked],
-    }
-    return pd.DataFrame(columns, index=pd.Index([one.rank for one in ranked], name=gettext("rank")))
+    trace, step, ink = subject.trace, subject.step, subject.ink
+    chosen, ids = int(trace.target_ids[step]), trace.top_ids[step].tolist()
+    ranks = [rank for rank, piece_id in enumerate(ids) if rank < _SHOWN or piece_id == chosen]
+    words, pieces = [ids[rank] for rank in ranks], [trace.top_pieces[step][rank] for rank in ranks]
+    probabilities = [float(trace.top_probabilities[step][rank]) for rank in ranks]
+    if chosen not in ids:
+        ranks.append(-1)
+        words.append(chosen)
+        pieces.append(trace.target_pieces[step])
+        probabilities.append(float(trace.probabilities[step]))
+    count, is_chosen, names = len(words), [word == chosen for word in words], list(map(piece_name, pieces))
+    shares = [format_share(probability, 1) for probability in probabilities]
 
-
-class _Candidate(NamedTuple):
-    rank: int
-    """Rank from 1; 0 where not recorded."""
-    piece_id: int
-    piece: str
-    probability: float
-    chosen: bool
-
-
-def _ranked_candidates(trace: Record, step: int, k: int = 10) -> list[_Candidate]:
-    """Return the rows of `candidates_table`, in its order."""
-    chosen, ids = int(trace.target_ids[step]), trace.top_ids[step]
-    ranks = list(range(min(k, len(ids))))
-    positions = np.flatnonzero(ids == chosen)
-    ranks += [rank for rank in positions.tolist() if rank >= k]
-    ranked = [
-        _Candidate(
-            rank + 1,
-            int(ids[rank]),
-            trace.top_pieces[step][rank],
-            float(trace.top_probabilities[step][rank]),
-            int(ids[rank]) == chosen,
-        )
-        for rank in ranks
-    ]
-    if not positions.size:
-        ranked.append(_Candidate(0, chosen, trace.target_pieces[step], float(trace.probabilities[step]), chosen=True))
-    return ranked
-
-
-def candidates_template(theme: ThemeName) -> Part:
-    """Return the template of `candidates`."""
-    ink = palette(theme)
     bars = {
         "type": "bar",
         "orientation": "h",
-        "x": Slot("probabilities"),
-        "y": Slot("rows"),
+        "x": np.array(probabilities),
+        "y": list(range(count)),
         "marker": {
-            "color": Slot("chosen", (ink.quiet, ink.decoder)),
-            "opacity": Slot("chosen", (PALE, 1)),
+            "color": [ink.decoder if own else ink.quiet for own in is_chosen],
+            "opacity": [1 if own else PALE for own in is_chosen],
         },
-        "customdata": Slot("pieces"),
+        "customdata": [escape(shorten(name, 60)) for name in names],
         "hovertemplate": gettext("%{customdata}: %{x:.6f}") + "<extra></extra>",
     }
-    axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
+    labels = [
+        emphasise(label, ink.decoder) if own else label
+        for label, own in zip(axis_labels(names, _LABEL), is_chosen, strict=True)
+    ]
     layout = base_layout(ink) | {
-        "height": Slot("height"),
+        "height": _ROW * count + 12,
         "margin": {"l": 110, "r": 56, "t": 4, "b": 4},
         "bargap": 0.3,
         "hovermode": "y",
-        "xaxis": axis | {"range": [0, 1], "showticklabels": False},
-        "yaxis": axis
-        | APART
-        | {
-            "range": [Slot("lowest"), -0.6],
-            "tickvals": Slot("rows"),
-            "ticktext": Slot("labels"),
-            "tickfont": {"size": 13, "color": ink.ink},
-        },
-        "meta": {"alt": Slot("alt"), "narrowest": 280, "words": Slot("words")},
+        "xaxis": bare_axis(ink, range=[0, 1], showticklabels=False),
+        "yaxis": label_axis(labels, ink, ink.ink, range=[count - 0.4, -0.6], size=13),
+        "meta": {"narrowest": 280, "words": words},
     }
-    return {"data": [bars, numbers(13, ink)], "layout": layout}
-
-
-def candidates_values(trace: Record, step: int, theme: ThemeName) -> Values:
-    """Return the values of `candidates`."""
-    ink, ranked = palette(theme), _ranked_candidates(trace, step)
-    names = [piece_name(one.piece) for one in ranked]
-    labels = [
-        emphasise(label, ink.decoder) if one.chosen else label
-        for label, one in zip(axis_labels(names, _LABEL), ranked, strict=True)
+    listed = [
+        f"{shorten(name, 30)} {share}{gettext(', chosen') if own else ''}"
+        for name, share, own in zip(names, shares, is_chosen, strict=True)
     ]
-    probabilities = np.array([one.probability for one in ranked])
-    texts = [f" {format_share(one.probability, 1)}" for one in ranked]
-    return {
-        "probabilities": probabilities,
-        "rows": list(range(len(names))),
-        "chosen": [int(one.chosen) for one in ranked],
-        "pieces": [escape(shorten(name, 60)) for name in names],
-        "height": _ROW * len(names) + 12,
-        "lowest": len(names) - 0.4,
-        "labels": labels,
-        "alt": _candidates_alt(ranked),
-        "words": [one.piece_id for one in ranked],
-    } | number_values(probabilities, texts)
-
-
-def candidates(trace: Record, step: int, *, theme: ThemeName = "light") -> go.Figure:
-    """Draw the ten likeliest pieces of a step as bars; the chosen one has the decoder's colour.
-
-    Args:
-        trace: The translation.
-        step: Step, 0-based.
-        theme: "light" or "dark".
-    """
-    return figure_of(candidates_template(theme), candidates_values(trace, step, theme))
-
-
-def _candidates_alt(ranked: Sequence[_Candidate]) -> str:
-    names = [
-        f"{shorten(piece_name(one.piece), 30)} {format_share(one.probability, 1)}"
-        f"{gettext(', chosen') if one.chosen else ''}"
-        for one in ranked
-    ]
-    return gettext("Likeliest next pieces: {listed}.", listed="; ".join(names))
-
-
-def maxout_template(trace: Trace, theme: ThemeName, *, paired: bool) -> Part:
-    """Return the template of the l pairs t~_i, if `paired`, and the larger of each, t_i; others are pale."""
-    ink, size, last = palette(theme), trace.readouts.shape[1], 2 if paired else 0
-    strip = {
-        "type": "heatmap",
-        "x0": 1,
-        "dx": 1,
-        "zmin": Slot("low"),
-        "zmax": Slot("high"),
-        "colorscale": ink.signed_root_scale,
-        "showscale": False,
-        "hovertemplate": gettext("pair %{x}: %{z:.3f}") + "<extra></extra>",
+    table = {
+        gettext("rank"): [rank + 1 for rank in ranks],
+        gettext("piece"): pieces,
+        gettext("probability"): probabilities,
+        gettext("chosen"): is_chosen,
     }
-    traces = [
-        strip | {"z": Slot(name), "y": [0, 1], "opacity": opacity}
-        for name, opacity in (("won", 1), ("lost", LOSER_OPACITY))
-    ]
-    axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
-    layout = base_layout(ink) | {
-        "height": 4 + STRIP * (last + 1) + 4,
-        "margin": {"l": 116, "r": 6, "t": 4, "b": 4},
-        "shapes": [
-            *strip_separators(range(last + 1), size, ink, first=0.5),
-            rectangle(0.5, size + 0.5, last - 0.46, last + 0.46, ink.quiet, 1),
-        ],
-        "xaxis": axis | {"range": [0.5, size + 0.5], "showticklabels": False},
-        "yaxis": axis
-        | APART
-        | {
-            "range": [last + 0.5, -0.5],
-            "tickvals": list(range(last + 1)),
-            "ticktext": Slot("names"),
-            "tickfont": {"size": 12, "color": ink.ink},
-        },
-        "meta": {"alt": Slot("alt"), "narrowest": 320},
-    }
-    return {"data": [*(traces if paired else []), strip | {"z": Slot("larger"), "y": [last]}], "layout": layout}
+    at_bars = numbers(probabilities, [f" {share}" for share in shares], 13, ink)
+    return Spec([bars, at_bars], layout, gettext("Likeliest next pieces: {listed}.", listed="; ".join(listed)), table)
 
 
-def maxout_values(trace: Trace, step: int, pairs: NDArray[np.floating] | None) -> Values:
-    """Return the values of `maxout_template`.
-
-    `pairs`, (2l,), are those of `analysis.logit_attribution.pairs`, None without the weights, which they need. Colours
-    saturate at the 98th percentile of |t_i|.
-    """
-    winners = trace.readouts[step]
-    limit = float(np.quantile(np.abs(winners), STRONGEST)) or 1.0
-    name = f"t{subscript(step + 1)}"
-    values = {
-        "larger": winners[None],
-        "low": -limit,
-        "high": limit,
-        "names": [name],
-        "alt": _maxout_alt(winners, step),
-    }
-    if pairs is None:
-        return values
-    values_of_pairs = np.asarray(pairs, dtype=np.float32).reshape(-1, 2).T
-    is_smaller = values_of_pairs < values_of_pairs.max(axis=0)
-    return values | {
-        "won": np.where(is_smaller, np.nan, values_of_pairs),
-        "lost": np.where(is_smaller, values_of_pairs, np.nan),
-        "names": [gettext("first of pair"), gettext("second of pair"), gettext("larger: {vector}", vector=name)],
-    }
-
-
-def maxout_table(trace: Trace, step: int, pairs: NDArray[np.floating] | None) -> pd.DataFrame:
-    """Return the `pairs`, (2l,), where available, and the larger of each, a row each (counted from 1)."""
-    columns = {} if pairs is None else {gettext("first"): pairs[0::2], gettext("second"): pairs[1::2]}
-    index = pd.RangeIndex(1, trace.readouts.shape[1] + 1, name=gettext("pair"))
-    return pd.DataFrame(columns | {gettext("larger"): trace.readouts[step]}, index=index)
-
-
-def _maxout_alt(winners: NDArray[np.float32], step: int) -> str:
-    return gettext(
+def draw_maxout(subject: Subject) -> Spec:
+    """Draw the l pairs t~_i, where the weights are available, and the larger of each, t_i; smaller ones are pale."""
+    trace, step, ink, pairs = subject.trace, subject.step, subject.ink, subject.maxout_pairs
+    larger, name = trace.readouts[step], f"t{subscript(step + 1)}"
+    count, limit = len(larger), colour_limit(larger)
+    names, columns, parts = [name], {gettext("pair"): np.arange(1, count + 1)}, []
+    if pairs is not None:
+        both = np.asarray(pairs, dtype=np.float32).reshape(-1, 2).T  # (2, l)
+        is_smaller = both < both.max(axis=0)
+        won, lost = np.where(is_smaller, np.nan, both), np.where(is_smaller, both, np.nan)
+        parts = [strips(won, limit, ink), strips(lost, limit, ink, opacity=LOSER_OPACITY)]
+        names = [gettext("first of pair"), gettext("second of pair"), gettext("larger: {vector}", vector=name)]
+        columns |= {gettext("first"): pairs[0::2], gettext("second"): pairs[1::2]}
+    last = len(names) - 1
+    parts.append(strips(larger[None], limit, ink, y=[last]))
+    hover: Part = {"hovertemplate": gettext("pair %{x}: %{z:.3f}") + "<extra></extra>"}
+    layout = strips_layout(label_axis(names, ink, ink.ink), count, ink, last, ink.quiet, width=1)
+    alt = gettext(
         "Maxout of step {step}: it keeps the larger value of each of {count} pairs. The kept values run from "
         "{low:.2f} to {high:.2f}.",
         step=step + 1,
-        count=len(winners),
-        low=winners.min(),
-        high=winners.max(),
+        count=count,
+        low=larger.min(),
+        high=larger.max(),
     )
+    return Spec([part | hover for part in parts], layout, alt, columns | {gettext("larger"): larger})

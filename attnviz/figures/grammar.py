@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from attnviz.analysis.labels import shorten, subscript
 from attnviz.analysis.measures import weight_order
 from attnviz.analysis.numbers import decimal, signed
-from attnviz.figures.spec import APART, STRIP, Part, base_axis, base_layout, escape
+from attnviz.figures.spec import APART, STRIP, Part, base_axis, base_layout, escape, rectangle
 from attnviz.languages import gettext
-from attnviz.palette import Palette
+from attnviz.palette import STRONGEST, Palette
 from attnviz.text import piece_name
 from attnviz.trace import Attention, Trace
 from attnviz.trace.aligned import AttentionMatrix
@@ -290,47 +290,97 @@ def panel(ink: Palette, domain: Sequence[float], title: str, **more: Any) -> Par
     return axis if "range" in more else {name: part for name, part in axis.items() if name not in ("range", "nticks")}
 
 
-def strips(rows: NDArray[np.floating], places: Sequence[float], limits: Sequence[float], colours: Any) -> Part:
-    """Return rows of units as strips, a pixel column for each unit.
+def bare_axis(ink: Palette, **more: Any) -> Part:
+    """Return an axis without grid and zero line; `more` are further properties of Plotly's axis."""
+    return base_axis(ink) | {"showgrid": False, "zeroline": False} | more
+
+
+def label_axis(
+    labels: Sequence[str], ink: Palette, colour: str, places: Sequence[float] = (), size: int = 12, **more: Any
+) -> Part:
+    """Return the vertical axis of rows, downwards.
 
     Args:
-        rows: The values, (rows, units).
-        places: Where each row is on the vertical axis.
-        limits: Values of the ends of the colour scale.
-        colours: Plotly's colour scale.
+        labels: Label of each row, already escaped.
+        ink: The palette.
+        colour: Colour of the labels.
+        places: Where each row is, by default 0, 1, 2 and so on.
+        size: Font size of the labels in pixels.
+        more: Further properties of Plotly's axis.
+    """
+    ticks = list(places) or list(range(len(labels)))
+    rows = {"tickvals": ticks, "ticktext": list(labels), "tickfont": {"size": size, "color": colour}}
+    return bare_axis(ink) | APART | rows | {"range": [ticks[-1] + 0.5, -0.5]} | more
+
+
+def colour_limit(values: NDArray[np.floating]) -> float:
+    """Return the amount at which colours of signed values saturate: the 98th percentile, or 1 where all are 0."""
+    return float(np.quantile(np.abs(values), STRONGEST)) or 1.0
+
+
+def strips(rows: NDArray[np.floating] | list[Any], limit: float, ink: Palette, **more: Any) -> Part:
+    """Return vectors as strips, a pixel column for each unit: blue is positive, red negative.
+
+    The strength of a colour is the square root of the amount, so that small terms are visible.
+
+    Args:
+        rows: The vectors, (rows, units), downwards from 0.
+        limit: Amount at which the colours saturate.
+        ink: The palette.
+        more: Further properties of Plotly's trace.
     """
     return {
         "type": "heatmap",
         "z": rows,
-        "y": list(places),
         "x0": 1,
         "dx": 1,
-        "zmin": limits[0],
-        "zmax": limits[1],
-        "colorscale": colours,
+        "zmin": -limit,
+        "zmax": limit,
+        "colorscale": ink.signed_root_scale,
         "showscale": False,
         "hovertemplate": gettext("unit %{x}: %{z:.3f}") + "<extra></extra>",
-    }
+    } | more
 
 
-def strips_layout(labels: Sequence[str], places: Sequence[float], units: int, colour: str, ink: Palette) -> Part:
-    """Return the layout of `strips` of `units` columns with these labels, which are not escaped, at these places."""
-    axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
-    gap = {"color": ink.paper, "width": 3}
+def strips_layout(
+    rows: Part,
+    units: int,
+    ink: Palette,
+    framed: float,
+    colour: str,
+    *,
+    width: float = 2,
+    first: int = 1,
+    height: int = STRIP,
+    left: int = 116,
+    top: int = 4,
+    bottom: int = 4,
+) -> Part:
+    """Return the layout of `strips`, with thin lines between them and one of them in a frame.
+
+    Args:
+        rows: The `label_axis` of the strips.
+        units: Number of units.
+        ink: The palette.
+        framed: Place of the strip in the frame.
+        colour: Colour of the frame.
+        width: Width of the frame's line in pixels.
+        first: Place of the first unit.
+        height: Height of a strip in pixels.
+        left: Margin in pixels, for the labels.
+        top: Margin in pixels.
+        bottom: Margin in pixels.
+    """
+    places, ends = rows["tickvals"], [first - 0.5, first + units - 0.5]
+    separator = {"type": "line", "x0": ends[0], "x1": ends[1], "line": {"color": ink.paper, "width": 3}}
     return base_layout(ink) | {
-        "height": 8 + round(STRIP * (places[-1] + 1)),
-        "margin": {"l": 116, "r": 6, "t": 4, "b": 4},
+        "height": top + round(height * (places[-1] + 1)) + bottom,
+        "margin": {"l": left, "r": 6, "t": top, "b": bottom},
         "shapes": [
-            {"type": "line", "x0": 0.5, "x1": units + 0.5, "y0": y + 0.5, "y1": y + 0.5, "line": gap} for y in places
+            *(separator | {"y0": place + 0.5, "y1": place + 0.5} for place in places),
+            rectangle(*ends, framed - 0.46, framed + 0.46, colour, width),
         ],
-        "xaxis": axis | {"range": [0.5, units + 0.5], "showticklabels": False},
-        "yaxis": axis
-        | APART
-        | {
-            "range": [places[-1] + 0.5, -0.5],
-            "tickvals": list(places),
-            "ticktext": list(labels),
-            "tickfont": {"size": 12, "color": colour},
-        },
+        "xaxis": bare_axis(ink, range=ends, showticklabels=False),
+        "yaxis": rows,
         "meta": {"narrowest": 320},
     }
