@@ -11,9 +11,9 @@ from attnviz.analysis.labels import quote, shorten
 from attnviz.analysis.measures import entropy, strongest_words, word_weights_of_heads
 from attnviz.analysis.numbers import decimal, percent
 from attnviz.analysis.transformer_steps import head_kind_name
-from attnviz.figures.grammar import LABEL_LENGTH, bare_axis, label_axis
+from attnviz.figures.grammar import LABEL_LENGTH, bare_axis, label_axis, sized_layout
 from attnviz.figures.heatmap_parts import font_size
-from attnviz.figures.spec import Part, Spec, axis_labels, base_layout, emphasise, rectangle
+from attnviz.figures.spec import Part, Spec, axis_labels, emphasise, rectangle
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import GREYS, ThemeName, palette
@@ -42,48 +42,39 @@ def draw_all_heads(subject: Subject) -> Spec:
     words = trace.words().source
     shares = word_weights_of_heads(trace, step).reshape(-1, len(words))
     (count, columns), displayed_row = shares.shape, displayed.layer * heads + displayed.head
-    names, long_words = [gettext("attention {k}", k=k + 1) for k in range(count)], axis_labels(words, 60)
-    image = {
-        "type": "heatmap",
-        "z": np.sqrt(shares),
-        "zmin": 0,
-        "zmax": 1,
-        "colorscale": GREYS,
-        "showscale": False,
-        "text": [
-            [f"{name}<br>{word} {percent(share)}" for word, share in zip(long_words, row, strict=True)]
-            for name, row in zip(names, shares.tolist(), strict=True)
-        ],
-        "hoverinfo": "text",
-        "xgap": 1,
-        "ygap": 1,
-    }
+    names, labels, long_words = (
+        [gettext("attention {k}", k=k + 1) for k in range(count)],
+        axis_labels(words, LABEL_LENGTH),
+        axis_labels(words, 60),
+    )
+    texts = [
+        [f"{name}<br>{word} {percent(share)}" for word, share in zip(long_words, row, strict=True)]
+        for name, row in zip(names, shares.tolist(), strict=True)
+    ]
     names[displayed_row] = emphasise(names[displayed_row], ink.context)
-    labels = axis_labels(words, LABEL_LENGTH)
     slanted = sum(map(len, labels)) > 40
     top = 16 + (max(map(len, labels)) * 6 if slanted else 14)
     separator = {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "line": {"color": ink.quiet, "width": 2}}
-    layout = base_layout(ink) | {
-        "height": top + _HEAD_ROW * count + 8,
-        "margin": {"l": 84, "r": 26, "t": top, "b": 8},
+    narrowest, widest = max(260, 110 + 12 * columns), 110 + 44 * max(columns, 6)
+    layout = sized_layout(ink, top + _HEAD_ROW * count + 8, (84, 26, top, 8), narrowest, widest=widest) | {
         "plot_bgcolor": ink.line,
         "shapes": [
             *(separator | {"y0": heads * layer - 0.5, "y1": heads * layer - 0.5} for layer in range(1, layers)),
             rectangle(-0.5, columns - 0.5, displayed_row - 0.5, displayed_row + 0.5, ink.context),
         ],
-        "xaxis": bare_axis(
+        "xaxis": label_axis(
+            labels,
             ink,
-            side="top",
+            ink.encoder,
+            size=font_size(columns),
             range=[-0.5, columns - 0.5],
+            side="top",
+            ticks="",
             tickangle=-50 if slanted else 0,
-            tickvals=list(range(columns)),
-            ticktext=labels,
-            tickfont={"size": font_size(columns), "color": ink.encoder},
         ),
         "yaxis": label_axis(names, ink, ink.quiet),
-        "meta": {"narrowest": max(260, 110 + 12 * columns), "widest": 110 + 44 * max(columns, 6)},
     }
-    strongest, counts = np.unique(strongest_words(trace, step), return_counts=True)
+    counts = np.bincount(strongest_words(trace, step).ravel())
     most_attended = int(counts.argmax())
     alt = ngettext(
         "The {all} attention distributions of step {step}, a row each. {count} distribution attends most to {word}.",
@@ -91,9 +82,15 @@ def draw_all_heads(subject: Subject) -> Spec:
         int(counts[most_attended]),
         all=count,
         step=step + 1,
-        word=quote(shorten(words[int(strongest[most_attended])], 30)),
+        word=quote(shorten(words[most_attended], 30)),
     )
-    return Spec([image], layout, alt)
+    return Spec([_image(shares) | {"text": texts, "hoverinfo": "text", "xgap": 1, "ygap": 1}], layout, alt)
+
+
+def _image(weights: NDArray[np.floating]) -> Part:
+    """Return a heatmap of `weights`, whose brightness is the square root of the weight."""
+    scale = {"zmin": 0, "zmax": 1, "colorscale": GREYS, "showscale": False}
+    return {"type": "heatmap", "z": np.sqrt(weights)} | scale
 
 
 def thumbnail(matrix: NDArray[np.floating]) -> NDArray[np.floating]:
@@ -115,55 +112,37 @@ def head_gallery(trace: TransformerTrace, rates: Rates, *, theme: ThemeName = "l
     mean entropy of each head in bits and its mean largest weight.
     """
     ink, (layers, heads) = palette(theme), trace.cross_alignment.shape[:2]
+    every = [head for kind in HEAD_KINDS for head in trace.heads_of(kind)]
+    known_rates = [rates.get((head.layer, head.head)) if head.kind == "cross" else None for head in every]
     note = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom", "showarrow": False}
     axis = bare_axis(ink, showticklabels=False, linecolor=ink.line, mirror=True)
     panels: list[Part] = []
-    notes: list[Part] = []
-    rows: list[tuple[object, ...]] = []
-    layout = base_layout(ink) | {
-        "height": _NAME + len(HEAD_KINDS) * (layers * _ROW + _NAME),
-        "margin": {"l": 8, "r": 8, "t": _NAME, "b": 8},
-        "annotations": notes,
-        "meta": {"narrowest": 560},
+    notes = [
+        note
+        | {"text": head_kind_name(kind), "x": 0, "y": 1 - k / len(HEAD_KINDS), "font": {"size": 14, "color": ink.ink}}
+        for k, kind in enumerate(HEAD_KINDS)
+    ]
+    layout = sized_layout(ink, _NAME + len(HEAD_KINDS) * (layers * _ROW + _NAME), (8, 8, _NAME, 8), 560)
+    for number, (head, rate) in enumerate(zip(every, known_rates, strict=True), 1):
+        unit = 1 / (layers + 0.3) / len(HEAD_KINDS)  # share of the height for a row
+        left, high = head.head / heads, 1 - HEAD_KINDS.index(head.kind) / len(HEAD_KINDS) - (head.layer + 0.28) * unit
+        name = f"{head.layer + 1}.{head.head + 1}"
+        if rate is not None:
+            name += "  " + gettext("AER {rate}", rate=decimal(rate))
+        notes.append(note | {"text": name, "x": left, "y": high, "font": {"size": 12, "color": ink.quiet}})
+        x, y = f"x{number}", f"y{number}"
+        panels.append(_image(thumbnail(head.alignment)) | {"hoverinfo": "skip", "xaxis": x, "yaxis": y})
+        layout[f"xaxis{number}"] = axis | {"domain": (left, left + 1 / heads - _GAP), "anchor": y}
+        layout[f"yaxis{number}"] = axis | {"domain": (high - 0.78 * unit, high), "anchor": x, "autorange": "reversed"}
+    table = {
+        "": range(1, len(every) + 1),
+        gettext("attention"): [head_kind_name(head.kind) for head in every],
+        gettext("layer"): [head.layer + 1 for head in every],
+        gettext("head"): [head.head + 1 for head in every],
+        gettext("mean entropy, bits"): [float(entropy(head.alignment).mean()) for head in every],
+        gettext("mean largest weight"): [float(head.alignment.max(axis=1).mean()) for head in every],
+        gettext("alignment error rate"): [np.nan if rate is None else rate for rate in known_rates],
     }
-    for block, kind in enumerate(HEAD_KINDS):
-        top, kind_name = 1 - block / len(HEAD_KINDS), head_kind_name(kind)
-        notes.append(note | {"text": kind_name, "x": 0, "y": top, "font": {"size": 14, "color": ink.ink}})
-        for place, head in enumerate(trace.heads_of(kind)):
-            number = len(panels) + 1
-            left, high = place % heads / heads, top - (place // heads + 0.28) / (layers + 0.3) / len(HEAD_KINDS)
-            low = high - 0.78 / (layers + 0.3) / len(HEAD_KINDS)
-            rate = rates.get((head.layer, head.head)) if kind == "cross" else None
-            name = f"{head.layer + 1}.{head.head + 1}"
-            if rate is not None:
-                name += "  " + gettext("AER {rate}", rate=decimal(rate))
-            notes.append(note | {"text": name, "x": left, "y": high, "font": {"size": 12, "color": ink.quiet}})
-            panels.append(
-                {
-                    "type": "heatmap",
-                    "z": np.sqrt(thumbnail(head.alignment)),
-                    "zmin": 0,
-                    "zmax": 1,
-                    "colorscale": GREYS,
-                    "showscale": False,
-                    "hoverinfo": "skip",
-                    "xaxis": f"x{number}",
-                    "yaxis": f"y{number}",
-                }
-            )
-            layout[f"xaxis{number}"] = axis | {"domain": (left, left + 1 / heads - _GAP), "anchor": f"y{number}"}
-            layout[f"yaxis{number}"] = axis | {"domain": (low, high), "anchor": f"x{number}", "autorange": "reversed"}
-            means = float(entropy(head.alignment).mean()), float(head.alignment.max(axis=1).mean())
-            rows.append((number, kind_name, head.layer + 1, head.head + 1, *means, np.nan if rate is None else rate))
-    columns = (
-        "",
-        gettext("attention"),
-        gettext("layer"),
-        gettext("head"),
-        gettext("mean entropy, bits"),
-        gettext("mean largest weight"),
-        gettext("alignment error rate"),
-    )
     alt = gettext(
         "Small heatmaps of all heads: three kinds of attention, {layers} layers of {heads} heads each.",
         layers=layers,
@@ -177,4 +156,4 @@ def head_gallery(trace: TransformerTrace, rates: Rates, *, theme: ThemeName = "l
             layer=layer + 1,
             rate=decimal(rates[layer, best]),
         )
-    return Spec(panels, layout, alt, dict(zip(columns, zip(*rows, strict=True), strict=True)))
+    return Spec(panels, layout | {"annotations": notes}, alt, table)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from attnviz.analysis.labels import shorten, subscript
-from attnviz.figures.grammar import bare_axis, colour_limit, label_axis, numbers, strips, strips_layout
-from attnviz.figures.spec import Part, Spec, axis_labels, base_layout, emphasise, escape
+from attnviz.figures.grammar import bare_axis, colour_limit, label_axis, numbers, sized_layout, strips, strips_layout
+from attnviz.figures.spec import Part, Spec, axis_labels, emphasise, escape
 from attnviz.figures.subject import Subject
 from attnviz.languages import format_share, gettext
 from attnviz.palette import LOSER_OPACITY, PALE
@@ -27,52 +27,41 @@ def draw_candidates(subject: Subject) -> Spec:
     0 for a chosen piece without a recorded rank.
     """
     trace, step, ink = subject.trace, subject.step, subject.ink
-    chosen, ids = int(trace.target_ids[step]), trace.top_ids[step].tolist()
-    ranks = [rank for rank, piece_id in enumerate(ids) if rank < _SHOWN or piece_id == chosen]
-    words, pieces = [ids[rank] for rank in ranks], [trace.top_pieces[step][rank] for rank in ranks]
-    probabilities = [float(trace.top_probabilities[step][rank]) for rank in ranks]
-    if chosen not in ids:
-        ranks.append(-1)
-        words.append(chosen)
-        pieces.append(trace.target_pieces[step])
-        probabilities.append(float(trace.probabilities[step]))
-    count, is_chosen, names = len(words), [word == chosen for word in words], list(map(piece_name, pieces))
-    shares = [format_share(probability, 1) for probability in probabilities]
-
+    chosen, recorded = int(trace.target_ids[step]), trace.top_ids[step].tolist()
+    likeliest = zip(recorded, trace.top_pieces[step], trace.top_probabilities[step].tolist(), strict=True)
+    rows = [(rank, *row) for rank, row in enumerate(likeliest, 1) if rank <= _SHOWN or row[0] == chosen]
+    if chosen not in recorded:
+        rows.append((0, chosen, trace.target_pieces[step], float(trace.probabilities[step])))
+    ranks, words, pieces, probabilities = zip(*rows, strict=True)
+    count, own = len(rows), words.index(chosen)
+    names, shares = list(map(piece_name, pieces)), [format_share(probability, 1) for probability in probabilities]
+    labels, listed = (
+        axis_labels(names, _LABEL),
+        [f"{shorten(name, 30)} {share}" for name, share in zip(names, shares, strict=True)],
+    )
+    colours, opacities = [ink.quiet] * count, [PALE] * count
+    labels[own], colours[own], opacities[own] = emphasise(labels[own], ink.decoder), ink.decoder, 1
+    listed[own] += gettext(", chosen")
     bars = {
         "type": "bar",
         "orientation": "h",
         "x": np.array(probabilities),
         "y": list(range(count)),
-        "marker": {
-            "color": [ink.decoder if own else ink.quiet for own in is_chosen],
-            "opacity": [1 if own else PALE for own in is_chosen],
-        },
+        "marker": {"color": colours, "opacity": opacities},
         "customdata": [escape(shorten(name, 60)) for name in names],
         "hovertemplate": gettext("%{customdata}: %{x:.6f}") + "<extra></extra>",
     }
-    labels = [
-        emphasise(label, ink.decoder) if own else label
-        for label, own in zip(axis_labels(names, _LABEL), is_chosen, strict=True)
-    ]
-    layout = base_layout(ink) | {
-        "height": _ROW * count + 12,
-        "margin": {"l": 110, "r": 56, "t": 4, "b": 4},
+    layout = sized_layout(ink, _ROW * count + 12, (110, 56, 4, 4), 280, words=list(words)) | {
         "bargap": 0.3,
         "hovermode": "y",
         "xaxis": bare_axis(ink, range=[0, 1], showticklabels=False),
-        "yaxis": label_axis(labels, ink, ink.ink, range=[count - 0.4, -0.6], size=13),
-        "meta": {"narrowest": 280, "words": words},
+        "yaxis": label_axis(labels, ink, ink.ink, size=13, range=[count - 0.4, -0.6]),
     }
-    listed = [
-        f"{shorten(name, 30)} {share}{gettext(', chosen') if own else ''}"
-        for name, share, own in zip(names, shares, is_chosen, strict=True)
-    ]
     table = {
-        gettext("rank"): [rank + 1 for rank in ranks],
+        gettext("rank"): ranks,
         gettext("piece"): pieces,
         gettext("probability"): probabilities,
-        gettext("chosen"): is_chosen,
+        gettext("chosen"): [word == chosen for word in words],
     }
     at_bars = numbers(probabilities, [f" {share}" for share in shares], 13, ink)
     return Spec([bars, at_bars], layout, gettext("Likeliest next pieces: {listed}.", listed="; ".join(listed)), table)

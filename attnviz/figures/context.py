@@ -26,10 +26,11 @@ from attnviz.figures.grammar import (
     label_size,
     row_height,
     row_names,
+    sized_layout,
     strips,
     strips_layout,
 )
-from attnviz.figures.spec import STRIP, Part, Spec, axis_labels, base_layout, emphasise, escape, rectangle
+from attnviz.figures.spec import STRIP, Part, Spec, axis_labels, emphasise, escape, rectangle
 from attnviz.figures.subject import Subject
 from attnviz.languages import format_share, gettext
 from attnviz.palette import Palette, ThemeName, palette
@@ -90,8 +91,10 @@ def draw_context(subject: Subject) -> Spec:
     labels = axis_labels(names, 30)
     labels[-1] = emphasise(labels[-1], ink.context)
     rows_axis, unit_axis = label_axis(labels, ink, ink.encoder, ticks=""), _unit_axis(attention, ink)
-    layout = strips_layout(rows_axis, units, ink, last, ink.context, height=25, left=142, top=26, bottom=34)
-    layout |= {"xaxis": unit_axis, "meta": {"narrowest": 300}}
+    layout = strips_layout(
+        rows_axis, units, ink, last, ink.context, height=25, left=142, top=26, bottom=34, narrowest=300
+    )
+    layout["xaxis"] = unit_axis
     ends = [units * k / len(unit_axis["ticktext"]) + 0.5 for k in range(1, len(unit_axis["ticktext"]))]
     layout["shapes"] += [rectangle(end, end, -0.5, last + 0.5, ink.encoder, 1.5) for end in ends]
     alt = gettext(
@@ -110,15 +113,8 @@ def _unit_axis(attention: Any, ink: Palette) -> Part:
     if not attention.has_heads:
         half = attention.annotations.shape[1] // (1 + attention.reads_backwards)
         names = [gettext("forward →"), gettext("← backward")][: units // half]
-    return bare_axis(
-        ink,
-        side="top",
-        range=[0.5, units + 0.5],
-        anchor="y",
-        tickvals=[units * (k + 0.5) / len(names) for k in range(len(names))],
-        ticktext=names,
-        tickfont={"size": 12, "color": ink.encoder},
-    )
+    places, ends = [units * (k + 0.5) / len(names) for k in range(len(names))], [0.5, units + 0.5]
+    return label_axis(names, ink, ink.encoder, places, range=ends, side="top", ticks="", anchor="y")
 
 
 _NAMED_PARTS = 3
@@ -129,62 +125,53 @@ _LETTER, _BAR = 7, 400
 
 def _draw_mixtures(subject: Subject) -> Spec:
     """Draw the largest weights of the step before, this step and the next, and the sum of the others, as three bars."""
-    trace, step, ink, labels = subject.trace, subject.step, subject.ink, row_names(subject.trace)
-    empty = [(0.0, "")] * (_NAMED_PARTS + 1)
-    words, rows, sentences = [""] * 3, [empty] * 3, []
+    trace, step, ink, pieces = subject.trace, subject.step, subject.ink, row_names(subject.trace)
+    pale = [(ink.encoder, opacity, ink.ink) for opacity in (0.45, 0.22)]
+    fills = [(ink.encoder, 1, ink.paper), *pale, (ink.line, 1, ink.quiet)]  # colour, opacity, colour of letters
+    words, bars, sentences = [""] * 3, [], []
     for row, other in enumerate((step - 1, step, step + 1)):
-        if 0 <= other < len(trace.target_pieces):
-            words[row] = escape(shorten(piece_name(trace.target_pieces[other]), LABEL_LENGTH))
-            largest = [(float(trace.alignment[other, j]), labels[j]) for j in weight_order(trace, other)[:_NAMED_PARTS]]
-            rest = (max(0.0, 1 - sum(share for share, _ in largest)), gettext("others"))
-            rows[row] = [*largest, *empty[len(largest) : -1], rest]
-            parts = ", ".join(f"{name} {percent(share)}" for share, name in largest)
-            sentences.append(gettext("{word}: {parts}", word=words[row], parts=parts))
+        if not 0 <= other < len(trace.target_pieces):
+            continue
+        words[row] = escape(shorten(piece_name(trace.target_pieces[other]), LABEL_LENGTH))
+        largest = [(float(trace.alignment[other, j]), pieces[j]) for j in weight_order(trace, other)[:_NAMED_PARTS]]
+        rest = max(0.0, 1 - sum(share for share, _ in largest))
+        start = 0.0
+        for (share, name), fill in zip(
+            [*largest, (rest, gettext("others"))], [*fills[: len(largest)], fills[-1]], strict=True
+        ):
+            bars.append((row, start, share, f"{name} {format_share(share)}", *fill))
+            start += share
+        parts = ", ".join(f"{name} {percent(share)}" for share, name in largest)
+        sentences.append(gettext("{word}: {parts}", word=words[row], parts=parts))
     words[1] = f"<b>{words[1]}</b>"
-
-    fills = [
-        (ink.encoder, 1, ink.paper),
-        (ink.encoder, 0.45, ink.ink),
-        (ink.encoder, 0.22, ink.ink),
-        (ink.line, 1, ink.quiet),
-    ]
-    bars: list[Part] = []
-    for (colour, opacity, letters), column in zip(fills, zip(*rows, strict=True), strict=True):
-        texts = [f"{name} {format_share(share)}" for share, name in column]
-        shares = [share for share, _ in column]
-        bars.append(
-            {
-                "type": "bar",
-                "orientation": "h",
-                "y": [0, 1, 2],
-                "x": shares,
-                # A part too short for its name has none.
-                "text": [
-                    text if len(text) * _LETTER < share * _BAR else ""
-                    for text, share in zip(texts, shares, strict=True)
-                ],
-                "customdata": texts,
-                "hovertemplate": "%{customdata}<extra></extra>",
-                "marker": {"color": colour, "opacity": opacity, "line": {"color": ink.paper, "width": 1}},
-                "textfont": {"size": 13, "color": letters},
-                "insidetextanchor": "middle",
-                "textangle": 0,
-                "textposition": "inside",
-                "constraintext": "none",
-                "cliponaxis": False,
-            }
-        )
-    layout = base_layout(ink) | {
-        "height": 118,
-        "margin": {"l": LEFT, "r": 2, "t": 4, "b": 4},
-        "barmode": "stack",
+    rows, starts, shares, texts, colours, opacities, letters = map(list, zip(*bars, strict=True))
+    stacked = {
+        "type": "bar",
+        "orientation": "h",
+        "y": rows,
+        "base": starts,
+        "x": shares,
+        # A part too short for its name has none.
+        "text": [text if len(text) * _LETTER < share * _BAR else "" for text, share in zip(texts, shares, strict=True)],
+        "customdata": texts,
+        "hovertemplate": "%{customdata}<extra></extra>",
+        "marker": {"color": colours, "opacity": opacities, "line": {"color": ink.paper, "width": 1}},
+        "textfont": {"size": 13, "color": letters},
+        "insidetextanchor": "middle",
+        "textangle": 0,
+        "textposition": "inside",
+        "constraintext": "none",
+        "cliponaxis": False,
+    }
+    layout = sized_layout(ink, 118, (LEFT, 2, 4, 4), 260) | {
+        "barmode": "overlay",
         "bargap": 0.3,
         "xaxis": bare_axis(ink, range=[0, 1], showticklabels=False),
         "yaxis": label_axis(words, ink, ink.decoder, ticks="", size=13),
         "shapes": [rectangle(0, 1, 0.62, 1.38, ink.context)],
-        "meta": {"narrowest": 260},
     }
-    return Spec(bars, layout, gettext("Parts of each context vector. {mixtures}.", mixtures="; ".join(sentences)))
+    alt = gettext("Parts of each context vector. {mixtures}.", mixtures="; ".join(sentences))
+    return Spec([stacked], layout, alt)
 
 
 def context_frame(attention: Trace | Head, *, thinned: bool = False, theme: ThemeName = "light") -> Spec:
@@ -198,34 +185,14 @@ def context_frame(attention: Trace | Head, *, thinned: bool = False, theme: Them
     units, unit_axis = attention.contexts.shape[1], _unit_axis(attention, ink)
     rows_height, sum_height = row_height(count) * count, STRIP + 4
     inner = rows_height + SUM_GAP + sum_height
-    layout = base_layout(ink) | {
-        "height": TOP + inner + 8,
-        "margin": {"l": LEFT + 38, "r": 6, "t": TOP, "b": 8},
+    meta = {"selection_colour": ink.encoder, "paper": ink.paper, "context": ink.context, "rows": count}
+    meta |= {"hidden": units // len(unit_axis["ticktext"]), "names": row_names(attention)}
+    layout = sized_layout(ink, TOP + inner + 8, (LEFT + 38, 6, TOP, 8), 320, **meta) | {
         "xaxis": unit_axis,
         "yaxis": label_axis(
-            [""] * count,
-            ink,
-            ink.encoder,
-            domain=[1 - rows_height / inner, 1],
-            size=label_size(count),
+            [""] * count, ink, ink.encoder, size=label_size(count), domain=[1 - rows_height / inner, 1]
         ),
-        "yaxis2": label_axis(
-            [""],
-            ink,
-            ink.context,
-            domain=[0, sum_height / inner],
-            size=13,
-            anchor="x",
-        ),
-        "meta": {
-            "narrowest": 320,
-            "selection_colour": ink.encoder,
-            "paper": ink.paper,
-            "context": ink.context,
-            "hidden": units // len(unit_axis["ticktext"]),
-            "rows": count,
-            "names": row_names(attention),
-        },
+        "yaxis2": label_axis([""], ink, ink.context, size=13, domain=[0, sum_height / inner], anchor="x"),
     }
     alt = gettext(
         "Weighted sum: one strip of {count} units for each source piece, and a last strip for the sum.", count=units

@@ -290,6 +290,20 @@ def panel(ink: Palette, domain: Sequence[float], title: str, **more: Any) -> Par
     return axis if "range" in more else {name: part for name, part in axis.items() if name not in ("range", "nticks")}
 
 
+def sized_layout(ink: Palette, height: float, margins: Sequence[int], narrowest: int, **meta: Any) -> Part:
+    """Return the layout of a figure of known size.
+
+    Args:
+        ink: The palette.
+        height: Height in pixels.
+        margins: Left, right, top and bottom margin in pixels.
+        narrowest: Width in pixels below which the figure should scroll.
+        meta: Further entries of `layout.meta`.
+    """
+    margin = dict(zip("lrtb", margins, strict=True))
+    return base_layout(ink) | {"height": height, "margin": margin, "meta": {"narrowest": narrowest} | meta}
+
+
 def bare_axis(ink: Palette, **more: Any) -> Part:
     """Return an axis without grid and zero line; `more` are further properties of Plotly's axis."""
     return base_axis(ink) | {"showgrid": False, "zeroline": False} | more
@@ -298,7 +312,7 @@ def bare_axis(ink: Palette, **more: Any) -> Part:
 def label_axis(
     labels: Sequence[str], ink: Palette, colour: str, places: Sequence[float] = (), size: int = 12, **more: Any
 ) -> Part:
-    """Return the vertical axis of rows, downwards.
+    """Return an axis with labels, by default the vertical axis of rows, downwards.
 
     Args:
         labels: Label of each row, already escaped.
@@ -355,6 +369,7 @@ def strips_layout(
     left: int = 116,
     top: int = 4,
     bottom: int = 4,
+    narrowest: int = 320,
 ) -> Part:
     """Return the layout of `strips`, with thin lines between them and one of them in a frame.
 
@@ -370,17 +385,16 @@ def strips_layout(
         left: Margin in pixels, for the labels.
         top: Margin in pixels.
         bottom: Margin in pixels.
+        narrowest: Width in pixels below which the figure should scroll.
     """
     places, ends = rows["tickvals"], [first - 0.5, first + units - 0.5]
     separator = {"type": "line", "x0": ends[0], "x1": ends[1], "line": {"color": ink.paper, "width": 3}}
-    return base_layout(ink) | {
-        "height": top + round(height * (places[-1] + 1)) + bottom,
-        "margin": {"l": left, "r": 6, "t": top, "b": bottom},
+    total = top + round(height * (places[-1] + 1)) + bottom
+    return sized_layout(ink, total, (left, 6, top, bottom), narrowest) | {
         "shapes": [
             *(separator | {"y0": place + 0.5, "y1": place + 0.5} for place in places),
             rectangle(*ends, framed - 0.46, framed + 0.46, colour, width),
         ],
         "xaxis": bare_axis(ink, range=ends, showticklabels=False),
         "yaxis": rows,
-        "meta": {"narrowest": 320},
     }

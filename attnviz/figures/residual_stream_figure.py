@@ -6,8 +6,17 @@ import numpy as np
 
 from attnviz.analysis.numbers import decimal
 from attnviz.analysis.transformer_steps import added_name
-from attnviz.figures.grammar import bare_axis, colour_limit, label_axis, numbers, panel, strips, strips_layout
-from attnviz.figures.spec import Spec, axis_labels, base_layout, emphasise
+from attnviz.figures.grammar import (
+    bare_axis,
+    colour_limit,
+    label_axis,
+    numbers,
+    panel,
+    sized_layout,
+    strips,
+    strips_layout,
+)
+from attnviz.figures.spec import Part, Spec, axis_labels, emphasise
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
 
@@ -25,57 +34,56 @@ def draw_stream(subject: Subject) -> Spec:
     only the lengths of the terms are drawn, without a scale, and the displayed block is highlighted.
     """
     head, step, ink = subject.attention, subject.step, subject.ink
+    streams, displayed, label_length, colour = head.streams, head.block + 1, 20, ink.bar
     blocks = [(block, layer) for layer in range(1, head.layers + 1) for block in head.blocks]
     names = [gettext("embedding"), *(_block_name(block, layer) for block, layer in blocks), gettext("sum")]
-    streams, added, displayed = head.streams, head.added, head.block + 1
-    rows = np.concatenate([streams[:1, step], added[:, step], streams[-1:, step]])  # (blocks + 2, units)
-    lengths, units = np.linalg.norm(rows, axis=1), rows.shape[1]
+    rows = np.concatenate([streams[:1, step], head.added[:, step], streams[-1:, step]])  # (blocks + 2, units)
+    units, limit = rows.shape[1], colour_limit(streams[-1])
     table = {gettext("unit"): np.arange(1, units + 1)}
     table |= {f"({k}) {name}": row for k, (name, row) in enumerate(zip(names, rows, strict=True))}
-    bars = {"type": "bar", "orientation": "h", "x": lengths, "y": list(range(len(rows)))}
+    if subject.simple:
+        names = [gettext("last piece written"), *(added_name(block, layer) for block, layer in blocks)]
+        streams, label_length, colour = streams[:1], 26, ink.decoder
+    labels, colours = axis_labels(names, label_length), [colour] * len(names)
+    labels[displayed], colours[displayed] = emphasise(labels[displayed], ink.context), ink.context
+    lengths = np.linalg.norm(rows, axis=1)[: len(names)]
+    longest = float(np.linalg.norm(np.concatenate([streams, head.added]), axis=-1).max()) or 1.0
+    bars: Part = {"type": "bar", "orientation": "h", "x": lengths, "y": list(range(len(names)))}
+    bars["marker"] = {"color": colours}
 
     if subject.simple:
-        everyday = [gettext("last piece written"), *(added_name(block, layer) for block, layer in blocks)]
-        terms = len(everyday)
-        bars |= {"x": lengths[:-1], "y": list(range(terms)), "hoverinfo": "skip"}
-        bars["marker"] = {"color": [ink.context if row == displayed else ink.decoder for row in range(terms)]}
-        labels = axis_labels(everyday, 26)
-        labels[displayed] = emphasise(labels[displayed], ink.context)
-        longest = float(np.linalg.norm(np.concatenate([streams[:1], added]), axis=-1).max())
-        layout = base_layout(ink) | {
-            "height": _ROW * terms + 16,
-            "margin": {"l": 148, "r": 8, "t": 8, "b": 8},
+        layout = sized_layout(ink, _ROW * len(names) + 16, (148, 8, 8, 8), 260) | {
             "bargap": 0.3,
-            "xaxis": bare_axis(ink, range=[0, longest or 1.0], showticklabels=False),
+            "xaxis": bare_axis(ink, range=[0, longest], showticklabels=False),
             "yaxis": label_axis(labels, ink, ink.quiet),
-            "meta": {"narrowest": 260},
         }
         alt = gettext(
             "What the residual stream of step {step} is made of, one bar for each part. The largest parts: {told}.",
             step=step + 1,
-            told=", ".join(everyday[k] for k in np.argsort(-lengths[:-1], kind="stable")[:3]),
+            told=", ".join(names[k] for k in np.argsort(-lengths, kind="stable")[:3]),
         )
-        return Spec([bars], layout, alt, table)
+        return Spec([bars | {"hoverinfo": "skip"}], layout, alt, table)
 
-    labels, colours = axis_labels(names, 20), [ink.bar] * len(names)
-    for row, colour in ((displayed, ink.context), (-1, ink.decoder)):
-        labels[row], colours[row] = emphasise(labels[row], colour), colour
-    bars |= {"marker": {"color": colours}, "hovertemplate": gettext("length %{x:.3f}") + "<extra></extra>"}
+    labels[-1], colours[-1] = emphasise(labels[-1], ink.decoder), ink.decoder
+    bars["hovertemplate"] = gettext("length %{x:.3f}") + "<extra></extra>"
     texts = [decimal(length) for length in lengths.tolist()]
     on_lengths = [bars, numbers(lengths, [f" {text}" for text in texts], 12, ink)]
-    longest = float(np.linalg.norm(np.concatenate([streams, added]), axis=-1).max())
     axis = label_axis(labels, ink, ink.quiet)
-    layout = strips_layout(axis, units, ink, displayed, ink.context, height=_ROW, left=132, top=44, bottom=8)
+    layout = strips_layout(
+        axis, units, ink, displayed, ink.context, height=_ROW, left=132, top=44, bottom=8, narrowest=340
+    )
     hidden = {"showticklabels": False, "showgrid": False, "zeroline": False}
-    strips_axis = panel(ink, _STRIPS_SPAN, gettext("{count} units", count=units), range=[0.5, units + 0.5], **hidden)
-    lengths_axis = panel(ink, _LENGTHS_SPAN, gettext("length"), range=[0, longest or 1.0], **hidden)
-    layout |= {"bargap": 0.3, "xaxis": strips_axis, "xaxis2": lengths_axis, "meta": {"narrowest": 340}}
+    layout |= {
+        "bargap": 0.3,
+        "xaxis": panel(ink, _STRIPS_SPAN, gettext("{count} units", count=units), range=[0.5, units + 0.5], **hidden),
+        "xaxis2": panel(ink, _LENGTHS_SPAN, gettext("length"), range=[0, longest], **hidden),
+    }
     alt = gettext(
         "Terms of the residual stream of step {step}, with their lengths: {told}.",
         step=step + 1,
         told="; ".join(f"{name} {text}" for name, text in zip(names, texts, strict=True)),
     )
-    parts = [strips(rows, colour_limit(streams[-1]), ink), *(part | {"xaxis": "x2"} for part in on_lengths)]
+    parts = [strips(rows, limit, ink), *(part | {"xaxis": "x2"} for part in on_lengths)]
     return Spec(parts, layout, alt, table)
 
 

@@ -6,11 +6,10 @@ import numpy as np
 
 from attnviz.analysis.labels import subscript
 from attnviz.analysis.numbers import percent
-from attnviz.figures.grammar import bare_axis, label_axis, strips, strips_layout
-from attnviz.figures.spec import Spec, Table, axis_labels, base_layout, emphasise, strip_caption
+from attnviz.figures.grammar import bare_axis, label_axis, sized_layout, strips, strips_layout
+from attnviz.figures.spec import Spec, Table, axis_labels, emphasise, strip_caption
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
-from attnviz.trace import FloatArray
 
 
 def draw_state(subject: Subject) -> Spec:
@@ -53,12 +52,13 @@ def draw_state(subject: Subject) -> Spec:
     gate_colours = {"zmin": 0, "zmax": 1, "colorscale": [[0, ink.paper], [1, ink.decoder]]}
     # Cell states are unbounded, states are in (-1, 1).
     limit = float(np.abs(trace.memories).max(initial=1))
+    rows = np.stack([*gates.values(), *states.values()])[:, order]
     parts = [
-        strips(_sorted(gates, order), 1, ink, **numbers, **gate_colours),
-        strips(_sorted(states, order), limit, ink, **numbers, y=places[len(gates) :]),
+        strips(rows[: len(gates)], 1, ink, **numbers, **gate_colours),
+        strips(rows[len(gates) :], limit, ink, **numbers, y=places[len(gates) :]),
     ]
-    rows = label_axis(names, ink, ink.decoder, places)
-    layout = strips_layout(rows, units, ink, places[-1], ink.decoder, first=0, top=24, bottom=8)
+    axis = label_axis(names, ink, ink.decoder, places)
+    layout = strips_layout(axis, units, ink, places[-1], ink.decoder, first=0, top=24, bottom=8)
     layout["xaxis"]["type"] = "category"
     layout["annotations"] = [
         strip_caption(gettext("← rewritten"), 0, ink),
@@ -81,10 +81,6 @@ def draw_state(subject: Subject) -> Spec:
         )
     )
     return Spec(parts, layout, alt, table)
-
-
-def _sorted(rows: dict[str, FloatArray], order: FloatArray) -> FloatArray:
-    return np.stack(list(rows.values()))[:, order]
 
 
 def _draw_shares(subject: Subject, table: Table) -> Spec:
@@ -116,14 +112,11 @@ def _draw_shares(subject: Subject, table: Table) -> Spec:
             "marker": {"color": ink.decoder, "opacity": 0.25},
         },
     ]
-    layout = base_layout(ink) | {
-        "height": 62,
-        "margin": {"l": 2, "r": 2, "t": 8, "b": 8},
+    layout = sized_layout(ink, 62, (2, 2, 8, 8), 240) | {
         "barmode": "stack",
         "bargap": 0,
         "xaxis": bare_axis(ink, range=[0, 1], showticklabels=False),
         "yaxis": bare_axis(ink, showticklabels=False),
-        "meta": {"narrowest": 240},
     }
     alt = gettext("Step {step}: {kept} of the state is kept, {new} is new.", step=step + 1, **shares)
     return Spec(parts, layout, alt, table)
