@@ -73,7 +73,7 @@ class Architecture:
     step_texts: StepTexts | None = None
     """Equations of the steps and sentences about them; None where there are no steps."""
     payloads: frozenset[str] = frozenset()
-    """Names of the payloads that the browser may fetch, besides those of the figures of the stages."""
+    """Names of the payloads that the browser may fetch, besides those of the available figures."""
     missing: Mapping[str, Callable[[], str]] = field(default_factory=dict)
     """Functions of the page that this architecture does not support, each with the sentence of the reason."""
 
@@ -90,7 +90,7 @@ EVERY_TRANSLATION = frozenset(
     ["facts", "verification", "foils", "tour"] + [f"equation-{stage}" for stage in range(1, 6)]
 )
 """Payloads of the translations of every architecture."""
-PAYLOADS = EVERY_TRANSLATION | {"growth", "diagram", "energy-decomposition", "logit-attribution", "contrast"}
+PAYLOADS = EVERY_TRANSLATION | {"growth", "diagram"}
 
 
 _RECURRENT_TEXTS = StepTexts(
@@ -152,7 +152,7 @@ RNNSEARCH = Architecture(
     RecurrentVerifier,
     stage_sentences.recurrent_stages,
     _RECURRENT_TEXTS,
-    PAYLOADS | {"posterior", "equation-after", "weight_controls", "changed"},
+    PAYLOADS | {"equation-after", "weight_controls"},
 )
 
 
@@ -162,7 +162,7 @@ TRANSFORMER = Architecture(
     TransformerVerifier,
     transformer_steps.transformer_stages,
     replace(_HEAD_TEXTS, heads_text=transformer_steps.shown_heads),
-    EVERY_TRANSLATION | {"growth", "energy-decomposition"},
+    EVERY_TRANSLATION | {"growth"},
     {
         "softmax": lambda: gettext(
             "A transformer computes attention many times at each step, so its attention weights cannot be changed by "
@@ -186,7 +186,7 @@ _HEAD = Architecture(
     HeadVerifier,
     lambda _: transformer_steps.HEAD_STAGES,
     _HEAD_TEXTS,
-    frozenset(["verification", "growth", "energy-decomposition"]) | {f"equation-{stage}" for stage in range(1, 5)},
+    frozenset(["verification", "growth"]) | {f"equation-{stage}" for stage in range(1, 5)},
 )
 """One head of a transformer, of any kind, whose rows are the steps."""
 

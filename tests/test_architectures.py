@@ -8,18 +8,16 @@ import dataclasses
 import pytest
 
 from attnviz import bounds
-from attnviz.analysis.stage_sentences import recurrent_stages
-from attnviz.analysis.transformer_steps import HEAD_STAGES
 from attnviz.architectures import (
     ARCHITECTURES,
     Architecture,
     architecture_of,
     could_be_of,
-    stage_of_figure,
+    stage_numbered,
     step_texts,
     verifier_of,
 )
-from attnviz.figures.registry import STEP_FIGURES
+from attnviz.figures.registry import FIGURES
 from attnviz.trace import Aligned, Attention, attention
 from attnviz.ui.payload_makers import STEP_MAKERS
 from attnviz.ui.step import stage_panels
@@ -55,15 +53,14 @@ def test_every_stage_has_an_equation_and_figures(kind: str) -> None:
     numbers = [stage.number for stage in declared]
     assert [equation.stage for equation in step_texts(trace).equation_templates(trace, "light")] == numbers
     for stage in declared:
-        assert set(stage.simple_figures) <= set(stage.figures) <= set(STEP_FIGURES)
-        assert all(stage_of_figure(trace, name) is stage for name in stage.figures)
+        assert stage_numbered(trace, stage.number) is stage
         for simple in (True, False):
             assert stage_figures(trace, stage, simple=simple)
 
 
-def test_panels_are_of_figures_of_stages() -> None:
-    figures = {name for stage in (*recurrent_stages(make_trace()), *HEAD_STAGES) for name in stage.figures}
-    assert set(stage_panels._PANELS) <= figures
+def test_each_name_and_control_of_a_figure_is_one() -> None:
+    assert len({figure.name for figure in FIGURES}) == len(FIGURES)
+    assert {figure.control for figure in FIGURES} == {"", *stage_panels._CONTROLS}
 
 
 def test_recurrent_translators_are_told_apart_by_their_config() -> None:

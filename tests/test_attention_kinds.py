@@ -18,7 +18,8 @@ from attnviz.checkpoint import save_model
 from attnviz.commands.main import main
 from attnviz.environment import ATTNVIZ_SCORERS
 from attnviz.errors import AttnvizError
-from attnviz.figures import STEP_FIGURES, heatmap, step_figures
+from attnviz.figures import heatmap, step_figures
+from attnviz.figures.registry import ENERGY_DECOMPOSITION
 from attnviz.figures.subject import Subject
 from attnviz.model_folder import load_weights
 from attnviz.text import Tokenizer
@@ -62,9 +63,7 @@ def test_registered_kind_is_traced_drawn_and_verified(
     checked = {check.quantity for check in verification.checks}
     assert {"alignment", "contexts", "states", "top_probabilities", "posterior", "heatmap_posterior"} <= checked
     assert ({"keys", "queries", "energies", "energy sums"} <= checked) == (place == COSINE)
-    assert (
-        bool(verification.missing) == bool(STEP_FIGURES["energy-decomposition"].missing(subject)) == (place == FORWARD)
-    )
+    assert bool(verification.missing) == bool(ENERGY_DECOMPOSITION.missing(subject)) == (place == FORWARD)
 
 
 def test_badge_names_missing_numpy_function(

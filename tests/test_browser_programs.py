@@ -11,8 +11,8 @@ from streamlit import file_util
 
 from attnviz import Translator, browser_programs
 from attnviz.browser_programs import KATEX, PLOTLY, PLOTLY_TRACES, SERIF, SERIF_FAMILY, BrowserProgram, serif_style
-from attnviz.figures.subject import Subject
 from attnviz.figures.registry import step_figures
+from attnviz.figures.subject import Subject
 from attnviz.figures.translation_figure import translation_figure
 from attnviz.model_folder import load_weights
 from tests.conftest import REPOSITORY, SENTENCES

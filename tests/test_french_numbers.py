@@ -18,9 +18,9 @@ from attnviz.analysis.stage_sentences import step_sentence
 from attnviz.analysis.verification import Discrepancy, discrepancy_text
 from attnviz.architectures import narrate
 from attnviz.export.tikz import heatmap_tikz
-from attnviz.figures import STEP_FIGURES, heatmap
-from attnviz.figures.subject import Subject
+from attnviz.figures import FIGURES, heatmap, step_figures
 from attnviz.figures.registry import StepFigure
+from attnviz.figures.subject import Subject
 from attnviz.languages import gettext, ngettext, set_language
 from attnviz.model_folder import load_weights
 from attnviz.trace.interventions import ExcludePosition
@@ -53,8 +53,8 @@ def subject(trace: Trace, translator: Translator, model_folder: Path) -> Subject
 
 def drawable(subject: Subject) -> dict[str, StepFigure]:
     """Return the pictures there are of a recurrent translator's step: all but those of a transformer's heads."""
-    found = {name: one for name, one in STEP_FIGURES.items() if not one.missing(subject)}
-    assert len(found) > len(STEP_FIGURES) - 7
+    found = step_figures(subject)
+    assert len(found) > len(FIGURES) - 7
     return found
 
 
@@ -116,7 +116,7 @@ def test_figures_contain_no_decimal_points(trace: Trace, subject: Subject, model
     entries = logit_attribution(trace, weights, 1, trace.target_ids[1])
     assert not POINT.search(logit_attribution_sentence(trace, entries, "un", None))
     figures = [heatmap(trace, by="words", margins=True), heatmap(trace, by="pieces", root=True)]
-    figures += [one.draw(subject) for one in drawable(subject).values()]
+    figures += [one.draw(subject).figure() for one in drawable(subject).values()]
     found = []
     for figure in figures:
         drawn = json.loads(figure.to_json())
@@ -128,7 +128,7 @@ def test_figures_contain_no_decimal_points(trace: Trace, subject: Subject, model
 
 def test_files_for_machines_keep_decimal_points(trace: Trace, subject: Subject) -> None:
     for name, figure in drawable(subject).items():
-        fields = figure.table(subject).reset_index().to_numpy().ravel()
+        fields = figure.draw(subject).frame().reset_index().to_numpy().ravel()
         assert not [one for one in fields if isinstance(one, str) and re.fullmatch(r"-?\d+,\d+", one)], name
     assert re.search(r"\d\.\d{4}", heatmap_tikz(trace))
     assert not re.search(r"\{\d,\d", heatmap_tikz(trace))
@@ -136,7 +136,7 @@ def test_files_for_machines_keep_decimal_points(trace: Trace, subject: Subject) 
 
 def test_tables_keep_their_own_number_format(subject: Subject) -> None:
     set_language("en")
-    tables = {name: figure.table(subject) for name, figure in drawable(subject).items()}
+    tables = {name: figure.draw(subject).frame() for name, figure in drawable(subject).items()}
     texts_of = {name: table.to_csv() for name, table in tables.items()}
     assert len(set(texts_of.values())) == len(tables)
     assert "alpha" not in tables["energy"]

@@ -311,13 +311,13 @@ def _trace_payload(
     posterior = None
     subjects = tuple(Subject(trace, step) for step in range(len(trace.target_pieces)))
     if weights is not None and trace.recurrent and trace.linear:  # other traces have no attributions
-        words: list[Cell] = [(step, piece) for step, piece in enumerate(trace.target_ids.tolist())]
+        words: list[Cell] = [(step, piece) for step, piece in enumerate(trace.target_ids)]
         words += [(step, None) for step in range(len(subjects))]
         known = dict(zip(words, logit_attributions(trace, weights, words), strict=True))
         posterior = posterior_attention(trace, weights) if trace.attends_once else None
         subjects = tuple(
             replace(subject, weights=weights, foil=word, known_logit_attributions=known, known_posterior=posterior)
-            for subject, word in zip(subjects, trace.target_ids.tolist(), strict=True)
+            for subject, word in zip(subjects, trace.target_ids, strict=True)
         )
     lecture = _Lecture(trace=trace, posterior=posterior, subjects=subjects, gold=gold, **arguments)
     return {

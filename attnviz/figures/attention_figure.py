@@ -258,12 +258,15 @@ def draw_posterior(subject: Subject) -> Spec:
         for value, mark in zip(posterior.tolist(), marks.tolist(), strict=True)
     ]
     posterior_numbers = [numbers(ends, texts, label_size(len(ends)) - 1, ink)] if len(ends) <= MOST_ROWS else []
-    likelihood_bars = source_bars(trace, likelihood, "p(y | h)", ink.decoder, ".3~g")
-    columns = (
-        ("x", [source_bars(trace, prior, "α", ink.bar), *source_numbers(prior, ink)]),
-        ("x2", [likelihood_bars, *source_numbers(likelihood, ink, small)]),
-        ("x3", [source_bars(trace, posterior, "p(j | y)", ink.bar), diamonds, *posterior_numbers]),
-    )
+    data = [
+        source_bars(trace, prior, "α", ink.bar),
+        source_bars(trace, likelihood, "p(y | h)", ink.decoder, ".3~g") | {"xaxis": "x2"},
+        source_bars(trace, posterior, "p(j | y)", ink.bar) | {"xaxis": "x3"},
+        diamonds | {"xaxis": "x3"},
+        *source_numbers(prior, ink),
+        *(part | {"xaxis": "x2"} for part in source_numbers(likelihood, ink, small)),
+        *(part | {"xaxis": "x3"} for part in posterior_numbers),
+    ]
     table = {name: column for name, column in _table(subject).items() if name != gettext("energy")} | {
         gettext("likelihood p(y | h)"): likelihood,
         gettext("product"): prior * likelihood,
@@ -283,7 +286,7 @@ def draw_posterior(subject: Subject) -> Spec:
         other=short_source_name(trace, last),
         likelihood=small(float(likelihood[last])),
     )
-    return Spec([part | {"xaxis": axis} for axis, parts in columns for part in parts], layout, alt, table)
+    return Spec(data, layout, alt, table)
 
 
 def _axis_end(largest: float) -> float:

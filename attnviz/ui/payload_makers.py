@@ -6,8 +6,17 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, get_args
 
-from attnviz.architectures import architecture_of, stage_numbered
-from attnviz.figures.registry import FIGURES, figure_named
+from attnviz.architectures import architecture_of
+from attnviz.figures.registry import (
+    CHANGED,
+    CONTRAST,
+    ENERGY_DECOMPOSITION,
+    FIGURES,
+    LOGIT_ATTRIBUTION,
+    POSTERIOR,
+    figure_named,
+)
+from attnviz.figures.subject import Subject
 from attnviz.trace.drawing import By
 from attnviz.ui.lab.attributions import ATTRIBUTION_LAYOUTS, attributions_payload
 from attnviz.ui.lab.neighbours_experiment import neighbours_payload, vector_map_payload
@@ -21,7 +30,6 @@ from attnviz.ui.step.intervention_controls import interventions_payload, other_w
 from attnviz.ui.step.logit_attribution_panel import logit_attribution_payload
 from attnviz.ui.step.posterior_section import (
     POSTERIOR_EQUATION,
-    POSTERIOR_FIGURE,
     posterior_equation_payload,
     posterior_payload,
 )
@@ -36,12 +44,15 @@ from attnviz.ui.why.sentence_length_section import growth_chart_payload, length_
 
 
 def _for_architecture(name: str, maker: Maker) -> Maker:
-    """Return `maker` so that it raises UnknownPayloadError where the architecture has no payload of this name."""
+    """Return `maker` so that it raises UnknownPayloadError where the result has no payload or figure of this name."""
+    figure = figure_named(name)
 
     def make(request: PayloadRequest) -> Mapping[str, Any]:
-        figure = figure_named(name)
-        stage = stage_numbered(request.trace, figure.stage) if figure else None
-        if name not in architecture_of(request.trace).payloads and stage is None:
+        if figure is None:
+            is_available = name in architecture_of(request.trace).payloads
+        else:
+            is_available = not figure.missing(Subject(request.trace, 0, request.weights, parent=request.parent))
+        if not is_available:
             raise UnknownPayloadError(name)
         return maker(request)
 
@@ -56,12 +67,13 @@ _MAKERS: Mapping[str, Maker] = {
     "tour": tour_stops_payload,
     "growth": running_sum_payload,
     "diagram": step_diagram_payload,
-    "energy-decomposition": cells_payload,
-    POSTERIOR_FIGURE: posterior_payload,
+    ENERGY_DECOMPOSITION.name: cells_payload,
+    POSTERIOR.name: posterior_payload,
     POSTERIOR_EQUATION: posterior_equation_payload,
     "weight_controls": interventions_payload,
-    "changed": changed_payload,
-    **{name: partial(logit_attribution_payload, name) for name in ("logit-attribution", "contrast")},
+    CHANGED.name: changed_payload,
+    LOGIT_ATTRIBUTION.name: partial(logit_attribution_payload, LOGIT_ATTRIBUTION.name),
+    CONTRAST.name: partial(logit_attribution_payload, CONTRAST.name),
     **{f"equation-{stage}": partial(stage_equation_payload, stage) for stage in range(1, 6)},
 }
 STEP_MAKERS: Mapping[str, Maker] = {name: _for_architecture(name, maker) for name, maker in _MAKERS.items()}

@@ -14,9 +14,9 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import Trace, Translator, figures
 from attnviz.analysis.labels import quoted_name
 from attnviz.analysis.what_if_effects import StepChange, change_alt, change_sentence, step_change
-from attnviz.figures.subject import Subject
-from attnviz.figures.registry import STEP_FIGURES
+from attnviz.figures.registry import CHANGED
 from attnviz.figures.step_change import step_change_figure, step_change_table
+from attnviz.figures.subject import Subject
 from attnviz.palette import ThemeName
 from attnviz.trace.interventions import ForceWords, ReplaceWeights, forced_prefix
 from tests.snapshots import without_numbers
@@ -164,8 +164,8 @@ def test_figure_draws_both_probabilities_and_is_valid(first: Trace, changed: Tra
 def test_figure_is_available_only_after_an_intervention(
     first: Trace, changed: Trace, snapshot: SnapshotAssertion
 ) -> None:
-    assert STEP_FIGURES["changed"].missing(Subject(first, STEP)) == snapshot
-    assert not STEP_FIGURES["changed"].missing(Subject(changed, STEP, parent=first))
+    assert CHANGED.missing(Subject(first, STEP)) == snapshot
+    assert not CHANGED.missing(Subject(changed, STEP, parent=first))
 
 
 @EACH_LANGUAGE

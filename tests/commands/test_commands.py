@@ -491,7 +491,7 @@ def test_figure_of_sentence_and_of_saved_trace(run, tmp_path: Path, translator: 
     )
     assert (done.returncode, done.stderr) == (0, "")
     table = (tmp_path / "x.csv").read_text(encoding="utf-8-sig")
-    assert table == figures.STEP_FIGURES["state"].table(figures.Subject(trace, 0)).to_csv()
+    assert table == export.table(trace, export.FigureOptions("state", step=0)).to_csv()
 
 
 @pytest.mark.nightly
@@ -516,7 +516,10 @@ def test_figure_with_margins_and_logit_attributions(
     arguments_of_step = ["--picture", "perturbation-tests", "--step", "2", "--model", str(model_folder)]
     assert run("figure", "--trace", str(saved), "-o", str(table), *arguments_of_step) == (0, "", "")
     subject = figures.Subject(trace, 1, weights)
-    assert table.read_text(encoding="utf-8-sig") == figures.STEP_FIGURES["perturbation-tests"].table(subject).to_csv()
+    assert (
+        table.read_text(encoding="utf-8-sig")
+        == figures.step_figure(subject, "perturbation-tests").draw(subject).frame().to_csv()
+    )
     save_model(other := tmp_path / "other", make_network("general"), tokenizer)
     code, _, errors = run(*arguments, str(other))
     assert code == 0

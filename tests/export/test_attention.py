@@ -26,8 +26,8 @@ from attnviz.analysis.imported_attention import missing_values_reason
 from attnviz.architectures import narrate
 from attnviz.commands.main import main
 from attnviz.export.saved_files import FigureOptions, contents
+from attnviz.figures.registry import FIGURES
 from attnviz.figures.subject import Subject
-from attnviz.figures.registry import STEP_FIGURES
 from tests.importing.given import SOURCE, TARGET, marian, matrix
 from tests.snapshots import plain
 
@@ -55,9 +55,10 @@ def test_sentences_without_an_end_mark_keep_their_last_link() -> None:
     assert pharaoh(attention("a b", "x y", [[1, 0], [0, 0]]).words()) == "0-0"  # the empty row has no link
 
 
-@pytest.mark.parametrize("name", sorted(set(STEP_FIGURES) - {"look", "energy", "softmax"}))
+@pytest.mark.parametrize("name", sorted({figure.name for figure in FIGURES} - {"look", "energy", "softmax"}))
 def test_step_figures_without_internal_values_are_refused(record: Attention, name: str) -> None:
-    assert STEP_FIGURES[name].missing(Subject(record, 0))
+    (figure,) = (figure for figure in FIGURES if figure.name == name)
+    assert figure.missing(Subject(record, 0))
     with pytest.raises(AttnvizError) as error:
         record.step_figure(0, name)
     assert str(error.value) == missing_values_reason()

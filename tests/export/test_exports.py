@@ -46,9 +46,9 @@ from attnviz.export.images import (
 from attnviz.export.offline_page import difference
 from attnviz.export.saved_files import contents, heading
 from attnviz.export.tikz import escape_tex
+from attnviz.figures.registry import FIGURES, step_figures
 from attnviz.figures.spec import for_print, width
 from attnviz.figures.subject import Subject
-from attnviz.figures.registry import STEP_FIGURES, step_figures
 from attnviz.languages import LANGUAGES, language, set_language
 from attnviz.model_folder import load_weights
 from attnviz.palette import palette
@@ -193,8 +193,7 @@ def test_lecture_page_is_self_contained_and_complete(attention: str, snapshot: S
             assert set(drawn) == shown | {"faces"}
             assert set(drawn["faces"]) == {"before"}  # the others need the weights
             for name in shown:
-                expected = STEP_FIGURES[name].draw(Subject(trace, 1), theme=theme)
-                assert drawn[name][1] == json.loads(expected.to_json())
+                assert drawn[name][1] == json.loads(trace.step_figure(1, name, theme=theme).to_json())
             whole = figures.translation_figure(trace, margins=True, theme=theme)
             assert drawn["faces"]["before"] == json.loads(whole.to_json())
             set_language("en")
@@ -246,25 +245,27 @@ def test_every_step_figure_can_be_drawn_tabulated_and_printed(trace: Trace) -> N
     # Weights, or what the step was before it was changed.
     needing_more = {"posterior", "logit-attribution", "contrast", "perturbation-tests", "changed"}
     of_heads = {"stream"}  # a transformer's
-    without_weights = set(STEP_FIGURES) - needing_more - of_heads - {"look"}  # that of attention alone
+    without_weights = (
+        {figure.name for figure in FIGURES} - needing_more - of_heads - {"look"}
+    )  # that of attention alone
     assert set(step_figures(subjects[0])) == without_weights
     assert not {"attention", "energy", "softmax", "energy-decomposition"} & set(step_figures(subjects[1]))
     for one in subjects:
         for name, picture in step_figures(one).items():
             for theme in ("light", "dark"):
-                figure = picture.draw(one, theme=theme)
+                figure = picture.draw(dataclasses.replace(one, theme=theme)).figure()
                 assert figure.layout.meta["alt"], name
                 translation_sheet = for_print(figure)
                 assert translation_sheet.layout.width >= figure.layout.meta["narrowest"]
                 assert translation_sheet.layout.height > 0
                 assert figure.layout.width is None, "changed in place"
-            assert len(picture.table(one)) > 0
+            assert len(picture.draw(one).frame()) > 0
             assert re.fullmatch(r"[a-z-]+", name)  # part of a file's name
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_a_saved_figure_has_a_title_above_the_plot(trace: Trace, theme: str) -> None:
-    figure = STEP_FIGURES["softmax"].draw(Subject(trace, 2), theme=theme)
+    figure = trace.step_figure(2, "softmax", theme=theme)
     sheet = translation_sheet(figure, trace, step_heading(trace, 2, "Softmax"), theme=theme)
     lines = sheet.layout.title.text.split("<br>")
     assert step_heading(trace, 2, "Softmax") in lines[0]

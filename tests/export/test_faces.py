@@ -17,7 +17,6 @@ from attnviz.analysis.grid import FACES, grid
 from attnviz.analysis.posterior import posterior_sentence
 from attnviz.export import FigureOptions
 from attnviz.export.saved_files import contents, heading
-from attnviz.figures.attention_figure import posterior_bars
 from attnviz.languages import LANGUAGES
 from attnviz.trace.drawing import Face
 from tests.conftest import SENTENCES
@@ -76,7 +75,7 @@ def test_lecture_with_weights_has_all_faces_and_posterior_figures(trace: Trace, 
         assert figures_of["faces"][face] == json.loads(drawn.to_json())
         np.testing.assert_allclose(drawn.data[0].z, expected)
     for i, drawn in enumerate(figures_of["posterior"]):
-        assert drawn == json.loads(posterior_bars(trace, found, i).to_json())
+        assert drawn == json.loads(trace.step_figure(i, "posterior", weights=weights).to_json())
         texts = payload["words"]["en"]["steps"][i]["pictures"]["posterior"]
         assert texts["note"] == posterior_sentence(trace, found, i)
     for words in payload["words"].values():

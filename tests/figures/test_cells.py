@@ -8,8 +8,8 @@ from attnviz import figures
 from attnviz.export import FigureOptions
 from attnviz.export.images import translation_sheet
 from attnviz.export.saved_files import heading
-from attnviz.figures.spec import for_print
 from attnviz.figures.heatmap_parts import ASPECT
+from attnviz.figures.spec import for_print
 from tests.figures import synthetic
 
 COLUMN = 650

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from attnviz import figures
 from attnviz.analysis.energy_equations import energy_decomposition
 from attnviz.analysis.logit_attribution import LogitAttribution
+from attnviz.figures.encoding import MISSING
 from attnviz.figures.energy_decomposition_figure import OPERANDS_WIDTH, energy_decomposition_figure
-from attnviz.figures.subject import Subject
+from attnviz.figures.grammar import MOST_ROWS
 from attnviz.figures.logit_attribution_figure import logit_attribution_waterfall
 from attnviz.figures.registry import step_figures
-from attnviz.figures.grammar import MOST_ROWS
-from attnviz.figures.encoding import MISSING
+from attnviz.figures.subject import Subject
 from attnviz.palette import (
     BAND,
     CELL_FRAME,

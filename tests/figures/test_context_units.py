@@ -10,8 +10,8 @@ import pytest
 from attnviz.analysis.context_units import context_units
 from attnviz.analysis.diagram_texts import context_sentence
 from attnviz.figures.context_units_figure import context_units_table
+from attnviz.figures.registry import step_figures
 from attnviz.figures.subject import Subject
-from attnviz.figures.registry import STEP_FIGURES
 from tests.figures.synthetic import trace as make_trace
 
 LONG = "The European agreement on economic questions was signed in August ."
@@ -20,7 +20,7 @@ SOURCES = pytest.mark.parametrize("source", [LONG, "No ."])
 
 def trace_and_figure(source: str, step: int) -> tuple[Any, Any]:
     trace = make_trace(source)
-    return trace, STEP_FIGURES["units"].draw(Subject(trace, step))
+    return trace, trace.step_figure(step, "units")
 
 
 @SOURCES
@@ -72,5 +72,5 @@ def test_the_table_has_terms_sum_and_mean() -> None:
 
 
 def test_figure_is_unavailable_without_attention() -> None:
-    assert STEP_FIGURES["units"].missing(Subject(make_trace(attention="none"), 0))
-    assert not STEP_FIGURES["units"].missing(Subject(make_trace(), 0))
+    assert "units" not in step_figures(Subject(make_trace(attention="none"), 0))
+    assert "units" in step_figures(Subject(make_trace(), 0))

@@ -12,9 +12,11 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from attnviz import AttnvizError, Trace, figures
+from attnviz import AttnvizError, Trace, export, figures
 from attnviz.analysis.grid import grid
 from attnviz.attention_kinds import ATTENTION_KINDS
+from attnviz.figures.attention_figure import draw_attention
+from attnviz.figures.subject import Subject
 from attnviz.palette import DARK, LIGHT, Palette, ThemeName, heatmap_scale, palette
 from tests.conftest import REPOSITORY
 from tests.figures import synthetic
@@ -28,7 +30,7 @@ DRAWINGS: dict[str, Draw] = {
     "heatmap of pieces": lambda trace, theme: figures.heatmap(
         trace, by="pieces", colours="cividis", root=True, end=False, theme=theme
     ),
-    "attention": lambda trace, theme: figures.attention_bars(trace, 1, theme=theme),
+    "attention": lambda trace, theme: draw_attention(Subject(trace, 1, theme=theme)).figure(),
     "context": lambda trace, theme: figures.context_strips(trace, 1, theme=theme),
     "candidates": lambda trace, theme: figures.candidates(trace, 1, theme=theme),
 }
@@ -113,10 +115,10 @@ def test_markup_in_words_is_escaped() -> None:
 
 def test_bars_are_the_energies_and_weights_of_the_step() -> None:
     trace = synthetic.trace()
-    energies, alpha = figures.attention_bars(trace, 2).data
+    energies, alpha = trace.step_figure(2, "attention").data
     np.testing.assert_array_equal(energies.y, trace.energies[2])
     np.testing.assert_array_equal(alpha.y, trace.alignment[2])
-    table = figures.attention_table(trace, 2)
+    table = export.table(trace, export.FigureOptions("attention", step=2))
     np.testing.assert_array_equal(table["alpha"], trace.alignment[2])
     signs = [LIGHT.minus if energy < 0 else LIGHT.plus for energy in trace.energies[2]]
     assert list(energies.marker.color) == signs
@@ -124,7 +126,7 @@ def test_bars_are_the_energies_and_weights_of_the_step() -> None:
 
 def test_attention_bars_have_peak_and_width_metadata() -> None:
     trace = synthetic.trace(" ".join(["mot"] * 80), "un deux")
-    meta = figures.attention_bars(trace, 1).layout.meta
+    meta = trace.step_figure(1, "attention").layout.meta
     assert meta["peak"] == int(trace.alignment[1].argmax())
     assert meta["narrowest"] == 60 + 8 * 81
 

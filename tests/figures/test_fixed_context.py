@@ -12,8 +12,8 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, export, figures
 from attnviz.export.saved_files import FigureOptions, save, table
+from attnviz.figures.registry import step_figure
 from attnviz.figures.subject import Subject
-from attnviz.figures.registry import STEP_FIGURES
 from attnviz.figures.translation_figure import fixed_context
 from attnviz.trace import Trace
 from tests.figures import synthetic
@@ -90,4 +90,5 @@ def test_the_logit_attribution_has_one_row_for_the_sentence(trace: Trace) -> Non
 def test_step_figures_exclude_those_of_attention(trace: Trace) -> None:
     offered = figures.step_figures(Subject(trace, 0))
     assert list(offered) == ["context", "state", "maxout", "candidates"]
-    assert "no attention" in STEP_FIGURES["energy"].missing(Subject(trace, 0))
+    with pytest.raises(AttnvizError, match="no attention"):
+        step_figure(Subject(trace, 0), "energy")

@@ -10,30 +10,28 @@ import pytest
 
 from attnviz.analysis.measures import word_weights_of_heads
 from attnviz.analysis.numbers import percent
+from attnviz.figures.registry import step_figure
 from attnviz.figures.subject import Subject
-from attnviz.figures.registry import STEP_FIGURES
-from attnviz.figures.encoding import FigureTemplate
 from attnviz.network import TransformerConfig
 from attnviz.palette import ThemeName
 from attnviz.text import Tokenizer
-from attnviz.trace import TransformerTrace
+from attnviz.trace import Trace, TransformerTrace
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES
 from tests.figures import synthetic
 from tests.transformers import random_transformer
 
 
-def simple(name: str) -> FigureTemplate:
+def simple(trace: Trace | TransformerTrace, step: int, name: str, theme: ThemeName = "light") -> go.Figure:
     """Return the figure of this name as the level *Idea* draws it."""
-    picture = STEP_FIGURES[name].picture_at(simple=True)
-    assert picture is not STEP_FIGURES[name].picture
-    return picture
+    subject = Subject(trace, step, theme=theme, simple=True)
+    return step_figure(subject, name).draw(subject).figure()
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("name", ["energy", "softmax", "context", "state"])
 def test_each_figure_is_valid_and_has_alt_text(name: str, theme: ThemeName) -> None:
-    figure = simple(name).draw(Subject(synthetic.trace(), 1), theme=theme)
+    figure = simple(synthetic.trace(), 1, name, theme)
     go.Figure(json.loads(figure.to_json()))  # checks every property
     assert "2" in figure.layout.meta["alt"]
     assert figure.layout.meta["narrowest"] <= 260
@@ -41,7 +39,7 @@ def test_each_figure_is_valid_and_has_alt_text(name: str, theme: ThemeName) -> N
 
 def test_energy_bars_show_no_numbers() -> None:
     trace = synthetic.trace()
-    figure = simple("energy").draw(Subject(trace, 1))
+    figure = simple(trace, 1, "energy")
     (bars,) = figure.data
     np.testing.assert_array_equal(bars.x, trace.energies[1])
     assert not figure.layout.xaxis.showticklabels
@@ -50,7 +48,7 @@ def test_energy_bars_show_no_numbers() -> None:
 
 def test_softmax_bars_are_the_weights_and_can_be_dragged() -> None:
     trace = synthetic.trace()
-    figure = simple("softmax").draw(Subject(trace, 1))
+    figure = simple(trace, 1, "softmax")
     bars, labels = figure.data
     np.testing.assert_array_equal(bars.x, trace.alignment[1])
     for share, text in zip(trace.alignment[1].tolist(), labels.text, strict=True):
@@ -64,7 +62,7 @@ def test_mixtures_of_three_steps_are_their_weights() -> None:
     trace = synthetic.trace()
     last = len(trace.target_pieces) - 1
     for step in (0, 1, last):
-        figure = simple("context").draw(Subject(trace, step))
+        figure = simple(trace, step, "context")
         shares = np.array([bars.x for bars in figure.data])
         for row, other in enumerate((step - 1, step, step + 1)):
             if 0 <= other <= last:
@@ -79,19 +77,14 @@ def test_mixtures_of_three_steps_are_their_weights() -> None:
 
 def test_state_bars_show_the_mean_of_the_update_gate() -> None:
     trace = synthetic.trace()
-    kept, new = simple("state").draw(Subject(trace, 2)).data
+    kept, new = simple(trace, 2, "state").data
     assert kept.x[0] == pytest.approx(float(trace.update_gates[2].mean()))
     assert kept.x[0] + new.x[0] == pytest.approx(1)
 
 
-@pytest.mark.parametrize("name", ["candidates", "units", "maxout"])
-def test_other_figures_are_the_same_at_every_level(name: str) -> None:
-    assert STEP_FIGURES[name].picture_at(simple=True) is STEP_FIGURES[name].picture
-
-
 def test_one_vector_for_all_words_is_drawn_as_strips() -> None:
-    subject = Subject(synthetic.trace(attention="none"), 1)
-    assert simple("context").draw(subject) == STEP_FIGURES["context"].draw(subject)
+    trace = synthetic.trace(attention="none")
+    assert simple(trace, 1, "context") == trace.step_figure(1, "context")
 
 
 @pytest.fixture(scope="module")
@@ -105,14 +98,14 @@ def heads(tokenizer: Tokenizer) -> TransformerTrace:
 def test_each_transformer_figure_is_valid_and_has_alt_text(
     name: str, theme: ThemeName, heads: TransformerTrace
 ) -> None:
-    figure = simple(name).draw(Subject(heads, 1), theme=theme)
+    figure = simple(heads, 1, name, theme)
     go.Figure(json.loads(figure.to_json()))
     assert "2" in figure.layout.meta["alt"]
 
 
 def test_each_row_is_a_head_and_the_opened_head_is_framed(heads: TransformerTrace) -> None:
     step, opened = 2, heads.displayed
-    figure = simple("context").draw(Subject(heads, step))
+    figure = simple(heads, step, "context")
     (image,) = figure.data
     np.testing.assert_allclose(np.square(image.z), word_weights_of_heads(heads, step).reshape(8, -1), atol=1e-6)
     frame = figure.layout.shapes[-1]
@@ -120,7 +113,7 @@ def test_each_row_is_a_head_and_the_opened_head_is_framed(heads: TransformerTrac
 
 
 def test_stream_bars_are_the_norms_of_the_added_vectors(heads: TransformerTrace) -> None:
-    (bars,) = simple("stream").draw(Subject(heads, 2)).data
+    (bars,) = simple(heads, 2, "stream").data
     np.testing.assert_allclose(
         bars.x[1:], np.linalg.norm(np.diff(heads.decoder_streams, axis=0)[:, 2], axis=1), atol=1e-5
     )

@@ -17,6 +17,7 @@ from attnviz.analysis.judgement import (
 )
 from attnviz.checkpoint import save_model
 from attnviz.detector import Detector
+from attnviz.figures.encoding import figure_of
 from attnviz.figures.judgement_figure import (
     aggregated_table,
     attend_figure,
@@ -27,7 +28,6 @@ from attnviz.figures.judgement_figure import (
     compared_values,
     verdict_table,
 )
-from attnviz.figures.encoding import figure_of
 from attnviz.network import DecomposableConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import Judgement

@@ -29,8 +29,8 @@ from attnviz.analysis.perturbation_tests import (
     perturbation_tests_sentence,
     shuffled_sentence,
 )
+from attnviz.figures.registry import PERTURBATION_TESTS
 from attnviz.figures.subject import Subject
-from attnviz.figures.registry import STEP_FIGURES
 from attnviz.languages import format_share, set_language
 from attnviz.palette import ThemeName, palette
 from attnviz.text import Tokenizer
@@ -259,7 +259,7 @@ def test_alt_texts_are_translated_into_french(lab: Lab) -> None:
 
 
 def test_perturbation_tests_are_a_step_figure(lab: Lab) -> None:
-    picture = STEP_FIGURES["perturbation-tests"]
+    picture = PERTURBATION_TESTS
     subject = Subject(lab.trace, STEP, lab.weights)
     assert not picture.missing(subject)
     drawn = picture.draw(subject)

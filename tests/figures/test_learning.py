@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 import pytest
 
 from attnviz.analysis.learning import LINK_MEASURES, ROW_MEASURES
+from attnviz.figures.encoding import fill, to_json
 from attnviz.figures.learning_curves import (
     ROOT_GREYS,
     attention_measures_figure,
@@ -22,7 +23,6 @@ from attnviz.figures.learning_curves import (
     quality_figure,
     update_positions,
 )
-from attnviz.figures.encoding import fill, to_json
 from attnviz.trace.snapshots import Sentence, Snapshots
 
 MOMENTS = (0, 10, 100, 2000)

@@ -22,9 +22,9 @@ from attnviz.analysis.posterior import (
     posterior_texts_of_step,
 )
 from attnviz.export.saved_files import FigureOptions, contents
-from attnviz.figures.attention_figure import posterior_bars, posterior_table
+from attnviz.figures.attention_figure import draw_posterior
+from attnviz.figures.registry import POSTERIOR, step_figure
 from attnviz.figures.subject import Subject
-from attnviz.figures.registry import STEP_FIGURES, step_figure
 from attnviz.languages import set_language
 from attnviz.network.model_config import READOUT_STATES
 from attnviz.text import Tokenizer
@@ -55,7 +55,7 @@ def subject_of(kind: tuple[str, str], make_network: ModelFactory, tokenizer: Tok
 @pytest.mark.parametrize("kind", KINDS)
 def test_columns_and_table_have_the_numbers(make_network: ModelFactory, tokenizer: Tokenizer, kind, theme) -> None:
     subject = subject_of(kind, make_network, tokenizer)
-    figure = step_figure(subject, "posterior").draw(subject, theme=theme)
+    figure = step_figure(subject, "posterior").draw(dataclasses.replace(subject, theme=theme)).figure()
     go.Figure(json.loads(figure.to_json()))  # Plotly's own check of every property
     prior, likelihood, posterior, mark = figure.data[:4]
     found = subject.posterior_attention
@@ -70,16 +70,21 @@ def test_columns_and_table_have_the_numbers(make_network: ModelFactory, tokenize
     assert max(found.likelihood[1]) <= figure.layout.xaxis2.tickvals[1] <= 1
     assert figure.layout.meta["narrowest"] <= 330
     assert figure.layout.meta["order"] == sorted(range(len(prior.x)), key=lambda j: -found.prior[1, j])
-    table = step_figure(subject, "posterior").table(subject)
+    table = draw_posterior(subject).frame()
     np.testing.assert_array_equal(table["posterior p(j | y)"], found.posterior[1])
     np.testing.assert_allclose(table["product"], found.prior[1] * found.likelihood[1])
     assert len(table) == len(subject.trace.source_pieces)
 
 
+def draw(trace: Trace, found: PosteriorAttention) -> go.Figure:
+    """Return the figure of the first step."""
+    return draw_posterior(Subject(trace, 0, known_posterior=found)).figure()
+
+
 def test_the_likelihood_axis_ends_at_a_round_number() -> None:
     trace = synthetic.trace()
     for largest, end, name in ((0.97, 1, "1"), (0.5, 0.5, "0.5"), (0.031, 0.04, "0.04"), (2.1e-5, 3e-5, "3·10⁻⁵")):
-        figure = posterior_bars(trace, with_likelihood(trace, np.full(trace.alignment.shape, largest)), 0)
+        figure = draw(trace, with_likelihood(trace, np.full(trace.alignment.shape, largest)))
         assert figure.layout.xaxis2.tickvals[1] == pytest.approx(end)
         assert figure.layout.xaxis2.ticktext[1] == name
 
@@ -87,10 +92,10 @@ def test_the_likelihood_axis_ends_at_a_round_number() -> None:
 def test_a_long_sentence_has_bars_without_numbers() -> None:
     trace = synthetic.trace(LONG)
     found = with_likelihood(trace, np.random.default_rng(0).uniform(size=trace.alignment.shape))
-    figure = posterior_bars(trace, found, 0)
+    figure = draw(trace, found)
     assert len(figure.data) == 4
     assert figure.layout.meta["thinned"]
-    assert len(posterior_table(trace, found, 0)) == len(trace.source_pieces)
+    assert len(draw_posterior(Subject(trace, 0, known_posterior=found)).frame()) == len(trace.source_pieces)
 
 
 @EACH_LANGUAGE
@@ -151,7 +156,7 @@ def test_columns_and_sentence_are_in_french(snapshot: SnapshotAssertion) -> None
     trace = synthetic.trace()
     found = with_likelihood(trace, np.full(trace.alignment.shape, 0.25))
     set_language("fr")
-    figure, sentence = posterior_bars(trace, found, 0), posterior_sentence(trace, found, 0)
+    figure, sentence = draw(trace, found), posterior_sentence(trace, found, 0)
     cells = posterior_texts_of_cells(found, 0)
     assert "0,25" in figure.data[5].text[0]
     assert without_numbers(figure.layout.meta["alt"]) == snapshot(name="alternative text, fr")
@@ -162,7 +167,7 @@ def test_columns_and_sentence_are_in_french(snapshot: SnapshotAssertion) -> None
 def test_figure_is_refused_without_attention_or_weights(
     make_network: ModelFactory, tokenizer: Tokenizer, snapshot: SnapshotAssertion
 ) -> None:
-    picture = STEP_FIGURES["posterior"]
+    picture = POSTERIOR
     assert picture.missing(Subject(synthetic.trace(attention="none"), 0)) == snapshot(name="no attention")
     without_weights = picture.missing(Subject(synthetic.trace(), 0))
     assert without_weights == snapshot(name="no weights")

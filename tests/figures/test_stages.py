@@ -15,10 +15,10 @@ from attnviz.analysis.numbers import percent
 from attnviz.architectures import architecture_of, narrate
 from attnviz.figures.candidates import maxout_table
 from attnviz.figures.context import context_frame
-from attnviz.figures.subject import Subject
-from attnviz.figures.registry import ENERGY, MAXOUT, SOFTMAX, STATE
 from attnviz.figures.grammar import THINNED_ROWS, TOP, row_height, row_names
+from attnviz.figures.registry import ENERGY, MAXOUT, SOFTMAX, STATE
 from attnviz.figures.state_figure import state_rows, state_table
+from attnviz.figures.subject import Subject
 from attnviz.palette import LIGHT
 from attnviz.trace import Search, Trace
 from tests.figures import synthetic

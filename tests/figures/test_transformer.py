@@ -120,7 +120,7 @@ def test_step_figures_are_valid_and_have_a_table(trace: TransformerTrace, name: 
             assert drawn.layout.meta["alt"]
             assert drawn.layout.meta["narrowest"] < 390
     subject = figures.Subject(trace, 1)
-    assert len(figures.STEP_FIGURES[name].table(subject))
+    assert len(figures.step_figure(subject, name).draw(subject).frame())
 
 
 def test_terms_of_the_step_figures_add_up(trace: TransformerTrace) -> None:

@@ -13,8 +13,8 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, attention
 from attnviz.analysis.imported_attention import missing_values_reason
-from attnviz.figures.subject import Subject
 from attnviz.figures.registry import step_figures
+from attnviz.figures.subject import Subject
 from attnviz.importing.attention_reader import read_bytes
 from attnviz.ui.shared_payloads import shown_trace
 from attnviz.ui.toolbar.downloads import pictures

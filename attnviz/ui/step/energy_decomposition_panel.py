@@ -43,7 +43,7 @@ def energy_decomposition_panel(view: View, weights: Weights | None, theme: Theme
         )
         _table(view, weights)
         return
-    draw_energy_decomposition(view, address(trace, "energy-decomposition", theme, every=True))
+    draw_energy_decomposition(view, address(trace, ENERGY_DECOMPOSITION.name, theme, every=True))
     if trace.recurrent:
         st.html(f'<p class="explanation">{texts_of(trace.config["attention"]).units}</p>')
     _table(view, weights)

@@ -43,7 +43,7 @@ def logit_attribution_panel(view: View, weights: Weights | None, theme: ThemeNam
         return
     draw_word_choices(view, tokenizer)
     left, right = st.columns(2, gap="large")
-    for column, name in ((left, "logit-attribution"), (right, "contrast")):
+    for column, name in ((left, LOGIT_ATTRIBUTION.name), (right, CONTRAST.name)):
 
         def make_payload(selection: Selection, name: str = name) -> dict[str, Any]:
             return chosen_payload(name, view, weights, tokenizer, selection, theme)

@@ -29,8 +29,8 @@ from attnviz.ui.resources import has_posterior, posterior_attention_of, weights_
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, payload_address
 from attnviz.ui.view import View
 
-POSTERIOR_FIGURE, POSTERIOR_EQUATION = "posterior", "equation-after"
-"""Names of the payloads."""
+POSTERIOR_EQUATION = "equation-after"
+"""Name of the payload of the equation."""
 
 
 def posterior_section(view: View, theme: ThemeName) -> None:
@@ -45,7 +45,7 @@ def posterior_section(view: View, theme: ThemeName) -> None:
             return
         left, right = st.columns([7, 5], gap="medium")
         with left:
-            chart(view, payload_address(view, POSTERIOR_FIGURE, theme), POSTERIOR_FIGURE)
+            chart(view, payload_address(view, POSTERIOR.name, theme), POSTERIOR.name)
         with right:
             equation(view, "after", payload_address(view, POSTERIOR_EQUATION, theme))
             st.html(f'<p class="explanation">{posterior_caption()}</p>')
@@ -58,7 +58,7 @@ def posterior_payload(request: PayloadRequest) -> dict[str, Any]:
     """
     attention = posterior_attention_of(request.trace)
     if attention is None:
-        raise UnknownPayloadError(POSTERIOR_FIGURE)
+        raise UnknownPayloadError(POSTERIOR.name)
     trace, heading = request.trace, posterior_heading()
     subject = Subject(trace, 0, request.weights, theme=request.theme, known_posterior=attention)
     return chart_payload(

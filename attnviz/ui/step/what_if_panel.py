@@ -275,14 +275,14 @@ def _trace_maker(first: Trace, device: str, beam: int | None) -> MakeTrace:
 def what_changed(view: View, theme: ThemeName) -> None:
     """Draw what changed at the current step; nothing for the original translation."""
     if view.parent is not None and not CHANGED.missing(Subject(view.trace, 0, parent=view.parent)):
-        changes_address = address(view.trace, "changed", theme, every=all_at_once(view), parent=view.parent)
-        chart(view, changes_address, "changed")
+        changes_address = address(view.trace, CHANGED.name, theme, every=all_at_once(view), parent=view.parent)
+        chart(view, changes_address, CHANGED.name)
 
 
 def changed_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the changes at each requested step; raise UnknownPayloadError where there is no parent."""
     if request.parent is None:
-        raise UnknownPayloadError("changed")
+        raise UnknownPayloadError(CHANGED.name)
     heading = gettext("Effect of the what-if at this step")
     subjects = [Subject(request.trace, step, theme=request.theme, parent=request.parent) for step in request.steps]
     return chart_payload(

@@ -132,18 +132,18 @@ class OfferedFigure:
 
     @property
     def plotly(self) -> go.Figure:
+        """The figure."""
         return self.figure.figure() if isinstance(self.figure, Spec) else self.figure  # transitional
 
     @property
     def table(self) -> Any:
+        """The numbers."""
         return self.figure.frame() if isinstance(self.figure, Spec) else self.numbers  # transitional
 
 
 def chapter_pictures(figures: Iterable[OfferedFigure]) -> tuple[ChapterPicture, ...]:
     """Return figures in the form of a page for a lecture."""
-    return tuple(
-        ChapterPicture(figure.title, (figure.note,), (figure.plotly,), figure.table) for figure in figures
-    )
+    return tuple(ChapterPicture(figure.title, (figure.note,), (figure.plotly,), figure.table) for figure in figures)
 
 
 def downloads(view: View) -> None:

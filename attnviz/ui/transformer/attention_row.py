@@ -297,7 +297,7 @@ def _energy_column(view: View, trace: Trace, theme: ThemeName) -> None:
     kind = str(trace.config["attention"])
     st.html(f'<h2 class="section">{attention_name(kind)} <small class="model">{trace.model}</small></h2>')
     mount_energy_decomposition(
-        view, address(trace, "energy-decomposition", theme, every=True), f"energy_decomposition_{kind}"
+        view, address(trace, ENERGY_DECOMPOSITION.name, theme, every=True), f"energy_decomposition_{kind}"
     )
     chart(view, address(trace, "softmax", theme, every=True), f"softmax_{kind}")
     with st.container(key=view.key(f"equations_{kind}")):

@@ -97,7 +97,7 @@ def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:  # no
             st.text(not_verified_text(view.trace))
         else:
             verification(view, address(view.trace, "verification", theme, every=False))
-        mount_energy_decomposition(view, address(view.trace, "energy-decomposition", theme, every=True))
+        mount_energy_decomposition(view, address(view.trace, ENERGY_DECOMPOSITION.name, theme, every=True))
     with st.container(key=view.key("stages")):
         for place, stage in enumerate(HEAD_STAGES, 1):
             with st.container(key=view.key(f"stage_{stage.number}")):

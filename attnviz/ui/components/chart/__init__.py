@@ -44,7 +44,11 @@ def chart_payload(figures: Mapping[int, Spec], captions: Captions) -> dict[str, 
 def steady_payload(figure: Spec | str, captions: Captions) -> dict[str, Any]:
     """Return the payload of a chart that is the same at every step; `captions` are by step."""
     template = to_json(figure.plotly) if isinstance(figure, Spec) else figure  # transitional
-    return {"template": template, "values": {EVERY_STEP: "[]"}, "captions": {str(i): one for i, one in captions.items()}}
+    return {
+        "template": template,
+        "values": {EVERY_STEP: "[]"},
+        "captions": {str(i): one for i, one in captions.items()},
+    }
 
 
 _EMPTY_LAYOUT = {

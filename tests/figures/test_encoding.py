@@ -1,9 +1,10 @@
-"""Templates of figures: Python and the browser fill a template with a step's values alike."""
+"""What the browser gets of figures: it fills the common part with the values of a step, and has what Python draws."""
 
 from __future__ import annotations
 
 import base64
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,11 @@ from hypothesis import strategies as st
 
 from attnviz import Translator
 from attnviz.checkpoint import save_model
+from attnviz.figures.encoding import FINEST, common_part, to_json
+from attnviz.figures.registry import FIGURES, step_figure
 from attnviz.figures.subject import Subject
-from attnviz.figures.registry import STEP_FIGURES
-from attnviz.figures.encoding import FINEST, Slot, fill, to_json
 from attnviz.model_folder import load_weights
+from attnviz.palette import ThemeName
 from attnviz.text import Tokenizer
 from tests.conftest import REPOSITORY, ModelFactory
 from tests.deno_program import made_by
@@ -81,46 +83,46 @@ def close(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_a_template_is_the_same_at_every_step(subjects: list[Subject], theme: Any) -> None:
-    for name, figure in STEP_FIGURES.items():
-        if not figure.missing(subjects[0]):
-            templates = {to_json(figure.picture.template(subject, theme)) for subject in subjects}
-            assert len(templates) == 1, name
-
-
 @pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.nightly)])
-def test_browser_fills_templates_as_python_draws(subjects: list[Subject], theme: Any, tmp_path: Path) -> None:
-    """Use the template of the first step, and the values of the first, a middle and the last step."""
+@pytest.mark.parametrize("simple", [False, True])
+def test_browser_fills_figures_as_python_draws(
+    subjects: list[Subject], theme: ThemeName, simple: bool, tmp_path: Path
+) -> None:
     work, drawn = [], []
-    checked_subjects = [subjects[0], subjects[len(subjects) // 2], subjects[-1]]
-    for figure in STEP_FIGURES.values():
+    for figure in FIGURES:
         if figure.missing(subjects[0]):
             continue
-        template = to_json(figure.picture.template(subjects[0], theme))
-        for subject in checked_subjects:
-            work.append((template, to_json(figure.picture.values(subject, theme))))
-            drawn.append(figure.draw(subject, theme=theme))
+        specs = [figure.draw(replace(subject, theme=theme, simple=simple)).plotly for subject in subjects]
+        template, values = common_part(specs)
+        for own, spec in zip(values, specs, strict=True):
+            work.append((to_json(template), to_json(own)))
+            drawn.append(spec)
     for made, expected in zip(fill_in_deno(work, tmp_path), drawn, strict=True):
-        made["layout"].setdefault("template", {})
-        assert close(unpacked(made), unpacked(json.loads(expected.to_json())))
+        assert close(unpacked(made), plain(expected))
+
+
+def plain(part: Any) -> Any:
+    """Return a figure with lists instead of arrays, and None instead of nan."""
+    if isinstance(part, np.ndarray):
+        return plain(part.tolist())
+    if isinstance(part, np.generic):
+        return plain(part.item())
+    if isinstance(part, dict):
+        return {name: plain(each) for name, each in part.items()}
+    if isinstance(part, list | tuple):
+        return [plain(each) for each in part]
+    return None if isinstance(part, float) and np.isnan(part) else part
 
 
 def test_close_detects_different_figures(subjects: list[Subject]) -> None:
-    one, other = (unpacked(json.loads(STEP_FIGURES["state"].draw(subjects[i]).to_json())) for i in (0, 1))
+    one, other = (plain(step_figure(subjects[i], "state").draw(subjects[i]).plotly) for i in (0, 1))
     assert close(one, one)
     assert not close(one, other)
 
 
-names = st.sampled_from("abc")
-plain = st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=3)
-slots = st.builds(Slot, names) | st.builds(Slot, names.map("which {}".format), st.just(("x", "y", "z")))
-templates = st.recursive(
-    plain | slots, lambda part: st.lists(part, max_size=3) | st.dictionaries(st.sampled_from("pqr"), part, max_size=3)
-)
-values = st.fixed_dictionaries(
-    {name: plain | st.lists(plain, max_size=3) for name in "abc"}
-    | {f"which {name}": st.integers(0, 2) | st.lists(st.integers(0, 2), max_size=4) for name in "abc"}
+leaves = st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=3)
+parts = st.recursive(
+    leaves, lambda part: st.lists(part, max_size=3) | st.dictionaries(st.sampled_from("pqr"), part, max_size=3)
 )
 
 
@@ -129,21 +131,27 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("browser")
 
 
-def test_browser_and_python_fill_any_template_alike(folder: Path) -> None:
-    work: list[tuple[Any, Any]] = []
+def test_any_parts_come_back_from_their_common_part(folder: Path) -> None:
+    work: list[tuple[str, str]] = []
+    given_parts: list[Any] = []
 
-    @given(templates, values)
-    def collect(template: Any, of: dict[str, Any]) -> None:
-        work.append((template, of))
+    @given(st.lists(parts, min_size=1, max_size=4))
+    def collect(several: list[Any]) -> None:
+        template, values = common_part(several)
+        given_parts.extend(several)
+        work.extend((to_json(template), to_json(own)) for own in values)
 
     collect()
-    made = fill_in_deno([(to_json(template), to_json(of)) for template, of in work], folder)
-    assert made == [json.loads(to_json(fill(template, of))) for template, of in work]
+    assert fill_in_deno(work, folder) == given_parts
 
 
-def test_a_slot_without_a_value_is_an_error() -> None:
-    with pytest.raises(KeyError):
-        fill({"x": [Slot("here"), Slot("nowhere")]}, {"here": 1})
+def test_what_figures_share_is_sent_once() -> None:
+    shared = {"names": ["a", "b"], "rows": np.arange(6.0).reshape(2, 3)}
+    template, values = common_part([shared | {"x": np.array([k, np.nan])} for k in range(3)])
+    assert template["names"] == ["a", "b"]
+    assert template["rows"] is shared["rows"]
+    assert template["x"] == {"slot": 0}
+    assert [own[0][0] for own in values] == [0, 1, 2]
 
 
 def test_floats_are_sent_in_single_precision_and_integers_unchanged() -> None:
@@ -166,7 +174,7 @@ def test_strips_are_quantised_within_their_resolution(folder: Path) -> None:
         strips.append(np.array(rows, dtype=np.float32))
 
     collect()
-    made = fill_in_deno([(to_json({"z": Slot("z")}), to_json({"z": one})) for one in strips], folder)
+    made = fill_in_deno([(to_json({"z": {"slot": 0}}), to_json([one])) for one in strips], folder)
     for strip, got in zip(strips, made, strict=True):
         grain = float(np.nanmax(np.abs(strip), initial=0)) / FINEST
         np.testing.assert_allclose(np.array(got["z"], dtype=float), strip, rtol=1e-6, atol=0.51 * grain)
