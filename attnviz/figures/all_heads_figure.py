@@ -11,7 +11,7 @@ from attnviz.analysis.labels import quote, shorten
 from attnviz.analysis.measures import entropy, strongest_words, word_weights_of_heads
 from attnviz.analysis.numbers import decimal, percent
 from attnviz.analysis.transformer_steps import head_kind_name
-from attnviz.figures.grammar import LABEL_LENGTH, bare_axis, label_axis, sized_layout
+from attnviz.figures.grammar import LABEL_LENGTH, bare_axis, label_axis, line, note, sized_layout
 from attnviz.figures.heatmap_parts import font_size
 from attnviz.figures.spec import Part, Spec, axis_labels, emphasise, rectangle
 from attnviz.figures.subject import Subject
@@ -54,12 +54,11 @@ def draw_all_heads(subject: Subject) -> Spec:
     names[displayed_row] = emphasise(names[displayed_row], ink.context)
     slanted = sum(map(len, labels)) > 40
     top = 16 + (max(map(len, labels)) * 6 if slanted else 14)
-    separator = {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "line": {"color": ink.quiet, "width": 2}}
     narrowest, widest = max(260, 110 + 12 * columns), 110 + 44 * max(columns, 6)
     layout = sized_layout(ink, top + _HEAD_ROW * count + 8, (84, 26, top, 8), narrowest, widest=widest) | {
         "plot_bgcolor": ink.line,
         "shapes": [
-            *(separator | {"y0": heads * layer - 0.5, "y1": heads * layer - 0.5} for layer in range(1, layers)),
+            *(line((0, 1), [heads * layer - 0.5] * 2, ink.quiet, 2) for layer in range(1, layers)),
             rectangle(-0.5, columns - 0.5, displayed_row - 0.5, displayed_row + 0.5, ink.context),
         ],
         "xaxis": label_axis(
@@ -114,26 +113,25 @@ def head_gallery(trace: TransformerTrace, rates: Rates, *, theme: ThemeName = "l
     ink, (layers, heads) = palette(theme), trace.cross_alignment.shape[:2]
     every = [head for kind in HEAD_KINDS for head in trace.heads_of(kind)]
     known_rates = [rates.get((head.layer, head.head)) if head.kind == "cross" else None for head in every]
-    note = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom", "showarrow": False}
     axis = bare_axis(ink, showticklabels=False, linecolor=ink.line, mirror=True)
     panels: list[Part] = []
+    large, third = {"size": 14, "color": ink.ink}, 1 / len(HEAD_KINDS)
     notes = [
-        note
-        | {"text": head_kind_name(kind), "x": 0, "y": 1 - k / len(HEAD_KINDS), "font": {"size": 14, "color": ink.ink}}
+        note(head_kind_name(kind), 0, 1 - k * third, ink.ink, yref="paper", font=large)
         for k, kind in enumerate(HEAD_KINDS)
     ]
     layout = sized_layout(ink, _NAME + len(HEAD_KINDS) * (layers * _ROW + _NAME), (8, 8, _NAME, 8), 560)
     for number, (head, rate) in enumerate(zip(every, known_rates, strict=True), 1):
-        unit = 1 / (layers + 0.3) / len(HEAD_KINDS)  # share of the height for a row
-        left, high = head.head / heads, 1 - HEAD_KINDS.index(head.kind) / len(HEAD_KINDS) - (head.layer + 0.28) * unit
+        row, left = third / (layers + 0.3), head.head / heads
+        high = 1 - HEAD_KINDS.index(head.kind) * third - (head.layer + 0.28) * row
         name = f"{head.layer + 1}.{head.head + 1}"
         if rate is not None:
             name += "  " + gettext("AER {rate}", rate=decimal(rate))
-        notes.append(note | {"text": name, "x": left, "y": high, "font": {"size": 12, "color": ink.quiet}})
+        notes.append(note(name, left, high, ink.quiet, yref="paper"))
         x, y = f"x{number}", f"y{number}"
         panels.append(_image(thumbnail(head.alignment)) | {"hoverinfo": "skip", "xaxis": x, "yaxis": y})
         layout[f"xaxis{number}"] = axis | {"domain": (left, left + 1 / heads - _GAP), "anchor": y}
-        layout[f"yaxis{number}"] = axis | {"domain": (high - 0.78 * unit, high), "anchor": x, "autorange": "reversed"}
+        layout[f"yaxis{number}"] = axis | {"domain": (high - 0.78 * row, high), "anchor": x, "autorange": "reversed"}
     table = {
         "": range(1, len(every) + 1),
         gettext("attention"): [head_kind_name(head.kind) for head in every],

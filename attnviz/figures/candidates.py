@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from attnviz.analysis.labels import shorten, subscript
-from attnviz.figures.grammar import bare_axis, colour_limit, label_axis, numbers, sized_layout, strips, strips_layout
-from attnviz.figures.spec import Part, Spec, axis_labels, emphasise, escape
+from attnviz.figures.grammar import bars, bars_layout, colour_limit, label_axis, numbers, strips, strips_layout
+from attnviz.figures.spec import Part, Spec, axis_labels, emphasise
 from attnviz.figures.subject import Subject
 from attnviz.languages import format_share, gettext
 from attnviz.palette import LOSER_OPACITY, PALE
@@ -28,35 +28,26 @@ def draw_candidates(subject: Subject) -> Spec:
     """
     trace, step, ink = subject.trace, subject.step, subject.ink
     chosen, recorded = int(trace.target_ids[step]), trace.top_ids[step].tolist()
-    likeliest = zip(recorded, trace.top_pieces[step], trace.top_probabilities[step].tolist(), strict=True)
-    rows = [(rank, *row) for rank, row in enumerate(likeliest, 1) if rank <= _SHOWN or row[0] == chosen]
+    candidates = zip(recorded, trace.top_pieces[step], trace.top_probabilities[step].tolist(), strict=True)
+    rows = [(rank, *row) for rank, row in enumerate(candidates, 1) if rank <= _SHOWN or row[0] == chosen]
     if chosen not in recorded:
         rows.append((0, chosen, trace.target_pieces[step], float(trace.probabilities[step])))
     ranks, words, pieces, probabilities = zip(*rows, strict=True)
-    count, own = len(rows), words.index(chosen)
-    names, shares = list(map(piece_name, pieces)), [format_share(probability, 1) for probability in probabilities]
-    labels, listed = (
-        axis_labels(names, _LABEL),
-        [f"{shorten(name, 30)} {share}" for name, share in zip(names, shares, strict=True)],
-    )
-    colours, opacities = [ink.quiet] * count, [PALE] * count
+    count, own, names = len(rows), words.index(chosen), list(map(piece_name, pieces))
+    shares = [format_share(probability, 1) for probability in probabilities]
+    labels, colours, opacities = axis_labels(names, _LABEL), [ink.quiet] * count, [PALE] * count
     labels[own], colours[own], opacities[own] = emphasise(labels[own], ink.decoder), ink.decoder, 1
+    likeliest = bars(
+        np.array(probabilities),
+        {"color": colours, "opacity": opacities},
+        axis_labels(names, 60),
+        hovertemplate=gettext("%{customdata}: %{x:.6f}") + "<extra></extra>",
+    )
+    axis = label_axis(labels, ink, ink.ink, size=13, range=[count - 0.4, -0.6])
+    layout = bars_layout(axis, ink, _ROW * count + 12, (110, 56, 4, 4), 280, words=list(words)) | {"hovermode": "y"}
+    listed = [f"{shorten(name, 30)} {share}" for name, share in zip(names, shares, strict=True)]
     listed[own] += gettext(", chosen")
-    bars = {
-        "type": "bar",
-        "orientation": "h",
-        "x": np.array(probabilities),
-        "y": list(range(count)),
-        "marker": {"color": colours, "opacity": opacities},
-        "customdata": [escape(shorten(name, 60)) for name in names],
-        "hovertemplate": gettext("%{customdata}: %{x:.6f}") + "<extra></extra>",
-    }
-    layout = sized_layout(ink, _ROW * count + 12, (110, 56, 4, 4), 280, words=list(words)) | {
-        "bargap": 0.3,
-        "hovermode": "y",
-        "xaxis": bare_axis(ink, range=[0, 1], showticklabels=False),
-        "yaxis": label_axis(labels, ink, ink.ink, size=13, range=[count - 0.4, -0.6]),
-    }
+    alt = gettext("Likeliest next pieces: {listed}.", listed="; ".join(listed))
     table = {
         gettext("rank"): ranks,
         gettext("piece"): pieces,
@@ -64,7 +55,7 @@ def draw_candidates(subject: Subject) -> Spec:
         gettext("chosen"): [word == chosen for word in words],
     }
     at_bars = numbers(probabilities, [f" {share}" for share in shares], 13, ink)
-    return Spec([bars, at_bars], layout, gettext("Likeliest next pieces: {listed}.", listed="; ".join(listed)), table)
+    return Spec([likeliest, at_bars], layout, alt, table)
 
 
 def draw_maxout(subject: Subject) -> Spec:

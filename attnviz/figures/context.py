@@ -20,7 +20,8 @@ from attnviz.figures.grammar import (
     SUM_GAP,
     THINNED_ROWS,
     TOP,
-    bare_axis,
+    bars,
+    bars_layout,
     colour_limit,
     label_axis,
     label_size,
@@ -128,7 +129,7 @@ def _draw_mixtures(subject: Subject) -> Spec:
     trace, step, ink, pieces = subject.trace, subject.step, subject.ink, row_names(subject.trace)
     pale = [(ink.encoder, opacity, ink.ink) for opacity in (0.45, 0.22)]
     fills = [(ink.encoder, 1, ink.paper), *pale, (ink.line, 1, ink.quiet)]  # colour, opacity, colour of letters
-    words, bars, sentences = [""] * 3, [], []
+    words, shown, sentences = [""] * 3, [], []
     for row, other in enumerate((step - 1, step, step + 1)):
         if not 0 <= other < len(trace.target_pieces):
             continue
@@ -139,37 +140,30 @@ def _draw_mixtures(subject: Subject) -> Spec:
         for (share, name), fill in zip(
             [*largest, (rest, gettext("others"))], [*fills[: len(largest)], fills[-1]], strict=True
         ):
-            bars.append((row, start, share, f"{name} {format_share(share)}", *fill))
+            shown.append((row, start, share, f"{name} {format_share(share)}", *fill))
             start += share
         parts = ", ".join(f"{name} {percent(share)}" for share, name in largest)
         sentences.append(gettext("{word}: {parts}", word=words[row], parts=parts))
     words[1] = f"<b>{words[1]}</b>"
-    rows, starts, shares, texts, colours, opacities, letters = map(list, zip(*bars, strict=True))
-    stacked = {
-        "type": "bar",
-        "orientation": "h",
-        "y": rows,
-        "base": starts,
-        "x": shares,
+    rows, starts, shares, texts, colours, opacities, letters = map(list, zip(*shown, strict=True))
+    stacked = bars(
+        shares,
+        {"color": colours, "opacity": opacities, "line": {"color": ink.paper, "width": 1}},
+        texts,
+        y=rows,
+        base=starts,
         # A part too short for its name has none.
-        "text": [text if len(text) * _LETTER < share * _BAR else "" for text, share in zip(texts, shares, strict=True)],
-        "customdata": texts,
-        "hovertemplate": "%{customdata}<extra></extra>",
-        "marker": {"color": colours, "opacity": opacities, "line": {"color": ink.paper, "width": 1}},
-        "textfont": {"size": 13, "color": letters},
-        "insidetextanchor": "middle",
-        "textangle": 0,
-        "textposition": "inside",
-        "constraintext": "none",
-        "cliponaxis": False,
-    }
-    layout = sized_layout(ink, 118, (LEFT, 2, 4, 4), 260) | {
-        "barmode": "overlay",
-        "bargap": 0.3,
-        "xaxis": bare_axis(ink, range=[0, 1], showticklabels=False),
-        "yaxis": label_axis(words, ink, ink.decoder, ticks="", size=13),
-        "shapes": [rectangle(0, 1, 0.62, 1.38, ink.context)],
-    }
+        text=[text if len(text) * _LETTER < share * _BAR else "" for text, share in zip(texts, shares, strict=True)],
+        textposition="inside",
+        insidetextanchor="middle",
+        textfont={"size": 13, "color": letters},
+        textangle=0,
+        constraintext="none",
+        cliponaxis=False,
+    )
+    axis = label_axis(words, ink, ink.decoder, ticks="", size=13)
+    layout = bars_layout(axis, ink, 118, (LEFT, 2, 4, 4), 260)
+    layout["shapes"] = [rectangle(0, 1, 0.62, 1.38, ink.context)]
     alt = gettext("Parts of each context vector. {mixtures}.", mixtures="; ".join(sentences))
     return Spec([stacked], layout, alt)
 

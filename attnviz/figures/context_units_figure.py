@@ -8,8 +8,8 @@ from attnviz.analysis.context_units import context_units
 from attnviz.analysis.diagram_texts import context_sentence
 from attnviz.analysis.labels import shorten, subscript
 from attnviz.analysis.numbers import decimal, percent
-from attnviz.figures.grammar import bare_axis, label_axis, numbers, signed_colours
-from attnviz.figures.spec import Part, Spec, axis_labels, base_layout, escape, rectangle
+from attnviz.figures.grammar import bare_axis, bars, label_axis, note, numbers, signed_colours, sized_layout
+from attnviz.figures.spec import Spec, axis_labels, escape, rectangle
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
 
@@ -34,145 +34,97 @@ def draw_context_units(subject: Subject) -> Spec:
     the weights and the cosines.
     """
     trace, step, ink = subject.trace, subject.step, subject.ink
-    found, words = context_units(trace, step), trace.words()
-    symbol, weights, count, lines = f"c{subscript(step + 1)}", found.weights, len(found.units), len(found.terms)
+    found, words, symbol = context_units(trace, step), trace.words(), f"c{subscript(step + 1)}"
+    count, lines, own = len(found.units), len(found.terms), len(found.words)
     groups, names = [words.source_groups[k] for k in found.words], [words.source[k] for k in found.words]
+    columns = [f"({k + 1}) {name}" for k, name in zip(found.words, names, strict=True)]
     cosines = [float(found.cosines[list(group)].max()) for group in groups]
-    table: dict[str, list[object]] = {
-        gettext("unit"): [gettext("weight"), gettext("cosine"), *(str(unit + 1) for unit in found.units)]
-    }
-    columns = [f"({k + 1}) {words.source[k]}" for k in found.words]
-    if lines > len(groups):
-        names.append(gettext("{n} more", n=len(words.source) - len(groups)))
+    if lines > own:
+        names.append(gettext("{n} more", n=len(words.source) - own))
         columns.append(gettext("other words"))
-    for row, column in enumerate(columns):
-        table[column] = [weights[row], cosines[row] if row < len(cosines) else np.nan, *found.terms[row]]
-    table |= {symbol: [weights.sum(), 1.0, *found.context], gettext("mean of all steps"): [np.nan, np.nan, *found.mean]}
+        cosines.append(np.nan)
+    weights, units = found.weights.tolist(), (found.units + 1).tolist()
+    table = {gettext("unit"): [gettext("weight"), gettext("cosine"), *map(str, units)]}
+    for column, weight, cosine, term in zip(columns, weights, cosines, found.terms, strict=True):
+        table[column] = [weight, cosine, *term]
+    table |= {symbol: [sum(weights), 1.0, *found.context], gettext("mean of all steps"): [np.nan, np.nan, *found.mean]}
 
-    sums = np.vstack([found.partial_sums, np.zeros(count)])  # (lines + 1, units)
+    before = np.vstack([found.partial_sums, np.zeros(count)])  # (lines + 1, units)
     added = np.vstack([found.terms, found.context])
     # Lines are numbered downwards; positive values extend upwards from their line.
-    scale = -_BAR_LENGTH / (float(np.abs(np.vstack([sums + added, sums])).max()) or 1.0)
-    bar = {"type": "bar", "x": np.tile(np.arange(count), lines + 1)}
-    running = bar | {
-        "base": np.repeat(np.arange(lines + 1), count),
-        "y": (scale * sums).ravel(),
-        "hoverinfo": "skip",
-        "width": 0.16,
-        "marker": {"color": ink.quiet},
-    }
-    added_bars = bar | {
-        "base": (np.arange(lines + 1)[:, None] + scale * sums).ravel(),
-        "y": (scale * added).ravel(),
-        "customdata": [
-            *(
-                gettext(
-                    "{name} adds {value} to unit {unit}, making {total}",
-                    name=escape(shorten(name, 30)),
-                    value=decimal(value, 3),
-                    unit=unit + 1,
-                    total=decimal(before + value, 3),
-                )
-                for name, befores, term in zip(names, sums.tolist(), added.tolist(), strict=False)
-                for unit, before, value in zip(found.units, befores, term, strict=True)
-            ),
-            *(
-                gettext("unit {unit}: {value}", unit=unit + 1, value=decimal(value, 3))
-                for unit, value in zip(found.units, found.context.tolist(), strict=True)
-            ),
-        ],
-        "hovertemplate": "%{customdata}<extra></extra>",
-        "marker": {"color": [*signed_colours(found.terms.ravel(), ink), *[ink.context] * count]},
-    }
-    texts = [*map(decimal, cosines), *[""] * (lines - len(cosines))]
-    cosine_texts = numbers([count - 0.2] * lines, texts, 12, ink) | {"textfont": {"size": 12, "color": ink.quiet}}
+    scale = -_BAR_LENGTH / (float(np.abs([before + added, before]).max()) or 1.0)
+    x, y = np.tile(np.arange(count), lines + 1), np.repeat(np.arange(lines + 1), count)
+    texts = [
+        gettext(
+            "{name} adds {value} to unit {unit}, making {total}",
+            name=escape(shorten(name, 30)),
+            value=decimal(value, 3),
+            unit=unit,
+            total=decimal(start + value, 3),
+        )
+        for name, starts, term in zip(names, found.partial_sums.tolist(), found.terms.tolist(), strict=True)
+        for unit, start, value in zip(units, starts, term, strict=True)
+    ]
+    texts += [
+        gettext("unit {unit}: {value}", unit=unit, value=decimal(value, 3))
+        for unit, value in zip(units, found.context.tolist(), strict=True)
+    ]
+    colours, starts = signed_colours(found.terms.ravel(), ink) + [ink.context] * count, (scale * before).ravel()
+    sums = bars(x, {"color": ink.quiet}, orientation="v", base=y, y=starts, width=0.16)
+    terms = bars(x, {"color": colours}, texts, orientation="v", base=y + starts, y=(scale * added).ravel())
+    texts = [decimal(cosine) for cosine in cosines[:own]] + [""] * (lines - own)
+    on_right = numbers([count - 0.2] * lines, texts, 12, ink) | {"textfont": {"size": 12, "color": ink.quiet}}
+    ends, above = np.cumsum(weights), {"xaxis": "x2", "yaxis": "y2"}
+    texts = [
+        escape(f"{percent(share)} {shorten(name, max(3, int(share * 34)))}") if share >= _LEAST_LABELLED else ""
+        for name, share in zip(names, weights, strict=True)
+    ]
+    on_top = numbers(ends - found.weights / 2, texts, 13, ink) | above
+    on_top |= {"y": [_NAMES_Y] * lines, "textposition": "middle center"}
+    shares = bars(
+        found.weights,
+        {"color": ink.encoder, "line": {"width": 1.5, "color": ink.paper}},
+        [escape(f"{percent(share)} {shorten(name, 30)}") for name, share in zip(names, weights, strict=True)],
+        base=ends - found.weights,
+        y=[_WEIGHTS_Y] * lines,
+        width=0.43,
+        **above,
+    )
 
-    above: Part = {"xaxis": "x2", "yaxis": "y2"}
-    ends, named = np.cumsum(weights), list(zip(names, weights.tolist(), strict=True))
-    weight_bar = above | {
-        "type": "bar",
-        "orientation": "h",
-        "x": weights,
-        "base": ends - weights,
-        "y": [_WEIGHTS_Y] * lines,
-        "width": 0.43,
-        "customdata": [escape(f"{percent(weight)} {shorten(name, 30)}") for name, weight in named],
-        "hovertemplate": "%{customdata}<extra></extra>",
-        "marker": {"color": ink.encoder, "line": {"width": 1.5, "color": ink.paper}},
-    }
-    weight_names = above | {
-        "type": "scatter",
-        "mode": "text",
-        "x": ends - weights / 2,
-        "y": [_NAMES_Y] * lines,
-        "text": [
-            escape(f"{percent(weight)} {shorten(name, max(3, int(weight * 34)))}") if weight >= _LEAST_LABELLED else ""
-            for name, weight in named
-        ],
-        "hoverinfo": "skip",
-        "textfont": {"size": 13, "color": ink.ink},
-    }
-
-    inner = _WEIGHT_BAR + _GAP + _LINE * (lines + 1)
-    top = _LINE * (lines + 1) / inner
+    labels = [f"{shorten(name, _LABEL_LENGTH)} {decimal(share)}" for name, share in zip(names, weights, strict=True)]
+    labels = [*axis_labels(labels, _LABEL_LENGTH + 6), f"<b>{gettext('sum = {c}', c=symbol)}</b>"]
     forward = trace.annotations.shape[1] // (1 + trace.reads_backwards)
-    line_of_piece = {j: line for line, group in enumerate(groups) for j in group}
-    layout = base_layout(ink) | {
-        "height": inner + _UNIT_LABELS + 6,
-        "margin": {"l": 112, "r": 46, "t": 6, "b": _UNIT_LABELS},
+    line_of_piece = {j: row for row, group in enumerate(groups) for j in group}
+    inner = _WEIGHT_BAR + _GAP + _LINE * (lines + 1)
+    top, bar_bottom = _LINE * (lines + 1) / inner, 1 - _WEIGHT_BAR / inner
+    layout = sized_layout(
+        ink,
+        inner + _UNIT_LABELS + 6,
+        (112, 46, 6, _UNIT_LABELS),
+        340,
+        lines=[line_of_piece.get(j, own) for j in range(len(trace.source_pieces))],
+        selection_colour=ink.encoder,
+    ) | {
         "bargap": 0.22,
         "barmode": "overlay",
         "hovermode": "closest",
-        "xaxis": bare_axis(
+        "xaxis": label_axis(
+            [f"{unit} {'→' if unit <= forward else '←'}" for unit in units],
             ink,
+            ink.quiet,
+            size=10,
             range=[-0.6, count],
-            tickvals=list(range(count)),
-            ticktext=[f"{unit + 1} {'→' if unit < forward else '←'}" for unit in found.units],
             tickangle=-90,
+            ticks="",
             anchor="y",
-            tickfont={"size": 10, "color": ink.quiet},
         ),
-        "yaxis": label_axis(
-            [
-                *axis_labels([f"{shorten(name, _LABEL_LENGTH)} {decimal(weight)}" for name, weight in named], 18),
-                f"<b>{gettext('sum = {c}', c=symbol)}</b>",
-            ],
-            ink,
-            ink.encoder,
-            domain=[0, top],
-            size=13,
-            showgrid=True,
-        ),
+        "yaxis": label_axis(labels, ink, ink.encoder, size=13, domain=[0, top], showgrid=True),
         "xaxis2": bare_axis(ink, range=[0, 1], showticklabels=False, anchor="y2"),
-        "yaxis2": label_axis(
-            [f"{symbol} ="],
-            ink,
-            ink.context,
-            [_WEIGHTS_Y],
-            range=[1, 0],
-            domain=[1 - _WEIGHT_BAR / inner, 1],
-            size=14,
-        ),
+        "yaxis2": label_axis([f"{symbol} ="], ink, ink.context, [_WEIGHTS_Y], 14, range=[1, 0], domain=[bar_bottom, 1]),
         "annotations": [
-            {
-                "text": gettext("cosine"),
-                "x": 1,
-                "xref": "paper",
-                "xanchor": "left",
-                "xshift": -2,
-                "y": top,
-                "yref": "paper",
-                "yanchor": "bottom",
-                "showarrow": False,
-                "font": {"size": 11, "color": ink.quiet},
-            }
+            note(gettext("cosine"), 1, top, ink.quiet, yref="paper", xshift=-2, font={"size": 11, "color": ink.quiet})
         ],
         "shapes": [rectangle(0, 1, 0.46, 0.97, ink.context) | {"xref": "paper", "yref": "y2"}],
-        "meta": {
-            "narrowest": 340,
-            "lines": [line_of_piece.get(j, len(groups)) for j in range(len(trace.source_pieces))],
-            "selection_colour": ink.encoder,
-        },
     }
     largest = int(np.abs(found.context - found.mean).argmax())
     alt = gettext(
@@ -184,4 +136,4 @@ def draw_context_units(subject: Subject) -> Spec:
         value=decimal(float(found.context[largest])),
         mean=decimal(float(found.mean[largest])),
     )
-    return Spec([running, added_bars, cosine_texts, weight_bar, weight_names], layout, alt, table)
+    return Spec([sums, terms, on_right, shares, on_top], layout, alt, table)

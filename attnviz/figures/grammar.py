@@ -28,6 +28,8 @@ from attnviz.trace import Attention, Trace
 from attnviz.trace.aligned import AttentionMatrix
 from attnviz.trace.transformer_trace import Head
 
+HOVER = "%{customdata}<extra></extra>"
+"""Template of hover texts that are written out."""
 WithEnergies = Trace | Head | Attention
 """Attention whose energies are known: of a recurrent translator, of a head, or of another program."""
 LABEL_LENGTH = 12
@@ -63,15 +65,8 @@ def source_bars(
         form: D3's format of the numbers in hover texts.
     """
     number = f"<br>{symbol} = %{{x:{form}}}" if symbol else ""
-    return {
-        "type": "bar",
-        "orientation": "h",
-        "x": values,
-        "y": list(range(len(values))),
-        "marker": {"color": colour},
-        "customdata": [escape(shorten(piece_name(piece), 60)) for piece in trace.source_pieces],
-        "hovertemplate": f"%{{customdata}}{number}<extra></extra>",
-    }
+    names = [escape(shorten(piece_name(piece), 60)) for piece in trace.source_pieces]
+    return bars(values, {"color": colour}, names, hovertemplate=f"%{{customdata}}{number}<extra></extra>")
 
 
 def signed_colours(values: NDArray[np.floating], ink: Palette) -> list[str]:
@@ -224,7 +219,7 @@ def waterfall(values: Sequence[float], hover: Sequence[str], ink: Palette) -> li
     """
     amounts = [*map(float, values), float(np.sum(values))]
     ends = np.append(np.cumsum(values), amounts[-1])
-    bars = {
+    floating = {
         "type": "waterfall",
         "orientation": "h",
         "name": "sum",
@@ -237,10 +232,10 @@ def waterfall(values: Sequence[float], hover: Sequence[str], ink: Palette) -> li
         "totals": {"marker": {"color": ink.ink}},
         "connector": {"line": {"color": ink.line, "width": 1}},
         "customdata": list(hover),
-        "hovertemplate": "%{customdata}<extra></extra>",
+        "hovertemplate": HOVER,
     }
     texts = [f" {signed(amount)} " for amount in amounts]
-    return [bars, numbers(ends, texts, 12, ink, [amount < 0 for amount in amounts]) | {"name": "numbers"}]
+    return [floating, numbers(ends, texts, 12, ink, [amount < 0 for amount in amounts]) | {"name": "numbers"}]
 
 
 def sum_range(values: Sequence[float]) -> list[float]:
@@ -270,17 +265,7 @@ def rows_layout(labels: Sequence[str], left: int, ink: Palette) -> Part:
             "position": 0,
             "ticklabelstandoff": 6,
         },
-        "shapes": [
-            {
-                "type": "line",
-                "xref": "paper",
-                "x0": 0,
-                "x1": 1,
-                "y0": count - 1.5,
-                "y1": count - 1.5,
-                "line": {"color": ink.quiet, "width": 1},
-            }
-        ],
+        "shapes": [line((0, 1), (count - 1.5, count - 1.5), ink.quiet)],
     }
 
 
@@ -356,6 +341,44 @@ def strips(rows: NDArray[np.floating] | list[Any], limit: float, ink: Palette, *
     } | more
 
 
+def bars(ends: Sequence[float] | NDArray[np.floating], marker: Part, hover: Sequence[Any] = (), **more: Any) -> Part:
+    """Return horizontal bars at 0, 1, 2 and so on.
+
+    Args:
+        ends: Ends of the bars, (n,).
+        marker: Plotly's marker: colour and opacity of all bars, or of each.
+        hover: Hover text of each bar, or what a `hovertemplate` in `more` needs; empty for bars without one.
+        more: Further properties of Plotly's trace.
+    """
+    trace = {"type": "bar", "orientation": "h", "x": ends, "y": list(range(len(ends))), "marker": marker}
+    texts = {"customdata": list(hover), "hovertemplate": HOVER} if hover else {"hoverinfo": "skip"}
+    return trace | texts | more
+
+
+def bars_layout(
+    rows: Part, ink: Palette, height: int, margins: Sequence[int], narrowest: int, end: float = 1, **meta: Any
+) -> Part:
+    """Return the layout of bars from 0 to at most `end`, with the axis `rows` and without a scale.
+
+    `height`, `margins`, `narrowest` and `meta` are those of `sized_layout`.
+    """
+    scale = bare_axis(ink, range=[0, end], showticklabels=False)
+    return sized_layout(ink, height, margins, narrowest, **meta) | {"bargap": 0.3, "xaxis": scale, "yaxis": rows}
+
+
+def line(x: Sequence[float], y: Sequence[float], colour: str, width: float = 1, **more: Any) -> Part:
+    """Return a line between two points, as a shape: `x` are shares of the figure's width, unless `more` has `xref`."""
+    ends = {"x0": x[0], "x1": x[1], "y0": y[0], "y1": y[1]}
+    return {"type": "line", "xref": "paper", "line": {"color": colour, "width": width}} | ends | more
+
+
+def note(text: str, x: float, y: float, colour: str, **more: Any) -> Part:
+    """Return a text, already escaped, above the point y of the rows and right of x, a share of the figure's width."""
+    font = {"size": 12, "color": colour}
+    place = {"x": x, "xref": "paper", "xanchor": "left", "y": y, "yref": "y", "yanchor": "bottom"}
+    return {"text": text, "showarrow": False, "font": font} | place | more
+
+
 def strips_layout(
     rows: Part,
     units: int,
@@ -388,11 +411,10 @@ def strips_layout(
         narrowest: Width in pixels below which the figure should scroll.
     """
     places, ends = rows["tickvals"], [first - 0.5, first + units - 0.5]
-    separator = {"type": "line", "x0": ends[0], "x1": ends[1], "line": {"color": ink.paper, "width": 3}}
     total = top + round(height * (places[-1] + 1)) + bottom
     return sized_layout(ink, total, (left, 6, top, bottom), narrowest) | {
         "shapes": [
-            *(separator | {"y0": place + 0.5, "y1": place + 0.5} for place in places),
+            *(line(ends, (place + 0.5, place + 0.5), ink.paper, 3, xref="x") for place in places),
             rectangle(*ends, framed - 0.46, framed + 0.46, colour, width),
         ],
         "xaxis": bare_axis(ink, range=ends, showticklabels=False),

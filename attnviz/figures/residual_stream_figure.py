@@ -6,17 +6,8 @@ import numpy as np
 
 from attnviz.analysis.numbers import decimal
 from attnviz.analysis.transformer_steps import added_name
-from attnviz.figures.grammar import (
-    bare_axis,
-    colour_limit,
-    label_axis,
-    numbers,
-    panel,
-    sized_layout,
-    strips,
-    strips_layout,
-)
-from attnviz.figures.spec import Part, Spec, axis_labels, emphasise
+from attnviz.figures.grammar import bars, bars_layout, colour_limit, label_axis, numbers, panel, strips, strips_layout
+from attnviz.figures.spec import Spec, axis_labels, emphasise
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
 
@@ -48,26 +39,23 @@ def draw_stream(subject: Subject) -> Spec:
     labels[displayed], colours[displayed] = emphasise(labels[displayed], ink.context), ink.context
     lengths = np.linalg.norm(rows, axis=1)[: len(names)]
     longest = float(np.linalg.norm(np.concatenate([streams, head.added]), axis=-1).max()) or 1.0
-    bars: Part = {"type": "bar", "orientation": "h", "x": lengths, "y": list(range(len(names)))}
-    bars["marker"] = {"color": colours}
 
     if subject.simple:
-        layout = sized_layout(ink, _ROW * len(names) + 16, (148, 8, 8, 8), 260) | {
-            "bargap": 0.3,
-            "xaxis": bare_axis(ink, range=[0, longest], showticklabels=False),
-            "yaxis": label_axis(labels, ink, ink.quiet),
-        }
+        axis = label_axis(labels, ink, ink.quiet)
+        layout = bars_layout(axis, ink, _ROW * len(names) + 16, (148, 8, 8, 8), 260, longest)
         alt = gettext(
             "What the residual stream of step {step} is made of, one bar for each part. The largest parts: {told}.",
             step=step + 1,
             told=", ".join(names[k] for k in np.argsort(-lengths, kind="stable")[:3]),
         )
-        return Spec([bars | {"hoverinfo": "skip"}], layout, alt, table)
+        return Spec([bars(lengths, {"color": colours})], layout, alt, table)
 
     labels[-1], colours[-1] = emphasise(labels[-1], ink.decoder), ink.decoder
-    bars["hovertemplate"] = gettext("length %{x:.3f}") + "<extra></extra>"
     texts = [decimal(length) for length in lengths.tolist()]
-    on_lengths = [bars, numbers(lengths, [f" {text}" for text in texts], 12, ink)]
+    on_lengths = [
+        bars(lengths, {"color": colours}, texts, hovertemplate=gettext("length %{x:.3f}") + "<extra></extra>"),
+        numbers(lengths, [f" {text}" for text in texts], 12, ink),
+    ]
     axis = label_axis(labels, ink, ink.quiet)
     layout = strips_layout(
         axis, units, ink, displayed, ink.context, height=_ROW, left=132, top=44, bottom=8, narrowest=340

@@ -6,7 +6,7 @@ import numpy as np
 
 from attnviz.analysis.labels import subscript
 from attnviz.analysis.numbers import percent
-from attnviz.figures.grammar import bare_axis, label_axis, sized_layout, strips, strips_layout
+from attnviz.figures.grammar import bare_axis, bars, bars_layout, label_axis, strips, strips_layout
 from attnviz.figures.spec import Spec, Table, axis_labels, emphasise, strip_caption
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
@@ -88,35 +88,17 @@ def _draw_shares(subject: Subject, table: Table) -> Spec:
     step, ink = subject.step, subject.ink
     kept = float(subject.trace.kept_shares[step].mean())
     shares = {"kept": percent(kept), "new": percent(1 - kept)}
-    bar = {
-        "type": "bar",
-        "orientation": "h",
-        "y": [0],
-        "hoverinfo": "skip",
-        "insidetextanchor": "middle",
-        "textfont": {"size": 14, "color": ink.ink},
-        "textangle": 0,
-    }
-    parts = [
-        bar
-        | {
-            "x": [kept],
-            "text": [gettext("kept {kept}", **shares)],
-            "marker": {"color": ink.decoder},
-            "textfont": {"size": 14, "color": ink.paper},
-        },
-        bar
-        | {
-            "x": [1 - kept],
-            "text": [gettext("new {new}", **shares)],
-            "marker": {"color": ink.decoder, "opacity": 0.25},
-        },
-    ]
-    layout = sized_layout(ink, 62, (2, 2, 8, 8), 240) | {
-        "barmode": "stack",
-        "bargap": 0,
-        "xaxis": bare_axis(ink, range=[0, 1], showticklabels=False),
-        "yaxis": bare_axis(ink, showticklabels=False),
-    }
+    bar = bars(
+        [kept, 1 - kept],
+        {"color": ink.decoder, "opacity": [1, 0.25]},
+        base=[0, kept],
+        y=[0, 0],
+        text=[gettext("kept {kept}", **shares), gettext("new {new}", **shares)],
+        textposition="inside",
+        insidetextanchor="middle",
+        textfont={"size": 14, "color": [ink.paper, ink.ink]},
+        textangle=0,
+    )
+    layout = bars_layout(bare_axis(ink, showticklabels=False), ink, 62, (2, 2, 8, 8), 240) | {"bargap": 0}
     alt = gettext("Step {step}: {kept} of the state is kept, {new} is new.", step=step + 1, **shares)
-    return Spec(parts, layout, alt, table)
+    return Spec([bar], layout, alt, table)
