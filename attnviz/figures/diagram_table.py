@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
+import math
+from itertools import zip_longest
 
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.context_units import drawn_units
@@ -20,20 +21,20 @@ def diagram_table(trace: Trace, step: int) -> pd.DataFrame:
     """
     units, before, after = drawn_units(trace), subscript(step), subscript(step + 1)
     vectors = {f"h{subscript(j)}": vector for j, vector in enumerate(trace.annotations[:, units.annotation], 1)}
-    count = len(vectors)
-    vectors |= {
-        f"c{after}": trace.contexts[step][units.context],
-        f"s{before}": trace.previous_states[step][units.state],
-        f"s{after}": trace.states[step][units.state],
-        f"t{after}": trace.readouts[step][units.readout],
-    }
+    index = pd.Index([*vectors, f"c{after}", f"s{before}", f"s{after}", f"t{after}"], name=gettext("vector"))
     names = [piece_name(piece) for piece in trace.source_pieces]
     names += ["", piece_name(trace.previous_pieces[step]), "", piece_name(trace.target_pieces[step])]
-    table = pd.DataFrame({gettext("piece"): names}, index=pd.Index(list(vectors), name=gettext("vector")))
+    table = pd.DataFrame({gettext("piece"): names}, index=index)
     if trace.attends:
         for symbol, values in (("e", trace.energies), ("α", trace.alignment)):
-            table[symbol] = [*values[step].tolist(), *[np.nan] * (len(vectors) - count)]
-    for k in range(max(map(len, vectors.values()))):
-        column = [float(vector[k]) if k < len(vector) else np.nan for vector in vectors.values()]
-        table[gettext("square {k}", k=k + 1)] = column
+            table[symbol] = pd.Series(values[step].tolist(), index=list(vectors))
+    rows = [
+        *vectors.values(),
+        trace.contexts[step][units.context],
+        trace.previous_states[step][units.state],
+        trace.states[step][units.state],
+        trace.readouts[step][units.readout],
+    ]
+    for k, column in enumerate(zip_longest(*(row.tolist() for row in rows), fillvalue=math.nan), 1):
+        table[gettext("square {k}", k=k)] = column
     return table

@@ -11,10 +11,10 @@ from attnviz.analysis.labels import quote, shorten, step_heading
 from attnviz.analysis.logit_attribution import logit_attribution_title
 from attnviz.errors import AttnvizError
 from attnviz.figures.attention_figure import draw_attention, draw_energy, draw_imported, draw_posterior, draw_softmax
-from attnviz.figures.candidates import draw_candidates, draw_maxout
-from attnviz.figures.context import draw_context
-from attnviz.figures.context_units_figure import draw_context_units
+from attnviz.figures.context import draw_context, draw_context_units
+from attnviz.figures.decoder_figure import draw_candidates, draw_maxout, draw_state
 from attnviz.figures.energy_decomposition_figure import energy_decomposition_figure, energy_decomposition_table
+from attnviz.figures.heads_figure import draw_stream
 from attnviz.figures.legacy import FigureTemplate, Values, redrawn_picture
 from attnviz.figures.logit_attribution_figure import (
     logit_attribution_rows,
@@ -23,9 +23,7 @@ from attnviz.figures.logit_attribution_figure import (
     logit_attribution_values,
 )
 from attnviz.figures.perturbation_figure import perturbation_tests_figure, perturbation_tests_table
-from attnviz.figures.residual_stream_figure import draw_stream
 from attnviz.figures.spec import Spec
-from attnviz.figures.state_figure import draw_state
 from attnviz.figures.step_change import step_change_figure, step_change_table
 from attnviz.figures.subject import (
     ATTENTION,

@@ -12,12 +12,12 @@ import pytest
 import torch
 
 from attnviz import Translator
-from attnviz.analysis import logit_attribution
 from attnviz.analysis.verification import Verifier
 from attnviz.architectures import verifier_of
 from attnviz.checkpoint import save_model
-from attnviz.figures.candidates import maxout_template, maxout_values
-from attnviz.figures.encoding import to_json
+from attnviz.figures.decoder_figure import draw_maxout
+from attnviz.figures.encoding import common_part, to_json
+from attnviz.figures.subject import Subject
 from attnviz.lru_cache import LRUCache
 from attnviz.model_folder import weights_digest
 from attnviz.shared_translator import SharedTranslator
@@ -99,11 +99,11 @@ def test_maxout_figure_has_pairs_once_the_weights_are_available(
     after = payload_address(View(MAIN, register_trace(trace)), "maxout", "light")
     payloads.append(fetched(after))
     assert before != after
-    pairs = logit_attribution.pairs(trace, resources.weights_of(trace), 0)
-    assert [(one["template"], one["values"]["0"]) for one in payloads] == [
-        (to_json(maxout_template(trace, "light", paired=found is not None)), to_json(maxout_values(trace, 0, found)))
-        for found in (None, pairs)
-    ]
+    for payload, weights, strips in zip(payloads, (None, resources.weights_of(trace)), (1, 3), strict=True):
+        subjects = [Subject(trace, step, weights) for step in range(len(trace.target_pieces))]
+        template, values = common_part([draw_maxout(subject).plotly for subject in subjects])
+        assert (payload["template"], payload["values"]["0"]) == (to_json(template), to_json(values[0]))
+        assert len(template["data"]) == strips
 
 
 def test_visitor_can_leave_while_another_waits_for_the_same_translation(

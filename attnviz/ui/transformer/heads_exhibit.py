@@ -18,7 +18,7 @@ from attnviz import AttnvizError
 from attnviz.analysis.numbers import decimal
 from attnviz.analysis.transformer_steps import HEAD_STAGES, head_kind_name, head_title, kind_sentence, pair_labels
 from attnviz.analysis.verification import not_verified_text
-from attnviz.figures.all_heads_figure import head_gallery
+from attnviz.figures.heads_figure import head_gallery
 from attnviz.figures.heatmap import heatmap, heatmap_table
 from attnviz.figures.registry import ENERGY_DECOMPOSITION
 from attnviz.figures.spec import figure_json
