@@ -72,7 +72,7 @@ def draw_context(subject: Subject) -> Spec:
         names.append(gettext("{context} = sum", context=symbol))
         rows.append(total)
     units, last = len(total), len(rows) - 1
-    table = {gettext("unit"): np.arange(1, units + 1)}
+    table: dict[str, Any] = {gettext("unit"): np.arange(1, units + 1)}
     table |= {f"({k}) {name}": row for k, (name, row) in enumerate(zip(names, rows, strict=True), 1)}
     if subject.simple and subject.trace.has_heads:
         return replace(draw_all_heads(subject), table=table)
@@ -218,7 +218,7 @@ def draw_context_units(subject: Subject) -> Spec:
         cosines.append(np.nan)
     weights, units = found.weights.tolist(), (found.units + 1).tolist()
     named = list(zip(names, weights, strict=True))
-    table = {gettext("unit"): [gettext("weight"), gettext("cosine"), *map(str, units)]}
+    table: dict[str, list[Any]] = {gettext("unit"): [gettext("weight"), gettext("cosine"), *map(str, units)]}
     for column, weight, cosine, term in zip(columns, weights, cosines, found.terms, strict=True):
         table[column] = [weight, cosine, *term]
     table |= {symbol: [sum(weights), 1.0, *found.context], gettext("mean of all steps"): [np.nan, np.nan, *found.mean]}
@@ -227,7 +227,7 @@ def draw_context_units(subject: Subject) -> Spec:
     added = np.vstack([found.terms, found.context])
     # Lines are numbered downwards; positive values extend upwards from their line.
     scale = -_BAR_LENGTH / (float(np.abs([before + added, before]).max()) or 1.0)
-    x, y = np.tile(np.arange(count), lines + 1), np.repeat(np.arange(lines + 1), count)
+    x, y = [*range(count)] * (lines + 1), np.repeat(np.arange(lines + 1), count)
     hover = [
         gettext(
             "{name} adds {value} to unit {unit}, making {total}",

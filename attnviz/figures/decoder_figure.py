@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from attnviz.analysis.labels import shorten, subscript
@@ -168,14 +170,15 @@ def draw_maxout(subject: Subject) -> Spec:
     trace, step, ink, pairs = subject.trace, subject.step, subject.ink, subject.maxout_pairs
     larger, name = trace.readouts[step], f"t{subscript(step + 1)}"
     count, limit = len(larger), colour_limit(larger)
-    names, columns, parts = [name], {gettext("pair"): np.arange(1, count + 1)}, []
+    names, parts = [name], []
+    table: dict[str, Any] = {gettext("pair"): np.arange(1, count + 1)}
     if pairs is not None:
         both = np.asarray(pairs, dtype=np.float32).reshape(-1, 2).T  # (2, l)
         is_smaller = both < both.max(axis=0)
         won, lost = np.where(is_smaller, np.nan, both), np.where(is_smaller, both, np.nan)
         parts = [strips(won, limit, ink), strips(lost, limit, ink, opacity=LOSER_OPACITY)]
         names = [gettext("first of pair"), gettext("second of pair"), gettext("larger: {vector}", vector=name)]
-        columns |= {gettext("first"): pairs[0::2], gettext("second"): pairs[1::2]}
+        table |= {gettext("first"): pairs[0::2], gettext("second"): pairs[1::2]}
     last = len(names) - 1
     parts.append(strips(larger[None], limit, ink, y=[last]))
     hover: Part = {"hovertemplate": gettext("pair %{x}: %{z:.3f}") + "<extra></extra>"}
@@ -188,4 +191,4 @@ def draw_maxout(subject: Subject) -> Spec:
         low=larger.min(),
         high=larger.max(),
     )
-    return Spec([part | hover for part in parts], layout, alt, columns | {gettext("larger"): larger})
+    return Spec([part | hover for part in parts], layout, alt, table | {gettext("larger"): larger})

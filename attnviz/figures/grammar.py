@@ -410,13 +410,13 @@ def strips_layout(
         bottom: Margin in pixels.
         narrowest: Width in pixels below which the figure should scroll.
     """
-    places, ends = rows["tickvals"], [first - 0.5, first + units - 0.5]
+    places, start, end = rows["tickvals"], first - 0.5, first + units - 0.5
     total = top + round(height * (places[-1] + 1)) + bottom
     return sized_layout(ink, total, (left, 6, top, bottom), narrowest) | {
         "shapes": [
-            *(line(ends, (place + 0.5, place + 0.5), ink.paper, 3, xref="x") for place in places),
-            rectangle(*ends, framed - 0.46, framed + 0.46, colour, width),
+            *(line((start, end), (place + 0.5, place + 0.5), ink.paper, 3, xref="x") for place in places),
+            rectangle(start, end, framed - 0.46, framed + 0.46, colour, width),
         ],
-        "xaxis": bare_axis(ink, range=ends, showticklabels=False),
+        "xaxis": bare_axis(ink, range=[start, end], showticklabels=False),
         "yaxis": rows,
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,7 +54,7 @@ def draw_stream(subject: Subject) -> Spec:
     names = [gettext("embedding"), *(_block_name(block, layer) for block, layer in blocks), gettext("sum")]
     rows = np.concatenate([streams[:1, step], head.added[:, step], streams[-1:, step]])  # (blocks + 2, units)
     units, limit = rows.shape[1], colour_limit(streams[-1])
-    table = {gettext("unit"): np.arange(1, units + 1)}
+    table: dict[str, Any] = {gettext("unit"): np.arange(1, units + 1)}
     table |= {f"({k}) {name}": row for k, (name, row) in enumerate(zip(names, rows, strict=True))}
     if subject.simple:
         names = [gettext("last piece written"), *(added_name(block, layer) for block, layer in blocks)]

@@ -27,9 +27,8 @@ def trace_and_figure(source: str, step: int) -> tuple[Any, Any]:
 
 @SOURCES
 def test_figure_is_valid(source: str) -> None:
-    go.Figure(
-        json.loads(trace_and_figure(source, 1)[1].to_json())
-    )  # raises ValueError on any property it does not know
+    _, figure = trace_and_figure(source, 1)
+    go.Figure(json.loads(figure.to_json()))  # raises ValueError on any property it does not know
 
 
 @SOURCES
