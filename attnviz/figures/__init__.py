@@ -11,9 +11,7 @@ from attnviz.figures.attribution_figure import (
     attributions_table,
 )
 from attnviz.figures.beam_tree_figure import beam_tree_figure, beam_tree_table
-from attnviz.figures.candidates import candidates, candidates_table
 from attnviz.figures.comparison_figure import compared_words_table, comparison, comparison_table
-from attnviz.figures.context import context_strips, context_table
 from attnviz.figures.heatmap import heatmap, heatmap_alt, heatmap_table
 from attnviz.figures.minimal_change_figure import minimal_change_figure, minimal_change_table
 from attnviz.figures.perturbation_figure import (
@@ -39,13 +37,9 @@ __all__ = [
     "attributions_table",
     "beam_tree_figure",
     "beam_tree_table",
-    "candidates",
-    "candidates_table",
     "compared_words_table",
     "comparison",
     "comparison_table",
-    "context_strips",
-    "context_table",
     "heatmap",
     "heatmap_alt",
     "heatmap_table",

@@ -6,26 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import plotly.graph_objects as go
-
-from attnviz.analysis.context_units import context_units
 from attnviz.analysis.diagram_texts import displayed_units_caption
 from attnviz.analysis.labels import quote, shorten, step_heading
 from attnviz.analysis.logit_attribution import logit_attribution_title
 from attnviz.errors import AttnvizError
-from attnviz.figures.all_heads_figure import all_heads_template, all_heads_values
 from attnviz.figures.attention_figure import draw_attention, draw_energy, draw_imported, draw_posterior, draw_softmax
-from attnviz.figures.candidates import (
-    candidates_table,
-    candidates_template,
-    candidates_values,
-    maxout_table,
-    maxout_template,
-    maxout_values,
-)
-from attnviz.figures.context import context_strips, context_table, mixtures_template, mixtures_values
-from attnviz.figures.context_units_figure import context_units_table, context_units_template, context_units_values
+from attnviz.figures.context import draw_context, draw_context_units
+from attnviz.figures.decoder_figure import draw_candidates, draw_maxout, draw_state
 from attnviz.figures.energy_decomposition_figure import energy_decomposition_figure, energy_decomposition_table
+from attnviz.figures.heads_figure import draw_stream
 from attnviz.figures.legacy import FigureTemplate, Values, redrawn_picture
 from attnviz.figures.logit_attribution_figure import (
     logit_attribution_rows,
@@ -34,21 +23,7 @@ from attnviz.figures.logit_attribution_figure import (
     logit_attribution_values,
 )
 from attnviz.figures.perturbation_figure import perturbation_tests_figure, perturbation_tests_table
-from attnviz.figures.residual_stream_figure import (
-    added_template,
-    added_values,
-    stream_table,
-    stream_template,
-    stream_values,
-)
-from attnviz.figures.spec import Part, Spec
-from attnviz.figures.state_figure import (
-    state_shares_template,
-    state_shares_values,
-    state_table,
-    state_template,
-    state_values,
-)
+from attnviz.figures.spec import Spec
 from attnviz.figures.step_change import step_change_figure, step_change_table
 from attnviz.figures.subject import (
     ATTENTION,
@@ -150,66 +125,8 @@ def _old(
     return draw
 
 
-def _step_picture(template: Callable[[Any, Any], Part], values: Callable[[Any, int], Values]) -> FigureTemplate:
-    """Return a picture that depends on the displayed attention and the step only."""
-    return FigureTemplate(
-        lambda subject, theme: template(subject.trace.displayed, theme),
-        lambda subject, _: values(subject.trace.displayed, subject.step),
-    )
-
-
-def _redrawn_step(draw: Callable[..., go.Figure]) -> FigureTemplate:
-    """Return a picture that is redrawn at each step, from the displayed attention only."""
-    return redrawn_picture(lambda subject, theme: draw(subject.trace.displayed, subject.step, theme=theme))
-
-
-def _table(tabulate: Callable[[Any, int], Any]) -> Callable[[Subject], Any]:
-    return lambda subject: tabulate(subject.trace.displayed, subject.step)
-
-
-STREAM = _step_picture(stream_template, stream_values)
-CONTEXT_UNITS = FigureTemplate(
-    lambda subject, theme: context_units_template(subject.trace, theme),
-    lambda subject, _: context_units_values(subject.trace, context_units(subject.trace, subject.step), subject.step),
-)
-CONTEXT = _redrawn_step(context_strips)
-MIXTURES = FigureTemplate(
-    lambda _, theme: mixtures_template(theme), lambda subject, _: mixtures_values(subject.trace, subject.step)
-)
-ALL_HEADS = FigureTemplate(
-    lambda subject, theme: all_heads_template(subject.trace, theme),
-    lambda subject, _: all_heads_values(subject.trace, subject.step),
-)
-SIMPLE_CONTEXT = FigureTemplate(
-    lambda subject, theme: _simple_context(subject).template(subject, theme),
-    lambda subject, theme: _simple_context(subject).values(subject, theme),
-)
-STATE = FigureTemplate(
-    lambda subject, theme: state_template(subject.trace, theme),
-    lambda subject, theme: state_values(subject.trace, subject.step, theme),
-)
-MAXOUT = FigureTemplate(
-    lambda subject, theme: maxout_template(subject.trace, theme, paired=subject.weights is not None),
-    lambda subject, _: maxout_values(subject.trace, subject.step, subject.maxout_pairs),
-)
-CANDIDATES = FigureTemplate(
-    lambda _, theme: candidates_template(theme),
-    lambda subject, theme: candidates_values(subject.trace, subject.step, theme),
-)
-
-
 def _context_title(subject: Subject) -> str:
     return gettext("Values") if subject.trace.has_heads else gettext("Context vector")
-
-
-def _simple_context(subject: Subject) -> FigureTemplate:
-    if subject.trace.has_heads:
-        return ALL_HEADS
-    return MIXTURES if subject.trace.attends else CONTEXT
-
-
-def _maxout_table(subject: Subject) -> Any:
-    return maxout_table(subject.trace, subject.step, subject.maxout_pairs)
 
 
 def _energy_decomposition_heading(subject: Subject) -> str:
@@ -424,7 +341,7 @@ FIGURES: tuple[StepFigure, ...] = (
     StepFigure(
         "context",
         _context_title,
-        _old(CONTEXT, _table(context_table), SIMPLE_CONTEXT),
+        draw_context,
         (COMPUTED,),
         stage=3,
         control="sum",
@@ -434,7 +351,7 @@ FIGURES: tuple[StepFigure, ...] = (
     StepFigure(
         "units",
         lambda _: gettext("Units of the context vector"),
-        _old(CONTEXT_UNITS, _table(context_units_table)),
+        draw_context_units,
         (REQUIRES_RECURRENT, ATTENTION),
         stage=3,
         caption=_units_caption,
@@ -443,7 +360,7 @@ FIGURES: tuple[StepFigure, ...] = (
     StepFigure(
         "state",
         lambda _: gettext("State"),
-        _old(STATE, _table(state_table), _step_picture(state_shares_template, state_shares_values)),
+        draw_state,
         (REQUIRES_RECURRENT,),
         stage=4,
         caption=_state_caption,
@@ -451,7 +368,7 @@ FIGURES: tuple[StepFigure, ...] = (
     StepFigure(
         "maxout",
         lambda _: gettext("Maxout"),
-        _old(MAXOUT, _maxout_table),
+        draw_maxout,
         (MAXOUT_READOUT,),
         stage=5,
         at_idea=None,
@@ -461,7 +378,7 @@ FIGURES: tuple[StepFigure, ...] = (
     StepFigure(
         "stream",
         lambda _: gettext("Residual stream"),
-        _old(STREAM, _table(stream_table), _step_picture(added_template, added_values)),
+        draw_stream,
         (REQUIRES_HEADS,),
         stage=4,
         caption=_stream_caption,
@@ -470,7 +387,7 @@ FIGURES: tuple[StepFigure, ...] = (
     StepFigure(
         "candidates",
         lambda _: gettext("Likeliest words"),
-        _old(CANDIDATES, lambda subject: candidates_table(subject.trace, subject.step)),
+        draw_candidates,
         (REQUIRES_TRANSLATION,),
         stage=5,
         caption=_candidates_caption,

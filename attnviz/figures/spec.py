@@ -203,14 +203,6 @@ def _em(letter: str) -> float:
     return _WIDTHS.get(letter, 0.75 if letter.isupper() else 0.64)
 
 
-def strip_separators(places: Iterable[float], width: int, ink: Palette, first: float = -0.5) -> list[Part]:
-    """Return thin lines in the background colour below the strips at `places`, which separate them."""
-    line = {"color": ink.paper, "width": 3}
-    return [
-        {"type": "line", "x0": first, "x1": first + width, "y0": y + 0.5, "y1": y + 0.5, "line": line} for y in places
-    ]
-
-
 def strip_caption(text: str, x: int, ink: Palette) -> Part:
     """Return a caption above the strips, at their left (0) or right (1) end."""
     return {
