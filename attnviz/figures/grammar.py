@@ -22,7 +22,7 @@ from attnviz.analysis.measures import weight_order
 from attnviz.analysis.numbers import decimal, signed
 from attnviz.figures.spec import APART, STRIP, Part, base_axis, base_layout, escape
 from attnviz.languages import gettext
-from attnviz.palette import Palette
+from attnviz.palette import STRONGEST, Palette
 from attnviz.text import piece_name
 from attnviz.trace import Attention, Trace
 from attnviz.trace.aligned import AttentionMatrix
@@ -48,6 +48,8 @@ SUM_GAP = 12
 """Pixels between the rows and the running sum below them."""
 ROW_HEIGHT = 21
 """Height of a row of a waterfall in pixels."""
+HOVER = "%{customdata}<extra></extra>"
+"""Template of hover texts that are written out."""
 
 
 def source_bars(
@@ -62,16 +64,9 @@ def source_bars(
         colour: Colour of all bars, or of each.
         form: D3's format of the numbers in hover texts.
     """
+    names = [escape(shorten(piece_name(piece), 60)) for piece in trace.source_pieces]
     number = f"<br>{symbol} = %{{x:{form}}}" if symbol else ""
-    return {
-        "type": "bar",
-        "orientation": "h",
-        "x": values,
-        "y": list(range(len(values))),
-        "marker": {"color": colour},
-        "customdata": [escape(shorten(piece_name(piece), 60)) for piece in trace.source_pieces],
-        "hovertemplate": f"%{{customdata}}{number}<extra></extra>",
-    }
+    return bars(values, {"color": colour}, names, hovertemplate=f"%{{customdata}}{number}<extra></extra>")
 
 
 def signed_colours(values: NDArray[np.floating], ink: Palette) -> list[str]:
@@ -224,7 +219,7 @@ def waterfall(values: Sequence[float], hover: Sequence[str], ink: Palette) -> li
     """
     amounts = [*map(float, values), float(np.sum(values))]
     ends = np.append(np.cumsum(values), amounts[-1])
-    bars = {
+    floating = {
         "type": "waterfall",
         "orientation": "h",
         "name": "sum",
@@ -237,10 +232,10 @@ def waterfall(values: Sequence[float], hover: Sequence[str], ink: Palette) -> li
         "totals": {"marker": {"color": ink.ink}},
         "connector": {"line": {"color": ink.line, "width": 1}},
         "customdata": list(hover),
-        "hovertemplate": "%{customdata}<extra></extra>",
+        "hovertemplate": HOVER,
     }
     texts = [f" {signed(amount)} " for amount in amounts]
-    return [bars, numbers(ends, texts, 12, ink, [amount < 0 for amount in amounts]) | {"name": "numbers"}]
+    return [floating, numbers(ends, texts, 12, ink, [amount < 0 for amount in amounts]) | {"name": "numbers"}]
 
 
 def sum_range(values: Sequence[float]) -> list[float]:
@@ -252,65 +247,95 @@ def sum_range(values: Sequence[float]) -> list[float]:
 
 
 def rows_layout(labels: Sequence[str], left: int, ink: Palette) -> Part:
-    """Return the layout of a waterfall: a row for each label, which is not escaped, and a line above the sum."""
+    """Return the layout of a waterfall: a row for each label, already escaped, and a line above the sum."""
     count = len(labels)
     return base_layout(ink) | {
         "height": ROW_HEIGHT * count + 48,
         "margin": {"l": left, "r": 8, "t": 40, "b": 8},
         "bargap": 0.3,
-        "yaxis": base_axis(ink)
-        | {
-            "showgrid": False,
-            "zeroline": False,
-            "range": [count - 0.4, -0.6],
-            "tickvals": list(range(count)),
-            "ticktext": list(labels),
-            "tickfont": {"size": 12, "color": ink.ink},
-            "anchor": "free",
-            "position": 0,
-            "ticklabelstandoff": 6,
-        },
-        "shapes": [
-            {
-                "type": "line",
-                "xref": "paper",
-                "x0": 0,
-                "x1": 1,
-                "y0": count - 1.5,
-                "y1": count - 1.5,
-                "line": {"color": ink.quiet, "width": 1},
-            }
-        ],
+        "yaxis": bare_axis(
+            ink,
+            range=[count - 0.4, -0.6],
+            tickvals=list(range(count)),
+            ticktext=list(labels),
+            tickfont={"size": 12, "color": ink.ink},
+            anchor="free",
+            position=0,
+            ticklabelstandoff=6,
+        ),
+        "shapes": [line((0, 1), (count - 1.5, count - 1.5), ink.quiet)],
     }
 
 
 def panel(ink: Palette, domain: Sequence[float], title: str, **more: Any) -> Part:
-    """Return the top axis of one of several panels that share their rows."""
-    axis = value_axis(ink, title, [], domain=list(domain), anchor="y", **more)
-    return axis if "range" in more else {name: part for name, part in axis.items() if name not in ("range", "nticks")}
+    """Return the top axis of one of several panels that share their rows; `more` has its `range`."""
+    return value_axis(ink, title, (), domain=list(domain), anchor="y", **more)
 
 
-def strips(rows: NDArray[np.floating], places: Sequence[float], limits: Sequence[float], colours: Any) -> Part:
-    """Return rows of units as strips, a pixel column for each unit.
+def sized_layout(ink: Palette, height: float, margins: Sequence[int], narrowest: int, **meta: Any) -> Part:
+    """Return the layout of a figure of known size.
 
     Args:
-        rows: The values, (rows, units).
-        places: Where each row is on the vertical axis.
-        limits: Values of the ends of the colour scale.
-        colours: Plotly's colour scale.
+        ink: The palette.
+        height: Height in pixels.
+        margins: Left, right, top and bottom margin in pixels.
+        narrowest: Width in pixels below which the figure should scroll.
+        meta: Further entries of `layout.meta`.
+    """
+    margin = dict(zip("lrtb", margins, strict=True))
+    return base_layout(ink) | {"height": height, "margin": margin, "meta": {"narrowest": narrowest} | meta}
+
+
+def bare_axis(ink: Palette, **more: Any) -> Part:
+    """Return an axis without grid and zero line; `more` are further properties of Plotly's axis."""
+    return base_axis(ink) | {"showgrid": False, "zeroline": False} | more
+
+
+def label_axis(
+    labels: Sequence[str], ink: Palette, colour: str, places: Sequence[float] = (), size: int = 12, **more: Any
+) -> Part:
+    """Return the vertical axis of rows, downwards.
+
+    Args:
+        labels: Label of each row, already escaped.
+        ink: The palette.
+        colour: Colour of the labels.
+        places: Where each row is, by default 0, 1, 2 and so on.
+        size: Font size of the labels in pixels.
+        more: Further properties of Plotly's axis.
+    """
+    ticks = list(places) or list(range(len(labels)))
+    rows = {"tickvals": ticks, "ticktext": list(labels), "tickfont": {"size": size, "color": colour}}
+    return bare_axis(ink) | APART | rows | {"range": [ticks[-1] + 0.5, -0.5]} | more
+
+
+def colour_limit(values: NDArray[np.floating]) -> float:
+    """Return the amount at which colours of signed values saturate: the 98th percentile, or 1 where all are 0."""
+    return float(np.quantile(np.abs(values), STRONGEST)) or 1.0
+
+
+def strips(rows: NDArray[np.floating] | list[Any], limit: float, ink: Palette, **more: Any) -> Part:
+    """Return vectors as strips, a pixel column for each unit: blue is positive, red negative.
+
+    The strength of a colour is the square root of the amount, so that small terms are visible.
+
+    Args:
+        rows: The vectors, (rows, units), downwards from 0.
+        limit: Amount at which the colours saturate.
+        ink: The palette.
+        more: Further properties of Plotly's trace.
     """
     return {
         "type": "heatmap",
         "z": rows,
-        "y": list(places),
         "x0": 1,
         "dx": 1,
-        "zmin": limits[0],
-        "zmax": limits[1],
-        "colorscale": colours,
+        "zmin": -limit,
+        "zmax": limit,
+        "colorscale": ink.signed_root_scale,
         "showscale": False,
         "hovertemplate": gettext("unit %{x}: %{z:.3f}") + "<extra></extra>",
-    }
+    } | more
 
 
 def strips_layout(labels: Sequence[str], places: Sequence[float], units: int, colour: str, ink: Palette) -> Part:
@@ -334,3 +359,49 @@ def strips_layout(labels: Sequence[str], places: Sequence[float], units: int, co
         },
         "meta": {"narrowest": 320},
     }
+
+
+def titled_axis(ink: Palette, title: str, size: int = 12, standoff: int | None = None, **more: Any) -> Part:
+    """Return an axis with a title, already escaped.
+
+    Args:
+        ink: The palette.
+        title: The title.
+        size: Font size of the title in pixels.
+        standoff: Pixels between title and labels; None for Plotly's own.
+        more: Further properties of Plotly's axis.
+    """
+    text = {"text": title, "font": {"size": size, "color": ink.quiet}, "standoff": standoff}
+    return base_axis(ink) | {"title": text} | more
+
+
+def bars(ends: Sequence[float] | NDArray[np.floating], marker: Part, hover: Sequence[Any] = (), **more: Any) -> Part:
+    """Return horizontal bars at 0, 1, 2 and so on.
+
+    Args:
+        ends: Ends of the bars, (n,).
+        marker: Plotly's marker: colour and opacity of all bars, or of each.
+        hover: Hover text of each bar, or what a `hovertemplate` in `more` needs; empty for bars without one.
+        more: Further properties of Plotly's trace.
+    """
+    trace = {"type": "bar", "orientation": "h", "x": ends, "y": list(range(len(ends))), "marker": marker}
+    texts = {"customdata": list(hover), "hovertemplate": HOVER} if hover else {"hoverinfo": "skip"}
+    return trace | texts | more
+
+
+def points(x: Any, y: Any, marker: Part, **more: Any) -> Part:
+    """Return a point at each x and y, (n,) each; `more` are further properties of Plotly's trace."""
+    return {"type": "scatter", "mode": "markers", "x": x, "y": y, "marker": marker} | more
+
+
+def line(x: Sequence[float], y: Sequence[float], colour: str, width: float = 1, **more: Any) -> Part:
+    """Return a line between two points, as a shape: `x` are shares of the figure's width, unless `more` has `xref`."""
+    ends = {"x0": x[0], "x1": x[1], "y0": y[0], "y1": y[1]}
+    return {"type": "line", "xref": "paper", "line": {"color": colour, "width": width}} | ends | more
+
+
+def note(text: str, x: float, y: float, colour: str, **more: Any) -> Part:
+    """Return a text, already escaped, above the point y of the rows and right of x, a share of the figure's width."""
+    font = {"size": 12, "color": colour}
+    place = {"x": x, "xref": "paper", "xanchor": "left", "y": y, "yref": "y", "yanchor": "bottom"}
+    return {"text": text, "showarrow": False, "font": font} | place | more

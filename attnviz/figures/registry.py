@@ -11,7 +11,6 @@ import plotly.graph_objects as go
 from attnviz.analysis.context_units import context_units
 from attnviz.analysis.diagram_texts import displayed_units_caption
 from attnviz.analysis.labels import quote, shorten, step_heading
-from attnviz.analysis.logit_attribution import logit_attribution_title
 from attnviz.errors import AttnvizError
 from attnviz.figures.all_heads_figure import all_heads_template, all_heads_values
 from attnviz.figures.attention_figure import draw_attention, draw_energy, draw_imported, draw_posterior, draw_softmax
@@ -25,15 +24,10 @@ from attnviz.figures.candidates import (
 )
 from attnviz.figures.context import context_strips, context_table, mixtures_template, mixtures_values
 from attnviz.figures.context_units_figure import context_units_table, context_units_template, context_units_values
-from attnviz.figures.energy_decomposition_figure import energy_decomposition_figure, energy_decomposition_table
+from attnviz.figures.energy_decomposition_figure import draw_energy_decomposition
 from attnviz.figures.legacy import FigureTemplate, Values, redrawn_picture
-from attnviz.figures.logit_attribution_figure import (
-    logit_attribution_rows,
-    logit_attribution_table,
-    logit_attribution_template,
-    logit_attribution_values,
-)
-from attnviz.figures.perturbation_figure import perturbation_tests_figure, perturbation_tests_table
+from attnviz.figures.logit_attribution_figure import contrast_names, draw_contrast, draw_logit_attribution
+from attnviz.figures.perturbation_figure import draw_perturbation_tests
 from attnviz.figures.residual_stream_figure import (
     added_template,
     added_values,
@@ -49,7 +43,7 @@ from attnviz.figures.state_figure import (
     state_template,
     state_values,
 )
-from attnviz.figures.step_change import step_change_figure, step_change_table
+from attnviz.figures.step_change import draw_change
 from attnviz.figures.subject import (
     ATTENTION,
     ATTENTION_FOR_POSTERIOR,
@@ -216,21 +210,6 @@ def _energy_decomposition_heading(subject: Subject) -> str:
     return step_heading(subject.trace, subject.step, gettext("Energy decomposition"), subject.source_piece)
 
 
-def attribution_rows(subject: Subject) -> tuple[int, ...]:
-    """Return the source pieces with a row of their own in logit attribution and contrast, the chosen one included."""
-    attributions = (
-        [subject.logit_attribution] if subject.foil_id is None else [subject.logit_attribution, subject.contrast]
-    )
-    return logit_attribution_rows(attributions, subject.source_piece)
-
-
-def _logit_attribution_values(subject: Subject, theme: Any) -> Values:
-    title = logit_attribution_title(subject.name(subject.word_id))
-    return logit_attribution_values(
-        subject.trace, subject.logit_attribution, title, rows=attribution_rows(subject), theme=theme
-    )
-
-
 def _logit_attribution_heading(subject: Subject) -> str:
     title = gettext("Logit attribution")
     if subject.word_id != subject.trace.target_ids[subject.step]:
@@ -238,36 +217,9 @@ def _logit_attribution_heading(subject: Subject) -> str:
     return step_heading(subject.trace, subject.step, title)
 
 
-def _contrast_values(subject: Subject, theme: Any) -> Values:
-    title = logit_attribution_title(*_word_and_foil_names(subject))
-    return logit_attribution_values(subject.trace, subject.contrast, title, rows=attribution_rows(subject), theme=theme)
-
-
 def _contrast_title(subject: Subject) -> str:
-    name, against = (quote(shorten(name, 9)) for name in _word_and_foil_names(subject))
+    name, against = (quote(shorten(name, 9)) for name in contrast_names(subject))
     return gettext("Why {name} and not {against}", name=name, against=against)
-
-
-def _word_and_foil_names(subject: Subject) -> tuple[str, str]:
-    assert subject.foil_id is not None  # the requirement FOIL ensures it
-    return subject.name(subject.word_id), subject.name(subject.foil_id)
-
-
-_OLD_PERTURBATION_TESTS = redrawn_picture(
-    lambda subject, theme: perturbation_tests_figure(
-        subject.trace, subject.perturbation_tests, subject.piece_or_id, subject.best_attention, theme=theme
-    )
-)
-CHANGE = redrawn_picture(lambda subject, theme: step_change_figure(subject.change, theme=theme))
-_OLD_ENERGY_DECOMPOSITION = redrawn_picture(
-    lambda subject, theme: energy_decomposition_figure(subject.energy_decomposition, theme=theme)
-)
-_OLD_LOGIT_ATTRIBUTION = FigureTemplate(
-    lambda subject, theme: logit_attribution_template(subject.trace, theme), _logit_attribution_values
-)
-_OLD_CONTRAST = FigureTemplate(
-    lambda subject, theme: logit_attribution_template(subject.trace, theme), _contrast_values
-)
 
 
 def _state_caption(subject: Subject) -> str:
@@ -334,7 +286,7 @@ POSTERIOR = StepFigure(
 ENERGY_DECOMPOSITION = StepFigure(
     "energy-decomposition",
     lambda _: gettext("Energy decomposition"),
-    _old(_OLD_ENERGY_DECOMPOSITION, lambda subject: energy_decomposition_table(subject.energy_decomposition)),
+    draw_energy_decomposition,
     (COMPUTED, ATTENTION, DECOMPOSABLE_SCORER, SCORE_VECTOR),
     gives_away=frozenset({"energy"}),
     uses_weights=True,
@@ -343,7 +295,7 @@ ENERGY_DECOMPOSITION = StepFigure(
 LOGIT_ATTRIBUTION = StepFigure(
     "logit-attribution",
     lambda _: gettext("Logit attribution"),
-    _old(_OLD_LOGIT_ATTRIBUTION, lambda subject: logit_attribution_table(subject.trace, subject.logit_attribution)),
+    draw_logit_attribution,
     (LINEAR_READOUT, REQUIRES_WEIGHTS),
     lecture="logit-attribution",
     gives_away=frozenset({"energy", "weight", "word"}),
@@ -353,7 +305,7 @@ LOGIT_ATTRIBUTION = StepFigure(
 CONTRAST = StepFigure(
     "contrast",
     _contrast_title,
-    _old(_OLD_CONTRAST, lambda subject: logit_attribution_table(subject.trace, subject.contrast)),
+    draw_contrast,
     (LINEAR_READOUT, REQUIRES_WEIGHTS, FOIL),
     gives_away=frozenset({"energy", "weight", "word"}),
     uses_weights=True,
@@ -361,12 +313,7 @@ CONTRAST = StepFigure(
 PERTURBATION_TESTS = StepFigure(
     "perturbation-tests",
     lambda _: gettext("Perturbation tests"),
-    _old(
-        _OLD_PERTURBATION_TESTS,
-        lambda subject: perturbation_tests_table(
-            subject.perturbation_tests, subject.piece_or_id, subject.best_attention
-        ),
-    ),
+    draw_perturbation_tests,
     (SINGLE_ATTENTION, ATTENTION, PERTURBATION_WEIGHTS),
     on_page=False,
     gives_away=frozenset({"energy", "weight", "word"}),
@@ -375,7 +322,7 @@ PERTURBATION_TESTS = StepFigure(
 CHANGED = StepFigure(
     "changed",
     lambda _: gettext("What changed"),
-    _old(CHANGE, lambda subject: step_change_table(subject.change)),
+    draw_change,
     (MAXOUT_READOUT, INTERVENTION),
     gives_away=frozenset({"energy", "weight", "word"}),
 )
