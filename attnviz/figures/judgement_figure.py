@@ -10,9 +10,9 @@ import plotly.graph_objects as go
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.labels import shorten
 from attnviz.analysis.numbers import decimal
-from attnviz.figures.grammar import colour_limit, label_axis, strips, titled_axis
+from attnviz.figures.grammar import colour_limit, label_axis, sized_layout, strips, titled_axis
 from attnviz.figures.heatmap import heatmap
-from attnviz.figures.spec import Part, Spec, axis_labels, base_layout
+from attnviz.figures.spec import Part, Spec, axis_labels
 from attnviz.languages import gettext
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.text import piece_name
@@ -40,8 +40,8 @@ def compared_figure(judgement: Judgement, step: int, *, theme: ThemeName = "ligh
     }
     rows = np.stack(list(vectors.values()))
     panel = gettext("{count} units", count=rows.shape[1]), axis_labels(labels, 20), range(3), rows
-    data, layout = _strips([panel], judgement.target_projected, ink)
-    layout |= {"height": 154, "margin": layout["margin"] | {"l": 148}, "meta": {"narrowest": 320}}
+    data, axes = _strips([panel], judgement.target_projected, ink)
+    layout = sized_layout(ink, 154, (148, 6, 36, 8), 320) | axes
     alt = gettext(
         "Strips of {count} units for French piece {number}, {name}: its vector, the mean of the English vectors "
         "weighted by its attention, and the comparison of its vector with this mean. The comparison has norm {length}.",
@@ -69,9 +69,9 @@ def bag_figure(judgement: Judgement, other: Judgement | None = None, *, theme: T
         heading = title if other else gettext("{count} units", count=units)
         panels.append((heading, axis_labels(labels, 14), places, rows))
         names += [(title, label) for label in labels]
-    data, layout = _strips(panels, judgement.source_comparisons, ink)
+    data, axes = _strips(panels, judgement.source_comparisons, ink)
     count = max(len(labels) for _, labels, *_ in panels)
-    layout |= {"height": 48 + 17 * (count + 1), "meta": {"narrowest": 640 if other else 320}}
+    layout = sized_layout(ink, 48 + 17 * (count + 1), (104, 6, 36, 8), 640 if other else 320) | axes
     fields = {"count": count - 1, "units": units}
     if other:
         alt = gettext(
@@ -101,19 +101,18 @@ _Panel = tuple[str, Sequence[str], Sequence[float], FloatArray]
 
 
 def _strips(panels: Sequence[_Panel], scale: FloatArray, ink: Palette) -> tuple[list[Part], Part]:
-    """Return one or two panels of strips, whose colours saturate at large values of `scale`, and their layout."""
-    layout = base_layout(ink) | {"margin": {"l": 104, "r": 6, "t": 36, "b": 8}}
-    data, domains = [], [[0, 1]] if len(panels) == 1 else [[0, 0.4], [0.6, 1]]
+    """Return one or two panels of strips, whose colours saturate at large values of `scale`, and their axes."""
+    data, axes, domains = [], {}, [[0, 1]] if len(panels) == 1 else [[0, 0.4], [0.6, 1]]
     for number, domain, (title, labels, places, rows) in zip(("", "2"), domains, panels, strict=False):
         axis = titled_axis(ink, title, standoff=2, side="top", showgrid=False, zeroline=False, showticklabels=False)
         axis |= {"range": [0.5, rows.shape[1] + 0.5], "domain": domain, "anchor": f"y{number}"}
         if len(panels) > 1:
             axis["title"]["font"] = {"size": 13, "color": ink.ink}
-        layout[f"xaxis{number}"] = axis
-        layout[f"yaxis{number}"] = label_axis(labels, ink, ink.ink, places, anchor=f"x{number}")
+        axes[f"xaxis{number}"] = axis
+        axes[f"yaxis{number}"] = label_axis(labels, ink, ink.ink, places, anchor=f"x{number}")
         place = {"y": list(places), "ygap": 2, "xaxis": f"x{number}", "yaxis": f"y{number}"}
         data.append(strips(rows, colour_limit(scale), ink, **place))
-    return data, layout
+    return data, axes
 
 
 def aggregated_table(judgement: Judgement) -> pd.DataFrame:

@@ -9,8 +9,8 @@ import numpy as np
 from attnviz.analysis.labels import shorten
 from attnviz.analysis.minimal_change import MinimalChange
 from attnviz.analysis.numbers import decimal
-from attnviz.figures.grammar import TOP, bars, label_axis, label_size, numbers, row_height, value_axis
-from attnviz.figures.spec import Spec, axis_labels, base_layout, rectangle
+from attnviz.figures.grammar import TOP, bars, label_axis, label_size, numbers, row_height, sized_layout, value_axis
+from attnviz.figures.spec import Spec, axis_labels, rectangle
 from attnviz.languages import gettext
 from attnviz.palette import PALE, ROW_FRAME, ThemeName, palette
 from attnviz.text import piece_name
@@ -66,15 +66,13 @@ def minimal_change_figure(
         numbers(ends, texts, label_size(count) - 1, ink),
     ]
     frame = [] if step is None else [rectangle(0, 1, step - 0.5, step + 0.5, ROW_FRAME) | {"xref": "paper"}]
-    layout = base_layout(ink) | {
-        "height": TOP + row_height(count) * count + 8,
-        "margin": {"l": 96, "r": 96, "t": TOP, "b": 8},
+    height = TOP + row_height(count) * count + 8
+    layout = sized_layout(ink, height, (96, 96, TOP, 8), 320, frame=ROW_FRAME, steps=steps, rows=steps) | {
         "bargap": 0.42,
         "hovermode": "y",
         "shapes": frame,
         "xaxis": value_axis(ink, gettext("change needed, Σ |Δα|"), [0, 2], tickvals=[0, 0.5, 1, 1.5, 2]),
         "yaxis": label_axis(names, ink, ink.decoder, size=label_size(count)),
-        "meta": {"narrowest": 320, "frame": ROW_FRAME, "steps": steps, "rows": steps},
     }
 
     alt = gettext(

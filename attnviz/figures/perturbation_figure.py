@@ -18,16 +18,14 @@ from attnviz.analysis.perturbation_tests import (
     shuffled_sentence,
 )
 from attnviz.analysis.step_evaluation import PerturbedStep
-from attnviz.figures.grammar import bare_axis, bars, line, note, points, titled_axis
-from attnviz.figures.spec import Spec, axis_labels, base_layout, coloured, escape
+from attnviz.figures.grammar import bare_axis, bars, line, note, points, sized_layout, titled_axis
+from attnviz.figures.spec import Part, Spec, axis_labels, coloured, escape
 from attnviz.figures.subject import Subject
 from attnviz.languages import format_share, gettext
 from attnviz.palette import ROW_FRAME, ThemeName, palette
 from attnviz.text import piece_name
 from attnviz.trace import Trace
 
-_ROW, _ABOVE, _BELOW = 47, 8, 56
-"""Pixels of a test, above the first and below the last."""
 _WEIGHTS_Y, _BAR_Y = 0.45, 0.3
 """Positions of the base line of the weights and of the bar of probability, downwards from the middle of the row."""
 _VISIBLE = 0.03
@@ -158,9 +156,7 @@ def perturbation_tests_figure(
         lines.append(line([probabilities["real"]] * 2, ends, ink.encoder, 2, xref="x2"))
     largest = np.max([test.weights for test in shown.values()], axis=0)
     labelled = _labelled_pieces(largest, _WEIGHTS_SPAN[1] * (width - _LEFT - _RIGHT))
-    layout = base_layout(ink) | {
-        "height": _ABOVE + _ROW * len(shown) + _BELOW,
-        "margin": {"l": _LEFT, "r": _RIGHT, "t": _ABOVE, "b": _BELOW},
+    layout = sized_layout(ink, 47 * len(shown) + 64, (_LEFT, _RIGHT, 8, 56), 330, tests=list(shown)) | {
         "bargap": 0.25,
         "barmode": "overlay",
         "hovermode": "closest",
@@ -188,7 +184,6 @@ def perturbation_tests_figure(
         "yaxis": bare_axis(ink, range=[len(shown) - 0.5, -0.6], showticklabels=False),
         "shapes": lines,
         "annotations": notes,
-        "meta": {"narrowest": 330, "tests": list(shown)},
     }
     alt = gettext(
         "Step {step} with other attention weights. Probability of {piece} in each test: {outcomes}.",
@@ -305,18 +300,12 @@ def shuffled_figure(
         ring = {"size": 18, "symbol": "circle-open", "color": ROW_FRAME, "line": {"width": 2.5}}
         data.append(points([x[step]], [y[step]], ring, name="this step", hoverinfo="skip", cliponaxis=False))
     share: Part = {"range": [-0.02, 1.04], "tickvals": [0, 0.25, 0.5, 0.75, 1], "zeroline": False, "standoff": 6}
-    layout = base_layout(ink) | {
-        "height": 420,
-        "margin": {"l": 50, "r": 40, "t": 12, "b": 46},
+    steps = list(range(len(names)))
+    place = np.stack([x, y], axis=1).round(4).tolist()
+    layout = sized_layout(ink, 420, (50, 40, 12, 46), 320, frame=ROW_FRAME, steps=steps, points=place) | {
         "hovermode": "closest",
         "xaxis": titled_axis(ink, gettext("largest weight of the step"), **share),
         "yaxis": titled_axis(ink, gettext("probability change by shuffling (total variation)"), **share),
-        "meta": {
-            "narrowest": 320,
-            "frame": ROW_FRAME,
-            "steps": list(range(len(names))),
-            "points": np.stack([x, y], axis=1).round(4).tolist(),
-        },
     }
     alt = gettext(
         "One point for each of {count} steps. The largest weight of a step lies between {least} and {most}. "

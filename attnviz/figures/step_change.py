@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from attnviz.analysis.labels import subscript
 from attnviz.analysis.what_if_effects import change_alt
-from attnviz.figures.grammar import bare_axis, bars, label_axis, note, numbers
-from attnviz.figures.spec import Part, Spec, axis_labels, base_layout, emphasise
+from attnviz.figures.grammar import bare_axis, bars, label_axis, note, numbers, sized_layout
+from attnviz.figures.spec import Part, Spec, axis_labels, emphasise
 from attnviz.figures.subject import Subject
 from attnviz.languages import format_share, gettext
 from attnviz.text import piece_name
 
-_ROW, _TOP, _BOTTOM = 30, 30, 8
-"""Pixels of a piece, above the first and below the last."""
 _VECTORS = 0.72
 """Where the vectors begin, as a share of the width."""
 
@@ -61,16 +59,13 @@ def draw_change(subject: Subject) -> Spec:
             note(f"c{step} {format_share(change.context)}", _VECTORS, 0.9, ink.context),
             note(f"s{step} {format_share(change.state)}", _VECTORS, 2.9, ink.decoder),
         ]
-    layout = base_layout(ink) | {
-        "height": _TOP + _ROW * len(pieces) + _BOTTOM,
-        "margin": {"l": 110, "r": 10, "t": _TOP, "b": _BOTTOM},
+    layout = sized_layout(ink, 30 * len(pieces) + 38, (110, 10, 30, 8), 340, widest=1200) | {
         "barmode": "overlay",
         # Space for a number right of a bar of probability 1.
         "xaxis": bare_axis(ink, domain=[0, 0.64], range=[0, 1.3], showticklabels=False),
         "xaxis2": bare_axis(ink, domain=[_VECTORS, 1], range=[0, max(1, *moved)], anchor="y", showticklabels=False),
         "yaxis": label_axis(labels, ink, ink.ink, size=13),
         "annotations": notes,
-        "meta": {"narrowest": 340, "widest": 1200},
     }
     writers = {gettext("before"): change.written_before, gettext("after"): change.written}
     table = {

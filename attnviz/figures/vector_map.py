@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.labels import shorten
 from attnviz.analysis.numbers import percent
-from attnviz.figures.grammar import points, titled_axis
-from attnviz.figures.spec import Spec, base_layout, escape
+from attnviz.figures.grammar import points, sized_layout, titled_axis
+from attnviz.figures.spec import Spec, escape
 from attnviz.languages import gettext
 from attnviz.palette import MARKER, MARKER_EDGE, ThemeName, palette
 
@@ -41,13 +41,10 @@ def vector_map(
         gettext("component {number}: {share} of the variance", number=number, share=percent(share))
         for number, share in enumerate(shares, 1)
     ]
-    layout = base_layout(ink) | {
-        "height": 460,
-        "margin": {"l": 56, "r": 12, "t": 12, "b": 46},
+    layout = sized_layout(ink, 460, (56, 12, 12, 46), 320, opens=list(url_prefixes)) | {
         "hovermode": "closest",
         "xaxis": titled_axis(ink, titles[0], standoff=6, automargin=True),
         "yaxis": titled_axis(ink, titles[1], standoff=6, automargin=True),
-        "meta": {"narrowest": 320, "opens": list(url_prefixes)},
     }
     alt = gettext(
         "A map of {count} corpus vectors along two principal components, including the vector of this step",
