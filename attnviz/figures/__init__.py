@@ -15,8 +15,7 @@ from attnviz.figures.candidates import candidates, candidates_table
 from attnviz.figures.comparison_figure import compared_words_table, comparison, comparison_table
 from attnviz.figures.context import context_strips, context_table
 from attnviz.figures.heatmap import heatmap, heatmap_alt, heatmap_table
-from attnviz.figures.minimal_change_figure import minimal_change_figure
-from attnviz.figures.perturbation_figure import perturbation_tests_figure, shuffled_figure
+from attnviz.figures.perturbation_figure import minimal_change_figure, perturbation_tests_figure, shuffled_figure
 from attnviz.figures.registry import FIGURES, StepFigure, step_figure, step_figures
 from attnviz.figures.spec import Spec
 from attnviz.figures.subject import Subject

@@ -82,7 +82,7 @@ def draw_energy_decomposition(subject: Subject, *, operands: bool = True) -> Spe
     labels.append(emphasise(gettext("energy e"), ink.ink))
     hover.append(f"e = {signed(units.energy, 4)}")
     axes["xaxis"] = panel(ink, [start, 1], title, range=sum_range(values), nticks=5)
-    layout = rows_layout(labels, 92, ink) | axes
+    layout = rows_layout(labels, 92, OPERANDS_WIDTH if operands else 300, ink) | axes
 
     ranked = np.argsort(-contributions, kind="stable").tolist()
     outline = [*ranked, ranked[-1]]  # the last step has an end
@@ -128,7 +128,6 @@ def draw_energy_decomposition(subject: Subject, *, operands: bool = True) -> Spe
         ),
         "yaxis2": titled_axis(ink, gettext("contribution"), 11, domain=[0, half], **side),
         "yaxis3": titled_axis(ink, gettext("running sum"), 11, domain=[half, whole], **side),
-        "meta": {"narrowest": OPERANDS_WIDTH if operands else 300},
     }
 
     saturation = ""

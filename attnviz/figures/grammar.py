@@ -246,12 +246,13 @@ def sum_range(values: Sequence[float]) -> list[float]:
     return [low - padding, high + padding]
 
 
-def rows_layout(labels: Sequence[str], left: int, ink: Palette) -> Part:
-    """Return the layout of a waterfall: a row for each label, already escaped, and a line above the sum."""
+def rows_layout(labels: Sequence[str], left: int, narrowest: int, ink: Palette, **meta: Any) -> Part:
+    """Return the layout of a waterfall: a row for each label, already escaped, and a line above the sum.
+
+    `left` is the margin for the labels in pixels, `narrowest` and `meta` are those of `sized_layout`.
+    """
     count = len(labels)
-    return base_layout(ink) | {
-        "height": ROW_HEIGHT * count + 48,
-        "margin": {"l": left, "r": 8, "t": 40, "b": 8},
+    return sized_layout(ink, ROW_HEIGHT * count + 48, (left, 8, 40, 8), narrowest, **meta) | {
         "bargap": 0.3,
         "yaxis": bare_axis(
             ink,

@@ -77,8 +77,7 @@ def _attribution(subject: Subject, attribution: LogitAttribution, title: str) ->
         axes["xaxis"]["domain"] = [0.19, 1]
         axes["xaxis2"] = panel(ink, [0, 0.14], "α", range=[0, 1], tickvals=[0, 1])
     entries = [3 + own.index(j) if j in own else None for j in range(len(source))] if own else None
-    meta = {"narrowest": 320, "selection_colour": ink.encoder, "entries": entries}
-    layout = rows_layout(labels, 118, ink) | axes | {"meta": meta}
+    layout = rows_layout(labels, 118, 320, ink, selection_colour=ink.encoder, entries=entries) | axes
 
     largest = int(np.abs(source).argmax())
     fields = {"title": shorten(title, 60), "step": subject.step + 1, "logit": attribution.logit}

@@ -1,4 +1,4 @@
-"""Figures of perturbation tests: other attention weights of a step, and shuffled ones of all steps."""
+"""Figures of perturbation tests: other attention weights of a step; shuffles and minimal changes of all steps."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.labels import quoted_name, shorten
+from attnviz.analysis.minimal_change import MinimalChange
 from attnviz.analysis.numbers import decimal, percent
 from attnviz.analysis.perturbation_tests import (
     PermutationEffects,
@@ -18,11 +19,25 @@ from attnviz.analysis.perturbation_tests import (
     shuffled_sentence,
 )
 from attnviz.analysis.step_evaluation import PerturbedStep
-from attnviz.figures.grammar import bare_axis, bars, line, note, points, sized_layout, titled_axis
-from attnviz.figures.spec import Part, Spec, axis_labels, coloured, escape
+from attnviz.figures.grammar import (
+    TOP,
+    bare_axis,
+    bars,
+    label_axis,
+    label_size,
+    line,
+    note,
+    numbers,
+    points,
+    row_height,
+    sized_layout,
+    titled_axis,
+    value_axis,
+)
+from attnviz.figures.spec import Part, Spec, axis_labels, coloured, escape, rectangle
 from attnviz.figures.subject import Subject
 from attnviz.languages import format_share, gettext
-from attnviz.palette import ROW_FRAME, ThemeName, palette
+from attnviz.palette import PALE, ROW_FRAME, ThemeName, palette
 from attnviz.text import piece_name
 from attnviz.trace import Trace
 
@@ -193,12 +208,15 @@ def perturbation_tests_figure(
     )
     all_tests = {titles[name]: shown[name] for name in single}
     all_tests |= {gettext("permutation {number}", number=k): test for k, test in enumerate(tests.permuted, 1)}
+    columns = {
+        gettext("divergence of weights, bits"): "divergence",
+        gettext("total variation"): "total_variation",
+        gettext("probability of the word"): "likelihood",
+    }
     table = {
         gettext("row"): range(1, len(all_tests) + 1),
         gettext("test"): list(all_tests),
-        gettext("divergence of weights, bits"): [test.divergence for test in all_tests.values()],
-        gettext("total variation"): [test.total_variation for test in all_tests.values()],
-        gettext("probability of the word"): [test.likelihood for test in all_tests.values()],
+        **{title: [getattr(test, name) for test in all_tests.values()] for title, name in columns.items()},
         gettext("writes"): [spelling(test.piece_id) for test in all_tests.values()],
     }
     return Spec(data, layout, alt, table)
@@ -246,14 +264,6 @@ def _labelled_pieces(weights: np.ndarray[tuple[int], np.dtype[np.float64]], spac
         if all(abs(j - other) >= distance for other in labelled):
             labelled.append(j)
     return sorted(labelled)
-
-
-_PLOT = (300, 330)
-"""Width and height in pixels of the plot on a narrow page, for which labels are placed without overlap."""
-_LETTER, _LINE = 6.5, 15
-"""Pixels of a letter and of a line of a label."""
-_GAP = 6
-"""Pixels of the space before a label, which keeps it off the ring around the current step."""
 
 
 def shuffled_figure(
@@ -328,19 +338,102 @@ def shuffled_figure(
 
 
 def _point_labels(shuffled: PermutationEffects, names: list[str]) -> list[str]:
-    """Return the label of each point that has room for it, and "" for the others; isolated points come first."""
-    x, y = shuffled.largest * _PLOT[0], (1 - shuffled.change) * _PLOT[1]
+    """Return the label of each point that has room for it, and "" for the others; isolated points come first.
+
+    The pixels are those of a narrow page: 6.5 for a letter, and 6 before a label for the ring around the step.
+    """
+    x, y = shuffled.largest * 300, (1 - shuffled.change) * 330
     distances = np.hypot(x[:, None] - x, y[:, None] - y)
     np.fill_diagonal(distances, np.inf)
     texts = [""] * len(names)
-    label_extents: list[tuple[float, float, float]] = []
+    # Left and right end, height, and the distance of a label from it: first of the points.
+    taken = [(left, left + 4, height, 13) for left, height in zip(x, y, strict=True)]
     for i in np.argsort(-distances.min(axis=1), kind="stable").tolist():
-        left, right = x[i] + 8, x[i] + 12 + _GAP + _LETTER * len(names[i])
-        overlaps_label = any(
-            left < end and start < right and abs(y[i] - height) < _LINE for start, end, height in label_extents
-        )
-        covers_point = np.any((x > left - 4) & (x < right) & (np.abs(y - y[i]) < 13) & (np.arange(len(x)) != i))
-        if right < _PLOT[0] + 60 and not overlaps_label and not covers_point:
+        left, right = x[i] + 8, x[i] + 18 + 6.5 * len(names[i])
+        if right < 360 and all(
+            right <= start or end <= left or abs(y[i] - height) >= least for start, end, height, least in taken
+        ):
             texts[i] = f"\u2002{escape(names[i])}"
-            label_extents.append((left, right, y[i]))
+            taken.append((left, right, y[i], 15))
     return texts
+
+
+def minimal_change_figure(
+    trace: Trace,
+    changes: MinimalChange,
+    spelling: _Spelling,
+    *,
+    step: int | None = None,
+    theme: ThemeName = "light",
+) -> Spec:
+    """Draw |alpha' - alpha|_1 of every step, from 0 to 2, as a bar that ends with the piece that would be written.
+
+    Where no change was found, the bar is pale, has full length and ends with ∞.
+
+    Args:
+        trace: The translation.
+        changes: Result of `analysis.minimal_change`.
+        spelling: Function that returns the piece of an id.
+        step: Step, 0-based, that is framed.
+        theme: "light" or "dark".
+
+    Returns:
+        The figure. The bars' `customdata` begins with the 0-based step; `layout.meta` has `narrowest`, `frame`, and the
+        row of each step as `heatmap` has it (`steps`, `rows`). The table has a row for each step, with inf where no
+        change was found.
+    """
+    ink, distances, count = palette(theme), changes.distances, len(changes.distances)
+    steps, unreachable = list(range(count)), np.isinf(distances).tolist()
+    likeliest = [spelling(int(piece)) for piece in changes.first_ids]
+    new = ["" if unreachable[i] else spelling(int(changes.second_ids[i])) for i in steps]
+    names = axis_labels(map(piece_name, trace.target_pieces), 12)
+    before, after = (axis_labels(map(piece_name, pieces), 10) for pieces in (likeliest, new))
+    # The piece before the change is named where the step wrote another one.
+    before = [f"{before[i]} " if changes.first_ids[i] != trace.target_ids[i] else "" for i in steps]
+    texts = [" ∞ " if unreachable[i] else f" {decimal(distances[i])} {before[i]}→ {after[i]} " for i in steps]
+
+    ends = np.where(unreachable, 2.0, distances)
+    marker = {
+        "color": [ink.quiet if pale else ink.bar for pale in unreachable],
+        "opacity": [PALE if pale else 1.0 for pale in unreachable],
+    }
+    hover = [[i, names[i]] for i in steps]
+    template = "%{customdata[1]}<br>|α′ − α| = %{x:.3f}<extra></extra>"
+    data = [
+        bars(ends, marker, hover, name="minimal-change", hovertemplate=template),
+        numbers(ends, texts, label_size(count) - 1, ink),
+    ]
+    frame = [] if step is None else [rectangle(0, 1, step - 0.5, step + 0.5, ROW_FRAME) | {"xref": "paper"}]
+    height = TOP + row_height(count) * count + 8
+    layout = sized_layout(ink, height, (96, 96, TOP, 8), 320, frame=ROW_FRAME, steps=steps, rows=steps) | {
+        "bargap": 0.42,
+        "hovermode": "y",
+        "shapes": frame,
+        "xaxis": value_axis(ink, gettext("change needed, Σ |Δα|"), [0, 2], tickvals=[0, 0.5, 1, 1.5, 2]),
+        "yaxis": label_axis(names, ink, ink.decoder, size=label_size(count)),
+    }
+
+    alt = gettext(
+        "How much the attention weights of each of {count} steps must change so that another piece is written.",
+        count=count,
+    )
+    if any(unreachable):
+        alt += " " + gettext(
+            "At {count} of the steps, no change was found that gives another piece.", count=sum(unreachable)
+        )
+    if not all(unreachable):
+        smallest = int(distances.argmin())
+        alt += " " + gettext(
+            "Step {step}, {name}, needs the smallest change: {distance}.",
+            step=smallest + 1,
+            name=shorten(piece_name(trace.target_pieces[smallest]), 30),
+            distance=decimal(distances[smallest]),
+        )
+    table = {
+        gettext("step"): range(1, count + 1),
+        gettext("target piece"): trace.target_pieces,
+        gettext("likeliest piece"): likeliest,
+        "|α′ − α|": distances.tolist(),
+        gettext("new piece"): new,
+    }
+    return Spec(data, layout, alt, table)

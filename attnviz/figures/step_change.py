@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
+
 from attnviz.analysis.labels import subscript
 from attnviz.analysis.what_if_effects import change_alt
 from attnviz.figures.grammar import bare_axis, bars, label_axis, note, numbers, sized_layout
@@ -17,13 +21,14 @@ _VECTORS = 0.72
 def draw_change(subject: Subject) -> Spec:
     """Draw the likeliest pieces of a step, in [0, 1], before and after an intervention, and the change of the vectors.
 
-    Hollow bars are before the intervention. Changes of context and state are relative to their length. In the table,
-    nan is a probability that was too small to be recorded.
+    Hollow bars are before the intervention. Changes of context and state are relative to their length.
     """
     change, ink = subject.change, subject.ink
     pieces, has_before, step = change.pieces, change.moment != "none", subscript(change.step + 1)
     written = [piece.piece_id == change.written.piece_id for piece in pieces]
-    before, after = ([getattr(piece, side) for piece in pieces] for side in ("before", "after"))
+    sides = {"before": gettext("before"), "after": gettext("after")}
+    # nan where the probability was too small to be recorded, (pieces,).
+    before, after = (np.array([getattr(piece, side) for piece in pieces], dtype=float) for side in sides)
 
     hollow = {"color": "rgba(0,0,0,0)", "line": {"color": ink.quiet, "width": 1.5}}
     filled = {"color": [ink.decoder if is_written else ink.bar for is_written in written]}
@@ -34,25 +39,20 @@ def draw_change(subject: Subject) -> Spec:
         ("before", before, hollow, -0.19, change.least[0], ink.quiet),
         ("after", after, filled, 0.19, change.least[1], ink.ink),
     ):
-        ends, rows = [value or 0 for value in values], [row + shift for row in range(len(values))]
-        below = f" <\u00a0{format_share(max(least, 0.001), 1)} "
-        shares = [below if value is None else f" {format_share(value, 1)} " for value in values]
-        shown = shares if has_before or name == "after" else [""] * len(shares)
+        ends, rows = np.nan_to_num(values), np.arange(len(pieces)) + shift
+        below = f"<\u00a0{format_share(max(least, 0.001), 1)}"
+        shares = [f" {below if math.isnan(p) else format_share(p, 1)} " for p in values.tolist()]
+        if name == "before" and not has_before:
+            shares = [""] * len(pieces)
         pairs.append(bars(ends, marker, name=name, y=rows, width=0.34))
-        texts.append(
-            numbers(ends, shown, 11, ink)
-            | {"name": f"numbers {name}", "y": rows, "textfont": {"size": 11, "color": colour}}
-        )
+        number = {"name": f"numbers {name}", "y": rows, "textfont": {"size": 11, "color": colour}}
+        texts.append(numbers(ends, shares, 11, ink) | number)
     data = [*pairs, *texts, bars(moved, vectors, name="moved", y=[1.2, 3.2], width=0.5, xaxis="x2")]
 
-    labels = [
-        emphasise(label, ink.decoder) if is_written else label
-        for label, is_written in zip(
-            axis_labels([piece_name(piece.piece) for piece in pieces], 13), written, strict=True
-        )
-    ]
+    names = axis_labels([piece_name(piece.piece) for piece in pieces], 13)
+    labels = [emphasise(name, ink.decoder) if bold else name for name, bold in zip(names, written, strict=True)]
     heading = {"yref": "paper", "yshift": 6}
-    notes = [note(f"□ {gettext('before')}   ■ {gettext('after')}", 0, 1, ink.quiet, **heading)]
+    notes = [note("□ {before}   ■ {after}".format(**sides), 0, 1, ink.quiet, **heading)]
     if has_before:
         notes += [
             note(gettext("moved by"), _VECTORS, 1, ink.quiet, **heading),
@@ -67,12 +67,12 @@ def draw_change(subject: Subject) -> Spec:
         "yaxis": label_axis(labels, ink, ink.ink, size=13),
         "annotations": notes,
     }
-    writers = {gettext("before"): change.written_before, gettext("after"): change.written}
+    writers = {sides["before"]: change.written_before, sides["after"]: change.written}
     table = {
         gettext("row"): range(1, len(pieces) + 1),
         gettext("piece"): [piece.piece for piece in pieces],
-        gettext("before"): before,
-        gettext("after"): after,
+        sides["before"]: before,
+        sides["after"]: after,
         gettext("written"): [
             ", ".join(name for name, wrote in writers.items() if wrote and wrote.piece_id == piece.piece_id)
             for piece in pieces

@@ -20,9 +20,9 @@ from attnviz.analysis.perturbation_tests import (
     perturbation_tests_sentence,
     shuffled_sentence,
 )
-from attnviz.figures.minimal_change_figure import minimal_change_figure
 from attnviz.figures.perturbation_figure import (
     PERTURBATION_WIDTH,
+    minimal_change_figure,
     perturbation_tests_figure,
     perturbation_tests_likeliest_table,
     shuffled_figure,

@@ -1,5 +1,5 @@
 // Computes the energy of a cell as a sum over hidden units, fills the figure that
-// `attnviz.figures.energy_decomposition_figure` has drawn, and writes its caption.
+// `attnviz.figures.energy_decomposition_figure` has made, and writes its caption.
 
 import { PALE } from "../../../figures/constants.js";
 import { fill, number, unpackRows } from "../shared.js";
