@@ -149,7 +149,7 @@ def test_comparison_is_empty_after_the_end_of_the_other_translation(
 def test_figure_draws_both_probabilities_and_is_valid(first: Trace, changed: Trace, theme: ThemeName) -> None:
     change = step_change(first, changed, STEP)
     subject = Subject(changed, STEP, parent=first, theme=theme)
-    checked = go.Figure(json.loads(to_json(figures.step_figure(subject, "changed").draw(subject).plotly)))
+    checked = go.Figure(figures.step_figure(subject, "changed").draw(subject).plotly)  # checks every property
     bars = {trace.name: trace for trace in checked.data}
     assert list(bars["before"].x) == [one.before or 0 for one in change.pieces]
     assert list(bars["after"].x) == [one.after or 0 for one in change.pieces]
