@@ -310,9 +310,9 @@ def shuffled_figure(
         ring = {"size": 18, "symbol": "circle-open", "color": ROW_FRAME, "line": {"width": 2.5}}
         data.append(points([x[step]], [y[step]], ring, name="this step", hoverinfo="skip", cliponaxis=False))
     share: Part = {"range": [-0.02, 1.04], "tickvals": [0, 0.25, 0.5, 0.75, 1], "zeroline": False, "standoff": 6}
-    steps = list(range(len(names)))
+    numbered = list(range(len(names)))
     place = np.stack([x, y], axis=1).round(4).tolist()
-    layout = sized_layout(ink, 420, (50, 40, 12, 46), 320, frame=ROW_FRAME, steps=steps, points=place) | {
+    layout = sized_layout(ink, 420, (50, 40, 12, 46), 320, frame=ROW_FRAME, steps=numbered, points=place) | {
         "hovermode": "closest",
         "xaxis": titled_axis(ink, gettext("largest weight of the step"), **share),
         "yaxis": titled_axis(ink, gettext("probability change by shuffling (total variation)"), **share),

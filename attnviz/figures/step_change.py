@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -68,7 +69,7 @@ def draw_change(subject: Subject) -> Spec:
         "annotations": notes,
     }
     writers = {sides["before"]: change.written_before, sides["after"]: change.written}
-    table = {
+    table: dict[str, Any] = {
         gettext("row"): range(1, len(pieces) + 1),
         gettext("piece"): [piece.piece for piece in pieces],
         sides["before"]: before,
