@@ -13,13 +13,7 @@ from attnviz.figures.attribution_figure import (
 from attnviz.figures.beam_tree_figure import beam_tree_figure, beam_tree_table
 from attnviz.figures.comparison_figure import compared_words_table, comparison, comparison_table
 from attnviz.figures.heatmap import heatmap, heatmap_alt, heatmap_table
-from attnviz.figures.minimal_change_figure import minimal_change_figure, minimal_change_table
-from attnviz.figures.perturbation_figure import (
-    perturbation_tests_figure,
-    perturbation_tests_table,
-    shuffled_figure,
-    shuffled_table,
-)
+from attnviz.figures.perturbation_figure import minimal_change_figure, perturbation_tests_figure, shuffled_figure
 from attnviz.figures.registry import FIGURES, StepFigure, step_figure, step_figures
 from attnviz.figures.spec import Spec
 from attnviz.figures.subject import Subject
@@ -44,11 +38,8 @@ __all__ = [
     "heatmap_alt",
     "heatmap_table",
     "minimal_change_figure",
-    "minimal_change_table",
     "perturbation_tests_figure",
-    "perturbation_tests_table",
     "shuffled_figure",
-    "shuffled_table",
     "step_figure",
     "step_figures",
     "translation_figure",

@@ -50,6 +50,8 @@ SUM_GAP = 12
 """Pixels between the rows and the running sum below them."""
 ROW_HEIGHT = 21
 """Height of a row of a waterfall in pixels."""
+HOVER = "%{customdata}<extra></extra>"
+"""Template of hover texts that are written out."""
 
 
 def source_bars(
@@ -64,8 +66,8 @@ def source_bars(
         colour: Colour of all bars, or of each.
         form: D3's format of the numbers in hover texts.
     """
-    number = f"<br>{symbol} = %{{x:{form}}}" if symbol else ""
     names = [escape(shorten(piece_name(piece), 60)) for piece in trace.source_pieces]
+    number = f"<br>{symbol} = %{{x:{form}}}" if symbol else ""
     return bars(values, {"color": colour}, names, hovertemplate=f"%{{customdata}}{number}<extra></extra>")
 
 
@@ -246,33 +248,31 @@ def sum_range(values: Sequence[float]) -> list[float]:
     return [low - padding, high + padding]
 
 
-def rows_layout(labels: Sequence[str], left: int, ink: Palette) -> Part:
-    """Return the layout of a waterfall: a row for each label, which is not escaped, and a line above the sum."""
+def rows_layout(labels: Sequence[str], left: int, narrowest: int, ink: Palette, **meta: Any) -> Part:
+    """Return the layout of a waterfall: a row for each label, already escaped, and a line above the sum.
+
+    `left` is the margin for the labels in pixels, `narrowest` and `meta` are those of `sized_layout`.
+    """
     count = len(labels)
-    return base_layout(ink) | {
-        "height": ROW_HEIGHT * count + 48,
-        "margin": {"l": left, "r": 8, "t": 40, "b": 8},
+    return sized_layout(ink, ROW_HEIGHT * count + 48, (left, 8, 40, 8), narrowest, **meta) | {
         "bargap": 0.3,
-        "yaxis": base_axis(ink)
-        | {
-            "showgrid": False,
-            "zeroline": False,
-            "range": [count - 0.4, -0.6],
-            "tickvals": list(range(count)),
-            "ticktext": list(labels),
-            "tickfont": {"size": 12, "color": ink.ink},
-            "anchor": "free",
-            "position": 0,
-            "ticklabelstandoff": 6,
-        },
+        "yaxis": bare_axis(
+            ink,
+            range=[count - 0.4, -0.6],
+            tickvals=list(range(count)),
+            ticktext=list(labels),
+            tickfont={"size": 12, "color": ink.ink},
+            anchor="free",
+            position=0,
+            ticklabelstandoff=6,
+        ),
         "shapes": [line((0, 1), (count - 1.5, count - 1.5), ink.quiet)],
     }
 
 
 def panel(ink: Palette, domain: Sequence[float], title: str, **more: Any) -> Part:
-    """Return the top axis of one of several panels that share their rows."""
-    axis = value_axis(ink, title, [], domain=list(domain), anchor="y", **more)
-    return axis if "range" in more else {name: part for name, part in axis.items() if name not in ("range", "nticks")}
+    """Return the top axis of one of several panels that share their rows; `more` has its `range`."""
+    return value_axis(ink, title, (), domain=list(domain), anchor="y", **more)
 
 
 def sized_layout(ink: Palette, height: float, margins: Sequence[int], narrowest: int, **meta: Any) -> Part:
@@ -420,3 +420,22 @@ def strips_layout(
         "xaxis": bare_axis(ink, range=[start, end], showticklabels=False),
         "yaxis": rows,
     }
+
+
+def titled_axis(ink: Palette, title: str, size: int = 12, standoff: int | None = None, **more: Any) -> Part:
+    """Return an axis with a title, already escaped.
+
+    Args:
+        ink: The palette.
+        title: The title.
+        size: Font size of the title in pixels.
+        standoff: Pixels between title and labels; None for Plotly's own.
+        more: Further properties of Plotly's axis.
+    """
+    text = {"text": title, "font": {"size": size, "color": ink.quiet}, "standoff": standoff}
+    return base_axis(ink) | {"title": text} | more
+
+
+def points(x: Any, y: Any, marker: Part, **more: Any) -> Part:
+    """Return a point at each x and y, (n,) each; `more` are further properties of Plotly's trace."""
+    return {"type": "scatter", "mode": "markers", "x": x, "y": y, "marker": marker} | more

@@ -65,11 +65,11 @@ class Lab:
             ),
             "perturbation-tests": figures.perturbation_tests_figure(
                 trace, self.perturbation_tests, self.spelling, self.best, theme=theme
-            ),
-            "shuffled": figures.shuffled_figure(trace, self.shuffled, step=STEP, theme=theme),
+            ).figure(),
+            "shuffled": figures.shuffled_figure(trace, self.shuffled, step=STEP, theme=theme).figure(),
             "minimal-change": figures.minimal_change_figure(
                 trace, self.minimal_change, self.spelling, step=STEP, theme=theme
-            ),
+            ).figure(),
         }
 
 
@@ -129,7 +129,8 @@ def test_panels_do_not_overlap(lab: Lab) -> None:
 
 
 def test_perturbation_tests_figure_draws_the_results(lab: Lab) -> None:
-    figure = figures.perturbation_tests_figure(lab.trace, lab.perturbation_tests, lab.spelling, lab.best)
+    drawn = figures.perturbation_tests_figure(lab.trace, lab.perturbation_tests, lab.spelling, lab.best)
+    figure = drawn.figure()
     bars = {trace.name: trace for trace in figure.data}
     assert figure.layout.meta["tests"] == [
         "real",
@@ -151,26 +152,28 @@ def test_perturbation_tests_figure_draws_the_results(lab: Lab) -> None:
     notes = " ".join(note.text for note in figure.layout.annotations)
     for test in shown:
         assert format_share(float(test.probabilities[word])) in notes
-    table = figures.perturbation_tests_table(lab.perturbation_tests, lab.spelling, lab.best)
+    table = drawn.frame()
     assert len(table) == 5 + 20
     assert table["writes"].iloc[0] == lab.spelling(lab.perturbation_tests.real.piece_id)
     assert table["total variation"].iloc[3] <= 0.01
 
 
 def test_shuffled_figure_has_one_point_per_step(lab: Lab) -> None:
-    points = figures.shuffled_figure(lab.trace, lab.shuffled).data[0]
+    drawn = figures.shuffled_figure(lab.trace, lab.shuffled)
+    points = drawn.figure().data[0]
     np.testing.assert_array_equal(points.x, lab.trace.alignment.max(axis=1).astype(float))
     assert [one[0] for one in points.customdata] == list(range(len(lab.trace.target_pieces)))
     assert [symbol == "circle" for symbol in points.marker.symbol] == (lab.shuffled.kept > 0.5).tolist()
-    np.testing.assert_array_equal(figures.shuffled_table(lab.trace, lab.shuffled)["change when shuffled"], points.y)
+    np.testing.assert_array_equal(drawn.frame()["change when shuffled"], points.y)
 
 
 def test_minimal_change_figure_has_one_bar_per_step(lab: Lab) -> None:
-    bars, written = figures.minimal_change_figure(lab.trace, lab.minimal_change, lab.spelling).data
+    drawn = figures.minimal_change_figure(lab.trace, lab.minimal_change, lab.spelling)
+    bars, written = drawn.figure().data
     finite = np.isfinite(lab.minimal_change.distances)
     np.testing.assert_array_equal(np.array(bars.x)[finite], lab.minimal_change.distances[finite])
     assert [("∞" in text) for text in written.text] == (~finite).tolist()
-    table = figures.minimal_change_table(lab.trace, lab.minimal_change, lab.spelling)
+    table = drawn.frame()
     np.testing.assert_array_equal(table["|α′ − α|"], lab.minimal_change.distances)
     assert (table["new piece"] != "").tolist() == finite.tolist()
 
@@ -263,8 +266,8 @@ def test_perturbation_tests_are_a_step_figure(lab: Lab) -> None:
     subject = Subject(lab.trace, STEP, lab.weights)
     assert not picture.missing(subject)
     drawn = picture.draw(subject)
-    assert "Step 3 with other attention weights" in drawn.layout.meta["alt"]
-    assert len(picture.table(subject)) == 5 + 100
+    assert "Step 3 with other attention weights" in drawn.alt
+    assert len(drawn.frame()) == 5 + 100
     assert "is not available" in picture.missing(Subject(lab.trace, STEP))
 
 
