@@ -3,16 +3,10 @@
 They do not use Streamlit. The names exported here are those for a trace.
 """
 
-from attnviz.figures.attribution_figure import (
-    agreement_table,
-    all_attributions_table,
-    attribution_table,
-    attributions_figure,
-    attributions_table,
-)
-from attnviz.figures.beam_tree_figure import beam_tree_figure, beam_tree_table
+from attnviz.figures.attribution_figure import agreement_table, attributions
+from attnviz.figures.beam_tree_figure import beam_tree
 from attnviz.figures.candidates import candidates, candidates_table
-from attnviz.figures.comparison_figure import compared_words_table, comparison, comparison_table
+from attnviz.figures.comparison_figure import compared_words_table, comparison
 from attnviz.figures.context import context_strips, context_table
 from attnviz.figures.heatmap import heatmap, heatmap_alt, heatmap_table
 from attnviz.figures.minimal_change_figure import minimal_change_figure, minimal_change_table
@@ -33,17 +27,12 @@ __all__ = [
     "StepFigure",
     "Subject",
     "agreement_table",
-    "all_attributions_table",
-    "attribution_table",
-    "attributions_figure",
-    "attributions_table",
-    "beam_tree_figure",
-    "beam_tree_table",
+    "attributions",
+    "beam_tree",
     "candidates",
     "candidates_table",
     "compared_words_table",
     "comparison",
-    "comparison_table",
     "context_strips",
     "context_table",
     "heatmap",

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from attnviz.analysis.labels import shorten, subscript
 from attnviz.analysis.measures import weight_order
 from attnviz.analysis.numbers import decimal, signed
-from attnviz.figures.spec import APART, STRIP, Part, base_axis, base_layout, escape
+from attnviz.figures.spec import APART, STRIP, Part, base_axis, base_layout, escape, rectangle
 from attnviz.languages import gettext
-from attnviz.palette import Palette
+from attnviz.palette import ROW_FRAME, ROW_FRAME_WIDTH, Palette
 from attnviz.text import piece_name
 from attnviz.trace import Attention, Trace
 from attnviz.trace.aligned import AttentionMatrix
@@ -333,4 +333,117 @@ def strips_layout(labels: Sequence[str], places: Sequence[float], units: int, co
             "tickfont": {"size": 12, "color": colour},
         },
         "meta": {"narrowest": 320},
+    }
+
+
+def names_axis(
+    labels: Sequence[str], colour: str, size: int, ink: Palette, stride: int = 1, *, down: bool = False, **more: Any
+) -> Part:
+    """Return the axis of the rows or columns of a heatmap, with a frame.
+
+    Args:
+        labels: A label for each row or column, escaped.
+        colour: Colour of the labels.
+        size: Their font size in pixels.
+        ink: The palette.
+        stride: Stride at which labels are drawn.
+        down: Whether it is the axis of rows, from the top.
+        more: Further properties of Plotly's axis.
+    """
+    ends = [-0.5, len(labels) - 0.5]
+    return (
+        base_axis(ink)
+        | {
+            "showgrid": False,
+            "zeroline": False,
+            "linecolor": ink.line,
+            "mirror": True,
+            "range": ends[::-1] if down else ends,
+            "tickvals": list(range(0, len(labels), stride)),
+            "ticktext": list(labels[::stride]),
+            "tickfont": {"size": size, "color": colour},
+        }
+        | more
+    )
+
+
+def side_by_side(
+    panels: Sequence[tuple[str, Part, Part]],
+    across: int,
+    line: Sequence[float],
+    gap: float,
+    margin: Part,
+    ink: Palette,
+    size: int = 13,
+) -> tuple[Part, list[Part]]:
+    """Return the layout of panels of equal size, in lines from the left, and the axes of each for its traces.
+
+    Args:
+        panels: Caption, in Plotly's markup, horizontal and vertical axis of each panel. Only the first panel of a line
+            has the labels of its vertical axis.
+        across: Number of panels in a line.
+        line: Heights in pixels of a line: captions, labels below them, panels, and what is below the panels.
+        gap: Distance between panels, as a share of the width.
+        margin: Margins of the figure, as in Plotly's layout.
+        ink: The palette.
+        size: Font size of captions in pixels.
+    """
+    caption_height, labels, plot, below = line
+    step = caption_height + labels + plot + below
+    inner, panel_width = -(-len(panels) // across) * step, (1 - gap * (across - 1)) / across
+    layout = base_layout(ink) | {
+        "height": round(inner) + margin["t"] + margin["b"],
+        "margin": margin,
+        "hovermode": "closest",
+        "shapes": [],
+        "annotations": [],
+    }
+    axes: list[Part] = []
+    for place, (caption, horizontal, vertical) in enumerate(panels):
+        row, column = divmod(place, across)
+        left, top = column * (panel_width + gap), 1 - (row * step + caption_height + labels) / inner
+        number = str(place + 1) if place else ""
+        layout[f"xaxis{number}"] = horizontal | {"domain": [left, left + panel_width], "anchor": f"y{number}"}
+        layout[f"yaxis{number}"] = vertical | {
+            "domain": [max(0.0, top - plot / inner), top],
+            "anchor": f"x{number}",
+            "showticklabels": column == 0,
+        }
+        layout["annotations"].append(
+            {
+                "text": caption,
+                "showarrow": False,
+                "align": "left",
+                "xref": "paper",
+                "yref": "paper",
+                "x": left,
+                "y": top + labels / inner,
+                "xshift": -3,
+                "yshift": 2,
+                "xanchor": "left",
+                "yanchor": "bottom",
+                "font": {"size": size, "color": ink.ink},
+            }
+        )
+        axes.append({"xaxis": f"x{number}", "yaxis": f"y{number}"})
+    return layout, axes
+
+
+def row_frames(panels: Sequence[Part], row: int) -> list[Part]:
+    """Return the frames of a row, one in each of the panels with these axes."""
+    return [
+        rectangle(0, 1, row - 0.5, row + 0.5, ROW_FRAME, ROW_FRAME_WIDTH)
+        | {"xref": f"{axes['xaxis']} domain", "yref": axes["yaxis"]}
+        for axes in panels
+    ]
+
+
+def pair_columns(trace: AttentionMatrix) -> dict[str, Any]:
+    """Return the first columns of a table with a row for each target piece i and source piece j, from 1."""
+    i, j = (place.ravel() for place in np.indices((len(trace.target_pieces), len(trace.source_pieces))))
+    return {
+        "i": i + 1,
+        "j": j + 1,
+        gettext("target piece"): np.array(trace.target_pieces, dtype=object)[i],
+        gettext("source piece"): np.array(trace.source_pieces, dtype=object)[j],
     }
