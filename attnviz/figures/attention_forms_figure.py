@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from attnviz.analysis.labels import shorten
 from attnviz.analysis.numbers import decimal, thousands
 from attnviz.analysis.transformer_exhibits import AttentionForm, Multiplications
-from attnviz.figures.spec import APART, Spec, base_axis, base_layout, escape
+from attnviz.figures.grammar import bare_axis, sized_layout, titled_axis
+from attnviz.figures.spec import APART, Spec, escape
 from attnviz.languages import format_share, gettext
 from attnviz.palette import GREYS, ThemeName, palette
 from attnviz.text import piece_name
@@ -50,19 +51,17 @@ def weights_row(form: AttentionForm, step: int, pieces: Sequence[str], alt: str,
         "ygap": 3,
         "hoverinfo": "skip",
     }
-    top, axis = _EDGE + _LINE * (1 + len(energies)), base_axis(ink) | {"showgrid": False, "zeroline": False}
-    layout = base_layout(ink) | {
+    top = _EDGE + _LINE * (1 + len(energies))
+    layout = sized_layout(ink, top + _ROW * len(rows) + _EDGE, (_LEFT, _EDGE, top, _EDGE), 330) | {
         "width": _LEFT + _CELL * len(pieces) + _EDGE,
-        "height": top + _ROW * len(rows) + _EDGE,
-        "margin": {"l": _LEFT, "r": _EDGE, "t": top, "b": _EDGE},
-        "xaxis": axis
-        | {
-            "side": "top",
-            "tickvals": list(range(len(pieces))),
-            "ticktext": labels,
-            "tickfont": {"size": 13, "color": ink.encoder},
-        },
-        "yaxis": axis | {"autorange": "reversed", "tickvals": list(range(len(rows))), "ticktext": list(rows)},
+        "xaxis": bare_axis(
+            ink,
+            side="top",
+            tickvals=list(range(len(pieces))),
+            ticktext=labels,
+            tickfont={"size": 13, "color": ink.encoder},
+        ),
+        "yaxis": bare_axis(ink, autorange="reversed", tickvals=list(range(len(rows))), ticktext=list(rows)),
         "annotations": [
             {
                 "x": j,
@@ -74,14 +73,9 @@ def weights_row(form: AttentionForm, step: int, pieces: Sequence[str], alt: str,
             for row, weights in enumerate(rows.values())
             for j, weight in enumerate(weights.tolist())
         ],
-        "meta": {"narrowest": 330},
     }
-    return Spec(
-        [cells],
-        layout,
-        alt,
-        {gettext("position"): range(1, len(pieces) + 1), gettext("piece"): names} | energies | rows,
-    )
+    table = {gettext("position"): range(1, len(pieces) + 1), gettext("piece"): names} | energies | rows
+    return Spec([cells], layout, alt, table)
 
 
 def multiplications(works: Mapping[str, Multiplications], *, theme: ThemeName = "light") -> Spec:
@@ -89,11 +83,11 @@ def multiplications(works: Mapping[str, Multiplications], *, theme: ThemeName = 
 
     The table has these numbers, a row for each name, with the sum and the number of tanh.
     """
-    ink, names = palette(theme), list(works)
+    ink, names, counts = palette(theme), list(works), list(works.values())
     parts = {
-        gettext("keys, once per piece"): ([work.keys for work in works.values()], ink.encoder),
-        gettext("query, once per step"): ([work.queries for work in works.values()], ink.decoder),
-        gettext("every pair"): ([work.pairs for work in works.values()], ink.bar),
+        gettext("keys, once per piece"): [work.keys for work in counts],
+        gettext("query, once per step"): [work.queries for work in counts],
+        gettext("every pair"): [work.pairs for work in counts],
     }
     bars = [
         {
@@ -101,27 +95,17 @@ def multiplications(works: Mapping[str, Multiplications], *, theme: ThemeName = 
             "orientation": "h",
             "name": name,
             "y": names,
-            "x": counts,
+            "x": amounts,
             "marker": {"color": colour},
             "hovertemplate": f"{name}: %{{x:,d}}<extra></extra>",
         }
-        for name, (counts, colour) in parts.items()
+        for (name, amounts), colour in zip(parts.items(), (ink.encoder, ink.decoder, ink.bar), strict=True)
     ]
-    axis = base_axis(ink) | {"zeroline": False}
-    layout = base_layout(ink) | {
-        "height": 70 + 54 * len(names) + 40,
+    layout = sized_layout(ink, 110 + 54 * len(names), (112, 36, 34, 52), 320, widest=900) | {
         "barmode": "stack",
         "bargap": 0.35,
-        "margin": {"l": 112, "r": 36, "t": 34, "b": 52},
-        "xaxis": axis
-        | {
-            "title": {"text": gettext("multiplications"), "font": {"size": 12, "color": ink.quiet}},
-            "nticks": 5,
-            "tickformat": ",d",
-        },
-        "yaxis": axis
-        | APART
-        | {"autorange": "reversed", "showgrid": False, "tickfont": {"size": 13, "color": ink.ink}},
+        "xaxis": titled_axis(ink, gettext("multiplications"), zeroline=False, nticks=5, tickformat=",d"),
+        "yaxis": bare_axis(ink, autorange="reversed", tickfont={"size": 13, "color": ink.ink}) | APART,
         "showlegend": True,
         "legend": {
             "orientation": "h",
@@ -131,7 +115,6 @@ def multiplications(works: Mapping[str, Multiplications], *, theme: ThemeName = 
             "traceorder": "normal",
             "font": {"size": 12},
         },
-        "meta": {"narrowest": 320, "widest": 900},
     }
     listed = "; ".join(
         gettext(
@@ -142,13 +125,6 @@ def multiplications(works: Mapping[str, Multiplications], *, theme: ThemeName = 
         )
         for name, work in works.items()
     )
-    table = (
-        {gettext("attention"): names}
-        | {name: counts for name, (counts, _) in parts.items()}
-        | {
-            gettext("sum"): [work.total for work in works.values()],
-            "tanh": [work.tanh for work in works.values()],
-        }
-    )
+    totals = {gettext("sum"): [work.total for work in counts], "tanh": [work.tanh for work in counts]}
     alt = gettext("Multiplications for all energies of this sentence. {listed}.", listed=listed)
-    return Spec(bars, layout, alt, table)
+    return Spec(bars, layout, alt, {gettext("attention"): names} | parts | totals)

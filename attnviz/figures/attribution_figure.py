@@ -6,13 +6,13 @@ import numpy as np
 
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.attribution_methods import Agreement, AttributionMethods, attribution_method_texts
-from attnviz.analysis.grid import grid, places_of_pieces, rows_of_steps
+from attnviz.analysis.grid import grid
 from attnviz.analysis.labels import shorten
-from attnviz.figures.grammar import names_axis, pair_columns, row_frames, side_by_side
+from attnviz.figures.grammar import cursor, names_axis, pair_columns, row_frames, side_by_side
 from attnviz.figures.heatmap import MOST_TEXTS, colour_bar
 from attnviz.figures.spec import PRINT_WIDTH, Part, Spec, axis_labels, escape
 from attnviz.languages import gettext
-from attnviz.palette import CELL_FRAME, ROW_FRAME, ThemeName, palette
+from attnviz.palette import ThemeName, palette
 from attnviz.trace import Attention, Trace
 from attnviz.trace.drawing import By
 
@@ -68,41 +68,34 @@ def attributions(
     across = min(across, count)
 
     source_size = 12 if columns <= 16 else 11
-    bottom = int(max(len(shorten(name, _LABEL)) for name in cells.source) * source_size * _EM) + _BOTTOM
-    left = int(max(len(shorten(name, _LABEL)) for name in cells.target) * 12 * _EM) + 14
+    target_length, source_length = (
+        max(len(shorten(name, _LABEL)) for name in names) for names in (cells.target, cells.source)
+    )
+    left, bottom = int(target_length * 12 * _EM) + 14, int(source_length * source_size * _EM) + _BOTTOM
     height = float(np.clip(230 / rows, *_ROW)) * rows
-    gap = _GAP / (width - left)
-    panel_width = (width - left) * (1 - gap * (across - 1)) / across
+    panel_width = (width - left - _GAP * (across - 1)) / across
     # Labels of columns are vertical: each needs the height of its letters.
+    strides = -(-columns * (source_size + 3) // max(1, int(panel_width))), -(-rows * 12 // int(height))
     source_axis = names_axis(
-        axis_labels(cells.source, _LABEL),
-        ink.encoder,
-        source_size,
-        ink,
-        max(1, -(-columns * (source_size + 3) // max(1, int(panel_width)))),
-        tickangle=-90,
+        axis_labels(cells.source, _LABEL), ink.encoder, source_size, ink, max(1, strides[0]), tickangle=-90
     )
     target_axis = names_axis(
-        axis_labels(cells.target, _LABEL),
-        ink.decoder,
-        12 if rows <= 18 else 11,
-        ink,
-        max(1, -(-rows * 12 // max(1, int(height)))),
-        down=True,
+        axis_labels(cells.target, _LABEL), ink.decoder, 12 if rows <= 18 else 11, ink, max(1, strides[1]), down=True
     )
     layout, axes = side_by_side(
-        [
-            (
+        {
+            name: (
                 f"<b>{texts[name].name}</b><br>{texts[name].summary}",
                 source_axis | {"showticklabels": place + across >= count},  # below the lowest panel of each column
                 target_axis,
             )
             for place, name in enumerate(methods.names)
-        ],
+        },
         across,
         (_CAPTION, 0, height, 0),
-        gap,
-        {"l": left, "r": _RIGHT, "t": 0, "b": bottom},
+        _GAP / (width - left),
+        (left, _RIGHT, 0, bottom),
+        max(300, left + _RIGHT + across * (_NARROWEST_COLUMN * columns + _GAP)),
         ink,
         size=12,
     )
@@ -113,7 +106,7 @@ def attributions(
         hover = {"text": [[f"{row} ← {column}" for column in source] for row in target]}
     cell_gap = 1 if max(rows, columns) <= 24 else 0
     panels: list[Part] = []
-    for name, place in zip(methods.names, axes, strict=True):
+    for name, place in axes.items():
         shares, amounts = (
             (trace.words().merged(values) if by == "words" else values.astype(np.float32))[:rows, :columns]
             for values in (methods.shares(name), methods.matrices[name])
@@ -140,19 +133,11 @@ def attributions(
     below = (30 - bottom) / (layout["height"] - bottom)
     panels[0]["colorbar"] = colour_bar([-1, -0.25, 0, 0.25, 1], words, ink) | {"len": 230, "y": below, "ypad": 0}
 
-    layout["meta"] = {
-        "narrowest": max(300, left + _RIGHT + across * (_NARROWEST_COLUMN * columns + _GAP)),
-        "steps": [steps[0] for steps in cells.steps],
-        "rows": rows_of_steps(cells, len(trace.target_pieces)),
-        "sources": [pieces[0] for pieces in cells.pieces],
-        "columns": places_of_pieces(cells.pieces, len(trace.source_pieces)),
-        "frame": ROW_FRAME,
-        "selection_colour": CELL_FRAME,
-        "panels": dict(zip(methods.names, axes, strict=True)),
-    }
+    counts = len(trace.target_pieces), len(trace.source_pieces)
+    layout["meta"] |= cursor(cells.steps, cells.pieces, *counts) | {"panels": axes}
     row = None if step is None else layout["meta"]["rows"][step]
     if row is not None:
-        layout["shapes"] = row_frames(axes, row)
+        layout["shapes"] = row_frames(axes.values(), row)
     table = pair_columns(trace) | {
         f"{texts[name].name}, {texts[name].unit}": methods.matrices[name].ravel() for name in methods.names
     }
@@ -165,16 +150,16 @@ def agreement_table(agreement: Agreement) -> pd.DataFrame:
     Args:
         agreement: Result of `analysis.agreement`.
     """
-    labels = attribution_method_texts()
-    pairs = list(zip(*np.triu_indices(len(agreement.names), 1), strict=True))
+    texts, (one, other) = attribution_method_texts(), np.triu_indices(len(agreement.names), 1)
+    names = np.array([texts[name].name for name in agreement.names], dtype=object)
     frame = {
-        gettext("attribution"): [labels[agreement.names[one]].name for one, _ in pairs],
-        gettext("other attribution"): [labels[agreement.names[other]].name for _, other in pairs],
-        gettext("same top piece"): [agreement.top[pair] for pair in pairs],
-        gettext("Kendall’s τ"): [agreement.tau[pair] for pair in pairs],
-        gettext("total variation"): [agreement.variation[pair] for pair in pairs],
+        gettext("attribution"): names[one],
+        gettext("other attribution"): names[other],
+        gettext("same top piece"): agreement.top[one, other],
+        gettext("Kendall’s τ"): agreement.tau[one, other],
+        gettext("total variation"): agreement.variation[one, other],
     }
-    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(pairs) + 1, name=gettext("row")))
+    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(one) + 1, name=gettext("row")))
 
 
 def _alt(trace: Trace | Attention, methods: AttributionMethods, step: int | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import count
 from types import NoneType
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,8 @@ from attnviz.analysis.beam_sentences import fate_label, fate_sentence, search_se
 from attnviz.analysis.labels import shorten
 from attnviz.analysis.numbers import decimal
 from attnviz.arguments import check_each, check_piece_ids
-from attnviz.figures.spec import Part, Spec, Table, base_axis, base_layout, escape, rectangle, width
+from attnviz.figures.grammar import bare_axis, note, sized_layout
+from attnviz.figures.spec import Part, Spec, Table, escape, rectangle, width
 from attnviz.languages import gettext
 from attnviz.palette import BAND, ThemeName, palette
 from attnviz.text import EOS, SPACE, piece_name
@@ -43,23 +44,13 @@ A twig is a hypothesis that was dropped at its own step; "dropped" ones stayed i
 """
 
 
-class _Style(NamedTuple):
-    """Style of a kind of branch."""
-
-    size: float
-    """Font size in pixels."""
-    line: Part
-    letter_width: float = 1
-    """Width of the letters relative to regular ones."""
-
-
-_STYLES: dict[BranchKind, _Style] = {
-    "twig": _Style(10.5, {"width": 0.7, "dash": "dot"}),
-    "dropped": _Style(11.5, {"width": 1.1, "dash": "solid"}),
-    "finished": _Style(12.5, {"width": 1.7, "dash": "solid"}),
-    "winner": _Style(13.5, {"width": 3, "dash": "solid"}, letter_width=1.08),
+_STYLES: dict[BranchKind, tuple[float, float, str, float]] = {
+    "twig": (10.5, 0.7, "dot", 1),
+    "dropped": (11.5, 1.1, "solid", 1),
+    "finished": (12.5, 1.7, "solid", 1),
+    "winner": (13.5, 3, "solid", 1.08),
 }
-"""Styles, in drawing order."""
+"""Font size and line width in pixels, dash, and width of bold letters relative to regular ones, in drawing order."""
 
 
 def beam_tree(
@@ -87,111 +78,106 @@ def beam_tree(
     """
     check_each(gettext("steps"), (step,), (int, NoneType))
     check_piece_ids(shown)
-    ink, places, nodes = palette(theme), places_of(tree), tree.nodes
+    ink, nodes, (rows, parts) = palette(theme), tree.nodes, rows_and_kinds(tree)
     colours = dict.fromkeys(_STYLES, ink.quiet) | {"finished": ink.ink, "winner": ink.decoder}
-    labels = [shorten(piece_name(node.piece), _LABEL) for node in nodes]
-    styles = [_STYLES[part] for part in places.parts]
-    halves = [
-        _FONT_RATIO * style.letter_width * width(label, style.size) / 2
-        for label, style in zip(labels, styles, strict=True)
-    ]
+    labels, halves = [shorten(piece_name(node.piece), _LABEL) for node in nodes], np.zeros(len(nodes))
+    for index, (label, part) in enumerate(zip(labels, parts, strict=True)):
+        size, _, _, letter_width = _STYLES[part]
+        halves[index] = _FONT_RATIO * letter_width * width(label, size) / 2
+    steps = np.array([node.step for node in nodes])
+    parents = np.array([-1 if node.parent is None else node.parent for node in nodes])
+
     # Each column is as wide as its widest label; one more holds the last scores.
     widths = np.full(tree.steps + 1, float(_MIN_COLUMN))
-    for node, half in zip(nodes, halves, strict=True):
-        widths[node.step] = max(widths[node.step], 2 * (half + _LABEL_GAP))
-        if node.fate == "finished":
-            widths[node.step + 1] = max(widths[node.step + 1], _SCORE)
+    np.maximum.at(widths, steps, 2 * (halves + _LABEL_GAP))
+    np.maximum.at(widths, steps[list(tree.finished)] + 1, _SCORE)
     gap = float(np.clip((_FULL_WIDTH - widths.sum()) / tree.steps, _MIN_GAP, _MAX_GAP))
     starts = gap + np.concatenate([[0.0], np.cumsum(widths + gap)[:-1]])
     middles, ends = starts + widths / 2, np.concatenate([[0.0], starts + widths])  # the first end is that of `<s>`
     right = int(np.ceil(ends[-1]))
 
+    # From the parent's label level to the end of its column, then a bend to the next column, then level again.
+    begins, begin_rows = (
+        np.where(parents < 0, 0, values)
+        for values in (middles[steps - 1] + halves[parents] + _LABEL_GAP, rows[parents])
+    )
+    bends = ends[steps, None] + _LINK_X * (starts[steps] - ends[steps])[:, None]
+    bend_rows = begin_rows[:, None] + _LINK_Y * (rows - begin_rows)[:, None]
+    breaks = np.full(len(nodes), np.nan)
+    link_x = np.column_stack([begins, bends, middles[steps] - halves - _LABEL_GAP, breaks])
+    link_y = np.column_stack([begin_rows, bend_rows, rows, breaks])
     links: list[Part] = []
     texts: list[Part] = []
-    for part, style in _STYLES.items():
-        members = [index for index, own in enumerate(places.parts) if own == part]
-        x: list[float | None] = []
-        y: list[float | None] = []
-        for index in members:
-            node, row = nodes[index], float(places.rows[index])
-            start, parent_row = 0.0, 0.0
-            if node.parent is not None:
-                start = middles[node.step - 1] + halves[node.parent] + _LABEL_GAP
-                parent_row = float(places.rows[node.parent])
-            bend = ends[node.step] + _LINK_X * (starts[node.step] - ends[node.step])
-            x += [start, *bend.tolist(), middles[node.step] - halves[index] - _LABEL_GAP, None]
-            y += [parent_row, *(parent_row + _LINK_Y * (row - parent_row)).tolist(), row, None]
-        line = style.line | {"color": colours[part]}
-        links.append({"mode": "lines", "name": f"links: {part}", "x": x, "y": y, "hoverinfo": "skip", "line": line})
-        names = {index: escape(labels[index]) for index in members}
+    for part, (size, line_width, dash, _) in _STYLES.items():
+        members = [index for index, own in enumerate(parts) if own == part]
+        names = [escape(labels[index]) for index in members]
+        links.append(
+            {
+                "type": "scatter",
+                "mode": "lines",
+                "name": f"links: {part}",
+                "x": link_x[members].ravel(),
+                "y": link_y[members].ravel(),
+                "hoverinfo": "skip",
+                "line": {"color": colours[part], "width": line_width, "dash": dash},
+            }
+        )
         texts.append(
             {
+                "type": "scatter",
                 "mode": "text",
                 "name": part,
-                "x": [middles[nodes[index].step] for index in members],
-                "y": places.rows[members],
+                "x": middles[steps[members]],
+                "y": rows[members],
                 "customdata": members,
                 "hoverinfo": "text",
-                "text": [f"<b>{name}</b>" if part == "winner" else name for name in names.values()],
-                "hovertext": [_hover(tree, index, name) for index, name in names.items()],
-                "textfont": {"size": style.size, "color": colours[part]},
+                "text": [f"<b>{name}</b>" if part == "winner" else name for name in names],
+                "hovertext": [_hover(tree, index, name) for index, name in zip(members, names, strict=True)],
+                "textfont": {"size": size, "color": colours[part]},
             }
         )
 
-    note = {"showarrow": False, "xanchor": "left", "yanchor": "middle", "font": {"size": 12, "color": ink.quiet}}
-    before = note | {"xref": "paper", "x": 0, "xshift": -_LABEL_GAP, "xanchor": "right"}
+    start = {"xshift": -_LABEL_GAP, "xanchor": "right"}
     notes = [
-        before | {"y": 0, "text": "&lt;s&gt;"},
-        before | {"yref": "paper", "y": 1, "yanchor": "bottom", "yshift": 2, "text": gettext("step")},
+        note("&lt;s&gt;", 0, 0, ink.quiet, yanchor="middle", **start),
+        note(gettext("step"), 0, 1, ink.quiet, yref="paper", yshift=2, **start),
     ]
     for rank, index in enumerate(tree.finished, 1):
-        text, part = f"{rank}.  {decimal(tree.score(index), 3)}", places.parts[index]
-        notes.append(
-            note
-            | {
-                "x": starts[nodes[index].step + 1],
-                "y": int(places.rows[index]),
-                "text": f"<b>{text}</b>" if part == "winner" else text,
-                "font": {"size": 12, "color": colours[part]},
-            }
-        )
+        text, colour = f"{rank}.  {decimal(tree.score(index), 3)}", colours[parts[index]]
+        text = f"<b>{text}</b>" if parts[index] == "winner" else text
+        notes.append(note(text, starts[steps[index] + 1], int(rows[index]), colour, xref="x", yanchor="middle"))
     spans = np.stack([starts - _MIN_GAP / 2, ends[1:] + _MIN_GAP / 2], axis=1)[:-1].tolist()
-    axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
-    layout = base_layout(ink) | {
-        "height": _TOP + _ROW * places.height + _BOTTOM,
-        "margin": {"l": _LEFT, "r": _RIGHT, "t": _TOP, "b": _BOTTOM},
+    height, full_width = int(rows.max()) + 1, _LEFT + right + _RIGHT
+    margins = _LEFT, _RIGHT, _TOP, _BOTTOM
+    layout = sized_layout(ink, _TOP + _ROW * height + _BOTTOM, margins, full_width, widest=full_width) | {
         "hovermode": "closest",
         "hoverdistance": 26,
-        "xaxis": axis
-        | {
-            "side": "top",
-            "range": [0, right],
-            "tickvals": middles[:-1],
-            "ticktext": [str(number) for number in range(1, tree.steps + 1)],
-        },
-        "yaxis": axis | {"range": [places.height - 0.5, -0.5], "showticklabels": False},
+        "xaxis": bare_axis(
+            ink,
+            side="top",
+            range=[0, right],
+            tickvals=middles[:-1],
+            ticktext=[str(number) for number in range(1, tree.steps + 1)],
+        ),
+        "yaxis": bare_axis(ink, range=[height - 0.5, -0.5], showticklabels=False),
         "annotations": notes,
-        "meta": {
-            "narrowest": _LEFT + right + _RIGHT,
-            "widest": _LEFT + right + _RIGHT,
-            "spans": spans,
-            "selection_colour": ink.decoder,
-            "tree": {
-                "parents": [-1 if node.parent is None else node.parent for node in nodes],
-                "pieces": [node.piece_id for node in nodes],
-                "inner": [int(node.fate == "continued") for node in nodes],
-                "winner": tree.winner,
-                "shown": list(shown),
-                "end": EOS,
-            },
+    }
+    layout["meta"] |= {
+        "spans": spans,
+        "selection_colour": ink.decoder,
+        "tree": {
+            "parents": parents,
+            "pieces": [node.piece_id for node in nodes],
+            "inner": [int(node.fate == "continued") for node in nodes],
+            "winner": tree.winner,
+            "shown": list(shown),
+            "end": EOS,
         },
     }
     if step is not None and step < tree.steps:
-        x0, x1 = spans[step]
-        band = rectangle(x0, x1, 0, 1, ink.decoder, 0)
+        band = rectangle(*spans[step], 0, 1, ink.decoder, 0)
         layout["shapes"] = [band | {"yref": "paper", "layer": "below", "fillcolor": ink.decoder, "opacity": BAND}]
-    traces = [{"type": "scatter"} | trace for trace in (*links, *texts)]
-    return Spec(traces, layout, f"{winner_sentence(tree)} {search_sentence(tree)}", _table(tree))
+    return Spec([*links, *texts], layout, f"{winner_sentence(tree)} {search_sentence(tree)}", _table(tree))
 
 
 def _hover(tree: BeamTree, index: int, name: str) -> str:
@@ -237,22 +223,8 @@ _SHORT_BRANCH = 3
 """Steps of the longest branch that may use any row; longer branches use every second, which leaves space for twigs."""
 
 
-class Places(NamedTuple):
-    """Row of each node of a tree, by its index; columns are the steps, from the left."""
-
-    rows: NDArray[np.int64]
-    """Row from the top, (N,); the winner's path is in row 0."""
-    parts: tuple[BranchKind, ...]
-    """Kind of the branch of each node."""
-
-    @property
-    def height(self) -> int:
-        """Number of rows."""
-        return int(self.rows.max()) + 1
-
-
-def places_of(tree: BeamTree) -> Places:
-    """Return the rows of the nodes of `tree`.
+def rows_and_kinds(tree: BeamTree) -> tuple[NDArray[np.int64], list[BranchKind]]:
+    """Return for each node its row from the top, (N,), and the kind of its branch; the winner's path is in row 0.
 
     The tree is split into branches: the winner's path, the unshared ends of the other finished hypotheses, branches
     that stayed in the beam for a while, then twigs. Each takes the free row nearest to the one it branches off from, of
@@ -284,4 +256,4 @@ def places_of(tree: BeamTree) -> Places:
         occupied.update((row, column) for column in range(first.step, end + 1))
         rows[branch] = row
         parts |= dict.fromkeys(branch, part)
-    return Places(np.searchsorted(np.unique(rows), rows), tuple(parts[index] for index in range(len(tree.nodes))))
+    return np.searchsorted(np.unique(rows), rows), [parts[index] for index in range(len(tree.nodes))]

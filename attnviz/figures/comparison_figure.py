@@ -21,13 +21,12 @@ from attnviz.analysis.comparison import (
 from attnviz.analysis.grid import scale_end
 from attnviz.analysis.labels import shorten, size_text
 from attnviz.analysis.numbers import signed, significant
-from attnviz.figures.grammar import names_axis, row_frames, side_by_side
+from attnviz.figures.grammar import cursor, names_axis, row_frames, side_by_side, titled_axis
 from attnviz.figures.heatmap import MOST_TEXTS, colour_bar
 from attnviz.figures.heatmap_parts import CELL_GAP_COLOUR
-from attnviz.figures.spec import PRINT_WIDTH, Part, Spec, Table, base_axis, escape, label_stride, rectangle
+from attnviz.figures.spec import PRINT_WIDTH, Part, Spec, Table, escape, label_stride, rectangle
 from attnviz.languages import format_number, gettext
-from attnviz.palette import CELL_FRAME, DEFAULT_COLOURS, ROW_FRAME, Colours, Palette, ThemeName, heatmap_scale, palette
-from attnviz.trace.aligned import Groups
+from attnviz.palette import DEFAULT_COLOURS, Colours, Palette, ThemeName, heatmap_scale, palette
 from attnviz.trace.parts import Array
 
 _ROW, _ROWS = (16, 34), 380
@@ -89,111 +88,107 @@ def comparison(
     )
     matrices = {"first": compared.first, "other": compared.other, "difference": compared.difference}
     heatmaps = {kind: matrix[:rows, :columns] for kind, matrix in matrices.items() if compared.both_attend}
-    kinds = [*heatmaps, *(["words"] if compared.has_probabilities or not heatmaps else [])]
-    across = min(across, len(kinds))
 
-    target_size, source_size = (13 if count <= 16 else 12 if count <= 30 else 11 for count in (rows, columns))
-    (target, target_length), (source, source_length) = (
-        _labels(axis, ink) for axis in (compared.target, compared.source)
+    (target, left), (source, longest) = (
+        _labels(axis, count, ink) for axis, count in ((compared.target, rows), (compared.source, columns))
     )
-    left = int(target_length * target_size * _EM) + 14
-    target_axis = names_axis(target[:rows], ink.decoder, target_size, ink, label_stride(rows), down=True)
-    above, right, is_slanted = 6, _RIGHT, columns <= _MOST_SLANTED
-    if heatmaps:  # slanted labels rise by the sine of 50 degrees, 0.77, and extend to the right of the last column
-        longest = source_length * source_size * _EM
-        above = (int(longest * 0.77) + source_size if is_slanted else int(longest)) + 8
-        right += int(longest * 0.62) if is_slanted else 0
-    source_axis = names_axis(
-        source[:columns],
-        ink.encoder,
-        source_size,
-        ink,
-        label_stride(columns),
-        side="top",
-        tickangle=-50 if is_slanted else -90,
-    )
-    row_height = float(np.clip(_ROWS / rows, *_ROW))
-    logs = [values[:rows] for values in (compared.first_log_probabilities, compared.other_log_probabilities)]
-    lowest = min(-0.5, float(np.nan_to_num(logs).min()))
-    log_axis = base_axis(ink) | {
-        "range": [1.06 * lowest, -0.05 * lowest],
-        "zerolinecolor": ink.quiet,
-        "nticks": 6,
-        "title": {"text": "log p", "font": {"size": 12, "color": ink.quiet}, "standoff": 2},
+    target_axis = names_axis(target, ink.decoder, _size(rows), ink, label_stride(rows), down=True)
+    # Slanted labels rise by the sine of 50 degrees, 0.77, and extend to the right of the last column.
+    is_slanted = columns <= _MOST_SLANTED
+    above, right = (int(longest * 0.77) + _size(columns), int(longest * 0.62)) if is_slanted else (int(longest), 0)
+    source_axis = names_axis(source, ink.encoder, _size(columns), ink, label_stride(columns), side="top") | {
+        "tickangle": -50 if is_slanted else -90
     }
+    if not heatmaps:
+        above, right = -2, 0
     captions = {
         kind: f'<b>{escape(name)}</b><br><span style="color:{ink.quiet}">{escape(caption)}</span>'
         for kind, (name, caption) in panel_captions(names, compared).items()
     }
-    panels = [(captions[kind], source_axis, target_axis) for kind in heatmaps]
-    if "words" in kinds:
-        panels.append((captions["words"], log_axis, target_axis | {"showgrid": True, "mirror": False}))
-    layout, places = side_by_side(
+    panels = {kind: (captions[kind], source_axis, target_axis) for kind in heatmaps}
+    logs = [values[:rows] for values in (compared.first_log_probabilities, compared.other_log_probabilities)]
+    if compared.has_probabilities or not heatmaps:
+        lowest = min(-0.5, float(np.nan_to_num(logs).min()))
+        limits = {"range": [1.06 * lowest, -0.05 * lowest], "zerolinecolor": ink.quiet, "nticks": 6}
+        log_axis = titled_axis(ink, "log p", standoff=2, **limits)
+        panels["words"] = captions["words"], log_axis, target_axis | {"showgrid": True, "mirror": False}
+
+    across, row_height = min(across, len(panels)), float(np.clip(_ROWS / rows, *_ROW))
+    margins = int(left) + 14, _RIGHT + right, 0, 4
+    inner = width - margins[0] - margins[1]
+    narrowest = max(_NARROWEST_PANEL, _COLUMN * columns if len(panels) > 1 else 0)
+    widest = max(narrowest, 320, round(_ASPECT * row_height * columns))
+    outside = width - inner + (across - 1) * _GAP
+    layout, axes = side_by_side(
         panels,
         across,
-        (_CAPTION, above, rows * row_height, _COLOUR_BAR),
-        _GAP / max(1, width - left - right),
-        {"l": left, "r": right, "t": 0, "b": 4},
+        (_CAPTION, above + 8, rows * row_height, _COLOUR_BAR),
+        _GAP / max(1, inner),
+        margins,
+        outside + across * narrowest,
         ink,
     )
-    axes = dict(zip(kinds, places, strict=True))
 
     hover: Part = {"hoverinfo": "skip"}
     if compared.first.size <= MOST_TEXTS:
         texts = [[_lines(cell_hover_lines(compared, names, i, j)) for j in range(columns)] for i in range(rows)]
         hover = {"text": texts, "hoverinfo": "text"}
     gap = 1 if max(rows, columns) <= 32 else 0
-    cells = {"type": "heatmap", "hoverongaps": False, "xgap": gap, "ygap": gap}
     traces: list[Part] = []
     for kind, values in heatmaps.items():
-        rooted = root and "difference" not in (kind, compared.face)
-        coloraxis = {"coloraxis": "coloraxis2" if kind == "difference" else "coloraxis"}
-        z = np.sqrt(values) if rooted else values
-        traces.append(cells | coloraxis | {"name": kind, "z": z, "customdata": values} | hover | axes[kind])
+        shown = {
+            "type": "heatmap",
+            "name": kind,
+            "z": np.sqrt(values) if root and "difference" not in (kind, compared.face) else values,
+            "customdata": values,
+            "coloraxis": "coloraxis2" if kind == "difference" else "coloraxis",
+            "hoverongaps": False,
+            "xgap": gap,
+            "ygap": gap,
+        }
+        traces.append(shown | hover | axes[kind])
         # Drawn below the heatmaps of the other panels: the colour that shows between their cells.
         colour = ink.line if kind == "difference" else CELL_GAP_COLOUR
-        refs = {"xref": f"{axes[kind]['xaxis']} domain", "yref": f"{axes[kind]['yaxis']} domain"}
-        layout["shapes"].append(rectangle(0, 1, 0, 1, colour, 0) | refs | {"fillcolor": colour, "layer": "below"})
+        background = rectangle(0, 1, 0, 1, colour, 0) | {"fillcolor": colour, "layer": "below"}
+        layout["shapes"].append(background | {f"{name[0]}ref": f"{axis} domain" for name, axis in axes[kind].items()})
     traces += [_hatching(values, ink) | axes[kind] for kind, values in heatmaps.items() if np.isnan(values).any()]
-    if heatmaps:
-        for name, kind, number in (("coloraxis", "first", ""), ("coloraxis2", "difference", "3")):
-            layout[name] = _colour_axis(compared, kind, root, colours, ink)
-            start, bottom = (layout[f"{axis}axis{number}"]["domain"][0] for axis in "xy")
-            layout[name]["colorbar"] |= {"x": start, "y": bottom, "len": 180}
+    for name, kind, number in (("coloraxis", "first", ""), ("coloraxis2", "difference", "3")) if heatmaps else ():
+        layout[name] = _colour_axis(compared, kind, root, colours, ink)
+        start, bottom = (layout[f"{axis}axis{number}"]["domain"][0] for axis in "xy")
+        layout[name]["colorbar"] |= {"x": start, "y": bottom, "len": 180}
     if compared.has_probabilities:
         traces += [trace | axes["words"] for trace in _word_traces(compared, logs, names, ink)]
 
-    steps, pieces = compared.steps[leads], compared.pieces[leads]
-    margins = left + right + (across - 1) * _GAP
-    narrowest = max(_NARROWEST_PANEL, _COLUMN * columns if len(kinds) > 1 else 0)
-    layout["meta"] = {
-        "narrowest": margins + across * narrowest,
-        "widest": margins + across * max(narrowest, 320, round(_ASPECT * row_height * columns)),
-        "steps": [group[0] if group else None for group in steps[:rows]],
-        "sources": [group[0] if group else None for group in pieces[:columns]],
-        "rows": _places(steps, rows),
-        "columns": _places(pieces, columns),
+    groups = compared.steps[leads], compared.pieces[leads]
+    layout["meta"] |= cursor(groups[0][:rows], groups[1][:columns], *(sum(map(len, own)) for own in groups)) | {
+        "widest": outside + across * widest,
         "panels": {kind: axes[kind] for kind in heatmaps},
-        "beside": [axes["words"]] if "words" in axes else [],
+        "beside": [place for kind, place in axes.items() if kind == "words"],
         "stacked": across == 1,
-        "frame": ROW_FRAME,
-        "selection_colour": CELL_FRAME,
     }
     row = None if step is None else layout["meta"]["rows"][step]
     if row is not None:
-        layout["shapes"] += row_frames(places, row)
+        layout["shapes"] += row_frames(axes.values(), row)
     return Spec(traces, layout, _alt(compared, names, end), _table(compared, names))
 
 
-def _labels(axis: SharedAxis, ink: Palette) -> tuple[list[str], int]:
-    """Return the labels of all words, and the characters of the longest; a word of one side has a sign and a colour."""
+def _size(count: int) -> int:
+    """Return the font size of the labels of `count` rows or columns, in pixels."""
+    return 13 if count <= 16 else 12 if count <= 30 else 11
+
+
+def _labels(axis: SharedAxis, count: int, ink: Palette) -> tuple[list[str], float]:
+    """Return the labels of the first `count` words, and the width of the longest label in pixels.
+
+    A word of one side only has a sign and a colour.
+    """
     labels, longest = [], 0
     for name, first, other in zip(axis.names, axis.first, axis.other, strict=True):
         sign, colour = ("+ ", ink.plus) if first is None else ("− ", ink.minus) if other is None else ("", "")
         text = sign + shorten(name, _LABEL)
         labels.append(f'<span style="color:{colour}">{escape(text)}</span>' if sign else escape(text))
         longest = max(longest, len(text))
-    return labels, longest
+    return labels[:count], longest * _size(count) * _EM
 
 
 def _colour_axis(compared: Comparison, kind: str, root: bool, colours: Colours, ink: Palette) -> Part:
@@ -217,16 +212,17 @@ def _colour_axis(compared: Comparison, kind: str, root: bool, colours: Colours, 
 
 def _hatching(values: Array, ink: Palette) -> Part:
     """Return the hatching of the rows and columns that a panel lacks."""
-    missing = np.isnan(values)
-    bottom, right = values.shape[0] - 0.5, values.shape[1] - 0.5
-    boxes = [(-0.5, right, row - 0.5, row + 0.5) for row in np.flatnonzero(missing.all(axis=1))]
-    boxes += [(column - 0.5, column + 0.5, -0.5, bottom) for column in np.flatnonzero(missing.all(axis=0))]
+    missing, (rows, columns) = np.isnan(values), values.shape
+    boxes = [(-0.5, row - 0.5, columns, 1) for row in np.flatnonzero(missing.all(axis=1))]
+    boxes += [(column - 0.5, -0.5, 1, rows) for column in np.flatnonzero(missing.all(axis=0))]
+    corner, size = np.split(np.array(boxes)[:, :, None], 2, axis=1)
+    outlines = corner + size * np.array([[0, 1, 1, 0, 0, np.nan], [0, 0, 1, 1, 0, np.nan]])  # (boxes, 2, 6)
     return {
         "type": "scatter",
         "mode": "lines",
         "name": "gaps",
-        "x": np.array([x for x0, x1, _, _ in boxes for x in (x0, x1, x1, x0, x0, np.nan)]),
-        "y": np.array([y for _, _, y0, y1 in boxes for y in (y0, y0, y1, y1, y0, np.nan)]),
+        "x": outlines[:, 0].ravel(),
+        "y": outlines[:, 1].ravel(),
         "fill": "toself",
         "line": {"width": 0},
         "hoverinfo": "skip",
@@ -253,12 +249,6 @@ def _word_traces(compared: Comparison, logs: list[Array], names: tuple[str, str]
 def _lines(lines: list[str]) -> str:
     """Return the lines of a hover text, with markup escaped."""
     return "<br>".join(map(escape, lines))
-
-
-def _places(groups: Groups, shown: int) -> list[int | None]:
-    """Return the place of each step or piece on the common axis; None where it is not drawn."""
-    places = {index: place for place, group in enumerate(groups) for index in group}
-    return [places[index] if places[index] < shown else None for index in range(len(places))]
 
 
 def _table(compared: Comparison, names: tuple[str, str]) -> Table:

@@ -11,8 +11,8 @@ from attnviz.analysis.labels import shorten
 from attnviz.analysis.numbers import power_name, small
 from attnviz.analysis.prefixes import ForcedWords
 from attnviz.analysis.why_attention import attention_name, short_kind_name, small_length
-from attnviz.figures.grammar import pair_columns, side_by_side
-from attnviz.figures.spec import Part, Spec, Table, base_axis, base_layout, escape, line_style
+from attnviz.figures.grammar import bare_axis, curve, note, pair_columns, side_by_side, sized_layout, titled_axis
+from attnviz.figures.spec import Part, Spec, Table, escape
 from attnviz.figures.spec import width as text_width
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import Palette, ThemeName, palette
@@ -21,6 +21,8 @@ from attnviz.trace.parts import GradientNorms
 
 _COLUMN, _LABEL, _SIZE = 19, 14, 13
 """Pixels of the narrowest column with a slanted label, characters of a label, and font size in pixels."""
+_STYLES = ("additive", "general", "none")
+"""Kinds of attention, in the order of the styles of `curve`."""
 _LOWEST_POWER = -6
 """Decimal logarithm of the smallest probability that is drawn to scale."""
 
@@ -34,41 +36,26 @@ def forced_words(forced: ForcedWords, *, slanting: bool = True, theme: ThemeName
     ink, count, probabilities = palette(theme), len(forced.words), np.exp(forced.log_probabilities)
     kinds = [short_kind_name(kind) for kind in forced.attentions]
     powers = np.maximum(forced.log_probabilities / np.log(10), _LOWEST_POWER)
-    lines = [
-        {
-            "type": "scatter",
-            "mode": "lines+markers",
-            "name": escape(name),
-            "x": list(range(count)),
-            "y": own_powers,
-            "cliponaxis": False,
-            "customdata": [small(p) for p in own.tolist()],
-            "hovertemplate": "%{customdata}",
-        }
-        | line_style(kind, ink).line()
-        for name, kind, own, own_powers in zip(kinds, forced.attentions, probabilities, powers, strict=True)
-    ]
+    lines = []
+    for name, kind, own_powers, own in zip(kinds, forced.attentions, powers, probabilities, strict=True):
+        hover = {"customdata": [small(p) for p in own.tolist()], "hovertemplate": "%{customdata}"}
+        lines.append(curve(list(range(count)), own_powers, name, _STYLES.index(kind), ink, **hover))
     short = [shorten(word, _LABEL) for word in forced.words]
     column = _COLUMN if slanting else max(text_width(word, _SIZE) for word in short) + 10
-    layout = base_layout(ink) | {
-        "height": 340 if slanting else 290,
+    height, bottom = (340, 84) if slanting else (290, 34)
+    layout = sized_layout(ink, height, (62, 24, 36, bottom), 86 + column * count) | {
         "hovermode": "x unified",
         "showlegend": True,
-        "margin": {"l": 62, "r": 24, "t": 36, "b": 84 if slanting else 34},
         "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
-        "xaxis": base_axis(ink)
-        | {
-            "range": [-0.5, count - 0.5],
-            "tickvals": list(range(count)),
-            "ticktext": [escape(word) for word in short],
-            "tickangle": -45 if slanting else 0,
-            "showgrid": False,
-            "zeroline": False,
-            "tickfont": {"size": _SIZE, "color": ink.decoder},
-        },
-        "yaxis": _power_axis(int(np.floor(powers.min())), 0, 0.15, ink)
-        | {"title": {"text": gettext("probability of the word"), "font": {"size": 12, "color": ink.quiet}}},
-        "meta": {"narrowest": 86 + column * count},
+        "xaxis": bare_axis(
+            ink,
+            range=[-0.5, count - 0.5],
+            tickvals=list(range(count)),
+            ticktext=[escape(word) for word in short],
+            tickangle=-45 if slanting else 0,
+            tickfont={"size": _SIZE, "color": ink.decoder},
+        ),
+        "yaxis": _power_axis(gettext("probability of the word"), int(np.floor(powers.min())), 0, 0.15, ink),
     }
     table: Table = {gettext("position"): range(1, count + 1), gettext("word"): forced.words}
     for model, own, logs in zip(forced.models, probabilities, forced.log_probabilities, strict=True):
@@ -108,22 +95,16 @@ def gradient_norms(
     lengths = np.concatenate([values.ravel() for decay in decays for values in (decay.start, decay.contexts)])
     low, high = np.log10(np.clip([lengths.min(), lengths.max()], 1e-12, None))
     longest_distance = max(float(decay.distances[-1]) for decay in decays)
-    distance_axis = base_axis(ink) | {
-        "range": [-0.8, longest_distance + 0.8],
-        "zeroline": False,
-        "title": {
-            "text": gettext("recurrent steps between word and source piece"),
-            "standoff": 6,
-            "font": {"size": 12, "color": ink.quiet},
-        },
-    }
-    length_axis = _power_axis(int(np.floor(low)), int(np.ceil(high)), 0.1, ink)
+    title = gettext("recurrent steps between word and source piece")
+    distance_axis = titled_axis(ink, title, standoff=6, range=[-0.8, longest_distance + 0.8], zeroline=False)
+    length_axis = _power_axis("", int(np.floor(low)), int(np.ceil(high)), 0.1, ink)
     layout, axes = side_by_side(
-        [(escape(attention_name(kind)), distance_axis, length_axis) for kind in kinds],
+        {place: (escape(attention_name(kind)), distance_axis, length_axis) for place, kind in enumerate(kinds)},
         across,
         (_CAPTION, 0, _PANEL, _BOTTOM),
         _GAP,
-        {"l": 62, "r": 14, "t": 30, "b": 0},
+        (62, 14, 30, 0),
+        _NARROWEST.get(across, 250 * across),
         ink,
         size=15,
     )
@@ -131,25 +112,11 @@ def gradient_norms(
     legend = (
         f'<span style="color:{ink.decoder}">● {alone}</span>   <span style="color:{ink.context}">◆ {by_contexts}</span>'
     )
-    layout["annotations"].insert(
-        0,
-        {
-            "text": legend,
-            "showarrow": False,
-            "xref": "paper",
-            "yref": "paper",
-            "x": 0,
-            "y": 1,
-            "xanchor": "left",
-            "yanchor": "bottom",
-            "yshift": 6,
-            "font": {"size": 13, "color": ink.ink},
-        },
-    )
-    layout["meta"] = {"narrowest": _NARROWEST.get(across, 250 * across)}
+    font = {"size": 13, "color": ink.ink}
+    layout["annotations"].insert(0, note(legend, 0, 1, ink.ink, yref="paper", yshift=6, font=font))
 
     lines: list[Part] = []
-    for kind, decay, place in zip(kinds, decays, axes, strict=True):
+    for place, (kind, decay) in enumerate(zip(kinds, decays, strict=True)):
         through = gettext("by the one vector") if kind == "none" else gettext("by attention")
         for name, values, colour, symbol in (
             (alone, decay.start, ink.decoder, "circle"),
@@ -185,7 +152,7 @@ def gradient_norms(
                 )
                 + "<extra></extra>",
             }
-            lines += [{"type": "scatter"} | trace | place for trace in (band, line)]
+            lines += [{"type": "scatter"} | trace | axes[place] for trace in (band, line)]
 
     last = traces[-1]
     table = pair_columns(last) | {gettext("steps between"): distances(*signals[-1].whole.shape).ravel()}
@@ -213,12 +180,8 @@ def gradient_norms(
     return Spec(lines, layout, alt, table)
 
 
-def _power_axis(low: int, high: int, padding: float, ink: Palette) -> Part:
+def _power_axis(title: str, low: int, high: int, padding: float, ink: Palette) -> Part:
     """Return the axis of decimal logarithms from `low` to `high`, with labels for all powers of ten."""
     powers = list(range(low, high + 1))
-    return base_axis(ink) | {
-        "range": [low - padding, high + padding],
-        "tickvals": powers,
-        "ticktext": [power_name(power) for power in powers],
-        "zeroline": False,
-    }
+    limits = {"range": [low - padding, high + padding], "zeroline": False}
+    return titled_axis(ink, title, tickvals=powers, ticktext=[power_name(power) for power in powers], **limits)
