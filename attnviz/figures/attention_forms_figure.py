@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from attnviz.analysis.labels import shorten
 from attnviz.analysis.numbers import decimal, thousands
 from attnviz.analysis.transformer_exhibits import AttentionForm, Multiplications
-from attnviz.figures.grammar import bare_axis, sized_layout, titled_axis
-from attnviz.figures.spec import APART, Spec, escape
+from attnviz.figures.grammar import bare_axis, names_axis, sized_layout, titled_axis
+from attnviz.figures.spec import APART, Spec, Table, escape
 from attnviz.languages import format_share, gettext
 from attnviz.palette import GREYS, ThemeName, palette
 from attnviz.text import piece_name
@@ -54,14 +54,8 @@ def weights_row(form: AttentionForm, step: int, pieces: Sequence[str], alt: str,
     top = _EDGE + _LINE * (1 + len(energies))
     layout = sized_layout(ink, top + _ROW * len(rows) + _EDGE, (_LEFT, _EDGE, top, _EDGE), 330) | {
         "width": _LEFT + _CELL * len(pieces) + _EDGE,
-        "xaxis": bare_axis(
-            ink,
-            side="top",
-            tickvals=list(range(len(pieces))),
-            ticktext=labels,
-            tickfont={"size": 13, "color": ink.encoder},
-        ),
-        "yaxis": bare_axis(ink, autorange="reversed", tickvals=list(range(len(rows))), ticktext=list(rows)),
+        "xaxis": names_axis(labels, ink.encoder, 13, ink, framed=False, side="top"),
+        "yaxis": names_axis(list(rows), ink.quiet, 11, ink, down=True, framed=False),
         "annotations": [
             {
                 "x": j,
@@ -125,6 +119,11 @@ def multiplications(works: Mapping[str, Multiplications], *, theme: ThemeName = 
         )
         for name, work in works.items()
     )
-    totals = {gettext("sum"): [work.total for work in counts], "tanh": [work.tanh for work in counts]}
+    table: Table = {
+        gettext("attention"): names,
+        **parts,
+        gettext("sum"): [work.total for work in counts],
+        "tanh": [work.tanh for work in counts],
+    }
     alt = gettext("Multiplications for all energies of this sentence. {listed}.", listed=listed)
-    return Spec(bars, layout, alt, {gettext("attention"): names} | parts | totals)
+    return Spec(bars, layout, alt, table)

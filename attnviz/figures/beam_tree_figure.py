@@ -166,7 +166,7 @@ def beam_tree(
         "spans": spans,
         "selection_colour": ink.decoder,
         "tree": {
-            "parents": parents,
+            "parents": parents.tolist(),
             "pieces": [node.piece_id for node in nodes],
             "inner": [int(node.fate == "continued") for node in nodes],
             "winner": tree.winner,
@@ -175,7 +175,8 @@ def beam_tree(
         },
     }
     if step is not None and step < tree.steps:
-        band = rectangle(*spans[step], 0, 1, ink.decoder, 0)
+        left, right = spans[step]
+        band = rectangle(left, right, 0, 1, ink.decoder, 0)
         layout["shapes"] = [band | {"yref": "paper", "layer": "below", "fillcolor": ink.decoder, "opacity": BAND}]
     return Spec([*links, *texts], layout, f"{winner_sentence(tree)} {search_sentence(tree)}", _table(tree))
 

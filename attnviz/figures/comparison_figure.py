@@ -89,18 +89,15 @@ def comparison(
     matrices = {"first": compared.first, "other": compared.other, "difference": compared.difference}
     heatmaps = {kind: matrix[:rows, :columns] for kind, matrix in matrices.items() if compared.both_attend}
 
-    (target, left), (source, longest) = (
-        _labels(axis, count, ink) for axis, count in ((compared.target, rows), (compared.source, columns))
-    )
-    target_axis = names_axis(target, ink.decoder, _size(rows), ink, label_stride(rows), down=True)
-    # Slanted labels rise by the sine of 50 degrees, 0.77, and extend to the right of the last column.
     is_slanted = columns <= _MOST_SLANTED
-    above, right = (int(longest * 0.77) + _size(columns), int(longest * 0.62)) if is_slanted else (int(longest), 0)
-    source_axis = names_axis(source, ink.encoder, _size(columns), ink, label_stride(columns), side="top") | {
-        "tickangle": -50 if is_slanted else -90
-    }
-    if not heatmaps:
-        above, right = -2, 0
+    angle = -50 if is_slanted else -90
+    target_axis, left = _word_axis(compared.target, rows, ink.decoder, ink, down=True)
+    source_axis, longest = _word_axis(compared.source, columns, ink.encoder, ink, side="top", tickangle=angle)
+    above, right = 6, _RIGHT
+    if heatmaps and is_slanted:  # labels rise by the sine of 50 degrees, 0.77, and extend to the right of their column
+        above, right = int(longest * 0.77) + source_axis["tickfont"]["size"] + 8, _RIGHT + int(longest * 0.62)
+    elif heatmaps:
+        above = int(longest) + 8
     captions = {
         kind: f'<b>{escape(name)}</b><br><span style="color:{ink.quiet}">{escape(caption)}</span>'
         for kind, (name, caption) in panel_captions(names, compared).items()
@@ -109,12 +106,12 @@ def comparison(
     logs = [values[:rows] for values in (compared.first_log_probabilities, compared.other_log_probabilities)]
     if compared.has_probabilities or not heatmaps:
         lowest = min(-0.5, float(np.nan_to_num(logs).min()))
-        limits = {"range": [1.06 * lowest, -0.05 * lowest], "zerolinecolor": ink.quiet, "nticks": 6}
-        log_axis = titled_axis(ink, "log p", standoff=2, **limits)
+        limits = [1.06 * lowest, -0.05 * lowest]
+        log_axis = titled_axis(ink, "log p", standoff=2, range=limits, zerolinecolor=ink.quiet, nticks=6)
         panels["words"] = captions["words"], log_axis, target_axis | {"showgrid": True, "mirror": False}
 
     across, row_height = min(across, len(panels)), float(np.clip(_ROWS / rows, *_ROW))
-    margins = int(left) + 14, _RIGHT + right, 0, 4
+    margins = int(left) + 14, right, 0, 4
     inner = width - margins[0] - margins[1]
     narrowest = max(_NARROWEST_PANEL, _COLUMN * columns if len(panels) > 1 else 0)
     widest = max(narrowest, 320, round(_ASPECT * row_height * columns))
@@ -122,7 +119,7 @@ def comparison(
     layout, axes = side_by_side(
         panels,
         across,
-        (_CAPTION, above + 8, rows * row_height, _COLOUR_BAR),
+        (_CAPTION, above, rows * row_height, _COLOUR_BAR),
         _GAP / max(1, inner),
         margins,
         outside + across * narrowest,
@@ -149,8 +146,9 @@ def comparison(
         traces.append(shown | hover | axes[kind])
         # Drawn below the heatmaps of the other panels: the colour that shows between their cells.
         colour = ink.line if kind == "difference" else CELL_GAP_COLOUR
+        xref, yref = (f"{axis} domain" for axis in axes[kind].values())
         background = rectangle(0, 1, 0, 1, colour, 0) | {"fillcolor": colour, "layer": "below"}
-        layout["shapes"].append(background | {f"{name[0]}ref": f"{axis} domain" for name, axis in axes[kind].items()})
+        layout["shapes"].append(background | {"xref": xref, "yref": yref})
     traces += [_hatching(values, ink) | axes[kind] for kind, values in heatmaps.items() if np.isnan(values).any()]
     for name, kind, number in (("coloraxis", "first", ""), ("coloraxis2", "difference", "3")) if heatmaps else ():
         layout[name] = _colour_axis(compared, kind, root, colours, ink)
@@ -172,23 +170,18 @@ def comparison(
     return Spec(traces, layout, _alt(compared, names, end), _table(compared, names))
 
 
-def _size(count: int) -> int:
-    """Return the font size of the labels of `count` rows or columns, in pixels."""
-    return 13 if count <= 16 else 12 if count <= 30 else 11
+def _word_axis(axis: SharedAxis, count: int, colour: str, ink: Palette, **more: Any) -> tuple[Part, float]:
+    """Return the axis of the first `count` words, and the width of the longest label in pixels.
 
-
-def _labels(axis: SharedAxis, count: int, ink: Palette) -> tuple[list[str], float]:
-    """Return the labels of the first `count` words, and the width of the longest label in pixels.
-
-    A word of one side only has a sign and a colour.
+    A word of one side only has a sign and a colour. `more` is as for `names_axis`.
     """
-    labels, longest = [], 0
+    labels, longest, size = [], 0, 13 if count <= 16 else 12 if count <= 30 else 11
     for name, first, other in zip(axis.names, axis.first, axis.other, strict=True):
-        sign, colour = ("+ ", ink.plus) if first is None else ("− ", ink.minus) if other is None else ("", "")
+        sign, side = ("+ ", ink.plus) if first is None else ("− ", ink.minus) if other is None else ("", "")
         text = sign + shorten(name, _LABEL)
-        labels.append(f'<span style="color:{colour}">{escape(text)}</span>' if sign else escape(text))
+        labels.append(f'<span style="color:{side}">{escape(text)}</span>' if sign else escape(text))
         longest = max(longest, len(text))
-    return labels[:count], longest * _size(count) * _EM
+    return names_axis(labels[:count], colour, size, ink, label_stride(count), **more), longest * size * _EM
 
 
 def _colour_axis(compared: Comparison, kind: str, root: bool, colours: Colours, ink: Palette) -> Part:
@@ -213,7 +206,7 @@ def _colour_axis(compared: Comparison, kind: str, root: bool, colours: Colours, 
 def _hatching(values: Array, ink: Palette) -> Part:
     """Return the hatching of the rows and columns that a panel lacks."""
     missing, (rows, columns) = np.isnan(values), values.shape
-    boxes = [(-0.5, row - 0.5, columns, 1) for row in np.flatnonzero(missing.all(axis=1))]
+    boxes: list[tuple[float, ...]] = [(-0.5, row - 0.5, columns, 1) for row in np.flatnonzero(missing.all(axis=1))]
     boxes += [(column - 0.5, -0.5, 1, rows) for column in np.flatnonzero(missing.all(axis=0))]
     corner, size = np.split(np.array(boxes)[:, :, None], 2, axis=1)
     outlines = corner + size * np.array([[0, 1, 1, 0, 0, np.nan], [0, 0, 1, 1, 0, np.nan]])  # (boxes, 2, 6)

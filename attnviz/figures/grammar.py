@@ -407,28 +407,36 @@ def curve(x: Any, y: Sequence[float], name: str, k: int, ink: Palette, colour: s
 
 
 def names_axis(
-    labels: Sequence[str], colour: str, size: int, ink: Palette, stride: int = 1, *, down: bool = False, **more: Any
+    labels: Sequence[str],
+    colour: str,
+    size: int,
+    ink: Palette,
+    stride: int = 1,
+    *,
+    down: bool = False,
+    framed: bool = True,
+    **more: Any,
 ) -> Part:
-    """Return the axis of the rows or columns of a heatmap, with a frame.
+    """Return an axis with a name at 0, 1, 2 and so on, as of the rows or columns of a heatmap.
 
     Args:
-        labels: A label for each row or column, escaped.
+        labels: The names, already escaped.
         colour: Colour of the labels.
         size: Their font size in pixels.
         ink: The palette.
         stride: Stride at which labels are drawn.
         down: Whether it is the axis of rows, from the top.
+        framed: Whether the plot has a frame.
         more: Further properties of Plotly's axis.
     """
-    ends = [-0.5, len(labels) - 0.5]
-    return (
-        bare_axis(ink, linecolor=ink.line, mirror=True, range=ends[::-1] if down else ends)
-        | {
-            "tickvals": list(range(0, len(labels), stride)),
-            "ticktext": list(labels[::stride]),
-            "tickfont": {"size": size, "color": colour},
-        }
-        | more
+    count, frame = len(labels), {"linecolor": ink.line, "mirror": True} if framed else {}
+    return bare_axis(
+        ink,
+        range=[count - 0.5, -0.5] if down else [-0.5, count - 0.5],
+        tickvals=list(range(0, count, stride)),
+        ticktext=list(labels[::stride]),
+        tickfont={"size": size, "color": colour},
+        **frame | more,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -11,8 +12,8 @@ from attnviz.analysis.labels import shorten
 from attnviz.analysis.numbers import power_name, small
 from attnviz.analysis.prefixes import ForcedWords
 from attnviz.analysis.why_attention import attention_name, short_kind_name, small_length
-from attnviz.figures.grammar import bare_axis, curve, note, pair_columns, side_by_side, sized_layout, titled_axis
-from attnviz.figures.spec import Part, Spec, Table, escape
+from attnviz.figures.grammar import curve, names_axis, note, pair_columns, side_by_side, sized_layout, titled_axis
+from attnviz.figures.spec import Part, Spec, axis_labels, escape
 from attnviz.figures.spec import width as text_width
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import Palette, ThemeName, palette
@@ -38,26 +39,20 @@ def forced_words(forced: ForcedWords, *, slanting: bool = True, theme: ThemeName
     powers = np.maximum(forced.log_probabilities / np.log(10), _LOWEST_POWER)
     lines = []
     for name, kind, own_powers, own in zip(kinds, forced.attentions, powers, probabilities, strict=True):
-        hover = {"customdata": [small(p) for p in own.tolist()], "hovertemplate": "%{customdata}"}
-        lines.append(curve(list(range(count)), own_powers, name, _STYLES.index(kind), ink, **hover))
-    short = [shorten(word, _LABEL) for word in forced.words]
-    column = _COLUMN if slanting else max(text_width(word, _SIZE) for word in short) + 10
+        texts, style = [small(p) for p in own.tolist()], _STYLES.index(kind)
+        places = list(range(count))
+        lines.append(curve(places, own_powers, name, style, ink, customdata=texts, hovertemplate="%{customdata}"))
+    column = _COLUMN if slanting else max(text_width(shorten(word, _LABEL), _SIZE) for word in forced.words) + 10
     height, bottom = (340, 84) if slanting else (290, 34)
-    layout = sized_layout(ink, height, (62, 24, 36, bottom), 86 + column * count) | {
+    labels = axis_labels(forced.words, _LABEL)
+    layout = sized_layout(ink, height, (62, 24, 36, bottom), round(86 + column * count)) | {
         "hovermode": "x unified",
         "showlegend": True,
         "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
-        "xaxis": bare_axis(
-            ink,
-            range=[-0.5, count - 0.5],
-            tickvals=list(range(count)),
-            ticktext=[escape(word) for word in short],
-            tickangle=-45 if slanting else 0,
-            tickfont={"size": _SIZE, "color": ink.decoder},
-        ),
+        "xaxis": names_axis(labels, ink.decoder, _SIZE, ink, framed=False, tickangle=-45 if slanting else 0),
         "yaxis": _power_axis(gettext("probability of the word"), int(np.floor(powers.min())), 0, 0.15, ink),
     }
-    table: Table = {gettext("position"): range(1, count + 1), gettext("word"): forced.words}
+    table: dict[str, Any] = {gettext("position"): range(1, count + 1), gettext("word"): forced.words}
     for model, own, logs in zip(forced.models, probabilities, forced.log_probabilities, strict=True):
         table |= {f"p, {model}": own, f"log p, {model}": logs}
     means = np.exp(forced.log_probabilities.mean(axis=1)).tolist()
@@ -182,6 +177,6 @@ def gradient_norms(
 
 def _power_axis(title: str, low: int, high: int, padding: float, ink: Palette) -> Part:
     """Return the axis of decimal logarithms from `low` to `high`, with labels for all powers of ten."""
-    powers = list(range(low, high + 1))
-    limits = {"range": [low - padding, high + padding], "zeroline": False}
-    return titled_axis(ink, title, tickvals=powers, ticktext=[power_name(power) for power in powers], **limits)
+    powers, limits = list(range(low, high + 1)), [low - padding, high + padding]
+    labels = [power_name(power) for power in powers]
+    return titled_axis(ink, title, range=limits, tickvals=powers, ticktext=labels, zeroline=False)
