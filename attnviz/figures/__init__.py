@@ -3,15 +3,9 @@
 They do not use Streamlit. The names exported here are those for a trace.
 """
 
-from attnviz.figures.attribution_figure import (
-    agreement_table,
-    all_attributions_table,
-    attribution_table,
-    attributions_figure,
-    attributions_table,
-)
-from attnviz.figures.beam_tree_figure import beam_tree_figure, beam_tree_table
-from attnviz.figures.comparison_figure import compared_words_table, comparison, comparison_table
+from attnviz.figures.attribution_figure import agreement_table, attributions
+from attnviz.figures.beam_tree_figure import beam_tree
+from attnviz.figures.comparison_figure import compared_words_table, comparison
 from attnviz.figures.heatmap import heatmap, heatmap_alt, heatmap_table
 from attnviz.figures.perturbation_figure import minimal_change_figure, perturbation_tests_figure, shuffled_figure
 from attnviz.figures.registry import FIGURES, StepFigure, step_figure, step_figures
@@ -25,15 +19,10 @@ __all__ = [
     "StepFigure",
     "Subject",
     "agreement_table",
-    "all_attributions_table",
-    "attribution_table",
-    "attributions_figure",
-    "attributions_table",
-    "beam_tree_figure",
-    "beam_tree_table",
+    "attributions",
+    "beam_tree",
     "compared_words_table",
     "comparison",
-    "comparison_table",
     "heatmap",
     "heatmap_alt",
     "heatmap_table",

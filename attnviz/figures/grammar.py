@@ -11,21 +11,22 @@ time.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from attnviz.analysis.grid import places_of_pieces
 from attnviz.analysis.labels import shorten, subscript
 from attnviz.analysis.measures import weight_order
 from attnviz.analysis.numbers import decimal, signed
 from attnviz.figures.spec import APART, STRIP, Part, base_axis, base_layout, escape, rectangle
 from attnviz.languages import gettext
-from attnviz.palette import STRONGEST, Palette
+from attnviz.palette import CELL_FRAME, ROW_FRAME, ROW_FRAME_WIDTH, STRONGEST, Palette
 from attnviz.text import piece_name
 from attnviz.trace import Attention, Trace
-from attnviz.trace.aligned import AttentionMatrix
+from attnviz.trace.aligned import AttentionMatrix, Groups
 from attnviz.trace.transformer_trace import Head
 
 HOVER = "%{customdata}<extra></extra>"
@@ -439,3 +440,144 @@ def titled_axis(ink: Palette, title: str, size: int = 12, standoff: int | None =
 def points(x: Any, y: Any, marker: Part, **more: Any) -> Part:
     """Return a point at each x and y, (n,) each; `more` are further properties of Plotly's trace."""
     return {"type": "scatter", "mode": "markers", "x": x, "y": y, "marker": marker} | more
+
+
+_DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
+_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x")
+
+
+def curve(x: Any, y: Sequence[float], name: str, k: int, ink: Palette, colour: str = "", **more: Any) -> Part:
+    """Return a line with markers: the `k`-th of several, which differ in dash and symbol, not only in colour.
+
+    Args:
+        x: Where the markers are, (n,).
+        y: Their values, (n,).
+        name: Name of the line, which is not escaped.
+        k: Number of the line, 0-based.
+        ink: The palette.
+        colour: Colour of the line, if not the `k`-th of the usual ones.
+        more: Further properties of Plotly's trace.
+    """
+    colour = colour or (ink.ink, ink.plus, ink.minus, ink.quiet, ink.decoder)[k % 5]
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": escape(name),
+        "x": x,
+        "y": list(y),
+        "line": {"color": colour, "width": 2, "dash": _DASHES[k % 5]},
+        "marker": {"size": 8, "symbol": _SYMBOLS[k % 5], "color": colour},
+        "cliponaxis": False,
+    } | more
+
+
+def names_axis(
+    labels: Sequence[str],
+    colour: str,
+    size: int,
+    ink: Palette,
+    stride: int = 1,
+    *,
+    down: bool = False,
+    framed: bool = True,
+    **more: Any,
+) -> Part:
+    """Return an axis with a name at 0, 1, 2 and so on, as of the rows or columns of a heatmap.
+
+    Args:
+        labels: The names, already escaped.
+        colour: Colour of the labels.
+        size: Their font size in pixels.
+        ink: The palette.
+        stride: Stride at which labels are drawn.
+        down: Whether it is the axis of rows, from the top.
+        framed: Whether the plot has a frame.
+        more: Further properties of Plotly's axis.
+    """
+    count, frame = len(labels), {"linecolor": ink.line, "mirror": True} if framed else {}
+    return bare_axis(
+        ink,
+        range=[count - 0.5, -0.5] if down else [-0.5, count - 0.5],
+        tickvals=list(range(0, count, stride)),
+        ticktext=list(labels[::stride]),
+        tickfont={"size": size, "color": colour},
+        **frame | more,
+    )
+
+
+def side_by_side(
+    panels: Mapping[Any, tuple[str, Part, Part]],
+    across: int,
+    line: Sequence[float],
+    gap: float,
+    margins: Sequence[int],
+    narrowest: int,
+    ink: Palette,
+    size: int = 13,
+) -> tuple[Part, dict[Any, Part]]:
+    """Return the layout of panels of equal size, in lines from the left, and the axes of each for its traces.
+
+    Args:
+        panels: Caption, in Plotly's markup, horizontal and vertical axis of each panel, by name. Only the first panel
+            of a line has the labels of its vertical axis.
+        across: Number of panels in a line.
+        line: Heights in pixels of a line: captions, labels below them, panels, and what is below the panels.
+        gap: Distance between panels, as a share of the width.
+        margins: Left, right, top and bottom margin in pixels.
+        narrowest: Width in pixels below which the figure should scroll.
+        ink: The palette.
+        size: Font size of captions in pixels.
+    """
+    captions, labels, plot, _ = line
+    inner, width = -(-len(panels) // across) * sum(line), (1 - gap * (across - 1)) / across
+    layout = sized_layout(ink, round(inner) + margins[2] + margins[3], margins, narrowest)
+    layout |= {"hovermode": "closest", "shapes": [], "annotations": []}
+    axes: dict[Any, Part] = {}
+    for place, (name, (caption, horizontal, vertical)) in enumerate(panels.items()):
+        row, column = divmod(place, across)
+        left, top = column * (width + gap), 1 - (row * sum(line) + captions + labels) / inner
+        x, y = (f"{letter}{place + 1 if place else ''}" for letter in "xy")
+        layout[f"xaxis{x[1:]}"] = horizontal | {"domain": [left, left + width], "anchor": y}
+        ends = [max(0.0, top - plot / inner), top]
+        layout[f"yaxis{y[1:]}"] = vertical | {"domain": ends, "anchor": x, "showticklabels": column == 0}
+        above = {"yref": "paper", "xshift": -3, "yshift": 2, "align": "left", "font": {"size": size, "color": ink.ink}}
+        layout["annotations"].append(note(caption, left, top + labels / inner, ink.ink, **above))
+        axes[name] = {"xaxis": x, "yaxis": y}
+    return layout, axes
+
+
+def row_frames(panels: Iterable[Part], row: int) -> list[Part]:
+    """Return the frames of a row, one in each of the panels with these axes."""
+    return [
+        rectangle(0, 1, row - 0.5, row + 0.5, ROW_FRAME, ROW_FRAME_WIDTH)
+        | {"xref": f"{axes['xaxis']} domain", "yref": axes["yaxis"]}
+        for axes in panels
+    ]
+
+
+def cursor(steps: Groups, pieces: Groups, step_count: int, piece_count: int) -> Part:
+    """Return the part of `layout.meta` for clicks and frames on heatmaps of these groups of steps and source pieces.
+
+    It has the first step of each row (`steps`) and the row of each step (`rows`), None where there is none, the same
+    for source pieces and columns (`sources`, `columns`), and the colours of the frames of a row (`frame`) and a cell
+    (`selection_colour`).
+    """
+    return {
+        "steps": [group[0] if group else None for group in steps],
+        "sources": [group[0] if group else None for group in pieces],
+        "rows": places_of_pieces(steps, step_count),
+        "columns": places_of_pieces(pieces, piece_count),
+        "frame": ROW_FRAME,
+        "selection_colour": CELL_FRAME,
+    }
+
+
+def pair_columns(trace: AttentionMatrix) -> dict[str, Any]:
+    """Return the first columns of a table with a row for each target piece i and source piece j, from 1."""
+    i, j = (place.ravel() for place in np.indices((len(trace.target_pieces), len(trace.source_pieces))))
+    return {
+        "i": i + 1,
+        "j": j + 1,
+        gettext("target piece"): np.array(trace.target_pieces, dtype=object)[i],
+        gettext("source piece"): np.array(trace.source_pieces, dtype=object)[j],
+    }

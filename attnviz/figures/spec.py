@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from unicodedata import combining, east_asian_width
 
 import plotly.graph_objects as go
+from numpy.typing import NDArray
 
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.labels import LONGEST, shorten
@@ -17,7 +18,7 @@ from attnviz.text import with_symbols
 
 Part = dict[str, Any]
 """A part of Plotly's JSON, with NumPy arrays for numbers."""
-Table = Mapping[str, Sequence[Any]]
+Table = Mapping[str, Sequence[Any] | NDArray[Any]]
 """Columns of equal length by their names; the first is the index."""
 
 

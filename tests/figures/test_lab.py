@@ -59,10 +59,10 @@ class Lab:
     def drawn(self, theme: ThemeName) -> dict[str, go.Figure]:
         trace = self.trace
         return {
-            "answers": figures.attributions_figure(trace, self.attribution_methods, step=STEP, theme=theme),
-            "answers by piece": figures.attributions_figure(
+            "answers": figures.attributions(trace, self.attribution_methods, step=STEP, theme=theme).figure(),
+            "answers by piece": figures.attributions(
                 trace, self.attribution_methods, by="pieces", end=False, across=2, width=390, theme=theme
-            ),
+            ).figure(),
             "perturbation-tests": figures.perturbation_tests_figure(
                 trace, self.perturbation_tests, self.spelling, self.best, theme=theme
             ).figure(),
@@ -93,7 +93,7 @@ def test_figures_are_valid_and_have_enough_contrast(lab: Lab, theme: ThemeName) 
 
 
 def test_every_method_has_a_panel_with_the_same_axes_and_scale(lab: Lab) -> None:
-    figure, words = figures.attributions_figure(lab.trace, lab.attribution_methods, step=STEP), lab.trace.words()
+    figure, words = figures.attributions(lab.trace, lab.attribution_methods, step=STEP).figure(), lab.trace.words()
     assert [panel.name for panel in figure.data] == [
         attribution_method_texts()[name].name for name in analysis.ATTRIBUTION_METHODS
     ]
@@ -108,15 +108,15 @@ def test_every_method_has_a_panel_with_the_same_axes_and_scale(lab: Lab) -> None
     assert len(figure.layout.shapes) == len(analysis.ATTRIBUTION_METHODS)
     assert {shape.y0 + 0.5 for shape in figure.layout.shapes} == {meta["rows"][STEP]}
     assert list(meta["panels"]) == list(analysis.ATTRIBUTION_METHODS)
-    cut = figures.attributions_figure(lab.trace, lab.attribution_methods, by="pieces", end=False).data[0]
-    np.testing.assert_allclose(cut.customdata, lab.trace.alignment[:-1, :-1])
+    cut = figures.attributions(lab.trace, lab.attribution_methods, by="pieces", end=False).data[0]
+    np.testing.assert_allclose(cut["customdata"], lab.trace.alignment[:-1, :-1])
     with pytest.raises(ValueError, match="at least 1"):
-        figures.attributions_figure(lab.trace, lab.attribution_methods, across=0)
+        figures.attributions(lab.trace, lab.attribution_methods, across=0)
 
 
 def test_panels_do_not_overlap(lab: Lab) -> None:
     for across in (1, 2, 3, 6):
-        figure = figures.attributions_figure(lab.trace, lab.attribution_methods, across=across)
+        figure = figures.attributions(lab.trace, lab.attribution_methods, across=across).figure()
         domains = [
             (*figure.layout[p.xaxis.replace("x", "xaxis")].domain, *figure.layout[p.yaxis.replace("y", "yaxis")].domain)
             for p in figure.data
@@ -179,12 +179,12 @@ def test_minimal_change_figure_has_one_bar_per_step(lab: Lab) -> None:
 
 
 def test_attribution_tables_have_every_number(lab: Lab) -> None:
-    table = figures.attributions_table(lab.trace, lab.attribution_methods, STEP)
-    assert len(table.columns) == 1 + len(analysis.ATTRIBUTION_METHODS)
-    erased = table.columns[1 + analysis.ATTRIBUTION_METHODS.index("erased")]
-    np.testing.assert_array_equal(table[erased], lab.attribution_methods.matrices["erased"][STEP])
-    whole = figures.attribution_table(lab.trace, lab.attribution_methods, "gradient")
-    np.testing.assert_array_equal(whole.to_numpy(), lab.attribution_methods.matrices["gradient"])
+    table = figures.attributions(lab.trace, lab.attribution_methods).frame()
+    assert len(table.columns) == 3 + len(analysis.ATTRIBUTION_METHODS)
+    erased = table.columns[3 + analysis.ATTRIBUTION_METHODS.index("erased")]
+    np.testing.assert_array_equal(table[erased], lab.attribution_methods.matrices["erased"].ravel())
+    np.testing.assert_array_equal(table.loc[STEP + 1, erased], lab.attribution_methods.matrices["erased"][STEP])
+    assert list(table.loc[STEP + 1, "source piece"]) == list(lab.trace.source_pieces)
     found = analysis.agreement(lab.attribution_methods, STEP)
     pairs = figures.agreement_table(found)
     assert len(pairs) == 15
