@@ -101,8 +101,8 @@ def draw_step(
 
 
 def draw_beam_tree(tree: BeamTree, **options: Unpack[BeamTreeOptions]) -> go.Figure:
-    """Return a beam search as a tree; `options` as for `figures.beam_tree_figure`."""
-    return figures.beam_tree_figure(tree, **options)
+    """Return a beam search as a tree; `options` as for `figures.beam_tree`."""
+    return figures.beam_tree(tree, **options).figure()
 
 
 def table_html(trace: Aligned) -> str:

@@ -19,6 +19,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from attnviz.analysis.labels import quoted_name
+from attnviz.analysis.measures import weight_order
 from attnviz.analysis.numbers import aligned, coloured_latex, decimal, number, power_of_ten, thousands, vector
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.step_equations import Equation
@@ -233,6 +235,23 @@ def attention_caption() -> str:
     return gettext(
         "Both heatmaps apply a softmax to the same energies e. One heatmap shows where each French piece looks in the "
         "English sentence; the other shows where each English piece looks in the French sentence."
+    )
+
+
+def compared_sentence(judgement: Judgement, step: int) -> str:
+    """Return where 0-based target piece `step` attends, and the length of its comparison."""
+    attention = pair_attention(judgement)
+    best = weight_order(attention, step)[0]
+    lengths = np.linalg.norm(judgement.target_comparisons, axis=1)
+    return gettext(
+        "{name} attends most to {other}, with weight {weight}. b is the vector of {name}. α is the mean of the "
+        "English vectors, weighted by the attention of {name}. The network G compares b with α and returns v, of "
+        "length {length}. The vectors v of all {count} pieces are added up.",
+        name=quoted_name(judgement.target_pieces[step]),
+        other=quoted_name(judgement.source_pieces[best]),
+        weight=decimal(float(attention.alignment[step, best])),
+        length=decimal(float(lengths[step])),
+        count=len(lengths),
     )
 
 

@@ -1,20 +1,17 @@
-"""Figures and tables of forms of attention: a row of weights in one form, and the multiplications for all energies."""
+"""Figures of forms of attention: a row of weights in one form, and the multiplications for all energies."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import plotly.graph_objects as go
-
-from attnviz import lazy_pandas as pd
 from attnviz.analysis.labels import shorten
 from attnviz.analysis.numbers import decimal, thousands
 from attnviz.analysis.transformer_exhibits import AttentionForm, Multiplications
-from attnviz.figures.spec import APART, base_axis, base_layout, build_figure, escape
+from attnviz.figures.grammar import bare_axis, names_axis, sized_layout, titled_axis
+from attnviz.figures.spec import APART, Spec, Table, escape
 from attnviz.languages import format_share, gettext
-from attnviz.palette import ThemeName, palette
+from attnviz.palette import GREYS, ThemeName, palette
 from attnviz.text import piece_name
-from attnviz.trace import FloatArray
 
 _BRIGHT = 0.46
 """Weight above which black text has more contrast than white text."""
@@ -24,111 +21,85 @@ _LONGEST = 10
 """Characters of the label of a piece."""
 
 
-def attention_row_figure(
-    form: AttentionForm, step: int, pieces: Sequence[str], alt: str, *, theme: ThemeName = "light"
-) -> go.Figure:
+def weights_row(form: AttentionForm, step: int, pieces: Sequence[str], alt: str, *, theme: ThemeName = "light") -> Spec:
     """Draw the weights of 0-based `step` over the source `pieces`: 0 black, 1 white, as in the heatmap.
 
     With several heads, each has a row above their mean. An energy stands below the name of its piece. `alt` is the text
-    alternative.
+    alternative. The table has the energies and weights, a row for each source piece.
     """
-    ink, rows = palette(theme), _rows(form, step)
-    weights = list(rows.values())
-    names = [escape(shorten(piece_name(piece), _LONGEST)) for piece in pieces]
-    top = _EDGE + _LINE
+    ink, names = palette(theme), [piece_name(piece) for piece in pieces]
+    if form.heads is None:
+        rows = {gettext("weight α"): form.weights[step]}
+    else:
+        rows = {gettext("head {n}", n=number): head[step] for number, head in enumerate(form.heads, 1)}
+        rows[gettext("mean")] = form.weights[step]
+    labels, energies = [escape(shorten(name, _LONGEST)) for name in names], {}
     if form.energies is not None:
-        top += _LINE
-        names = [
-            f"{name}<br>{decimal(float(energy), 1)}" for name, energy in zip(names, form.energies[step], strict=True)
+        energies = {gettext("energy e"): form.energies[step]}
+        labels = [
+            f"{label}<br>{decimal(energy, 1)}"
+            for label, energy in zip(labels, form.energies[step].tolist(), strict=True)
         ]
     cells = {
         "type": "heatmap",
-        "z": weights,
+        "z": list(rows.values()),
         "zmin": 0,
         "zmax": 1,
-        "colorscale": [[0, "rgb(0,0,0)"], [1, "rgb(255,255,255)"]],
+        "colorscale": GREYS,
         "showscale": False,
         "xgap": 3,
         "ygap": 3,
         "hoverinfo": "skip",
     }
-    axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
-    layout = base_layout(ink) | {
+    top = _EDGE + _LINE * (1 + len(energies))
+    layout = sized_layout(ink, top + _ROW * len(rows) + _EDGE, (_LEFT, _EDGE, top, _EDGE), 330) | {
         "width": _LEFT + _CELL * len(pieces) + _EDGE,
-        "height": top + _ROW * len(rows) + _EDGE,
-        "margin": {"l": _LEFT, "r": _EDGE, "t": top, "b": _EDGE},
-        "xaxis": axis
-        | {
-            "side": "top",
-            "tickvals": list(range(len(pieces))),
-            "ticktext": names,
-            "tickangle": 0,
-            "tickfont": {"size": 13, "color": ink.encoder},
-        },
-        "yaxis": axis | {"autorange": "reversed", "tickvals": list(range(len(rows))), "ticktext": list(rows)},
+        "xaxis": names_axis(labels, ink.encoder, 13, ink, framed=False, side="top"),
+        "yaxis": names_axis(list(rows), ink.quiet, 11, ink, down=True, framed=False),
         "annotations": [
             {
                 "x": j,
                 "y": row,
-                "text": format_share(float(weight)),
+                "text": format_share(weight),
                 "showarrow": False,
                 "font": {"size": 12, "color": "black" if weight > _BRIGHT else "white"},
             }
-            for row, shown in enumerate(weights)
-            for j, weight in enumerate(shown)
+            for row, weights in enumerate(rows.values())
+            for j, weight in enumerate(weights.tolist())
         ],
-        "meta": {"alt": alt, "narrowest": 330},
     }
-    return build_figure([cells], layout)
+    table = {gettext("position"): range(1, len(pieces) + 1), gettext("piece"): names} | energies | rows
+    return Spec([cells], layout, alt, table)
 
 
-def attention_row_table(form: AttentionForm, step: int, pieces: Sequence[str]) -> pd.DataFrame:
-    """Return the energies and weights of 0-based `step`, a row for each source piece."""
-    columns = {} if form.energies is None else {gettext("energy e"): form.energies[step]}
-    frame = {gettext("piece"): [piece_name(piece) for piece in pieces]} | columns | _rows(form, step)
-    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(pieces) + 1, name=gettext("position")))
+def multiplications(works: Mapping[str, Multiplications], *, theme: ThemeName = "light") -> Spec:
+    """Draw a stacked bar for each name: multiplications for keys, queries and pairs.
 
-
-def _rows(form: AttentionForm, step: int) -> dict[str, FloatArray]:
-    """Return the weights of the figure's rows, from the top."""
-    if form.heads is None:
-        return {gettext("weight α"): form.weights[step]}
-    heads = {gettext("head {n}", n=number): head[step] for number, head in enumerate(form.heads, 1)}
-    return heads | {gettext("mean"): form.weights[step]}
-
-
-def work_figure(works: Mapping[str, Multiplications], *, theme: ThemeName = "light") -> go.Figure:
-    """Draw a stacked bar for each name: multiplications for keys, queries and pairs."""
-    ink, names = palette(theme), list(works)
-    parts = _parts()
-    colours = {"keys": ink.encoder, "queries": ink.decoder, "pairs": ink.bar}
+    The table has these numbers, a row for each name, with the sum and the number of tanh.
+    """
+    ink, names, counts = palette(theme), list(works), list(works.values())
+    parts = {
+        gettext("keys, once per piece"): [work.keys for work in counts],
+        gettext("query, once per step"): [work.queries for work in counts],
+        gettext("every pair"): [work.pairs for work in counts],
+    }
     bars = [
         {
             "type": "bar",
             "orientation": "h",
             "name": name,
             "y": names,
-            "x": [getattr(work, part) for work in works.values()],
-            "marker": {"color": colours[part]},
+            "x": amounts,
+            "marker": {"color": colour},
             "hovertemplate": f"{name}: %{{x:,d}}<extra></extra>",
         }
-        for part, name in parts.items()
+        for (name, amounts), colour in zip(parts.items(), (ink.encoder, ink.decoder, ink.bar), strict=True)
     ]
-    axis = base_axis(ink) | {"zeroline": False}
-    layout = base_layout(ink) | {
-        "height": 70 + 54 * len(names) + 40,
+    layout = sized_layout(ink, 110 + 54 * len(names), (112, 36, 34, 52), 320, widest=900) | {
         "barmode": "stack",
         "bargap": 0.35,
-        "margin": {"l": 112, "r": 36, "t": 34, "b": 52},
-        "xaxis": axis
-        | {
-            "title": {"text": gettext("multiplications"), "font": {"size": 12, "color": ink.quiet}},
-            "nticks": 5,
-            "tickformat": ",d",
-        },
-        "yaxis": axis
-        | APART
-        | {"autorange": "reversed", "showgrid": False, "tickfont": {"size": 13, "color": ink.ink}},
+        "xaxis": titled_axis(ink, gettext("multiplications"), zeroline=False, nticks=5, tickformat=",d"),
+        "yaxis": bare_axis(ink, autorange="reversed", tickfont={"size": 13, "color": ink.ink}) | APART,
         "showlegend": True,
         "legend": {
             "orientation": "h",
@@ -138,30 +109,7 @@ def work_figure(works: Mapping[str, Multiplications], *, theme: ThemeName = "lig
             "traceorder": "normal",
             "font": {"size": 12},
         },
-        "meta": {"alt": _alt(works), "narrowest": 320, "widest": 900},
     }
-    return build_figure(bars, layout)
-
-
-def work_table(works: Mapping[str, Multiplications]) -> pd.DataFrame:
-    """Return the numbers of `work_figure`, a row for each name, with the sum and the number of tanh."""
-    rows = [
-        {label: getattr(work, part) for part, label in _parts().items()}
-        | {gettext("sum"): work.total, "tanh": work.tanh}
-        for work in works.values()
-    ]
-    return pd.DataFrame(rows, index=pd.Index(list(works), name=gettext("attention")))
-
-
-def _parts() -> dict[str, str]:
-    return {
-        "keys": gettext("keys, once per piece"),
-        "queries": gettext("query, once per step"),
-        "pairs": gettext("every pair"),
-    }
-
-
-def _alt(works: Mapping[str, Multiplications]) -> str:
     listed = "; ".join(
         gettext(
             "{name}: {total} multiplications and {tanh} tanh",
@@ -171,4 +119,11 @@ def _alt(works: Mapping[str, Multiplications]) -> str:
         )
         for name, work in works.items()
     )
-    return gettext("Multiplications for all energies of this sentence. {listed}.", listed=listed)
+    table: Table = {
+        gettext("attention"): names,
+        **parts,
+        gettext("sum"): [work.total for work in counts],
+        "tanh": [work.tanh for work in counts],
+    }
+    alt = gettext("Multiplications for all energies of this sentence. {listed}.", listed=listed)
+    return Spec(bars, layout, alt, table)

@@ -1,40 +1,23 @@
-"""Attribution methods for one translation: heatmaps side by side with one scale, tables, and their agreement."""
+"""Attribution methods for one translation: heatmaps side by side with one scale, their numbers, and their agreement."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import plotly.graph_objects as go
-from numpy.typing import NDArray
 
 from attnviz import lazy_pandas as pd
-from attnviz.analysis.attribution_methods import (
-    Agreement,
-    AttributionMethod,
-    AttributionMethods,
-    attribution_method_texts,
-)
-from attnviz.analysis.grid import Grid, grid, places_of_pieces, rows_of_steps
+from attnviz.analysis.attribution_methods import Agreement, AttributionMethods, attribution_method_texts
+from attnviz.analysis.grid import grid
 from attnviz.analysis.labels import shorten
-from attnviz.figures.heatmap import MOST_TEXTS
-from attnviz.figures.spec import (
-    PRINT_WIDTH,
-    Part,
-    axis_labels,
-    base_axis,
-    base_layout,
-    build_figure,
-    escape,
-    rectangle,
-)
+from attnviz.figures.grammar import cursor, names_axis, pair_columns, row_frames, side_by_side
+from attnviz.figures.heatmap import MOST_TEXTS, colour_bar
+from attnviz.figures.spec import PRINT_WIDTH, Part, Spec, axis_labels, escape
 from attnviz.languages import gettext
-from attnviz.palette import CELL_FRAME, ROW_FRAME, Palette, ThemeName, palette
+from attnviz.palette import ThemeName, palette
 from attnviz.trace import Attention, Trace
 from attnviz.trace.drawing import By
 
-_ROW, _CAPTION, _COLOUR_BAR = (11, 20), 44, 40
-"""Pixels: smallest and largest row, caption above a panel, colour bar below all."""
+_ROW, _CAPTION, _BOTTOM, _RIGHT = (11, 20), 44, 50, 12
+"""Pixels: smallest and largest row, caption above a panel, colour bar and gaps below all, and right margin."""
 _GAP = 14
 """Pixels between panels side by side."""
 _NARROWEST_COLUMN = 5
@@ -43,9 +26,9 @@ _LABEL, _EM = 12, 0.56
 """Characters of a label, and average width of a letter in font sizes."""
 
 
-def attributions_figure(
+def attributions(
     trace: Trace | Attention,
-    attributions: AttributionMethods,
+    methods: AttributionMethods,
     *,
     by: By = "words",
     end: bool = True,
@@ -53,7 +36,7 @@ def attributions_figure(
     step: int | None = None,
     width: int = PRINT_WIDTH,
     theme: ThemeName = "light",
-) -> go.Figure:
+) -> Spec:
     """Draw each attribution as a heatmap: target down, source across.
 
     All share one scale: each entry divided by the sum of absolute values of its row (`AttributionMethods.shares`). Blue
@@ -61,7 +44,7 @@ def attributions_figure(
 
     Args:
         trace: The translation.
-        attributions: Result of `analysis.attribution_methods`.
+        methods: Result of `analysis.attribution_methods`.
         by: "words" or "pieces".
         end: Whether to draw `</s>`.
         across: Number of heatmaps side by side.
@@ -70,8 +53,9 @@ def attributions_figure(
         theme: "light" or "dark".
 
     Returns:
-        The figure. `layout.meta` has, as that of `heatmap`, `alt`, `narrowest`, `steps`, `sources`, `rows`, `columns`
-        and `frame`, and the axes of each panel by attribution (`panels`), for a shared cursor.
+        The figure. `layout.meta` has, as that of `heatmap`, `narrowest`, `steps`, `sources`, `rows`, `columns` and
+        `frame`, and the axes of each panel by attribution (`panels`), for a shared cursor. The table has the
+        attributions in their own units, a row for each target piece i and source piece j, both counted from 1.
 
     Raises:
         AttnvizError: `by` is unknown.
@@ -79,92 +63,85 @@ def attributions_figure(
     """
     if across < 1:
         raise ValueError(f"across must be at least 1, not {across!r}")
-    cells, ink = grid(trace, by, end), palette(theme)
-    across = min(across, len(attributions.names))
-    layout, axes = _layout(cells, attributions.names, across, width, ink)
-    rows = rows_of_steps(cells, len(trace.target_pieces))
-    row = None if step is None else rows[step]
-    panels = []
-    for index, name in enumerate(attributions.names):
-        panels.append(_panel(trace, attributions, name, cells, by, ink) | axes[index] | {"showscale": index == 0})
-        if row is not None:
-            frame = rectangle(-0.5, len(cells.source) - 0.5, row - 0.5, row + 0.5, ROW_FRAME)
-            layout["shapes"].append(frame | {"xref": axes[index]["xaxis"], "yref": axes[index]["yaxis"]})
-    panels[0]["colorbar"] = _colour_bar(layout, ink)
-    layout["meta"] |= {
-        "alt": _alt(trace, attributions, step),
-        "steps": [steps[0] for steps in cells.steps],
-        "rows": rows,
-        "sources": [pieces[0] for pieces in cells.pieces],
-        "columns": places_of_pieces(cells.pieces, len(trace.source_pieces)),
-        "frame": ROW_FRAME,
-        "selection_colour": CELL_FRAME,
-        "panels": {name: axes[index] for index, name in enumerate(attributions.names)},
-    }
-    return build_figure(panels, layout)
+    cells, ink, texts = grid(trace, by, end), palette(theme), attribution_method_texts()
+    (rows, columns), count = cells.alpha.shape, len(methods.names)
+    across = min(across, count)
 
-
-def attributions_table(trace: Trace | Attention, attributions: AttributionMethods, step: int) -> pd.DataFrame:
-    """Return the attributions of a step in their own units.
-
-    Args:
-        trace: The translation.
-        attributions: Result of `analysis.attribution_methods`.
-        step: Step, 0-based.
-
-    Returns:
-        A row for each source piece, counted from 1.
-    """
-    labels = attribution_method_texts()
-    columns: dict[str, Any] = {gettext("source piece"): list(trace.source_pieces)}
-    columns |= {
-        f"{labels[name].name}, {labels[name].unit}": attributions.matrices[name][step] for name in attributions.names
-    }
-    return pd.DataFrame(columns, index=pd.RangeIndex(1, len(trace.source_pieces) + 1, name="j"))
-
-
-def attribution_table(
-    trace: Trace | Attention, attributions: AttributionMethods, name: AttributionMethod
-) -> pd.DataFrame:
-    """Return one attribution in its own unit.
-
-    Args:
-        trace: The translation.
-        attributions: Result of `analysis.attribution_methods`.
-        name: One of its methods.
-
-    Returns:
-        Target pieces down, source pieces across, each with its number.
-    """
-    rows, columns = (
-        [f"{number} {piece}" for number, piece in enumerate(pieces, 1)]
-        for pieces in (trace.target_pieces, trace.source_pieces)
+    source_size = 12 if columns <= 16 else 11
+    target_length, source_length = (
+        max(len(shorten(name, _LABEL)) for name in names) for names in (cells.target, cells.source)
     )
-    return pd.DataFrame(
-        attributions.matrices[name], index=pd.Index(rows, name=gettext("target \\ source")), columns=columns
+    left, bottom = int(target_length * 12 * _EM) + 14, int(source_length * source_size * _EM) + _BOTTOM
+    height = float(np.clip(230 / rows, *_ROW)) * rows
+    panel_width = (width - left - _GAP * (across - 1)) / across
+    # Labels of columns are vertical: each needs the height of its letters.
+    strides = -(-columns * (source_size + 3) // max(1, int(panel_width))), -(-rows * 12 // int(height))
+    source_axis = names_axis(
+        axis_labels(cells.source, _LABEL), ink.encoder, source_size, ink, max(1, strides[0]), tickangle=-90
+    )
+    target_axis = names_axis(
+        axis_labels(cells.target, _LABEL), ink.decoder, 12 if rows <= 18 else 11, ink, max(1, strides[1]), down=True
+    )
+    layout, axes = side_by_side(
+        {
+            name: (
+                f"<b>{texts[name].name}</b><br>{texts[name].summary}",
+                source_axis | {"showticklabels": place + across >= count},  # below the lowest panel of each column
+                target_axis,
+            )
+            for place, name in enumerate(methods.names)
+        },
+        across,
+        (_CAPTION, 0, height, 0),
+        _GAP / (width - left),
+        (left, _RIGHT, 0, bottom),
+        max(300, left + _RIGHT + across * (_NARROWEST_COLUMN * columns + _GAP)),
+        ink,
+        size=12,
     )
 
+    hover: Part = {}
+    if rows * columns * count <= MOST_TEXTS:
+        source, target = ([escape(shorten(name, 40)) for name in names] for names in (cells.source, cells.target))
+        hover = {"text": [[f"{row} ← {column}" for column in source] for row in target]}
+    cell_gap = 1 if max(rows, columns) <= 24 else 0
+    panels: list[Part] = []
+    for name, place in axes.items():
+        shares, amounts = (
+            (trace.words().merged(values) if by == "words" else values.astype(np.float32))[:rows, :columns]
+            for values in (methods.shares(name), methods.matrices[name])
+        )
+        number = f"{escape(texts[name].name)}: %{{customdata:.3f}} {texts[name].unit}<extra></extra>"
+        panels.append(
+            {
+                "type": "heatmap",
+                "name": texts[name].name,
+                "z": shares,
+                "zmin": -1,
+                "zmax": 1,
+                "colorscale": ink.signed_root_scale,
+                "showscale": not panels,
+                "xgap": cell_gap,
+                "ygap": cell_gap,
+                "customdata": amounts,
+                "hovertemplate": f"%{{text}}<br>{number}" if hover else number,
+            }
+            | hover
+            | place
+        )
+    words = [gettext("against"), "¼", "0", "¼", gettext("for the word")]
+    below = (30 - bottom) / (layout["height"] - bottom)
+    panels[0]["colorbar"] = colour_bar([-1, -0.25, 0, 0.25, 1], words, ink) | {"len": 230, "y": below, "ypad": 0}
 
-def all_attributions_table(trace: Trace | Attention, attributions: AttributionMethods) -> pd.DataFrame:
-    """Return the attributions of all steps in their own units.
-
-    Args:
-        trace: The translation.
-        attributions: Result of `analysis.attribution_methods`.
-
-    Returns:
-        A row for each target piece i and source piece j, both counted from 1.
-    """
-    labels, (steps, pieces) = attribution_method_texts(), attributions.matrices[attributions.names[0]].shape
-    index = pd.MultiIndex.from_product([range(1, steps + 1), range(1, pieces + 1)], names=["i", "j"])
-    columns: dict[str, Any] = {
-        gettext("target piece"): np.repeat(np.array(trace.target_pieces, dtype=object), pieces),
-        gettext("source piece"): np.tile(np.array(trace.source_pieces, dtype=object), steps),
+    counts = len(trace.target_pieces), len(trace.source_pieces)
+    layout["meta"] |= cursor(cells.steps, cells.pieces, *counts) | {"panels": axes}
+    row = None if step is None else layout["meta"]["rows"][step]
+    if row is not None:
+        layout["shapes"] = row_frames(axes.values(), row)
+    table = pair_columns(trace) | {
+        f"{texts[name].name}, {texts[name].unit}": methods.matrices[name].ravel() for name in methods.names
     }
-    columns |= {
-        f"{labels[name].name}, {labels[name].unit}": attributions.matrices[name].ravel() for name in attributions.names
-    }
-    return pd.DataFrame(columns, index=index)
+    return Spec(panels, layout, _alt(trace, methods, step), table)
 
 
 def agreement_table(agreement: Agreement) -> pd.DataFrame:
@@ -173,185 +150,35 @@ def agreement_table(agreement: Agreement) -> pd.DataFrame:
     Args:
         agreement: Result of `analysis.agreement`.
     """
-    labels = attribution_method_texts()
-    pairs = list(zip(*np.triu_indices(len(agreement.names), 1), strict=True))
+    texts, (one, other) = attribution_method_texts(), np.triu_indices(len(agreement.names), 1)
+    names = np.array([texts[name].name for name in agreement.names], dtype=object)
     frame = {
-        gettext("attribution"): [labels[agreement.names[one]].name for one, _ in pairs],
-        gettext("other attribution"): [labels[agreement.names[other]].name for _, other in pairs],
-        gettext("same top piece"): [agreement.top[pair] for pair in pairs],
-        gettext("Kendall’s τ"): [agreement.tau[pair] for pair in pairs],
-        gettext("total variation"): [agreement.variation[pair] for pair in pairs],
+        gettext("attribution"): names[one],
+        gettext("other attribution"): names[other],
+        gettext("same top piece"): agreement.top[one, other],
+        gettext("Kendall’s τ"): agreement.tau[one, other],
+        gettext("total variation"): agreement.variation[one, other],
     }
-    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(pairs) + 1, name=gettext("row")))
+    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(one) + 1, name=gettext("row")))
 
 
-def _panel(
-    trace: Trace | Attention,
-    attributions: AttributionMethods,
-    name: AttributionMethod,
-    cells: Grid,
-    by: By,
-    ink: Palette,
-) -> Part:
-    """Return the heatmap of one attribution."""
-    label = attribution_method_texts()[name]
-    shares, amounts = (
-        _on_grid(trace, values, cells, by) for values in (attributions.shares(name), attributions.matrices[name])
-    )
-    panel = {
-        "type": "heatmap",
-        "name": label.name,
-        "z": shares,
-        "zmin": -1,
-        "zmax": 1,
-        "colorscale": ink.signed_root_scale,
-        "xgap": 1 if max(shares.shape) <= 24 else 0,
-        "ygap": 1 if max(shares.shape) <= 24 else 0,
-    }
-    number = f"{escape(label.name)}: %{{customdata:.3f}} {label.unit}<extra></extra>"
-    if shares.size * len(attributions.names) > MOST_TEXTS:
-        return panel | {"customdata": amounts, "hovertemplate": number}
-    columns = [escape(shorten(column, 40)) for column in cells.source]
-    hover_texts = [[f"{escape(shorten(row, 40))} ← {column}" for column in columns] for row in cells.target]
-    return panel | {"customdata": amounts, "text": hover_texts, "hovertemplate": f"%{{text}}<br>{number}"}
-
-
-def _on_grid(trace: Trace | Attention, values: NDArray[np.float64], cells: Grid, by: By) -> NDArray[np.float32]:
-    """Return (Ty, Tx) `values` on a grid, (rows, columns), merged and cropped like the attention."""
-    merged = trace.words().merged(values) if by == "words" else values.astype(np.float32)
-    return merged[: len(cells.target), : len(cells.source)]
-
-
-def _layout(
-    cells: Grid, names: tuple[AttributionMethod, ...], panels_per_line: int, figure_width: int, ink: Palette
-) -> tuple[Part, list[Part]]:
-    """Return the layout without frames, and the axes of each panel.
-
-    Source labels are below the lowest panel of each column, target labels left of each row.
-    """
-    rows, columns = cells.alpha.shape
-    lines = -(-len(names) // panels_per_line)
-    height = float(np.clip(230 / rows, *_ROW)) * rows
-    size = 12 if columns <= 16 else 11
-    slanted = max(len(shorten(name, _LABEL)) for name in cells.source) * size * _EM
-    left = int(max(len(shorten(name, _LABEL)) for name in cells.target) * 12 * _EM) + 14
-    plot = lines * height + (lines - 1) * _CAPTION
-    margin = {"l": left, "r": 12, "t": _CAPTION, "b": int(slanted) + 10 + _COLOUR_BAR}
-    layout = base_layout(ink) | {
-        "height": round(plot + margin["t"] + margin["b"]),
-        "margin": margin,
-        "hovermode": "closest",
-        "annotations": [],
-        "shapes": [],
-        "meta": {"narrowest": max(300, left + 12 + panels_per_line * (_NARROWEST_COLUMN * columns + _GAP))},
-    }
-    labels, axes = attribution_method_texts(), []
-    gap = _GAP / (figure_width - left)
-    panel_width = (1 - gap * (panels_per_line - 1)) / panels_per_line
-    for index, name in enumerate(names):
-        panel_line, column = divmod(index, panels_per_line)
-        x, y = (f"{axis}{'' if index == 0 else index + 1}" for axis in "xy")
-        start, top = column * (panel_width + gap), 1 - panel_line * (height + _CAPTION) / plot
-        layout[f"xaxis{x[1:]}"] = _source_axis(cells, size, (figure_width - left) * panel_width, ink) | {
-            "domain": [start, start + panel_width],
-            "anchor": y,
-            "showticklabels": index + panels_per_line >= len(names),
-        }
-        layout[f"yaxis{y[1:]}"] = _target_axis(cells, height, ink) | {
-            "domain": [max(0, top - height / plot), top],
-            "anchor": x,
-            "showticklabels": column == 0,
-        }
-        layout["annotations"].append(
-            {
-                "text": f"<b>{labels[name].name}</b><br>{labels[name].summary}",
-                "showarrow": False,
-                "align": "left",
-                "xref": "paper",
-                "yref": "paper",
-                "x": start,
-                "y": top,
-                "yshift": 2,
-                "xshift": -3,
-                "xanchor": "left",
-                "yanchor": "bottom",
-                "font": {"size": 12, "color": ink.ink},
-            }
-        )
-        axes.append({"xaxis": x, "yaxis": y})
-    return layout, axes
-
-
-def _source_axis(cells: Grid, size: int, panel_width: float, ink: Palette) -> Part:
-    columns = len(cells.source)
-    # Labels are vertical: each needs the height of its letters.
-    stride = max(1, -(-columns * (size + 3) // max(1, int(panel_width))))
-    return base_axis(ink) | {
-        "showgrid": False,
-        "zeroline": False,
-        "linecolor": ink.line,
-        "mirror": True,
-        "range": [-0.5, columns - 0.5],
-        "tickvals": list(range(0, columns, stride)),
-        "ticktext": axis_labels(cells.source[::stride], _LABEL),
-        "tickangle": -90,
-        "tickfont": {"size": size, "color": ink.encoder},
-    }
-
-
-def _target_axis(cells: Grid, height: float, ink: Palette) -> Part:
-    rows = len(cells.target)
-    stride = max(1, -(-rows * 12 // max(1, int(height))))
-    return base_axis(ink) | {
-        "showgrid": False,
-        "zeroline": False,
-        "linecolor": ink.line,
-        "mirror": True,
-        "range": [rows - 0.5, -0.5],
-        "tickvals": list(range(0, rows, stride)),
-        "ticktext": axis_labels(cells.target[::stride], _LABEL),
-        "tickfont": {"size": 12 if rows <= 18 else 11, "color": ink.decoder},
-    }
-
-
-def _colour_bar(layout: Part, ink: Palette) -> Part:
-    """Return the colour bar, below all panels."""
-    inner = layout["height"] - layout["margin"]["t"] - layout["margin"]["b"]
-    return {
-        "orientation": "h",
-        "x": 0,
-        "xanchor": "left",
-        "thickness": 8,
-        "lenmode": "pixels",
-        "len": 230,
-        "y": -(layout["margin"]["b"] - 30) / inner,
-        "yanchor": "top",
-        "xpad": 0,
-        "ypad": 0,
-        "outlinewidth": 1,
-        "outlinecolor": ink.line,
-        "tickvals": [-1, -0.25, 0, 0.25, 1],
-        "ticktext": [gettext("against"), "¼", "0", "¼", gettext("for the word")],
-        "tickfont": {"size": 11, "color": ink.quiet},
-    }
-
-
-def _alt(trace: Trace | Attention, attributions: AttributionMethods, step: int | None) -> str:
-    labels, steps = attribution_method_texts(), range(len(trace.target_pieces)) if step is None else [step]
+def _alt(trace: Trace | Attention, methods: AttributionMethods, step: int | None) -> str:
+    texts, steps = attribution_method_texts(), [step] if step is not None else range(len(trace.target_pieces))[:12]
     listed = "; ".join(
         gettext(
             "{answer}: {piece}",
-            answer=labels[name].name,
+            answer=texts[name].name,
             piece=", ".join(
-                f"{shorten(trace.target_pieces[i], 20)} ← {shorten(trace.source_pieces[int(row.argmax())], 20)}"
-                for i, row in ((i, attributions.matrices[name][i]) for i in list(steps)[:12])
+                f"{shorten(trace.target_pieces[i], 20)} ← "
+                f"{shorten(trace.source_pieces[int(methods.matrices[name][i].argmax())], 20)}"
+                for i in steps
             ),
         )
-        for name in attributions.names
+        for name in methods.names
     )
     return gettext(
         "Heatmaps of {count} attribution methods, with the same scale. Most important source piece for each "
         "target piece, by method: {listed}.",
-        count=len(attributions.names),
+        count=len(methods.names),
         listed=listed,
     )

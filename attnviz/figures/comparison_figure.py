@@ -1,14 +1,13 @@
-"""Figure, tables and text alternative that compare two translations: both heatmaps, difference, log p of each word."""
+"""Two translations compared: both heatmaps, their difference and log p of each word, as a figure and a table."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
-from numpy.typing import NDArray
 
 from attnviz import lazy_pandas as pd
+from attnviz.analysis.attention_forms import SYMBOLS
 from attnviz.analysis.comparison import (
     ComparedSide,
     Comparison,
@@ -16,27 +15,28 @@ from attnviz.analysis.comparison import (
     cell_hover_lines,
     comparison_sentences,
     default_names,
+    panel_captions,
     word_hover_lines,
 )
 from attnviz.analysis.grid import scale_end
 from attnviz.analysis.labels import shorten, size_text
-from attnviz.analysis.numbers import signed
-from attnviz.figures.comparison_layout import LOG_PROBABILITIES, PanelSizes, colour_axis, hatching, panels_layout
-from attnviz.figures.heatmap import MOST_TEXTS
-from attnviz.figures.spec import PRINT_WIDTH, Part, build_figure, escape, rectangle
-from attnviz.languages import gettext
-from attnviz.palette import (
-    CELL_FRAME,
-    DEFAULT_COLOURS,
-    ROW_FRAME,
-    ROW_FRAME_WIDTH,
-    Colours,
-    Palette,
-    ThemeName,
-    heatmap_scale,
-    palette,
-)
+from attnviz.analysis.numbers import signed, significant
+from attnviz.figures.grammar import cursor, names_axis, row_frames, side_by_side, titled_axis
+from attnviz.figures.heatmap import MOST_TEXTS, colour_bar
+from attnviz.figures.heatmap_parts import CELL_GAP_COLOUR
+from attnviz.figures.spec import PRINT_WIDTH, Part, Spec, Table, escape, label_stride, rectangle
+from attnviz.languages import format_number, gettext
+from attnviz.palette import DEFAULT_COLOURS, Colours, Palette, ThemeName, heatmap_scale, palette
 from attnviz.trace.parts import Array
+
+_ROW, _ROWS = (16, 34), 380
+"""Pixels: smallest and largest row, and all rows together in between."""
+_CAPTION, _COLOUR_BAR, _GAP, _RIGHT = 40, 44, 18, 12
+"""Pixels of a caption above a panel, of the colour bar below, between panels, and of the right margin."""
+_COLUMN, _NARROWEST_PANEL, _ASPECT = 15, 210, 1.6
+"""Pixels of the narrowest column with its slanted label, and of the narrowest panel; largest width to height."""
+_LABEL, _EM, _MOST_SLANTED = 14, 0.56, 24
+"""Characters of a label; average width of a letter, in font sizes; columns above which labels are vertical."""
 
 
 def comparison(
@@ -51,7 +51,7 @@ def comparison(
     leads: ComparedSide = "first",
     width: int = PRINT_WIDTH,
     theme: ThemeName = "light",
-) -> go.Figure:
+) -> Spec:
     """Draw the result of `analysis.compare` as panels with the same axes.
 
     The panels are both heatmaps with one scale, other minus first (blue more, red less), and log p of each word. Cells
@@ -70,198 +70,191 @@ def comparison(
         theme: "light" or "dark".
 
     Returns:
-        The figure. `layout.meta` has, as that of `heatmap`, `alt`, `narrowest`, `widest`, `rows`, `columns`, `frame`
-        and `selection_colour`, for steps and source pieces of the leading side; `steps` and `sources` are None where it
+        The figure. `layout.meta` has, as that of `heatmap`, `narrowest`, `widest`, `rows`, `columns`, `frame` and
+        `selection_colour`, for steps and source pieces of the leading side; `steps` and `sources` are None where it
         lacks a word. `panels` are the axes of the heatmaps by kind, `beside` those of the others, `stacked` whether all
-        are in one column.
+        are in one column. The table has a row for each cell that either translation has, with the words, counted from 1
+        on the common axes, both values, and their difference; missing values are nan.
 
     Raises:
         ValueError: `across` is less than 1.
     """
     if across < 1:
         raise ValueError(f"across must be at least 1, not {across!r}")
-    ink, labels = palette(theme), names or default_names()
-    sizes = PanelSizes.for_comparison(compared, end=end, across=across, width=width)
-    layout = panels_layout(compared, sizes, labels, ink)
-    traces: list[Part] = []
-    if compared.both_attend:
-        layout |= _colour_axes(compared, sizes, root, colours, ink)
-        traces += _heatmaps(compared, sizes, labels, root, ink)
-    layout["meta"] |= _meta(compared, sizes, leads) | {"alt": comparison_alt(compared, labels, end=end)}
-    row = None if step is None else layout["meta"]["rows"][step]
-    if row is not None:
-        layout["shapes"] += row_frames(sizes, row)
-    if compared.has_probabilities:
-        traces += _word_traces(compared, sizes, labels, ink)
-    return build_figure(traces, layout)
+    ink, names = palette(theme), names or default_names()
+    rows, columns = (
+        max(1, len(axis.names) - (not end and axis.names[-1:] == ("</s>",)))
+        for axis in (compared.target, compared.source)
+    )
+    matrices = {"first": compared.first, "other": compared.other, "difference": compared.difference}
+    heatmaps = {kind: matrix[:rows, :columns] for kind, matrix in matrices.items() if compared.both_attend}
 
-
-def row_frames(sizes: PanelSizes, row: int) -> list[Part]:
-    """Return the frames of a row, one in each panel."""
-    return [
-        rectangle(0, 1, row - 0.5, row + 0.5, ROW_FRAME, ROW_FRAME_WIDTH)
-        | {"xref": f"{axes['xaxis']} domain", "yref": axes["yaxis"]}
-        for axes in sizes.axes.values()
-    ]
-
-
-def _meta(compared: Comparison, sizes: PanelSizes, leads: ComparedSide) -> Part:
-    all_steps, all_pieces = compared.steps[leads], compared.pieces[leads]
-    return {
-        "steps": [steps[0] if steps else None for steps in all_steps[: sizes.rows]],
-        "sources": [pieces[0] if pieces else None for pieces in all_pieces[: sizes.columns]],
-        "rows": _positions(all_steps, sizes.rows),
-        "columns": _positions(all_pieces, sizes.columns),
-        "panels": {kind: axes for kind, axes in sizes.axes.items() if kind != LOG_PROBABILITIES},
-        "beside": [axes for kind, axes in sizes.axes.items() if kind == LOG_PROBABILITIES],
-        "stacked": sizes.panels_per_line == 1,
-        "frame": ROW_FRAME,
-        "selection_colour": CELL_FRAME,
+    is_slanted = columns <= _MOST_SLANTED
+    angle = -50 if is_slanted else -90
+    target_axis, left = _word_axis(compared.target, rows, ink.decoder, ink, down=True)
+    source_axis, longest = _word_axis(compared.source, columns, ink.encoder, ink, side="top", tickangle=angle)
+    above, right = 6, _RIGHT
+    if heatmaps and is_slanted:  # labels rise by the sine of 50 degrees, 0.77, and extend to the right of their column
+        above, right = int(longest * 0.77) + source_axis["tickfont"]["size"] + 8, _RIGHT + int(longest * 0.62)
+    elif heatmaps:
+        above = int(longest) + 8
+    captions = {
+        kind: f'<b>{escape(name)}</b><br><span style="color:{ink.quiet}">{escape(caption)}</span>'
+        for kind, (name, caption) in panel_captions(names, compared).items()
     }
+    panels = {kind: (captions[kind], source_axis, target_axis) for kind in heatmaps}
+    logs = [values[:rows] for values in (compared.first_log_probabilities, compared.other_log_probabilities)]
+    if compared.has_probabilities or not heatmaps:
+        lowest = min(-0.5, float(np.nan_to_num(logs).min()))
+        limits = [1.06 * lowest, -0.05 * lowest]
+        log_axis = titled_axis(ink, "log p", standoff=2, range=limits, zerolinecolor=ink.quiet, nticks=6)
+        panels["words"] = captions["words"], log_axis, target_axis | {"showgrid": True, "mirror": False}
 
+    across, row_height = min(across, len(panels)), float(np.clip(_ROWS / rows, *_ROW))
+    margins = int(left) + 14, right, 0, 4
+    inner = width - margins[0] - margins[1]
+    narrowest = max(_NARROWEST_PANEL, _COLUMN * columns if len(panels) > 1 else 0)
+    widest = max(narrowest, 320, round(_ASPECT * row_height * columns))
+    outside = width - inner + (across - 1) * _GAP
+    layout, axes = side_by_side(
+        panels,
+        across,
+        (_CAPTION, above, rows * row_height, _COLOUR_BAR),
+        _GAP / max(1, inner),
+        margins,
+        outside + across * narrowest,
+        ink,
+    )
 
-def _positions(groups: tuple[tuple[int, ...], ...], shown: int) -> list[int | None]:
-    """Return the position of each step or piece on the common axis; None where it is not drawn."""
-    positions = {index: position for position, group in enumerate(groups) for index in group}
-    return [positions[index] if positions[index] < shown else None for index in range(len(positions))]
-
-
-def _colour_axes(compared: Comparison, sizes: PanelSizes, root: bool, colours: Colours, ink: Palette) -> Part:
-    """Return the colour scales of both heatmaps and of their difference.
-
-    For signed values the square root is in the scale, not in the numbers.
-    """
-    signed = compared.face == "difference"
-    rooted = ink.signed_root_scale if root else ink.signed_scale
-    limit = scale_end(_largest_amount(compared.first, compared.other)) if signed else 1.0
-    difference_limit = scale_end(_largest_amount(compared.difference))
-    return {
-        "coloraxis": colour_axis(
-            sizes, "first", compared.face, rooted if signed else heatmap_scale(colours), limit, root, ink
-        ),
-        "coloraxis2": colour_axis(sizes, "difference", compared.face, rooted, difference_limit, root, ink),
-    }
-
-
-def _heatmaps(compared: Comparison, sizes: PanelSizes, names: tuple[str, str], root: bool, ink: Palette) -> list[Part]:
-    """Return both heatmaps, their difference, and the hatching of missing words."""
-    displayed = np.s_[: sizes.rows, : sizes.columns]
-    matrices = {
-        "first": compared.first[displayed],
-        "other": compared.other[displayed],
-        "difference": compared.difference[displayed],
-    }
     hover: Part = {"hoverinfo": "skip"}
     if compared.first.size <= MOST_TEXTS:
-        cell_texts = [
-            [_hover_text(cell_hover_lines(compared, names, i, j)) for j in range(sizes.columns)]
-            for i in range(sizes.rows)
-        ]
-        hover = {"text": cell_texts, "hoverinfo": "text"}
+        texts = [[_lines(cell_hover_lines(compared, names, i, j)) for j in range(columns)] for i in range(rows)]
+        hover = {"text": texts, "hoverinfo": "text"}
+    gap = 1 if max(rows, columns) <= 32 else 0
     traces: list[Part] = []
-    hatched: list[Part] = []
-    for kind, values in matrices.items():
-        rooted = root and kind != "difference" and compared.face != "difference"
-        traces.append(
-            {
-                "type": "heatmap",
-                "name": kind,
-                "z": np.sqrt(values) if rooted else values,
-                "hoverongaps": False,
-                "coloraxis": "coloraxis2" if kind == "difference" else "coloraxis",
-                "xgap": sizes.cell_gap,
-                "ygap": sizes.cell_gap,
-                "customdata": values,
-            }
-            | hover
-            | sizes.axes[kind]
-        )
-        rows = _missing_positions(compared.target, kind)[: sizes.rows]
-        columns = _missing_positions(compared.source, kind)[: sizes.columns]
-        if rows.any() or columns.any():
-            hatched.append(hatching(rows, columns, ink) | sizes.axes[kind])
-    return [*traces, *hatched]
+    for kind, values in heatmaps.items():
+        shown = {
+            "type": "heatmap",
+            "name": kind,
+            "z": np.sqrt(values) if root and "difference" not in (kind, compared.face) else values,
+            "customdata": values,
+            "coloraxis": "coloraxis2" if kind == "difference" else "coloraxis",
+            "hoverongaps": False,
+            "xgap": gap,
+            "ygap": gap,
+        }
+        traces.append(shown | hover | axes[kind])
+        # Drawn below the heatmaps of the other panels: the colour that shows between their cells.
+        colour = ink.line if kind == "difference" else CELL_GAP_COLOUR
+        xref, yref = (f"{axis} domain" for axis in axes[kind].values())
+        background = rectangle(0, 1, 0, 1, colour, 0) | {"fillcolor": colour, "layer": "below"}
+        layout["shapes"].append(background | {"xref": xref, "yref": yref})
+    traces += [_hatching(values, ink) | axes[kind] for kind, values in heatmaps.items() if np.isnan(values).any()]
+    for name, kind, number in (("coloraxis", "first", ""), ("coloraxis2", "difference", "3")) if heatmaps else ():
+        layout[name] = _colour_axis(compared, kind, root, colours, ink)
+        start, bottom = (layout[f"{axis}axis{number}"]["domain"][0] for axis in "xy")
+        layout[name]["colorbar"] |= {"x": start, "y": bottom, "len": 180}
+    if compared.has_probabilities:
+        traces += [trace | axes["words"] for trace in _word_traces(compared, logs, names, ink)]
+
+    groups = compared.steps[leads], compared.pieces[leads]
+    layout["meta"] |= cursor(groups[0][:rows], groups[1][:columns], *(sum(map(len, own)) for own in groups)) | {
+        "widest": outside + across * widest,
+        "panels": {kind: axes[kind] for kind in heatmaps},
+        "beside": [place for kind, place in axes.items() if kind == "words"],
+        "stacked": across == 1,
+    }
+    row = None if step is None else layout["meta"]["rows"][step]
+    if row is not None:
+        layout["shapes"] += row_frames(axes.values(), row)
+    return Spec(traces, layout, _alt(compared, names, end), _table(compared, names))
 
 
-def _missing_positions(axis: SharedAxis, kind: str) -> NDArray[np.bool_]:
-    """Return at which positions a panel has no values."""
-    if kind == "difference":
-        return ~axis.shared
-    return np.array([place is None for place in (axis.first if kind == "first" else axis.other)], dtype=bool)
+def _word_axis(axis: SharedAxis, count: int, colour: str, ink: Palette, **more: Any) -> tuple[Part, float]:
+    """Return the axis of the first `count` words, and the width of the longest label in pixels.
+
+    A word of one side only has a sign and a colour. `more` is as for `names_axis`.
+    """
+    labels, longest, size = [], 0, 13 if count <= 16 else 12 if count <= 30 else 11
+    for name, first, other in zip(axis.names, axis.first, axis.other, strict=True):
+        sign, side = ("+ ", ink.plus) if first is None else ("− ", ink.minus) if other is None else ("", "")
+        text = sign + shorten(name, _LABEL)
+        labels.append(f'<span style="color:{side}">{escape(text)}</span>' if sign else escape(text))
+        longest = max(longest, len(text))
+    return names_axis(labels[:count], colour, size, ink, label_stride(count), **more), longest * size * _EM
 
 
-def _largest_amount(*matrices: Array) -> float:
-    return max(float(np.abs(np.nan_to_num(values)).max()) for values in matrices)
+def _colour_axis(compared: Comparison, kind: str, root: bool, colours: Colours, ink: Palette) -> Part:
+    """Return the colour scale of both heatmaps or of their difference.
+
+    Shares run from 0 to 1, coloured by their square root if `root`. For signed values the square root is in the scale,
+    not in the numbers.
+    """
+    if "difference" in (kind, compared.face):
+        shown = [compared.difference] if kind == "difference" else [compared.first, compared.other]
+        limit = scale_end(float(np.abs(np.nan_to_num(shown)).max()))
+        ticks = np.linspace(-limit, limit, 5).tolist()
+        bar = colour_bar(ticks, [format_number(tick, "+.2g") if tick else "0" for tick in ticks], ink)
+        scale = ink.signed_root_scale if root else ink.signed_scale
+        return {"colorscale": scale, "cmin": -limit, "cmax": limit, "colorbar": bar}
+    ticks = [0, 0.05, 0.25, 0.5, 1] if root else [0, 0.25, 0.5, 0.75, 1]
+    labels = [f"{SYMBOLS[compared.face]} = 0", *map(significant, ticks[1:])]
+    bar = colour_bar([float(np.sqrt(tick)) if root else tick for tick in ticks], labels, ink)
+    return {"colorscale": heatmap_scale(colours), "cmin": 0, "cmax": 1, "colorbar": bar}
 
 
-def _word_traces(compared: Comparison, sizes: PanelSizes, names: tuple[str, str], ink: Palette) -> list[Part]:
+def _hatching(values: Array, ink: Palette) -> Part:
+    """Return the hatching of the rows and columns that a panel lacks."""
+    missing, (rows, columns) = np.isnan(values), values.shape
+    boxes: list[tuple[float, ...]] = [(-0.5, row - 0.5, columns, 1) for row in np.flatnonzero(missing.all(axis=1))]
+    boxes += [(column - 0.5, -0.5, 1, rows) for column in np.flatnonzero(missing.all(axis=0))]
+    corner, size = np.split(np.array(boxes)[:, :, None], 2, axis=1)
+    outlines = corner + size * np.array([[0, 1, 1, 0, 0, np.nan], [0, 0, 1, 1, 0, np.nan]])  # (boxes, 2, 6)
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": "gaps",
+        "x": outlines[:, 0].ravel(),
+        "y": outlines[:, 1].ravel(),
+        "fill": "toself",
+        "line": {"width": 0},
+        "hoverinfo": "skip",
+        "fillpattern": {"shape": "/", "fgcolor": ink.quiet, "bgcolor": ink.paper, "size": 8, "solidity": 0.12},
+    }
+
+
+def _word_traces(compared: Comparison, logs: list[Array], names: tuple[str, str], ink: Palette) -> list[Part]:
     """Return log p of each word: a ring for the first, a dot for the other, and a line in the colour of the sign."""
-    first, other = (logs[: sizes.rows] for logs in (compared.first_log_probabilities, compared.other_log_probabilities))
-    axes, rows = sizes.axes[LOG_PROBABILITIES], np.arange(sizes.rows)
+    (first, other), rows = logs, np.arange(len(logs[0]))
     traces: list[Part] = []
     for name, colour, selected in (("likelier", ink.plus, other > first), ("less likely", ink.minus, other < first)):
-        ends = np.stack([first, other, np.full(len(first), np.nan)], axis=1)[selected]
-        traces.append(
-            {
-                "type": "scatter",
-                "mode": "lines",
-                "name": name,
-                "x": ends.ravel(),
-                "y": np.repeat(rows[selected], 3),
-                "line": {"color": colour, "width": 3},
-                "hoverinfo": "skip",
-            }
-            | axes
-        )
-    texts = [_hover_text(word_hover_lines(compared, names, row)) for row in range(sizes.rows)]
-    markers: tuple[tuple[str, Array, Part], ...] = (
-        ("first", first, {"color": ink.paper, "line": {"color": ink.decoder, "width": 2}}),
-        ("other", other, {"color": ink.decoder}),
-    )
-    for name, logs, marker in markers:
-        traces.append(
-            {
-                "type": "scatter",
-                "mode": "markers",
-                "name": f"log p, {name}",
-                "x": logs,
-                "y": rows,
-                "text": texts,
-                "hoverinfo": "text",
-                "marker": marker | {"size": 9},
-                "cliponaxis": False,
-            }
-            | axes
-        )
-    return traces
+        ends = np.stack([first, other, np.full(len(rows), np.nan)], axis=1)[selected]
+        line = {"mode": "lines", "line": {"color": colour, "width": 3}, "hoverinfo": "skip"}
+        traces.append(line | {"name": name, "x": ends.ravel(), "y": np.repeat(rows[selected], 3)})
+    texts = [_lines(word_hover_lines(compared, names, int(row))) for row in rows]
+    ring = {"color": ink.paper, "line": {"color": ink.decoder, "width": 2}, "size": 9}
+    for name, values, marker in (("first", first, ring), ("other", other, {"color": ink.decoder, "size": 9})):
+        dots = {"mode": "markers", "text": texts, "hoverinfo": "text", "cliponaxis": False}
+        traces.append(dots | {"name": f"log p, {name}", "x": values, "y": rows, "marker": marker})
+    return [{"type": "scatter"} | trace for trace in traces]
 
 
-def _hover_text(lines: list[str]) -> str:
+def _lines(lines: list[str]) -> str:
     """Return the lines of a hover text, with markup escaped."""
-    return "<br>".join(escape(line) for line in lines)
+    return "<br>".join(map(escape, lines))
 
 
-def comparison_table(compared: Comparison, names: tuple[str, str] | None = None) -> pd.DataFrame:
-    """Return every cell that either translation has.
-
-    Args:
-        compared: Result of `analysis.compare`.
-        names: Labels of the two translations.
-
-    Returns:
-        A row for each cell, with the words, counted from 1 on the common axes, both values, and their difference;
-        missing values are nan.
-    """
-    first_name, other_name = names or default_names()
+def _table(compared: Comparison, names: tuple[str, str]) -> Table:
     rows, columns = np.nonzero(np.isfinite(compared.first) | np.isfinite(compared.other))
-    frame: dict[str, Any] = {
-        gettext("target word"): _numbered(compared.target, rows),
-        gettext("source word"): _numbered(compared.source, columns),
-        first_name: compared.first[rows, columns],
-        _distinct(other_name, first_name): compared.other[rows, columns],
+    first, other = _distinct(names)
+    return {
+        gettext("row"): range(1, len(rows) + 1),
+        gettext("target word"): [f"{row + 1} {compared.target.names[row]}" for row in rows],
+        gettext("source word"): [f"{column + 1} {compared.source.names[column]}" for column in columns],
+        first: compared.first[rows, columns],
+        other: compared.other[rows, columns],
         gettext("difference"): compared.difference[rows, columns],
     }
-    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(rows) + 1, name=gettext("row")))
 
 
 def compared_words_table(compared: Comparison, names: tuple[str, str] | None = None) -> pd.DataFrame:
@@ -275,41 +268,37 @@ def compared_words_table(compared: Comparison, names: tuple[str, str] | None = N
         For each target word on the common axis, counted from 1, log p in both, the difference, and
         `Comparison.total_variation`; nan where one translation lacks the word.
     """
-    first_name, other_name = names or default_names()
+    first, other = _distinct(names or default_names())
     logs = compared.first_log_probabilities, compared.other_log_probabilities
     frame: dict[str, Any] = {gettext("target word"): list(compared.target.names)}
     if compared.has_probabilities:
-        frame |= {
-            f"log p, {first_name}": logs[0],
-            f"log p, {_distinct(other_name, first_name)}": logs[1],
-            gettext("difference"): logs[1] - logs[0],
-        }
+        frame |= {f"log p, {first}": logs[0], f"log p, {other}": logs[1], gettext("difference"): logs[1] - logs[0]}
     if compared.both_attend and compared.face != "difference":
         frame[gettext("total variation of attention")] = compared.total_variation
     return pd.DataFrame(frame, index=pd.RangeIndex(1, len(logs[0]) + 1, name=gettext("row")))
 
 
-def comparison_alt(compared: Comparison, names: tuple[str, str], *, end: bool = True) -> str:
-    """Return the text alternative: contents of the panels, and the cells that differ most.
+def _distinct(names: tuple[str, str]) -> tuple[str, str]:
+    """Return names that differ, since columns must."""
+    first, other = names
+    return first, other if other != first else f"{other} (2)"
 
-    `end=False` leaves out `</s>`.
-    """
-    if compared.both_attend and not compared.has_probabilities:
+
+def _alt(compared: Comparison, names: tuple[str, str], end: bool) -> str:
+    """Return the text alternative: contents of the panels, and the cells that differ most."""
+    fields = {
+        "first": names[0],
+        "other": names[1],
+        "size": size_text("words", len(compared.target.names), len(compared.source.names)),
+    }
+    if not compared.both_attend:
+        start = gettext("log p of each word in “{first}” and in “{other}”.", **fields)
+    elif compared.has_probabilities:
         start = gettext(
-            "“{first}” and “{other}” as heatmaps of {size}, and their difference.",
-            first=names[0],
-            other=names[1],
-            size=size_text("words", len(compared.target.names), len(compared.source.names)),
-        )
-    elif compared.both_attend:
-        start = gettext(
-            "“{first}” and “{other}” as heatmaps of {size}, their difference, and log p of each word.",
-            first=names[0],
-            other=names[1],
-            size=size_text("words", len(compared.target.names), len(compared.source.names)),
+            "“{first}” and “{other}” as heatmaps of {size}, their difference, and log p of each word.", **fields
         )
     else:
-        start = gettext("log p of each word in “{first}” and in “{other}”.", first=names[0], other=names[1])
+        start = gettext("“{first}” and “{other}” as heatmaps of {size}, and their difference.", **fields)
     cells = [
         f"{shorten(compared.target.names[row], 20)} ← {shorten(compared.source.names[column], 20)} "
         f"{signed(float(compared.difference[row, column]))}"
@@ -319,12 +308,3 @@ def comparison_alt(compared: Comparison, names: tuple[str, str], *, end: bool = 
     if cells:
         start += " " + gettext("The cells that differ most: {listed}.", listed="; ".join(cells))
     return " ".join([start, *comparison_sentences(compared, names)])
-
-
-def _numbered(axis: SharedAxis, places: Any) -> list[str]:
-    return [f"{place + 1} {axis.names[place]}" for place in places]
-
-
-def _distinct(name: str, other: str) -> str:
-    """Return a name that differs from the other, since columns must."""
-    return name if name != other else f"{name} (2)"

@@ -1,17 +1,17 @@
-"""Figures and table of the context of one step: weighted values, their sum, and the sum as it grows.
+"""Figures of the context of one step: weighted values and their sum, the sum as it grows, and its units.
 
 The context is the context vector of a recurrent translator, whose values are annotations, or the output of a head.
-`context_frame` returns the growing sum without its numbers, which the browser computes.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
-from attnviz import lazy_pandas as pd
+from attnviz.analysis.context_units import context_units
+from attnviz.analysis.diagram_texts import context_sentence
 from attnviz.analysis.labels import shorten, subscript
 from attnviz.analysis.measures import weight_order
 from attnviz.analysis.numbers import decimal, percent, significant
@@ -21,229 +21,94 @@ from attnviz.figures.grammar import (
     SUM_GAP,
     THINNED_ROWS,
     TOP,
+    bare_axis,
+    bars,
+    bars_layout,
+    colour_limit,
+    label_axis,
     label_size,
+    note,
+    numbers,
     row_height,
     row_names,
+    signed_colours,
+    sized_layout,
+    strips,
+    strips_layout,
 )
-from attnviz.figures.legacy import Slot, Values
-from attnviz.figures.spec import (
-    APART,
-    STRIP,
-    Part,
-    axis_labels,
-    base_axis,
-    base_layout,
-    build_figure,
-    emphasise,
-    escape,
-    rectangle,
-)
+from attnviz.figures.heads_figure import draw_all_heads
+from attnviz.figures.heatmap import colour_bar
+from attnviz.figures.spec import STRIP, Part, Spec, axis_labels, emphasise, escape, rectangle
+from attnviz.figures.subject import Subject
 from attnviz.languages import format_share, gettext
-from attnviz.palette import STRONGEST, Palette, ThemeName, palette
+from attnviz.palette import Palette, ThemeName, palette
 from attnviz.text import piece_name
-from attnviz.trace import FloatArray, Trace
+from attnviz.trace import Trace
 from attnviz.trace.transformer_trace import Head
 
 STRIPS = 6
 """Number of values with a strip of their own; the others are summed."""
-_STRIP_HEIGHT = 25
-"""Pixels."""
 
 
-def weighted_values(attention: Trace | Head, step: int) -> tuple[list[str], FloatArray]:
-    """Return names and rows of the sum c_i = sum_j alpha_ij h_j, or z_i = sum_j alpha_ij v_j of a head.
+def draw_context(subject: Subject) -> Spec:
+    """Draw c_i = sum_j alpha_ij h_j, or z_i = sum_j alpha_ij v_j of a head: the largest terms, the rest, and the sum.
 
-    Rows are the largest terms, the rest as one, and the sum, (terms + 1, units); the terms add up to the last row.
-    Without attention c_i is the forward half of the last annotation, the only row.
+    Lines separate forward and backward halves. Without attention c_i is the forward half of the last annotation, the
+    only strip. At the level *Idea* it draws the weights of all heads, or of three steps, instead.
     """
-    symbol, total = _symbol(attention, step), attention.contexts[step][None]
-    if not attention.attends:
-        return [f"{symbol} = →h{subscript(len(attention.source_pieces))}"], total
-    alpha = attention.alignment[step]
-    terms = alpha[:, None] * attention.values  # (Tx, units)
-    largest = np.sort(np.argsort(-alpha, kind="stable")[:STRIPS])
-    rest = np.setdiff1d(np.arange(len(alpha)), largest)
-    names = [f"{decimal(float(alpha[j]))}  {shorten(piece_name(attention.source_pieces[j]), 14)}" for j in largest]
-    rows = [terms[largest]]
-    if rest.size:
-        names.append(f"{decimal(float(alpha[rest].sum()))}  {gettext('{n} more', n=rest.size)}")
-        rows.append(terms[rest].sum(axis=0, keepdims=True))
-    names.append(gettext("{context} = sum", context=symbol))
-    return names, np.concatenate([*rows, total])
+    attention, step, ink = subject.attention, subject.step, subject.ink
+    symbol, total = f"{attention.context_symbol}{subscript(step + 1)}", attention.contexts[step]
+    names, rows = [f"{symbol} = →h{subscript(len(attention.source_pieces))}"], [total]
+    if attention.attends:
+        alpha = attention.alignment[step]
+        terms = alpha[:, None] * attention.values  # (Tx, units)
+        order = weight_order(attention, step)
+        largest, rest = sorted(order[:STRIPS]), sorted(order[STRIPS:])
+        names = [f"{decimal(float(alpha[j]))}  {shorten(piece_name(attention.source_pieces[j]), 14)}" for j in largest]
+        rows = [terms[j] for j in largest]
+        if rest:
+            names.append(f"{decimal(float(alpha[rest].sum()))}  {gettext('{n} more', n=len(rest))}")
+            rows.append(terms[rest].sum(axis=0))
+        names.append(gettext("{context} = sum", context=symbol))
+        rows.append(total)
+    units, last = len(total), len(rows) - 1
+    table: dict[str, Any] = {gettext("unit"): np.arange(1, units + 1)}
+    table |= {f"({k}) {name}": row for k, (name, row) in enumerate(zip(names, rows, strict=True), 1)}
+    if subject.simple and subject.trace.has_heads:
+        return replace(draw_all_heads(subject), table=table)
+    if subject.simple and attention.attends:
+        return replace(_draw_mixtures(subject), table=table)
 
-
-def _symbol(attention: Trace | Head, step: int) -> str:
-    return f"{attention.context_symbol}{subscript(step + 1)}"
-
-
-def _parts(attention: Any) -> list[str]:
-    """Return the names of the parts of equal size that the units of a context have."""
-    if attention.has_heads:
-        return [gettext("values of the head")]
-    half = attention.annotations.shape[1] // (1 + attention.reads_backwards)
-    return [gettext("forward →"), gettext("← backward")][: attention.contexts.shape[1] // half]
-
-
-def context_strips(attention: Trace | Head, step: int, *, theme: ThemeName = "light") -> go.Figure:
-    """Draw alpha_ij h_j for the pieces of largest weight and, below them, their sum c_i, a pixel column for each unit.
-
-    Blue is positive, red negative, with the square root of the amount as intensity, so that small terms are visible;
-    colours saturate at the 98th percentile of |c_i|. A line separates forward and backward halves.
-
-    Args:
-        attention: The translation, or a head of a transformer.
-        step: Step, 0-based.
-        theme: "light" or "dark".
-    """
-    (names, rows), parts = weighted_values(attention, step), _parts(attention)
-    ink, units = palette(theme), rows.shape[1]
-    limit = float(np.quantile(np.abs(rows[-1]), STRONGEST)) or 1.0
-    strips = {
-        "type": "heatmap",
-        "z": rows,
-        "y": np.arange(len(names)),
-        "x0": 1,
-        "dx": 1,
-        "zmin": -limit,
-        "zmax": limit,
-        "colorscale": ink.signed_root_scale,
-        "colorbar": _colour_bar(limit, ink),
-        "ygap": 3,
-        "hovertemplate": gettext("unit %{x}: %{z:.3f}") + "<extra></extra>",
-    }
+    limit = colour_limit(total)
+    ends = [f"≤ −{significant(limit)}", "0", f"≥ {significant(limit)}"]
+    scale = colour_bar([-limit, 0, limit], ends, ink) | {"x": 1, "xanchor": "right", "xpad": 10, "ypad": 6, "len": 150}
+    labels = axis_labels(names, 30)
+    labels[-1] = emphasise(labels[-1], ink.context)
+    rows_axis, unit_axis = label_axis(labels, ink, ink.encoder, ticks=""), _unit_axis(attention, ink)
+    layout = strips_layout(
+        rows_axis, units, ink, last, ink.context, height=25, left=142, top=26, bottom=34, narrowest=300
+    )
+    layout["xaxis"] = unit_axis
+    edges = [units * k / len(unit_axis["ticktext"]) + 0.5 for k in range(1, len(unit_axis["ticktext"]))]
+    layout["shapes"] += [rectangle(x, x, -0.5, last + 0.5, ink.encoder, 1.5) for x in edges]
     alt = gettext(
         "Context {symbol} of step {step}: a strip of {count} units for each weighted piece, and a last strip for their "
         "sum.",
-        symbol=_symbol(attention, step),
+        symbol=symbol,
         step=step + 1,
         count=units,
     )
-    bottom = len(names) - 1
-    shapes = [rectangle(0.5, units + 0.5, bottom - 0.44, bottom + 0.44, ink.context)]
-    shapes += [
-        rectangle(x + 0.5, x + 0.5, -0.5, bottom + 0.5, ink.encoder, 1.5)
-        for x in (units * k / len(parts) for k in range(1, len(parts)))
-    ]
-    labels = axis_labels(names, 30)
-    labels[-1] = emphasise(labels[-1], ink.context)
-    axis = base_axis(ink) | {"showgrid": False, "zeroline": False, "tickfont": {"size": 12, "color": ink.encoder}}
-    layout = base_layout(ink) | {
-        "height": 60 + _STRIP_HEIGHT * len(names),
-        "margin": {"l": 142, "r": 6, "t": 26, "b": 34},
-        "shapes": shapes,
-        "xaxis": axis
-        | {
-            "side": "top",
-            "tickvals": [units * (k + 0.5) / len(parts) for k in range(len(parts))],
-            "ticktext": parts,
-            "range": [0.5, units + 0.5],
-        },
-        "yaxis": axis
-        | {
-            "range": [bottom + 0.5, -0.5],
-            "tickvals": list(range(len(names))),
-            "ticktext": labels,
-        },
-        "meta": {"alt": alt, "narrowest": 300},
-    }
-    return build_figure([strips], layout)
+    return Spec([strips(np.stack(rows), limit, ink, showscale=True, colorbar=scale)], layout, alt, table)
 
 
-def context_table(attention: Trace | Head, step: int) -> pd.DataFrame:
-    """Return the rows of `context_strips` as columns, one row for each unit (counted from 1).
-
-    Args:
-        attention: The translation, or a head of a transformer.
-        step: Step, 0-based.
-    """
-    names, rows = weighted_values(attention, step)
-    unit = pd.RangeIndex(1, rows.shape[1] + 1, name=gettext("unit"))
-    return pd.DataFrame(rows.T, index=unit, columns=[f"({k}) {name}" for k, name in enumerate(names, 1)])
-
-
-def mixtures_template(theme: ThemeName) -> Part:
-    """Return the template of three bars: what the mixtures of the step before, this step and the next are made of.
-
-    It replaces the strips at the level *Idea*, where there is attention.
-    """
-    ink = palette(theme)
-    bar = {
-        "type": "bar",
-        "orientation": "h",
-        "y": [0, 1, 2],
-        "insidetextanchor": "middle",
-        "textangle": 0,
-        "textposition": "inside",
-        "constraintext": "none",
-        "cliponaxis": False,
-        "hovertemplate": "%{customdata}<extra></extra>",
-    }
-    fills = [(ink.encoder, 1, ink.paper), (ink.encoder, 0.45, ink.ink), (ink.encoder, 0.22, ink.ink)]
-    bars = [
-        bar
-        | {
-            "x": Slot(f"shares{rank}"),
-            "text": Slot(f"texts{rank}"),
-            "customdata": Slot(f"hovers{rank}"),
-            "marker": {"color": colour, "opacity": opacity, "line": {"color": ink.paper, "width": 1}},
-            "textfont": {"size": 13, "color": letters},
-        }
-        for rank, (colour, opacity, letters) in enumerate([*fills, (ink.line, 1, ink.quiet)])
-    ]
-    axis = base_axis(ink) | {"showgrid": False, "zeroline": False, "showticklabels": False}
-    layout = base_layout(ink) | {
-        "height": 118,
-        "margin": {"l": LEFT, "r": 2, "t": 4, "b": 4},
-        "barmode": "stack",
-        "bargap": 0.3,
-        "xaxis": axis | {"range": [0, 1]},
-        "yaxis": axis
-        | {
-            "range": [2.5, -0.5],
-            "showticklabels": True,
-            "tickvals": [0, 1, 2],
-            "ticktext": Slot("names"),
-            "tickfont": {"size": 13, "color": ink.decoder},
-        },
-        "shapes": [rectangle(0, 1, 0.62, 1.38, ink.context)],
-        "meta": {"alt": Slot("alt"), "narrowest": 260},
-    }
-    return {"data": bars, "layout": layout}
-
-
-def mixtures_values(trace: Trace, step: int) -> Values:
-    """Return the values of `mixtures_template` at 0-based `step`: the largest weights of each row, and the rest."""
-    values: Values = {"names": []}
-    columns: list[list[tuple[float, str, str]]] = [[] for _ in range(_NAMED_PARTS + 1)]
-    descriptions = []
-    for other in (step - 1, step, step + 1):
-        exists = 0 <= other < len(trace.target_pieces)
-        name = escape(shorten(piece_name(trace.target_pieces[other]), LABEL_LENGTH)) if exists else ""
-        values["names"].append(f"<b>{name}</b>" if other == step else name)
-        parts = _mixture_parts(trace, other) if exists else [(0.0, "")] * len(columns)
-        for column, (share, piece) in zip(columns, parts, strict=True):
-            label = f"{piece} {format_share(share)}"
-            # A part too short for its name has none; the bar is about 400 pixels long.
-            column.append((share, label if len(label) * _LETTER < share * _BAR else "", label))
-        if exists:
-            named = ", ".join(f"{piece} {percent(share)}" for share, piece in parts[:-1] if piece)
-            descriptions.append(gettext("{word}: {parts}", word=name, parts=named))
-    for rank, column in enumerate(columns):
-        values |= {
-            f"shares{rank}": [share for share, _, _ in column],
-            f"texts{rank}": [text for _, text, _ in column],
-            f"hovers{rank}": [hover for _, _, hover in column],
-        }
-    return values | {"alt": gettext("Parts of each context vector. {mixtures}.", mixtures="; ".join(descriptions))}
-
-
-def _mixture_parts(trace: Trace, step: int) -> list[tuple[float, str]]:
-    """Return the largest weights of 0-based `step` with the labels of their pieces, and last the sum of the others."""
-    alpha, names = trace.alignment[step], row_names(trace)
-    order = weight_order(trace, step)
-    parts = [(float(alpha[j]), names[j]) for j in order[:_NAMED_PARTS]]
-    parts += [(0.0, "")] * (_NAMED_PARTS - len(parts))
-    return [*parts, (max(0.0, 1 - sum(share for share, _ in parts)), gettext("others"))]
+def _unit_axis(attention: Any, ink: Palette) -> Part:
+    """Return the axis of the units, with the names of the parts of equal size that they have."""
+    units, names = attention.contexts.shape[1], [gettext("values of the head")]
+    if not attention.has_heads:
+        half = attention.annotations.shape[1] // (1 + attention.reads_backwards)
+        names = [gettext("forward →"), gettext("← backward")][: units // half]
+    places, ends = [units * (k + 0.5) / len(names) for k in range(len(names))], [0.5, units + 0.5]
+    return label_axis(names, ink, ink.encoder, places, range=ends, side="top", ticks="", anchor="y")
 
 
 _NAMED_PARTS = 3
@@ -252,27 +117,51 @@ _LETTER, _BAR = 7, 400
 """Width of a letter and of a whole bar in pixels, about."""
 
 
-def _colour_bar(limit: float, ink: Palette) -> Part:
-    """Return the colour bar of the strips, below them."""
-    return {
-        "orientation": "h",
-        "x": 1,
-        "xanchor": "right",
-        "y": 0,
-        "yanchor": "top",
-        "ypad": 6,
-        "thickness": 8,
-        "lenmode": "pixels",
-        "len": 150,
-        "outlinewidth": 1,
-        "outlinecolor": ink.line,
-        "tickvals": [-limit, 0, limit],
-        "ticktext": [f"≤ −{significant(limit)}", "0", f"≥ {significant(limit)}"],
-        "tickfont": {"size": 11, "color": ink.quiet},
-    }
+def _draw_mixtures(subject: Subject) -> Spec:
+    """Draw the largest weights of the step before, this step and the next, and the sum of the others, as three bars."""
+    trace, step, ink, pieces = subject.trace, subject.step, subject.ink, row_names(subject.trace)
+    pale = [(ink.encoder, opacity, ink.ink) for opacity in (0.45, 0.22)]
+    fills = [(ink.encoder, 1, ink.paper), *pale, (ink.line, 1, ink.quiet)]  # colour, opacity, colour of letters
+    words, shown, sentences = [""] * 3, [], []
+    for row, other in enumerate((step - 1, step, step + 1)):
+        if not 0 <= other < len(trace.target_pieces):
+            continue
+        words[row] = escape(shorten(piece_name(trace.target_pieces[other]), LABEL_LENGTH))
+        largest = [(float(trace.alignment[other, j]), pieces[j]) for j in weight_order(trace, other)[:_NAMED_PARTS]]
+        rest = max(0.0, 1 - sum(share for share, _ in largest))
+        start = 0.0
+        for (share, name), fill in zip(
+            [*largest, (rest, gettext("others"))], [*fills[: len(largest)], fills[-1]], strict=True
+        ):
+            shown.append((row, start, share, f"{name} {format_share(share)}", *fill))
+            start += share
+        parts = ", ".join(f"{name} {percent(share)}" for share, name in largest)
+        sentences.append(gettext("{word}: {parts}", word=words[row], parts=parts))
+    words[1] = f"<b>{words[1]}</b>"
+    rows, starts, shares, texts, colours, opacities, letters = map(list, zip(*shown, strict=True))
+    stacked = bars(
+        shares,
+        {"color": colours, "opacity": opacities, "line": {"color": ink.paper, "width": 1}},
+        texts,
+        y=rows,
+        base=starts,
+        # A part too short for its name has none.
+        text=[text if len(text) * _LETTER < share * _BAR else "" for text, share in zip(texts, shares, strict=True)],
+        textposition="inside",
+        insidetextanchor="middle",
+        textfont={"size": 13, "color": letters},
+        textangle=0,
+        constraintext="none",
+        cliponaxis=False,
+    )
+    axis = label_axis(words, ink, ink.decoder, ticks="", size=13)
+    layout = bars_layout(axis, ink, 118, (LEFT, 2, 4, 4), 260)
+    layout["shapes"] = [rectangle(0, 1, 0.62, 1.38, ink.context)]
+    alt = gettext("Parts of each context vector. {mixtures}.", mixtures="; ".join(sentences))
+    return Spec([stacked], layout, alt)
 
 
-def context_frame(attention: Trace | Head, *, thinned: bool = False, theme: ThemeName = "light") -> go.Figure:
+def context_frame(attention: Trace | Head, *, thinned: bool = False, theme: ThemeName = "light") -> Spec:
     """Return the figure of the growing context, (units,), without its numbers, which the browser computes.
 
     Rows are the source pieces, or if `thinned` THINNED_ROWS of them and one for the rest; below them is the running
@@ -280,60 +169,145 @@ def context_frame(attention: Trace | Head, *, thinned: bool = False, theme: Them
     the second part begins (`hidden`).
     """
     ink, count = palette(theme), THINNED_ROWS + 1 if thinned else len(attention.source_pieces)
-    units, parts = attention.contexts.shape[1], _parts(attention)
-    part_size = units // len(parts)
+    units, unit_axis = attention.contexts.shape[1], _unit_axis(attention, ink)
+    rows_height, sum_height = row_height(count) * count, STRIP + 4
+    inner = rows_height + SUM_GAP + sum_height
+    meta = {"selection_colour": ink.encoder, "paper": ink.paper, "context": ink.context, "rows": count}
+    meta |= {"hidden": units // len(unit_axis["ticktext"]), "names": row_names(attention)}
+    layout = sized_layout(ink, TOP + inner + 8, (LEFT + 38, 6, TOP, 8), 320, **meta) | {
+        "xaxis": unit_axis,
+        "yaxis": label_axis(
+            [""] * count, ink, ink.encoder, size=label_size(count), domain=[1 - rows_height / inner, 1]
+        ),
+        "yaxis2": label_axis([""], ink, ink.context, size=13, domain=[0, sum_height / inner], anchor="x"),
+    }
     alt = gettext(
         "Weighted sum: one strip of {count} units for each source piece, and a last strip for the sum.", count=units
     )
-    rows_height, sum_height = row_height(count) * count, STRIP + 4
-    inner = rows_height + SUM_GAP + sum_height
-    strip = {
-        "type": "heatmap",
-        "x0": 1,
-        "dx": 1,
-        "colorscale": ink.signed_root_scale,
-        "showscale": False,
-        "zmid": 0,
-        "hovertemplate": gettext("unit %{x}: %{z:.3f}") + "<extra></extra>",
+    strip = strips([], 1, ink)
+    return Spec([strip, strip | {"yaxis": "y2"}], layout, alt)
+
+
+_LINE, _WEIGHT_BAR, _GAP, _UNIT_LABELS = 38, 42, 26, 46
+"""Pixels: height of a line, of the bar of weights above, of the gap, and of the unit labels below."""
+_BAR_LENGTH = 0.46
+"""Largest extent of a bar as a share of a line's height, in either direction."""
+_WEIGHTS_Y, _NAMES_Y = 0.715, 0.2
+"""Vertical positions of the bar of weights and of the words above it, downwards from 0 to 1."""
+_LEAST_LABELLED = 0.12
+"""Smallest share of the bar of weights with room for a word."""
+
+
+def draw_context_units(subject: Subject) -> Spec:
+    """Draw 24 units of c_i as columns, with a line for each source word and one for c_i.
+
+    On a word's line, its alpha_ij h_j are added to the running sum of the lines above (a thin line). The bar above has
+    the weights of the words; the column at the right has the largest cosine of c_i with an annotation of each word.
+    `layout.meta` has the line of each source piece (`lines`). The table has the mean of all steps besides, and first
+    the weights and the cosines.
+    """
+    trace, step, ink = subject.trace, subject.step, subject.ink
+    found, words, symbol = context_units(trace, step), trace.words(), f"c{subscript(step + 1)}"
+    count, lines, own = len(found.units), len(found.terms), len(found.words)
+    groups, names = [words.source_groups[k] for k in found.words], [words.source[k] for k in found.words]
+    columns = [f"({k + 1}) {name}" for k, name in zip(found.words, names, strict=True)]
+    cosines = [float(found.cosines[list(group)].max()) for group in groups]
+    if lines > own:
+        names.append(gettext("{n} more", n=len(words.source) - own))
+        columns.append(gettext("other words"))
+        cosines.append(np.nan)
+    weights, units = found.weights.tolist(), (found.units + 1).tolist()
+    named = list(zip(names, weights, strict=True))
+    table: dict[str, list[Any]] = {gettext("unit"): [gettext("weight"), gettext("cosine"), *map(str, units)]}
+    for column, weight, cosine, term in zip(columns, weights, cosines, found.terms, strict=True):
+        table[column] = [weight, cosine, *term]
+    table |= {symbol: [sum(weights), 1.0, *found.context], gettext("mean of all steps"): [np.nan, np.nan, *found.mean]}
+
+    before = np.vstack([found.partial_sums, np.zeros(count)])  # (lines + 1, units)
+    added = np.vstack([found.terms, found.context])
+    # Lines are numbered downwards; positive values extend upwards from their line.
+    scale = -_BAR_LENGTH / (float(np.abs([before + added, before]).max()) or 1.0)
+    x, y = [*range(count)] * (lines + 1), np.repeat(np.arange(lines + 1), count)
+    hover = [
+        gettext(
+            "{name} adds {value} to unit {unit}, making {total}",
+            name=escape(shorten(name, 30)),
+            value=decimal(value, 3),
+            unit=unit,
+            total=decimal(start + value, 3),
+        )
+        for name, starts, term in zip(names, found.partial_sums.tolist(), found.terms.tolist(), strict=True)
+        for unit, start, value in zip(units, starts, term, strict=True)
+    ]
+    hover += [
+        gettext("unit {unit}: {value}", unit=unit, value=decimal(value, 3))
+        for unit, value in zip(units, found.context.tolist(), strict=True)
+    ]
+    colours, starts = signed_colours(found.terms.ravel(), ink) + [ink.context] * count, (scale * before).ravel()
+    sums = bars(x, {"color": ink.quiet}, orientation="v", base=y, y=starts, width=0.16)
+    terms = bars(x, {"color": colours}, hover, orientation="v", base=y + starts, y=(scale * added).ravel())
+    on_lines = [decimal(cosine) for cosine in cosines[:own]] + [""] * (lines - own)
+    on_right = numbers([count - 0.2] * lines, on_lines, 12, ink) | {"textfont": {"size": 12, "color": ink.quiet}}
+    ends, above = np.cumsum(weights), {"xaxis": "x2", "yaxis": "y2"}
+    texts = [
+        escape(f"{percent(share)} {shorten(name, max(3, int(share * 34)))}") if share >= _LEAST_LABELLED else ""
+        for name, share in named
+    ]
+    on_top = numbers(ends - found.weights / 2, texts, 13, ink) | above
+    on_top |= {"y": [_NAMES_Y] * lines, "textposition": "middle center"}
+    shares = bars(
+        found.weights,
+        {"color": ink.encoder, "line": {"width": 1.5, "color": ink.paper}},
+        [escape(f"{percent(share)} {shorten(name, 30)}") for name, share in named],
+        base=ends - found.weights,
+        y=[_WEIGHTS_Y] * lines,
+        width=0.43,
+        **above,
+    )
+
+    labels = [f"{shorten(name, LABEL_LENGTH)} {decimal(share)}" for name, share in named]
+    labels = [*axis_labels(labels, LABEL_LENGTH + 6), f"<b>{gettext('sum = {c}', c=symbol)}</b>"]
+    forward = trace.annotations.shape[1] // (1 + trace.reads_backwards)
+    line_of_piece = {j: row for row, group in enumerate(groups) for j in group}
+    inner = _WEIGHT_BAR + _GAP + _LINE * (lines + 1)
+    top, bar_bottom = _LINE * (lines + 1) / inner, 1 - _WEIGHT_BAR / inner
+    layout = sized_layout(
+        ink,
+        inner + _UNIT_LABELS + 6,
+        (112, 46, 6, _UNIT_LABELS),
+        340,
+        lines=[line_of_piece.get(j, own) for j in range(len(trace.source_pieces))],
+        selection_colour=ink.encoder,
+    ) | {
+        "bargap": 0.22,
+        "barmode": "overlay",
+        "hovermode": "closest",
+        "xaxis": label_axis(
+            [f"{unit} {'→' if unit <= forward else '←'}" for unit in units],
+            ink,
+            ink.quiet,
+            size=10,
+            range=[-0.6, count],
+            tickangle=-90,
+            ticks="",
+            anchor="y",
+        ),
+        "yaxis": label_axis(labels, ink, ink.encoder, size=13, domain=[0, top], showgrid=True),
+        "xaxis2": bare_axis(ink, range=[0, 1], showticklabels=False, anchor="y2"),
+        "yaxis2": label_axis([f"{symbol} ="], ink, ink.context, [_WEIGHTS_Y], 14, range=[1, 0], domain=[bar_bottom, 1]),
+        "annotations": [
+            note(gettext("cosine"), 1, top, ink.quiet, yref="paper", xshift=-2, font={"size": 11, "color": ink.quiet})
+        ],
+        "shapes": [rectangle(0, 1, 0.46, 0.97, ink.context) | {"xref": "paper", "yref": "y2"}],
     }
-    axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
-    rows = axis | APART | {"tickfont": {"size": label_size(count), "color": ink.encoder}}
-    layout = base_layout(ink) | {
-        "height": TOP + inner + 8,
-        "margin": {"l": LEFT + 38, "r": 6, "t": TOP, "b": 8},
-        "xaxis": axis
-        | {
-            "side": "top",
-            "range": [0.5, units + 0.5],
-            "anchor": "y",
-            "tickfont": {"size": 12, "color": ink.encoder},
-            "tickvals": [part_size * (k + 0.5) for k in range(len(parts))],
-            "ticktext": parts,
-        },
-        "yaxis": rows
-        | {
-            "range": [count - 0.5, -0.5],
-            "domain": [1 - rows_height / inner, 1],
-            "tickvals": list(range(count)),
-        },
-        "yaxis2": axis
-        | APART
-        | {
-            "range": [0.5, -0.5],
-            "domain": [0, sum_height / inner],
-            "tickvals": [0],
-            "tickfont": {"size": 13, "color": ink.context},
-            "anchor": "x",
-        },
-        "meta": {
-            "alt": alt,
-            "narrowest": 320,
-            "selection_colour": ink.encoder,
-            "paper": ink.paper,
-            "context": ink.context,
-            "hidden": part_size,
-            "rows": count,
-            "names": row_names(attention),
-        },
-    }
-    return build_figure([strip, strip | {"yaxis": "y2"}], layout)
+    largest = int(np.abs(found.context - found.mean).argmax())
+    alt = gettext(
+        "What each source word adds to the units of the context vector of step {step}. {told} Unit {unit} "
+        "differs most from its mean over all steps: {value} instead of {mean}.",
+        step=step + 1,
+        told=context_sentence(trace, found, step),
+        unit=int(found.units[largest]) + 1,
+        value=decimal(float(found.context[largest])),
+        mean=decimal(float(found.mean[largest])),
+    )
+    return Spec([sums, terms, on_right, shares, on_top], layout, alt, table)

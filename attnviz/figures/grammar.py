@@ -11,23 +11,26 @@ time.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from attnviz.analysis.grid import places_of_pieces
 from attnviz.analysis.labels import shorten, subscript
 from attnviz.analysis.measures import weight_order
 from attnviz.analysis.numbers import decimal, signed
-from attnviz.figures.spec import APART, STRIP, Part, base_axis, base_layout, escape
+from attnviz.figures.spec import APART, STRIP, Part, base_axis, base_layout, escape, rectangle
 from attnviz.languages import gettext
-from attnviz.palette import Palette
+from attnviz.palette import CELL_FRAME, ROW_FRAME, ROW_FRAME_WIDTH, STRONGEST, Palette
 from attnviz.text import piece_name
 from attnviz.trace import Attention, Trace
-from attnviz.trace.aligned import AttentionMatrix
+from attnviz.trace.aligned import AttentionMatrix, Groups
 from attnviz.trace.transformer_trace import Head
 
+HOVER = "%{customdata}<extra></extra>"
+"""Template of hover texts that are written out."""
 WithEnergies = Trace | Head | Attention
 """Attention whose energies are known: of a recurrent translator, of a head, or of another program."""
 LABEL_LENGTH = 12
@@ -62,16 +65,9 @@ def source_bars(
         colour: Colour of all bars, or of each.
         form: D3's format of the numbers in hover texts.
     """
+    names = [escape(shorten(piece_name(piece), 60)) for piece in trace.source_pieces]
     number = f"<br>{symbol} = %{{x:{form}}}" if symbol else ""
-    return {
-        "type": "bar",
-        "orientation": "h",
-        "x": values,
-        "y": list(range(len(values))),
-        "marker": {"color": colour},
-        "customdata": [escape(shorten(piece_name(piece), 60)) for piece in trace.source_pieces],
-        "hovertemplate": f"%{{customdata}}{number}<extra></extra>",
-    }
+    return bars(values, {"color": colour}, names, hovertemplate=f"%{{customdata}}{number}<extra></extra>")
 
 
 def signed_colours(values: NDArray[np.floating], ink: Palette) -> list[str]:
@@ -215,7 +211,7 @@ def waterfall(values: Sequence[float], hover: Sequence[str], ink: Palette) -> li
     """
     amounts = [*map(float, values), float(np.sum(values))]
     ends = np.append(np.cumsum(values), amounts[-1])
-    bars = {
+    floating = {
         "type": "waterfall",
         "orientation": "h",
         "name": "sum",
@@ -228,10 +224,10 @@ def waterfall(values: Sequence[float], hover: Sequence[str], ink: Palette) -> li
         "totals": {"marker": {"color": ink.ink}},
         "connector": {"line": {"color": ink.line, "width": 1}},
         "customdata": list(hover),
-        "hovertemplate": "%{customdata}<extra></extra>",
+        "hovertemplate": HOVER,
     }
     texts = [f" {signed(amount)} " for amount in amounts]
-    return [bars, numbers(ends, texts, 12, ink, [amount < 0 for amount in amounts]) | {"name": "numbers"}]
+    return [floating, numbers(ends, texts, 12, ink, [amount < 0 for amount in amounts]) | {"name": "numbers"}]
 
 
 def sum_range(values: Sequence[float]) -> list[float]:
@@ -242,101 +238,203 @@ def sum_range(values: Sequence[float]) -> list[float]:
     return [low - padding, high + padding]
 
 
-def rows_layout(labels: Sequence[str], left: int, ink: Palette) -> Part:
-    """Return the layout of a waterfall: a row for each label, which is not escaped, and a line above the sum."""
+def rows_layout(labels: Sequence[str], left: int, narrowest: int, ink: Palette, **meta: Any) -> Part:
+    """Return the layout of a waterfall: a row for each label, already escaped, and a line above the sum.
+
+    `left` is the margin for the labels in pixels, `narrowest` and `meta` are those of `sized_layout`.
+    """
     count = len(labels)
-    return base_layout(ink) | {
-        "height": ROW_HEIGHT * count + 48,
-        "margin": {"l": left, "r": 8, "t": 40, "b": 8},
+    return sized_layout(ink, ROW_HEIGHT * count + 48, (left, 8, 40, 8), narrowest, **meta) | {
         "bargap": 0.3,
-        "yaxis": base_axis(ink)
-        | {
-            "showgrid": False,
-            "zeroline": False,
-            "range": [count - 0.4, -0.6],
-            "tickvals": list(range(count)),
-            "ticktext": list(labels),
-            "tickfont": {"size": 12, "color": ink.ink},
-            "anchor": "free",
-            "position": 0,
-            "ticklabelstandoff": 6,
-        },
-        "shapes": [
-            {
-                "type": "line",
-                "xref": "paper",
-                "x0": 0,
-                "x1": 1,
-                "y0": count - 1.5,
-                "y1": count - 1.5,
-                "line": {"color": ink.quiet, "width": 1},
-            }
-        ],
+        "yaxis": bare_axis(
+            ink,
+            range=[count - 0.4, -0.6],
+            tickvals=list(range(count)),
+            ticktext=list(labels),
+            tickfont={"size": 12, "color": ink.ink},
+            anchor="free",
+            position=0,
+            ticklabelstandoff=6,
+        ),
+        "shapes": [line((0, 1), (count - 1.5, count - 1.5), ink.quiet)],
     }
 
 
 def panel(ink: Palette, domain: Sequence[float], title: str, **more: Any) -> Part:
-    """Return the top axis of one of several panels that share their rows."""
-    axis = value_axis(ink, title, [], domain=list(domain), anchor="y", **more)
-    return axis if "range" in more else {name: part for name, part in axis.items() if name not in ("range", "nticks")}
+    """Return the top axis of one of several panels that share their rows; `more` has its `range`."""
+    return value_axis(ink, title, (), domain=list(domain), anchor="y", **more)
 
 
-def strips(rows: NDArray[np.floating], places: Sequence[float], limits: Sequence[float], colours: Any) -> Part:
-    """Return rows of units as strips, a pixel column for each unit.
+def sized_layout(ink: Palette, height: float, margins: Sequence[int], narrowest: int, **meta: Any) -> Part:
+    """Return the layout of a figure of known size.
 
     Args:
-        rows: The values, (rows, units).
-        places: Where each row is on the vertical axis.
-        limits: Values of the ends of the colour scale.
-        colours: Plotly's colour scale.
+        ink: The palette.
+        height: Height in pixels.
+        margins: Left, right, top and bottom margin in pixels.
+        narrowest: Width in pixels below which the figure should scroll.
+        meta: Further entries of `layout.meta`.
+    """
+    margin = dict(zip("lrtb", margins, strict=True))
+    return base_layout(ink) | {"height": height, "margin": margin, "meta": {"narrowest": narrowest} | meta}
+
+
+def bare_axis(ink: Palette, **more: Any) -> Part:
+    """Return an axis without grid and zero line; `more` are further properties of Plotly's axis."""
+    return base_axis(ink) | {"showgrid": False, "zeroline": False} | more
+
+
+def label_axis(
+    labels: Sequence[str], ink: Palette, colour: str, places: Sequence[float] = (), size: int = 12, **more: Any
+) -> Part:
+    """Return an axis with labels, by default the vertical axis of rows, downwards.
+
+    Args:
+        labels: Label of each row, already escaped.
+        ink: The palette.
+        colour: Colour of the labels.
+        places: Where each row is, by default 0, 1, 2 and so on.
+        size: Font size of the labels in pixels.
+        more: Further properties of Plotly's axis.
+    """
+    ticks = list(places) or list(range(len(labels)))
+    rows = {"tickvals": ticks, "ticktext": list(labels), "tickfont": {"size": size, "color": colour}}
+    return bare_axis(ink) | APART | rows | {"range": [ticks[-1] + 0.5, -0.5]} | more
+
+
+def colour_limit(values: NDArray[np.floating]) -> float:
+    """Return the amount at which colours of signed values saturate: the 98th percentile, or 1 where all are 0."""
+    return float(np.quantile(np.abs(values), STRONGEST)) or 1.0
+
+
+def strips(rows: NDArray[np.floating] | list[Any], limit: float, ink: Palette, **more: Any) -> Part:
+    """Return vectors as strips, a pixel column for each unit: blue is positive, red negative.
+
+    The strength of a colour is the square root of the amount, so that small terms are visible.
+
+    Args:
+        rows: The vectors, (rows, units), downwards from 0.
+        limit: Amount at which the colours saturate.
+        ink: The palette.
+        more: Further properties of Plotly's trace.
     """
     return {
         "type": "heatmap",
         "z": rows,
-        "y": list(places),
         "x0": 1,
         "dx": 1,
-        "zmin": limits[0],
-        "zmax": limits[1],
-        "colorscale": colours,
+        "zmin": -limit,
+        "zmax": limit,
+        "colorscale": ink.signed_root_scale,
         "showscale": False,
         "hovertemplate": gettext("unit %{x}: %{z:.3f}") + "<extra></extra>",
-    }
+    } | more
 
 
-def strips_layout(labels: Sequence[str], places: Sequence[float], units: int, colour: str, ink: Palette) -> Part:
-    """Return the layout of `strips` of `units` columns with these labels, which are not escaped, at these places."""
-    axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
-    gap = {"color": ink.paper, "width": 3}
-    return base_layout(ink) | {
-        "height": 8 + round(STRIP * (places[-1] + 1)),
-        "margin": {"l": 116, "r": 6, "t": 4, "b": 4},
+def bars(ends: Sequence[float] | NDArray[np.floating], marker: Part, hover: Sequence[Any] = (), **more: Any) -> Part:
+    """Return horizontal bars at 0, 1, 2 and so on.
+
+    Args:
+        ends: Ends of the bars, (n,).
+        marker: Plotly's marker: colour and opacity of all bars, or of each.
+        hover: Hover text of each bar, or what a `hovertemplate` in `more` needs; empty for bars without one.
+        more: Further properties of Plotly's trace.
+    """
+    trace = {"type": "bar", "orientation": "h", "x": ends, "y": list(range(len(ends))), "marker": marker}
+    texts = {"customdata": list(hover), "hovertemplate": HOVER} if hover else {"hoverinfo": "skip"}
+    return trace | texts | more
+
+
+def bars_layout(
+    rows: Part, ink: Palette, height: int, margins: Sequence[int], narrowest: int, end: float = 1, **meta: Any
+) -> Part:
+    """Return the layout of bars from 0 to at most `end`, with the axis `rows` and without a scale.
+
+    `height`, `margins`, `narrowest` and `meta` are those of `sized_layout`.
+    """
+    scale = bare_axis(ink, range=[0, end], showticklabels=False)
+    return sized_layout(ink, height, margins, narrowest, **meta) | {"bargap": 0.3, "xaxis": scale, "yaxis": rows}
+
+
+def line(x: Sequence[float], y: Sequence[float], colour: str, width: float = 1, **more: Any) -> Part:
+    """Return a line between two points, as a shape: `x` are shares of the figure's width, unless `more` has `xref`."""
+    ends = {"x0": x[0], "x1": x[1], "y0": y[0], "y1": y[1]}
+    return {"type": "line", "xref": "paper", "line": {"color": colour, "width": width}} | ends | more
+
+
+def note(text: str, x: float, y: float, colour: str, **more: Any) -> Part:
+    """Return a text, already escaped, above the point y of the rows and right of x, a share of the figure's width."""
+    font = {"size": 12, "color": colour}
+    place = {"x": x, "xref": "paper", "xanchor": "left", "y": y, "yref": "y", "yanchor": "bottom"}
+    return {"text": text, "showarrow": False, "font": font} | place | more
+
+
+def strips_layout(
+    rows: Part,
+    units: int,
+    ink: Palette,
+    framed: float,
+    colour: str,
+    *,
+    width: float = 2,
+    first: int = 1,
+    height: int = STRIP,
+    left: int = 116,
+    top: int = 4,
+    bottom: int = 4,
+    narrowest: int = 320,
+) -> Part:
+    """Return the layout of `strips`, with thin lines between them and one of them in a frame.
+
+    Args:
+        rows: The `label_axis` of the strips.
+        units: Number of units.
+        ink: The palette.
+        framed: Place of the strip in the frame.
+        colour: Colour of the frame.
+        width: Width of the frame's line in pixels.
+        first: Place of the first unit.
+        height: Height of a strip in pixels.
+        left: Margin in pixels, for the labels.
+        top: Margin in pixels.
+        bottom: Margin in pixels.
+        narrowest: Width in pixels below which the figure should scroll.
+    """
+    places, start, end = rows["tickvals"], first - 0.5, first + units - 0.5
+    total = top + round(height * (places[-1] + 1)) + bottom
+    return sized_layout(ink, total, (left, 6, top, bottom), narrowest) | {
         "shapes": [
-            {"type": "line", "x0": 0.5, "x1": units + 0.5, "y0": y + 0.5, "y1": y + 0.5, "line": gap} for y in places
+            *(line((start, end), (place + 0.5, place + 0.5), ink.paper, 3, xref="x") for place in places),
+            rectangle(start, end, framed - 0.46, framed + 0.46, colour, width),
         ],
-        "xaxis": axis | {"range": [0.5, units + 0.5], "showticklabels": False},
-        "yaxis": axis
-        | APART
-        | {
-            "range": [places[-1] + 0.5, -0.5],
-            "tickvals": list(places),
-            "ticktext": list(labels),
-            "tickfont": {"size": 12, "color": colour},
-        },
-        "meta": {"narrowest": 320},
+        "xaxis": bare_axis(ink, range=[start, end], showticklabels=False),
+        "yaxis": rows,
     }
+
+
+def titled_axis(ink: Palette, title: str, size: int = 12, standoff: int | None = None, **more: Any) -> Part:
+    """Return an axis with a title, already escaped.
+
+    Args:
+        ink: The palette.
+        title: The title.
+        size: Font size of the title in pixels.
+        standoff: Pixels between title and labels; None for Plotly's own.
+        more: Further properties of Plotly's axis.
+    """
+    text = {"text": title, "font": {"size": size, "color": ink.quiet}, "standoff": standoff}
+    return base_axis(ink) | {"title": text} | more
+
+
+def points(x: Any, y: Any, marker: Part, **more: Any) -> Part:
+    """Return a point at each x and y, (n,) each; `more` are further properties of Plotly's trace."""
+    return {"type": "scatter", "mode": "markers", "x": x, "y": y, "marker": marker} | more
 
 
 LEGEND_ABOVE: Part = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}
 """A legend above the plot, at its left end."""
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x")
-
-
-def titled_axis(ink: Palette, title: str, size: int = 12, standoff: int | None = None, **more: Any) -> Part:
-    """Return an axis with a title in pixels from its labels; `more` are further properties of Plotly's axis."""
-    font = {"size": size, "color": ink.quiet}
-    return base_axis(ink) | {"title": {"text": title, "font": font, "standoff": standoff}} | more
 
 
 def curve(x: Any, y: Sequence[float], name: str, k: int, ink: Palette, colour: str = "", **more: Any) -> Part:
@@ -362,3 +460,115 @@ def curve(x: Any, y: Sequence[float], name: str, k: int, ink: Palette, colour: s
         "marker": {"size": 8, "symbol": _SYMBOLS[k % 5], "color": colour},
         "cliponaxis": False,
     } | more
+
+
+def names_axis(
+    labels: Sequence[str],
+    colour: str,
+    size: int,
+    ink: Palette,
+    stride: int = 1,
+    *,
+    down: bool = False,
+    framed: bool = True,
+    **more: Any,
+) -> Part:
+    """Return an axis with a name at 0, 1, 2 and so on, as of the rows or columns of a heatmap.
+
+    Args:
+        labels: The names, already escaped.
+        colour: Colour of the labels.
+        size: Their font size in pixels.
+        ink: The palette.
+        stride: Stride at which labels are drawn.
+        down: Whether it is the axis of rows, from the top.
+        framed: Whether the plot has a frame.
+        more: Further properties of Plotly's axis.
+    """
+    count, frame = len(labels), {"linecolor": ink.line, "mirror": True} if framed else {}
+    return bare_axis(
+        ink,
+        range=[count - 0.5, -0.5] if down else [-0.5, count - 0.5],
+        tickvals=list(range(0, count, stride)),
+        ticktext=list(labels[::stride]),
+        tickfont={"size": size, "color": colour},
+        **frame | more,
+    )
+
+
+def side_by_side(
+    panels: Mapping[Any, tuple[str, Part, Part]],
+    across: int,
+    line: Sequence[float],
+    gap: float,
+    margins: Sequence[int],
+    narrowest: int,
+    ink: Palette,
+    size: int = 13,
+) -> tuple[Part, dict[Any, Part]]:
+    """Return the layout of panels of equal size, in lines from the left, and the axes of each for its traces.
+
+    Args:
+        panels: Caption, in Plotly's markup, horizontal and vertical axis of each panel, by name. Only the first panel
+            of a line has the labels of its vertical axis.
+        across: Number of panels in a line.
+        line: Heights in pixels of a line: captions, labels below them, panels, and what is below the panels.
+        gap: Distance between panels, as a share of the width.
+        margins: Left, right, top and bottom margin in pixels.
+        narrowest: Width in pixels below which the figure should scroll.
+        ink: The palette.
+        size: Font size of captions in pixels.
+    """
+    captions, labels, plot, _ = line
+    inner, width = -(-len(panels) // across) * sum(line), (1 - gap * (across - 1)) / across
+    layout = sized_layout(ink, round(inner) + margins[2] + margins[3], margins, narrowest)
+    layout |= {"hovermode": "closest", "shapes": [], "annotations": []}
+    axes: dict[Any, Part] = {}
+    for place, (name, (caption, horizontal, vertical)) in enumerate(panels.items()):
+        row, column = divmod(place, across)
+        left, top = column * (width + gap), 1 - (row * sum(line) + captions + labels) / inner
+        x, y = (f"{letter}{place + 1 if place else ''}" for letter in "xy")
+        layout[f"xaxis{x[1:]}"] = horizontal | {"domain": [left, left + width], "anchor": y}
+        ends = [max(0.0, top - plot / inner), top]
+        layout[f"yaxis{y[1:]}"] = vertical | {"domain": ends, "anchor": x, "showticklabels": column == 0}
+        above = {"yref": "paper", "xshift": -3, "yshift": 2, "align": "left", "font": {"size": size, "color": ink.ink}}
+        layout["annotations"].append(note(caption, left, top + labels / inner, ink.ink, **above))
+        axes[name] = {"xaxis": x, "yaxis": y}
+    return layout, axes
+
+
+def row_frames(panels: Iterable[Part], row: int) -> list[Part]:
+    """Return the frames of a row, one in each of the panels with these axes."""
+    return [
+        rectangle(0, 1, row - 0.5, row + 0.5, ROW_FRAME, ROW_FRAME_WIDTH)
+        | {"xref": f"{axes['xaxis']} domain", "yref": axes["yaxis"]}
+        for axes in panels
+    ]
+
+
+def cursor(steps: Groups, pieces: Groups, step_count: int, piece_count: int) -> Part:
+    """Return the part of `layout.meta` for clicks and frames on heatmaps of these groups of steps and source pieces.
+
+    It has the first step of each row (`steps`) and the row of each step (`rows`), None where there is none, the same
+    for source pieces and columns (`sources`, `columns`), and the colours of the frames of a row (`frame`) and a cell
+    (`selection_colour`).
+    """
+    return {
+        "steps": [group[0] if group else None for group in steps],
+        "sources": [group[0] if group else None for group in pieces],
+        "rows": places_of_pieces(steps, step_count),
+        "columns": places_of_pieces(pieces, piece_count),
+        "frame": ROW_FRAME,
+        "selection_colour": CELL_FRAME,
+    }
+
+
+def pair_columns(trace: AttentionMatrix) -> dict[str, Any]:
+    """Return the first columns of a table with a row for each target piece i and source piece j, from 1."""
+    i, j = (place.ravel() for place in np.indices((len(trace.target_pieces), len(trace.source_pieces))))
+    return {
+        "i": i + 1,
+        "j": j + 1,
+        gettext("target piece"): np.array(trace.target_pieces, dtype=object)[i],
+        gettext("source piece"): np.array(trace.source_pieces, dtype=object)[j],
+    }

@@ -1,14 +1,14 @@
-"""Figures and tables of perturbation tests: other attention weights of a step, and shuffled ones of all steps."""
+"""Figures of perturbation tests: other attention weights of a step; shuffles and minimal changes of all steps."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 import numpy as np
-import plotly.graph_objects as go
 
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.labels import quoted_name, shorten
+from attnviz.analysis.minimal_change import MinimalChange
 from attnviz.analysis.numbers import decimal, percent
 from attnviz.analysis.perturbation_tests import (
     PermutationEffects,
@@ -19,14 +19,28 @@ from attnviz.analysis.perturbation_tests import (
     shuffled_sentence,
 )
 from attnviz.analysis.step_evaluation import PerturbedStep
-from attnviz.figures.spec import Part, base_axis, base_layout, build_figure, escape
+from attnviz.figures.grammar import (
+    TOP,
+    bare_axis,
+    bars,
+    label_axis,
+    label_size,
+    line,
+    note,
+    numbers,
+    points,
+    row_height,
+    sized_layout,
+    titled_axis,
+    value_axis,
+)
+from attnviz.figures.spec import Part, Spec, axis_labels, coloured, escape, rectangle
+from attnviz.figures.subject import Subject
 from attnviz.languages import format_share, gettext
-from attnviz.palette import ROW_FRAME, Palette, ThemeName, palette
+from attnviz.palette import PALE, ROW_FRAME, ThemeName, palette
 from attnviz.text import piece_name
 from attnviz.trace import Trace
 
-_ROW, _TOP, _BOTTOM = 47, 8, 56
-"""Pixels of a test, above the first and below the last."""
 _WEIGHTS_Y, _BAR_Y = 0.45, 0.3
 """Positions of the base line of the weights and of the bar of probability, downwards from the middle of the row."""
 _VISIBLE = 0.03
@@ -35,12 +49,18 @@ _BAR_HEIGHT = 0.5
 """Height of a weight of 1 as a share of a row; the rest is for the name."""
 _WEIGHTS_SPAN, _BARS_SPAN = (0.0, 0.5), (0.58, 1.0)
 """Shares of the width."""
-_LABEL, _LABEL_DISTANCE, _LIKELIEST = 10, 13, 5
+_LABEL, _LABEL_DISTANCE, _TOP = 10, 13, 5
 """Characters of a piece's label, pixels between labels, and number of likeliest pieces in a hover text."""
 PERTURBATION_WIDTH, _LEFT, _RIGHT = 720, 8, 20
 """Pixels of the figure where it is not narrow, and of the margins: as many pieces are labelled as fit then."""
 
 _Spelling = Callable[[int], str]
+
+
+def draw_perturbation_tests(subject: Subject) -> Spec:
+    """Draw the perturbation tests of a step, with the attention that makes the word likeliest."""
+    tests, best = subject.perturbation_tests, subject.best_attention
+    return perturbation_tests_figure(subject.trace, tests, subject.piece_or_id, best, theme=subject.theme)
 
 
 def perturbation_tests_figure(
@@ -51,7 +71,7 @@ def perturbation_tests_figure(
     *,
     theme: ThemeName = "light",
     width: int = PERTURBATION_WIDTH,
-) -> go.Figure:
+) -> Spec:
     """Draw the perturbation tests of a step, a row each: their weights over the source pieces, and p of the word.
 
     Weights are in [0, 1], with a dash at the step's own weight. The word is the step's likeliest piece; a line marks
@@ -67,47 +87,139 @@ def perturbation_tests_figure(
         width: Width of the figure in pixels; as many source pieces are labelled as fit it.
 
     Returns:
-        The figure. `layout.meta` has `alt`, `narrowest` and the names of the rows (`tests`).
+        The figure. `layout.meta` has `narrowest` and the names of the rows (`tests`). The table has a row for each test
+        and each permutation: divergence of the weights, change of the output, p(y_i), and the piece that would be
+        written.
     """
-    ink, shown = palette(theme), _test_of_rows(tests, best)
-    names = perturbation_test_names(len(tests.permuted))
-    traces = [
-        *_weight_bars(trace, tests, shown, ink),
-        _probability_bars(tests, shown, spelling, ink),
-        *_permutation_points(tests, shown, ink),
+    ink, real, word, count = palette(theme), tests.real, tests.real.piece_id, len(trace.source_pieces)
+    titles, shown = perturbation_test_names(len(tests.permuted)), _test_of_rows(tests, best)
+    places = {name: row + _BAR_Y for row, name in enumerate(shown)}
+    written = quoted_name(shorten(spelling(word), 12))
+    probabilities = {name: float(test.probabilities[word]) for name, test in shown.items()}
+    probabilities["permuted"] = median_probability(tests)
+    permuted = [float(test.probabilities[word]) for test in tests.permuted]
+    shares = {name: format_share(p) for name, p in probabilities.items()}
+    outcomes = {name: f"{shares[name]}, {outcome(real, test, spelling)}" for name, test in shown.items()}
+    outcomes["real"] = gettext("{p}, writes {name}", p=shares["real"], name=written)
+    outcomes["permuted"] = gettext(
+        "median {p}; the same piece in {share}", p=shares["permuted"], share=percent(tests.kept_when_permuted)
+    )
+
+    pieces = axis_labels(map(piece_name, trace.source_pieces), 40)
+    weights = [
+        {
+            "type": "bar",
+            "name": name,
+            "x": np.arange(count),
+            "y": -_BAR_HEIGHT * test.weights,
+            "base": row + _WEIGHTS_Y,
+            "customdata": [list(pair) for pair in zip(pieces, test.weights.tolist(), strict=True)],
+            "marker": {"color": ink.bar},
+            "hovertemplate": "%{customdata[0]}<br>α = %{customdata[1]:.3f}<extra></extra>",
+        }
+        for row, (name, test) in enumerate(shown.items())
     ]
-    layout = _layout(trace, tests, shown, spelling, width, ink) | {
-        "annotations": _row_annotations(tests, shown, names, spelling, ink),
-        "meta": {"alt": _alt(tests, shown, names, spelling), "narrowest": 330, "tests": list(shown)},
+    visible, others = np.flatnonzero(real.weights >= _VISIBLE), np.arange(1, len(shown))
+    dash = {"symbol": "line-ew-open", "size": max(5, min(12, 180 // count)), "color": ink.encoder}
+    dashes = points(
+        np.tile(visible, len(others)),
+        (others[:, None] + _WEIGHTS_Y - _BAR_HEIGHT * real.weights[visible]).ravel(),
+        dash | {"line": {"width": 2, "color": ink.encoder}},
+        name="weights of the step",
+        hoverinfo="skip",
+    )
+    single = [name for name in shown if name != "permuted"]
+    probability = bars(
+        [probabilities[name] for name in single],
+        {"color": ink.bar},
+        [
+            "<br>".join(
+                f"{escape(shorten(piece_name(spelling(k)), 20))} {percent(p)}" for k, p in shown[name].top(_TOP)
+            )
+            for name in single
+        ],
+        name="probability",
+        y=[places[name] for name in single],
+        width=0.16,
+        xaxis="x2",
+    )
+    # Jitter by multiples of the golden ratio, which separate neighbours and are reproducible.
+    jitter = places["permuted"] + 0.26 * ((np.arange(len(permuted)) * 0.618) % 1 - 0.5)
+    tick = {"symbol": "line-ns-open", "size": 12, "color": ink.ink, "line": {"width": 3, "color": ink.ink}}
+    right = {"xaxis": "x2", "hoverinfo": "skip"}
+    data = [
+        *weights,
+        dashes,
+        probability,
+        points(permuted, jitter, {"size": 4, "color": ink.quiet}, name="permutations", **right),
+        points([probabilities["permuted"]], [places["permuted"]], tick, name="median", **right),
+    ]
+
+    notes, lines = [], []
+    for row, name in enumerate(shown):
+        drawn = ", " + gettext("drawn as {dash} below", dash=coloured("━", ink.encoder)) if name == "real" else ""
+        notes += [
+            note(f"<b>{escape(titles[name])}</b>{drawn}", _WEIGHTS_SPAN[0], row - 0.12, ink.ink, xshift=-2),
+            note(escape(outcomes[name]), _BARS_SPAN[0], row - 0.12, ink.ink, xshift=-2),
+        ]
+        lines += [
+            line(_WEIGHTS_SPAN, [row + _WEIGHTS_Y] * 2, ink.line, layer="below"),
+            line(_BARS_SPAN, [places[name]] * 2, ink.line, layer="below"),
+        ]
+    for name in list(shown)[1:]:
+        ends = places[name] - 0.16, places[name] + 0.16
+        lines.append(line([probabilities["real"]] * 2, ends, ink.encoder, 2, xref="x2"))
+    largest = np.max([test.weights for test in shown.values()], axis=0)
+    labelled = _labelled_pieces(largest, _WEIGHTS_SPAN[1] * (width - _LEFT - _RIGHT))
+    layout = sized_layout(ink, 47 * len(shown) + 64, (_LEFT, _RIGHT, 8, 56), 330, tests=list(shown)) | {
+        "bargap": 0.25,
+        "barmode": "overlay",
+        "hovermode": "closest",
+        "xaxis": bare_axis(
+            ink,
+            domain=list(_WEIGHTS_SPAN),
+            range=[-0.6, count - 0.4],
+            tickangle=-90,
+            tickvals=labelled,
+            ticktext=axis_labels((piece_name(trace.source_pieces[j]) for j in labelled), _LABEL),
+            tickfont={"size": 11, "color": ink.encoder},
+        ),
+        "xaxis2": titled_axis(
+            ink,
+            gettext("probability of {piece}", piece=escape(written)),
+            standoff=4,
+            domain=list(_BARS_SPAN),
+            range=[0, 1],
+            tickvals=[0, 0.5, 1],
+            ticktext=[percent(p) for p in (0, 0.5, 1)],
+            anchor="y",
+            showgrid=False,
+            zeroline=False,
+        ),
+        "yaxis": bare_axis(ink, range=[len(shown) - 0.5, -0.6], showticklabels=False),
+        "shapes": lines,
+        "annotations": notes,
     }
-    return build_figure(traces, layout)
-
-
-def perturbation_tests_table(
-    tests: PerturbationTests, spelling: _Spelling, best: PerturbedStep | None = None
-) -> pd.DataFrame:
-    """Return the perturbation tests of a step, a row each, and each permutation by its number.
-
-    Args:
-        tests: Result of `analysis.perturbation_tests`.
-        spelling: Function that returns the piece of an id.
-        best: Result of `analysis.best_attention`, for a row of its own.
-
-    Returns:
-        Columns are divergence of the weights, change of the output, p(y_i), and the piece that would be written.
-    """
-    names = perturbation_test_names(len(tests.permuted))
-    rows = [(names[name], test) for name, test in _test_of_rows(tests, best).items() if name != "permuted"]
-    rows += [(gettext("permutation {number}", number=k), test) for k, test in enumerate(tests.permuted, 1)]
-    tests_of_rows = [test for _, test in rows]
-    frame = {
-        gettext("test"): [name for name, _ in rows],
-        gettext("divergence of weights, bits"): [test.divergence for test in tests_of_rows],
-        gettext("total variation"): [test.total_variation for test in tests_of_rows],
-        gettext("probability of the word"): [test.likelihood for test in tests_of_rows],
-        gettext("writes"): [spelling(test.piece_id) for test in tests_of_rows],
+    alt = gettext(
+        "Step {step} with other attention weights. Probability of {piece} in each test: {outcomes}.",
+        step=tests.step + 1,
+        piece=quoted_name(spelling(word)),
+        outcomes="; ".join(f"{titles[name]}: {text}" for name, text in outcomes.items()),
+    )
+    all_tests = {titles[name]: shown[name] for name in single}
+    all_tests |= {gettext("permutation {number}", number=k): test for k, test in enumerate(tests.permuted, 1)}
+    columns = {
+        gettext("divergence of weights, bits"): "divergence",
+        gettext("total variation"): "total_variation",
+        gettext("probability of the word"): "likelihood",
     }
-    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(rows) + 1, name=gettext("row")))
+    table = {
+        gettext("row"): range(1, len(all_tests) + 1),
+        gettext("test"): list(all_tests),
+        **{title: [getattr(test, name) for test in all_tests.values()] for title, name in columns.items()},
+        gettext("writes"): [spelling(test.piece_id) for test in all_tests.values()],
+    }
+    return Spec(data, layout, alt, table)
 
 
 def perturbation_tests_likeliest_table(
@@ -121,7 +233,7 @@ def perturbation_tests_likeliest_table(
     rows = [
         (names[name], rank, spelling(piece), p)
         for name, test in _test_of_rows(tests, best).items()
-        for rank, (piece, p) in enumerate(test.top(_LIKELIEST), 1)
+        for rank, (piece, p) in enumerate(test.top(_TOP), 1)
     ]
     columns = [gettext("test"), gettext("rank"), gettext("piece"), gettext("probability")]
     return pd.DataFrame(rows, columns=columns, index=pd.RangeIndex(1, len(rows) + 1, name=gettext("row")))
@@ -141,204 +253,6 @@ def _test_of_rows(tests: PerturbationTests, best: PerturbedStep | None) -> dict[
     return shown if best is None else shown | {"best": best}
 
 
-def _weight_bars(trace: Trace, tests: PerturbationTests, shown: dict[str, PerturbedStep], ink: Palette) -> list[Part]:
-    """Return the weights of each row as bars on its base line, and the step's own as dashes."""
-    count = len(trace.source_pieces)
-    places, names = np.arange(count), [escape(shorten(piece_name(piece), 40)) for piece in trace.source_pieces]
-    bars = [
-        {
-            "type": "bar",
-            "name": name,
-            "x": places,
-            "y": -_BAR_HEIGHT * test.weights,
-            "base": row + _WEIGHTS_Y,
-            "customdata": [[piece, weight] for piece, weight in zip(names, test.weights.tolist(), strict=True)],
-            "marker": {"color": ink.bar},
-            "hovertemplate": "%{customdata[0]}<br>α = %{customdata[1]:.3f}<extra></extra>",
-        }
-        for row, (name, test) in enumerate(shown.items())
-    ]
-    rows = range(1, len(shown))
-    visible = np.flatnonzero(tests.real.weights >= _VISIBLE)
-    dashes = {
-        "type": "scatter",
-        "mode": "markers",
-        "name": "weights of the step",
-        "hoverinfo": "skip",
-        "x": np.tile(visible, len(rows)),
-        "y": np.concatenate([row + _WEIGHTS_Y - _BAR_HEIGHT * tests.real.weights[visible] for row in rows]),
-        "marker": {
-            "symbol": "line-ew-open",
-            "size": max(5, min(12, 180 // count)),
-            "color": ink.encoder,
-            "line": {"width": 2, "color": ink.encoder},
-        },
-    }
-    return [*bars, dashes]
-
-
-def _probability_bars(
-    tests: PerturbationTests, shown: dict[str, PerturbedStep], spelling: _Spelling, ink: Palette
-) -> Part:
-    """Return p of the word in each row as a bar with its likeliest pieces as hover text; permutations are points."""
-    rows = [(row, test) for row, (name, test) in enumerate(shown.items()) if name != "permuted"]
-    return {
-        "type": "bar",
-        "orientation": "h",
-        "name": "probability",
-        "x": [_probability(tests, test) for _, test in rows],
-        "y": [row + _BAR_Y for row, _ in rows],
-        "width": 0.16,
-        "xaxis": "x2",
-        "marker": {"color": ink.bar},
-        "customdata": [[_likeliest(test, spelling)] for _, test in rows],
-        "hovertemplate": "%{customdata[0]}<extra></extra>",
-    }
-
-
-def _probability(tests: PerturbationTests, test: PerturbedStep) -> float:
-    """Return the probability in `test` of the piece that is likeliest with the step's own weights."""
-    return float(test.probabilities[tests.real.piece_id])
-
-
-def _likeliest(test: PerturbedStep, spelling: _Spelling) -> str:
-    return "<br>".join(
-        f"{escape(shorten(piece_name(spelling(piece)), 20))} {percent(p)}" for piece, p in test.top(_LIKELIEST)
-    )
-
-
-def _permutation_points(tests: PerturbationTests, shown: dict[str, PerturbedStep], ink: Palette) -> list[Part]:
-    """Return p of the word in every permutation as a point, and a mark at the median."""
-    row, count = list(shown).index("permuted") + _BAR_Y, len(tests.permuted)
-    # Jitter by multiples of the golden ratio, which separate neighbours and are reproducible.
-    spread = (np.arange(count) * 0.618) % 1 - 0.5
-    point = {"type": "scatter", "mode": "markers", "xaxis": "x2", "hoverinfo": "skip"}
-    return [
-        point
-        | {
-            "name": "permutations",
-            "x": [_probability(tests, test) for test in tests.permuted],
-            "y": row + 0.26 * spread,
-            "marker": {"size": 4, "color": ink.quiet},
-        },
-        point
-        | {
-            "name": "median",
-            "x": [median_probability(tests)],
-            "y": [row],
-            "marker": {"symbol": "line-ns-open", "size": 12, "color": ink.ink, "line": {"width": 3, "color": ink.ink}},
-        },
-    ]
-
-
-def _row_annotations(
-    tests: PerturbationTests, shown: dict[str, PerturbedStep], names: dict[str, str], spelling: _Spelling, ink: Palette
-) -> list[Part]:
-    """Return the name of each row above its weights, and the outcome above its bar."""
-    note = {"showarrow": False, "xanchor": "left", "yanchor": "bottom", "yref": "y", "xref": "paper", "xshift": -2}
-    notes: list[Part] = []
-    dash = f'<span style="color:{ink.encoder}">━</span>'
-    for row, (name, test) in enumerate(shown.items()):
-        text = escape(_outcome_text(tests, name, test, spelling))
-        title = f"<b>{escape(names[name])}</b>"
-        if name == "real":
-            title += ", " + gettext("drawn as {dash} below", dash=dash)
-        notes += [
-            note | {"text": words, "x": span[0], "y": row - 0.12, "font": {"size": 12, "color": ink.ink}}
-            for words, span in ((title, _WEIGHTS_SPAN), (text, _BARS_SPAN))
-        ]
-    return notes
-
-
-def _outcome_text(tests: PerturbationTests, name: str, test: PerturbedStep, spelling: _Spelling) -> str:
-    """Return the probability of the word in a row, and which piece would be written."""
-    if name == "permuted":
-        return gettext(
-            "median {p}; the same piece in {share}",
-            p=format_share(median_probability(tests)),
-            share=percent(tests.kept_when_permuted),
-        )
-    p = format_share(_probability(tests, test))
-    if name == "real":
-        return gettext("{p}, writes {name}", p=p, name=quoted_name(shorten(spelling(test.piece_id), 12)))
-    return f"{p}, {outcome(tests.real, test, spelling)}"
-
-
-def _layout(
-    trace: Trace,
-    tests: PerturbationTests,
-    shown_tests: dict[str, PerturbedStep],
-    spelling: _Spelling,
-    width: int,
-    ink: Palette,
-) -> Part:
-    rows, count = len(shown_tests), len(trace.source_pieces)
-    panel_width = _WEIGHTS_SPAN[1] * (width - _LEFT - _RIGHT)
-    labelled_pieces = _labelled_pieces(np.max([test.weights for test in shown_tests.values()], axis=0), panel_width)
-    axis = base_axis(ink) | {"zeroline": False, "showgrid": False}
-    title = {"font": {"size": 12, "color": ink.quiet}, "standoff": 4}
-    return base_layout(ink) | {
-        "height": _TOP + _ROW * rows + _BOTTOM,
-        "margin": {"l": _LEFT, "r": _RIGHT, "t": _TOP, "b": _BOTTOM},
-        "bargap": 0.25,
-        "barmode": "overlay",
-        "hovermode": "closest",
-        "xaxis": axis
-        | {
-            "domain": list(_WEIGHTS_SPAN),
-            "range": [-0.6, count - 0.4],
-            "side": "bottom",
-            "tickangle": -90,
-            "tickvals": labelled_pieces,
-            "ticktext": [escape(shorten(piece_name(trace.source_pieces[j]), _LABEL)) for j in labelled_pieces],
-            "tickfont": {"size": 11, "color": ink.encoder},
-        },
-        "xaxis2": axis
-        | {
-            "domain": list(_BARS_SPAN),
-            "range": [0, 1],
-            "side": "bottom",
-            "tickvals": [0, 0.5, 1],
-            "ticktext": [percent(p) for p in (0, 0.5, 1)],
-            "title": title
-            | {
-                "text": gettext(
-                    "probability of {piece}",
-                    piece=escape(quoted_name(shorten(spelling(tests.real.piece_id), 12))),
-                )
-            },
-            "anchor": "y",
-        },
-        "yaxis": axis | {"range": [rows - 0.5, -0.6], "showticklabels": False},
-        "shapes": [
-            {
-                "type": "line",
-                "xref": "paper",
-                "x0": span[0],
-                "x1": span[1],
-                "y0": row + height,
-                "y1": row + height,
-                "line": {"color": ink.line, "width": 1},
-                "layer": "below",
-            }
-            for row in range(rows)
-            for span, height in ((_WEIGHTS_SPAN, _WEIGHTS_Y), (_BARS_SPAN, _BAR_Y))
-        ]
-        + [
-            {
-                "type": "line",
-                "xref": "x2",
-                "x0": _probability(tests, tests.real),
-                "x1": _probability(tests, tests.real),
-                "y0": row + _BAR_Y - 0.16,
-                "y1": row + _BAR_Y + 0.16,
-                "line": {"color": ink.encoder, "width": 2},
-            }
-            for row in range(1, rows)
-        ],
-    }
-
-
 def _labelled_pieces(weights: np.ndarray[tuple[int], np.dtype[np.float64]], space: float) -> list[int]:
     """Return the source pieces that are labelled in `space` pixels.
 
@@ -352,28 +266,9 @@ def _labelled_pieces(weights: np.ndarray[tuple[int], np.dtype[np.float64]], spac
     return sorted(labelled)
 
 
-def _alt(tests: PerturbationTests, shown: dict[str, PerturbedStep], names: dict[str, str], spelling: _Spelling) -> str:
-    return gettext(
-        "Step {step} with other attention weights. Probability of {piece} in each test: {outcomes}.",
-        step=tests.step + 1,
-        piece=quoted_name(spelling(tests.real.piece_id)),
-        outcomes="; ".join(
-            f"{names[name]}: {_outcome_text(tests, name, test, spelling)}" for name, test in shown.items()
-        ),
-    )
-
-
-_PLOT = (300, 330)
-"""Width and height in pixels of the plot on a narrow page, for which labels are placed without overlap."""
-_LETTER, _LINE = 6.5, 15
-"""Pixels of a letter and of a line of a label."""
-_GAP = 6
-"""Pixels of the space before a label, which keeps it off the ring around the current step."""
-
-
 def shuffled_figure(
     trace: Trace, shuffled: PermutationEffects, *, step: int | None = None, theme: ThemeName = "light"
-) -> go.Figure:
+) -> Spec:
     """Draw a point for each step: max_j alpha_ij on x, the median change of its output on y, both from 0 to 1.
 
     A point is filled where most permutations write the same piece, and hollow otherwise; points are labelled where
@@ -386,118 +281,159 @@ def shuffled_figure(
         theme: "light" or "dark".
 
     Returns:
-        The figure. For clicks, the points' `customdata` begins with the 0-based step; `layout.meta` has `alt`,
-        `narrowest`, `frame`, and for each step its number (`steps`) and its position (`points`).
+        The figure, whose table has a row for each step. For clicks, the points' `customdata` begins with the 0-based
+        step; `layout.meta` has `narrowest`, `frame`, and for each step its number (`steps`) and its position
+        (`points`).
     """
-    ink, keeps_piece = palette(theme), shuffled.kept > 0.5
+    ink, x, y, kept = palette(theme), shuffled.largest, shuffled.change, shuffled.kept
     names = [shorten(piece_name(piece), 14) for piece in trace.target_pieces]
-    hover = [
-        [i, escape(name), percent(float(share))]
-        for i, (name, share) in enumerate(zip(names, shuffled.kept, strict=True))
-    ]
-    points = {
-        "type": "scatter",
+    template = gettext(
+        "{piece}<br>largest weight {largest}<br>probability change with shuffled weights {change}<br>{kept} of "
+        "the shuffles write the same piece",
+        piece="%{customdata[1]}",
+        largest="%{x:.2f}",
+        change="%{y:.2f}",
+        kept="%{customdata[2]}",
+    )
+    symbols = ["circle" if share > 0.5 else "circle-open" for share in kept]
+    marker = {"size": 9, "color": ink.decoder, "line": {"width": 2, "color": ink.decoder}, "symbol": symbols}
+    steps = points(x, y, marker, name="steps", cliponaxis=False) | {
         "mode": "markers+text",
-        "name": "steps",
-        "x": shuffled.largest,
-        "y": shuffled.change,
         "text": _point_labels(shuffled, names),
         "textposition": "middle right",
-        "cliponaxis": False,
         "textfont": {"size": 12, "color": ink.decoder},
-        "customdata": hover,
-        "marker": {
-            "size": 9,
-            "color": ink.decoder,
-            "line": {"width": 2, "color": ink.decoder},
-            "symbol": ["circle" if filled else "circle-open" for filled in keeps_piece],
-        },
-        "hovertemplate": gettext(
-            "{piece}<br>largest weight {largest}<br>probability change with shuffled weights {change}<br>{kept} of "
-            "the shuffles write the same piece",
-            piece="%{customdata[1]}",
-            largest="%{x:.2f}",
-            change="%{y:.2f}",
-            kept="%{customdata[2]}",
-        )
-        + "<extra></extra>",
+        "customdata": [[i, escape(names[i]), percent(float(kept[i]))] for i in range(len(names))],
+        "hovertemplate": template + "<extra></extra>",
     }
-    traces: list[Part] = [points]
+    data = [steps]
     if step is not None:
-        traces.append(
-            {
-                "type": "scatter",
-                "mode": "markers",
-                "name": "this step",
-                "hoverinfo": "skip",
-                "x": [shuffled.largest[step]],
-                "y": [shuffled.change[step]],
-                "cliponaxis": False,
-                "marker": {"size": 18, "symbol": "circle-open", "color": ROW_FRAME, "line": {"width": 2.5}},
-            }
-        )
-    axis = base_axis(ink) | {"range": [-0.02, 1.04], "tickvals": [0, 0.25, 0.5, 0.75, 1], "zeroline": False}
-    title = {"font": {"size": 12, "color": ink.quiet}, "standoff": 6}
-    layout = base_layout(ink) | {
-        "height": 420,
-        "margin": {"l": 50, "r": 40, "t": 12, "b": 46},
+        ring = {"size": 18, "symbol": "circle-open", "color": ROW_FRAME, "line": {"width": 2.5}}
+        data.append(points([x[step]], [y[step]], ring, name="this step", hoverinfo="skip", cliponaxis=False))
+    share: Part = {"range": [-0.02, 1.04], "tickvals": [0, 0.25, 0.5, 0.75, 1], "zeroline": False, "standoff": 6}
+    numbered = list(range(len(names)))
+    place = np.stack([x, y], axis=1).round(4).tolist()
+    layout = sized_layout(ink, 420, (50, 40, 12, 46), 320, frame=ROW_FRAME, steps=numbered, points=place) | {
         "hovermode": "closest",
-        "xaxis": axis | {"title": title | {"text": gettext("largest weight of the step")}},
-        "yaxis": axis | {"title": title | {"text": gettext("probability change by shuffling (total variation)")}},
-        "meta": {
-            "alt": _shuffled_alt(shuffled),
-            "narrowest": 320,
-            "frame": ROW_FRAME,
-            "steps": list(range(len(names))),
-            "points": np.stack([shuffled.largest, shuffled.change], axis=1).round(4).tolist(),
-        },
+        "xaxis": titled_axis(ink, gettext("largest weight of the step"), **share),
+        "yaxis": titled_axis(ink, gettext("probability change by shuffling (total variation)"), **share),
     }
-    return build_figure(traces, layout)
-
-
-def shuffled_table(trace: Trace, shuffled: PermutationEffects) -> pd.DataFrame:
-    """Return the numbers of the figure, a row for each step (counted from 1).
-
-    Args:
-        trace: The translation.
-        shuffled: Result of `analysis.shuffled`.
-    """
-    frame = {
-        gettext("target piece"): list(trace.target_pieces),
-        gettext("largest weight"): shuffled.largest,
-        gettext("change when shuffled"): shuffled.change,
-        gettext("share of shuffles with the same piece"): shuffled.kept,
+    alt = gettext(
+        "One point for each of {count} steps. The largest weight of a step lies between {least} and {most}. "
+        "Shuffling the weights of a step changes the probabilities by {small} to {large}. {told}",
+        count=len(names),
+        least=decimal(x.min()),
+        most=decimal(x.max()),
+        small=decimal(y.min()),
+        large=decimal(y.max()),
+        told=shuffled_sentence(shuffled),
+    )
+    table = {
+        gettext("step"): range(1, len(names) + 1),
+        gettext("target piece"): trace.target_pieces,
+        gettext("largest weight"): x.tolist(),
+        gettext("change when shuffled"): y.tolist(),
+        gettext("share of shuffles with the same piece"): kept.tolist(),
     }
-    return pd.DataFrame(frame, index=pd.RangeIndex(1, len(shuffled.change) + 1, name=gettext("step")))
+    return Spec(data, layout, alt, table)
 
 
 def _point_labels(shuffled: PermutationEffects, names: list[str]) -> list[str]:
-    """Return the label of each point that has room for it, and "" for the others; isolated points come first."""
-    x, y = shuffled.largest * _PLOT[0], (1 - shuffled.change) * _PLOT[1]
+    """Return the label of each point that has room for it, and "" for the others; isolated points come first.
+
+    The pixels are those of a narrow page: 6.5 for a letter, and 6 before a label for the ring around the step.
+    """
+    x, y = shuffled.largest * 300, (1 - shuffled.change) * 330
     distances = np.hypot(x[:, None] - x, y[:, None] - y)
     np.fill_diagonal(distances, np.inf)
     texts = [""] * len(names)
-    label_extents: list[tuple[float, float, float]] = []
+    # Left and right end, height, and the distance of a label from it: first of the points.
+    taken = [(left, left + 4, height, 13) for left, height in zip(x, y, strict=True)]
     for i in np.argsort(-distances.min(axis=1), kind="stable").tolist():
-        left, right = x[i] + 8, x[i] + 12 + _GAP + _LETTER * len(names[i])
-        overlaps_label = any(
-            left < end and start < right and abs(y[i] - height) < _LINE for start, end, height in label_extents
-        )
-        covers_point = np.any((x > left - 4) & (x < right) & (np.abs(y - y[i]) < 13) & (np.arange(len(x)) != i))
-        if right < _PLOT[0] + 60 and not overlaps_label and not covers_point:
+        left, right = x[i] + 8, x[i] + 18 + 6.5 * len(names[i])
+        if right < 360 and all(
+            right <= start or end <= left or abs(y[i] - height) >= least for start, end, height, least in taken
+        ):
             texts[i] = f"\u2002{escape(names[i])}"
-            label_extents.append((left, right, y[i]))
+            taken.append((left, right, y[i], 15))
     return texts
 
 
-def _shuffled_alt(shuffled: PermutationEffects) -> str:
-    return gettext(
-        "One point for each of {count} steps. The largest weight of a step lies between {least} and {most}. "
-        "Shuffling the weights of a step changes the probabilities by {small} to {large}. {told}",
-        count=len(shuffled.change),
-        least=decimal(float(shuffled.largest.min())),
-        most=decimal(float(shuffled.largest.max())),
-        small=decimal(float(shuffled.change.min())),
-        large=decimal(float(shuffled.change.max())),
-        told=shuffled_sentence(shuffled),
+def minimal_change_figure(
+    trace: Trace,
+    changes: MinimalChange,
+    spelling: _Spelling,
+    *,
+    step: int | None = None,
+    theme: ThemeName = "light",
+) -> Spec:
+    """Draw |alpha' - alpha|_1 of every step, from 0 to 2, as a bar that ends with the piece that would be written.
+
+    Where no change was found, the bar is pale, has full length and ends with ∞.
+
+    Args:
+        trace: The translation.
+        changes: Result of `analysis.minimal_change`.
+        spelling: Function that returns the piece of an id.
+        step: Step, 0-based, that is framed.
+        theme: "light" or "dark".
+
+    Returns:
+        The figure. The bars' `customdata` begins with the 0-based step; `layout.meta` has `narrowest`, `frame`, and the
+        row of each step as `heatmap` has it (`steps`, `rows`). The table has a row for each step, with inf where no
+        change was found.
+    """
+    ink, distances, count = palette(theme), changes.distances, len(changes.distances)
+    steps, unreachable = list(range(count)), np.isinf(distances).tolist()
+    likeliest = [spelling(int(piece)) for piece in changes.first_ids]
+    new = ["" if unreachable[i] else spelling(int(changes.second_ids[i])) for i in steps]
+    names = axis_labels(map(piece_name, trace.target_pieces), 12)
+    before, after = (axis_labels(map(piece_name, pieces), 10) for pieces in (likeliest, new))
+    # The piece before the change is named where the step wrote another one.
+    before = [f"{before[i]} " if changes.first_ids[i] != trace.target_ids[i] else "" for i in steps]
+    texts = [" ∞ " if unreachable[i] else f" {decimal(distances[i])} {before[i]}→ {after[i]} " for i in steps]
+
+    ends = np.where(unreachable, 2.0, distances)
+    marker = {
+        "color": [ink.quiet if pale else ink.bar for pale in unreachable],
+        "opacity": [PALE if pale else 1.0 for pale in unreachable],
+    }
+    hover = [[i, names[i]] for i in steps]
+    template = "%{customdata[1]}<br>|α′ − α| = %{x:.3f}<extra></extra>"
+    data = [
+        bars(ends, marker, hover, name="minimal-change", hovertemplate=template),
+        numbers(ends, texts, label_size(count) - 1, ink),
+    ]
+    frame = [] if step is None else [rectangle(0, 1, step - 0.5, step + 0.5, ROW_FRAME) | {"xref": "paper"}]
+    height = TOP + row_height(count) * count + 8
+    layout = sized_layout(ink, height, (96, 96, TOP, 8), 320, frame=ROW_FRAME, steps=steps, rows=steps) | {
+        "bargap": 0.42,
+        "hovermode": "y",
+        "shapes": frame,
+        "xaxis": value_axis(ink, gettext("change needed, Σ |Δα|"), [0, 2], tickvals=[0, 0.5, 1, 1.5, 2]),
+        "yaxis": label_axis(names, ink, ink.decoder, size=label_size(count)),
+    }
+
+    alt = gettext(
+        "How much the attention weights of each of {count} steps must change so that another piece is written.",
+        count=count,
     )
+    if any(unreachable):
+        alt += " " + gettext(
+            "At {count} of the steps, no change was found that gives another piece.", count=sum(unreachable)
+        )
+    if not all(unreachable):
+        smallest = int(distances.argmin())
+        alt += " " + gettext(
+            "Step {step}, {name}, needs the smallest change: {distance}.",
+            step=smallest + 1,
+            name=shorten(piece_name(trace.target_pieces[smallest]), 30),
+            distance=decimal(distances[smallest]),
+        )
+    table = {
+        gettext("step"): range(1, count + 1),
+        gettext("target piece"): trace.target_pieces,
+        gettext("likeliest piece"): likeliest,
+        "|α′ − α|": distances.tolist(),
+        gettext("new piece"): new,
+    }
+    return Spec(data, layout, alt, table)

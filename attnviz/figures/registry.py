@@ -4,52 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
-import plotly.graph_objects as go
-
-from attnviz.analysis.context_units import context_units
 from attnviz.analysis.diagram_texts import displayed_units_caption
 from attnviz.analysis.labels import quote, shorten, step_heading
-from attnviz.analysis.logit_attribution import logit_attribution_title
 from attnviz.errors import AttnvizError
-from attnviz.figures.all_heads_figure import all_heads_template, all_heads_values
 from attnviz.figures.attention_figure import draw_attention, draw_energy, draw_imported, draw_posterior, draw_softmax
-from attnviz.figures.candidates import (
-    candidates_table,
-    candidates_template,
-    candidates_values,
-    maxout_table,
-    maxout_template,
-    maxout_values,
-)
-from attnviz.figures.context import context_strips, context_table, mixtures_template, mixtures_values
-from attnviz.figures.context_units_figure import context_units_table, context_units_template, context_units_values
-from attnviz.figures.energy_decomposition_figure import energy_decomposition_figure, energy_decomposition_table
-from attnviz.figures.legacy import FigureTemplate, Values, redrawn_picture
-from attnviz.figures.logit_attribution_figure import (
-    logit_attribution_rows,
-    logit_attribution_table,
-    logit_attribution_template,
-    logit_attribution_values,
-)
-from attnviz.figures.perturbation_figure import perturbation_tests_figure, perturbation_tests_table
-from attnviz.figures.residual_stream_figure import (
-    added_template,
-    added_values,
-    stream_table,
-    stream_template,
-    stream_values,
-)
-from attnviz.figures.spec import Part, Spec
-from attnviz.figures.state_figure import (
-    state_shares_template,
-    state_shares_values,
-    state_table,
-    state_template,
-    state_values,
-)
-from attnviz.figures.step_change import step_change_figure, step_change_table
+from attnviz.figures.context import draw_context, draw_context_units
+from attnviz.figures.decoder_figure import draw_candidates, draw_maxout, draw_state
+from attnviz.figures.energy_decomposition_figure import draw_energy_decomposition
+from attnviz.figures.heads_figure import draw_stream
+from attnviz.figures.logit_attribution_figure import contrast_names, draw_contrast, draw_logit_attribution
+from attnviz.figures.perturbation_figure import draw_perturbation_tests
+from attnviz.figures.spec import Spec
+from attnviz.figures.step_change import draw_change
 from attnviz.figures.subject import (
     ATTENTION,
     ATTENTION_FOR_POSTERIOR,
@@ -138,97 +106,12 @@ class StepFigure:
         return step_heading(subject.trace, subject.step, self.title(subject))
 
 
-def _old(
-    picture: FigureTemplate, table: Callable[[Subject], Any], simple: FigureTemplate | None = None
-) -> Callable[[Subject], Spec]:
-    def draw(subject: Subject) -> Spec:
-        spec = (simple if simple and subject.simple else picture).spec(subject)
-        frame = table(subject)
-        columns = {str(frame.index.name): list(frame.index)} | {name: list(frame[name]) for name in frame.columns}
-        return Spec(spec.data, spec.layout, spec.alt, columns)
-
-    return draw
-
-
-def _step_picture(template: Callable[[Any, Any], Part], values: Callable[[Any, int], Values]) -> FigureTemplate:
-    """Return a picture that depends on the displayed attention and the step only."""
-    return FigureTemplate(
-        lambda subject, theme: template(subject.trace.displayed, theme),
-        lambda subject, _: values(subject.trace.displayed, subject.step),
-    )
-
-
-def _redrawn_step(draw: Callable[..., go.Figure]) -> FigureTemplate:
-    """Return a picture that is redrawn at each step, from the displayed attention only."""
-    return redrawn_picture(lambda subject, theme: draw(subject.trace.displayed, subject.step, theme=theme))
-
-
-def _table(tabulate: Callable[[Any, int], Any]) -> Callable[[Subject], Any]:
-    return lambda subject: tabulate(subject.trace.displayed, subject.step)
-
-
-STREAM = _step_picture(stream_template, stream_values)
-CONTEXT_UNITS = FigureTemplate(
-    lambda subject, theme: context_units_template(subject.trace, theme),
-    lambda subject, _: context_units_values(subject.trace, context_units(subject.trace, subject.step), subject.step),
-)
-CONTEXT = _redrawn_step(context_strips)
-MIXTURES = FigureTemplate(
-    lambda _, theme: mixtures_template(theme), lambda subject, _: mixtures_values(subject.trace, subject.step)
-)
-ALL_HEADS = FigureTemplate(
-    lambda subject, theme: all_heads_template(subject.trace, theme),
-    lambda subject, _: all_heads_values(subject.trace, subject.step),
-)
-SIMPLE_CONTEXT = FigureTemplate(
-    lambda subject, theme: _simple_context(subject).template(subject, theme),
-    lambda subject, theme: _simple_context(subject).values(subject, theme),
-)
-STATE = FigureTemplate(
-    lambda subject, theme: state_template(subject.trace, theme),
-    lambda subject, theme: state_values(subject.trace, subject.step, theme),
-)
-MAXOUT = FigureTemplate(
-    lambda subject, theme: maxout_template(subject.trace, theme, paired=subject.weights is not None),
-    lambda subject, _: maxout_values(subject.trace, subject.step, subject.maxout_pairs),
-)
-CANDIDATES = FigureTemplate(
-    lambda _, theme: candidates_template(theme),
-    lambda subject, theme: candidates_values(subject.trace, subject.step, theme),
-)
-
-
 def _context_title(subject: Subject) -> str:
     return gettext("Values") if subject.trace.has_heads else gettext("Context vector")
 
 
-def _simple_context(subject: Subject) -> FigureTemplate:
-    if subject.trace.has_heads:
-        return ALL_HEADS
-    return MIXTURES if subject.trace.attends else CONTEXT
-
-
-def _maxout_table(subject: Subject) -> Any:
-    return maxout_table(subject.trace, subject.step, subject.maxout_pairs)
-
-
 def _energy_decomposition_heading(subject: Subject) -> str:
     return step_heading(subject.trace, subject.step, gettext("Energy decomposition"), subject.source_piece)
-
-
-def attribution_rows(subject: Subject) -> tuple[int, ...]:
-    """Return the source pieces with a row of their own in logit attribution and contrast, the chosen one included."""
-    attributions = (
-        [subject.logit_attribution] if subject.foil_id is None else [subject.logit_attribution, subject.contrast]
-    )
-    return logit_attribution_rows(attributions, subject.source_piece)
-
-
-def _logit_attribution_values(subject: Subject, theme: Any) -> Values:
-    title = logit_attribution_title(subject.name(subject.word_id))
-    return logit_attribution_values(
-        subject.trace, subject.logit_attribution, title, rows=attribution_rows(subject), theme=theme
-    )
 
 
 def _logit_attribution_heading(subject: Subject) -> str:
@@ -238,36 +121,9 @@ def _logit_attribution_heading(subject: Subject) -> str:
     return step_heading(subject.trace, subject.step, title)
 
 
-def _contrast_values(subject: Subject, theme: Any) -> Values:
-    title = logit_attribution_title(*_word_and_foil_names(subject))
-    return logit_attribution_values(subject.trace, subject.contrast, title, rows=attribution_rows(subject), theme=theme)
-
-
 def _contrast_title(subject: Subject) -> str:
-    name, against = (quote(shorten(name, 9)) for name in _word_and_foil_names(subject))
+    name, against = (quote(shorten(name, 9)) for name in contrast_names(subject))
     return gettext("Why {name} and not {against}", name=name, against=against)
-
-
-def _word_and_foil_names(subject: Subject) -> tuple[str, str]:
-    assert subject.foil_id is not None  # the requirement FOIL ensures it
-    return subject.name(subject.word_id), subject.name(subject.foil_id)
-
-
-_OLD_PERTURBATION_TESTS = redrawn_picture(
-    lambda subject, theme: perturbation_tests_figure(
-        subject.trace, subject.perturbation_tests, subject.piece_or_id, subject.best_attention, theme=theme
-    )
-)
-CHANGE = redrawn_picture(lambda subject, theme: step_change_figure(subject.change, theme=theme))
-_OLD_ENERGY_DECOMPOSITION = redrawn_picture(
-    lambda subject, theme: energy_decomposition_figure(subject.energy_decomposition, theme=theme)
-)
-_OLD_LOGIT_ATTRIBUTION = FigureTemplate(
-    lambda subject, theme: logit_attribution_template(subject.trace, theme), _logit_attribution_values
-)
-_OLD_CONTRAST = FigureTemplate(
-    lambda subject, theme: logit_attribution_template(subject.trace, theme), _contrast_values
-)
 
 
 def _state_caption(subject: Subject) -> str:
@@ -334,7 +190,7 @@ POSTERIOR = StepFigure(
 ENERGY_DECOMPOSITION = StepFigure(
     "energy-decomposition",
     lambda _: gettext("Energy decomposition"),
-    _old(_OLD_ENERGY_DECOMPOSITION, lambda subject: energy_decomposition_table(subject.energy_decomposition)),
+    draw_energy_decomposition,
     (COMPUTED, ATTENTION, DECOMPOSABLE_SCORER, SCORE_VECTOR),
     gives_away=frozenset({"energy"}),
     uses_weights=True,
@@ -343,7 +199,7 @@ ENERGY_DECOMPOSITION = StepFigure(
 LOGIT_ATTRIBUTION = StepFigure(
     "logit-attribution",
     lambda _: gettext("Logit attribution"),
-    _old(_OLD_LOGIT_ATTRIBUTION, lambda subject: logit_attribution_table(subject.trace, subject.logit_attribution)),
+    draw_logit_attribution,
     (LINEAR_READOUT, REQUIRES_WEIGHTS),
     lecture="logit-attribution",
     gives_away=frozenset({"energy", "weight", "word"}),
@@ -353,7 +209,7 @@ LOGIT_ATTRIBUTION = StepFigure(
 CONTRAST = StepFigure(
     "contrast",
     _contrast_title,
-    _old(_OLD_CONTRAST, lambda subject: logit_attribution_table(subject.trace, subject.contrast)),
+    draw_contrast,
     (LINEAR_READOUT, REQUIRES_WEIGHTS, FOIL),
     gives_away=frozenset({"energy", "weight", "word"}),
     uses_weights=True,
@@ -361,12 +217,7 @@ CONTRAST = StepFigure(
 PERTURBATION_TESTS = StepFigure(
     "perturbation-tests",
     lambda _: gettext("Perturbation tests"),
-    _old(
-        _OLD_PERTURBATION_TESTS,
-        lambda subject: perturbation_tests_table(
-            subject.perturbation_tests, subject.piece_or_id, subject.best_attention
-        ),
-    ),
+    draw_perturbation_tests,
     (SINGLE_ATTENTION, ATTENTION, PERTURBATION_WEIGHTS),
     on_page=False,
     gives_away=frozenset({"energy", "weight", "word"}),
@@ -375,7 +226,7 @@ PERTURBATION_TESTS = StepFigure(
 CHANGED = StepFigure(
     "changed",
     lambda _: gettext("What changed"),
-    _old(CHANGE, lambda subject: step_change_table(subject.change)),
+    draw_change,
     (MAXOUT_READOUT, INTERVENTION),
     gives_away=frozenset({"energy", "weight", "word"}),
 )
@@ -424,7 +275,7 @@ FIGURES: tuple[StepFigure, ...] = (
     StepFigure(
         "context",
         _context_title,
-        _old(CONTEXT, _table(context_table), SIMPLE_CONTEXT),
+        draw_context,
         (COMPUTED,),
         stage=3,
         control="sum",
@@ -434,7 +285,7 @@ FIGURES: tuple[StepFigure, ...] = (
     StepFigure(
         "units",
         lambda _: gettext("Units of the context vector"),
-        _old(CONTEXT_UNITS, _table(context_units_table)),
+        draw_context_units,
         (REQUIRES_RECURRENT, ATTENTION),
         stage=3,
         caption=_units_caption,
@@ -443,7 +294,7 @@ FIGURES: tuple[StepFigure, ...] = (
     StepFigure(
         "state",
         lambda _: gettext("State"),
-        _old(STATE, _table(state_table), _step_picture(state_shares_template, state_shares_values)),
+        draw_state,
         (REQUIRES_RECURRENT,),
         stage=4,
         caption=_state_caption,
@@ -451,7 +302,7 @@ FIGURES: tuple[StepFigure, ...] = (
     StepFigure(
         "maxout",
         lambda _: gettext("Maxout"),
-        _old(MAXOUT, _maxout_table),
+        draw_maxout,
         (MAXOUT_READOUT,),
         stage=5,
         at_idea=None,
@@ -461,7 +312,7 @@ FIGURES: tuple[StepFigure, ...] = (
     StepFigure(
         "stream",
         lambda _: gettext("Residual stream"),
-        _old(STREAM, _table(stream_table), _step_picture(added_template, added_values)),
+        draw_stream,
         (REQUIRES_HEADS,),
         stage=4,
         caption=_stream_caption,
@@ -470,7 +321,7 @@ FIGURES: tuple[StepFigure, ...] = (
     StepFigure(
         "candidates",
         lambda _: gettext("Likeliest words"),
-        _old(CANDIDATES, lambda subject: candidates_table(subject.trace, subject.step)),
+        draw_candidates,
         (REQUIRES_TRANSLATION,),
         stage=5,
         caption=_candidates_caption,

@@ -10,6 +10,7 @@ from unicodedata import combining, east_asian_width
 
 import numpy as np
 import plotly.graph_objects as go
+from numpy.typing import NDArray
 
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.labels import LONGEST, shorten
@@ -19,7 +20,7 @@ from attnviz.text import with_symbols
 
 Part = dict[str, Any]
 """A part of Plotly's JSON, with NumPy arrays for numbers."""
-Table = Mapping[str, Sequence[Any]]
+Table = Mapping[str, Sequence[Any] | NDArray[Any]]
 """Columns of equal length by their names; the first is the index."""
 
 
@@ -144,9 +145,14 @@ def rectangle(x0: float, x1: float, y0: float, y1: float, colour: str, width: fl
     }
 
 
+def coloured(label: str, colour: str) -> str:
+    """Return an already escaped label in `colour`, in Plotly's markup."""
+    return f'<span style="color:{colour}">{label}</span>'
+
+
 def emphasise(label: str, colour: str) -> str:
     """Return an already escaped label in bold and in `colour`, in Plotly's markup."""
-    return f'<span style="color:{colour}"><b>{label}</b></span>'
+    return coloured(f"<b>{label}</b>", colour)
 
 
 def for_print(figure: go.Figure, paper: str = "#ffffff") -> go.Figure:
@@ -223,14 +229,6 @@ def _em(letter: str) -> float:
     if east_asian_width(letter) in "WF":
         return 1.05
     return _WIDTHS.get(letter, 0.75 if letter.isupper() else 0.64)
-
-
-def strip_separators(places: Iterable[float], width: int, ink: Palette, first: float = -0.5) -> list[Part]:
-    """Return thin lines in the background colour below the strips at `places`, which separate them."""
-    line = {"color": ink.paper, "width": 3}
-    return [
-        {"type": "line", "x0": first, "x1": first + width, "y0": y + 0.5, "y1": y + 0.5, "line": line} for y in places
-    ]
 
 
 def strip_caption(text: str, x: int, ink: Palette) -> Part:

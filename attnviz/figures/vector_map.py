@@ -1,24 +1,22 @@
-"""Figure and table of a map of corpus vectors by principal components, with the vector of a step as a star."""
+"""Figure of a map of corpus vectors by principal components, with the vector of a step as a star."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz import lazy_pandas as pd
 from attnviz.analysis.labels import shorten
 from attnviz.analysis.numbers import percent
-from attnviz.figures.legacy import Slot, Values
-from attnviz.figures.spec import Part, base_axis, base_layout, escape
+from attnviz.figures.grammar import points, sized_layout, titled_axis
+from attnviz.figures.spec import Spec, escape
 from attnviz.languages import gettext
 from attnviz.palette import MARKER, MARKER_EDGE, ThemeName, palette
 
-HEIGHT = 460
 
-
-def vector_map_template(
+def vector_map(
     places: NDArray[np.float64],
     names: Sequence[tuple[str, str]],
     shares: tuple[float, float],
@@ -27,75 +25,44 @@ def vector_map_template(
     theme: ThemeName = "light",
     url_prefixes: Sequence[str] = (),
     url_parts: Sequence[tuple[int, str]] = (),
-) -> Part:
-    """Return the map as a template: N points at `places`, (N, 2), with the star of a step in a Slot.
+) -> Spec:
+    """Draw a map of N points at `places`, (N, 2).
 
     `names` are the word and the sentence in each hover text, `shares` the shares of variance along the axes, `colour`
     the palette's name of the kind of vector. A click on a point leads to a URL: a prefix in `url_prefixes` and
     a suffix, by the point's pair in `url_parts`, (index of the prefix, suffix).
     """
-    ink = palette(theme)
-    points: Part = {
-        "type": "scatter",
-        "mode": "markers",
-        "name": "vectors",
-        "x": places[:, 0].round(3),
-        "y": places[:, 1].round(3),
-        "marker": {"size": 6, "color": getattr(ink, colour), "opacity": 0.45},
-        "text": [f"<b>{escape(word)}</b><br>{escape(shorten(sentence, 90))}" for word, sentence in names],
-        "hoverinfo": "text",
+    ink, (x, y) = palette(theme), places.T
+    marker = {"size": 6, "color": getattr(ink, colour), "opacity": 0.45}
+    texts = [f"<b>{escape(word)}</b><br>{escape(shorten(sentence, 90))}" for word, sentence in names]
+    links = {"customdata": [list(part) for part in url_parts]} if url_parts else {}
+    data = [points(x.round(3), y.round(3), marker, name="vectors", text=texts, hoverinfo="text") | links]
+    titles = [
+        gettext("component {number}: {share} of the variance", number=number, share=percent(share))
+        for number, share in enumerate(shares, 1)
+    ]
+    layout = sized_layout(ink, 460, (56, 12, 12, 46), 320, opens=list(url_prefixes)) | {
+        "hovermode": "closest",
+        "xaxis": titled_axis(ink, titles[0], standoff=6, automargin=True),
+        "yaxis": titled_axis(ink, titles[1], standoff=6, automargin=True),
     }
-    if url_parts:
-        points["customdata"] = [list(url_part) for url_part in url_parts]
-    star: Part = {
-        "type": "scatter",
-        "mode": "markers",
-        "name": "this step",
-        "x": Slot("x"),
-        "y": Slot("y"),
-        "text": Slot("name"),
-        "hoverinfo": "text",
-        "cliponaxis": False,
-        "marker": {"symbol": "star", "size": 18, "color": MARKER, "line": {"width": 1.5, "color": MARKER_EDGE}},
-    }
-    axes = {}
-    for side, share, number in zip("xy", shares, (1, 2), strict=True):
-        title = gettext("component {number}: {share} of the variance", number=number, share=percent(share))
-        axes[f"{side}axis"] = base_axis(ink) | {
-            "title": {"text": title, "font": {"size": 12, "color": ink.quiet}, "standoff": 6},
-            "zeroline": True,
-            "automargin": True,
-        }
     alt = gettext(
         "A map of {count} corpus vectors along two principal components, including the vector of this step",
         count=len(places),
     )
-    meta = {"alt": alt, "narrowest": 320, "opens": list(url_prefixes)}
-    layout = (
-        base_layout(ink)
-        | axes
-        | {
-            "height": HEIGHT,
-            "margin": {"l": 56, "r": 12, "t": 12, "b": 46},
-            "hovermode": "closest",
-            "meta": meta,
-        }
-    )
-    return {"data": [points, star], "layout": layout}
+    table = {
+        "": range(len(names)),
+        gettext("piece"): [word for word, _ in names],
+        gettext("sentence"): [sentence for _, sentence in names],
+        gettext("component 1"): x.tolist(),
+        gettext("component 2"): y.tolist(),
+    }
+    return Spec(data, layout, alt, table)
 
 
-def vector_map_values(place: NDArray[np.float64], name: str) -> Values:
-    """Return the position, (2,), and the label of a step's star."""
-    return {"x": [round(float(place[0]), 3)], "y": [round(float(place[1]), 3)], "name": [escape(name)]}
-
-
-def vector_map_table(places: NDArray[np.float64], names: Sequence[tuple[str, str]]) -> pd.DataFrame:
-    """Return the numbers of the map, (N, 2), a row for each vector."""
-    return pd.DataFrame(
-        {
-            gettext("piece"): [word for word, _ in names],
-            gettext("sentence"): [sentence for _, sentence in names],
-            gettext("component 1"): places[:, 0],
-            gettext("component 2"): places[:, 1],
-        }
-    )
+def with_star(drawn: Spec, place: NDArray[np.float64], name: str) -> Spec:
+    """Return a `vector_map` with a star at `place`, (2,), whose hover text is `name`."""
+    (x, y), edge = place.round(3).tolist(), {"width": 1.5, "color": MARKER_EDGE}
+    marker = {"symbol": "star", "size": 18, "color": MARKER, "line": edge}
+    star = points([x], [y], marker, name="this step", text=[escape(name)], hoverinfo="text", cliponaxis=False)
+    return replace(drawn, data=[*drawn.data, star])

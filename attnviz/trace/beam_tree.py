@@ -194,7 +194,7 @@ class BeamTree(OneLine):
         """Return the tree as a Plotly figure.
 
         Args:
-            **options: Options of `figures.beam_tree_figure`.
+            **options: Options of `figures.beam_tree`.
 
         Returns:
             The figure.

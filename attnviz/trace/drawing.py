@@ -46,7 +46,7 @@ class StepFigureOptions(TypedDict, total=False):
 
 
 class BeamTreeOptions(TypedDict, total=False):
-    """Options of the figure of a beam tree, with the defaults of `figures.beam_tree_figure`."""
+    """Options of the figure of a beam tree, with the defaults of `figures.beam_tree`."""
 
     step: int | None
     shown: Sequence[int]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from attnviz.analysis.energy_equations import energy_decomposition
 from attnviz.checkpoint import save_model
-from attnviz.figures.all_heads_figure import thumbnail
+from attnviz.figures.heads_figure import thumbnail
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import TransformerTrace

@@ -14,8 +14,8 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import Trace, Translator, figures
 from attnviz.analysis.labels import quoted_name
 from attnviz.analysis.what_if_effects import StepChange, change_alt, change_sentence, step_change
+from attnviz.figures.encoding import to_json
 from attnviz.figures.registry import CHANGED
-from attnviz.figures.step_change import step_change_figure, step_change_table
 from attnviz.figures.subject import Subject
 from attnviz.palette import ThemeName
 from attnviz.trace.interventions import ForceWords, ReplaceWeights, forced_prefix
@@ -125,7 +125,7 @@ def test_unrecorded_pieces_are_below_the_least_probability(
     missing = [one for one in change.pieces if one.before is None]
     assert missing
     assert change.least[0] == pytest.approx(float(first.top_probabilities[STEP, 1]))
-    assert "nan" in step_change_table(change).to_csv(na_rep="nan")
+    assert "nan" in CHANGED.draw(Subject(changed, STEP, parent=short)).frame().to_csv(na_rep="nan")
     assert without_numbers(change_alt(change)) == snapshot
 
 
@@ -140,7 +140,7 @@ def test_comparison_is_empty_after_the_end_of_the_other_translation(
     assert (change.moment, change.written_before) == ("none", None)
     assert without_numbers(change_sentence(change)) == snapshot(name="sentence")
     assert without_numbers(change_alt(change)) == snapshot(name="alternative text")
-    assert go.Figure(json.loads(step_change_figure(change).to_json())).layout.meta["alt"]
+    assert go.Figure(json.loads(to_json(CHANGED.draw(Subject(first, 3, parent=ended)).plotly))).layout.meta["alt"]
     with pytest.raises(IndexError):
         step_change(first, ended, 5)
 
@@ -148,16 +148,14 @@ def test_comparison_is_empty_after_the_end_of_the_other_translation(
 @pytest.mark.parametrize("theme", get_args(ThemeName))
 def test_figure_draws_both_probabilities_and_is_valid(first: Trace, changed: Trace, theme: ThemeName) -> None:
     change = step_change(first, changed, STEP)
-    figure = figures.step_figure(Subject(changed, STEP, parent=first), "changed").draw(
-        Subject(changed, STEP, parent=first), theme=theme
-    )
-    checked = go.Figure(json.loads(figure.to_json()))
+    subject = Subject(changed, STEP, parent=first, theme=theme)
+    checked = go.Figure(figures.step_figure(subject, "changed").draw(subject).plotly)  # checks every property
     bars = {trace.name: trace for trace in checked.data}
     assert list(bars["before"].x) == [one.before or 0 for one in change.pieces]
     assert list(bars["after"].x) == [one.after or 0 for one in change.pieces]
     assert list(bars["moved"].x) == pytest.approx([change.context, change.state])
     assert max(bars["moved"].x) <= checked.layout.xaxis2.range[1]
-    assert quoted_name(change.written.piece) in figure.layout.meta["alt"]
+    assert quoted_name(change.written.piece) in checked.layout.meta["alt"]
 
 
 @EACH_LANGUAGE

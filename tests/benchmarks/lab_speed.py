@@ -39,7 +39,7 @@ def questions(translator: Translator, weights: dict[str, object], trace: Trace) 
         "the same translation again, beam 5": lambda: translator.translate(trace.source_text, beam=5),
         "the tree of that search": lambda: translator.beam_tree(trace.source_text, beam=5),
         "the tree of a search of width 12": lambda: translator.beam_tree(trace.source_text, beam=12),
-        "its picture": lambda: figures.beam_tree_figure(wide).to_json(),
+        "its picture": lambda: figures.beam_tree(wide).figure().to_json(),
         "attributions (gradient, erased input)": lambda: translator.attributions(trace),
         "answers and agreement": lambda: analysis.agreement(analysis.attribution_methods(trace, weights, attributions)),
         "the five answers, with their agreement": lambda: analysis.agreement(

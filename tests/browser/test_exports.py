@@ -32,9 +32,9 @@ from tests.browser.settled import settled
 from tests.browser.texts import text_of
 from tests.browser.views import EXAMPLE, at_night, open_share
 from tests.conftest import SHIPPED_MODEL
-from tests.export.shared_figures import in_variant, one_of
 from tests.figures import synthetic
-from tests.figures.test_encoding import close
+from tests.figures.payloads import in_variant, one_of
+from tests.figures.test_encoding import close, plain
 
 pytestmark = pytest.mark.browser
 
@@ -238,7 +238,7 @@ def _payload(text: str) -> dict[str, Any]:
     assert found is not None
     payload = json.loads(found[1])
     payload["figures"] = [
-        {name: {key: one_of(shared, key) for key in shared["values"]} for name, shared in pictures.items()}
+        {name: {key: plain(one_of(shared, key)) for key in shared["values"]} for name, shared in pictures.items()}
         for pictures in (in_variant(payload["figures"], *variant) for variant in product(LANGUAGES, ("light", "dark")))
     ]
     return payload

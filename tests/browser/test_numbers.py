@@ -15,7 +15,8 @@ from attnviz import Trace, Translator
 from attnviz.analysis.energy_equations import energy_decomposition, saturated
 from attnviz.analysis.numbers import signed
 from attnviz.checkpoint import save_model
-from attnviz.figures.energy_decomposition_figure import SHOWN_ENERGY_UNITS, energy_decomposition_figure
+from attnviz.figures.energy_decomposition_figure import SHOWN_ENERGY_UNITS, draw_energy_decomposition
+from attnviz.figures.subject import Subject
 from attnviz.text import Tokenizer, piece_name
 from attnviz.ui.components.energy_decomposition import energy_decomposition_payload
 from attnviz.ui.session_payloads import SESSION_PAYLOAD_PREFIX
@@ -63,7 +64,7 @@ def expect_cell(page: Page, trace: Trace, step: int, source: int) -> None:
     expect(page.locator(".st-key-energy-decomposition h3")).to_have_text(
         f"Energy decomposition: step {step} at “{name}”"
     )
-    figure = energy_decomposition_figure(energy_decomposition(trace, None, step - 1, source - 1))
+    figure = draw_energy_decomposition(Subject(trace, step - 1, source=source - 1)).figure()
     drawn = page.locator(".st-key-energy-decomposition .ytick")
     expect(drawn).to_have_text([*figure.layout.yaxis.ticktext[:-1], "energy e"])
     shown = chart(page, "energy-decomposition").evaluate("(chart) => chart.data.map((trace) => trace.name)")

@@ -19,8 +19,8 @@ from attnviz.export.chapters import MOST_CHAPTER_ROWS, Chapter, ChapterPage, Cha
 from attnviz.figures.spec import Spec
 from attnviz.languages import LANGUAGES, gettext, language, set_language
 from attnviz.palette import ThemeName, palette
-from tests.export.shared_figures import in_variant, one_of
 from tests.export.test_exports import _Page
+from tests.figures.payloads import in_variant, one_of
 from tests.figures.test_encoding import plain
 
 HARD = "</script><b>&"
@@ -71,7 +71,7 @@ def test_chapters_has_every_figure_in_each_language_theme_and_moment() -> None:
             for chapter, shown in zip(expected.chapters, drawn, strict=True):
                 assert shown["equation"] == chapter.equation
                 for picture, one in zip(chapter.pictures, shown["pictures"], strict=True):
-                    at_each = [one_of(one, moment) for moment in range(len(one["values"]))]
+                    at_each = [plain(one_of(one, moment)) for moment in range(len(one["values"]))]
                     assert at_each == [plain(figure.plotly) for figure in picture.figures]
             set_language("en")
 

@@ -23,7 +23,8 @@ from attnviz.figures.subject import Subject
 from attnviz.languages import LANGUAGES
 from attnviz.trace.drawing import Face
 from tests.conftest import SENTENCES
-from tests.export.shared_figures import draws, in_variant, one_of
+from tests.figures.payloads import in_variant, one_of
+from tests.figures.test_encoding import draws
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,8 @@ from attnviz.commands.main import main
 from attnviz.export.saved_files import FigureOptions, contents, picture
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES
-from tests.export.shared_figures import in_variant, one_of
+from tests.figures.payloads import in_variant, one_of
+from tests.figures.test_encoding import plain
 
 
 def scatter_names(figure: object) -> list[str]:
@@ -32,7 +33,7 @@ def test_lecture_page_marks_gold_links_in_every_face(translator: Translator, sna
     for face in faces["values"]:
         drawn = one_of(faces, face)
         assert {"sure", "possible"} <= set(scatter_names(drawn))
-        assert "lien sûr" in json.dumps(drawn, ensure_ascii=False)
+        assert "lien sûr" in json.dumps(plain(drawn), ensure_ascii=False)
     assert not scatter_names(picture(trace, FigureOptions()))
     for options, ending in (
         (FigureOptions(gold=gold), "csv"),

@@ -19,9 +19,10 @@ from attnviz.lessons.lesson_file import Text
 from attnviz.palette import ThemeName
 from attnviz.trace import Trace
 from attnviz.trace.aligned import first_words
-from tests.export.shared_figures import draws, in_variant
 from tests.export.test_exports import _Page
 from tests.figures import synthetic
+from tests.figures.payloads import in_variant
+from tests.figures.test_encoding import draws
 
 TRACE = synthetic.trace()
 WORDS = TRACE.words()

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from attnviz import Translator
 from attnviz.analysis.beam_sentences import fate_sentence
-from attnviz.figures import beam_tree_figure, beam_tree_table
-from attnviz.figures.beam_tree_figure import places_of
+from attnviz.figures.beam_tree_figure import beam_tree, rows_and_kinds
 from attnviz.figures.spec import width
 from attnviz.palette import ThemeName, palette
 from attnviz.text import piece_name
@@ -38,18 +37,19 @@ def trees(translator: Translator) -> list[BeamTree]:
 @given(text=st.sampled_from(SENTENCES), beam=st.integers(1, 12), penalty=st.sampled_from([0.0, 1.0]))
 def test_every_hypothesis_has_its_own_cell(translator: Translator, text: str, beam: int, penalty: float) -> None:
     tree = translator.beam_tree(text, beam=beam, length_penalty=penalty)
-    places = places_of(tree)
-    cells = [(int(row), node.step) for row, node in zip(places.rows, tree.nodes, strict=True)]
+    rows, kinds = rows_and_kinds(tree)
+    height = int(rows.max()) + 1
+    cells = [(int(row), node.step) for row, node in zip(rows, tree.nodes, strict=True)]
     assert len(set(cells)) == len(cells)
-    assert set(places.rows.tolist()) == set(range(places.height)), "no row is empty"
-    on_top = {index for index, row in enumerate(places.rows) if row == 0}
-    assert on_top == set(tree.path(tree.winner)) == {i for i, part in enumerate(places.parts) if part == "winner"}
+    assert set(rows.tolist()) == set(range(height)), "no row is empty"
+    on_top = {index for index, row in enumerate(rows) if row == 0}
+    assert on_top == set(tree.path(tree.winner)) == {i for i, kind in enumerate(kinds) if kind == "winner"}
     for index in tree.finished:
-        assert (int(places.rows[index]), tree.nodes[index].step + 1) not in cells, "the score is drawn in the next cell"
-        assert all(places.parts[one] in ("winner", "finished") for one in tree.path(index))
-    for part, node in zip(places.parts, tree.nodes, strict=True):
-        assert (part == "twig") == (node.fate in ("outside", "late"))
-    assert places.height <= 5 * beam + 2
+        assert (int(rows[index]), tree.nodes[index].step + 1) not in cells, "the score is drawn in the next cell"
+        assert all(kinds[one] in ("winner", "finished") for one in tree.path(index))
+    for kind, node in zip(kinds, tree.nodes, strict=True):
+        assert (kind == "twig") == (node.fate in ("outside", "late"))
+    assert height <= 5 * beam + 2
 
 
 def _labels(figure: go.Figure) -> dict[int, tuple[float, int, str, float]]:
@@ -64,7 +64,7 @@ def _labels(figure: go.Figure) -> dict[int, tuple[float, int, str, float]]:
 
 def test_labels_stay_in_their_columns_without_overlap(trees: list[BeamTree]) -> None:
     for tree in trees:
-        figure = beam_tree_figure(tree)
+        figure = beam_tree(tree).figure()
         labels, spans = _labels(figure), figure.layout.meta["spans"]
         assert sorted(labels) == list(range(len(tree.nodes)))
         rows = defaultdict(list)
@@ -88,7 +88,7 @@ def test_labels_stay_in_their_columns_without_overlap(trees: list[BeamTree]) -> 
 
 def test_links_lead_from_parent_to_continuation(trees: list[BeamTree]) -> None:
     for tree in trees:
-        figure = beam_tree_figure(tree)
+        figure = beam_tree(tree).figure()
         labels, joined = _labels(figure), set()
         for trace in figure.data:
             if trace.mode != "lines" or not len(trace.x):
@@ -109,7 +109,7 @@ def test_links_lead_from_parent_to_continuation(trees: list[BeamTree]) -> None:
 def test_figure_is_valid_and_has_enough_contrast(trees: list[BeamTree], theme: ThemeName) -> None:
     paper = palette(theme).paper
     for tree in trees:
-        figure = beam_tree_figure(tree, step=1, theme=theme)
+        figure = beam_tree(tree, step=1, theme=theme).figure()
         go.Figure(json.loads(figure.to_json()))  # raises ValueError on any property it does not know
         assert len(figure.layout.meta["alt"]) > 40
         for name, colour in marks(figure.to_dict(), paper):
@@ -121,16 +121,16 @@ def test_figure_is_valid_and_has_enough_contrast(trees: list[BeamTree], theme: T
 
 def test_the_selected_step_is_highlighted_by_a_band(trees: list[BeamTree]) -> None:
     tree = trees[2]
-    figure = beam_tree_figure(tree, step=1)
+    figure = beam_tree(tree, step=1).figure()
     (band,) = figure.layout.shapes
     assert [band.x0, band.x1] == figure.layout.meta["spans"][1]
-    assert not beam_tree_figure(tree, step=tree.steps).layout.shapes
-    assert not beam_tree_figure(tree).layout.shapes
+    assert "shapes" not in beam_tree(tree, step=tree.steps).layout
+    assert "shapes" not in beam_tree(tree).layout
 
 
 def test_figure_has_hover_text_scores_and_click_metadata() -> None:
     tree = small()
-    figure = beam_tree_figure(tree, shown=(8, 3))
+    figure = beam_tree(tree, shown=(8, 3)).figure()
     hover = {
         node: text
         for one in figure.data
@@ -152,20 +152,20 @@ def test_figure_has_hover_text_scores_and_click_metadata() -> None:
 def test_markup_in_pieces_is_escaped() -> None:
     tree = small()
     odd = dataclasses.replace(tree.nodes[3], piece="\u2581<b>$x$</b>")
-    figure = beam_tree_figure(dataclasses.replace(tree, nodes=(*tree.nodes[:3], odd, *tree.nodes[4:])))
+    figure = beam_tree(dataclasses.replace(tree, nodes=(*tree.nodes[:3], odd, *tree.nodes[4:]))).figure()
     texts = [text for one in figure.data if one.mode == "text" for text in (*one.text, *one.hovertext)]
     drawn = [text for text in texts if "x" in text and "&#36;" in text]
     assert drawn
     assert all("<b>$" not in text and "$x$" not in text for text in texts)
 
 
-def test_figure_method_matches_beam_tree_figure() -> None:
-    assert small().figure(step=0) == beam_tree_figure(small(), step=0)
+def test_figure_method_draws_the_tree() -> None:
+    assert small().figure(step=0) == beam_tree(small(), step=0).figure()
 
 
 def test_the_table_has_every_hypothesis() -> None:
     tree = small()
-    table = beam_tree_table(tree)
+    table = beam_tree(tree).frame()
     assert len(table) == len(tree.nodes)
     row = table.loc[11]
     assert (row["step"], row["continues"], row["so far"], row["outcome"]) == (4, 8, "le chat noir", "won")

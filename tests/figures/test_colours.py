@@ -6,18 +6,18 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from attnviz import figures
-from attnviz.analysis.energy_equations import energy_decomposition
 from attnviz.analysis.logit_attribution import LogitAttribution
 from attnviz.figures.encoding import MISSING
-from attnviz.figures.energy_decomposition_figure import OPERANDS_WIDTH, energy_decomposition_figure
+from attnviz.figures.energy_decomposition_figure import OPERANDS_WIDTH
 from attnviz.figures.grammar import MOST_ROWS
-from attnviz.figures.logit_attribution_figure import logit_attribution_waterfall
+from attnviz.figures.logit_attribution_figure import draw_logit_attribution
 from attnviz.figures.registry import step_figures
 from attnviz.figures.subject import Subject
 from attnviz.palette import (
@@ -241,16 +241,16 @@ def axis_texts(figure: dict) -> Iterator[tuple[str, Colour]]:
 
 def all_figures(theme: ThemeName) -> Iterator[tuple[str, dict]]:
     trace = synthetic.trace()
-    subject = Subject(trace, 2)
+    subject = Subject(trace, 2, theme=theme)
     for name, figure in step_figures(subject).items():
-        yield name, figure.draw(subject, theme=theme).to_dict()
+        yield name, figure.draw(subject).figure().to_dict()
     for margins in (False, True):
         yield "heatmap", figures.heatmap(trace, margins=margins, theme=theme).to_dict()
     entries = np.linspace(-2, 2, len(trace.source_pieces))
-    logit_attribution = LogitAttribution(step=2, piece_id=4, bias=0.3, state=-1.0, previous_word=0.8, source=entries)
-    yield "logit-attribution", logit_attribution_waterfall(trace, logit_attribution, theme=theme).to_dict()
-    units = energy_decomposition(trace, {"decoder.attention.score": np.linspace(-1, 1, synthetic.ALIGNMENT)}, 2, 1)
-    yield "energy-decomposition", energy_decomposition_figure(units, theme=theme).to_dict()
+    of_word = LogitAttribution(step=2, piece_id=4, bias=0.3, state=-1.0, previous_word=0.8, source=entries)
+    known = {(2, 4): of_word, (2, None): replace(of_word, piece_id=None, bias=0.0, source=entries / 2)}
+    subject = Subject(trace, 2, word=4, foil=4, theme=theme, known_logit_attributions=known)
+    yield "logit-attribution", draw_logit_attribution(subject).figure().to_dict()
 
 
 @both_themes
@@ -323,8 +323,6 @@ def test_no_information_is_given_by_colour_alone(theme: ThemeName) -> None:
     assert len(chosen) == 1
     for name in ("logit-attribution", "energy-decomposition"):
         assert "<b>" in pictures[name]["layout"]["yaxis"]["ticktext"][-1]
-    units = energy_decomposition(
-        synthetic.trace(), {"decoder.attention.score": np.linspace(-1, 1, synthetic.ALIGNMENT)}, 2, 1
-    )
+    units = Subject(synthetic.trace(), 2).energy_decomposition
     flat = int((np.abs(units.activation[units.order]) >= 0.99).sum())
     assert sum("▮" in label for label in pictures["energy-decomposition"]["layout"]["yaxis"]["ticktext"]) == flat

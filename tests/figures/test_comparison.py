@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from attnviz import AttnvizError, Translator, analysis, attention, figures
 from attnviz.analysis.comparison import Comparison, compare, comparison_caveat, comparison_sentences, no_heatmaps_reason
+from attnviz.figures.encoding import to_json
 from attnviz.languages import set_language
 from attnviz.palette import ThemeName, palette
 from tests.analysis.test_comparison import SENTENCES as TEXTS
@@ -40,7 +41,7 @@ def test_figure_is_valid_and_has_enough_contrast(theme: ThemeName, across: int) 
         root=True,
         colours="cividis",
         theme=theme,
-    )
+    ).figure()
     go.Figure(json.loads(figure.to_json()))  # raises ValueError on any property it does not know
     assert len(figure.layout.meta["alt"]) > 40
     assert figure.layout.meta["narrowest"] <= {1: 390, 2: 600, 4: 1200}[across]
@@ -54,7 +55,7 @@ def test_figure_is_valid_and_has_enough_contrast(theme: ThemeName, across: int) 
 
 def test_panels_share_axes_and_heatmaps_share_a_colour_scale() -> None:
     compared = pair(other="The new agreement was signed .")
-    figure = figures.comparison(compared, NAMES)
+    figure = figures.comparison(compared, NAMES).figure()
     panels = {trace.name: trace for trace in figure.data if trace.type == "heatmap"}
     np.testing.assert_array_equal(panels["first"].z, compared.first)
     np.testing.assert_array_equal(panels["other"].z, compared.other)
@@ -77,25 +78,24 @@ def test_data_are_the_same_in_every_layout() -> None:
     compared = pair(other="The new agreement was signed .")
     one, *others = (figures.comparison(compared, NAMES, across=across, width=300 * across) for across in (1, 2, 4))
     for other in others:
-        assert json.loads(other.to_json())["data"] == json.loads(one.to_json())["data"]
+        assert to_json(other.data) == to_json(one.data)
 
 
 def test_gaps_are_hatched_only_where_a_word_is_missing() -> None:
-    hatched = [
-        trace for trace in figures.comparison(pair(other="The agreement signed ."), NAMES).data if trace.name == "gaps"
-    ]
-    panels = figures.comparison(pair(), NAMES).layout.meta["panels"]
-    assert [trace.xaxis for trace in hatched] == [panels[name]["xaxis"] for name in ("other", "difference")]
+    spec = figures.comparison(pair(other="The agreement signed ."), NAMES)
+    hatched = [trace for trace in spec.data if trace["name"] == "gaps"]
+    panels = spec.layout["meta"]["panels"]
+    assert [trace["xaxis"] for trace in hatched] == [panels[name]["xaxis"] for name in ("other", "difference")]
     for trace in hatched:  # the column of "was", from the top row to the bottom
-        x, y = (np.asarray(values, float) for values in (trace.x, trace.y))
+        x, y = (trace["x"], trace["y"])
         assert (np.nanmin(x), np.nanmax(x)) == (1.5, 2.5)
         assert (np.nanmin(y), np.nanmax(y)) == (-0.5, 6.5)
-    assert not [trace for trace in figures.comparison(pair(), NAMES).data if trace.name == "gaps"]
+    assert not [trace for trace in figures.comparison(pair(), NAMES).data if trace["name"] == "gaps"]
 
 
 def test_log_probabilities_are_rings_and_dots_joined_by_coloured_lines() -> None:
     compared, ink = pair(), palette("light")
-    traces = {trace.name: trace for trace in figures.comparison(compared, NAMES).data}
+    traces = {trace.name: trace for trace in figures.comparison(compared, NAMES).figure().data}
     np.testing.assert_array_equal(traces["log p, first"].x, compared.first_log_probabilities)
     np.testing.assert_array_equal(traces["log p, other"].x, compared.other_log_probabilities)
     gained = compared.other_log_probabilities > compared.first_log_probabilities
@@ -107,7 +107,7 @@ def test_log_probabilities_are_rings_and_dots_joined_by_coloured_lines() -> None
 
 def test_the_step_is_framed_and_metadata_map_rows_to_steps() -> None:
     compared = pair(other="The new agreement was signed .")
-    figure = figures.comparison(compared, NAMES, step=4, end=False)
+    figure = figures.comparison(compared, NAMES, step=4, end=False).figure()
     meta = figure.layout.meta
     frames = [shape for shape in figure.layout.shapes if shape.line.color == meta["frame"]]
     assert len(frames) == 4
@@ -117,7 +117,7 @@ def test_the_step_is_framed_and_metadata_map_rows_to_steps() -> None:
     assert meta["rows"] == [0, 1, 2, 3, 4, 5, None]  # `</s>` is left out
     assert meta["sources"] == [0, None, 1, 3, 4, 5]
     assert meta["columns"] == [0, 2, 2, 3, 4, 5, None]
-    led = figures.comparison(compared, NAMES, leads="other").layout.meta
+    led = figures.comparison(compared, NAMES, leads="other").layout["meta"]
     assert led["sources"] == [0, 1, 2, 4, 5, 6, 7]
     assert led["columns"] == [0, 1, 2, 2, 3, 4, 5, 6]
     with pytest.raises(ValueError, match="across"):
@@ -126,7 +126,7 @@ def test_the_step_is_framed_and_metadata_map_rows_to_steps() -> None:
 
 def test_panels_stay_inside_the_figure_without_overlap() -> None:
     for across in (1, 2, 3, 4):
-        layout = figures.comparison(pair(), NAMES, across=across).layout
+        layout = figures.comparison(pair(), NAMES, across=across).figure().layout
         boxes = [
             (*layout[axes["xaxis"].replace("x", "xaxis")].domain, *layout[axes["yaxis"].replace("y", "yaxis")].domain)
             for axes in [*layout.meta["panels"].values(), *layout.meta["beside"]]
@@ -144,12 +144,13 @@ def test_figure_without_attention_draws_log_probabilities_only(which: int) -> No
     traces = [synthetic.trace(seed=0), synthetic.trace(seed=1)]
     traces[which] = synthetic.trace(seed=2, attention="none")
     compared = compare(*traces)
-    figure = figures.comparison(compared, NAMES, step=0)
+    spec = figures.comparison(compared, NAMES, step=0)
+    figure = spec.figure()
     assert figure.layout.meta["panels"] == {}
     assert figure.layout.meta["beside"] == [{"xaxis": "x", "yaxis": "y"}]
     assert not [trace for trace in figure.data if trace.type == "heatmap"]
     assert "log p" in figure.layout.meta["alt"]
-    assert len(figures.comparison_table(compared)) == np.isfinite(np.stack([compared.first, compared.other])).sum()
+    assert len(spec.frame()) == np.isfinite(np.stack([compared.first, compared.other])).sum()
     attending = figures.compared_words_table(compare(synthetic.trace(seed=0), synthetic.trace(seed=1)))
     assert set(figures.compared_words_table(compared)) < set(attending)  # without the variation of the looks
     assert "synthetic" in no_heatmaps_reason("synthetic")
@@ -157,33 +158,32 @@ def test_figure_without_attention_draws_log_probabilities_only(which: int) -> No
 
 def test_attention_of_other_programs_is_drawn_without_log_probabilities() -> None:
     compared = compare(attention("a b", "x y", [[1, 0], [0, 1]]), attention("a b", "x y", [[0, 1], [0, 1]]))
-    figure = figures.comparison(compared, NAMES)
+    figure = figures.comparison(compared, NAMES).figure()
     assert set(figure.layout.meta["panels"]) == {"first", "other", "difference"}
     assert not figure.layout.meta["beside"]
     assert "log p" not in figure.layout.meta["alt"] + " ".join(comparison_sentences(compared, NAMES))
     assert not [name for name in figures.compared_words_table(compared) if "log p" in name]
     beside = compare(attention("The agreement", "Signé .", np.eye(2)), synthetic.trace(target="Signé ."))
     assert len(comparison_sentences(beside, NAMES)) == 2
-    assert figures.comparison(beside, NAMES).layout.meta["beside"]
+    assert figures.comparison(beside, NAMES).layout["meta"]["beside"]
 
 
 @given(source=TEXTS, target=TEXTS, seed=st.integers(0, 30))
 def test_tables_have_every_number_of_the_figure(source: str, target: str, seed: int) -> None:
     one, two = synthetic.trace("The agreement was signed .", seed=seed), synthetic.trace(source, target, seed=seed + 1)
     compared = compare(one, two)
-    table, words = figures.comparison_table(compared, NAMES), figures.compared_words_table(compared, NAMES)
+    table, words = figures.comparison(compared, NAMES).frame(), figures.compared_words_table(compared, NAMES)
     np.testing.assert_allclose(table[NAMES[0]].sum(), np.nansum(compared.first))
     np.testing.assert_allclose(table[NAMES[1]].sum(), np.nansum(compared.other))
     assert table["difference"].count() == np.isfinite(compared.difference).sum()
     assert list(words["target word"]) == list(compared.target.names)
     np.testing.assert_array_equal(words[f"log p, {NAMES[0]}"], compared.first_log_probabilities)
-    assert len(figures.comparison_table(compared, ("one", "one")).columns) == 5
+    assert len(figures.comparison(compared, ("one", "one")).frame().columns) == 5
 
 
 @given(text=texts)
 def test_markup_in_names_and_words_is_escaped(text: str) -> None:
-    figure = figures.comparison(pair(other=f"The agreement {text} was signed ."), (text, "other"))
-    drawn = figure.to_json()
+    drawn = to_json(figures.comparison(pair(other=f"The agreement {text} was signed ."), (text, "other")).plotly)
     assert "<script" not in drawn.lower()
     assert "<a href" not in drawn.lower()
 

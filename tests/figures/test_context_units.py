@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
+import plotly.graph_objects as go
 import pytest
 
 from attnviz.analysis.context_units import context_units
 from attnviz.analysis.diagram_texts import context_sentence
-from attnviz.figures.context_units_figure import context_units_table
+from attnviz.figures.context import draw_context_units
 from attnviz.figures.registry import step_figures
 from attnviz.figures.subject import Subject
 from tests.figures.synthetic import trace as make_trace
@@ -21,6 +23,12 @@ SOURCES = pytest.mark.parametrize("source", [LONG, "No ."])
 def trace_and_figure(source: str, step: int) -> tuple[Any, Any]:
     trace = make_trace(source)
     return trace, trace.step_figure(step, "units")
+
+
+@SOURCES
+def test_figure_is_valid(source: str) -> None:
+    _, figure = trace_and_figure(source, 1)
+    go.Figure(json.loads(figure.to_json()))  # raises ValueError on any property it does not know
 
 
 @SOURCES
@@ -63,7 +71,7 @@ def test_alt_text_and_tick_labels_contain_the_numbers() -> None:
 
 def test_the_table_has_terms_sum_and_mean() -> None:
     trace = make_trace(LONG)
-    found, table = context_units(trace, 2), context_units_table(trace, 2)
+    found, table = context_units(trace, 2), draw_context_units(Subject(trace, 2)).frame()
     numbers = table.to_numpy()
     np.testing.assert_allclose(numbers[2:, :-2].sum(axis=1), numbers[2:, -2], atol=1e-5)
     np.testing.assert_allclose(numbers[2:, -1], found.mean)

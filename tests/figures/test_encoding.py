@@ -15,14 +15,16 @@ from hypothesis import strategies as st
 
 from attnviz import Translator
 from attnviz.checkpoint import save_model
-from attnviz.figures.encoding import FINEST, MISSING, common_part, to_json
+from attnviz.figures.encoding import FINEST, common_part, to_json
 from attnviz.figures.registry import FIGURES, step_figure
+from attnviz.figures.spec import Spec
 from attnviz.figures.subject import Subject
 from attnviz.model_folder import load_weights
 from attnviz.palette import ThemeName
 from attnviz.text import Tokenizer
 from tests.conftest import REPOSITORY, ModelFactory
 from tests.deno_program import made_by
+from tests.figures.payloads import one_of
 
 PROGRAM = REPOSITORY / "attnviz" / "ui" / "components" / "chart" / "template.js"
 
@@ -43,10 +45,7 @@ def subjects(
 
 
 def unpacked(value: Any) -> Any:
-    """Return JSON with Plotly's typed arrays, and strips, as lists."""
-    if isinstance(value, dict) and "strips" in value:
-        integers = np.frombuffer(base64.b64decode(value["strips"]), dtype="<i2").reshape(-1, value["size"])
-        return unpacked(np.where(integers == MISSING, np.nan, integers * value["scale"]).tolist())
+    """Return JSON with Plotly's typed arrays as lists."""
     if isinstance(value, dict) and "bdata" in value:
         array = np.frombuffer(base64.b64decode(value["bdata"]), dtype=f"<{value['dtype']}")
         shape = [int(size) for size in value["shape"].split(",")] if "shape" in value else [-1]
@@ -115,6 +114,11 @@ def plain(part: Any) -> Any:
     if isinstance(part, list | tuple):
         return [plain(each) for each in part]
     return None if isinstance(part, float) and np.isnan(part) else part
+
+
+def draws(shared: dict[str, Any], name: object, spec: Spec) -> bool:
+    """Return whether the figure with a name, of several that share a part, is `spec`."""
+    return close(plain(one_of(shared, name)), plain(spec.plotly))
 
 
 def test_close_detects_different_figures(subjects: list[Subject]) -> None:

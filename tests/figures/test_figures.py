@@ -31,8 +31,8 @@ DRAWINGS: dict[str, Draw] = {
         trace, by="pieces", colours="cividis", root=True, end=False, theme=theme
     ),
     "attention": lambda trace, theme: draw_attention(Subject(trace, 1, theme=theme)).figure(),
-    "context": lambda trace, theme: figures.context_strips(trace, 1, theme=theme),
-    "candidates": lambda trace, theme: figures.candidates(trace, 1, theme=theme),
+    "context": lambda trace, theme: trace.step_figure(1, "context", theme=theme),
+    "candidates": lambda trace, theme: trace.step_figure(1, "candidates", theme=theme),
 }
 
 
@@ -134,7 +134,7 @@ def test_attention_bars_have_peak_and_width_metadata() -> None:
 def test_candidate_bars_start_at_the_same_position_at_every_step() -> None:
     base = synthetic.trace()
     long = dataclasses.replace(base, top_pieces=(("▁" + "anticonstitutionnellement",) * 12, *base.top_pieces[1:]))
-    margins = {figures.candidates(long, step).layout.margin.l for step in range(len(long.target_pieces))}
+    margins = {long.step_figure(step, "candidates").layout.margin.l for step in range(len(long.target_pieces))}
     assert len(margins) == 1
 
 
@@ -151,19 +151,19 @@ def test_the_signed_scale_is_a_square_root(ink: Palette) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_strips_add_up_to_the_context_vector(kind: str) -> None:
     trace = synthetic.trace("one two three four five six seven eight nine", attention=kind)
-    rows = figures.context_strips(trace, 1).data[0].z
+    rows = trace.step_figure(1, "context").data[0].z
     if kind == "none":
         assert len(rows) == 1, "nothing is added up"
     else:
         np.testing.assert_allclose(rows[:-1].sum(axis=0), rows[-1], atol=1e-5)
     np.testing.assert_array_equal(rows[-1], trace.contexts[1])
-    table = figures.context_table(trace, 1).to_numpy()
+    table = export.table(trace, export.FigureOptions("context", step=1)).to_numpy()
     np.testing.assert_array_equal(table.T, rows)
 
 
 def test_the_chosen_piece_is_marked_among_the_candidates() -> None:
     trace = synthetic.trace()
-    table = figures.candidates_table(trace, 1)
+    table = export.table(trace, export.FigureOptions("candidates", step=1))
     assert list(table.index) == list(range(1, 11))
     assert table["chosen"].tolist() == [True] + [False] * 9
     assert table.iloc[0]["piece"] == trace.target_pieces[1]
@@ -173,7 +173,7 @@ def test_the_chosen_piece_is_marked_among_the_candidates() -> None:
 def test_an_unlikely_choice_is_added_with_its_rank(chosen: int, rank: int) -> None:
     base = synthetic.trace()
     trace = dataclasses.replace(base, target_ids=(chosen,) * len(base.target_ids))
-    table = figures.candidates_table(trace, 0)
+    table = export.table(trace, export.FigureOptions("candidates", step=0))
     assert len(table) == 11
     assert table.index[-1] == rank
     assert bool(table["chosen"].iloc[-1])

@@ -76,12 +76,14 @@ def test_exports_use_the_fixed_context_figure(trace: Trace, tmp_path: Path, snap
 
 def test_the_logit_attribution_has_one_row_for_the_sentence(trace: Trace) -> None:
     from attnviz.analysis.logit_attribution import LogitAttribution
-    from attnviz.figures.logit_attribution_figure import logit_attribution_waterfall
+    from attnviz.figures.logit_attribution_figure import draw_logit_attribution
 
     entries = np.zeros(len(trace.source_pieces))
     entries[-1] = 1.5
     account = LogitAttribution(step=1, piece_id=4, bias=0.5, state=-1.0, previous_word=0.25, source=entries)
-    figure = logit_attribution_waterfall(trace, account)
+    mean = LogitAttribution(step=1, piece_id=None, bias=0, state=0, previous_word=0, source=0 * entries)
+    known = {(1, 4): account, (1, None): mean}
+    figure = draw_logit_attribution(Subject(trace, 1, word=4, foil=4, known_logit_attributions=known)).figure()
     assert list(figure.data[0].x) == [0.5, -1.0, 0.25, 1.5, 1.25]
     assert not [one for one in figure.data if one.name == "alpha"]
     assert "xaxis2" not in figure.to_dict()["layout"]

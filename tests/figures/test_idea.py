@@ -63,23 +63,27 @@ def test_mixtures_of_three_steps_are_their_weights() -> None:
     last = len(trace.target_pieces) - 1
     for step in (0, 1, last):
         figure = simple(trace, step, "context")
-        shares = np.array([bars.x for bars in figure.data])
+        (bars,) = figure.data
         for row, other in enumerate((step - 1, step, step + 1)):
+            parts = np.flatnonzero(np.asarray(bars.y) == row)
+            shares, starts = np.asarray(bars.x)[parts], np.asarray(bars.base)[parts]
             if 0 <= other <= last:
                 largest = np.sort(trace.alignment[other])[::-1][:3]
-                np.testing.assert_allclose(shares[:3, row], largest, rtol=1e-6)
-                assert shares[:, row].sum() == pytest.approx(1, abs=1e-6)
-                assert percent(float(largest[0])) in figure.data[0].customdata[row]
+                np.testing.assert_allclose(shares[:3], largest, rtol=1e-6)
+                np.testing.assert_allclose(starts, np.cumsum(shares) - shares, atol=1e-6)
+                assert shares.sum() == pytest.approx(1, abs=1e-6)
+                assert percent(float(largest[0])) in bars.customdata[parts[0]]
             else:
-                assert not shares[:, row].any()
+                assert not parts.size
                 assert not figure.layout.yaxis.ticktext[row]
 
 
-def test_state_bars_show_the_mean_of_the_update_gate() -> None:
+def test_state_bar_shows_the_mean_of_the_update_gate() -> None:
     trace = synthetic.trace()
-    kept, new = simple(trace, 2, "state").data
-    assert kept.x[0] == pytest.approx(float(trace.update_gates[2].mean()))
-    assert kept.x[0] + new.x[0] == pytest.approx(1)
+    (bar,) = simple(trace, 2, "state").data
+    kept = float(trace.update_gates[2].mean())
+    np.testing.assert_allclose(bar.x, [kept, 1 - kept])
+    np.testing.assert_allclose(bar.base, [0, kept])
 
 
 def test_one_vector_for_all_words_is_drawn_as_strips() -> None:

@@ -17,15 +17,11 @@ from attnviz.analysis.judgement import (
 )
 from attnviz.checkpoint import save_model
 from attnviz.detector import Detector
-from attnviz.figures.encoding import figure_of
 from attnviz.figures.judgement_figure import (
     aggregated_table,
     attend_figure,
     bag_figure,
-    bag_table,
-    compared_table,
-    compared_template,
-    compared_values,
+    compared_figure,
     verdict_table,
 )
 from attnviz.network import DecomposableConfig
@@ -62,10 +58,10 @@ def test_attention_is_drawn_in_both_directions(judgement: Judgement) -> None:
 
 def test_comparison_figure_draws_the_recorded_vectors(judgement: Judgement) -> None:
     for step in range(len(judgement.target_pieces)):
-        figure = figure_of(compared_template(judgement, "dark"), compared_values(judgement, step))
-        go.Figure(figure.to_plotly_json())
+        drawn = compared_figure(judgement, step, theme="dark")
+        figure = go.Figure(drawn.plotly)  # checks every property
         np.testing.assert_allclose(figure.data[0].z[2], judgement.target_comparisons[step])
-        assert list(compared_table(judgement, step)["b"]) == list(judgement.target_projected[step])
+        assert list(drawn.frame()["b"]) == list(judgement.target_projected[step])
 
 
 def test_swapping_words_leaves_the_bag_of_vectors_unchanged(detector: Detector, judgement: Judgement) -> None:
@@ -74,22 +70,22 @@ def test_swapping_words_leaves_the_bag_of_vectors_unchanged(detector: Detector, 
     assert places is not None
     assert places != sorted(places)
     assert largest_difference(judgement, other, places) < 1e-4
-    figure = bag_figure(judgement, other)
-    go.Figure(figure.to_plotly_json())
+    drawn = bag_figure(judgement, other)
+    figure = go.Figure(drawn.plotly)
     before, after = (np.asarray(trace.z) for trace in figure.data)
     np.testing.assert_allclose(before[places], after[:-1], atol=1e-4)
     np.testing.assert_allclose(before[-1], after[-1], atol=1e-4)
-    assert len(bag_table(judgement, other)) == 2 * (len(judgement.source_pieces) + 1)
+    assert len(drawn.frame()) == 2 * (len(judgement.source_pieces) + 1)
 
 
 def test_bag_figure_without_a_swap_shows_one_sentence(judgement: Judgement) -> None:
-    figure = bag_figure(judgement)
-    go.Figure(figure.to_plotly_json())
+    drawn = bag_figure(judgement)
+    figure = go.Figure(drawn.plotly)
     (strips,) = figure.data
     np.testing.assert_allclose(strips.z[:-1], judgement.source_comparisons)
     np.testing.assert_allclose(strips.z[-1], judgement.source_comparisons.sum(axis=0), atol=1e-4)
     assert figure.layout.xaxis.title.text == f"{judgement.source_comparisons.shape[1]} units"
-    assert len(bag_table(judgement)) == len(judgement.source_pieces) + 1
+    assert len(drawn.frame()) == len(judgement.source_pieces) + 1
 
 
 def test_tables_contain_the_sums_and_the_verdict(judgement: Judgement) -> None:

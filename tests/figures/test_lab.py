@@ -59,17 +59,17 @@ class Lab:
     def drawn(self, theme: ThemeName) -> dict[str, go.Figure]:
         trace = self.trace
         return {
-            "answers": figures.attributions_figure(trace, self.attribution_methods, step=STEP, theme=theme),
-            "answers by piece": figures.attributions_figure(
+            "answers": figures.attributions(trace, self.attribution_methods, step=STEP, theme=theme).figure(),
+            "answers by piece": figures.attributions(
                 trace, self.attribution_methods, by="pieces", end=False, across=2, width=390, theme=theme
-            ),
+            ).figure(),
             "perturbation-tests": figures.perturbation_tests_figure(
                 trace, self.perturbation_tests, self.spelling, self.best, theme=theme
-            ),
-            "shuffled": figures.shuffled_figure(trace, self.shuffled, step=STEP, theme=theme),
+            ).figure(),
+            "shuffled": figures.shuffled_figure(trace, self.shuffled, step=STEP, theme=theme).figure(),
             "minimal-change": figures.minimal_change_figure(
                 trace, self.minimal_change, self.spelling, step=STEP, theme=theme
-            ),
+            ).figure(),
         }
 
 
@@ -93,7 +93,7 @@ def test_figures_are_valid_and_have_enough_contrast(lab: Lab, theme: ThemeName) 
 
 
 def test_every_method_has_a_panel_with_the_same_axes_and_scale(lab: Lab) -> None:
-    figure, words = figures.attributions_figure(lab.trace, lab.attribution_methods, step=STEP), lab.trace.words()
+    figure, words = figures.attributions(lab.trace, lab.attribution_methods, step=STEP).figure(), lab.trace.words()
     assert [panel.name for panel in figure.data] == [
         attribution_method_texts()[name].name for name in analysis.ATTRIBUTION_METHODS
     ]
@@ -108,15 +108,15 @@ def test_every_method_has_a_panel_with_the_same_axes_and_scale(lab: Lab) -> None
     assert len(figure.layout.shapes) == len(analysis.ATTRIBUTION_METHODS)
     assert {shape.y0 + 0.5 for shape in figure.layout.shapes} == {meta["rows"][STEP]}
     assert list(meta["panels"]) == list(analysis.ATTRIBUTION_METHODS)
-    cut = figures.attributions_figure(lab.trace, lab.attribution_methods, by="pieces", end=False).data[0]
-    np.testing.assert_allclose(cut.customdata, lab.trace.alignment[:-1, :-1])
+    cut = figures.attributions(lab.trace, lab.attribution_methods, by="pieces", end=False).data[0]
+    np.testing.assert_allclose(cut["customdata"], lab.trace.alignment[:-1, :-1])
     with pytest.raises(ValueError, match="at least 1"):
-        figures.attributions_figure(lab.trace, lab.attribution_methods, across=0)
+        figures.attributions(lab.trace, lab.attribution_methods, across=0)
 
 
 def test_panels_do_not_overlap(lab: Lab) -> None:
     for across in (1, 2, 3, 6):
-        figure = figures.attributions_figure(lab.trace, lab.attribution_methods, across=across)
+        figure = figures.attributions(lab.trace, lab.attribution_methods, across=across).figure()
         domains = [
             (*figure.layout[p.xaxis.replace("x", "xaxis")].domain, *figure.layout[p.yaxis.replace("y", "yaxis")].domain)
             for p in figure.data
@@ -129,7 +129,8 @@ def test_panels_do_not_overlap(lab: Lab) -> None:
 
 
 def test_perturbation_tests_figure_draws_the_results(lab: Lab) -> None:
-    figure = figures.perturbation_tests_figure(lab.trace, lab.perturbation_tests, lab.spelling, lab.best)
+    drawn = figures.perturbation_tests_figure(lab.trace, lab.perturbation_tests, lab.spelling, lab.best)
+    figure = drawn.figure()
     bars = {trace.name: trace for trace in figure.data}
     assert figure.layout.meta["tests"] == [
         "real",
@@ -151,37 +152,39 @@ def test_perturbation_tests_figure_draws_the_results(lab: Lab) -> None:
     notes = " ".join(note.text for note in figure.layout.annotations)
     for test in shown:
         assert format_share(float(test.probabilities[word])) in notes
-    table = figures.perturbation_tests_table(lab.perturbation_tests, lab.spelling, lab.best)
+    table = drawn.frame()
     assert len(table) == 5 + 20
     assert table["writes"].iloc[0] == lab.spelling(lab.perturbation_tests.real.piece_id)
     assert table["total variation"].iloc[3] <= 0.01
 
 
 def test_shuffled_figure_has_one_point_per_step(lab: Lab) -> None:
-    points = figures.shuffled_figure(lab.trace, lab.shuffled).data[0]
+    drawn = figures.shuffled_figure(lab.trace, lab.shuffled)
+    points = drawn.figure().data[0]
     np.testing.assert_array_equal(points.x, lab.trace.alignment.max(axis=1).astype(float))
     assert [one[0] for one in points.customdata] == list(range(len(lab.trace.target_pieces)))
     assert [symbol == "circle" for symbol in points.marker.symbol] == (lab.shuffled.kept > 0.5).tolist()
-    np.testing.assert_array_equal(figures.shuffled_table(lab.trace, lab.shuffled)["change when shuffled"], points.y)
+    np.testing.assert_array_equal(drawn.frame()["change when shuffled"], points.y)
 
 
 def test_minimal_change_figure_has_one_bar_per_step(lab: Lab) -> None:
-    bars, written = figures.minimal_change_figure(lab.trace, lab.minimal_change, lab.spelling).data
+    drawn = figures.minimal_change_figure(lab.trace, lab.minimal_change, lab.spelling)
+    bars, written = drawn.figure().data
     finite = np.isfinite(lab.minimal_change.distances)
     np.testing.assert_array_equal(np.array(bars.x)[finite], lab.minimal_change.distances[finite])
     assert [("∞" in text) for text in written.text] == (~finite).tolist()
-    table = figures.minimal_change_table(lab.trace, lab.minimal_change, lab.spelling)
+    table = drawn.frame()
     np.testing.assert_array_equal(table["|α′ − α|"], lab.minimal_change.distances)
     assert (table["new piece"] != "").tolist() == finite.tolist()
 
 
 def test_attribution_tables_have_every_number(lab: Lab) -> None:
-    table = figures.attributions_table(lab.trace, lab.attribution_methods, STEP)
-    assert len(table.columns) == 1 + len(analysis.ATTRIBUTION_METHODS)
-    erased = table.columns[1 + analysis.ATTRIBUTION_METHODS.index("erased")]
-    np.testing.assert_array_equal(table[erased], lab.attribution_methods.matrices["erased"][STEP])
-    whole = figures.attribution_table(lab.trace, lab.attribution_methods, "gradient")
-    np.testing.assert_array_equal(whole.to_numpy(), lab.attribution_methods.matrices["gradient"])
+    table = figures.attributions(lab.trace, lab.attribution_methods).frame()
+    assert len(table.columns) == 3 + len(analysis.ATTRIBUTION_METHODS)
+    erased = table.columns[3 + analysis.ATTRIBUTION_METHODS.index("erased")]
+    np.testing.assert_array_equal(table[erased], lab.attribution_methods.matrices["erased"].ravel())
+    np.testing.assert_array_equal(table.loc[STEP + 1, erased], lab.attribution_methods.matrices["erased"][STEP])
+    assert list(table.loc[STEP + 1, "source piece"]) == list(lab.trace.source_pieces)
     found = analysis.agreement(lab.attribution_methods, STEP)
     pairs = figures.agreement_table(found)
     assert len(pairs) == 15
@@ -263,8 +266,8 @@ def test_perturbation_tests_are_a_step_figure(lab: Lab) -> None:
     subject = Subject(lab.trace, STEP, lab.weights)
     assert not picture.missing(subject)
     drawn = picture.draw(subject)
-    assert "Step 3 with other attention weights" in drawn.layout.meta["alt"]
-    assert len(picture.table(subject)) == 5 + 100
+    assert "Step 3 with other attention weights" in drawn.alt
+    assert len(drawn.frame()) == 5 + 100
     assert "is not available" in picture.missing(Subject(lab.trace, STEP))
 
 

@@ -13,11 +13,10 @@ from attnviz.analysis.labels import quoted_name
 from attnviz.analysis.measures import weight_order
 from attnviz.analysis.numbers import percent
 from attnviz.architectures import architecture_of, narrate
-from attnviz.figures.candidates import maxout_table
+from attnviz.figures.attention_figure import draw_energy, draw_softmax
 from attnviz.figures.context import context_frame
+from attnviz.figures.decoder_figure import draw_maxout, draw_state
 from attnviz.figures.grammar import THINNED_ROWS, TOP, row_height, row_names
-from attnviz.figures.registry import ENERGY, MAXOUT, SOFTMAX, STATE
-from attnviz.figures.state_figure import state_rows, state_table
 from attnviz.figures.subject import Subject
 from attnviz.palette import LIGHT
 from attnviz.trace import Search, Trace
@@ -44,30 +43,31 @@ def pairs_like(trace: Trace, step: int) -> np.ndarray:
 @pytest.mark.parametrize("source", ["One .", "The agreement was signed .", LONG])
 def test_every_figure_is_valid_and_fits_a_phone(kind: str, theme: str, source: str) -> None:
     trace = synthetic.trace(source, attention=kind)
+    subject = Subject(trace, 1, theme=theme)
     drawn = [
-        ENERGY.draw(Subject(trace, 1), theme=theme),
-        SOFTMAX.draw(Subject(trace, 1), theme=theme),
+        draw_energy(subject),
+        draw_softmax(subject),
         context_frame(trace, theme=theme),
         context_frame(trace, thinned=True, theme=theme),
-        STATE.draw(Subject(trace, 1), theme=theme),
-        MAXOUT.draw(Subject(trace, 1, WEIGHTS, known_maxout_pairs=pairs_like(trace, 1)), theme=theme),
-        MAXOUT.draw(Subject(trace, 1), theme=theme),
+        draw_state(subject),
+        draw_maxout(dataclasses.replace(subject, weights=WEIGHTS, known_maxout_pairs=pairs_like(trace, 1))),
+        draw_maxout(subject),
     ]
-    for figure in drawn:
-        go.Figure(json.loads(figure.to_json()))  # raises ValueError on any property it does not know
-        assert len(figure.layout.meta["alt"]) > 20
-        assert figure.layout.meta["narrowest"] <= 330, "wider than a telephone"
+    for spec in drawn:
+        go.Figure(json.loads(spec.figure().to_json()))  # raises ValueError on any property it does not know
+        assert len(spec.alt) > 20
+        assert spec.layout["meta"]["narrowest"] <= 330, "wider than a telephone"
 
 
 def test_the_bars_are_the_energies_and_the_weights() -> None:
     trace = synthetic.trace()
-    bars = ENERGY.draw(Subject(trace, 2)).data[0]
+    bars = draw_energy(Subject(trace, 2)).figure().data[0]
     np.testing.assert_array_equal(bars.x, trace.energies[2])
     assert list(bars.marker.color) == [LIGHT.minus if energy < 0 else LIGHT.plus for energy in trace.energies[2]]
-    before, after = SOFTMAX.draw(Subject(trace, 2)).data[:2]
+    before, after = draw_softmax(Subject(trace, 2)).figure().data[:2]
     np.testing.assert_array_equal(before.x, trace.energies[2])
     np.testing.assert_array_equal(after.x, trace.alignment[2])
-    written = SOFTMAX.draw(Subject(trace, 2)).data[2]
+    written = draw_softmax(Subject(trace, 2)).figure().data[2]
     assert [text.strip() for text in written.text] == [f"{weight:.2f}" for weight in trace.alignment[2]]
 
 
@@ -75,9 +75,9 @@ def test_the_bars_are_the_energies_and_the_weights() -> None:
 def test_the_first_three_figures_share_their_rows(source: str) -> None:
     trace = synthetic.trace(source)
     count = len(trace.source_pieces)
-    drawn = (ENERGY.draw(Subject(trace, 0)), SOFTMAX.draw(Subject(trace, 0)), context_frame(trace))
-    for figure in drawn:
-        layout = figure.layout
+    drawn = (draw_energy(Subject(trace, 0)), draw_softmax(Subject(trace, 0)), context_frame(trace))
+    for spec in drawn:
+        layout = spec.figure().layout
         inner = layout.height - layout.margin.t - layout.margin.b
         low, high = layout.yaxis.domain or (0, 1)
         assert inner * (high - low) / count == pytest.approx(row_height(count), abs=0.3)
@@ -88,7 +88,9 @@ def test_the_first_three_figures_share_their_rows(source: str) -> None:
 
 def test_the_energy_axis_is_the_same_at_every_step() -> None:
     trace = synthetic.trace()
-    ranges = {tuple(ENERGY.draw(Subject(trace, i)).layout.xaxis.range) for i in range(len(trace.target_pieces))}
+    ranges = {
+        tuple(draw_energy(Subject(trace, i)).figure().layout.xaxis.range) for i in range(len(trace.target_pieces))
+    }
     assert len(ranges) == 1
     low, high = ranges.pop()
     assert low <= trace.energies.min()
@@ -97,12 +99,12 @@ def test_the_energy_axis_is_the_same_at_every_step() -> None:
 
 def test_rows_are_ordered_by_weight_and_thinned_when_too_many() -> None:
     trace = synthetic.trace(LONG)
-    meta = ENERGY.draw(Subject(trace, 1)).layout.meta
+    meta = draw_energy(Subject(trace, 1)).figure().layout.meta
     assert sorted(meta["order"]) == list(range(len(trace.source_pieces)))
     assert (np.diff(trace.alignment[1][meta["order"]]) <= 0).all()
     assert meta["thinned"]["rows"] == THINNED_ROWS
-    assert context_frame(trace, thinned=True).layout.meta["rows"] == THINNED_ROWS + 1
-    assert ENERGY.draw(Subject(synthetic.trace(), 1)).layout.meta["thinned"] is None
+    assert context_frame(trace, thinned=True).layout["meta"]["rows"] == THINNED_ROWS + 1
+    assert draw_energy(Subject(synthetic.trace(), 1)).figure().layout.meta["thinned"] is None
 
 
 def test_equal_pieces_get_distinct_names() -> None:
@@ -114,16 +116,16 @@ def test_equal_pieces_get_distinct_names() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_kept_and_new_parts_add_up_to_the_state(kind: str) -> None:
     trace = synthetic.trace(attention=kind)
-    names, rows = state_rows(trace, 2)
-    assert len(names) == len(rows) == 7
+    rows = draw_state(Subject(trace, 2)).frame().to_numpy().T
+    assert len(rows) == 7
     np.testing.assert_allclose(rows[4] + rows[5], rows[6], atol=1e-6)
     np.testing.assert_array_equal(rows[2], trace.states[1])
-    np.testing.assert_array_equal(state_table(trace, 2).to_numpy().T, rows)
+    np.testing.assert_array_equal(rows[6], trace.states[2])
 
 
 def test_state_strips_are_sorted_by_the_update_gate() -> None:
     trace = synthetic.trace()
-    gates, states = STATE.draw(Subject(trace, 2)).data
+    gates, states = draw_state(Subject(trace, 2)).figure().data
     assert (np.diff(gates.z[1]) >= 0).all()
     units = [int(unit) - 1 for unit in states.x]
     np.testing.assert_array_equal(states.z[-1], trace.states[2][units])
@@ -133,13 +135,15 @@ def test_state_strips_are_sorted_by_the_update_gate() -> None:
 def test_winners_and_losers_of_the_maxout_make_up_the_pairs() -> None:
     trace = synthetic.trace()
     pairs = pairs_like(trace, 1)
-    won, lost, kept = MAXOUT.draw(Subject(trace, 1, WEIGHTS, known_maxout_pairs=pairs)).data
+    spec = draw_maxout(Subject(trace, 1, WEIGHTS, known_maxout_pairs=pairs))
+    won, lost, kept = spec.figure().data
     np.testing.assert_allclose(np.nanmax(won.z, axis=0), trace.readouts[1], rtol=1e-6)
     np.testing.assert_array_equal(kept.z[0], trace.readouts[1])
     both = np.where(np.isnan(won.z), lost.z, won.z)
     np.testing.assert_allclose(both.T.ravel(), pairs, rtol=1e-6)
-    assert lost.opacity < won.opacity
-    table = maxout_table(trace, 1, pairs)
+    assert lost.opacity < 1
+    assert won.opacity is None
+    table = spec.frame()
     np.testing.assert_allclose(table[["first", "second"]].max(axis=1), table["larger"], rtol=1e-6)
 
 

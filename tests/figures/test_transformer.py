@@ -14,10 +14,10 @@ from attnviz import AttnvizError, export, figures
 from attnviz.analysis.gold import pharaoh
 from attnviz.checkpoint import save_model
 from attnviz.commands.main import main
-from attnviz.figures.attention_figure import softmax_table
-from attnviz.figures.context import context_table
+from attnviz.figures.attention_figure import draw_softmax
+from attnviz.figures.context import draw_context
+from attnviz.figures.heads_figure import draw_stream, head_gallery
 from attnviz.figures.heatmap import heatmap_table
-from attnviz.figures.residual_stream_figure import stream_rows
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import TransformerTrace
@@ -125,14 +125,26 @@ def test_step_figures_are_valid_and_have_a_table(trace: TransformerTrace, name: 
 
 def test_terms_of_the_step_figures_add_up(trace: TransformerTrace) -> None:
     opened = trace.select_heads(0, 3).displayed
-    names, rows = stream_rows(opened, 2)
+    subject = figures.Subject(opened, 2)
+    rows = draw_stream(subject).frame().to_numpy().T
     np.testing.assert_allclose(rows[:-1].sum(axis=0), rows[-1], atol=1e-4)
-    assert len(names) == len(rows) == 3 * 2 + 2
-    values = context_table(opened, 2).to_numpy()
+    assert len(rows) == 3 * 2 + 2
+    values = draw_context(subject).frame().to_numpy()
     np.testing.assert_allclose(values[:, :-1].sum(axis=1), values[:, -1], atol=1e-5)
     np.testing.assert_allclose(opened.contexts, opened.alignment @ opened.values, atol=1e-6)
-    table = softmax_table(opened, 2)
+    table = draw_softmax(subject).frame()
     np.testing.assert_allclose(table["alpha"], table["exp(e - max)"] / table["exp(e - max)"].sum(), atol=1e-6)
+
+
+def test_gallery_has_every_head_and_the_known_error_rates(trace: TransformerTrace) -> None:
+    spec = head_gallery(trace, {(0, 1): 0.25, (1, 2): 0.5})
+    drawn = go.Figure(json.loads(spec.figure().to_json()))
+    names = [note.text.split("  ") for note in drawn.layout.annotations[3:]]
+    table = spec.frame()
+    assert len(drawn.data) == len(names) == len(table) == 3 * 2 * 4
+    assert [name[0] for name in names] == [f"{row.layer}.{row.head}" for row in table.itertuples()]
+    assert [len(name) == 2 for name in names] == table["alignment error rate"].notna().tolist()
+    assert table["alignment error rate"].dropna().tolist() == [0.25, 0.5]
 
 
 def test_figures_of_the_other_architecture_are_refused(

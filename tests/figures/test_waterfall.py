@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -14,15 +15,13 @@ from attnviz.analysis.logit_attribution import LogitAttribution
 from attnviz.figures.energy_decomposition_figure import (
     SATURATION_MARK,
     SHOWN_ENERGY_UNITS,
-    energy_decomposition_figure,
-    energy_decomposition_table,
+    draw_energy_decomposition,
 )
-from attnviz.figures.logit_attribution_figure import (
-    SOURCES,
-    logit_attribution_rows,
-    logit_attribution_table,
-    logit_attribution_waterfall,
-)
+from attnviz.figures.logit_attribution_figure import SOURCES, draw_contrast, draw_logit_attribution
+from attnviz.figures.spec import Spec
+from attnviz.figures.subject import Subject
+from attnviz.palette import ThemeName
+from attnviz.trace import Trace
 from tests.figures.synthetic import trace as make_trace
 
 LONG = " ".join(["word"] * 30)
@@ -32,6 +31,18 @@ def random_attribution(count: int) -> LogitAttribution:
     return LogitAttribution(2, 7, 0.5, -1.25, 0.75, np.random.default_rng(1).normal(size=count))
 
 
+def subject_of(trace: Trace, entries: LogitAttribution, title: str = "word", **choices: Any) -> Subject:
+    """Return a step whose word has these contributions to its logit, compared with a mean of 0."""
+    mean = LogitAttribution(entries.step, None, 0.0, 0.0, 0.0, np.zeros(len(entries.source)))
+    known = {(entries.step, 7): entries, (entries.step, None): mean}
+    subject = Subject(trace, entries.step, word=7, foil=7, spelling=lambda _: title, known_logit_attributions=known)
+    return dataclasses.replace(subject, **choices)
+
+
+def draw_attribution(trace: Trace, entries: LogitAttribution, **choices: Any) -> go.Figure:
+    return draw_logit_attribution(subject_of(trace, entries, **choices)).figure()
+
+
 def random_decomposition(size: int, bounded: bool = True) -> EnergyDecomposition:
     query, key, score = np.random.default_rng(2).normal(size=(3, size)) * 2
     if bounded:
@@ -39,12 +50,19 @@ def random_decomposition(size: int, bounded: bool = True) -> EnergyDecomposition
     return EnergyDecomposition(query, key, query * key, np.ones(size), bounded=False)
 
 
+def draw_energy(units: EnergyDecomposition, *, operands: bool = True) -> Spec:
+    """Return the figure of an energy that no trace has."""
+    subject = Subject(make_trace(), 0)
+    vars(subject)["energy_decomposition"] = units
+    return draw_energy_decomposition(subject, operands=operands)
+
+
 @pytest.mark.parametrize("scaled", [False, True])
 def test_hover_of_a_product_multiplies_by_its_weight(scaled: bool) -> None:
     """A user's own scorer may weight products: only a transformer divides them by √n."""
     given = random_decomposition(9, bounded=False)
     score = np.full(9, 1 / 3) if scaled else np.array([5.0] * 8 + [2.5])
-    figure = energy_decomposition_figure(dataclasses.replace(given, score=score, scaled=scaled))
+    figure = draw_energy(dataclasses.replace(given, score=score, scaled=scaled)).figure()
     hover, unit = trace_named(figure, "sum").customdata[0], dataclasses.replace(given, score=score).order[0]
     named = [float(found.replace("−", "-")) for found in re.findall(r"[−-]?\d+(?:\.\d+)?", hover)]
     query, key = given.query[unit], given.key[unit]
@@ -54,16 +72,16 @@ def test_hover_of_a_product_multiplies_by_its_weight(scaled: bool) -> None:
     assert ("v" in figure.layout.xaxis.title.text) != scaled
 
 
-def trace_named(figure: go.Figure, name: str):
+def trace_named(figure: go.Figure, name: str) -> Any:
     return next(trace for trace in figure.data if trace.name == name)
 
 
 @pytest.mark.parametrize("source", ["one two three .", LONG])
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_logit_attribution_bars_add_up_to_the_logit(source: str, theme) -> None:
+def test_logit_attribution_bars_add_up_to_the_logit(source: str, theme: ThemeName) -> None:
     trace = make_trace(source)
     entries = random_attribution(len(trace.source_pieces))
-    figure = logit_attribution_waterfall(trace, entries, "logit of <b>x</b> $y$", theme=theme)
+    figure = draw_attribution(trace, entries, title="<b>x</b> $y$", theme=theme)
     go.Figure(figure.to_dict())  # Plotly's own check of every property
     bars = trace_named(figure, "sum")
     assert sum(bars.x[:-1]) == pytest.approx(entries.logit)
@@ -78,7 +96,7 @@ def test_logit_attribution_bars_add_up_to_the_logit(source: str, theme) -> None:
 
 def test_attention_is_drawn_beside_the_contributions() -> None:
     trace = make_trace(LONG)
-    figure = logit_attribution_waterfall(trace, random_attribution(len(trace.source_pieces)))
+    figure = draw_attribution(trace, random_attribution(len(trace.source_pieces)))
     alpha = trace_named(figure, "alpha")
     assert sum(alpha.x) == pytest.approx(1, abs=1e-5)
     assert list(alpha.y) == list(range(3, 3 + SOURCES + 1))
@@ -87,7 +105,7 @@ def test_attention_is_drawn_beside_the_contributions() -> None:
 def test_metadata_map_source_pieces_to_rows() -> None:
     trace = make_trace(LONG)
     entries = random_attribution(len(trace.source_pieces))
-    figure = logit_attribution_waterfall(trace, entries)
+    figure = draw_attribution(trace, entries)
     rows = figure.layout.meta["entries"]
     assert sorted(row for row in rows if row is not None) == list(range(3, 3 + SOURCES))
     for j, row in enumerate(rows):
@@ -98,12 +116,11 @@ def test_metadata_map_source_pieces_to_rows() -> None:
 def test_the_chosen_piece_always_has_a_row() -> None:
     trace = make_trace(LONG)
     entries = random_attribution(len(trace.source_pieces))
-    least = int(np.abs(entries.source).argmin())
-    assert least not in logit_attribution_rows([entries])
-    rows = logit_attribution_rows([entries], least)
-    assert len(rows) == SOURCES
-    assert list(rows) == sorted({*rows, least})
-    figure = logit_attribution_waterfall(trace, entries, rows=rows)
+    least, largest = int(np.abs(entries.source).argmin()), int(np.abs(entries.source).argmax())
+    assert draw_attribution(trace, entries, source=largest).layout.meta["entries"][least] is None
+    figure = draw_attribution(trace, entries, source=least)
+    rows = [row for row in figure.layout.meta["entries"] if row is not None]
+    assert rows == list(range(3, 3 + SOURCES))
     assert trace_named(figure, "sum").x[figure.layout.meta["entries"][least]] == entries.source[least]
     assert trace_named(figure, "sum").x[-1] == pytest.approx(entries.logit)
 
@@ -111,17 +128,21 @@ def test_the_chosen_piece_always_has_a_row() -> None:
 def test_a_logit_attribution_and_its_contrast_have_the_same_rows() -> None:
     trace = make_trace(LONG)
     entries = random_attribution(len(trace.source_pieces))
-    contrast = LogitAttribution(2, 7, 0.0, 0.0, 0.0, np.where(np.arange(len(entries.source)) == 4, 9.0, 0.1))
-    rows = logit_attribution_rows([entries, contrast])
-    assert 4 in rows
-    drawn = [logit_attribution_waterfall(trace, one, rows=rows).layout.meta["entries"] for one in (entries, contrast)]
-    assert drawn[0] == drawn[1]
+    difference = np.where(np.arange(len(entries.source)) == 4, 9.0, 0.1)
+    subject = subject_of(trace, entries)
+    foil = dataclasses.replace(entries, piece_id=8, source=entries.source - difference)
+    known = {**subject.known_logit_attributions, (entries.step, 8): foil}
+    subject = dataclasses.replace(subject, foil=8, known_logit_attributions=known)
+    attribution, contrast = draw_logit_attribution(subject).figure(), draw_contrast(subject).figure()
+    row = contrast.layout.meta["entries"][4]
+    assert trace_named(contrast, "sum").x[row] == pytest.approx(9)
+    assert attribution.layout.meta["entries"] == contrast.layout.meta["entries"]
 
 
 def test_pieces_that_add_nothing_share_a_row() -> None:
     trace = make_trace()
     entries = LogitAttribution(0, 7, 0.5, -1.25, 0.75, np.array([0.0] * (len(trace.source_pieces) - 1) + [2.0]))
-    labels = logit_attribution_waterfall(trace, entries).layout.yaxis.ticktext
+    labels = draw_attribution(trace, entries, source=len(trace.source_pieces) - 1).layout.yaxis.ticktext
     assert len(labels) == 3 + 2 + 1
     assert f"{len(trace.source_pieces) - 1} more" in labels[4]
 
@@ -129,7 +150,7 @@ def test_pieces_that_add_nothing_share_a_row() -> None:
 def test_the_sentence_is_one_row_without_attention() -> None:
     trace = make_trace(attention="none")
     entries = LogitAttribution(0, 7, 0.5, -1.25, 0.75, np.array([0.0] * (len(trace.source_pieces) - 1) + [2.0]))
-    labels = logit_attribution_waterfall(trace, entries).layout.yaxis.ticktext
+    labels = draw_attribution(trace, entries).layout.yaxis.ticktext
     assert len(labels) == 3 + 1 + 1
     assert "c, the sentence" in labels[3]
 
@@ -138,14 +159,15 @@ def test_the_state_entry_is_labelled_by_the_readout_state() -> None:
     trace = make_trace()
     trace = dataclasses.replace(trace, config=trace.config | {"readout_state": "current"})
     entries = random_attribution(len(trace.source_pieces))
-    assert "through sᵢ" in logit_attribution_waterfall(trace, entries).layout.yaxis.ticktext[1]
-    assert logit_attribution_table(trace, entries)["entry"].iloc[1] == "through s_i"
+    drawn = draw_logit_attribution(subject_of(trace, entries))
+    assert "through sᵢ" in drawn.layout["yaxis"]["ticktext"][1]
+    assert drawn.frame()["entry"].iloc[1] == "through s_i"
 
 
 def test_the_table_of_a_logit_attribution_has_every_entry() -> None:
     trace = make_trace(LONG)
     entries = random_attribution(len(trace.source_pieces))
-    table = logit_attribution_table(trace, entries)
+    table = draw_logit_attribution(subject_of(trace, entries)).frame()
     assert table["adds"].iloc[:-1].sum() == pytest.approx(entries.logit)
     assert table["alpha"].iloc[3:-1].to_numpy(dtype=float) == pytest.approx(trace.alignment[2])
     assert table["alpha"].isna().sum() == 4
@@ -156,15 +178,15 @@ def test_the_table_of_a_logit_attribution_has_every_entry() -> None:
 @pytest.mark.parametrize("operands", [True, False])
 def test_energy_decomposition_bars_add_up_to_the_energy(size: int, bounded: bool, operands: bool) -> None:
     units = random_decomposition(size, bounded)
-    figure = energy_decomposition_figure(units, operands=operands)
-    go.Figure(figure.to_dict())
+    drawn = draw_energy(units, operands=operands)
+    figure = go.Figure(drawn.figure().to_dict())
     bars = trace_named(figure, "sum")
     assert bars.x[-1] == pytest.approx(units.energy)
     assert sum(bars.x[:-1]) == pytest.approx(units.energy)
     low, high = figure.layout.xaxis.range
     assert low <= min(0, np.cumsum(bars.x[:-1]).min())
     assert max(0, np.cumsum(bars.x[:-1]).max()) <= high
-    table = energy_decomposition_table(units)
+    table = drawn.frame()
     assert table["running sum"].iloc[-1] == pytest.approx(units.energy)
     assert list(table["contribution"].abs()) == sorted(table["contribution"].abs(), reverse=True)
     marked = sum(SATURATION_MARK in label for label in figure.layout.yaxis.ticktext)
@@ -176,7 +198,7 @@ def test_energy_decomposition_bars_add_up_to_the_energy(size: int, bounded: bool
 @pytest.mark.parametrize("size", [1, 3, 40])
 def test_strip_shows_all_units_sorted_below_their_running_sum(size: int) -> None:
     units = random_decomposition(size)
-    figure = energy_decomposition_figure(units)
+    figure = draw_energy(units).figure()
     positive, negative, running = (trace_named(figure, name) for name in ("for", "against", "running"))
     *contributions, end = np.array(positive.y) + np.array(negative.y)
     assert contributions == pytest.approx(np.sort(units.contributions)[::-1])
@@ -191,14 +213,14 @@ def test_strip_shows_all_units_sorted_below_their_running_sum(size: int) -> None
 
 
 def test_the_operands_of_a_unit_give_its_contribution() -> None:
-    figure = energy_decomposition_figure(random_decomposition(40))
+    figure = draw_energy(random_decomposition(40)).figure()
     query, key, together, activation, score = (
         np.array(trace_named(figure, name).x) for name in ("query", "key", "together", "activation", "score")
     )
     assert query + key == pytest.approx(together)
     assert np.tanh(together) == pytest.approx(activation)
     assert score * activation == pytest.approx(np.array(trace_named(figure, "sum").x[:SHOWN_ENERGY_UNITS]))
-    product = energy_decomposition_figure(random_decomposition(40, bounded=False))
+    product = draw_energy(random_decomposition(40, bounded=False)).figure()
     assert np.array(trace_named(product, "query").x) * np.array(trace_named(product, "key").x) == pytest.approx(
         np.array(trace_named(product, "sum").x[:SHOWN_ENERGY_UNITS])
     )

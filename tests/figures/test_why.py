@@ -34,12 +34,7 @@ from attnviz.figures.sentence_length_figure import (
     bucket_of,
     sentence_growth,
 )
-from attnviz.figures.three_models_figure import (
-    forced_words_figure,
-    forced_words_table,
-    gradient_norms_figure,
-    gradient_norms_table,
-)
+from attnviz.figures.three_models_figure import forced_words, gradient_norms
 from attnviz.languages import set_language
 from attnviz.palette import ThemeName, palette
 from attnviz.text import Tokenizer
@@ -82,10 +77,10 @@ class ForcedModels:
 
     def drawn(self, theme: ThemeName) -> dict[str, go.Figure]:
         return {
-            "forced words": forced_words_figure(self.words, theme=theme),
-            "forced words, level": forced_words_figure(self.words, slanting=False, theme=theme),
-            "signals": gradient_norms_figure(KINDS, self.signals, theme=theme),
-            "signals, stacked": gradient_norms_figure(KINDS, self.signals, across=1, theme=theme),
+            "forced words": forced_words(self.words, theme=theme).figure(),
+            "forced words, level": forced_words(self.words, slanting=False, theme=theme).figure(),
+            "signals": gradient_norms(self.traces, self.signals, theme=theme).figure(),
+            "signals, stacked": gradient_norms(self.traces, self.signals, across=1, theme=theme).figure(),
             "growth": sentence_growth(GROWN, theme=theme).figure(),
             "by length": bleu_by_length(ROWS, theme, marked_length=4).figure(),
         }
@@ -114,7 +109,8 @@ def test_figures_are_valid_and_have_enough_contrast(forced_models: ForcedModels,
 
 
 def test_lines_are_the_probabilities_of_forced_words(forced_models: ForcedModels) -> None:
-    figure, table = forced_words_figure(forced_models.words), forced_words_table(forced_models.words)
+    spec = forced_words(forced_models.words)
+    figure, table = spec.figure(), spec.frame()
     for line, logs, model in zip(
         figure.data, forced_models.words.log_probabilities, forced_models.words.models, strict=True
     ):
@@ -125,7 +121,7 @@ def test_lines_are_the_probabilities_of_forced_words(forced_models: ForcedModels
 
 
 def test_signal_panels_draw_the_medians_of_both_paths(forced_models: ForcedModels) -> None:
-    figure = gradient_norms_figure(KINDS, forced_models.signals)
+    figure = gradient_norms(forced_models.traces, forced_models.signals).figure()
     lines = [trace for trace in figure.data if "markers" in trace.mode]
     assert len(lines) == 6
     for place, one in enumerate(forced_models.signals):
@@ -139,16 +135,17 @@ def test_signal_panels_draw_the_medians_of_both_paths(forced_models: ForcedModel
         "Additive attention",
     ]
     with pytest.raises(ValueError, match="a panel needs"):
-        gradient_norms_figure(KINDS[:2], forced_models.signals)
+        gradient_norms(forced_models.traces[:2], forced_models.signals)
 
 
 def test_the_table_of_signals_has_every_pair(forced_models: ForcedModels) -> None:
     trace, one = forced_models.traces[0], forced_models.signals[0]
-    table = gradient_norms_table(trace, KINDS, forced_models.signals)
+    table = gradient_norms(forced_models.traces, forced_models.signals).frame()
     assert len(table) == one.whole.size
-    assert table.loc[(2, 3), "whole, none"] == one.whole[1, 2]
-    assert table.loc[(2, 3), "steps between"] == 3
-    assert table.loc[(2, 3), "source piece"] == trace.source_pieces[2]
+    row = table.loc[2].set_index("j").loc[3]
+    assert row["whole, none"] == one.whole[1, 2]
+    assert row["steps between"] == 3
+    assert row["source piece"] == trace.source_pieces[2]
 
 
 @EACH_LANGUAGE

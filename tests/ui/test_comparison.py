@@ -25,6 +25,7 @@ from attnviz.ui.page_state.linked import keep_for
 from attnviz.ui.view import MAIN, View
 from tests.conftest import SENTENCES, ModelFactory
 from tests.figures import synthetic
+from tests.figures.payloads import fitting_figures
 from tests.strategies import texts as odd_texts
 from tests.ui.fields import field, fields, set_field
 from tests.ui.opening import Run
@@ -168,7 +169,7 @@ def test_dropped_and_swapped_words_change_the_other_sentence_and_the_address(
     set_field(app, "held", True)
     assert address(app)["held"] == "1"
     first = mounted(app, "player")[0]["target"]
-    _, words = (orjson.loads(picture(app)["common"])[f"text{place}"] for place in (0, 1))
+    words = fitting_figures(picture(app))[0]["data"][-1]["text"]
     assert len(words) == len(first)  # the same words, from another sentence
     app.button(key="undo_edits").click().run()
     assert panel_texts(app, "compare_told") == same
@@ -197,7 +198,7 @@ def test_what_if_is_compared_step_by_step_with_the_first_translation(two_models:
     )
     shown = picture(app)
     (player,) = mounted(app, "player")
-    meta = orjson.loads(shown["fits"][0]["values"])["layout"]["meta"]
+    meta = fitting_figures(shown)[0]["layout"]["meta"]
     assert len(meta["rows"]) == sum(len(word["steps"]) for word in player["target"]) == len(shown["captions"])
     assert "as translated" in shown["captions"]["0"][1]
     assert "what-if 1" in shown["captions"]["0"][1]
@@ -215,7 +216,7 @@ def test_saved_comparison_has_the_figure_and_its_numbers(two_models: Any, lab: R
     assert one.name == "comparison"
     assert "dotted" in one.heading
     compared = compare(trace, trace)
-    np.testing.assert_allclose(one.numbers[trace.model].sum(), np.nansum(compared.first), rtol=1e-5)
+    np.testing.assert_allclose(one.figure.frame()[trace.model].sum(), np.nansum(compared.first), rtol=1e-5)
     assert list(comparison_pictures(View(MAIN, trace), session | {"compare": "what-if"})) == []
 
 

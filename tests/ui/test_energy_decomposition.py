@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attnviz.analysis.energy_equations import energy_decomposition
 from attnviz.environment import ATTNVIZ_SCORERS
-from attnviz.figures.energy_decomposition_figure import energy_decomposition_figure
+from attnviz.figures.encoding import to_json
+from attnviz.figures.energy_decomposition_figure import draw_energy_decomposition
+from attnviz.figures.subject import Subject
 from attnviz.languages import set_language
 from attnviz.palette import ThemeName
 from attnviz.ui.components.energy_decomposition import energy_decomposition_payload
@@ -49,20 +50,17 @@ def test_browser_fills_the_same_figure_as_python_for_each_cell(
     monkeypatch.setenv(ATTNVIZ_SCORERS, COSINE)
     trace = synthetic.trace(attention=attention)
     score = np.linspace(-0.7, 1.1, trace.queries.shape[1])
+    weights = {"decoder.attention.score": score}
     cells = [(0, 0), (1, 2), (len(trace.target_pieces) - 1, len(trace.source_pieces) - 1)]
     expected_figures = []
     set_language(spoken)
-    filled = figures_from_deno(
-        energy_decomposition_payload(trace, {"decoder.attention.score": score}, theme), cells, tmp_path
-    )
-    for cell in cells:
-        decomposition = energy_decomposition(trace, {"decoder.attention.score": score}, *cell)
-        expected_figures += [
-            energy_decomposition_figure(decomposition, operands=wide, theme=theme) for wide in (True, False)
-        ]
+    filled = figures_from_deno(energy_decomposition_payload(trace, weights, theme), cells, tmp_path)
+    for step, source in cells:
+        subject = Subject(trace, step, weights, source, theme=theme)
+        expected_figures += [draw_energy_decomposition(subject, operands=wide) for wide in (True, False)]
     assert not close(filled[0], filled[2])
     for one, expected in zip(filled, expected_figures, strict=True):
-        other = json.loads(expected.to_json())
+        other = json.loads(to_json(expected.plotly))
         for figure in (one, other):
             del figure["layout"]["meta"]["alt"]  # the browser sets the alternative text outside the figure
         assert close(unpacked(one), unpacked(other))

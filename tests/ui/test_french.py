@@ -150,6 +150,6 @@ def test_file_has_the_language_of_the_page_in_any_thread() -> None:
 @pytest.mark.usefixtures("french")
 def test_the_tables_have_french_headings() -> None:
     trace = synthetic.trace()
-    tables = [figure.table(Subject(trace, 0)) for figure in step_figures(Subject(trace, 0)).values()]
+    tables = [figure.draw(Subject(trace, 0)).frame() for figure in step_figures(Subject(trace, 0)).values()]
     for table in (*tables, heatmap_table(trace, margins=True)):
         assert not ENGLISH & {*table.columns, table.index.name}

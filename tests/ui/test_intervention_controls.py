@@ -24,6 +24,7 @@ from attnviz.ui.step.intervention_controls import FOILS, controls_payload
 from attnviz.ui.step.what_if_panel import borrowed_row, lenders
 from tests.conftest import ModelFactory
 from tests.figures import synthetic
+from tests.figures.payloads import figure_at
 from tests.ui.opening import Run
 from tests.ui.shown_payloads import fetched, mounted, panel_texts, payloads_of
 
@@ -66,7 +67,8 @@ def test_draggable_bars_are_those_of_the_weights(page: Run) -> None:
     app = page(lang="fr")
     (at,) = [given["at"] for given in mounted(app, "chart") if "hand" in given]
     picture = fetched(at)
-    assert '"weights":{"trace":1,"axis":"xaxis2","pieces":[' in picture["template"]
+    weights = figure_at(picture, 0)["layout"]["meta"]["weights"]
+    assert (weights["trace"], weights["axis"]) == (1, "xaxis2")
     assert draggable_charts(app)[0]["weight"] == "poids de {name}"
     (record,) = payloads_of(app, "intervention_controls")
     assert record["words"]["only"] == "Seulement ici"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import json
 import os
 import re
 import shutil
@@ -24,7 +22,7 @@ from attnviz.trace.snapshots import Snapshots
 from attnviz.ui.learns.runs import runs_identity, snapshot_folders, watched_run_folders
 from tests.benchmarks.saved_models import main, measurement_table
 from tests.conftest import REPOSITORY
-from tests.export.shared_figures import in_variant, one_of
+from tests.figures.payloads import figure_at, in_variant, one_of
 from tests.small_run import LINKS, MOMENTS, kept_run
 from tests.ui.opening import open_alone
 from tests.ui.shown_payloads import address, lecture_of, mounted, payload, tables_of
@@ -60,9 +58,8 @@ def opened(**linked: str) -> AppTest:
 
 def weights(record: dict[str, object], moment: int) -> np.ndarray:
     """Return the cells of a heatmap as the browser unpacks them."""
-    packed = json.loads(record["values"][str(moment)])["weights"]  # type: ignore[index]
-    whole = np.frombuffer(base64.b64decode(packed["strips"]), "<i2").reshape(-1, packed["size"])
-    return whole * packed["scale"]
+    (cells,) = (each for each in figure_at(record, moment)["data"] if each["type"] == "heatmap")
+    return np.asarray(cells["z"])
 
 
 @pytest.mark.nightly

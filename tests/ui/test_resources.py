@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -16,8 +17,6 @@ from attnviz.analysis import logit_attribution
 from attnviz.analysis.verification import Verifier
 from attnviz.architectures import verifier_of
 from attnviz.checkpoint import save_model
-from attnviz.figures.candidates import maxout_template, maxout_values
-from attnviz.figures.encoding import to_json
 from attnviz.lru_cache import LRUCache
 from attnviz.model_folder import weights_digest
 from attnviz.shared_translator import SharedTranslator
@@ -28,6 +27,7 @@ from attnviz.ui.shared_payloads import payload_address, register_trace
 from attnviz.ui.step import verification_badge
 from attnviz.ui.view import MAIN, View
 from tests.conftest import SENTENCES, ModelFactory
+from tests.figures.payloads import figure_at
 from tests.test_shared_translator import BlockingTranslator, LeftError
 from tests.ui.opening import Run
 from tests.ui.shown_payloads import fetched, payloads_of
@@ -100,10 +100,9 @@ def test_maxout_figure_has_pairs_once_the_weights_are_available(
     payloads.append(fetched(after))
     assert before != after
     pairs = logit_attribution.pairs(trace, resources.weights_of(trace), 0)
-    assert [(one["template"], one["values"]["0"]) for one in payloads] == [
-        (to_json(maxout_template(trace, "light", paired=found is not None)), to_json(maxout_values(trace, 0, found)))
-        for found in (None, pairs)
-    ]
+    without, drawn = (figure_at(one, 0)["data"] for one in payloads)
+    assert (len(without), len(drawn)) == (1, 3)
+    np.testing.assert_allclose(np.fmax(drawn[0]["z"], drawn[1]["z"]), pairs.reshape(-1, 2).T, atol=1e-3)
 
 
 def test_visitor_can_leave_while_another_waits_for_the_same_translation(

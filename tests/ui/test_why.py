@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from collections.abc import Callable
@@ -34,6 +35,7 @@ from attnviz.ui.why.three_models_section import (
     trio_stamp,
 )
 from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
+from tests.figures.payloads import fitting_figures
 from tests.snapshots import without_numbers
 from tests.ui.fields import set_field
 from tests.ui.shown_payloads import address, fetched, lecture_of, mounted, panel_texts, texts_with
@@ -220,7 +222,7 @@ def test_given_translation_is_forced_on_all_models(page: Run, snapshot: Snapshot
     assert not app.exception
     assert address(app)["target"] == "Deux chiens jouent."
     forced = fetched(mounted(app, "chart")[2]["at"])
-    assert "chiens" in forced["common"] + forced["fits"][0]["values"] + forced["template"]
+    assert "chiens" in json.dumps(fitting_figures(forced)[0], default=list)
     assert [html.proto.body for html in app.get("html") if "Deux chiens jouent." in html.proto.body] == snapshot
 
 

@@ -17,11 +17,8 @@ from attnviz.analysis.attribution_methods import (
 )
 from attnviz.figures.attribution_figure import (
     agreement_table,
-    all_attributions_table,
-    attributions_figure,
-    attributions_table,
+    attributions,
 )
-from attnviz.figures.spec import figure_json
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.trace.drawing import By
@@ -80,12 +77,12 @@ def attributions_payload(by: By, size: str, request: PayloadRequest) -> dict[str
         raise UnknownPayloadError("attributions")
     methods, (columns, width) = attribution_methods_of(trace), ATTRIBUTION_LAYOUTS[size]
     for panels_per_row in range(columns, 0, -1):
-        figure = attributions_figure(trace, methods, by=by, across=panels_per_row, width=width, theme=request.theme)
-        if figure.layout.meta["narrowest"] <= width:
+        figure = attributions(trace, methods, by=by, across=panels_per_row, width=width, theme=request.theme)
+        if figure.layout["meta"]["narrowest"] <= width:
             break
     agreement_sentence = overall_agreement_sentence(agreement(methods), len(trace.target_ids))
     return steady_payload(
-        figure_json(figure),
+        figure,
         {
             step: (
                 "",
@@ -103,8 +100,8 @@ def attributions_pictures(view: View, session: Session) -> Iterator[OfferedFigur
     if unavailable_reason(trace):
         return
     methods, title = attribution_methods_of(trace), gettext("What each word depended on")
-    figure = attributions_figure(trace, methods, by=selection.choices.by, step=selection.step)
-    yield OfferedFigure(title, title, "attributions", figure, all_attributions_table(trace, methods))
+    figure = attributions(trace, methods, by=selection.choices.by, step=selection.step)
+    yield OfferedFigure(title, title, "attributions", figure)
 
 
 def attributions_tables(view: View, session: Session) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -113,10 +110,12 @@ def attributions_tables(view: View, session: Session) -> Iterator[tuple[str, pd.
     if unavailable_reason(trace):
         return
     methods = attribution_methods_of(trace)
-    yield gettext("Attributions at step {step}", step=step + 1), attributions_table(trace, methods, step)
+    numbers = attributions(trace, methods).frame()
+    at_step = numbers.loc[[step + 1]].drop(columns=gettext("target piece")).set_index("j")
+    yield gettext("Attributions at step {step}", step=step + 1), at_step
     yield (
         gettext("Agreement between attributions at step {step}", step=step + 1),
         agreement_table(agreement(methods, step)),
     )
     yield gettext("Agreement between attributions over all steps"), agreement_table(agreement(methods))
-    yield gettext("Attributions at all steps"), all_attributions_table(trace, methods)
+    yield gettext("Attributions at all steps"), numbers

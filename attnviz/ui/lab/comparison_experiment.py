@@ -25,7 +25,7 @@ from attnviz.analysis.comparison import (
     shared_axis,
 )
 from attnviz.analysis.what_if_effects import cards
-from attnviz.figures.comparison_figure import compared_words_table, comparison, comparison_table
+from attnviz.figures.comparison_figure import compared_words_table, comparison
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.text import SPACE, SPECIAL_PIECES
@@ -168,7 +168,7 @@ def comparison_pictures(view: View, session: Session) -> Iterator[OfferedFigure]
     figure = comparison(
         compared, pair.names, end=choices.end, root=choices.root, colours=choices.colours, leads=pair.leads
     )
-    yield OfferedFigure(gettext("Side by side"), heading, "comparison", figure, comparison_table(compared, pair.names))
+    yield OfferedFigure(gettext("Side by side"), heading, "comparison", figure)
 
 
 def comparison_tables(view: View, session: Session) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -180,7 +180,7 @@ def comparison_tables(view: View, session: Session) -> Iterator[tuple[str, pd.Da
     compared = compared_pair(pair, _shown_choices(selection_of(session, view), pair))
     yield gettext("log p of each word"), compared_words_table(compared, pair.names)
     if compared.both_attend:
-        yield gettext("Side by side"), comparison_table(compared, pair.names)
+        yield gettext("Side by side"), comparison(compared, pair.names).frame()
 
 
 def _choices(view: View) -> None:

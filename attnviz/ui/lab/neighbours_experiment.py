@@ -36,8 +36,8 @@ from attnviz.analysis.neighbours import (
     vectors_path,
 )
 from attnviz.architectures import architecture_of
-from attnviz.figures.legacy import figure_of, spec_of
-from attnviz.figures.vector_map import vector_map_table, vector_map_template, vector_map_values
+from attnviz.figures.spec import Spec
+from attnviz.figures.vector_map import vector_map, with_star
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache
@@ -328,34 +328,24 @@ def _piece_address(kind: VectorKind, piece: int) -> str:
     return f"&source={piece + 1}" if kind == "annotation" else f"&step={piece + 1}"
 
 
-def _map_labels(index: VectorIndex) -> tuple[list[tuple[str, str]], list[tuple[int, int]]]:
-    """Return word and sentence of each vector on the map, and the indices of its pair and piece."""
-    positions = [index.vectors.place(index.kind, int(row)) for row in index.map_rows]
-    labels = []
-    for number, piece in positions:
+def _drawn_map(trace: Trace, index: VectorIndex, theme: ThemeName, *, linked: bool) -> Spec:
+    """Return the map, without a star; with `linked`, a click on a point opens its pair."""
+    is_annotation = index.kind == "annotation"
+    labels, links = [], []
+    for row in index.map_rows:
+        number, piece = index.vectors.place(index.kind, int(row))
         pair = index.vectors.pairs[number]
-        annotation = index.kind == "annotation"
-        labels.append(
-            (
-                piece_name((pair.source_pieces if annotation else pair.target_pieces)[piece]),
-                pair.source if annotation else pair.target,
-            )
-        )
-    return labels, positions
-
-
-def _map_template(trace: Trace, index: VectorIndex, theme: ThemeName, *, linked: bool) -> dict[str, Any]:
-    labels, positions = _map_labels(index)
-    pair_addresses = [_pair_address(trace, pair) for pair in index.vectors.pairs] if linked else []
-    piece_addresses = [(number, _piece_address(index.kind, piece)) for number, piece in positions] if linked else []
-    return vector_map_template(
+        pieces, sentence = (pair.source_pieces, pair.source) if is_annotation else (pair.target_pieces, pair.target)
+        labels.append((piece_name(pieces[piece]), sentence))
+        links.append((number, _piece_address(index.kind, piece)))
+    return vector_map(
         index.coordinates,
         labels,
         index.projection.shares,
         _COLOUR_NAMES[index.kind],
         theme=theme,
-        url_prefixes=pair_addresses,
-        url_parts=piece_addresses,
+        url_prefixes=[_pair_address(trace, pair) for pair in index.vectors.pairs] if linked else (),
+        url_parts=links if linked else (),
     )
 
 
@@ -364,10 +354,10 @@ def vector_map_payload(request: PayloadRequest) -> dict[str, Any]:
     index, _ = _requested_vectors(request.trace, request.part)
     coordinates = index.projection.place(step_vectors(request.trace, index.kind))
     sentence = principal_map_sentence(index.projection, len(index.map_rows), len(index.array))
-    template = _map_template(request.trace, index, request.theme, linked=True)
+    drawn = _drawn_map(request.trace, index, request.theme, linked=True)
     return chart_payload(
         {
-            step: spec_of(template, vector_map_values(coordinates[step], _vector_name(request.trace, index.kind, step)))
+            step: with_star(drawn, coordinates[step], _vector_name(request.trace, index.kind, step))
             for step in request.steps
         },
         dict.fromkeys(request.steps, ("", sentence)),
@@ -400,15 +390,9 @@ def neighbours_pictures(view: View, session: Session) -> Iterator[OfferedFigure]
         return
     (index, _), step = chosen, selection_of(session, view).step
     coordinates = index.projection.place(step_vectors(view.trace, index.kind)[step : step + 1])[0]
-    values = vector_map_values(coordinates, _vector_name(view.trace, index.kind, step))
-    title = gettext("Map of all vectors")
-    yield OfferedFigure(
-        title,
-        _vector_name(view.trace, index.kind, step),
-        f"step-{step + 1}-{index.kind}-map",
-        figure_of(_map_template(view.trace, index, "light", linked=False), values),
-        vector_map_table(index.coordinates, _map_labels(index)[0]),
-    )
+    name = _vector_name(view.trace, index.kind, step)
+    drawn = with_star(_drawn_map(view.trace, index, "light", linked=False), coordinates, name)
+    yield OfferedFigure(gettext("Map of all vectors"), name, f"step-{step + 1}-{index.kind}-map", drawn)
 
 
 def neighbours_tables(view: View, session: Session) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -421,7 +405,7 @@ def neighbours_tables(view: View, session: Session) -> Iterator[tuple[str, pd.Da
         _vector_name(view.trace, index.kind, step),
         _neighbour_table(index, _neighbours(view.trace, index, metric, step)),
     )
-    yield gettext("Map of all vectors"), vector_map_table(index.coordinates, _map_labels(index)[0])
+    yield gettext("Map of all vectors"), _drawn_map(view.trace, index, "light", linked=False).frame()
 
 
 def _neighbour_table(index: VectorIndex, neighbours: Sequence[Neighbour]) -> pd.DataFrame:

@@ -20,16 +20,15 @@ from attnviz.analysis.perturbation_tests import (
     perturbation_tests_sentence,
     shuffled_sentence,
 )
-from attnviz.figures.minimal_change_figure import minimal_change_figure, minimal_change_table
 from attnviz.figures.perturbation_figure import (
     PERTURBATION_WIDTH,
+    minimal_change_figure,
     perturbation_tests_figure,
     perturbation_tests_likeliest_table,
     shuffled_figure,
-    shuffled_table,
 )
 from attnviz.figures.registry import PERTURBATION_TESTS
-from attnviz.figures.spec import figure_json
+from attnviz.figures.spec import Spec
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.components.chart import chart, steady_payload
@@ -150,7 +149,7 @@ def perturbation_tests_payload(width: int, request: PayloadRequest) -> dict[str,
         sentences.append(best_sentence(best, tests.real, word, trace, spelling))
     figure = perturbation_tests_figure(trace, tests, spelling, best, theme=request.theme, width=width)
     caption = perturbation_tests_question(tests, spelling), " ".join(filter(None, sentences))
-    return steady_payload(figure_json(figure), {step: caption})
+    return steady_payload(figure, {step: caption})
 
 
 def shuffled_payload(request: PayloadRequest) -> dict[str, Any]:
@@ -163,9 +162,8 @@ def shuffled_payload(request: PayloadRequest) -> dict[str, Any]:
         raise UnknownPayloadError("shuffled")
     shuffles = shuffled_of(trace)
     sentence = shuffled_sentence(shuffles)
-    return steady_payload(
-        figure_json(shuffled_figure(trace, shuffles, theme=request.theme)), dict.fromkeys(request.steps, ("", sentence))
-    )
+    figure = shuffled_figure(trace, shuffles, theme=request.theme)
+    return steady_payload(figure, dict.fromkeys(request.steps, ("", sentence)))
 
 
 def minimal_change_payload(request: PayloadRequest) -> dict[str, Any]:
@@ -176,7 +174,7 @@ def minimal_change_payload(request: PayloadRequest) -> dict[str, Any]:
     changes, spelling = minimal_change_of(trace), spelling_of(trace)
     figure = minimal_change_figure(trace, changes, spelling, theme=request.theme)
     return steady_payload(
-        figure_json(figure), {step: ("", minimal_change_sentence(changes, step, spelling)) for step in request.steps}
+        figure, {step: ("", minimal_change_sentence(changes, step, spelling)) for step in request.steps}
     )
 
 
@@ -193,29 +191,22 @@ def perturbation_tests_pictures(view: View, session: Session) -> Iterator[Offere
     if unavailable_reason(trace):
         return
     subject, figure = subject_of(view, session), PERTURBATION_TESTS
-    step, spec = subject.step, figure.draw(subject)
+    step = subject.step
     yield OfferedFigure(
-        figure.title(subject),
-        figure.headline(subject),
-        f"step-{step + 1}-{figure.name}",
-        spec.figure(),
-        spec.frame(),
+        figure.title(subject), figure.headline(subject), f"step-{step + 1}-{figure.name}", figure.draw(subject)
     )
-    title, shuffles = gettext("All steps with shuffled weights"), shuffled_of(trace)
-    yield OfferedFigure(
-        title, title, "shuffled", shuffled_figure(trace, shuffles, step=step), shuffled_table(trace, shuffles)
-    )
-    title, changes, spelling = (
+    for title, name, drawn in _figures_of_all_steps(trace, step):
+        yield OfferedFigure(title, title, name, drawn)
+
+
+def _figures_of_all_steps(trace: Trace, step: int) -> Iterator[tuple[str, str, Spec]]:
+    """Yield title, name and figure of shuffled weights and minimal changes, with a 0-based step marked."""
+    shuffles, changes = shuffled_of(trace), minimal_change_of(trace)
+    yield gettext("All steps with shuffled weights"), "shuffled", shuffled_figure(trace, shuffles, step=step)
+    yield (
         gettext("Minimal weight change of each step"),
-        minimal_change_of(trace),
-        spelling_of(trace),
-    )
-    yield OfferedFigure(
-        title,
-        title,
         "minimal-change",
-        minimal_change_figure(trace, changes, spelling, step=step),
-        minimal_change_table(trace, changes, spelling),
+        minimal_change_figure(trace, changes, spelling_of(trace), step=step),
     )
 
 
@@ -233,8 +224,5 @@ def perturbation_tests_tables(view: View, session: Session) -> Iterator[tuple[st
         gettext("Likeliest pieces of each test"),
         perturbation_tests_likeliest_table(subject.perturbation_tests, subject.piece_or_id, subject.best_attention),
     )
-    yield gettext("All steps with shuffled weights"), shuffled_table(trace, shuffled_of(trace))
-    yield (
-        gettext("Minimal weight change of each step"),
-        minimal_change_table(trace, minimal_change_of(trace), spelling_of(trace)),
-    )
+    for title, _, drawn in _figures_of_all_steps(trace, subject.step):
+        yield title, drawn.frame()

@@ -9,8 +9,7 @@ import streamlit as st
 
 from attnviz import AttnvizError, Trace
 from attnviz.analysis.beam_sentences import position_sentence, score_computation, search_sentence, winner_sentence
-from attnviz.figures.beam_tree_figure import beam_tree_figure, beam_tree_table
-from attnviz.figures.spec import figure_json
+from attnviz.figures.beam_tree_figure import beam_tree
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.trace import BeamTree
@@ -138,7 +137,7 @@ def _hypotheses_table(view: View, beam: int) -> None:
     """Offer all hypotheses as a table, made only when opened."""
     begin_fragment()
     if disclosure(gettext("All hypotheses as a table"), key=view.key("tree_table")):
-        st.dataframe(beam_tree_table(cached_beam_tree(view.trace, beam)), height=420)
+        st.dataframe(beam_tree(cached_beam_tree(view.trace, beam)).frame(), height=420)
 
 
 def tree_payload(beam: int, request: PayloadRequest) -> dict[str, Any]:
@@ -148,8 +147,8 @@ def tree_payload(beam: int, request: PayloadRequest) -> dict[str, Any]:
     sentences = "\n".join(
         filter(None, (winner_sentence(tree), position_sentence(tree, trace.target_ids), search_sentence(tree)))
     )
-    figure = beam_tree_figure(tree, shown=trace.target_ids, theme=request.theme)
-    return steady_payload(figure_json(figure), dict.fromkeys(request.steps, ("", sentences)))
+    figure = beam_tree(tree, shown=trace.target_ids, theme=request.theme)
+    return steady_payload(figure, dict.fromkeys(request.steps, ("", sentences)))
 
 
 def finished_hypotheses_payload(beam: int, request: PayloadRequest) -> dict[str, Any]:
@@ -170,4 +169,4 @@ def tree_pictures(view: View, session: Session) -> Iterator[OfferedFigure]:
         return
     tree, step = cached_beam_tree(view.trace, beam), selection_of(session, view).step
     title = gettext("Beam search, width {width}", width=beam)
-    yield OfferedFigure(title, title, f"beam-{beam}", beam_tree_figure(tree, step=step), beam_tree_table(tree))
+    yield OfferedFigure(title, title, f"beam-{beam}", beam_tree(tree, step=step))

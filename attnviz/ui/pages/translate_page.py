@@ -17,8 +17,7 @@ import streamlit as st
 from attnviz.analysis.attribution_methods import recorded_attributions
 from attnviz.analysis.imported_attention import missing_values_reason, side_names
 from attnviz.analysis.what_if_effects import mean_context_name, words_with_changes
-from attnviz.figures.attribution_figure import attributions_figure
-from attnviz.figures.spec import figure_json
+from attnviz.figures.attribution_figure import attributions
 from attnviz.figures.subject import Subject
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
@@ -102,9 +101,10 @@ def _attributions(view: View) -> None:
             "next word."
         )
     st.html(f'<h2 class="section">{gettext("Attributions")}</h2><p class="explanation">{sentences}</p>')
-    figure = attributions_figure(view.trace, methods, across=len(methods.names), theme=theme_name())
-    figure.layout.meta = figure.layout.meta | {"narrowest": max(_NARROWEST, figure.layout.meta["narrowest"])}
-    inline_chart(view, steady_payload(figure_json(figure), {}), "attributions")
+    figure = attributions(view.trace, methods, across=len(methods.names), theme=theme_name())
+    meta = figure.layout["meta"]
+    meta["narrowest"] = max(_NARROWEST, meta["narrowest"])
+    inline_chart(view, steady_payload(figure, {}), "attributions")
 
 
 def _step(view: View) -> None:

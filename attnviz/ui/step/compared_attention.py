@@ -6,7 +6,6 @@ import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
-import plotly.graph_objects as go
 import streamlit as st
 
 from attnviz import AttnvizError
@@ -21,7 +20,8 @@ from attnviz.analysis.comparison import (
     only_one_sentence,
 )
 from attnviz.evaluation.two_files import LinkAgreement, link_agreement
-from attnviz.figures.comparison_figure import comparison, comparison_table
+from attnviz.figures.comparison_figure import comparison
+from attnviz.figures.spec import Spec
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.components.chart import chart, fitting_payload
@@ -74,7 +74,7 @@ def comparison_numbers(view: View, choices: HeatmapChoices) -> Iterator[tuple[st
     """Yield the table of the comparison with its name, if the view has one."""
     if view.compared:
         both = compared_in(view, view.compared, choices)
-        yield gettext("Side by side"), comparison_table(both, view.compared.names)
+        yield gettext("Side by side"), comparison(both, view.compared.names).frame()
 
 
 def _links_payload(view: View, compared: Compared, agreement: LinkAgreement) -> dict[str, Any]:
@@ -127,7 +127,7 @@ def comparison_layouts(
     choices: HeatmapChoices,
     theme: ThemeName,
     leads: ComparedSide = "first",
-) -> list[go.Figure]:
+) -> list[Spec]:
     """Return the figure in each layout, the widest first."""
     return [
         comparison(

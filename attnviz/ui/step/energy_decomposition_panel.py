@@ -7,9 +7,8 @@ from typing import Any
 import streamlit as st
 
 from attnviz import lazy_pandas as pd
-from attnviz.analysis.energy_equations import energy_decomposition, texts_of
+from attnviz.analysis.energy_equations import texts_of
 from attnviz.analysis.recomputation import Weights
-from attnviz.figures.energy_decomposition_figure import energy_decomposition_table
 from attnviz.figures.registry import ENERGY_DECOMPOSITION
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
@@ -58,14 +57,13 @@ def _table(view: View, weights: Weights | None) -> None:
     """Offer all units of the current cell as a table, computed only while its box is open."""
 
     def make_tables(selection: Selection) -> list[tuple[str, pd.DataFrame]]:
-        source = source_of(selection, view.trace)
-        decomposition = energy_decomposition(view.trace.displayed, weights, selection.step, source)
+        subject = Subject(view.trace, selection.step, weights, source_of(selection, view.trace))
         title = gettext(
             "Step {step}, source piece {source}: the running sum ends at e = {energy:.6f}",
             step=selection.step + 1,
-            source=source + 1,
-            energy=decomposition.energy,
+            source=subject.source_piece + 1,
+            energy=subject.energy_decomposition.energy,
         )
-        return [(title, energy_decomposition_table(decomposition))]
+        return [(title, ENERGY_DECOMPOSITION.draw(subject).frame())]
 
     table_box(view, gettext("All units of this energy as a table"), "energy_decomposition_table", "", make_tables)

@@ -6,7 +6,7 @@ By default each step shows the attribution of its own word, and the browser fetc
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
@@ -16,7 +16,6 @@ from attnviz.analysis.labels import quote, shorten
 from attnviz.analysis.logit_attribution import logit_attribution_heading, logit_attribution_sentence, logit_attributions
 from attnviz.analysis.measures import weight_order
 from attnviz.analysis.recomputation import Weights
-from attnviz.figures.logit_attribution_figure import logit_attribution_table
 from attnviz.figures.registry import CONTRAST, LOGIT_ATTRIBUTION
 from attnviz.figures.spec import Spec
 from attnviz.figures.subject import Subject
@@ -172,17 +171,8 @@ def _figures_by_step(
     attributions = dict(zip(step_pieces, logit_attributions(trace, weights, step_pieces), strict=True))
     by_step: dict[int, dict[str, _Captioned]] = {}
     for comparison in comparisons:
-        foil = comparison.word if comparison.foil is None else comparison.foil
-        subject = Subject(
-            trace,
-            comparison.step,
-            weights,
-            comparison.source,
-            comparison.word,
-            foil,
-            theme,
-            spelling=tokenizer.piece,
-            known_logit_attributions=attributions,
+        subject = replace(
+            _subject(trace, weights, tokenizer, comparison), theme=theme, known_logit_attributions=attributions
         )
         name = subject.name(comparison.word)
         heading = logit_attribution_heading(piece_heading(name, comparison.typed_word), None)
@@ -198,6 +188,11 @@ def _figures_by_step(
     return by_step
 
 
+def _subject(trace: Trace, weights: Weights, tokenizer: Tokenizer, comparison: _Comparison) -> Subject:
+    foil = comparison.word if comparison.foil is None else comparison.foil
+    return Subject(trace, comparison.step, weights, comparison.source, comparison.word, foil, spelling=tokenizer.piece)
+
+
 def piece_heading(piece: str, typed: str | None) -> str:
     """Return the name of a `piece` in a heading: its own, or the `typed` word whose first piece it is."""
     if typed is None:
@@ -210,18 +205,18 @@ def _attribution_tables(view: View, weights: Weights, tokenizer: Tokenizer) -> N
 
     def make_tables(selection: Selection) -> Iterator[tuple[str, pd.DataFrame]]:
         comparison = _current_comparison(view, tokenizer, selection)
-        for name, foil in ((gettext("logit minus mean logit"), None), (gettext("difference"), comparison.foil)):
-            if foil is None and name == gettext("difference"):
+        subject = _subject(view.trace, weights, tokenizer, comparison)
+        for figure, name in ((LOGIT_ATTRIBUTION, gettext("logit minus mean logit")), (CONTRAST, gettext("difference"))):
+            if figure.missing(subject):
                 continue
-            subject = Subject(view.trace, comparison.step, weights, None, comparison.word, foil)
-            entries = subject.logit_attribution if foil is None else subject.contrast
+            entries = subject.contrast if figure is CONTRAST else subject.logit_attribution
             title = gettext(
                 "Step {step}: the entries of the {name} add up to {sum:.6f}",
                 step=comparison.step + 1,
                 name=name,
                 sum=entries.logit,
             )
-            yield title, logit_attribution_table(view.trace, entries)
+            yield title, figure.draw(subject).frame()
 
     table_box(
         view,

@@ -57,9 +57,10 @@ def stage_figures(trace: Any, stage: Stage, *, simple: bool = False) -> list[Ste
     return [figure for figure in FIGURES if stage_numbered(trace, figure.stage) is stage and figure.is_shown(subject)]
 
 
-def _chart(view: View, figure: StepFigure, theme: ThemeName) -> None:
+def _chart(view: View, figure: StepFigure, theme: ThemeName, hint: str = "") -> None:
+    """Draw a figure with its caption, to which `hint` is added."""
     chart(view, payload_address(view, figure.name, theme), figure.name)
-    if caption := figure.caption(Subject(view.trace, 0, simple=view.simple)):
+    if caption := f"{figure.caption(Subject(view.trace, 0, simple=view.simple))} {hint}".strip():
         st.caption(caption)
 
 
@@ -98,12 +99,10 @@ def _sum(view: View, figure: StepFigure, theme: ThemeName) -> None:
 
 def _word(view: View, figure: StepFigure, theme: ThemeName) -> None:
     """Draw the likeliest pieces, and the choice of another."""
-    _chart(view, figure, theme)
-    if view.simple:
-        return
-    if view.shows("everything") and view.trace.recurrent and view.trace.linear:
-        st.caption(_click_hint(view.trace))
-    other_word_panel(view, payload_address(view, "foils", theme))
+    has_attribution = view.shows("everything") and view.trace.recurrent and view.trace.linear
+    _chart(view, figure, theme, _click_hint(view.trace) if has_attribution else "")
+    if not view.simple:
+        other_word_panel(view, payload_address(view, "foils", theme))
 
 
 def _click_hint(trace: Trace) -> str:

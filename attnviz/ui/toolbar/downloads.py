@@ -23,7 +23,7 @@ from attnviz.architectures import narrate, step_texts
 from attnviz.export.chapters import ChapterPage, ChapterPicture, chapters_html
 from attnviz.export.images import shortened_to_fit, translation_sheet
 from attnviz.export.saved_files import FigureOptions, contents, file_name, heading, picture, table
-from attnviz.figures.comparison_figure import comparison, comparison_table
+from attnviz.figures.comparison_figure import comparison
 from attnviz.figures.diagram_table import diagram_table
 from attnviz.figures.heatmap import heatmap, heatmap_table
 from attnviz.figures.registry import step_figures
@@ -225,7 +225,7 @@ def pictures(view: View, session: Session) -> Iterator[OfferedFigure]:
         both, names = compared_in(view, view.compared, selection_of(session, view).choices), view.compared.names
         title = gettext("{first} and {other} side by side", first=names[0], other=names[1])
         drawn = comparison(both, names, end=options.end, root=options.root, colours=options.colours)
-        yield OfferedFigure(gettext("Side by side"), title, "comparison", drawn, comparison_table(both, names))
+        yield OfferedFigure(gettext("Side by side"), title, "comparison", drawn)
 
 
 def _posterior_heatmap(trace: Trace, options: FigureOptions) -> OfferedFigure:

@@ -37,9 +37,8 @@ from attnviz.analysis.transformer_exhibits import (
 from attnviz.analysis.verification import not_verified_text
 from attnviz.analysis.why_attention import attention_name, short_kind_name
 from attnviz.browser_programs import KATEX
-from attnviz.figures.attention_forms_figure import attention_row_figure, attention_row_table, work_figure, work_table
+from attnviz.figures.attention_forms_figure import multiplications, weights_row
 from attnviz.figures.registry import ENERGY_DECOMPOSITION, SOFTMAX
-from attnviz.figures.spec import figure_json
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
@@ -237,9 +236,8 @@ def row_pictures(sources: FormSources, step: int) -> dict[Form, OfferedFigure]:
             form_names()[name],
             heading,
             f"step-{step + 1}-{name}",
-            attention_row_figure(form, step, pieces, f"{heading}. {sentence}"),
-            attention_row_table(form, step, pieces),
-            sentence,
+            weights_row(form, step, pieces, f"{heading}. {sentence}"),
+            note=sentence,
         )
     return pictures
 
@@ -324,8 +322,8 @@ def _work_chart(view: View, traces: tuple[Trace, ...], costs: dict[str, Multipli
 
 @cached_for_all
 def _work_payload(_costs: dict[str, Multiplications], identity: str, theme: ThemeName, code: str) -> dict[str, object]:  # noqa: ARG001
-    figure = work_figure(_costs, theme=theme)
-    return steady_payload(figure_json(figure), {EVERY_STEP: ("", work_sentence(*_costs.values()))})
+    figure = multiplications(_costs, theme=theme)
+    return steady_payload(figure, {EVERY_STEP: ("", work_sentence(*_costs.values()))})
 
 
 def _pictures(
@@ -352,9 +350,8 @@ def _pictures(
         title,
         title,
         "multiplications",
-        work_figure(costs, theme=theme),
-        work_table(costs),
-        work_sentence(*costs.values()),
+        multiplications(costs, theme=theme),
+        note=work_sentence(*costs.values()),
     )
 
 

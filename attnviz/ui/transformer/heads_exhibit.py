@@ -18,7 +18,7 @@ from attnviz import AttnvizError
 from attnviz.analysis.numbers import decimal
 from attnviz.analysis.transformer_steps import HEAD_STAGES, head_kind_name, head_title, kind_sentence, pair_labels
 from attnviz.analysis.verification import not_verified_text
-from attnviz.figures.all_heads_figure import head_gallery, head_gallery_table
+from attnviz.figures.heads_figure import head_gallery
 from attnviz.figures.heatmap import heatmap, heatmap_table
 from attnviz.figures.registry import ENERGY_DECOMPOSITION
 from attnviz.figures.spec import figure_json
@@ -159,15 +159,8 @@ def _pictures(
     opened_head: Head = view.trace
     name, errors = head_title(opened_head), head_errors(opened_head.record)
     rates = errors.rates if errors else {}
-    title, gallery_figure = gettext("All heads"), head_gallery(opened_head.record, rates, theme=theme)
-    yield OfferedFigure(
-        title,
-        title,
-        "heads",
-        gallery_figure,
-        head_gallery_table(opened_head.record, rates),
-        _error_rate_sentence(errors) if errors else "",
-    )
+    title, note = gettext("All heads"), _error_rate_sentence(errors) if errors else ""
+    yield OfferedFigure(title, title, "heads", head_gallery(opened_head.record, rates, theme=theme), note=note)
     yield OfferedFigure(
         name,
         name,
@@ -179,7 +172,6 @@ def _pictures(
     subject = Subject(opened_head, selection.step, source=selection.source, theme=theme)
     of_stages = [figure for stage in HEAD_STAGES for figure in stage_figures(opened_head, stage)]
     for figure in (ENERGY_DECOMPOSITION, *of_stages):
-        spec = figure.draw(subject)
         heading = gettext(
             "{picture}: {head}, row {row}", picture=figure.title(subject), head=name, row=selection.step + 1
         )
@@ -187,8 +179,7 @@ def _pictures(
             figure.title(subject),
             heading,
             f"head-{opened_head.name}-{selection.step + 1}-{figure.name}",
-            spec.figure(),
-            spec.frame(),
+            figure.draw(subject),
         )
 
 

@@ -27,14 +27,9 @@ from attnviz.figures.judgement_figure import (
     aggregated_table,
     attend_figure,
     bag_figure,
-    bag_table,
-    compared_sentence,
-    compared_table,
-    compared_template,
-    compared_values,
+    compared_figure,
     verdict_table,
 )
-from attnviz.figures.legacy import figure_of, spec_of
 from attnviz.figures.spec import figure_json
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
@@ -150,9 +145,8 @@ def _bag_payload(
     theme: ThemeName,
     code: str,  # noqa: ARG001  part of the cache key
 ) -> dict[str, Any]:
-    return steady_payload(
-        figure_json(bag_figure(_judgement, _other, theme=theme)), {EVERY_STEP: ("", _bag_sentence(_judgement, _other))}
-    )
+    sentence = _bag_sentence(_judgement, _other)
+    return steady_payload(bag_figure(_judgement, _other, theme=theme), {EVERY_STEP: ("", sentence)})
 
 
 def _bag_sentence(judgement: Judgement, other: Judgement | None) -> str:
@@ -184,8 +178,8 @@ def _heatmap_json(_attention: AttentionView, identity: str, theme: ThemeName, co
 def _comparison_payload(_judgement: Judgement, identity: str, theme: ThemeName, code: str) -> dict[str, Any]:  # noqa: ARG001
     steps = range(len(_judgement.target_pieces))
     return chart_payload(
-        {step: spec_of(compared_template(_judgement, theme), compared_values(_judgement, step)) for step in steps},
-        {step: ("", compared_sentence(_judgement, step)) for step in steps},
+        {step: compared_figure(_judgement, step, theme=theme) for step in steps},
+        {step: ("", texts.compared_sentence(_judgement, step)) for step in steps},
     )
 
 
@@ -219,24 +213,17 @@ def _pictures(
     ):
         yield OfferedFigure(name, name, f"attend-{each.name}", attend_figure(each, theme=theme), heatmap_table(each))
     title = gettext("Comparison of piece {number}", number=step + 1)
-    figure = figure_of(compared_template(judgement, theme), compared_values(judgement, step))
     yield OfferedFigure(
         title,
         title,
         f"compared-{step + 1}",
-        figure,
-        compared_table(judgement, step),
-        compared_sentence(judgement, step),
+        compared_figure(judgement, step, theme=theme),
+        note=texts.compared_sentence(judgement, step),
     )
     other = _swapped_judgement(request, judgement, selection.swapped_words) if selection.swapped_words else None
     title = gettext("A bag of vectors")
     yield OfferedFigure(
-        title,
-        title,
-        "bag",
-        bag_figure(judgement, other, theme=theme),
-        bag_table(judgement, other),
-        _bag_sentence(judgement, other),
+        title, title, "bag", bag_figure(judgement, other, theme=theme), note=_bag_sentence(judgement, other)
     )
 
 

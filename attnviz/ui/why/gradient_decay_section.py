@@ -13,7 +13,7 @@ from attnviz import AttnvizError, Trace
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.gradient_decay import gradient_share
 from attnviz.analysis.why_attention import gradient_share_sentences
-from attnviz.figures.three_models_figure import gradient_norms_figure, gradient_norms_table
+from attnviz.figures.three_models_figure import gradient_norms
 from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache, size_of
 from attnviz.palette import ThemeName
@@ -50,8 +50,7 @@ def signals_panel(view: View, trio: Trio, theme: ThemeName) -> None:
 def signals_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the figure for the requested translation; raise UnknownPayloadError where there is none."""
     traces, signals = _requested(request)
-    kinds = _kinds(traces)
-    figures = [gradient_norms_figure(kinds, signals, across=across, theme=request.theme) for across in (3, 1)]
+    figures = [gradient_norms(traces, signals, across=across, theme=request.theme) for across in (3, 1)]
     _, right_piece = _sentences(traces, signals)
     return fitting_payload(figures, {EVERY_STEP: ("", right_piece)})
 
@@ -69,36 +68,25 @@ def _requested(request: PayloadRequest) -> tuple[tuple[Trace, ...], list[Gradien
 
 def signals_tables(trio: Trio) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield the numbers of the figure."""
-    yield _title(), _table(force_decoded(trio.reference))
+    traces = force_decoded(trio.reference)
+    yield _title(), gradient_norms(traces, [_cached_signals(trace) for trace in traces]).frame()
 
 
 def signals_pictures(trio: Trio, theme: ThemeName = "light") -> Iterator[OfferedFigure]:
     """Yield the figure as it is saved."""
     traces = force_decoded(trio.reference)
     signals = [_cached_signals(trace) for trace in traces]
-    figure = gradient_norms_figure(_kinds(traces), signals, theme=theme)
-    yield OfferedFigure(_title(), _title(), "signals", figure, _table(traces), " ".join(_sentences(traces, signals)))
+    figure = gradient_norms(traces, signals, theme=theme)
+    yield OfferedFigure(_title(), _title(), "signals", figure, note=" ".join(_sentences(traces, signals)))
 
 
 def _sentences(traces: tuple[Trace, ...], signals: list[GradientNorms]) -> tuple[str, str]:
-    return gradient_share_sentences(_kinds(traces), [_shares(one, traces) for one in signals])
+    kinds = [str(trace.config["attention"]) for trace in traces]
+    return gradient_share_sentences(kinds, [_shares(one, traces) for one in signals])
 
 
 def _title() -> str:
     return gettext("How far gradients travel")
-
-
-def _table(traces: tuple[Trace, ...]) -> pd.DataFrame:
-    """Return the numbers of all models that segment the sentences like the last one."""
-    comparable = [trace for trace in traces if trace.target_pieces == traces[-1].target_pieces]
-    comparable = [trace for trace in comparable if trace.source_pieces == traces[-1].source_pieces]
-    return gradient_norms_table(
-        comparable[-1], [trace.model for trace in comparable], [_cached_signals(trace) for trace in comparable]
-    )
-
-
-def _kinds(traces: tuple[Trace, ...]) -> list[str]:
-    return [str(trace.config["attention"]) for trace in traces]
 
 
 def _shares(signals: GradientNorms, traces: tuple[Trace, ...]) -> tuple[float, float] | None:

@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any
 
 from attnviz.figures.context import context_frame
+from attnviz.figures.encoding import to_json
 from attnviz.figures.grammar import MOST_ROWS
-from attnviz.figures.spec import figure_json
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.trace import Trace
@@ -32,8 +32,8 @@ def growth_payload(attention: Trace | Head, sentences: Mapping[int, str], theme:
     frame = partial(context_frame, attention, theme=theme)
     long = len(vectors) > MOST_ROWS
     return {
-        "figure": figure_json(frame()),
-        "thinned": figure_json(frame(thinned=True)) if long else None,
+        "figure": to_json(frame().plotly),
+        "thinned": to_json(frame(thinned=True).plotly) if long else None,
         "symbol": attention.context_symbol,
         "annotations": packed(vectors),
         "alpha": packed(attention.alignment),

@@ -8,15 +8,15 @@ from __future__ import annotations
 from typing import Any
 
 from attnviz.analysis.energy_equations import SATURATED, EnergyDecomposition
-from attnviz.analysis.energy_equations import energy_decomposition as decompose
 from attnviz.analysis.recomputation import Weights
+from attnviz.figures.encoding import to_json
 from attnviz.figures.energy_decomposition_figure import (
     SATURATION_MARK,
     SHOWN_ENERGY_UNITS,
-    energy_decomposition_figure,
-    hover_template,
+    draw_energy_decomposition,
+    unit_texts,
 )
-from attnviz.figures.spec import figure_json
+from attnviz.figures.subject import Subject
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.text import piece_name
@@ -36,7 +36,8 @@ def energy_decomposition_payload(attention: Trace | Head, weights: Weights | Non
 
     It is the same at every step, so it is sent once. `weights` are needed only for a trace that lacks v_a.
     """
-    decomposition = decompose(attention, weights, 0, 0)
+    subject = Subject(attention, 0, weights, 0, theme=theme)
+    decomposition = subject.energy_decomposition
     return {
         "queries": packed(attention.queries),
         "keys": packed(attention.keys),
@@ -45,8 +46,8 @@ def energy_decomposition_payload(attention: Trace | Head, weights: Weights | Non
         "peaks": attention.alignment.argmax(axis=1).tolist(),
         "sources": [piece_name(piece) for piece in attention.source_pieces],
         "targets": [piece_name(piece) for piece in attention.target_pieces],
-        "wide": figure_json(energy_decomposition_figure(decomposition, theme=theme)),
-        "narrow": figure_json(energy_decomposition_figure(decomposition, operands=False, theme=theme)),
+        "wide": to_json(draw_energy_decomposition(subject).plotly),
+        "narrow": to_json(draw_energy_decomposition(subject, operands=False).plotly),
         "language": language(),
         "bounded": decomposition.bounded,
         "saturated": SATURATED,
@@ -62,7 +63,7 @@ def _words(decomposition: EnergyDecomposition) -> dict[str, str]:
         "unit": gettext("unit {k}"),
         "mark": SATURATION_MARK,
         "more": gettext("{n} more units: {c}"),
-        "hover": hover_template(decomposition),
+        "hover": unit_texts(decomposition)[0],
         "sentence": gettext(
             "The energy of “{word}” at the step that writes “{target}” is {energy}. This energy is the sum of {n} "
             "contributions, one per unit: {for} positive and {against} negative. The {named} contributions of largest "

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.figures.all_heads_figure import thumbnail
+from attnviz.figures.heads_figure import thumbnail
 from attnviz.languages import language
 from attnviz.ui.components.loader import component
 from attnviz.ui.view import Keyed

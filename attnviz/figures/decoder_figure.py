@@ -1,0 +1,194 @@
+"""Figures of the decoder at one step: its state, the maxout, and the likeliest next pieces."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from attnviz.analysis.labels import shorten, subscript
+from attnviz.analysis.numbers import percent
+from attnviz.figures.grammar import (
+    bare_axis,
+    bars,
+    bars_layout,
+    colour_limit,
+    label_axis,
+    numbers,
+    strips,
+    strips_layout,
+)
+from attnviz.figures.spec import Part, Spec, Table, axis_labels, emphasise, strip_caption
+from attnviz.figures.subject import Subject
+from attnviz.languages import format_share, gettext
+from attnviz.palette import LOSER_OPACITY, PALE
+from attnviz.text import piece_name
+
+
+def draw_state(subject: Subject) -> Spec:
+    """Draw gates, state before, candidate, kept part, new part and state after, the sum of both parts, as strips.
+
+    For an LSTM, whose cell state is the sum, the state comes last. Units are sorted by the update gate (in an LSTM, the
+    forget gate), rewritten ones on the left. Gates run from the background colour (0) to purple (1); the other rows are
+    signed, in (-1, 1) except for an LSTM's cell states. At the level *Idea* one bar has the shares kept and new.
+    """
+    trace, step, ink = subject.trace, subject.step, subject.ink
+    is_lstm = trace.form["cell"] == "lstm"
+    if is_lstm:
+        write, keep, candidate, output = trace.gates[step, -1]
+        gates = {gettext("input gate e"): write, gettext("forget gate f"): keep, gettext("output gate o"): output}
+        before, after = trace.previous_memories[step], trace.memories[step, -1]
+        symbol, keeping, writing = "m", "f", "e"
+    else:
+        keep, candidate = trace.update_gates[step], trace.candidate_states[step]
+        gates, write = {gettext("reset gate r"): trace.reset_gates[step], gettext("update gate z"): keep}, 1 - keep
+        before, after = trace.previous_states[step], trace.states[step]
+        symbol, keeping, writing = "s", "z", "(1−z)"
+    states = {
+        gettext("{state} before", state=f"{symbol}{subscript(step)}"): before,
+        gettext("candidate {state}", state=f"{symbol}\u0303{subscript(step + 1)}"): candidate,
+        gettext("kept {product}", product=f"{keeping}⊙{symbol}{subscript(step)}"): keep * before,
+        gettext("new {product}", product=f"{writing}⊙{symbol}\u0303"): write * candidate,
+        gettext("{state} after", state=f"{symbol}{subscript(step + 1)}"): after,
+        # The same row for a GRU.
+        gettext("{state} after", state=f"s{subscript(step + 1)}"): trace.states[step],
+    }
+    units = len(keep)
+    table = {gettext("unit"): np.arange(1, units + 1)} | gates | states
+    if subject.simple:
+        return _draw_shares(subject, table)
+
+    order, names = np.argsort(keep, kind="stable"), axis_labels([*gates, *states], 20)
+    names[-1] = emphasise(names[-1], ink.decoder)
+    places = [*range(len(gates)), *(len(gates) + 0.4 + k for k in range(len(states)))]
+    sorted_units = {"x": [str(unit) for unit in (order + 1).tolist()]}
+    gate_colours = {"zmin": 0, "zmax": 1, "colorscale": [[0, ink.paper], [1, ink.decoder]]}
+    # Cell states are unbounded, states are in (-1, 1).
+    limit = float(np.abs(trace.memories).max(initial=1))
+    rows = np.stack([*gates.values(), *states.values()])[:, order]
+    parts = [
+        strips(rows[: len(gates)], 1, ink, **sorted_units, **gate_colours),
+        strips(rows[len(gates) :], limit, ink, **sorted_units, y=places[len(gates) :]),
+    ]
+    axis = label_axis(names, ink, ink.decoder, places)
+    layout = strips_layout(axis, units, ink, places[-1], ink.decoder, first=0, top=24, bottom=8)
+    layout["xaxis"]["type"] = "category"
+    layout["annotations"] = [
+        strip_caption(gettext("← rewritten"), 0, ink),
+        strip_caption(gettext("kept →"), 1, ink),
+    ]
+    sentence = {"step": step + 1, "count": units, "kept": f"{float(keep.mean()):.0%}"}
+    alt = (
+        gettext(
+            "Strips of {count} units at step {step}: the gates, the memory before the step, the candidate, the kept "
+            "part and the new part of the memory, the memory after the step, the state after the step. The forget "
+            "gate keeps {kept} of the memory on average.",
+            **sentence,
+        )
+        if is_lstm
+        else gettext(
+            "Strips of {count} units at step {step}: the gates, the state before the step, the candidate, the kept "
+            "part, the new part, the state after the step. The update gate keeps {kept} of the previous state on "
+            "average.",
+            **sentence,
+        )
+    )
+    return Spec(parts, layout, alt, table)
+
+
+def _draw_shares(subject: Subject, table: Table) -> Spec:
+    """Draw the mean of the gate that keeps, and the rest, as one bar."""
+    step, ink = subject.step, subject.ink
+    kept = float(subject.trace.kept_shares[step].mean())
+    shares = {"kept": percent(kept), "new": percent(1 - kept)}
+    bar = bars(
+        [kept, 1 - kept],
+        {"color": ink.decoder, "opacity": [1, 0.25]},
+        base=[0, kept],
+        y=[0, 0],
+        text=[gettext("kept {kept}", **shares), gettext("new {new}", **shares)],
+        textposition="inside",
+        insidetextanchor="middle",
+        textfont={"size": 14, "color": [ink.paper, ink.ink]},
+        textangle=0,
+    )
+    layout = bars_layout(bare_axis(ink, showticklabels=False), ink, 62, (2, 2, 8, 8), 240) | {"bargap": 0}
+    alt = gettext("Step {step}: {kept} of the state is kept, {new} is new.", step=step + 1, **shares)
+    return Spec([bar], layout, alt, table)
+
+
+_CANDIDATE_ROW = 20
+"""Height of a row in pixels."""
+_LABEL = 13
+"""Characters of a label, the same at every step, so that the bars begin at one position."""
+_SHOWN = 10
+"""Number of the likeliest pieces."""
+
+
+def draw_candidates(subject: Subject) -> Spec:
+    """Draw the ten likeliest pieces of a step as bars, then the chosen one if it is not among them.
+
+    The chosen one has the decoder's colour. `layout.meta` has the ids of the pieces (`words`). In the table the rank is
+    0 for a chosen piece without a recorded rank.
+    """
+    trace, step, ink = subject.trace, subject.step, subject.ink
+    chosen, recorded = int(trace.target_ids[step]), trace.top_ids[step].tolist()
+    candidates = zip(recorded, trace.top_pieces[step], trace.top_probabilities[step].tolist(), strict=True)
+    rows = [(rank, *row) for rank, row in enumerate(candidates, 1) if rank <= _SHOWN or row[0] == chosen]
+    if chosen not in recorded:
+        rows.append((0, chosen, trace.target_pieces[step], float(trace.probabilities[step])))
+    ranks, words, pieces, probabilities = zip(*rows, strict=True)
+    count, own, names = len(rows), words.index(chosen), list(map(piece_name, pieces))
+    shares = [format_share(probability, 1) for probability in probabilities]
+    labels, colours, opacities = axis_labels(names, _LABEL), [ink.quiet] * count, [PALE] * count
+    labels[own], colours[own], opacities[own] = emphasise(labels[own], ink.decoder), ink.decoder, 1
+    likeliest = bars(
+        np.array(probabilities),
+        {"color": colours, "opacity": opacities},
+        axis_labels(names, 60),
+        hovertemplate=gettext("%{customdata}: %{x:.6f}") + "<extra></extra>",
+    )
+    axis = label_axis(labels, ink, ink.ink, size=13, range=[count - 0.4, -0.6])
+    layout = bars_layout(axis, ink, _CANDIDATE_ROW * count + 12, (110, 56, 4, 4), 280, words=list(words)) | {
+        "hovermode": "y"
+    }
+    listed = [f"{shorten(name, 30)} {share}" for name, share in zip(names, shares, strict=True)]
+    listed[own] += gettext(", chosen")
+    alt = gettext("Likeliest next pieces: {listed}.", listed="; ".join(listed))
+    table = {
+        gettext("rank"): ranks,
+        gettext("piece"): pieces,
+        gettext("probability"): probabilities,
+        gettext("chosen"): [word == chosen for word in words],
+    }
+    at_bars = numbers(probabilities, [f" {share}" for share in shares], 13, ink)
+    return Spec([likeliest, at_bars], layout, alt, table)
+
+
+def draw_maxout(subject: Subject) -> Spec:
+    """Draw the l pairs t~_i, where the weights are available, and the larger of each, t_i; smaller ones are pale."""
+    trace, step, ink, pairs = subject.trace, subject.step, subject.ink, subject.maxout_pairs
+    larger, name = trace.readouts[step], f"t{subscript(step + 1)}"
+    count, limit = len(larger), colour_limit(larger)
+    names, parts = [name], []
+    table: dict[str, Any] = {gettext("pair"): np.arange(1, count + 1)}
+    if pairs is not None:
+        both = np.asarray(pairs, dtype=np.float32).reshape(-1, 2).T  # (2, l)
+        is_smaller = both < both.max(axis=0)
+        won, lost = np.where(is_smaller, np.nan, both), np.where(is_smaller, both, np.nan)
+        parts = [strips(won, limit, ink), strips(lost, limit, ink, opacity=LOSER_OPACITY)]
+        names = [gettext("first of pair"), gettext("second of pair"), gettext("larger: {vector}", vector=name)]
+        table |= {gettext("first"): pairs[0::2], gettext("second"): pairs[1::2]}
+    last = len(names) - 1
+    parts.append(strips(larger[None], limit, ink, y=[last]))
+    hover: Part = {"hovertemplate": gettext("pair %{x}: %{z:.3f}") + "<extra></extra>"}
+    layout = strips_layout(label_axis(names, ink, ink.ink), count, ink, last, ink.quiet, width=1)
+    alt = gettext(
+        "Maxout of step {step}: it keeps the larger value of each of {count} pairs. The kept values run from "
+        "{low:.2f} to {high:.2f}.",
+        step=step + 1,
+        count=count,
+        low=larger.min(),
+        high=larger.max(),
+    )
+    return Spec([part | hover for part in parts], layout, alt, table | {gettext("larger"): larger})

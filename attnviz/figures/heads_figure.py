@@ -1,0 +1,245 @@
+"""Figures of a transformer's heads: the residual stream of one, and the weights of all as small heatmaps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.analysis.labels import quote, shorten
+from attnviz.analysis.measures import entropy, strongest_words, word_weights_of_heads
+from attnviz.analysis.numbers import decimal, percent
+from attnviz.analysis.transformer_steps import added_name, head_kind_name
+from attnviz.figures.grammar import (
+    LABEL_LENGTH,
+    bare_axis,
+    bars,
+    bars_layout,
+    colour_limit,
+    label_axis,
+    line,
+    note,
+    numbers,
+    panel,
+    sized_layout,
+    strips,
+    strips_layout,
+)
+from attnviz.figures.heatmap_parts import font_size
+from attnviz.figures.spec import Part, Spec, axis_labels, emphasise, rectangle
+from attnviz.figures.subject import Subject
+from attnviz.languages import gettext, ngettext
+from attnviz.palette import GREYS, ThemeName, palette
+from attnviz.trace import TransformerTrace
+from attnviz.trace.parts import HEAD_KINDS
+
+_STREAM_ROW = 22
+"""Height of a row in pixels."""
+_STRIPS_SPAN = [0, 0.68]
+_LENGTHS_SPAN = [0.72, 0.92]
+"""Shares of the width for the strips of units and for the bars of their lengths."""
+
+
+def draw_stream(subject: Subject) -> Spec:
+    """Draw the terms of the stream: its embedding with position, the contribution of each block, and their sum.
+
+    Each has a strip of units and a bar of its length; the block of the displayed head is framed. At the level *Idea*
+    only the lengths of the terms are drawn, without a scale, and the displayed block is highlighted.
+    """
+    head, step, ink = subject.attention, subject.step, subject.ink
+    streams, displayed, label_length, colour = head.streams, head.block + 1, 20, ink.bar
+    blocks = [(block, layer) for layer in range(1, head.layers + 1) for block in head.blocks]
+    names = [gettext("embedding"), *(_block_name(block, layer) for block, layer in blocks), gettext("sum")]
+    rows = np.concatenate([streams[:1, step], head.added[:, step], streams[-1:, step]])  # (blocks + 2, units)
+    units, limit = rows.shape[1], colour_limit(streams[-1])
+    table: dict[str, Any] = {gettext("unit"): np.arange(1, units + 1)}
+    table |= {f"({k}) {name}": row for k, (name, row) in enumerate(zip(names, rows, strict=True))}
+    if subject.simple:
+        names = [gettext("last piece written"), *(added_name(block, layer) for block, layer in blocks)]
+        streams, label_length, colour = streams[:1], 26, ink.decoder
+    labels, colours = axis_labels(names, label_length), [colour] * len(names)
+    labels[displayed], colours[displayed] = emphasise(labels[displayed], ink.context), ink.context
+    lengths = np.linalg.norm(rows, axis=1)[: len(names)]
+    longest = float(np.linalg.norm(np.concatenate([streams, head.added]), axis=-1).max()) or 1.0
+
+    if subject.simple:
+        axis = label_axis(labels, ink, ink.quiet)
+        layout = bars_layout(axis, ink, _STREAM_ROW * len(names) + 16, (148, 8, 8, 8), 260, longest)
+        alt = gettext(
+            "What the residual stream of step {step} is made of, one bar for each part. The largest parts: {told}.",
+            step=step + 1,
+            told=", ".join(names[k] for k in np.argsort(-lengths, kind="stable")[:3]),
+        )
+        return Spec([bars(lengths, {"color": colours})], layout, alt, table)
+
+    labels[-1], colours[-1] = emphasise(labels[-1], ink.decoder), ink.decoder
+    texts = [decimal(length) for length in lengths.tolist()]
+    on_lengths = [
+        bars(lengths, {"color": colours}, texts, hovertemplate=gettext("length %{x:.3f}") + "<extra></extra>"),
+        numbers(lengths, [f" {text}" for text in texts], 12, ink),
+    ]
+    axis = label_axis(labels, ink, ink.quiet)
+    layout = strips_layout(
+        axis, units, ink, displayed, ink.context, height=_STREAM_ROW, left=132, top=44, bottom=8, narrowest=340
+    )
+    hidden = {"showticklabels": False, "showgrid": False, "zeroline": False}
+    layout |= {
+        "bargap": 0.3,
+        "xaxis": panel(ink, _STRIPS_SPAN, gettext("{count} units", count=units), range=[0.5, units + 0.5], **hidden),
+        "xaxis2": panel(ink, _LENGTHS_SPAN, gettext("length"), range=[0, longest], **hidden),
+    }
+    alt = gettext(
+        "Terms of the residual stream of step {step}, with their lengths: {told}.",
+        step=step + 1,
+        told="; ".join(f"{name} {text}" for name, text in zip(names, texts, strict=True)),
+    )
+    parts = [strips(rows, limit, ink), *(part | {"xaxis": "x2"} for part in on_lengths)]
+    return Spec(parts, layout, alt, table)
+
+
+def _block_name(block: str, layer: int) -> str:
+    """Return the name of a block of a layer, from 1."""
+    if block == "attention":
+        return gettext("self-attention {layer}", layer=layer)
+    if block == "cross":
+        return gettext("cross-attention {layer}", layer=layer)
+    return gettext("feed-forward {layer}", layer=layer)
+
+
+Rates = Mapping[tuple[int, int], float]
+"""Alignment error rates of the cross-attention heads, by 0-based layer and head."""
+_ROW, _GAP, _NAME = 120, 0.012, 34
+"""Pixels of a row; share of the width between panels; pixels of the name of a kind of attention."""
+
+_HEAD_ROW = 21
+"""Pixels of the row of a head, with the other heads of one step."""
+_LARGEST = 48
+"""Largest number of rows and columns of a thumbnail."""
+
+
+def draw_all_heads(subject: Subject) -> Spec:
+    """Draw all cross-attention heads of a transformer at one step: a row for each, a column for each source word.
+
+    It replaces the values of one head at the level *Idea*. Brightness is the square root of the share; layers are
+    separated, the displayed head is framed.
+    """
+    trace, step, ink, displayed = subject.trace, subject.step, subject.ink, subject.attention
+    layers, heads = trace.cross_alignment.shape[:2]
+    words = trace.words().source
+    shares = word_weights_of_heads(trace, step).reshape(-1, len(words))
+    (count, columns), displayed_row = shares.shape, displayed.layer * heads + displayed.head
+    names, labels, long_words = (
+        [gettext("attention {k}", k=k + 1) for k in range(count)],
+        axis_labels(words, LABEL_LENGTH),
+        axis_labels(words, 60),
+    )
+    texts = [
+        [f"{name}<br>{word} {percent(share)}" for word, share in zip(long_words, row, strict=True)]
+        for name, row in zip(names, shares.tolist(), strict=True)
+    ]
+    names[displayed_row] = emphasise(names[displayed_row], ink.context)
+    slanted = sum(map(len, labels)) > 40
+    top = 16 + (max(map(len, labels)) * 6 if slanted else 14)
+    narrowest, widest = max(260, 110 + 12 * columns), 110 + 44 * max(columns, 6)
+    layout = sized_layout(ink, top + _HEAD_ROW * count + 8, (84, 26, top, 8), narrowest, widest=widest) | {
+        "plot_bgcolor": ink.line,
+        "shapes": [
+            *(line((0, 1), [heads * layer - 0.5] * 2, ink.quiet, 2) for layer in range(1, layers)),
+            rectangle(-0.5, columns - 0.5, displayed_row - 0.5, displayed_row + 0.5, ink.context),
+        ],
+        "xaxis": label_axis(
+            labels,
+            ink,
+            ink.encoder,
+            size=font_size(columns),
+            range=[-0.5, columns - 0.5],
+            side="top",
+            ticks="",
+            tickangle=-50 if slanted else 0,
+        ),
+        "yaxis": label_axis(names, ink, ink.quiet),
+    }
+    counts = np.bincount(strongest_words(trace, step).ravel())
+    most_attended = int(counts.argmax())
+    alt = ngettext(
+        "The {all} attention distributions of step {step}, a row each. {count} distribution attends most to {word}.",
+        "The {all} attention distributions of step {step}, a row each. {count} distributions attend most to {word}.",
+        int(counts[most_attended]),
+        all=count,
+        step=step + 1,
+        word=quote(shorten(words[most_attended], 30)),
+    )
+    return Spec([_image(shares) | {"text": texts, "hoverinfo": "text", "xgap": 1, "ygap": 1}], layout, alt)
+
+
+def _image(weights: NDArray[np.floating]) -> Part:
+    """Return a heatmap of `weights`, whose brightness is the square root of the weight."""
+    scale = {"zmin": 0, "zmax": 1, "colorscale": GREYS, "showscale": False}
+    return {"type": "heatmap", "z": np.sqrt(weights)} | scale
+
+
+def thumbnail(matrix: NDArray[np.floating]) -> NDArray[np.floating]:
+    """Return `matrix`, (m, n), with at most LARGEST rows and columns, by the maximum of each block.
+
+    The maximum keeps single bright cells visible.
+    """
+    for axis in (0, 1):
+        if (size := matrix.shape[axis]) > _LARGEST:
+            starts = np.arange(_LARGEST) * size // _LARGEST
+            matrix = np.maximum.reduceat(matrix, starts, axis=axis)
+    return matrix
+
+
+def head_gallery(trace: TransformerTrace, rates: Rates, *, theme: ThemeName = "light") -> Spec:
+    """Draw the weights of every head, queries down and keys across, with its number and its alignment error rate.
+
+    Brightness is the square root of the weight. Heads without an entry in `rates` have only a number. The table has the
+    mean entropy of each head in bits and its mean largest weight.
+    """
+    ink, (layers, heads) = palette(theme), trace.cross_alignment.shape[:2]
+    every = [head for kind in HEAD_KINDS for head in trace.heads_of(kind)]
+    known_rates = [rates.get((head.layer, head.head)) if head.kind == "cross" else None for head in every]
+    axis = bare_axis(ink, showticklabels=False, linecolor=ink.line, mirror=True)
+    panels: list[Part] = []
+    large, third = {"size": 14, "color": ink.ink}, 1 / len(HEAD_KINDS)
+    notes = [
+        note(head_kind_name(kind), 0, 1 - k * third, ink.ink, yref="paper", font=large)
+        for k, kind in enumerate(HEAD_KINDS)
+    ]
+    layout = sized_layout(ink, _NAME + len(HEAD_KINDS) * (layers * _ROW + _NAME), (8, 8, _NAME, 8), 560)
+    for number, (head, rate) in enumerate(zip(every, known_rates, strict=True), 1):
+        row, left = third / (layers + 0.3), head.head / heads
+        high = 1 - HEAD_KINDS.index(head.kind) * third - (head.layer + 0.28) * row
+        name = f"{head.layer + 1}.{head.head + 1}"
+        if rate is not None:
+            name += "  " + gettext("AER {rate}", rate=decimal(rate))
+        notes.append(note(name, left, high, ink.quiet, yref="paper"))
+        x, y = f"x{number}", f"y{number}"
+        panels.append(_image(thumbnail(head.alignment)) | {"hoverinfo": "skip", "xaxis": x, "yaxis": y})
+        layout[f"xaxis{number}"] = axis | {"domain": (left, left + 1 / heads - _GAP), "anchor": y}
+        layout[f"yaxis{number}"] = axis | {"domain": (high - 0.78 * row, high), "anchor": x, "autorange": "reversed"}
+    table = {
+        "": range(1, len(every) + 1),
+        gettext("attention"): [head_kind_name(head.kind) for head in every],
+        gettext("layer"): [head.layer + 1 for head in every],
+        gettext("head"): [head.head + 1 for head in every],
+        gettext("mean entropy, bits"): [float(entropy(head.alignment).mean()) for head in every],
+        gettext("mean largest weight"): [float(head.alignment.max(axis=1).mean()) for head in every],
+        gettext("alignment error rate"): [np.nan if rate is None else rate for rate in known_rates],
+    }
+    alt = gettext(
+        "Small heatmaps of all heads: three kinds of attention, {layers} layers of {heads} heads each.",
+        layers=layers,
+        heads=heads,
+    )
+    if rates:
+        layer, best = min(rates, key=rates.__getitem__)
+        alt += " " + gettext(
+            "In the cross-attention, head {head} of layer {layer} aligns best: its AER is {rate}.",
+            head=best + 1,
+            layer=layer + 1,
+            rate=decimal(rates[layer, best]),
+        )
+    return Spec(panels, layout | {"annotations": notes}, alt, table)
