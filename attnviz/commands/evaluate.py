@@ -285,7 +285,7 @@ def _write(scores: Sequence[LengthScore], options: _Options) -> None:
     if options.figure:
         from attnviz.figures.sentence_length_figure import bleu_by_length
 
-        figure = bleu_by_length(records)
+        figure = bleu_by_length(records).figure()
         is_json = options.figure.suffix == ".json"
         replace_text(options.figure, figure.to_json() + "\n" if is_json else figure.to_html(include_plotlyjs=True))
 

@@ -6,11 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import plotly.graph_objects as go
-
 from attnviz import lazy_pandas as pd
 from attnviz.browser_programs import KATEX
-from attnviz.export.offline_page import difference, in_every_language, json_objects, offline_page, variants
+from attnviz.export.offline_page import in_every_language, offline_page, picture, variants
+from attnviz.figures.spec import Part, Spec
 from attnviz.languages import LANGUAGES, format_number, gettext, language, ngettext
 from attnviz.palette import ThemeName
 
@@ -25,12 +24,11 @@ class ChapterPicture:
     title: str
     notes: tuple[str, ...]
     """Texts beside it: one, or one for each moment."""
-    figures: tuple[go.Figure, ...]
-    """One figure, or one for each moment.
+    figures: tuple[Spec, ...]
+    """One figure, or one for each moment; the file has the numbers of the last one.
 
     In a single figure, the row of a moment is framed where `rows` in its `layout.meta` names it.
     """
-    numbers: pd.DataFrame | None = None
 
 
 @dataclass(frozen=True)
@@ -72,7 +70,8 @@ def chapters_html(make_page: Callable[[ThemeName], ChapterPage]) -> str:
         "names": LANGUAGES,
         "opened": first.first_moment,
         "words": in_every_language(lambda: _words(make_page("light"))),
-    } | variants(lambda theme: _chapter_figures(make_page(theme)))
+        "figures": variants(lambda theme: _pictures(make_page(theme))),
+    }
     program = KATEX.text if any(chapter.equation for chapter in first.chapters) else ""
     return offline_page("chapters", f"attnviz: {first.title}", payload, program)
 
@@ -95,8 +94,8 @@ def _words(page: ChapterPage) -> dict[str, Any]:
                 "heading": chapter.heading,
                 "paragraphs": chapter.paragraphs,
                 "pictures": [
-                    {"title": picture.title, "notes": picture.notes, "table": _table(picture.numbers)}
-                    for picture in chapter.pictures
+                    {"title": shown.title, "notes": shown.notes, "table": _numbers(shown.figures[-1])}
+                    for shown in chapter.pictures
                 ],
                 "tables": [{"title": title} | _table(numbers) for title, numbers in chapter.tables],
             }
@@ -109,23 +108,24 @@ def _words(page: ChapterPage) -> dict[str, Any]:
     }
 
 
-def _chapter_figures(page: ChapterPage) -> list[dict[str, Any]]:
-    """Return the equation and the figures of each chapter; in a picture, later figures are changes of the first."""
+def _pictures(page: ChapterPage) -> list[Part]:
+    """Return the equation and the pictures of each chapter, with a figure for each moment where they change."""
     return [
-        {"equation": chapter.equation, "pictures": [_figure_changes(picture.figures) for picture in chapter.pictures]}
+        {
+            "equation": chapter.equation,
+            "pictures": [picture({str(k): figure for k, figure in enumerate(one.figures)}) for one in chapter.pictures],
+        }
         for chapter in page.chapters
     ]
 
 
-def _figure_changes(figures: tuple[go.Figure, ...]) -> dict[str, Any]:
-    first, *others = map(json_objects, figures)
-    return {"first": first, "others": [{"change": difference(first, other)} for other in others]}
+def _numbers(spec: Spec) -> dict[str, Any]:
+    """Return the table of a figure; empty where it has none."""
+    return _table(spec.frame()) if spec.table else {}
 
 
-def _table(numbers: pd.DataFrame | None) -> dict[str, Any]:
-    """Return the header and the rows of a table as text; empty without a table."""
-    if numbers is None:
-        return {}
+def _table(numbers: pd.DataFrame) -> dict[str, Any]:
+    """Return the header and the rows of a table as text."""
     index = numbers.index
     shown = numbers.iloc[:MOST_CHAPTER_ROWS]
     left_out = len(numbers) - len(shown)

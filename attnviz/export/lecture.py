@@ -7,8 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-import plotly.graph_objects as go
-
 from attnviz.analysis.attention_forms import face_explanation, face_names
 from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.grid import FACES
@@ -30,9 +28,10 @@ from attnviz.analysis.posterior import (
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.what_if_effects import what_ifs_payload
 from attnviz.architectures import stage_numbered, step_texts
-from attnviz.export.offline_page import compressed, in_every_language, json_objects, offline_page, variants
+from attnviz.export.offline_page import compressed, in_every_language, offline_page, picture, variants
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.registry import LOGIT_ATTRIBUTION, POSTERIOR, StepFigure, step_figures
+from attnviz.figures.spec import Spec, as_spec
 from attnviz.figures.subject import Subject
 from attnviz.figures.translation_figure import translation_figure
 from attnviz.languages import LANGUAGES, gettext, language
@@ -173,20 +172,19 @@ class _Lecture:
     """The steps, with what is computed of them."""
 
     def figures(self, theme: ThemeName) -> dict[str, Any]:
-        """Return the faces of the heatmap, and for each other figure a list with one for each step."""
-        by_name: dict[str, Any] = {"faces": {face: json_objects(self._heatmap(face, theme)) for face in self.faces}}
+        """Return the faces of the heatmap, and the other figures by step, 0-based."""
+        pictures = {"faces": picture({face: self._heatmap(face, theme) for face in self.faces})}
         for figure in self._figures():
-            by_name[figure.name] = [
-                json_objects(figure.draw(replace(subject, theme=theme)).figure()) for subject in self.subjects
-            ]
-        return by_name
+            subjects = (replace(subject, theme=theme) for subject in self.subjects)
+            pictures[figure.name] = picture({str(subject.step): figure.draw(subject) for subject in subjects})
+        return pictures
 
     @property
     def faces(self) -> tuple[Face, ...]:
         """The available faces of the heatmap."""
         return FACES[:1] if self.posterior is None else FACES
 
-    def _heatmap(self, face: Face, theme: ThemeName) -> go.Figure:
+    def _heatmap(self, face: Face, theme: ThemeName) -> Spec:
         """Return a face of the heatmap, or what replaces it without attention."""
         arguments: dict[str, Any] = {
             "by": self.by,
@@ -198,8 +196,8 @@ class _Lecture:
             "gold": self.gold,
         }
         if self.posterior is None or face == "before":
-            return translation_figure(self.trace, **arguments)
-        return heatmap(self.trace, face=face, posterior=self.posterior.heatmap_posterior, **arguments)
+            return as_spec(translation_figure(self.trace, **arguments))
+        return as_spec(heatmap(self.trace, face=face, posterior=self.posterior.heatmap_posterior, **arguments))
 
     def words(self) -> dict[str, Any]:
         """Return all texts of the page in the current language."""
@@ -323,7 +321,8 @@ def _trace_payload(
     return {
         "target": [_word(trace, i) for i in range(len(trace.target_pieces))],
         "words": in_every_language(lecture.words),
-    } | variants(lecture.figures)
+        "figures": variants(lecture.figures),
+    }
 
 
 def _what_ifs(what_ifs: WhatIfs, shown: Aligned, trace_payload: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:

@@ -6,14 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import plotly.graph_objects as go
-
 from attnviz.analysis.numbers import NO_BREAK, decimal
 from attnviz.analysis.recomputation import Weights
 from attnviz.export.lecture import stage_sentence
-from attnviz.export.offline_page import compressed, in_every_language, json_objects, offline_page, variants
+from attnviz.export.offline_page import compressed, in_every_language, offline_page, picture, variants
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.registry import step_figure
+from attnviz.figures.spec import Part, Spec, as_spec
 from attnviz.figures.translation_figure import translation_figure
 from attnviz.languages import LANGUAGES, format_number, format_share, gettext, language, ngettext, set_language
 from attnviz.lessons import AskedQuestion, Lesson, LessonSentence, asked_questions
@@ -160,7 +159,8 @@ class _Item:
         answer: dict[str, Any] = {
             "target": self._target(None if asked.word is None else asked.word + 1),
             "words": in_every_language(self._answer_words),
-        } | self._figures(asked.question.reveal)
+            "figures": self._figures(asked.question.reveal),
+        }
         if asked.answer is not None:
             answer |= {"right": asked.answer.right, "value": asked.answer.value}
         return {
@@ -170,8 +170,9 @@ class _Item:
             "target": self._target(self._known_words()),
             "word": -1 if asked.word is None else asked.word,
             "words": in_every_language(self._question_words),
+            "figures": self._figures(asked.question.show),
             "answer": compressed(answer),
-        } | self._figures(asked.question.show)
+        }
 
     def _known_words(self) -> int:
         """Return how many target words the page shows with the question: those that the decoder has written."""
@@ -214,16 +215,17 @@ class _Item:
     def _heatmap_title(self) -> str:
         return gettext("Alignment") if self.asked.subject.trace.attends else gettext("A single vector for all steps")
 
-    def _figures(self, names: Sequence[str]) -> dict[str, Any]:
-        return variants(lambda theme: [json_objects(self._figure(name, theme)) for name in names])
+    def _figures(self, names: Sequence[str]) -> Part:
+        return variants(lambda theme: [picture({"0": self._figure(name, theme)}) for name in names])
 
-    def _figure(self, name: str, theme: ThemeName) -> go.Figure:
+    def _figure(self, name: str, theme: ThemeName) -> Spec:
         subject = self.asked.subject
         if name == HEATMAP and subject.trace.attends and self.asked.word is not None:
-            return heatmap(first_words(subject.trace, self.asked.word + 1), step=self.asked.step, theme=theme)
+            known = first_words(subject.trace, self.asked.word + 1)
+            return as_spec(heatmap(known, step=self.asked.step, theme=theme))
         if name == HEATMAP:
-            return translation_figure(subject.trace, step=self.asked.step, theme=theme)
-        return step_figure(subject, name).draw(replace(subject, theme=theme)).figure()
+            return as_spec(translation_figure(subject.trace, step=self.asked.step, theme=theme))
+        return step_figure(subject, name).draw(replace(subject, theme=theme))
 
 
 def _words(trace: Any, side: str, count: int | None) -> list[dict[str, Any]]:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import base64
+import functools
 import gzip
-import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from html import escape
 from pathlib import Path
 from typing import Any
 
-import plotly.graph_objects as go
-
 from attnviz.browser_modules import bundle
 from attnviz.browser_programs import PLOTLY
-from attnviz.figures.spec import figure_json
+from attnviz.figures.encoding import common_part, to_json
+from attnviz.figures.spec import Part, Spec
 from attnviz.languages import LANGUAGES, language, set_language
 from attnviz.palette import FONT, PALE_TEXT, ThemeName, palette
 
@@ -36,7 +35,7 @@ def offline_page(name: str, title: str, payload: dict[str, Any], extra_scripts: 
         "body": _asset(f"{name}.html").rstrip(),
         "style": _fill(_asset("lecture.css"), {"font": FONT, "pale_text": f"{PALE_TEXT:g}"} | colour),
         # Inside a script element only "</script" and "<!--" are markup, and only with a literal "<".
-        "payload": json.dumps(payload, separators=(",", ":")).replace("<", "\\u003c"),
+        "payload": to_json(payload).replace("<", "\\u003c"),
         "plotly": PLOTLY.text + extra_scripts,
         "program": bundle(_ASSETS / f"{name}.js"),
     }
@@ -55,52 +54,33 @@ def in_every_language(make: Callable[[], Any]) -> dict[str, Any]:
     return results
 
 
-def variants(draw: Callable[[ThemeName], Any]) -> dict[str, Any]:
-    """Return the result of `draw`, JSON, in the current language and light theme, and its changes in other variants.
+def picture(figures: Mapping[str, Spec]) -> Part:
+    """Return the figures of a picture, for instance by step, as `_shared` does."""
+    return _shared({name: spec.plotly for name, spec in figures.items()}, "slot")
 
-    They are under "figures" and, by language and theme, "changes". All variants have the same numbers; as whole
-    figures they would take four times the space.
+
+def variants(draw: Callable[[ThemeName], Any]) -> Part:
+    """Return what `draw` returns in every language and theme: lists and dictionaries of pictures.
+
+    All variants have the same numbers, which are stored once; so are texts for both themes, and colours for all
+    languages.
     """
-    first, base = language(), draw("light")
-    by_language = in_every_language(
-        lambda: {
-            f"{language()}-{theme}": difference(base, draw(theme))
-            for theme in THEMES
-            if (language(), theme) != (first, "light")
-        }
-    )
-    return {
-        "figures": base,
-        "changes": {name: change for each in by_language.values() for name, change in each.items()},
-    }
+    by_theme = {theme: _shared(in_every_language(functools.partial(draw, theme)), "language") for theme in THEMES}
+    return _shared(by_theme, "theme")
 
 
-def difference(old: Any, new: Any) -> Any:
-    """Return the change from JSON `old` to `new`: None where they are equal, else `[new]`.
+def _shared(parts: Mapping[str, Any], slot: str) -> Part:
+    """Return what `parts` have in common (`template`), and by their names what differs (`values`).
 
-    For objects with the same keys, or lists of the same length, return an object with the differences of their entries.
+    `chosen` of the scripts (`assets/drawn.js`) makes one of them again.
     """
-    if old == new and type(old) is type(new):
-        return None
-    if isinstance(old, dict) and isinstance(new, dict) and old.keys() == new.keys():
-        pairs = ((key, old[key], new[key]) for key in old)
-    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
-        pairs = ((str(index), *entries) for index, entries in enumerate(zip(old, new, strict=True)))
-    else:
-        return [new]
-    changes = ((key, difference(old_entry, new_entry)) for key, old_entry, new_entry in pairs)
-    return {key: change for key, change in changes if change is not None}
+    template, values = common_part(list(parts.values()), slot)
+    return {"template": template, "values": dict(zip(parts, values, strict=True))}
 
 
 def compressed(payload: Any) -> str:
-    """Return `payload`, JSON, as base64-encoded gzip."""
-    text = json.dumps(payload, separators=(",", ":"), ensure_ascii=False)
-    return base64.b64encode(gzip.compress(text.encode("utf-8"), mtime=0)).decode("ascii")
-
-
-def json_objects(figure: go.Figure) -> Any:
-    """Return `figure` as JSON-compatible objects."""
-    return json.loads(figure_json(figure))
+    """Return `payload`, with NumPy arrays, as base64-encoded gzip of JSON."""
+    return base64.b64encode(gzip.compress(to_json(payload).encode("utf-8"), mtime=0)).decode("ascii")
 
 
 def _asset(name: str) -> str:

@@ -1,6 +1,7 @@
-"""Write figures as JSON for the browser: the part that the figures of all steps share once, then what differs.
+"""Write figures as JSON for the browser: the part that several of them share once, then what differs.
 
-The page and files fill the common part with the values of a step (`ui/components/chart/template.js`).
+They are figures of several steps, languages or themes. The page and files fill the common part with the values of one
+of them (`ui/components/chart/template.js`).
 """
 
 from __future__ import annotations
@@ -15,19 +16,18 @@ from numpy.typing import NDArray
 
 from attnviz.figures.spec import Part
 
-NESTED = 64
-"""Length up to which lists of objects or lists are compared entry by entry."""
 
-
-def common_part(figures: Sequence[Any]) -> tuple[Any, list[list[Any]]]:
+def common_part(figures: Sequence[Any], slot: str = "slot") -> tuple[Any, list[list[Any]]]:
     """Return what `figures` have in common, and what is different in each.
 
     Args:
-        figures: Plotly's JSON of several figures (`Spec.plotly`), with NumPy arrays.
+        figures: Plotly's JSON of several figures (`Spec.plotly`), with NumPy arrays, or anything made of such JSON, as
+            the common parts of other figures.
+        slot: Name of the places where they differ, unlike any name in them.
 
     Returns:
-        The common part, with `{"slot": k}` at the k-th place where the figures differ, and for each figure its values
-        of these places.
+        The common part, with `{slot: k}` at the k-th place where the figures differ, and for each figure its values of
+        these places.
     """
     values: list[list[Any]] = [[] for _ in figures]
 
@@ -42,22 +42,24 @@ def common_part(figures: Sequence[Any]) -> tuple[Any, list[list[Any]]]:
                 return first
         for own, part in zip(values, parts, strict=True):
             own.append(part)
-        return {"slot": len(values[0]) - 1}
+        return {slot: len(values[0]) - 1}
 
     return compare(figures), values
 
 
 def _is_nested(part: Any) -> bool:
-    return (
-        isinstance(part, list | tuple)
-        and len(part) < NESTED
-        and any(isinstance(entry, dict | list | tuple | np.ndarray) for entry in part)
-    )
+    return isinstance(part, list | tuple) and any(isinstance(entry, dict | list | tuple | np.ndarray) for entry in part)
 
 
 def _equal(one: Any, other: Any) -> bool:
+    if type(one) is not type(other):
+        return False
     if isinstance(one, np.ndarray):
         return one.dtype == other.dtype and np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(_equal(part, other[name]) for name, part in one.items())
+    if isinstance(one, list | tuple):
+        return len(one) == len(other) and all(map(_equal, one, other))
     return bool(one == other)
 
 

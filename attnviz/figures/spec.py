@@ -59,6 +59,16 @@ class Spec:
         return pd.DataFrame({name: self.table[name] for name in names}, index=pd.Index(self.table[index], name=index))
 
 
+def as_spec(figure: Spec | go.Figure, numbers: pd.DataFrame | None = None) -> Spec:
+    """Return a figure as a Spec; transitional, until every figure is one."""
+    if isinstance(figure, Spec):
+        return figure
+    plain = figure.to_plotly_json()
+    rows = pd.DataFrame() if numbers is None else numbers.reset_index()
+    columns = {str(name): list(rows[name]) for name in rows}
+    return Spec(list(plain["data"]), plain["layout"], plain["layout"]["meta"]["alt"], columns)
+
+
 PRINT_WIDTH = 760
 """Width of a saved figure in pixels, unless its labels need more."""
 STRIP = 24

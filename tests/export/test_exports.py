@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import copy
 import dataclasses
 import html
 import io
@@ -15,15 +14,12 @@ import sys
 import warnings
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 from xml.etree.ElementTree import fromstring
 
 import kaleido
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Attention, AttnvizError, Trace, Translator, attention, export, figures
@@ -43,17 +39,17 @@ from attnviz.export.images import (
     shortened_to_fit,
     translation_sheet,
 )
-from attnviz.export.offline_page import difference
 from attnviz.export.saved_files import contents, heading
 from attnviz.export.tikz import escape_tex
-from attnviz.figures.registry import FIGURES, step_figures
-from attnviz.figures.spec import for_print, width
+from attnviz.figures.registry import FIGURES, step_figure, step_figures
+from attnviz.figures.spec import as_spec, for_print, width
 from attnviz.figures.subject import Subject
 from attnviz.languages import LANGUAGES, language, set_language
 from attnviz.model_folder import load_weights
 from attnviz.palette import palette
 from tests.browser.server import find_chromium
 from tests.conftest import SENTENCES
+from tests.export.shared_figures import draws, in_variant, one_of
 from tests.figures import synthetic
 from tests.snapshots import plain
 
@@ -146,33 +142,9 @@ class _Page(HTMLParser):
         self.texts[self._open] = self.texts.get(self._open, "") + data
 
 
-def _apply_changes(base: Any, change: Any) -> Any:
-    """Return `base` with the result of `difference` applied, as the page's program does."""
-    if change is None:
-        return base
-    if isinstance(change, list):
-        return change[0]
-    whole = copy.deepcopy(base)
-    for key, inside in change.items():
-        place = int(key) if isinstance(base, list) else key
-        whole[place] = _apply_changes(base[place], inside)
-    return whole
-
-
 @pytest.fixture
 def in_french() -> None:
     set_language("fr")
-
-
-PLAIN = st.recursive(
-    st.none() | st.integers() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
-)
-
-
-@given(PLAIN, PLAIN)
-def test_applying_a_difference_gives_the_other_value(one: Any, other: Any) -> None:
-    assert difference(one, one) is None
-    assert _apply_changes(one, difference(one, other)) == other
 
 
 @pytest.mark.parametrize("attention", ["additive", "none"])
@@ -188,14 +160,15 @@ def test_lecture_page_is_self_contained_and_complete(attention: str, snapshot: S
     for code in LANGUAGES:
         assert payload["words"][code]["footers"]["before"] == snapshot(name=f"footer, {code}")
         for theme in ("light", "dark"):
-            drawn = _apply_changes(payload["figures"], payload["changes"].get(f"{code}-{theme}"))
+            drawn = in_variant(payload["figures"], code, theme)
             set_language(code)
             assert set(drawn) == shown | {"faces"}
-            assert set(drawn["faces"]) == {"before"}  # the others need the weights
+            assert set(drawn["faces"]["values"]) == {"before"}  # the others need the weights
             for name in shown:
-                assert drawn[name][1] == json.loads(trace.step_figure(1, name, theme=theme).to_json())
-            whole = figures.translation_figure(trace, margins=True, theme=theme)
-            assert drawn["faces"]["before"] == json.loads(whole.to_json())
+                expected = step_figure(subject := Subject(trace, 1, theme=theme), name).draw(subject)
+                assert draws(drawn[name], 1, expected)
+            whole = as_spec(figures.translation_figure(trace, margins=True, theme=theme))
+            assert draws(drawn["faces"], "before", whole)
             set_language("en")
             assert palette(theme).paper in text.split("</style>")[0]
 
@@ -208,14 +181,16 @@ def test_lecture_page_has_both_languages(trace: Trace, in_french: None, snapshot
     assert payload["language"] == "fr"
     assert set(payload["words"]) == set(LANGUAGES)
     assert {code: words["heading"] for code, words in payload["words"].items()} == snapshot
-    assert set(payload["changes"]) == {"en-light", "en-dark", "fr-dark"}
+    assert set(payload["figures"]["values"]) == {"light", "dark"}
 
 
 def test_lecture_page_with_weights_has_logit_attributions(translator: Translator, model_folder: Path) -> None:
     trace, weights = translator.translate(SENTENCES[0], target=SENTENCES[1]), load_weights(model_folder)
     payload = json.loads(_Page(export.lecture_html(trace, weights=weights)).texts["payload"])
-    assert len(payload["figures"]["logit-attribution"]) == len(trace.target_pieces)
-    for i, drawn in enumerate(payload["figures"]["logit-attribution"]):
+    shared = in_variant(payload["figures"], "en", "light")["logit-attribution"]
+    assert len(shared["values"]) == len(trace.target_pieces)
+    for i in range(len(trace.target_pieces)):
+        drawn = one_of(shared, i)
         (attribution,) = centred_attributions(trace, weights, [(i, trace.target_ids[i])])
         total = next(one for one in drawn["data"] if one["type"] == "waterfall")["x"][-1]
         assert total == pytest.approx(attribution.logit, abs=1e-6)

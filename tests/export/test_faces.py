@@ -17,9 +17,13 @@ from attnviz.analysis.grid import FACES, grid
 from attnviz.analysis.posterior import posterior_sentence
 from attnviz.export import FigureOptions
 from attnviz.export.saved_files import contents, heading
+from attnviz.figures.registry import step_figure
+from attnviz.figures.spec import as_spec
+from attnviz.figures.subject import Subject
 from attnviz.languages import LANGUAGES
 from attnviz.trace.drawing import Face
 from tests.conftest import SENTENCES
+from tests.export.shared_figures import draws, in_variant, one_of
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +48,7 @@ def test_csv_tikz_and_lecture_contain_the_face(trace: Trace, weights, face, snap
     page = contents(trace, "html", options, weights).decode()
     payload = json.loads(re.search(r'<script[^>]*id="payload"[^>]*>(.*?)</script>', page, re.DOTALL)[1])
     assert payload["face"] == face
-    drawn = payload["figures"]["faces"][face]["data"][0]["text"]
+    drawn = one_of(in_variant(payload["figures"], "en", "light")["faces"], face)["data"][0]["text"]
     assert ("α′ = " in json.dumps(drawn, ensure_ascii=False)) == (face != "before")
     for code in LANGUAGES:
         assert payload["words"][code]["footers"][face] == snapshot(name=f"footer, {code}")
@@ -67,15 +71,16 @@ def test_tikz_colours_of_a_difference_match_its_signs(trace: Trace, weights) -> 
 def test_lecture_with_weights_has_all_faces_and_posterior_figures(trace: Trace, weights) -> None:
     page = contents(trace, "html", FigureOptions(by="pieces", margins=True), weights).decode()
     payload = json.loads(re.search(r'<script[^>]*id="payload"[^>]*>(.*?)</script>', page, re.DOTALL)[1])
-    found, figures_of = analysis.posterior_attention(trace, weights), payload["figures"]
+    found, pictures = analysis.posterior_attention(trace, weights), in_variant(payload["figures"], "en", "light")
     for face, expected in zip(
         FACES, (trace.alignment, found.heatmap_posterior, found.heatmap_posterior - trace.alignment), strict=True
     ):
         drawn = figures.heatmap(trace, by="pieces", face=face, posterior=found.heatmap_posterior, margins=True)
-        assert figures_of["faces"][face] == json.loads(drawn.to_json())
+        assert draws(pictures["faces"], face, as_spec(drawn))
         np.testing.assert_allclose(drawn.data[0].z, expected)
-    for i, drawn in enumerate(figures_of["posterior"]):
-        assert drawn == json.loads(trace.step_figure(i, "posterior", weights=weights).to_json())
+    for i in range(len(trace.target_pieces)):
+        subject = Subject(trace, i, weights)
+        assert draws(pictures["posterior"], i, step_figure(subject, "posterior").draw(subject))
         texts = payload["words"]["en"]["steps"][i]["pictures"]["posterior"]
         assert texts["note"] == posterior_sentence(trace, found, i)
     for words in payload["words"].values():

@@ -18,8 +18,7 @@ ROWS = [
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_each_model_has_one_line(theme) -> None:
-    figure = bleu_by_length(ROWS, theme)
-    go.Figure(figure.to_dict())  # Plotly's own check of every property
+    figure = go.Figure(bleu_by_length(ROWS, theme).plotly)  # Plotly's own check of every property
     first, second = figure.data
     assert (list(first.x), list(first.y)) == (["1-10", ">50"], [30, 12])
     assert second.name == "&lt;b&gt;"

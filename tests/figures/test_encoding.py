@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from attnviz import Translator
 from attnviz.checkpoint import save_model
-from attnviz.figures.encoding import FINEST, common_part, to_json
+from attnviz.figures.encoding import FINEST, MISSING, common_part, to_json
 from attnviz.figures.registry import FIGURES, step_figure
 from attnviz.figures.subject import Subject
 from attnviz.model_folder import load_weights
@@ -43,7 +43,10 @@ def subjects(
 
 
 def unpacked(value: Any) -> Any:
-    """Return JSON with Plotly's typed arrays as lists."""
+    """Return JSON with Plotly's typed arrays, and strips, as lists."""
+    if isinstance(value, dict) and "strips" in value:
+        integers = np.frombuffer(base64.b64decode(value["strips"]), dtype="<i2").reshape(-1, value["size"])
+        return unpacked(np.where(integers == MISSING, np.nan, integers * value["scale"]).tolist())
     if isinstance(value, dict) and "bdata" in value:
         array = np.frombuffer(base64.b64decode(value["bdata"]), dtype=f"<{value['dtype']}")
         shape = [int(size) for size in value["shape"].split(",")] if "shape" in value else [-1]
@@ -143,6 +146,32 @@ def test_any_parts_come_back_from_their_common_part(folder: Path) -> None:
 
     collect()
     assert fill_in_deno(work, folder) == given_parts
+
+
+def test_any_pages_come_back_from_what_their_figures_share(folder: Path) -> None:
+    given_pages: list[list[Any]] = []
+    work: list[tuple[Any, Any, int]] = []
+
+    @given(
+        st.integers(1, 3).flatmap(lambda count: st.lists(st.lists(parts, min_size=count, max_size=count), min_size=1))
+    )
+    def collect(pages: list[list[Any]]) -> None:
+        template, values = common_part([common_part(figures) for figures in pages], "language")
+        given_pages.extend(pages)
+        work.extend((template, own, len(pages[0])) for own in values)
+
+    collect()
+    program = f'import {{ filled }} from "{PROGRAM.as_uri()}";'
+    page = '(([part, values]) => values.map((own) => filled(part, own)))(filled(template, own, "language"))'
+    assert made_by(program, f"JSON.stringify(given.map(([template, own]) => {page}))", work, folder) == given_pages
+
+
+def test_long_lists_with_arrays_are_compared() -> None:
+    one, other = ([{"x": np.array([k, 0.0])} for k in range(100)] for _ in range(2))
+    other[99] = {"x": np.array([0.0, 1.0])}
+    template, values = common_part([one, other])
+    assert template[98]["x"] is one[98]["x"]
+    assert [own[0].tolist() for own in values] == [[99, 0], [0, 1]]
 
 
 def test_what_figures_share_is_sent_once() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -10,19 +9,15 @@ import plotly.graph_objects as go
 import pytest
 
 from attnviz.analysis.learning import LINK_MEASURES, ROW_MEASURES
-from attnviz.figures.encoding import fill, to_json
 from attnviz.figures.learning_curves import (
     ROOT_GREYS,
-    attention_measures_figure,
+    attention_curves,
     baselines_table,
     learning_heatmap,
-    learning_heatmap_table,
-    learning_table,
-    learning_template,
-    learning_values,
-    quality_figure,
+    quality_curves,
     update_positions,
 )
+from attnviz.figures.spec import Spec
 from attnviz.trace.snapshots import Sentence, Snapshots
 
 MOMENTS = (0, 10, 100, 2000)
@@ -50,35 +45,23 @@ def run(guidance: float = 0.0, seed: int = 0) -> Snapshots:
     )
 
 
-def valid(figure: go.Figure) -> go.Figure:
+def valid(spec: Spec) -> go.Figure:
     """Return the figure, every property of which Plotly has checked."""
-    plain = figure.to_plotly_json()
-    go.Figure(plain["data"], plain["layout"])
-    return figure
+    plain = spec.plotly
+    return go.Figure(plain["data"], plain["layout"])
 
 
 def test_heatmap_and_table_have_the_weights_of_the_snapshot() -> None:
     found = run()
     words = SENTENCE.words(found.alignments[0][2])
-    drawn = valid(learning_heatmap(found, 0, 2)).data[0]
+    spec = learning_heatmap(found, 0, 2, theme="dark")
+    drawn = valid(spec).data[0]
     np.testing.assert_allclose(np.array(drawn.z), words.alignment, rtol=1e-6)
-    table = learning_heatmap_table(found, 0, 2)
+    assert "after 100 training updates" in spec.alt
+    table = spec.frame()
     np.testing.assert_array_equal(table.to_numpy(), words.alignment)
     assert table.columns[1] == "2 green"
     assert not any("<b>" in text for row in drawn.text for text in row)
-
-
-def test_filled_template_matches_the_heatmap() -> None:
-    found = run()
-    template = learning_template(found, 0, "dark")
-    for moment in range(len(MOMENTS)):
-        values = learning_values(found, 0, moment)
-        assert json.loads(to_json(values)).keys() == {"weights", "alt"}
-        filled = fill(template, values)
-        drawn = learning_heatmap(found, 0, moment, theme="dark")
-        np.testing.assert_array_equal(filled["data"][0]["z"], drawn.data[0].z)
-        assert filled["layout"]["meta"]["alt"] == drawn.layout.meta["alt"]
-    assert "after 2000 training updates" in learning_values(found, 0, 3)["alt"]
 
 
 def test_uniform_attention_is_visibly_grey() -> None:
@@ -96,7 +79,7 @@ def test_update_positions_increase_and_become_logarithmic() -> None:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_quality_curves_have_a_marker_for_each_moment(theme: str) -> None:
     runs = [run(), run(0.5, 1)]
-    figure = valid(quality_figure(runs, MOMENTS, update=100, theme=theme))  # type: ignore[arg-type]
+    figure = valid(quality_curves(runs, MOMENTS, update=100, theme=theme))  # type: ignore[arg-type]
     solid = [trace for trace in figure.data if trace.mode == "lines+markers"]
     assert len(solid) == 6
     for trace, (of, name) in zip(solid, [(r, n) for n in ("loss", "bleu", "aer") for r in runs], strict=True):
@@ -111,36 +94,37 @@ def test_quality_curves_have_a_marker_for_each_moment(theme: str) -> None:
 
 def test_learnt_figure_labels_its_lines_without_overlap() -> None:
     found = run()
-    figure = valid(attention_measures_figure(found, MOMENTS, other_runs=[run(0.5, 1)]))
+    figure = valid(attention_curves(found, MOMENTS, runs=[run(0.5, 1)]))
     for axis, names in (("y", LINK_MEASURES), ("y2", ROW_MEASURES)):
         lines = [trace for trace in figure.data if trace.yaxis == axis and trace.mode != "text"]
-        texts = [trace for trace in figure.data if trace.yaxis == axis and trace.mode == "text"]
-        assert len(lines) == len(texts) == len(names) + 1
+        (labels,) = [trace for trace in figure.data if trace.yaxis == axis and trace.mode == "text"]
+        assert len(lines) == len(labels.text) == len(names) + 1
         for line, name in zip(lines, names, strict=False):
             assert list(line.y) == [value for _, value in found.curves[name]]
-        heights = np.sort([trace.y[0] for trace in texts])
+        heights = np.sort(labels.y)
         top = figure.layout["yaxis" if axis == "y" else "yaxis2"].range[1]
         assert (np.diff(heights) >= 0.12 * top / 1.03).all()
 
 
 def test_learnt_figure_is_refused_without_link_measures() -> None:
     with pytest.raises(ValueError, match="links"):
-        attention_measures_figure(replace(run(), curves={"loss": ((0, 9.0),)}), MOMENTS)
+        attention_curves(replace(run(), curves={"loss": ((0, 9.0),)}), MOMENTS)
 
 
 def test_an_incomplete_run_is_drawn() -> None:
     young = replace(run(), curves={"training": ((50, 8.0),)}, levels={}, counts={})
-    figure = valid(quality_figure([young], (0,)))
+    figure = valid(quality_curves([young], (0,)))
     assert [trace.mode for trace in figure.data] == ["lines"]
-    valid(quality_figure([replace(young, curves={})], (0,)))
+    valid(quality_curves([replace(young, curves={})], (0,)))
     some = replace(run(), levels={"content": {"links": 0.9}, "diagonal": {"alike": 0.1}})
-    assert "uniform" not in str(valid(attention_measures_figure(some, MOMENTS)))
+    assert "uniform" not in str(valid(attention_curves(some, MOMENTS)))
 
 
 def test_tables_have_every_number() -> None:
     found = run()
-    table = learning_table([found, run(0.5, 1)])
+    table = quality_curves([found, run(0.5, 1)], MOMENTS).frame()
     assert len(table) == 2 * len(MOMENTS)
     for name, column in (("aer", "alignment error rate"), ("content", "content words")):
         assert table[column].head(4).tolist() == [value for _, value in found.curves[name]]
+    assert len(attention_curves(found, MOMENTS).frame()) == len(MOMENTS)
     assert baselines_table(found).loc["content words", "uniform"] == 0.07

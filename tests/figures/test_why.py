@@ -31,10 +31,8 @@ from attnviz.analysis.why_attention import (
 )
 from attnviz.figures.sentence_length_figure import (
     bleu_by_length,
-    bleu_by_length_table,
     bucket_of,
-    sentence_growth_figure,
-    sentence_growth_table,
+    sentence_growth,
 )
 from attnviz.figures.three_models_figure import forced_words, gradient_norms
 from attnviz.languages import set_language
@@ -83,8 +81,8 @@ class ForcedModels:
             "forced words, level": forced_words(self.words, slanting=False, theme=theme).figure(),
             "signals": gradient_norms(self.traces, self.signals, theme=theme).figure(),
             "signals, stacked": gradient_norms(self.traces, self.signals, across=1, theme=theme).figure(),
-            "growth": sentence_growth_figure(GROWN, theme=theme),
-            "by length": bleu_by_length(ROWS, theme, marked_length=4),
+            "growth": sentence_growth(GROWN, theme=theme).figure(),
+            "by length": bleu_by_length(ROWS, theme, marked_length=4).figure(),
         }
 
 
@@ -161,7 +159,8 @@ def test_gradient_share_sentence_contains_the_known_shares(snapshot: SnapshotAss
 
 @EACH_LANGUAGE
 def test_growth_figure_table_and_sentences_have_the_words_left_out(snapshot: SnapshotAssertion) -> None:
-    figure, table = sentence_growth_figure(GROWN), sentence_growth_table(GROWN)
+    spec = sentence_growth(GROWN)
+    figure, table = spec.figure(), spec.frame()
     assert [list(line.y) for line in figure.data] == [[50, 100], [0, 50], [0, 0]]
     assert list(figure.data[0].x) == list(table.index) == [3, 4]
     assert figure.layout.meta["steps"] == [0, 1]
@@ -180,11 +179,11 @@ def test_bucket_of_a_sentence_length(words: int, bucket: str | None) -> None:
 
 
 def test_the_sentence_length_is_marked_in_the_figure() -> None:
-    marked_length, plain = bleu_by_length(ROWS, marked_length=7), bleu_by_length(ROWS)
-    assert (marked_length.layout.shapes[0].x0, marked_length.layout.shapes[0].x1) == (-0.5, 0.5)
-    assert marked_length.layout.annotations[0].text == "your sentence: 7 words"
-    assert not plain.layout.shapes
-    table = bleu_by_length_table(ROWS)
+    marked_length, plain = bleu_by_length(ROWS, marked_length=7).layout, bleu_by_length(ROWS)
+    assert (marked_length["shapes"][0]["x0"], marked_length["shapes"][0]["x1"]) == (-0.5, 0.5)
+    assert marked_length["annotations"][0]["text"] == "your sentence: 7 words"
+    assert "shapes" not in plain.layout
+    table = plain.frame().set_index("model", append=True)
     assert table.loc[("1-10", "a"), "BLEU"] == 30
     assert np.isnan(table.loc[(">50", "a"), "low"])
     assert "11.5" in length_sentence(7, "1-10", {"none": 11.5})

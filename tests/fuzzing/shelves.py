@@ -8,7 +8,7 @@ from pathlib import Path
 from attnviz.analysis.neighbours import VECTOR_KINDS, Vectors, nearest, principal_map
 from attnviz.corpora.table_metadata import table_metadata
 from attnviz.corpora.vectors import vectors_of_pairs
-from attnviz.figures.learning_curves import attention_measures_figure, learning_heatmap, learning_table, quality_figure
+from attnviz.figures.learning_curves import attention_curves, learning_heatmap, quality_curves
 from attnviz.trace.snapshots import Snapshots
 from attnviz.ui.corpus.table import PRESETS, Choice, corpus_pair, known_measures, listed_rows, load_table, matching_rows
 from attnviz.ui.learns.learning_figures import has_link_measures
@@ -45,7 +45,6 @@ def snapshots(bench: Bench, chance: random.Random) -> None:
     several = (*JSON, *[replace_value] * 9)
     found = Snapshots.load(bench.damaged(path.read_bytes(), "snapshots.json", several, chance))
     learning_heatmap(found, 0, found.moment(20))
-    quality_figure([found], found.updates, update=20)
+    quality_curves([found], found.updates, update=20)
     if has_link_measures(found):
-        attention_measures_figure(found, found.updates, other_runs=[found], update=20)
-    learning_table([found])
+        attention_curves(found, found.updates, runs=[found], update=20)

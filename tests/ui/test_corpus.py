@@ -23,7 +23,7 @@ from attnviz import AttnvizError
 from attnviz.analysis.gold import linkable_words, parse_sure_and_possible
 from attnviz.corpora import MEASURES, Settings, analyse_file
 from attnviz.environment import ATTNVIZ_CORPORA
-from attnviz.figures.corpus_figure import histogram_figure, scatter_figure
+from attnviz.figures.corpus_figure import histogram, scatter
 from attnviz.languages import set_language
 from attnviz.translator import Translator
 from attnviz.ui.corpus import corpus_sections, jobs
@@ -536,12 +536,12 @@ def test_brush_round_trips_through_the_address(numbers: list[float], alone: bool
 
 def test_figures_omit_missing_values() -> None:
     x, y = np.array([1.0, np.nan, 3.0]), np.array([1.0, 2.0, np.nan])
-    assert len(scatter_figure(x, y, ("a < b", "c")).data[0].x) == 1
-    assert sum(histogram_figure(x, "a").data[0].y) == 2
-    assert not sum(histogram_figure(x[:0], "a").data[0].y)
-    assert len(histogram_figure(np.append(np.linspace(0, 1, 99), 1e12), "a").data[0].y) == 10  # one bin far off
+    assert len(scatter(x, y, ("a < b", "c")).data[0]["x"]) == 1
+    assert sum(histogram(x, "a").data[0]["y"]) == 2
+    assert not sum(histogram(x[:0], "a").data[0]["y"])
+    assert len(histogram(np.append(np.linspace(0, 1, 99), 1e12), "a").data[0]["y"]) == 10  # one bin far off
     many = np.arange(10_000.0)
-    assert len(scatter_figure(many, many, ("a", "b")).data[0].x) == 3000
+    assert len(scatter(many, many, ("a", "b")).data[0]["x"]) == 3000
 
 
 def test_linked_brush_is_drawn_in_the_chart(corpus: Run) -> None:

@@ -314,7 +314,7 @@ def test_every_figure_has_a_name_heading_and_numbers(folder: Path) -> None:
     three = translate_trio(SENTENCE, SENTENCES[7])
     pictures = list(why_pictures(three, three.own[-1]))
     assert [one.name for one in pictures] == ["sentence-growth", "bleu-by-length", "forced-words", "signals"]
-    assert all(len(one.table) and one.figure.data and one.heading for one in pictures)
+    assert all(len(one.spec.frame()) and one.spec.data and one.heading for one in pictures)
 
 
 def test_lecture_page_has_every_chapter(page: Run) -> None:
@@ -325,7 +325,7 @@ def test_lecture_page_has_every_chapter(page: Run) -> None:
     assert [len(chapter["pictures"]) for chapter in labels["chapters"]] == [0, 1, 1, 3, 1, 1]
     assert len(labels["moments"]) == max(len(trace.target_pieces) for trace in translate_trio(SENTENCE, None).own)
     assert all(chapter["pictures"][0]["notes"][0] for chapter in labels["chapters"][1:])
-    assert {"en-dark", "fr-light", "fr-dark"} <= set(contents["changes"])
+    assert set(contents["figures"]["values"]) == {"light", "dark"}
 
 
 def test_page_has_a_table_for_every_figure(page: Run) -> None:

@@ -7,9 +7,10 @@ import {
   darkTheme,
   draw,
   element,
+  inVariant,
   markPressed,
+  oneOf,
   shapesWithFrame,
-  withChanges,
 } from "./drawn.js";
 
 /** @type {ChapterPagePayload} */
@@ -23,29 +24,15 @@ const EDGE = 14; // pixels at the right for numbers that extend beyond the plot
 const words = () => payload.words[language];
 const count = () => words().moments.length;
 
-/**
- * Cache of the figures by language and theme.
- * @type {Map<string, DrawnChapter[]>}
- */
-const variants = new Map();
-function chapters() {
-  const name = `${language}-${darkTheme.matches ? "dark" : "light"}`;
-  const cached = variants.get(name);
-  if (cached) return cached;
-  const drawn = /** @type {any} */ (withChanges(payload.figures, payload.changes[name]));
-  variants.set(name, drawn);
-  return /** @type {DrawnChapter[]} */ (drawn);
-}
+/** @returns {DrawnChapter[]} */
+const chapters = () => inVariant(payload.figures, language);
 
 /**
- * The figure of a picture at the current moment.
- * @param {DrawnPicture} drawn
+ * The figure of a picture at the current moment; some pictures have one for all moments.
+ * @param {Shared} drawn
  * @returns {Figure}
  */
-function figureNow({ first, others }) {
-  const change = moment > 0 ? others[moment - 1]?.change ?? undefined : undefined;
-  return /** @type {any} */ (withChanges(/** @type {any} */ (first), change));
-}
+const figureNow = (drawn) => oneOf(drawn, drawn.values[moment] ? moment : 0);
 
 function paint() {
   chapters().forEach(({ pictures }, number) =>

@@ -1,6 +1,7 @@
 // Helpers of the exported pages (lecture.js, chapters.js and lesson.js): finding and making elements, drawing figures,
-// language buttons, unpacking data, and applying the stored differences of another language or theme.
+// language buttons, unpacking data, and filling what figures of all steps, languages and themes share.
 
+import { filled } from "../../ui/components/chart/template.js";
 import { ROW_FRAME_WIDTH } from "../../figures/constants.js";
 
 const CONFIG = { displayModeBar: false, doubleClick: false, showTips: false, responsive: false };
@@ -33,19 +34,32 @@ export function unpack(packed) {
 }
 
 /**
- * Applies `change` to `base`: [new] replaces it, an object has changes of its properties, undefined is no change.
- * @param {Json} base
- * @param {Json | undefined} change
- * @returns {Json}
+ * Cache of what `oneOf` has made.
+ * @type {WeakMap<Shared, Map<string | number, any>>}
  */
-export function withChanges(base, change) {
-  if (change === undefined) return base;
-  if (Array.isArray(change)) return change[0];
-  if (typeof base !== "object" || typeof change !== "object" || !base || !change) return base;
-  const whole = /** @type {{ [key: string]: Json }} */ (Array.isArray(base) ? [...base] : { ...base });
-  for (const [key, inside] of Object.entries(change)) whole[key] = withChanges(whole[key], inside);
-  return /** @type {Json} */ (whole);
+const made = new WeakMap();
+
+/**
+ * One of several that share a part: the part with what is different in `name`.
+ * @param {Shared} shared
+ * @param {string | number} name
+ * @param {string} [slot]
+ * @returns {any}
+ */
+export function oneOf(shared, name, slot) {
+  const known = made.get(shared) ?? new Map();
+  made.set(shared, known);
+  if (!known.has(name)) known.set(name, filled(shared.template, shared.values[name], slot));
+  return known.get(name);
 }
+
+/**
+ * The pictures of a page in a language and the current theme.
+ * @param {Shared} shared
+ * @param {string} language
+ */
+export const inVariant = (shared, language) =>
+  oneOf(oneOf(shared, darkTheme.matches ? "dark" : "light", "theme"), language, "language");
 
 /**
  * @param {HTMLElement} chart

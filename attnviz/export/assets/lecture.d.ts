@@ -15,19 +15,24 @@ interface LectureWords {
   footers: Record<string, string>;
 }
 
-/** The faces of the heatmap, and each picture's figures by step. */
+/** What several figures (or pages) have in common, and by their names what is different (`figures/encoding.py`). */
+interface Shared {
+  template: unknown;
+  values: Record<string, unknown[]>;
+}
+
+/** The figures of the heatmap by face, and of each picture by step, from 0. */
 interface LectureFigures {
-  faces: Record<string, Figure>;
-  pictures: Record<string, Figure[]>;
+  faces: Shared;
+  pictures: Record<string, Shared>;
 }
 
 /** A translation of the sentence. */
 interface LectureVersion {
   target: { text: string; space: boolean }[];
   words: Record<string, LectureWords>;
-  /** The figures in the first language and the light theme, and the changes (`changed`) for each other variant. */
-  figures: Json;
-  changes: Record<string, Json | undefined>;
+  /** `LectureFigures` in one object, by theme and language. */
+  figures: Shared;
 }
 
 /** The initial translation, and the others. */
@@ -55,8 +60,6 @@ interface LectureCard {
   per_word: string;
 }
 
-type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
-
 interface ChapterTable {
   head?: string[];
   rows?: string[][];
@@ -71,15 +74,10 @@ interface ChapterTexts {
   tables: (ChapterTable & { title: string })[];
 }
 
-/** The figure of the first moment, and what each later one changes in it. */
-interface DrawnPicture {
-  first: Figure;
-  others: { change: Json | null }[];
-}
-
+/** The figures of each picture are by moment, from 0. */
 interface DrawnChapter {
   equation: string;
-  pictures: DrawnPicture[];
+  pictures: Shared[];
 }
 
 interface ChapterPageWords {
@@ -97,8 +95,8 @@ interface ChapterPagePayload {
   names: Record<string, string>;
   opened: number;
   words: Record<string, ChapterPageWords>;
-  figures: Json;
-  changes: Record<string, Json | undefined>;
+  /** Each `DrawnChapter`, by theme and language. */
+  figures: Shared;
 }
 
 interface LessonWord {
@@ -106,10 +104,9 @@ interface LessonWord {
   space: boolean;
 }
 
-/** Figures in the first language and the light theme, and the changes for each other variant. */
 interface LessonPictures {
-  figures: Json;
-  changes: Record<string, Json | undefined>;
+  /** Each picture with a figure, 0, by theme and language. */
+  figures: Shared;
 }
 
 interface LessonPictureTexts {

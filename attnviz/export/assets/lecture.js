@@ -8,10 +8,11 @@ import {
   darkTheme,
   draw,
   element,
+  inVariant,
   markPressed,
+  oneOf,
   shapesWithFrame,
   unpack,
-  withChanges,
 } from "./drawn.js";
 
 /** @type {LecturePayload} */
@@ -29,20 +30,12 @@ let { language, face } = payload;
 const count = () => version.target.length;
 const words = () => version.words[language];
 
-/**
- * Cache of the figures by translation, language and theme.
- * @type {Map<string, LectureFigures>}
- */
-const variants = new Map();
+/** @returns {LectureFigures} */
 function figures() {
-  const name = `${language}-${darkTheme.matches ? "dark" : "light"}`;
-  const cached = variants.get(`${currentNumber} ${name}`);
-  if (cached) return cached;
-  const drawn = /** @type {any} */ (withChanges(version.figures, version.changes[name]));
-  const { faces, ...pictures } = drawn;
-  variants.set(`${currentNumber} ${name}`, { faces, pictures });
+  const { faces, ...pictures } = inVariant(version.figures, language);
   return { faces, pictures };
 }
+const faceNames = () => Object.keys(figures().faces.values);
 
 const WIDE = 640; // pixels of width above which a heatmap has a row to itself
 
@@ -67,7 +60,7 @@ function drawHeatmap(heatmap) {
 function paint() {
   const { faces, pictures } = figures();
   const texts = words().steps[step - 1];
-  drawHeatmap(faces[face]);
+  drawHeatmap(oneOf(faces, face));
   byId("footer").textContent = words().footers[face];
   markPressed("faces", face);
   byId("heading").textContent = words().heading.replace("{i}", String(step)).replace("{n}", String(count()));
@@ -75,7 +68,7 @@ function paint() {
   for (const [name, drawn] of Object.entries(pictures)) {
     byId(`title-${name}`).textContent = texts.pictures[name].title;
     byId(`note-${name}`).textContent = texts.pictures[name].note;
-    draw(byId(`picture-${name}`), drawn[step - 1]);
+    draw(byId(`picture-${name}`), oneOf(drawn, step - 1));
   }
   for (const word of byId("target").querySelectorAll("button")) {
     const place = Number(word.dataset.step);
@@ -188,8 +181,7 @@ function build() {
       scroll,
     );
   }
-  const faces = Object.keys(figures().faces);
-  for (const name of faces.length > 1 ? faces : []) {
+  for (const name of faceNames().length > 1 ? faceNames() : []) {
     byId("faces").append(element("button", { type: "button", value: name, onclick: () => setFace(name) }));
   }
   addLanguageButtons(payload.names, (code) => {
@@ -205,7 +197,7 @@ function build() {
 function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey || event.target === slider) return;
   if (event.key === "b") {
-    const faces = Object.keys(figures().faces);
+    const faces = faceNames();
     setFace(faces[(faces.indexOf(face) + 1) % faces.length]);
   }
   /** @type {Record<string, number | undefined>} */
@@ -220,7 +212,7 @@ build();
 setLanguage(language);
 paint();
 /** @type {Chart} */ (byId("heatmap")).on("plotly_click", ({ points: [point] }) => {
-  const chosen = figures().faces[face].layout.meta.steps?.[point.y];
+  const chosen = oneOf(figures().faces, face).layout.meta.steps?.[point.y];
   if (chosen !== undefined && point.data.name !== "coverage") goToStep(chosen + 1); // those bars are of columns
 });
 document.addEventListener("keydown", onKey);

@@ -2,7 +2,7 @@
 // unpacked and shown; at the end the score and the answer sheet. Texts are set by textContent, so that they are never
 // markup.
 
-import { addLanguageButtons, byId, darkTheme, draw, element, markPressed, unpack, withChanges } from "./drawn.js";
+import { addLanguageButtons, byId, darkTheme, draw, element, inVariant, markPressed, oneOf, unpack } from "./drawn.js";
 import { answerSheet } from "./sheet.js";
 
 /** @type {LessonPayload} */
@@ -62,16 +62,6 @@ function givenText(number) {
   if (items[number].kind !== "number") return items[number].words[language].options[given];
   const text = given.toLocaleString(language, { maximumFractionDigits: 4 });
   return fill(items[number].words[language].unit, { n: text });
-}
-
-/**
- * The drawn figures of an item's question or answer, in the current language and theme.
- * @param {LessonPictures} pictures
- * @returns {Figure[]}
- */
-function figuresOf({ figures, changes }) {
-  const name = `${language}-${darkTheme.matches ? "dark" : "light"}`;
-  return /** @type {any} */ (withChanges(figures, changes[name]));
 }
 
 /**
@@ -192,7 +182,8 @@ function paintPictures() {
   byId("main").classList.remove("wide");
   for (const part of [answer, item]) {
     if (!part) continue;
-    figuresOf(part).forEach((figure, k) => {
+    inVariant(part.figures, language).forEach((/** @type {Shared} */ drawn, /** @type {number} */ k) => {
+      const figure = oneOf(drawn, 0);
       const { title, note } = part.words[language].pictures[k];
       const whole = element("figure", {}), scroll = element("div", { className: "scroll" });
       const chart = element("div", { className: "chart" });

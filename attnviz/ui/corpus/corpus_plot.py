@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.analysis.corpus_column_names import corpus_measure_names
-from attnviz.figures.corpus_figure import MOST_POINTS, histogram_figure, scatter_figure
+from attnviz.figures.corpus_figure import MOST_POINTS, histogram, scatter
 from attnviz.languages import gettext
 from attnviz.ui.corpus import table
 from attnviz.ui.corpus.table import clear_brush, key
@@ -36,16 +36,14 @@ def plot_panel(table_rows: Any, rows: Any, chosen: table.Choice) -> None:
     values = [np.asarray(rows[name].to_numpy(zero_copy_only=False), dtype=float) for name in (x, y)]
     brush = table.current_choice(st.session_state).brush
     if x == y:
-        figure = histogram_figure(values[0], offered[x], selected_region=brush.x if brush else None, theme=theme_name())
+        spec = histogram(values[0], offered[x], selected_region=brush.x if brush else (), theme=theme_name())
     else:
-        region = (brush.x, brush.y) if brush and brush.y else None
-        figure = scatter_figure(
-            values[0], values[1], (offered[x], offered[y]), selected_region=region, theme=theme_name()
-        )
+        region = (*brush.x, *brush.y) if brush and brush.y else ()
+        spec = scatter(values[0], values[1], (offered[x], offered[y]), selected_region=region, theme=theme_name())
     plot_key = f"corpus_plot_{x}_{y}_{chosen.preset}"
     st.plotly_chart(
-        figure,
-        alt=figure.layout.meta["alt"],
+        spec.figure(),
+        alt=spec.alt,
         key=plot_key,
         on_select=lambda: _store_brush(plot_key, x == y),
         selection_mode="box",

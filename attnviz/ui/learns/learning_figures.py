@@ -23,18 +23,7 @@ from attnviz.analysis.learning import (
     run_name,
 )
 from attnviz.export.chapters import Chapter, ChapterPage, ChapterPicture
-from attnviz.figures.learning_curves import (
-    attention_measures_figure,
-    baselines_table,
-    learning_heatmap,
-    learning_heatmap_table,
-    learning_table,
-    learning_template,
-    learning_values,
-    quality_figure,
-)
-from attnviz.figures.legacy import spec_of
-from attnviz.figures.spec import figure_json
+from attnviz.figures.learning_curves import attention_curves, baselines_table, learning_heatmap, quality_curves
 from attnviz.languages import gettext, language, ngettext
 from attnviz.palette import ThemeName
 from attnviz.trace.snapshots import Snapshots
@@ -104,9 +93,8 @@ def _heatmap_payload(
     code: str,  # noqa: ARG001
 ) -> dict[str, Any]:
     moments, name = [_run.moment(update) for update in updates], "" if single_run else run_name(_run)
-    template = learning_template(_run, sentence, theme)
     return chart_payload(
-        {k: spec_of(template, learning_values(_run, sentence, moment)) for k, moment in enumerate(moments)},
+        {k: learning_heatmap(_run, sentence, moment, theme=theme) for k, moment in enumerate(moments)},
         {k: (name, own_translation_sentence(_run, sentence, moment)) for k, moment in enumerate(moments)},
     )
 
@@ -119,8 +107,7 @@ def _quality_payload(
     theme: ThemeName,
     code: str,  # noqa: ARG001
 ) -> dict[str, Any]:
-    figure = quality_figure(_runs, updates, theme=theme)
-    return steady_payload(figure_json(figure), dict.fromkeys(range(len(updates)), ("", "")))
+    return steady_payload(quality_curves(_runs, updates, theme=theme), dict.fromkeys(range(len(updates)), ("", "")))
 
 
 @cached_for_all
@@ -132,25 +119,23 @@ def _learnt_payload(
     theme: ThemeName,
     code: str,  # noqa: ARG001
 ) -> dict[str, Any]:
-    figure = attention_measures_figure(_run, updates, other_runs=_runs, theme=theme)
+    spec = attention_curves(_run, updates, runs=_runs, theme=theme)
     heading = run_name(_run) if len(_runs) > 1 else ""
-    return steady_payload(figure_json(figure), dict.fromkeys(range(len(updates)), (heading, halfway_sentence(_run))))
+    return steady_payload(spec, dict.fromkeys(range(len(updates)), (heading, halfway_sentence(_run))))
 
 
 def learning_chapters(choices: LearningChoices, update: int, theme: ThemeName) -> ChapterPage:
     """Return the exported page of the chosen runs, opened at `update`."""
     runs, updates = choices.runs, checkpoint_updates(choices.runs)
     sentence, title = runs[0].sentences[choices.sentence], gettext("Loss, BLEU and alignment error rate")
-    curves = tuple(
-        quality_figure(runs, updates, update=checkpoint_update, theme=theme) for checkpoint_update in updates
-    )
+    curves = tuple(quality_curves(runs, updates, update=shown_update, theme=theme) for shown_update in updates)
     chapters = [
         Chapter(
             gettext("Where it looks"),
             (learning_introduction(), *filter(None, [guidance_definition(runs)]), sentence.target),
             tuple(_attention_picture(run, choices, updates, theme) for run in runs),
         ),
-        Chapter(title, (), (ChapterPicture(title, ("",), curves, learning_table(runs)),)),
+        Chapter(title, (), (ChapterPicture(title, ("",), curves),)),
     ]
     if any(map(has_link_measures, runs)):
         chapters.append(
@@ -199,14 +184,12 @@ def _attention_picture(
         run_name(run, is_only_run=len(choices.runs) == 1),
         tuple(own_translation_sentence(run, choices.sentence, checkpoint) for checkpoint in checkpoints),
         tuple(learning_heatmap(run, choices.sentence, checkpoint, theme=theme) for checkpoint in checkpoints),
-        learning_heatmap_table(run, choices.sentence, checkpoints[-1]),
     )
 
 
 def _learnt_picture(run: Snapshots, runs: list[Snapshots], updates: Sequence[int], theme: ThemeName) -> ChapterPicture:
     figures = tuple(
-        attention_measures_figure(run, updates, other_runs=runs, update=shown_update, theme=theme)
-        for shown_update in updates
+        attention_curves(run, updates, runs=runs, update=shown_update, theme=theme) for shown_update in updates
     )
     return ChapterPicture(run_name(run, is_only_run=len(runs) == 1), (halfway_sentence(run),), figures)
 

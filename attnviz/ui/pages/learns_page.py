@@ -24,12 +24,10 @@ from attnviz.environment import ATTNVIZ_RUNS
 from attnviz.export.chapters import chapters_html
 from attnviz.export.images import titled_sheet
 from attnviz.figures.learning_curves import (
-    attention_measures_figure,
+    attention_curves,
     baselines_table,
     learning_heatmap,
-    learning_heatmap_table,
-    learning_table,
-    quality_figure,
+    quality_curves,
 )
 from attnviz.languages import gettext, language, ngettext
 from attnviz.trace.snapshots import Snapshots
@@ -215,26 +213,26 @@ def _update_of(choices: LearningChoices, parameters: Mapping[str, str]) -> int:
 def _files(choices: LearningChoices, update: int) -> Iterator[PictureFile]:
     """Yield the figures as they are saved, each below its title."""
     runs, updates = choices.runs, checkpoint_updates(choices.runs)
-    table = learning_table(runs)
     for number, run in enumerate(runs, 1):
         checkpoint, name = run.moment(update), run_name(run, is_only_run=len(runs) == 1)
-        sentence, figure = run.sentences[choices.sentence], learning_heatmap(run, choices.sentence, checkpoint)
+        sentence, spec = run.sentences[choices.sentence], learning_heatmap(run, choices.sentence, checkpoint)
         heading = ngettext(
             "After {count} update, {run}", "After {count} updates, {run}", run.updates[checkpoint], run=name
         )
         yield PictureFile(
             f"{gettext('Heatmap')}, {name}",
             f"attnviz-learns-heatmap-{number}-{run.updates[checkpoint]}",
-            titled_sheet(figure, heading, run.name, (sentence.source, sentence.target)),
-            learning_heatmap_table(run, choices.sentence, checkpoint),
+            titled_sheet(spec.figure(), heading, run.name, (sentence.source, sentence.target)),
+            spec.frame(),
         )
-    quality, title = quality_figure(runs, updates, update=update), gettext("Loss, BLEU and alignment error rate")
-    yield PictureFile(title, "attnviz-learns-quality", titled_sheet(quality, title, runs[0].name), table)
+    spec, title = quality_curves(runs, updates, update=update), gettext("Loss, BLEU and alignment error rate")
+    yield PictureFile(title, "attnviz-learns-quality", titled_sheet(spec.figure(), title, runs[0].name), spec.frame())
     for number, run in enumerate(runs, 1):
         if has_link_measures(run):
             title = f"{gettext('What is learnt when')}, {run_name(run, is_only_run=len(runs) == 1)}"
-            figure = attention_measures_figure(run, updates, other_runs=runs, update=update)
-            yield PictureFile(title, f"attnviz-learns-when-{number}", titled_sheet(figure, title, run.name), table)
+            spec = attention_curves(run, updates, runs=runs, update=update)
+            sheet = titled_sheet(spec.figure(), title, run.name)
+            yield PictureFile(title, f"attnviz-learns-when-{number}", sheet, spec.frame())
 
 
 def _tables(choices: LearningChoices) -> None:
@@ -257,8 +255,8 @@ def _numbers(choices: LearningChoices, update: int) -> Iterator[tuple[str, pd.Da
             run.updates[checkpoint],
             run=run_name(run, is_only_run=len(runs) == 1),
         )
-        yield name, learning_heatmap_table(run, choices.sentence, checkpoint)
-    yield gettext("Measurements at each moment"), learning_table(runs)
+        yield name, learning_heatmap(run, choices.sentence, checkpoint).frame()
+    yield gettext("Measurements at each moment"), quality_curves(runs, checkpoint_updates(runs)).frame()
     if runs[0].levels:
         yield gettext("Baselines: attention without training"), baselines_table(runs[0])
 

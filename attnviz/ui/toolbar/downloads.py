@@ -27,7 +27,7 @@ from attnviz.figures.comparison_figure import comparison
 from attnviz.figures.diagram_table import diagram_table
 from attnviz.figures.heatmap import heatmap, heatmap_table
 from attnviz.figures.registry import step_figures
-from attnviz.figures.spec import Spec
+from attnviz.figures.spec import Spec, as_spec
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import Trace
@@ -131,19 +131,14 @@ class OfferedFigure:
     """Text beside it on the page."""
 
     @property
-    def plotly(self) -> go.Figure:
-        """The figure."""
-        return self.figure.figure() if isinstance(self.figure, Spec) else self.figure  # transitional
-
-    @property
-    def table(self) -> Any:
-        """The numbers."""
-        return self.figure.frame() if isinstance(self.figure, Spec) else self.numbers  # transitional
+    def spec(self) -> Spec:
+        """The figure with its numbers; transitional."""
+        return as_spec(self.figure, self.numbers)
 
 
 def chapter_pictures(figures: Iterable[OfferedFigure]) -> tuple[ChapterPicture, ...]:
     """Return figures in the form of a page for a lecture."""
-    return tuple(ChapterPicture(figure.title, (figure.note,), (figure.plotly,), figure.table) for figure in figures)
+    return tuple(ChapterPicture(figure.title, (figure.note,), (figure.spec,)) for figure in figures)
 
 
 def downloads(view: View) -> None:
@@ -269,8 +264,8 @@ def picture_file(trace: Trace, figure: OfferedFigure) -> PictureFile:
     return PictureFile(
         figure.title,
         file_name(trace, figure.name),
-        translation_sheet(figure.plotly, trace, figure.heading),
-        figure.table,
+        translation_sheet(figure.spec.figure(), trace, figure.heading),
+        figure.spec.frame(),
     )
 
 

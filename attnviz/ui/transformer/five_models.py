@@ -25,8 +25,7 @@ from attnviz.analysis.verification import Verification, discrepancy_text, verifi
 from attnviz.analysis.weight_shapes import MisfitError
 from attnviz.architectures import verifier_of
 from attnviz.figures.heatmap import heatmap, heatmap_table
-from attnviz.figures.sentence_length_figure import bleu_by_length, bleu_by_length_table, bucket_of
-from attnviz.figures.spec import figure_json
+from attnviz.figures.sentence_length_figure import bleu_by_length, bucket_of
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext, ngettext
 from attnviz.model_folder import count_parameters
@@ -190,9 +189,9 @@ def _cell(trace: Any) -> dict[str, Any]:
 
 def _by_length(view: View, request: SentenceRequest, rows: Rows, theme: ThemeName) -> None:
     word_count = len(request.sentence.split())
-    figure = bleu_by_length(rows, theme, marked_length=word_count)
+    spec = bleu_by_length(rows, theme, marked_length=word_count)
     st.html(f'<h2 class="section">{_length_title()}</h2>')
-    inline_chart(view, steady_payload(figure_json(figure), {EVERY_STEP: ("", _length_sentence(rows))}), "by_length")
+    inline_chart(view, steady_payload(spec, {EVERY_STEP: ("", _length_sentence(rows))}), "by_length")
 
 
 def _length_sentence(rows: Rows) -> str:
@@ -219,15 +218,9 @@ def _pictures(
             title, figure = gettext("Heatmap, {model}", model=trace.model), heatmap(trace, theme=theme)
             yield OfferedFigure(title, title, f"heatmap-{trace.model}", figure, heatmap_table(trace), trace.translation)
     if rows := _bleu_rows():
-        figure = bleu_by_length(rows, theme, marked_length=len(request.sentence.split()))
-        yield OfferedFigure(
-            _length_title(),
-            _length_title(),
-            "bleu-by-length",
-            figure,
-            bleu_by_length_table(rows),
-            f"{_length_sentence(rows)} {_bleu_gap_sentence(rows)}".strip(),
-        )
+        title, spec = _length_title(), bleu_by_length(rows, theme, marked_length=len(request.sentence.split()))
+        note = f"{_length_sentence(rows)} {_bleu_gap_sentence(rows)}".strip()
+        yield OfferedFigure(title, title, "bleu-by-length", spec, note=note)
 
 
 def _tables(view: View, request: SentenceRequest) -> Iterator[tuple[str, pd.DataFrame]]:  # noqa: ARG001

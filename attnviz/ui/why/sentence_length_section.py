@@ -25,14 +25,7 @@ from attnviz.analysis.why_attention import (
     shares_by_length_sentence,
 )
 from attnviz.evaluation.example_sentences import REFERENCE_TRANSLATIONS, TABLE_3, TECHNOLOGY
-from attnviz.figures.sentence_length_figure import (
-    bleu_by_length,
-    bleu_by_length_table,
-    bucket_of,
-    sentence_growth_figure,
-    sentence_growth_table,
-)
-from attnviz.figures.spec import figure_json
+from attnviz.figures.sentence_length_figure import bleu_by_length, bucket_of, sentence_growth
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext, ngettext
 from attnviz.lru_cache import LRUCache, cached_in, size_of
@@ -139,13 +132,13 @@ def length_growth_payload(request: PayloadRequest) -> dict[str, Any]:
 
 def growth_chart_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the words left out at each length; raise UnknownPayloadError where there are none."""
-    figure = sentence_growth_figure(_requested_growth(request), theme=request.theme)
+    spec = sentence_growth(_requested_growth(request), theme=request.theme)
     caption = gettext(
         "Share of the English content words that each model leaves out, by the number of words given. The first few "
         "words are rarely a whole sentence, so models find them hard to translate. Section 2 compares whole "
         "sentences. Press a point to see the translations of its words."
     )
-    return steady_payload(figure_json(figure), {EVERY_STEP: ("", caption)})
+    return steady_payload(spec, {EVERY_STEP: ("", caption)})
 
 
 def _requested_growth(request: PayloadRequest) -> PrefixTranslations:
@@ -194,14 +187,14 @@ def _legend(judge_name: str) -> list[tuple[str, str]]:
 
 def growth_tables(trace: Trace) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield the translations of every prefix, with their measures."""
-    yield _title(), sentence_growth_table(growth_of(trace))
+    yield _title(), sentence_growth(growth_of(trace)).frame()
 
 
 def growth_pictures(trace: Trace, theme: ThemeName = "light") -> Iterator[OfferedFigure]:
     """Yield the figure as it is saved."""
     growth = growth_of(trace)
-    figure, table = sentence_growth_figure(growth, theme=theme), sentence_growth_table(growth)
-    yield OfferedFigure(_title(), _title(), "sentence-growth", figure, table, growth_sentence(growth))
+    spec = sentence_growth(growth, theme=theme)
+    yield OfferedFigure(_title(), _title(), "sentence-growth", spec, note=growth_sentence(growth))
 
 
 def growth_of(trace: Trace) -> PrefixTranslations:
@@ -263,8 +256,8 @@ def by_length_panel(view: View, trio: Trio, theme: ThemeName) -> str:
         )
     word_count = len(trio.reference.source_text.split())
     st.html(f'<p class="explanation"><b>{escape(_shares_sentence(rows, trio))}</b></p>')
-    figure = bleu_by_length(rows, theme, marked_length=word_count)
-    payload = steady_payload(figure_json(figure), {EVERY_STEP: ("", _sentence(rows, word_count, trio))})
+    spec = bleu_by_length(rows, theme, marked_length=word_count)
+    payload = steady_payload(spec, {EVERY_STEP: ("", _sentence(rows, word_count, trio))})
     inline_chart(view, payload, "by_length")
     return ""
 
@@ -304,17 +297,15 @@ def _sentence(rows: Rows, word_count: int, trio: Trio) -> str:
 def by_length_tables(trio: Trio) -> Iterator[tuple[str, pd.DataFrame]]:  # noqa: ARG001  same signature as the others
     """Yield the numbers of the figure."""
     if rows := three_models_bleu():
-        yield _length_curve_title(), bleu_by_length_table(rows)
+        yield _length_curve_title(), bleu_by_length(rows).frame()
 
 
 def by_length_pictures(trio: Trio, theme: ThemeName = "light") -> Iterator[OfferedFigure]:
     """Yield the figure as it is saved."""
     if rows := three_models_bleu():
         word_count = len(trio.reference.source_text.split())
-        figure, sentence = bleu_by_length(rows, theme, marked_length=word_count), _sentence(rows, word_count, trio)
-        yield OfferedFigure(
-            _length_curve_title(), _length_curve_title(), "bleu-by-length", figure, bleu_by_length_table(rows), sentence
-        )
+        title, spec = _length_curve_title(), bleu_by_length(rows, theme, marked_length=word_count)
+        yield OfferedFigure(title, title, "bleu-by-length", spec, note=_sentence(rows, word_count, trio))
 
 
 def _length_curve_title() -> str:

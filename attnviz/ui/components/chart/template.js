@@ -1,5 +1,5 @@
-// Fills the part that the figures of all steps share with the values of one step; `attnviz/figures/encoding.py` writes
-// both.
+// Fills the part that the figures of all steps (or languages, or themes) share with the values of one of them;
+// `attnviz/figures/encoding.py` writes both.
 
 import { MISSING } from "../../../figures/constants.js";
 
@@ -7,15 +7,15 @@ import { MISSING } from "../../../figures/constants.js";
  * A deep copy of the common part with the values in its slots, which Plotly may modify.
  * @param {any} template
  * @param {any[]} values
+ * @param {string} slot the name of the slots; strips are unpacked with the last ones, "slot"
  * @returns {any}
  */
-export function filled(template, values) {
-  if (Array.isArray(template)) return template.map((part) => filled(part, values));
+export function filled(template, values, slot = "slot") {
+  if (Array.isArray(template)) return template.map((part) => filled(part, values, slot));
   if (template === null || typeof template !== "object") return template;
-  const { slot, strips } = template;
-  if (strips) return unpacked(template);
-  if (slot !== undefined) return filled(values[slot], values);
-  return Object.fromEntries(Object.entries(template).map(([name, part]) => [name, filled(part, values)]));
+  if (template[slot] !== undefined) return filled(values[template[slot]], values, slot);
+  if (template.strips && slot === "slot") return unpackedStrips(template);
+  return Object.fromEntries(Object.entries(template).map(([name, part]) => [name, filled(part, values, slot)]));
 }
 
 /**
@@ -23,7 +23,7 @@ export function filled(template, values) {
  * @param {{ scale: number, size: number, strips: string }} packed
  * @returns {Float32Array[]}
  */
-function unpacked({ scale, size, strips }) {
+function unpackedStrips({ scale, size, strips }) {
   const bytes = Uint8Array.from(atob(strips), (sign) => sign.charCodeAt(0));
   const whole = new Int16Array(bytes.buffer);
   const numbers = Float32Array.from(whole, (one) => (one === MISSING ? NaN : one * scale));
