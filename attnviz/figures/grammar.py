@@ -576,36 +576,3 @@ def pair_columns(trace: AttentionMatrix) -> dict[str, Any]:
 
 LEGEND_ABOVE: Part = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}
 """A legend above the plot, at its left end."""
-_DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
-_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x")
-
-
-def titled_axis(ink: Palette, title: str, size: int = 12, standoff: int | None = None, **more: Any) -> Part:
-    """Return an axis with a title in pixels from its labels; `more` are further properties of Plotly's axis."""
-    font = {"size": size, "color": ink.quiet}
-    return base_axis(ink) | {"title": {"text": title, "font": font, "standoff": standoff}} | more
-
-
-def curve(x: Any, y: Sequence[float], name: str, k: int, ink: Palette, colour: str = "", **more: Any) -> Part:
-    """Return a line with markers: the `k`-th of several, which differ in dash and symbol, not only in colour.
-
-    Args:
-        x: Where the markers are, (n,).
-        y: Their values, (n,).
-        name: Name of the line, which is not escaped.
-        k: Number of the line, 0-based.
-        ink: The palette.
-        colour: Colour of the line, if not the `k`-th of the usual ones.
-        more: Further properties of Plotly's trace.
-    """
-    colour = colour or (ink.ink, ink.plus, ink.minus, ink.quiet, ink.decoder)[k % 5]
-    return {
-        "type": "scatter",
-        "mode": "lines+markers",
-        "name": escape(name),
-        "x": x,
-        "y": list(y),
-        "line": {"color": colour, "width": 2, "dash": _DASHES[k % 5]},
-        "marker": {"size": 8, "symbol": _SYMBOLS[k % 5], "color": colour},
-        "cliponaxis": False,
-    } | more
