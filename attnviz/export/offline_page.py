@@ -65,7 +65,7 @@ def variants(draw: Callable[[ThemeName], Any]) -> Part:
     All variants have the same numbers, which are stored once; so are texts for both themes, and colours for all
     languages.
     """
-    by_theme = {theme: _shared(in_every_language(functools.partial(draw, theme)), "language") for theme in THEMES}
+    by_theme = {str(theme): _shared(in_every_language(functools.partial(draw, theme)), "language") for theme in THEMES}
     return _shared(by_theme, "theme")
 
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import unicodedata
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.grid import Grid, grid, rows_of_steps
 from attnviz.analysis.labels import shorten
-from attnviz.palette import DEFAULT_COLOURS, Colours, ColourScale, heatmap_scale, palette
+from attnviz.palette import ColourScale, heatmap_scale, palette
 from attnviz.text import without_isolates
 from attnviz.trace import Aligned
-from attnviz.trace.drawing import By, Face
+from attnviz.trace.drawing import By, Face, HeatmapChoices, heatmap_choices
 
 LONGEST_LABEL = 30
 """Characters of the longest label; paper has more space than a page."""
@@ -74,15 +75,11 @@ _SYMBOLS: dict[Face, str] = {"before": r"$\alpha$", "after": r"$\alpha'$", "diff
 
 def heatmap_tikz(
     trace: Aligned,
+    choices: HeatmapChoices | None = None,
     *,
-    by: By = "words",
-    face: Face = "before",
     posterior: NDArray[np.float64] | None = None,
-    colours: Colours = DEFAULT_COLOURS,
-    root: bool = False,
-    end: bool = True,
-    step: int | None = None,
     standalone: bool = True,
+    **named: Any,
 ) -> str:
     r"""Return the heatmap as LaTeX, for pdfLaTeX, LuaLaTeX or XeLaTeX.
 
@@ -91,15 +88,11 @@ def heatmap_tikz(
 
     Args:
         trace: The record.
-        by: As in `figures.heatmap`.
-        face: As in `figures.heatmap`.
+        choices: As in `figures.heatmap`; there are no margins, and no gold links.
         posterior: As in `figures.heatmap`.
-        colours: As in `figures.heatmap`.
-        root: As in `figures.heatmap`.
-        end: As in `figures.heatmap`.
-        step: As in `figures.heatmap`.
         standalone: Whether to return a document, cropped to the picture; otherwise a `tikzpicture` for `\input`, with
             the packages that it needs in a comment.
+        **named: As in `figures.heatmap`.
 
     Returns:
         The LaTeX source.
@@ -107,12 +100,13 @@ def heatmap_tikz(
     Raises:
         AttnvizError: A choice is unknown.
     """
-    stops = palette("light").signed_scale if face == "difference" else heatmap_scale(colours)
-    if face == "difference" and root:
-        stops = palette("light").signed_root_scale
-    cells = grid(trace, by, end, face, posterior)
-    row = None if step is None else rows_of_steps(cells, len(trace.target_pieces))[step]
-    picture = _picture(cells, by, stops, root, row)
+    chosen = heatmap_choices(choices, named)
+    stops = palette("light").signed_root_scale if chosen.root else palette("light").signed_scale
+    if chosen.face != "difference":
+        stops = heatmap_scale(chosen.colours)
+    cells = grid(trace, chosen.by, chosen.end, chosen.face, posterior)
+    row = None if chosen.step is None else rows_of_steps(cells, len(trace.target_pieces))[chosen.step]
+    picture = _picture(cells, chosen.by, stops, chosen.root, row)
     if standalone:
         return (
             f"\\documentclass[border=2pt]{{standalone}}\n{_PREAMBLE}\\begin{{document}}\n{picture}\\end{{document}}\n"

@@ -6,15 +6,16 @@ They do not use Streamlit. The names exported here are those for a trace.
 from attnviz.figures.attribution_figure import agreement_table, attributions
 from attnviz.figures.beam_tree_figure import beam_tree
 from attnviz.figures.comparison_figure import compared_words_table, comparison
-from attnviz.figures.heatmap import heatmap, heatmap_alt, heatmap_table
+from attnviz.figures.heatmap import heatmap
 from attnviz.figures.perturbation_figure import minimal_change_figure, perturbation_tests_figure, shuffled_figure
 from attnviz.figures.registry import FIGURES, StepFigure, step_figure, step_figures
 from attnviz.figures.spec import Spec
 from attnviz.figures.subject import Subject
-from attnviz.figures.translation_figure import translation_figure, translation_table
+from attnviz.trace.drawing import HeatmapChoices
 
 __all__ = [
     "FIGURES",
+    "HeatmapChoices",
     "Spec",
     "StepFigure",
     "Subject",
@@ -24,13 +25,9 @@ __all__ = [
     "compared_words_table",
     "comparison",
     "heatmap",
-    "heatmap_alt",
-    "heatmap_table",
     "minimal_change_figure",
     "perturbation_tests_figure",
     "shuffled_figure",
     "step_figure",
     "step_figures",
-    "translation_figure",
-    "translation_table",
 ]

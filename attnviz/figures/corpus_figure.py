@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.figures.grammar import titled_axis
-from attnviz.figures.spec import Part, Spec, base_layout, escape
+from attnviz.figures.grammar import points, sized_layout, titled_axis
+from attnviz.figures.spec import Part, Spec, escape
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 
@@ -32,15 +32,10 @@ def scatter(
     """
     finite = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
     indices = finite[np.linspace(0, len(finite) - 1, MOST_POINTS).astype(int)] if len(finite) > MOST_POINTS else finite
-    points = {
-        "type": "scatter",
-        "mode": "markers",
-        "x": x[indices],
-        "y": y[indices],
-        "marker": {"size": 6, "color": palette(theme).decoder, "opacity": 0.5},
-        "hovertemplate": f"{escape(names[0])} %{{x:.3~g}}<br>{escape(names[1])} %{{y:.3~g}}<extra></extra>",
-    }
-    return _selectable(points, names, selected_region, theme)
+    marker = {"size": 6, "color": palette(theme).decoder, "opacity": 0.5}
+    hover = f"{escape(names[0])} %{{x:.3~g}}<br>{escape(names[1])} %{{y:.3~g}}<extra></extra>"
+    drawn = points(x[indices], y[indices], marker, hovertemplate=hover)
+    return _selectable(drawn, names, selected_region, theme)
 
 
 def histogram(
@@ -67,14 +62,11 @@ def _selectable(trace: Part, names: tuple[str, str], region: Sequence[float], th
     """Return a figure in which a rectangle can be selected; it is `region` at first."""
     ink = palette(theme)
     corners = dict(zip(("x0", "x1", "y0", "y1"), region, strict=False))
-    layout = base_layout(ink) | {
-        "height": 300,
-        "margin": {"l": 60, "r": 10, "t": 10, "b": 46},
+    layout = sized_layout(ink, 300, (60, 10, 10, 46), 300) | {
         "dragmode": "select",
         "selections": [{"type": "rect", "xref": "x", "yref": "y"} | corners] if corners else [],
         "xaxis": titled_axis(ink, escape(names[0]), 13, automargin=True),
         "yaxis": titled_axis(ink, escape(names[1]), 13, automargin=True),
-        "meta": {"narrowest": 300},
     }
     alt = gettext("{y} against {x}, one point for each sentence pair", x=names[0], y=names[1])
     return Spec([trace], layout | more, alt)

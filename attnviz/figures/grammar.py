@@ -433,6 +433,8 @@ def points(x: Any, y: Any, marker: Part, **more: Any) -> Part:
 
 LEGEND_ABOVE: Part = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}
 """A legend above the plot, at its left end."""
+ATTENTION_STYLES = ("additive", "general", "none")
+"""Kinds of attention, in the order of the styles of `curve`."""
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x")
 

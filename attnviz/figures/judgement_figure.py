@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.labels import shorten
@@ -20,13 +19,13 @@ from attnviz.trace import FloatArray, Judgement
 from attnviz.trace.aligned import AttentionView
 
 
-def attend_figure(attention: AttentionView, *, theme: ThemeName = "light") -> go.Figure:
+def attend_figure(attention: AttentionView, *, theme: ThemeName = "light") -> Spec:
     """Draw the attention of one sentence to the other; English is green and French violet in either direction."""
-    figure = heatmap(attention, theme=theme)
+    spec, ink = heatmap(attention, theme=theme), palette(theme)
     if attention.name == "source":
-        ink = palette(theme)
-        figure.layout.xaxis.tickfont.color, figure.layout.yaxis.tickfont.color = ink.decoder, ink.encoder
-    return figure
+        spec.layout["xaxis"]["tickfont"]["color"] = ink.decoder
+        spec.layout["yaxis"]["tickfont"]["color"] = ink.encoder
+    return spec
 
 
 def compared_figure(judgement: Judgement, step: int, *, theme: ThemeName = "light") -> Spec:

@@ -22,10 +22,10 @@ from attnviz.analysis.learning import (
 )
 from attnviz.analysis.measures import coverage, entropy
 from attnviz.analysis.numbers import decimal, significant
-from attnviz.figures.grammar import curve, titled_axis
+from attnviz.figures.grammar import curve, line, note, sized_layout, titled_axis
 from attnviz.figures.heatmap import cells_layout, colour_bar
 from attnviz.figures.heatmap_parts import cell_sizes
-from attnviz.figures.spec import Part, Spec, Table, base_axis, base_layout, escape
+from attnviz.figures.spec import Part, Spec, Table, base_axis, escape
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import ColourScale, Palette, ThemeName, palette
 from attnviz.trace.snapshots import Curve, Snapshots
@@ -71,8 +71,8 @@ def quality_curves(
         for k, run in enumerate(runs):
             title = run_name(run, is_only)
             if name == "loss" and "training" in run.curves:
-                line = _line(run.curves["training"], gettext("{run}, in training", run=title), k, ink)
-                lines.append(line | _thin(line["line"]["color"]) | {"opacity": 0.6})
+                training = _line(run.curves["training"], gettext("{run}, in training", run=title), k, ink)
+                lines.append(training | _thin(training["line"]["color"]) | {"opacity": 0.6})
             if name in run.curves:
                 lines.append(_line(run.curves[name], title, k, ink) | {"showlegend": not panels and not is_only})
         if lines:
@@ -125,29 +125,33 @@ def attention_curves(
             "hoverinfo": "skip",
             "cliponaxis": False,
             "showlegend": False,
-            "x": [line["x"][-1] for line in lines],
-            "y": _apart([line["y"][-1] for line in lines], end),
-            "text": [f" {_wrapped(line['name'])}" for line in lines],
+            "x": [each["x"][-1] for each in lines],
+            "y": _apart([each["y"][-1] for each in lines], end),
+            "text": [f" {_wrapped(each['name'])}" for each in lines],
             "textposition": "middle right",
-            "textfont": {"size": 12, "color": [line["line"]["color"] for line in lines]},
+            "textfont": {"size": 12, "color": [each["line"]["color"] for each in lines]},
         }
         panels.append((title, [*lines, names_at_ends], {"range": [0, 1.03 * end]}))
     if not panels:
         raise ValueError("nothing was compared with links")
-    data, layout = _stacked(panels, [run], moments, update, ink)
-    layout["margin"]["r"] = 156
     alt = gettext(
         "What attention has learnt over the updates of this training run ({run}): {told}.",
         run=run_name(run),
         told="; ".join(_ends(run, (*LINK_MEASURES, *ROW_MEASURES))),
     )
-    return Spec(data, layout, alt, _measurements([run]))
+    return Spec(*_stacked(panels, [run], moments, update, ink, right=156), alt, _measurements([run]))
 
 
 def _stacked(
-    panels: Sequence[_Panel], runs: Sequence[Snapshots], moments: Sequence[int], update: int | None, ink: Palette
+    panels: Sequence[_Panel],
+    runs: Sequence[Snapshots],
+    moments: Sequence[int],
+    update: int | None,
+    ink: Palette,
+    right: int = 16,
 ) -> tuple[list[Part], Part]:
     """Return data and layout of `panels`, one below the other, over the same updates; `update` is marked."""
+    font = {"size": 13, "color": ink.ink}
     inner = max(1, len(panels)) * (_PANEL + _GAP) - _GAP
     has_legend = any(trace["showlegend"] for _, traces, _ in panels for trace in traces)
     bottom = _BOTTOM + has_legend * _LEGEND
@@ -159,9 +163,10 @@ def _stacked(
         if place <= last * 1.001 and (not ticks or place - update_positions(ticks[-1]) >= _MIN_TICK_DISTANCE * last):
             ticks.append(tick)
     data: list[Part] = []
-    layout = base_layout(ink) | {
-        "height": _TOP + inner + bottom,
-        "margin": {"l": 52, "r": 16, "t": _TOP, "b": bottom},
+    spans = [[at - half, at + half] for at in update_positions(moments).tolist()]
+    layout = sized_layout(
+        ink, _TOP + inner + bottom, (52, right, _TOP, bottom), 320, spans=spans, selection_colour=ink.context
+    ) | {
         "hovermode": "closest",
         "showlegend": has_legend,
         "legend": {"orientation": "h", "x": 0, "y": -_BOTTOM / inner, "yanchor": "top", "font": {"size": 12}},
@@ -175,11 +180,6 @@ def _stacked(
             zeroline=False,
         ),
         "annotations": [],
-        "meta": {
-            "narrowest": 320,
-            "spans": [[at - half, at + half] for at in update_positions(moments).tolist()],
-            "selection_colour": ink.context,
-        },
     }
     for place, (title, traces, axis) in enumerate(panels):
         name, top = f"y{place + 1 if place else ''}", 1 - place * (_PANEL + _GAP) / inner
@@ -188,38 +188,27 @@ def _stacked(
         layout["xaxis"] |= {"anchor": name}
         layout[f"yaxis{name[1:]}"] = base_axis(ink) | {"domain": domain, "nticks": 6, "zeroline": False} | axis
         layout["annotations"].append(
-            {
-                "text": escape(title[:1].upper() + title[1:]),
-                "showarrow": False,
-                "font": {"size": 13, "color": ink.ink},
-                "xref": "paper",
-                "yref": "paper",
-                "x": 0,
-                "xanchor": "left",
-                "xshift": -44,
-                "y": top,
-                "yanchor": "bottom",
-            }
+            note(escape(title[:1].upper() + title[1:]), 0, top, ink.ink, yref="paper", xshift=-44, font=font)
         )
     if update is not None:
-        at, line = float(update_positions(update)), {"color": ink.context, "width": 2}
-        layout["shapes"] = [{"type": "line", "x0": at, "x1": at, "y0": 0, "y1": 1, "yref": "paper", "line": line}]
+        at = float(update_positions(update))
+        layout["shapes"] = [line((at, at), (0, 1), ink.context, 2, xref="x", yref="paper")]
     return data, layout
 
 
 def _line(measured: Curve, title: str, k: int, ink: Palette, colour: str = "") -> Part:
     """Return the line of a measure over the updates."""
     updates, values = zip(*measured, strict=True)
-    line = curve(update_positions(updates), values, title, k, ink, colour, customdata=updates, showlegend=False)
-    line["marker"]["size"] = 6
-    hover = gettext("{run}, update {update}: {value}", run=line["name"], update="%{customdata}", value="%{y:.3f}")
-    return line | {"hovertemplate": f"{hover}<extra></extra>"}
+    drawn = curve(update_positions(updates), values, title, k, ink, colour, customdata=updates, showlegend=False)
+    drawn["marker"]["size"] = 6
+    hover = gettext("{run}, update {update}: {value}", run=drawn["name"], update="%{customdata}", value="%{y:.3f}")
+    return drawn | {"hovertemplate": f"{hover}<extra></extra>"}
 
 
 def _thin(colour: str) -> Part:
     """Return the properties of a thin dotted line without hover texts."""
-    line = {"color": colour, "width": 1, "dash": "dot"}
-    return {"mode": "lines", "hoverinfo": "skip", "hovertemplate": None, "line": line}
+    dotted = {"color": colour, "width": 1, "dash": "dot"}
+    return {"mode": "lines", "hoverinfo": "skip", "hovertemplate": None, "line": dotted}
 
 
 def _wrapped(name: str) -> str:
@@ -269,7 +258,7 @@ def baselines_table(run: Snapshots) -> pd.DataFrame:
         "diagonal": gettext("along the diagonal"),
         "links": gettext("on the gold links"),
     }
-    table = pd.DataFrame.from_dict(run.levels, orient="index").filter(items=list(columns))
+    table: pd.DataFrame = pd.DataFrame(dict(run.levels)).T.filter(items=list(columns))
     return table.rename(index=learning_measure_names(), columns=columns).rename_axis(gettext("measure"))
 
 

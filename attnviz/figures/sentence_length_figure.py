@@ -14,13 +14,10 @@ import numpy as np
 from attnviz.analysis.numbers import NO_BREAK, decimal, thousands
 from attnviz.analysis.prefixes import PrefixTranslations
 from attnviz.analysis.why_attention import growth_sentence, short_kind_name
-from attnviz.figures.grammar import LEGEND_ABOVE, curve, titled_axis
-from attnviz.figures.spec import Part, Spec, base_layout, escape
+from attnviz.figures.grammar import ATTENTION_STYLES, LEGEND_ABOVE, curve, note, sized_layout, titled_axis
+from attnviz.figures.spec import Part, Spec, Table, escape
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import BAND, ThemeName, palette
-
-_KINDS = ("additive", "general", "none")
-"""Kinds of attention in the order of their lines' styles."""
 
 
 def bleu_by_length(
@@ -55,9 +52,7 @@ def bleu_by_length(
         curves.append(line)
         first, last = decimal(line["y"][0], 1), decimal(line["y"][-1], 1)
         told.append(gettext("{model} from {first} to {last}", model=model, first=first, last=last))
-    layout = base_layout(ink) | {
-        "height": 420,
-        "margin": {"l": 60, "r": 20, "t": 50, "b": 70},
+    layout = sized_layout(ink, 420, (60, 20, 50, 70), 320) | {
         "showlegend": True,
         "legend": LEGEND_ABOVE,
         "xaxis": titled_axis(
@@ -71,7 +66,6 @@ def bleu_by_length(
             ticktext=[f"{escape(bucket)}<br>{thousands(pairs)}" for bucket, pairs in buckets.items()],
         ),
         "yaxis": titled_axis(ink, "BLEU", 13, automargin=True, rangemode="tozero"),
-        "meta": {"narrowest": 320},
     }
     if marked_length is not None and (bucket := bucket_of(marked_length, list(buckets))) is not None:
         place = list(buckets).index(bucket)
@@ -90,26 +84,17 @@ def bleu_by_length(
                 "opacity": BAND,
             }
         ]
-        layout["annotations"] = [
-            {
-                "text": ngettext("your sentence: {count} word", "your sentence: {count} words", marked_length),
-                "x": place,
-                "yref": "paper",
-                "y": 1,
-                "yanchor": "top",
-                "xanchor": "center" if place else "left",
-                "xshift": 0 if place else -34,
-                "showarrow": False,
-                "font": {"size": 13, "color": ink.decoder},
-            }
-        ]
+        text = ngettext("your sentence: {count} word", "your sentence: {count} words", marked_length)
+        at: Part = {"xref": "x", "yref": "paper", "yanchor": "top", "font": {"size": 13, "color": ink.decoder}}
+        at |= {"xanchor": "center"} if place else {"xshift": -34}
+        layout["annotations"] = [note(text, place, 1, ink.decoder, **at)]
     alt = gettext(
         "BLEU by the number of words of the source sentence, from {first} to {last} words: {told}.",
         first=next(iter(buckets)),
         last=next(reversed(buckets)),
         told=", ".join(told),
     )
-    table = {
+    table: Table = {
         gettext("words"): words,
         gettext("model"): models,
         gettext("sentences"): [int(row["pairs"]) for row in rows],
@@ -142,7 +127,7 @@ def sentence_growth(growth: PrefixTranslations, *, theme: ThemeName = "light") -
     for kind, model, row in zip(growth.attentions, growth.models, growth.translations, strict=True):
         shares = [100 * len(judged.omitted) / max(len(judged.content), 1) for judged in row]
         name, hover = short_kind_name(kind), f"%{{y:.0f}}{NO_BREAK}%"
-        curves.append(curve(list(words), shares, name, _KINDS.index(kind), ink, hovertemplate=hover))
+        curves.append(curve(list(words), shares, name, ATTENTION_STYLES.index(kind), ink, hovertemplate=hover))
         table |= {
             model: [judged.text for judged in row],
             gettext("French words, {model}", model=model): [len(judged.words) for judged in row],
@@ -152,9 +137,9 @@ def sentence_growth(growth: PrefixTranslations, *, theme: ThemeName = "light") -
             ],
         }
     half = max(0.6, 0.018 * words[-1])
-    layout = base_layout(ink) | {
-        "height": 300,
-        "margin": {"l": 52, "r": 20, "t": 36, "b": 46},
+    spans = [[count - half, count + half] for count in words]
+    meta = {"selection_colour": ink.decoder, "steps": list(range(len(words))), "spans": spans}
+    layout = sized_layout(ink, 300, (52, 20, 36, 46), 320, **meta) | {
         "showlegend": True,
         "hovermode": "x unified",
         "legend": LEGEND_ABOVE,
@@ -164,12 +149,6 @@ def sentence_growth(growth: PrefixTranslations, *, theme: ThemeName = "light") -
         "yaxis": titled_axis(
             ink, gettext("left out, %"), range=[-3, 103], tickvals=[0, 25, 50, 75, 100], zeroline=False
         ),
-        "meta": {
-            "narrowest": 320,
-            "selection_colour": ink.decoder,
-            "steps": list(range(len(words))),
-            "spans": [[count - half, count + half] for count in words],
-        },
     }
     alt = gettext(
         "One line for each model: the share of content words that the model omits when it translates the start of an "

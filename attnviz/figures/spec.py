@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from unicodedata import combining, east_asian_width
 
-import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
@@ -61,35 +59,10 @@ class Spec:
         return pd.DataFrame({name: self.table[name] for name in names}, index=pd.Index(self.table[index], name=index))
 
 
-def as_spec(figure: Spec | go.Figure, numbers: pd.DataFrame | None = None) -> Spec:
-    """Return a figure as a Spec; transitional, until every figure is one."""
-    if isinstance(figure, Spec):
-        return figure
-    plain = _decoded(figure.to_plotly_json())
-    rows = pd.DataFrame() if numbers is None else numbers.reset_index()
-    columns = {str(name): list(rows[name]) for name in rows}
-    return Spec(list(plain["data"]), plain["layout"], plain["layout"]["meta"]["alt"], columns)
-
-
-def _decoded(part: Any) -> Any:
-    """Return JSON with NumPy arrays for Plotly's typed arrays; transitional."""
-    if isinstance(part, dict) and "bdata" in part:
-        shape = [int(size) for size in str(part.get("shape", "-1")).split(",")]
-        return np.frombuffer(base64.b64decode(part["bdata"]), part["dtype"]).reshape(shape)
-    if isinstance(part, dict):
-        return {name: _decoded(each) for name, each in part.items()}
-    return [_decoded(each) for each in part] if isinstance(part, list | tuple) else part
-
-
 PRINT_WIDTH = 760
 """Width of a saved figure in pixels, unless its labels need more."""
 STRIP = 24
 """Height of a strip of units in pixels."""
-
-
-def build_figure(traces: list[Part], layout: Part) -> go.Figure:
-    """Return the figure of these traces and this layout, without Plotly's validation."""
-    return go.Figure({"data": traces, "layout": {"template": {}} | layout}, _validate=False)
 
 
 def figure_json(figure: go.Figure) -> str:

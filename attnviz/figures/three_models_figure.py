@@ -12,7 +12,17 @@ from attnviz.analysis.labels import shorten
 from attnviz.analysis.numbers import power_name, small
 from attnviz.analysis.prefixes import ForcedWords
 from attnviz.analysis.why_attention import attention_name, short_kind_name, small_length
-from attnviz.figures.grammar import curve, names_axis, note, pair_columns, side_by_side, sized_layout, titled_axis
+from attnviz.figures.grammar import (
+    ATTENTION_STYLES,
+    LEGEND_ABOVE,
+    curve,
+    names_axis,
+    note,
+    pair_columns,
+    side_by_side,
+    sized_layout,
+    titled_axis,
+)
 from attnviz.figures.spec import Part, Spec, axis_labels, escape
 from attnviz.figures.spec import width as text_width
 from attnviz.languages import gettext, ngettext
@@ -22,8 +32,6 @@ from attnviz.trace.parts import GradientNorms
 
 _COLUMN, _LABEL, _SIZE = 19, 14, 13
 """Pixels of the narrowest column with a slanted label, characters of a label, and font size in pixels."""
-_STYLES = ("additive", "general", "none")
-"""Kinds of attention, in the order of the styles of `curve`."""
 _LOWEST_POWER = -6
 """Decimal logarithm of the smallest probability that is drawn to scale."""
 
@@ -39,7 +47,7 @@ def forced_words(forced: ForcedWords, *, slanting: bool = True, theme: ThemeName
     powers = np.maximum(forced.log_probabilities / np.log(10), _LOWEST_POWER)
     lines = []
     for name, kind, own_powers, own in zip(kinds, forced.attentions, powers, probabilities, strict=True):
-        texts, style = [small(p) for p in own.tolist()], _STYLES.index(kind)
+        texts, style = [small(p) for p in own.tolist()], ATTENTION_STYLES.index(kind)
         places = list(range(count))
         lines.append(curve(places, own_powers, name, style, ink, customdata=texts, hovertemplate="%{customdata}"))
     column = _COLUMN if slanting else max(text_width(shorten(word, _LABEL), _SIZE) for word in forced.words) + 10
@@ -48,7 +56,7 @@ def forced_words(forced: ForcedWords, *, slanting: bool = True, theme: ThemeName
     layout = sized_layout(ink, height, (62, 24, 36, bottom), round(86 + column * count)) | {
         "hovermode": "x unified",
         "showlegend": True,
-        "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
+        "legend": LEGEND_ABOVE,
         "xaxis": names_axis(labels, ink.decoder, _SIZE, ink, framed=False, tickangle=-45 if slanting else 0),
         "yaxis": _power_axis(gettext("probability of the word"), int(np.floor(powers.min())), 0, 0.15, ink),
     }

@@ -18,7 +18,6 @@ from attnviz.analysis.posterior import posterior_sentence
 from attnviz.export import FigureOptions
 from attnviz.export.saved_files import contents, heading
 from attnviz.figures.registry import step_figure
-from attnviz.figures.spec import as_spec
 from attnviz.figures.subject import Subject
 from attnviz.languages import LANGUAGES
 from attnviz.trace.drawing import Face
@@ -77,8 +76,8 @@ def test_lecture_with_weights_has_all_faces_and_posterior_figures(trace: Trace, 
         FACES, (trace.alignment, found.heatmap_posterior, found.heatmap_posterior - trace.alignment), strict=True
     ):
         drawn = figures.heatmap(trace, by="pieces", face=face, posterior=found.heatmap_posterior, margins=True)
-        assert draws(pictures["faces"], face, as_spec(drawn))
-        np.testing.assert_allclose(drawn.data[0].z, expected)
+        assert draws(pictures["faces"], face, drawn)
+        np.testing.assert_allclose(drawn.data[0]["z"], expected)
     for i in range(len(trace.target_pieces)):
         subject = Subject(trace, i, weights)
         assert draws(pictures["posterior"], i, step_figure(subject, "posterior").draw(subject))

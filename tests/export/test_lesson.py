@@ -12,7 +12,6 @@ import pytest
 from attnviz.browser_programs import PLOTLY
 from attnviz.export.lesson_page import lesson_html
 from attnviz.figures.heatmap import heatmap
-from attnviz.figures.spec import as_spec
 from attnviz.languages import LANGUAGES, language, set_language
 from attnviz.lessons import Lesson, LessonSentence, parse_lesson
 from attnviz.lessons.lesson_file import Text
@@ -102,8 +101,8 @@ def test_heatmap_ends_at_the_step(page: str, code: str, theme: ThemeName) -> Non
     (drawn,) = in_variant(answer["figures"], code, theme)
     set_language(code)
     expected = heatmap(first_words(TRACE, WORD + 1), step=WORDS.target_groups[WORD][0], theme=theme)
-    assert draws(drawn, 0, as_spec(expected))
-    assert len(expected.layout.yaxis.ticktext) == WORD + 1
+    assert draws(drawn, 0, expected)
+    assert len(expected.layout["yaxis"]["ticktext"]) == WORD + 1
 
 
 def test_page_opens_in_the_language_of_the_lesson() -> None:

@@ -245,7 +245,7 @@ def all_figures(theme: ThemeName) -> Iterator[tuple[str, dict]]:
     for name, figure in step_figures(subject).items():
         yield name, figure.draw(subject).figure().to_dict()
     for margins in (False, True):
-        yield "heatmap", figures.heatmap(trace, margins=margins, theme=theme).to_dict()
+        yield "heatmap", figures.heatmap(trace, margins=margins, theme=theme).figure().to_dict()
     entries = np.linspace(-2, 2, len(trace.source_pieces))
     of_word = LogitAttribution(step=2, piece_id=4, bias=0.3, state=-1.0, previous_word=0.8, source=entries)
     known = {(2, 4): of_word, (2, None): replace(of_word, piece_id=None, bias=0.0, source=entries / 2)}

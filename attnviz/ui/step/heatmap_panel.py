@@ -18,15 +18,15 @@ from attnviz.analysis.measures import is_uniform
 from attnviz.analysis.stage_sentences import capitalised
 from attnviz.analysis.transformer_steps import heads_name
 from attnviz.architectures import step_texts
-from attnviz.figures.spec import figure_json
 from attnviz.languages import gettext, language, ngettext
 from attnviz.palette import ThemeName, heatmap_scale_names
 from attnviz.trace import Attention, Record, Trace
+from attnviz.trace.drawing import HeatmapChoices
 from attnviz.trace.parts import head_choices
 from attnviz.ui.components.chart import chart, steady_payload
 from attnviz.ui.fields import by_unit, option_segments, option_select, option_switch, select_box, shown_if
 from attnviz.ui.page_state.gold_state import gold_of
-from attnviz.ui.page_state.selection import HEADS, HeatmapChoices, Selection
+from attnviz.ui.page_state.selection import HEADS, Selection
 from attnviz.ui.resources import cached_for_all, cached_posterior, has_posterior, weights_digest_of
 from attnviz.ui.session_payloads import register_payload
 from attnviz.ui.step.gold_panel import draws_links, gold_box, gold_panel, link_drawing, link_drawing_switch
@@ -48,10 +48,9 @@ def heatmap_panel(view: View, theme: ThemeName) -> None:
     def make_payload(selection: Selection) -> dict[str, Any]:
         chosen = shown_choices(selection, view)
         digest = "" if chosen.face == "before" else weights_digest_of(view.trace) or ""
-        figure = _figure_json(
+        return _heatmap_payload(
             view.trace, view.identity, digest, chosen, gold, gold.text() if gold else "", theme, language()
         )
-        return steady_payload(figure, {})
 
     at = register_payload(view, "heatmap", f"{theme} {gold.text() if gold else ''}", make_payload, "options")
     with st.container(key=view.key("alignment"), gap="xsmall"):
@@ -116,7 +115,7 @@ def shown_choices(selection: Selection, view: View) -> HeatmapChoices:
 
 
 @cached_for_all
-def _figure_json(
+def _heatmap_payload(
     _trace: Trace,
     identity: str,  # noqa: ARG001
     digest: str,  # noqa: ARG001
@@ -125,15 +124,13 @@ def _figure_json(
     links: str,  # noqa: ARG001
     theme: ThemeName,
     code: str,  # noqa: ARG001
-) -> str:
-    """Return the heatmap as JSON.
+) -> dict[str, Any]:
+    """Return the payload of the heatmap.
 
     `identity`, the `digest` of the weights, the gold `links` as text and the language `code` complete the cache key.
     """
-    options = dataclasses.asdict(chosen) | {"theme": theme, "gold": _gold}
-    if chosen.face == "before":
-        return figure_json(figures.translation_figure(_trace, **options))
-    return figure_json(figures.heatmap(_trace, **options, posterior=cached_posterior(_trace)))
+    posterior = None if chosen.face == "before" else cached_posterior(_trace)
+    return steady_payload(figures.heatmap(_trace, chosen, theme=theme, gold=_gold, posterior=posterior), {})
 
 
 def _switches(view: View) -> None:

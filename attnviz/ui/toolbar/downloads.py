@@ -10,10 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-import plotly.graph_objects as go
 import streamlit as st
 
-from attnviz import lazy_pandas as pd
 from attnviz.analysis.attention_forms import face_names
 from attnviz.analysis.diagram_texts import diagram_alt, has_diagram
 from attnviz.analysis.gold import GoldLinks
@@ -22,12 +20,12 @@ from attnviz.analysis.recomputation import Weights
 from attnviz.architectures import narrate, step_texts
 from attnviz.export.chapters import ChapterPage, ChapterPicture, chapters_html
 from attnviz.export.images import shortened_to_fit, translation_sheet
-from attnviz.export.saved_files import FigureOptions, contents, file_name, heading, picture, table
+from attnviz.export.saved_files import FigureOptions, contents, file_name, heading
 from attnviz.figures.comparison_figure import comparison
 from attnviz.figures.diagram_table import diagram_table
-from attnviz.figures.heatmap import heatmap, heatmap_table
+from attnviz.figures.heatmap import heatmap
 from attnviz.figures.registry import step_figures
-from attnviz.figures.spec import Spec, as_spec
+from attnviz.figures.spec import Spec
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import Trace
@@ -125,20 +123,14 @@ class OfferedFigure:
     """Title in its file."""
     name: str
     """Part of the file's name that distinguishes it from the others."""
-    figure: Spec | go.Figure
-    numbers: pd.DataFrame | None = None
+    figure: Spec
     note: str = ""
     """Text beside it on the page."""
-
-    @property
-    def spec(self) -> Spec:
-        """The figure with its numbers; transitional."""
-        return as_spec(self.figure, self.numbers)
 
 
 def chapter_pictures(figures: Iterable[OfferedFigure]) -> tuple[ChapterPicture, ...]:
     """Return figures in the form of a page for a lecture."""
-    return tuple(ChapterPicture(figure.title, (figure.note,), (figure.spec,)) for figure in figures)
+    return tuple(ChapterPicture(figure.title, (figure.note,), (figure.figure,)) for figure in figures)
 
 
 def downloads(view: View) -> None:
@@ -208,15 +200,13 @@ def _file_content(
 def pictures(view: View, session: Session) -> Iterator[OfferedFigure]:
     """Yield the current figures: the heatmap, and those of the step, with the chosen energy and logit."""
     options, trace, subject = _heatmap_options(view, session), view.trace, subject_of(view, session)
-    attends = trace.attends
-    if options.face != "before":
-        yield _posterior_heatmap(trace, options)
-    else:
-        title, file = (
-            (gettext("Heatmap"), "heatmap") if attends else (gettext("A single vector for all steps"), "one-vector")
-        )
-        numbers = table(trace, replace(options, gold=None))  # a table has no place for links
-        yield OfferedFigure(title, heading(trace, options), file, picture(trace, options), numbers)
+    posterior, title, file = None, gettext("Heatmap"), "heatmap"
+    if not trace.attends:
+        title, file = gettext("A single vector for all steps"), "one-vector"
+    elif options.face != "before":
+        posterior = cached_posterior(trace)
+        title, file = f"{title}, {face_names()[options.face]}", f"{file}-{options.face}"
+    yield OfferedFigure(title, heading(trace, options), file, heatmap(trace, options, posterior=posterior))
     for name, figure in step_figures(subject).items():
         if figure.on_page:
             file = f"step-{subject.step + 1}-{name}"
@@ -228,30 +218,11 @@ def pictures(view: View, session: Session) -> Iterator[OfferedFigure]:
         yield OfferedFigure(gettext("Side by side"), title, "comparison", drawn)
 
 
-def _posterior_heatmap(trace: Trace, options: FigureOptions) -> OfferedFigure:
-    """Return the heatmap with posterior attention or the difference, from the cached posterior."""
-    shared: dict[str, Any] = {
-        "by": options.by,
-        "face": options.face,
-        "posterior": cached_posterior(trace),
-        "end": options.end,
-        "margins": options.margins,
-    }
-    return OfferedFigure(
-        f"{gettext('Heatmap')}, {face_names()[options.face]}",
-        heading(trace, options),
-        f"heatmap-{options.face}",
-        heatmap(trace, colours=options.colours, root=options.root, gold=options.gold, **shared),
-        heatmap_table(trace, **shared),
-    )
-
-
 def _heatmap_options(view: View, session: Mapping[Any, Any]) -> FigureOptions:
     """Return the display options of the heatmap in the view, on white, with no step framed."""
-    chosen = asdict(shown_choices(selection_of(session, view), view))
-    return FigureOptions(
-        **chosen | {"margins": chosen["margins"] and view.trace.attends, "gold": _current_gold(view, session)}
-    )
+    chosen = shown_choices(selection_of(session, view), view)
+    gold, margins = _current_gold(view, session), chosen.margins and view.trace.attends
+    return FigureOptions(**vars(replace(chosen, gold=gold, margins=margins)))
 
 
 def _current_gold(view: View, session: Mapping[Any, Any]) -> GoldLinks:
@@ -264,8 +235,8 @@ def picture_file(trace: Trace, figure: OfferedFigure) -> PictureFile:
     return PictureFile(
         figure.title,
         file_name(trace, figure.name),
-        translation_sheet(figure.spec.figure(), trace, figure.heading),
-        figure.spec.frame(),
+        translation_sheet(figure.figure.figure(), trace, figure.heading),
+        figure.figure.frame(),
     )
 
 

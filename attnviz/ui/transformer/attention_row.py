@@ -336,14 +336,12 @@ def _pictures(
     for trace in traces:
         subject = Subject(trace, selection.step, weights_of(trace), selection.source, theme=theme)
         for figure in _FIGURES:
-            spec = figure.draw(subject)
             title = f"{figure.title(subject)}, {attention_name(str(trace.config['attention']))}"
             yield OfferedFigure(
                 title,
                 f"{figure.headline(subject)} ({trace.model})",
                 f"{trace.model}-{selection.step + 1}-{figure.name}",
-                spec.figure(),
-                spec.frame(),
+                figure.draw(subject),
             )
     costs, title = _work(traces), gettext("Multiplications")
     yield OfferedFigure(

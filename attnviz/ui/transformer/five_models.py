@@ -24,7 +24,7 @@ from attnviz.analysis.parallel_translations import (
 from attnviz.analysis.verification import Verification, discrepancy_text, verification_caption
 from attnviz.analysis.weight_shapes import MisfitError
 from attnviz.architectures import verifier_of
-from attnviz.figures.heatmap import heatmap, heatmap_table
+from attnviz.figures.heatmap import heatmap
 from attnviz.figures.sentence_length_figure import bleu_by_length, bucket_of
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext, ngettext
@@ -215,8 +215,8 @@ def _pictures(
 ) -> Iterator[OfferedFigure]:
     for trace in _all_traces(request):
         if trace.attends:
-            title, figure = gettext("Heatmap, {model}", model=trace.model), heatmap(trace, theme=theme)
-            yield OfferedFigure(title, title, f"heatmap-{trace.model}", figure, heatmap_table(trace), trace.translation)
+            title, spec = gettext("Heatmap, {model}", model=trace.model), heatmap(trace, theme=theme)
+            yield OfferedFigure(title, title, f"heatmap-{trace.model}", spec, note=trace.translation)
     if rows := _bleu_rows():
         title, spec = _length_title(), bleu_by_length(rows, theme, marked_length=len(request.sentence.split()))
         note = f"{_length_sentence(rows)} {_bleu_gap_sentence(rows)}".strip()

@@ -19,9 +19,8 @@ from attnviz.analysis.numbers import decimal
 from attnviz.analysis.transformer_steps import HEAD_STAGES, head_kind_name, head_title, kind_sentence, pair_labels
 from attnviz.analysis.verification import not_verified_text
 from attnviz.figures.heads_figure import head_gallery
-from attnviz.figures.heatmap import heatmap, heatmap_table
+from attnviz.figures.heatmap import heatmap
 from attnviz.figures.registry import ENERGY_DECOMPOSITION
-from attnviz.figures.spec import figure_json
 from attnviz.figures.subject import Subject
 from attnviz.files import check_regular
 from attnviz.installed_models import installed_models
@@ -90,8 +89,7 @@ def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:  # no
     step_controls(view, _player_names(opened_head.kind))
     left, right = st.columns([11, 10], gap="large")
     with left:
-        figure = _heatmap(opened_head, opened_head.fingerprint, theme, language())
-        inline_chart(view, steady_payload(figure, {}), "heatmap")
+        inline_chart(view, _heatmap_payload(opened_head, opened_head.fingerprint, theme, language()), "heatmap")
     with right:
         if weights_of(view.trace) is None:
             st.text(not_verified_text(view.trace))
@@ -146,8 +144,13 @@ def _error_rate_sentence(errors: HeadErrors) -> str:
 
 
 @cached_for_all
-def _heatmap(_opened_head: Head, identity: str, theme: ThemeName, code: str) -> str:  # noqa: ARG001  part of the cache key
-    return figure_json(heatmap(_opened_head, theme=theme))
+def _heatmap_payload(
+    _opened_head: Head,
+    identity: str,  # noqa: ARG001
+    theme: ThemeName,
+    code: str,  # noqa: ARG001  part of the cache key
+) -> dict[str, Any]:
+    return steady_payload(heatmap(_opened_head, theme=theme), {})
 
 
 def _pictures(
@@ -166,8 +169,7 @@ def _pictures(
         name,
         f"head-{opened_head.name}",
         heatmap(opened_head, theme=theme),
-        heatmap_table(opened_head),
-        kind_sentence(opened_head.kind),
+        note=kind_sentence(opened_head.kind),
     )
     subject = Subject(opened_head, selection.step, source=selection.source, theme=theme)
     of_stages = [figure for stage in HEAD_STAGES for figure in stage_figures(opened_head, stage)]

@@ -22,7 +22,6 @@ from attnviz.analysis.judgement import (
 )
 from attnviz.analysis.labels import shorten
 from attnviz.analysis.verification import verification_caption
-from attnviz.figures.heatmap import heatmap_table
 from attnviz.figures.judgement_figure import (
     aggregated_table,
     attend_figure,
@@ -30,7 +29,6 @@ from attnviz.figures.judgement_figure import (
     compared_figure,
     verdict_table,
 )
-from attnviz.figures.spec import figure_json
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.trace import Judgement
@@ -95,15 +93,11 @@ def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:
     st.html(f'<h2 class="section">{gettext("Attend")}</h2><p class="explanation">{texts.attention_caption()}</p>')
     left, right = st.columns(2, gap="large")
     with left:
-        figure = _heatmap_json(attention, attention.fingerprint, theme, language(), True)
-        inline_chart(view, steady_payload(figure, {}), "heatmap")
+        inline_chart(view, _attend_payload(attention, attention.fingerprint, theme, language(), True), "heatmap")
     with right:
         from_english = pair_attention(judgement, "source")
-        inline_chart(
-            view,
-            steady_payload(_heatmap_json(from_english, from_english.fingerprint, theme, language(), False), {}),
-            "other_way",
-        )
+        payload = _attend_payload(from_english, from_english.fingerprint, theme, language(), False)
+        inline_chart(view, payload, "other_way")
     left, right = st.columns(2, gap="large")
     with left:
         st.html(f'<h2 class="section">{gettext("Compare")}</h2>')
@@ -166,12 +160,18 @@ def _bag_sentence(judgement: Judgement, other: Judgement | None) -> str:
 
 
 @cached_for_all
-def _heatmap_json(_attention: AttentionView, identity: str, theme: ThemeName, code: str, linked: bool) -> str:  # noqa: ARG001
-    """Return the figure of one sentence's attention to the other as JSON; its rows select steps if `linked`."""
-    figure = attend_figure(_attention, theme=theme)
+def _attend_payload(
+    _attention: AttentionView,
+    identity: str,  # noqa: ARG001
+    theme: ThemeName,
+    code: str,  # noqa: ARG001  part of the cache key
+    linked: bool,
+) -> dict[str, Any]:
+    """Return the payload of one sentence's attention to the other; its rows select steps if `linked`."""
+    spec = attend_figure(_attention, theme=theme)
     if not linked:
-        figure.layout.meta = {name: figure.layout.meta[name] for name in ("alt", "narrowest", "widest")}
-    return figure_json(figure)
+        spec.layout["meta"] = {name: spec.layout["meta"][name] for name in ("narrowest", "widest")}
+    return steady_payload(spec, {})
 
 
 @cached_for_all
@@ -211,7 +211,7 @@ def _pictures(
         (attention, gettext("French looks at English")),
         (pair_attention(judgement, "source"), gettext("English looks at French")),
     ):
-        yield OfferedFigure(name, name, f"attend-{each.name}", attend_figure(each, theme=theme), heatmap_table(each))
+        yield OfferedFigure(name, name, f"attend-{each.name}", attend_figure(each, theme=theme))
     title = gettext("Comparison of piece {number}", number=step + 1)
     yield OfferedFigure(
         title,

@@ -10,10 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import plotly.graph_objects as go
-
 from attnviz.figures.encoding import common_part, to_json
-from attnviz.figures.spec import Spec, build_figure, figure_json
+from attnviz.figures.spec import Spec
 from attnviz.ui.components.loader import component
 from attnviz.ui.view import Keyed, View
 
@@ -41,11 +39,10 @@ def chart_payload(figures: Mapping[int, Spec], captions: Captions) -> dict[str, 
     }
 
 
-def steady_payload(figure: Spec | str, captions: Captions) -> dict[str, Any]:
+def steady_payload(figure: Spec, captions: Captions) -> dict[str, Any]:
     """Return the payload of a chart that is the same at every step; `captions` are by step."""
-    template = to_json(figure.plotly) if isinstance(figure, Spec) else figure  # transitional
     return {
-        "template": template,
+        "template": to_json(figure.plotly),
         "values": {EVERY_STEP: "[]"},
         "captions": {str(i): one for i, one in captions.items()},
     }
@@ -57,28 +54,27 @@ _EMPTY_LAYOUT = {
     "plot_bgcolor": "rgba(0,0,0,0)",
     "xaxis": {"visible": False},
     "yaxis": {"visible": False},
-    "meta": {"alt": "", "narrowest": 1},
+    "meta": {"narrowest": 1},
 }
 
 
 def caption_payload(captions: Captions) -> dict[str, Any]:
     """Return the payload of a heading and a sentence without a figure."""
-    return steady_payload(figure_json(build_figure([], _EMPTY_LAYOUT)), captions)
+    return steady_payload(Spec([], _EMPTY_LAYOUT, ""), captions)
 
 
-def fitting_payload(figures: Sequence[Spec | go.Figure], captions: Captions) -> dict[str, Any]:
+def fitting_payload(figures: Sequence[Spec], captions: Captions) -> dict[str, Any]:
     """Return the payload of a chart that is the same at every step and has several layouts.
 
     `figures` have the same data, the widest first; the browser draws the first that fits its box.
     """
-    plain = [one.plotly if isinstance(one, Spec) else one.to_plotly_json() for one in figures]  # transitional
-    template, values = common_part(plain)
+    template, values = common_part([figure.plotly for figure in figures])
     return {
         "template": to_json(template),
         "values": {},
         "fits": [
-            {"narrowest": one["layout"]["meta"]["narrowest"], "values": to_json(own)}
-            for one, own in zip(plain, values, strict=True)
+            {"narrowest": figure.layout["meta"]["narrowest"], "values": to_json(own)}
+            for figure, own in zip(figures, values, strict=True)
         ],
         "captions": {str(step): one for step, one in captions.items()},
     }
