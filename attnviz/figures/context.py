@@ -111,8 +111,6 @@ def _unit_axis(attention: Any, ink: Palette) -> Part:
     return label_axis(names, ink, ink.encoder, places, range=ends, side="top", ticks="", anchor="y")
 
 
-_NAMED_PARTS = 3
-"""Source pieces that are named in each mixture."""
 _LETTER, _BAR = 7, 400
 """Width of a letter and of a whole bar in pixels, about."""
 
@@ -122,31 +120,32 @@ def _draw_mixtures(subject: Subject) -> Spec:
     trace, step, ink, pieces = subject.trace, subject.step, subject.ink, row_names(subject.trace)
     pale = [(ink.encoder, opacity, ink.ink) for opacity in (0.45, 0.22)]
     fills = [(ink.encoder, 1, ink.paper), *pale, (ink.line, 1, ink.quiet)]  # colour, opacity, colour of letters
-    words, shown, sentences = [""] * 3, [], []
+    # Every step has as many parts, of length 0 where there is nothing to draw.
+    words, rows, sentences = [""] * 3, [[(0.0, "")] * len(fills) for _ in range(3)], []
     for row, other in enumerate((step - 1, step, step + 1)):
-        if not 0 <= other < len(trace.target_pieces):
-            continue
-        words[row] = escape(shorten(piece_name(trace.target_pieces[other]), LABEL_LENGTH))
-        largest = [(float(trace.alignment[other, j]), pieces[j]) for j in weight_order(trace, other)[:_NAMED_PARTS]]
-        rest = max(0.0, 1 - sum(share for share, _ in largest))
-        start = 0.0
-        for (share, name), fill in zip(
-            [*largest, (rest, gettext("others"))], [*fills[: len(largest)], fills[-1]], strict=True
-        ):
-            shown.append((row, start, share, f"{name} {format_share(share)}", *fill))
-            start += share
-        parts = ", ".join(f"{name} {percent(share)}" for share, name in largest)
-        sentences.append(gettext("{word}: {parts}", word=words[row], parts=parts))
+        if 0 <= other < len(trace.target_pieces):
+            words[row] = escape(shorten(piece_name(trace.target_pieces[other]), LABEL_LENGTH))
+            order = weight_order(trace, other)[: len(fills) - 1]
+            largest = [(float(trace.alignment[other, j]), pieces[j]) for j in order]
+            rows[row][: len(largest)] = largest
+            rows[row][-1] = (max(0.0, 1 - sum(share for share, _ in largest)), gettext("others"))
+            parts = ", ".join(f"{name} {percent(share)}" for share, name in largest)
+            sentences.append(gettext("{word}: {parts}", word=words[row], parts=parts))
     words[1] = f"<b>{words[1]}</b>"
-    rows, starts, shares, texts, colours, opacities, letters = map(list, zip(*shown, strict=True))
+    shares = np.array([[share for share, _ in parts] for parts in rows])  # (rows, parts)
+    texts = [f"{name} {format_share(share)}" for parts in rows for share, name in parts]
+    colours, opacities, letters = map(list, zip(*fills * 3, strict=True))
     stacked = bars(
-        shares,
+        shares.ravel(),
         {"color": colours, "opacity": opacities, "line": {"color": ink.paper, "width": 1}},
         texts,
-        y=rows,
-        base=starts,
+        y=np.repeat(np.arange(3), len(fills)),
+        base=(shares.cumsum(axis=1) - shares).ravel(),
         # A part too short for its name has none.
-        text=[text if len(text) * _LETTER < share * _BAR else "" for text, share in zip(texts, shares, strict=True)],
+        text=[
+            text if len(text) * _LETTER < share * _BAR else ""
+            for text, share in zip(texts, shares.ravel(), strict=True)
+        ],
         textposition="inside",
         insidetextanchor="middle",
         textfont={"size": 13, "color": letters},

@@ -137,21 +137,20 @@ def draw_candidates(subject: Subject) -> Spec:
     rows = [(rank, *row) for rank, row in enumerate(candidates, 1) if rank <= _SHOWN or row[0] == chosen]
     if chosen not in recorded:
         rows.append((0, chosen, trace.target_pieces[step], float(trace.probabilities[step])))
-    ranks, words, pieces, probabilities = zip(*rows, strict=True)
+    ranks, words, pieces, probabilities = map(list, zip(*rows, strict=True))
+    ends = np.array(probabilities)
     count, own, names = len(rows), words.index(chosen), list(map(piece_name, pieces))
     shares = [format_share(probability, 1) for probability in probabilities]
     labels, colours, opacities = axis_labels(names, _LABEL), [ink.quiet] * count, [PALE] * count
     labels[own], colours[own], opacities[own] = emphasise(labels[own], ink.decoder), ink.decoder, 1
     likeliest = bars(
-        np.array(probabilities),
+        ends,
         {"color": colours, "opacity": opacities},
         axis_labels(names, 60),
         hovertemplate=gettext("%{customdata}: %{x:.6f}") + "<extra></extra>",
     )
     axis = label_axis(labels, ink, ink.ink, size=13, range=[count - 0.4, -0.6])
-    layout = bars_layout(axis, ink, _CANDIDATE_ROW * count + 12, (110, 56, 4, 4), 280, words=list(words)) | {
-        "hovermode": "y"
-    }
+    layout = bars_layout(axis, ink, _CANDIDATE_ROW * count + 12, (110, 56, 4, 4), 280, words=words) | {"hovermode": "y"}
     listed = [f"{shorten(name, 30)} {share}" for name, share in zip(names, shares, strict=True)]
     listed[own] += gettext(", chosen")
     alt = gettext("Likeliest next pieces: {listed}.", listed="; ".join(listed))
@@ -161,7 +160,7 @@ def draw_candidates(subject: Subject) -> Spec:
         gettext("probability"): probabilities,
         gettext("chosen"): [word == chosen for word in words],
     }
-    at_bars = numbers(probabilities, [f" {share}" for share in shares], 13, ink)
+    at_bars = numbers(ends, [f" {share}" for share in shares], 13, ink)
     return Spec([likeliest, at_bars], layout, alt, table)
 
 

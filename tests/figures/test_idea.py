@@ -64,17 +64,16 @@ def test_mixtures_of_three_steps_are_their_weights() -> None:
     for step in (0, 1, last):
         figure = simple(trace, step, "context")
         (bars,) = figure.data
+        shares, starts, texts = (np.reshape(part, (3, -1)) for part in (bars.x, bars.base, bars.customdata))
+        np.testing.assert_allclose(starts, np.cumsum(shares, axis=1) - shares, atol=1e-6)
         for row, other in enumerate((step - 1, step, step + 1)):
-            parts = np.flatnonzero(np.asarray(bars.y) == row)
-            shares, starts = np.asarray(bars.x)[parts], np.asarray(bars.base)[parts]
             if 0 <= other <= last:
                 largest = np.sort(trace.alignment[other])[::-1][:3]
-                np.testing.assert_allclose(shares[:3], largest, rtol=1e-6)
-                np.testing.assert_allclose(starts, np.cumsum(shares) - shares, atol=1e-6)
-                assert shares.sum() == pytest.approx(1, abs=1e-6)
-                assert percent(float(largest[0])) in bars.customdata[parts[0]]
+                np.testing.assert_allclose(shares[row, :3], largest, rtol=1e-6)
+                assert shares[row].sum() == pytest.approx(1, abs=1e-6)
+                assert percent(float(largest[0])) in texts[row, 0]
             else:
-                assert not parts.size
+                assert not shares[row].any()
                 assert not figure.layout.yaxis.ticktext[row]
 
 
