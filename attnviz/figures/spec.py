@@ -118,14 +118,14 @@ def rectangle(x0: float, x1: float, y0: float, y1: float, colour: str, width: fl
     }
 
 
-def coloured(label: str, colour: str) -> str:
+def in_colour(label: str, colour: str) -> str:
     """Return an already escaped label in `colour`, in Plotly's markup."""
     return f'<span style="color:{colour}">{label}</span>'
 
 
 def emphasise(label: str, colour: str) -> str:
     """Return an already escaped label in bold and in `colour`, in Plotly's markup."""
-    return coloured(f"<b>{label}</b>", colour)
+    return in_colour(f"<b>{label}</b>", colour)
 
 
 def for_print(figure: go.Figure, paper: str = "#ffffff") -> go.Figure:
