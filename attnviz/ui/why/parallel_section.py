@@ -111,7 +111,7 @@ def translation_tables(trio: Trio) -> Iterator[tuple[str, pd.DataFrame]]:
 def forced_panel(view: View, trio: Trio, theme: ThemeName) -> None:
     """Draw the probability of each word in each model, with a summary."""
     payload_address = address(trio.reference, "forced-words", theme, every=True, models=trio_stamp())
-    chart(view, payload_address, "forced_words_figure", waiting=gettext("Computing…"))
+    chart(view, payload_address, "forced_words", waiting=gettext("Computing…"))
 
 
 def forced_payload(request: PayloadRequest) -> dict[str, Any]:
