@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 from unicodedata import combining, east_asian_width
 
 import plotly.graph_objects as go
@@ -137,30 +137,6 @@ def for_print(figure: go.Figure, paper: str = "#ffffff") -> go.Figure:
     meta = figure.layout.meta
     width = max(meta["narrowest"], min(PRINT_WIDTH, meta.get("widest", PRINT_WIDTH)))
     return go.Figure(figure).update_layout(paper_bgcolor=paper, width=width)
-
-
-class LineStyle(NamedTuple):
-    """Colour, dash and symbol of a line."""
-
-    colour: str
-    dash: str
-    symbol: str
-
-    def line(self) -> Part:
-        """Return the line and marker properties of a Plotly trace."""
-        return {
-            "line": {"color": self.colour, "width": 2, "dash": self.dash},
-            "marker": {"size": 8, "symbol": self.symbol, "color": self.colour},
-        }
-
-
-def line_style(attention: str, ink: Palette) -> LineStyle:
-    """Return the style of a model with this kind of attention, as in BLEU by length."""
-    return {
-        "additive": LineStyle(ink.ink, "solid", "circle"),
-        "general": LineStyle(ink.plus, "dash", "square"),
-        "none": LineStyle(ink.minus, "dot", "diamond"),
-    }[attention]
 
 
 def escape(text: str) -> str:
