@@ -491,7 +491,7 @@ def test_figure_of_sentence_and_of_saved_trace(run, tmp_path: Path, translator: 
     )
     assert (done.returncode, done.stderr) == (0, "")
     table = (tmp_path / "x.csv").read_text(encoding="utf-8-sig")
-    assert table == export.table(trace, export.FigureOptions("state", step=0)).to_csv()
+    assert table == export.table(trace, export.FigureOptions(picture="state", step=0)).to_csv()
 
 
 @pytest.mark.nightly

@@ -118,7 +118,7 @@ def test_bars_are_the_energies_and_weights_of_the_step() -> None:
     energies, alpha = trace.step_figure(2, "attention").data
     np.testing.assert_array_equal(energies.y, trace.energies[2])
     np.testing.assert_array_equal(alpha.y, trace.alignment[2])
-    table = export.table(trace, export.FigureOptions("attention", step=2))
+    table = export.table(trace, export.FigureOptions(picture="attention", step=2))
     np.testing.assert_array_equal(table["alpha"], trace.alignment[2])
     signs = [LIGHT.minus if energy < 0 else LIGHT.plus for energy in trace.energies[2]]
     assert list(energies.marker.color) == signs
@@ -157,13 +157,13 @@ def test_the_strips_add_up_to_the_context_vector(kind: str) -> None:
     else:
         np.testing.assert_allclose(rows[:-1].sum(axis=0), rows[-1], atol=1e-5)
     np.testing.assert_array_equal(rows[-1], trace.contexts[1])
-    table = export.table(trace, export.FigureOptions("context", step=1)).to_numpy()
+    table = export.table(trace, export.FigureOptions(picture="context", step=1)).to_numpy()
     np.testing.assert_array_equal(table.T, rows)
 
 
 def test_the_chosen_piece_is_marked_among_the_candidates() -> None:
     trace = synthetic.trace()
-    table = export.table(trace, export.FigureOptions("candidates", step=1))
+    table = export.table(trace, export.FigureOptions(picture="candidates", step=1))
     assert list(table.index) == list(range(1, 11))
     assert table["chosen"].tolist() == [True] + [False] * 9
     assert table.iloc[0]["piece"] == trace.target_pieces[1]
@@ -173,7 +173,7 @@ def test_the_chosen_piece_is_marked_among_the_candidates() -> None:
 def test_an_unlikely_choice_is_added_with_its_rank(chosen: int, rank: int) -> None:
     base = synthetic.trace()
     trace = dataclasses.replace(base, target_ids=(chosen,) * len(base.target_ids))
-    table = export.table(trace, export.FigureOptions("candidates", step=0))
+    table = export.table(trace, export.FigureOptions(picture="candidates", step=0))
     assert len(table) == 11
     assert table.index[-1] == rank
     assert bool(table["chosen"].iloc[-1])

@@ -50,8 +50,7 @@ def test_attention_is_drawn_in_both_directions(judgement: Judgement) -> None:
         (pair_attention(judgement, "source"), judgement.source_alignment),
     ):
         assert attention.alignment is weights
-        figure = attend_figure(attention)
-        go.Figure(figure.to_plotly_json())  # checks every property
+        figure = go.Figure(attend_figure(attention).plotly)  # checks every property
         np.testing.assert_allclose(figure.data[0].z, attention.words().alignment, atol=1e-6)
         assert len(figure.layout.yaxis.ticktext) == len(attention.words().target)
 
