@@ -13,7 +13,7 @@ from attnviz.analysis.gold import GoldLinks, link_errors, marker_names
 from attnviz.analysis.grid import Grid, places_of_pieces
 from attnviz.analysis.labels import shorten
 from attnviz.analysis.numbers import decimal, signed
-from attnviz.figures.spec import Part, base_axis, escape, rectangle, width
+from attnviz.figures.spec import Part, base_axis, escape, label_width, rectangle, width
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import MARKER, MARKER_EDGE, Palette
 from attnviz.trace import Words
@@ -33,9 +33,6 @@ LARGEST_SIDE = 4000
 """Pixels of all rows or columns; larger canvases fail in browsers, so cells shrink and only some are labelled."""
 COLOUR_BAR_LENGTH = 190
 """Pixels of the colour bar, for which the figure must be wide enough."""
-
-_EM = 0.54
-"""Average width of a letter, in font sizes."""
 
 
 @dataclass(frozen=True)
@@ -61,13 +58,19 @@ def cell_sizes(cells: Grid) -> HeatmapSizes:
     rows, columns = cells.alpha.shape
     row = float(np.clip(ROWS_HEIGHT / rows, min(LOWEST_ROW, LARGEST_SIDE / rows), HIGHEST_ROW))
     size = font_size(columns)
-    row_label_width = max(len(label) for label in map(shorten, cells.target)) * font_size(rows) * _EM
-    column_label_width = max(len(label) for label in map(shorten, cells.source)) * size * _EM
+    row_label_width, column_label_width = label_width(cells.target, font_size(rows)), label_width(cells.source, size)
     horizontal = columns * (column_label_width + 8) < min(420, columns * ASPECT * row)
     angle = 0 if horizontal else -90 if columns > 20 else -50
     # 0.77 is the sine of 50 degrees.
     label_height = {0: 1.6 * size, -50: column_label_width * 0.77 + size, -90: column_label_width + 6}[angle]
-    left, right = int(row_label_width) + 16, 26 if angle == -50 else 12
+    left, right = int(row_label_width) + 16, 12
+    if angle == -50:  # the cosine is 0.64; the labels of the last columns end beyond the cells
+        right += int(
+            max(
+                0.64 * width(shorten(name), size) - k * NARROWEST_COLUMN
+                for k, name in enumerate(reversed(cells.source))
+            )
+        )
     column = max(NARROWEST_COLUMN, int(column_label_width) + 6) if horizontal else NARROWEST_COLUMN
     narrowest = min(column * columns, LARGEST_SIDE)
     widest = max(round(ASPECT * row * columns), narrowest, COLOUR_BAR_LENGTH + 20)

@@ -26,6 +26,7 @@ from attnviz.figures.spec import (
     build_figure,
     escape,
     label_stride,
+    label_width,
     rectangle,
     strip_caption,
 )
@@ -279,10 +280,7 @@ def _layout(cells: Grid, units: int, ink: Palette) -> Part:
     row_count = max(rows, sources)
     height = round(row_count * float(np.clip(_ROWS_HEIGHT / row_count, LOWEST_ROW, HIGHEST_ROW)))
     source_stride, target_stride = label_stride(sources), label_stride(rows)
-    left, right = (
-        int(max(len(shorten(name)) for name in names) * font_size(len(names)) * 0.56) + 18
-        for names in (cells.source, cells.target)
-    )
+    left, right = (int(label_width(names, font_size(len(names)))) + 18 for names in (cells.source, cells.target))
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
     return base_layout(ink) | {
         "height": _TOP + height + 12,

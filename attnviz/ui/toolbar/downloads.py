@@ -141,9 +141,7 @@ class OfferedFigure:
 
 def chapter_pictures(figures: Iterable[OfferedFigure]) -> tuple[ChapterPicture, ...]:
     """Return figures in the form of a page for a lecture."""
-    return tuple(
-        ChapterPicture(figure.title, (figure.note,), (figure.plotly,), figure.table) for figure in figures
-    )
+    return tuple(ChapterPicture(figure.title, (figure.note,), (figure.plotly,), figure.table) for figure in figures)
 
 
 def downloads(view: View) -> None:
