@@ -211,7 +211,7 @@ _EM = {
     1.25: "سشصض",
     1.35: "‰",
 }
-"""Advance widths of letters in font sizes, rounded up, in DejaVu Sans, the widest of the fonts that viewers may have."""
+"""Advance widths of letters in font sizes, rounded up, in DejaVu Sans, the widest of common fonts."""
 _WIDTHS = {letter: width for width, letters in _EM.items() for letter in letters}
 _BOLD = 1.16
 """Width of bold words relative to regular ones."""
