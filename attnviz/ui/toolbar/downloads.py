@@ -30,6 +30,7 @@ from attnviz.figures.registry import step_figures
 from attnviz.figures.spec import Spec
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
+from attnviz.text import with_symbols
 from attnviz.trace import Trace
 from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.components.loader import component
@@ -62,7 +63,7 @@ def diagram_file(view: View, step: int, file: str) -> PictureFile:
     credit = gettext("attnviz, {made_by}", made_by=step_texts(trace).made_by(trace))
     lines = [(f"{heading} ({credit})", ink.ink, _HEADING, 600)]
     for sentence, colour in ((trace.source_text, ink.encoder), (trace.translation, ink.decoder)):
-        lines.append((" ".join(sentence.split()), colour, _SENTENCE, 400))
+        lines.append((with_symbols(" ".join(sentence.split())), colour, _SENTENCE, 400))
     colours = {name: value for name, value in asdict(ink).items() if isinstance(value, str)} | {"paper": ink.sheet}
     drawing = PageDrawing(
         f".st-key-{view.key('diagram_box')}",
