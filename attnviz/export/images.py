@@ -43,11 +43,23 @@ _OTHER_FORMATS = "Files that end in .html, .tex, .csv and .json need no browser.
 
 
 def image(figure: go.Figure, image_format: ImageFormat) -> bytes:
-    """Return `figure`, which must have a width and a height, as the content of a file of `image_format`.
+    """Return `figure` as `drawn` does; warn (MissingFontWarning) where no font of this machine has a character."""
+    content, missing = drawn(figure, image_format)
+    if missing:
+        warnings.warn(
+            f"No font on this machine has these characters, and the picture has boxes in their place: {missing}. "
+            "Install a font that has them, for instance one of the Noto fonts.",
+            MissingFontWarning,
+            stacklevel=2,
+        )
+    return content
 
-    Works offline: Plotly's script is the installed package's, and MathJax, which no label needs, is left out. Warn
-    (MissingFontWarning) where no font of this machine has a character. Raise AttnvizError, saying what to do, where no
-    browser is found, or it fails.
+
+def drawn(figure: go.Figure, image_format: ImageFormat) -> tuple[bytes, str]:
+    """Return `figure`, which must have a width and a height, as a file, and a list of its characters without a font.
+
+    Works offline: Plotly's script is the installed package's, and MathJax, which no label needs, is left out. Raise
+    AttnvizError, saying what to do, where no browser is found, or it fails.
     """
     import kaleido
 
@@ -68,15 +80,7 @@ def image(figure: go.Figure, image_format: ImageFormat) -> bytes:
             f"The browser {browser} could not draw the figure ({type(error).__name__}). Name another browser in "
             f"the environment variable {BROWSER_PATH}. {_OTHER_FORMATS}"
         ) from error
-    if missing:
-        named = " ".join(missing[:_MOST_NAMED]) + (" …" if len(missing) > _MOST_NAMED else "")
-        warnings.warn(
-            f"No font on this machine has these characters, and the picture has boxes in their place: {named}. "
-            "Install a font that has them, for instance one of the Noto fonts.",
-            MissingFontWarning,
-            stacklevel=2,
-        )
-    return content
+    return content, " ".join(missing[:_MOST_NAMED]) + (" …" if len(missing) > _MOST_NAMED else "")
 
 
 async def _drawn(renderer: Any, figure: go.Figure, options: dict[str, Any]) -> tuple[bytes, str]:
