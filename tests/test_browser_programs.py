@@ -11,9 +11,9 @@ from streamlit import file_util
 
 from attnviz import Translator, browser_programs
 from attnviz.browser_programs import KATEX, PLOTLY, PLOTLY_TRACES, SERIF, SERIF_FAMILY, BrowserProgram, serif_style
-from attnviz.figures.subject import Subject
+from attnviz.figures.heatmap import heatmap
 from attnviz.figures.registry import step_figures
-from attnviz.figures.translation_figure import translation_figure
+from attnviz.figures.subject import Subject
 from attnviz.model_folder import load_weights
 from tests.conftest import REPOSITORY, SENTENCES
 from tests.figures import synthetic
@@ -36,7 +36,7 @@ def test_plotly_bundle_covers_every_figure(translator: Translator, model_folder:
     subject = Subject(trace, 1, weights=weights)
     drawn = [picture.draw(subject) for picture in step_figures(subject).values()]
     for shown in (trace, synthetic.trace(attention="none")):
-        drawn += [translation_figure(shown, by=by, margins=True) for by in ("words", "pieces")]
+        drawn += [heatmap(shown, by=by, margins=True).figure() for by in ("words", "pieces")]
     types = {one.type for figure in drawn for one in figure.data}
     assert types == PLOTLY_TRACES
 

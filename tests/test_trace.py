@@ -100,8 +100,9 @@ def test_fingerprint_covers_all_numbers(trace: Trace) -> None:
 
 
 def test_notebook_representation_is_the_heatmap(trace: Trace, snapshot: SnapshotAssertion) -> None:
-    assert trace.heatmap(by="pieces", step=1) == figures.heatmap(trace, by="pieces", step=1)
-    assert trace.step_figure(0) == figures.attention_bars(trace, 0)
+    assert trace.heatmap(by="pieces", step=1) == figures.heatmap(trace, by="pieces", step=1).figure()
+    subject = figures.Subject(trace, 0)
+    assert trace.step_figure(0) == figures.step_figure(subject, "attention").draw(subject).figure()
     last = len(trace.target_pieces) - 1
     assert trace.step_figure(-1, "candidates", theme="dark") == figures.candidates(trace, last, theme="dark")
     with pytest.raises(AttnvizError):

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from attnviz.analysis.imported_attention import missing_values_reason
 from attnviz.analysis.measures import coverage, entropy
 from attnviz.arguments import check_choice
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 from attnviz.text import piece_name
-from attnviz.trace import FloatArray, Record
-from attnviz.trace.aligned import AttentionMatrix
 from attnviz.trace.drawing import By, Face
 
 GRID_UNITS: tuple[By, ...] = get_args(By)
@@ -67,40 +66,45 @@ def scale_end(largest: float) -> float:
 
 
 def grid(
-    trace: AttentionMatrix,
+    trace: Any,
     by: By = "words",
     end: bool = True,
     face: Face = "before",
     posterior: NDArray[np.float64] | None = None,
-    weights: FloatArray | None = None,
 ) -> Grid:
     """Return the rows and columns to draw, by words or by pieces; `end=False` leaves out `</s>` on both axes.
 
-    `posterior`, (Ty, Tx), from `analysis.posterior`, is needed for every face except "before". `weights`, (Ty, Tx),
-    replace the alignment, such as those of one head of a transformer. Raise AttnvizError where a posterior is missing,
-    and for an unknown `by` or `face`.
+    `posterior`, (Ty, Tx), from `analysis.posterior`, is needed for every face except "before". Raise AttnvizError where
+    it is missing, and for an unknown `by` or `face`.
     """
-    check_choice("by", by, ("words", "pieces"))
-    piece_weights = trace.alignment if weights is None else weights
-    piece_values = _piece_values(trace, piece_weights, face, posterior)
+    check_choice("by", by, GRID_UNITS)
+    check_choice("face", face, FACES)
+    shares: NDArray[np.floating] = trace.alignment
+    bits = entropy(shares)
+    if face != "before":
+        check_posterior(trace)
+        if posterior is None:
+            message = gettext(
+                "Posterior attention (the attention once the word is known) is computed from the weights of the model "
+                "{model}. Give the model {model} too, or show the attention before the word is known.",
+                model=trace.model,
+            )
+            raise AttnvizError(message)
+        less = trace.alignment if face == "difference" else 0
+        bits = entropy(posterior) - (bits if face == "difference" else 0)
+        shares = posterior - less
     if by == "words":
         words = trace.words()
-        source, target, steps = words.source, words.target, words.target_groups
-        alpha = words.alignment if weights is None else words.merged(weights)
-        pieces = words.source_groups
-        shown = alpha if face == "before" else words.merged(piece_values)
+        source, target, steps, pieces = words.source, words.target, words.target_groups, words.source_groups
+        alpha, shown = words.alignment, words.alignment if face == "before" else words.merged(shares)
     else:
-        source = tuple(piece_name(piece) for piece in trace.source_pieces)
-        target = tuple(piece_name(piece) for piece in trace.target_pieces)
-        alpha, steps = piece_weights, tuple((i,) for i in range(len(target)))
-        pieces, shown = tuple((j,) for j in range(len(source))), piece_values
+        source, target = (tuple(map(piece_name, names)) for names in (trace.source_pieces, trace.target_pieces))
+        steps, pieces = (tuple((k,) for k in range(len(names))) for names in (target, source))
+        alpha, shown = trace.alignment, shares
     rows, columns = alpha.shape
     if not end:
         columns -= trace.source_pieces[-1] == "</s>" and columns > 1
         rows -= trace.target_pieces[-1] == "</s>" and rows > 1
-    bits = entropy(piece_weights if posterior is None or face == "before" else posterior)
-    if face == "difference":
-        bits = bits - entropy(piece_weights)
     return Grid(
         source[:columns],
         target[:rows],
@@ -114,29 +118,31 @@ def grid(
     )
 
 
-def _piece_values(
-    trace: AttentionMatrix, alignment: FloatArray, face: Face, posterior: NDArray[np.float64] | None
-) -> NDArray[np.floating]:
-    """Return the values of the cells by pieces, (Ty, Tx); raise AttnvizError where a posterior is missing."""
-    if face not in FACES:
-        check_choice("face", face, FACES)
-    if face == "before":
-        return alignment
-    if not isinstance(trace, Record):
+def check_posterior(trace: Any) -> None:
+    """Raise AttnvizError, saying why, where `trace` cannot have exactly one posterior attention."""
+    if not trace.translated:
+        raise AttnvizError(missing_values_reason())
+    if not trace.attends:
         raise AttnvizError(
             gettext(
-                "This alignment holds only attention weights. Posterior attention (the attention once the word "
-                "is known) cannot be computed from weights alone."
+                "The model {model} has no attention, so there is no alignment to show before and after the word.",
+                model=trace.model,
             )
         )
-    if posterior is None:
-        message = gettext(
-            "Posterior attention (the attention once the word is known) is computed from the weights of the model "
-            "{model}. Give the model {model} too, or show the attention before the word is known.",
-            model=trace.model,
+    if trace.imported:
+        raise AttnvizError(
+            gettext(
+                "The model {model} was imported, so it has no posterior attention (after the word).", model=trace.model
+            )
         )
-        raise AttnvizError(message)
-    return posterior if face == "after" else posterior - alignment
+    if not trace.attends_once:
+        raise AttnvizError(
+            gettext(
+                "The model {model} is a transformer: each step has many attention distributions, so it has no "
+                "single posterior attention (after the word).",
+                model=trace.model,
+            )
+        )
 
 
 def rows_of_steps(heatmap: Grid, count: int) -> list[int | None]:

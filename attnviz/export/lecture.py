@@ -10,7 +10,6 @@ from typing import Any
 import plotly.graph_objects as go
 
 from attnviz.analysis.attention_forms import face_explanation, face_names
-from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.grid import FACES
 from attnviz.analysis.imported_attention import missing_values_reason, remark_sentences
 from attnviz.analysis.labels import quote, shorten
@@ -34,12 +33,11 @@ from attnviz.export.offline_page import compressed, in_every_language, json_obje
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.registry import LOGIT_ATTRIBUTION, POSTERIOR, StepFigure, step_figures
 from attnviz.figures.subject import Subject
-from attnviz.figures.translation_figure import translation_figure
 from attnviz.languages import LANGUAGES, gettext, language
-from attnviz.palette import DEFAULT_COLOURS, Colours, ThemeName
+from attnviz.palette import ThemeName
 from attnviz.text import BLANK_NAME, SPACE, SPECIAL_PIECES, join_pieces, piece_name
 from attnviz.trace import Aligned, Attention, WhatIfs
-from attnviz.trace.drawing import By, Face
+from attnviz.trace.drawing import Face, HeatmapChoices, heatmap_choices
 
 
 def lecture_labels() -> dict[str, str | dict[str, str]]:
@@ -58,23 +56,19 @@ def lecture_labels() -> dict[str, str | dict[str, str]]:
 
 def lecture_footer(
     trace: Aligned,
-    by: By,
+    choices: HeatmapChoices,
     *,
-    face: Face,
-    root: bool,
-    margins: bool,
     logit_attributions: bool,
     heads_text: str,
     origin: str,
     faces: bool = False,
 ) -> str:
-    """Return how to read the figures of `trace`, by words or by pieces, and how it was made.
+    """Return how to read the figures of `trace`, and how it was made.
 
-    `heads_text` and `origin`: the architecture's clauses on which attention is displayed and how it was made. `root`:
-    brightness is the square root of the weight. `margins`: sums and entropies are displayed.
-    `logit_attributions`: there are logit attributions. `faces`: the heatmap has several faces, and `face` is displayed.
+    `heads_text` and `origin`: the architecture's clauses on which attention is displayed and how it was made.
+    `logit_attributions`: there are logit attributions. `faces`: the heatmap has several faces.
     """
-    shade = gettext("the square root of the weight") if root else gettext("the weight")
+    shade = gettext("the square root of the weight") if choices.root else gettext("the weight")
     if not trace.attends:
         sentences = [
             gettext(
@@ -82,14 +76,14 @@ def lecture_footer(
                 "state, which summarises the whole sentence."
             )
         ]
-    elif face != "before":
+    elif choices.face != "before":
         rows = (
             gettext("A row for each target word, a column for each source word.")
-            if by == "words"
+            if choices.by == "words"
             else gettext("A row for each target piece, a column for each source piece.")
         )
-        sentences = [rows, face_explanation(face)]
-    elif by == "words":
+        sentences = [rows, face_explanation(choices.face)]
+    elif choices.by == "words":
         sentences = [
             gettext(
                 "Each row is a target word, each column a source word. The brighter a cell, the larger {shade} "
@@ -113,8 +107,8 @@ def lecture_footer(
                 heads=heads_text,
             )
         )
-    if margins and trace.attends:
-        sentences.append(_margins_caption(face))
+    if choices.margins and trace.attends:
+        sentences.append(_margins_caption(choices.face))
     if faces:
         sentences.append(
             gettext(
@@ -160,15 +154,10 @@ class _Lecture:
     """Content of the page, except language and theme."""
 
     trace: Any
-    by: By
+    choices: HeatmapChoices
+    """How the heatmap is drawn, and the gold links between the words of `trace`."""
     posterior: PosteriorAttention | None
     """Posterior attention; None without weights or attention."""
-    colours: Colours
-    root: bool
-    end: bool
-    margins: bool
-    gold: GoldLinks | None
-    """Gold links between the words of `trace`."""
     subjects: tuple[Subject, ...]
     """The steps, with what is computed of them."""
 
@@ -188,18 +177,8 @@ class _Lecture:
 
     def _heatmap(self, face: Face, theme: ThemeName) -> go.Figure:
         """Return a face of the heatmap, or what replaces it without attention."""
-        arguments: dict[str, Any] = {
-            "by": self.by,
-            "colours": self.colours,
-            "root": self.root,
-            "end": self.end,
-            "margins": self.margins,
-            "theme": theme,
-            "gold": self.gold,
-        }
-        if self.posterior is None or face == "before":
-            return translation_figure(self.trace, **arguments)
-        return heatmap(self.trace, face=face, posterior=self.posterior.heatmap_posterior, **arguments)
+        posterior = None if self.posterior is None else self.posterior.heatmap_posterior
+        return heatmap(self.trace, self.choices, face=face, theme=theme, posterior=posterior).figure()
 
     def words(self) -> dict[str, Any]:
         """Return all texts of the page in the current language."""
@@ -228,14 +207,12 @@ class _Lecture:
         """Return the footer for each face."""
         kind = step_texts(self.trace)
         arguments: dict[str, Any] = {
-            "root": self.root,
-            "margins": self.margins,
             "logit_attributions": LOGIT_ATTRIBUTION in self._figures(),
             "faces": len(self.faces) > 1,
             "heads_text": kind.heads_text(self.trace),
             "origin": kind.made_by_search(self.trace),
         }
-        return {face: lecture_footer(self.trace, self.by, face=face, **arguments) for face in self.faces}
+        return {face: lecture_footer(self.trace, replace(self.choices, face=face), **arguments) for face in self.faces}
 
     def _figures(self) -> list[StepFigure]:
         """Return the figures of a step in the file: the first available one of each place."""
@@ -248,17 +225,11 @@ class _Lecture:
 
 def lecture_html(
     trace: Aligned,
+    choices: HeatmapChoices | None = None,
     *,
-    by: By = "words",
-    face: Face = "before",
-    colours: Colours = DEFAULT_COLOURS,
-    root: bool = False,
-    end: bool = True,
-    margins: bool = False,
-    step: int | None = None,
     weights: Weights | None = None,
     what_ifs: WhatIfs | None = None,
-    gold: GoldLinks | None = None,
+    **named: Any,
 ) -> str:
     """Return an HTML page with the figures of all steps, in both themes and every language.
 
@@ -266,17 +237,13 @@ def lecture_html(
 
     Args:
         trace: The record.
-        by: As in `figures.heatmap`.
-        face: Face of the heatmap at first. With weights and attention, a switch changes it.
-        colours: As in `figures.heatmap`.
-        root: As in `figures.heatmap`.
-        end: As in `figures.heatmap`.
-        margins: As in `figures.heatmap`.
-        step: Step at which the page opens, 0-based; by default the first.
+        choices: How the heatmap is drawn. The page opens at its `step`, 0-based, and its `face`; with weights and
+            attention, a switch changes the latter. The heatmaps of what-ifs have no `gold` links, since their words
+            may differ.
         weights: Weights of the model that made the trace (`load_weights`). With them, every step has the logit
             attribution of its word, and with attention also prior, likelihood and posterior.
         what_ifs: The what-ifs that `trace` belongs to; each gets a card that displays it. Their figures are compressed.
-        gold: Gold links, marked on the heatmap of `trace` only, since words of the others may differ.
+        **named: As in `figures.heatmap`.
 
     Returns:
         The page.
@@ -285,28 +252,26 @@ def lecture_html(
         AttnvizError: Another face lacks its weights.
         AttnvizError: A choice is unknown.
     """
+    chosen = heatmap_choices(choices, named)
     if weights is None or not trace.attends_once:
-        translation_figure(trace, by=by, face=face, weights=weights)  # raises where a face is not available
-    trace_payload = functools.partial(
-        _trace_payload, weights, by=by, colours=colours, root=root, end=end, margins=margins
-    )
+        heatmap(trace, chosen, weights=weights)  # raises where a face is not available
+    drawn = replace(chosen, face="before", step=None)
     source = join_pieces(trace.source_surfaces[:-1])
     payload = {
         "source": source,
-        "step": 1 if step is None else step + 1,
-        "face": face,
+        "step": 1 if chosen.step is None else chosen.step + 1,
+        "face": chosen.face,
         "language": language(),
         "names": LANGUAGES,
-    } | trace_payload(trace, gold=gold)
+    } | _trace_payload(weights, drawn, trace)
     if what_ifs is not None and what_ifs.what_ifs:
+        trace_payload = functools.partial(_trace_payload, weights, replace(drawn, gold=None))
         payload |= _what_ifs(what_ifs, trace, trace_payload)
     title = f"attnviz: {shorten(source, 80)}"
     return offline_page("lecture", title, payload)
 
 
-def _trace_payload(
-    weights: Weights | None, trace: Any, *, gold: GoldLinks | None = None, **arguments: Any
-) -> dict[str, Any]:
+def _trace_payload(weights: Weights | None, choices: HeatmapChoices, trace: Any) -> dict[str, Any]:
     """Return the payload of one trace."""
     posterior = None
     subjects = tuple(Subject(trace, step) for step in range(len(trace.target_pieces)))
@@ -319,7 +284,7 @@ def _trace_payload(
             replace(subject, weights=weights, foil=word, known_logit_attributions=known, known_posterior=posterior)
             for subject, word in zip(subjects, trace.target_ids.tolist(), strict=True)
         )
-    lecture = _Lecture(trace=trace, posterior=posterior, subjects=subjects, gold=gold, **arguments)
+    lecture = _Lecture(trace, choices, posterior, subjects)
     return {
         "target": [_word(trace, i) for i in range(len(trace.target_pieces))],
         "words": in_every_language(lecture.words),

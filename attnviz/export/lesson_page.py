@@ -14,7 +14,6 @@ from attnviz.export.lecture import stage_sentence
 from attnviz.export.offline_page import compressed, in_every_language, json_objects, offline_page, variants
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.registry import step_figure
-from attnviz.figures.translation_figure import translation_figure
 from attnviz.languages import LANGUAGES, format_number, format_share, gettext, language, ngettext, set_language
 from attnviz.lessons import AskedQuestion, Lesson, LessonSentence, asked_questions
 from attnviz.lessons.lesson_file import HEATMAP, NextWordPrediction, NumberPrediction
@@ -219,10 +218,11 @@ class _Item:
 
     def _figure(self, name: str, theme: ThemeName) -> go.Figure:
         subject = self.asked.subject
-        if name == HEATMAP and subject.trace.attends and self.asked.word is not None:
-            return heatmap(first_words(subject.trace, self.asked.word + 1), step=self.asked.step, theme=theme)
         if name == HEATMAP:
-            return translation_figure(subject.trace, step=self.asked.step, theme=theme)
+            rows = subject.trace
+            if rows.attends and self.asked.word is not None:
+                rows = first_words(rows, self.asked.word + 1)
+            return heatmap(rows, step=self.asked.step, theme=theme).figure()
         return step_figure(subject, name).draw(replace(subject, theme=theme)).figure()
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import plotly.graph_objects as go
 
 from attnviz import lazy_pandas as pd
-from attnviz.analysis.gold import GoldLinks, links_text, pharaoh, recorded_gold_links
+from attnviz.analysis.gold import links_text, pharaoh, recorded_gold_links
 from attnviz.analysis.labels import heatmap_heading
 from attnviz.analysis.posterior import posterior, posterior_words
 from attnviz.analysis.recomputation import Weights
@@ -19,16 +19,16 @@ from attnviz.errors import AttnvizError
 from attnviz.export.images import ImageFormat, image, translation_sheet
 from attnviz.export.lecture import lecture_html
 from attnviz.export.tikz import heatmap_tikz
+from attnviz.figures.heatmap import heatmap
 from attnviz.figures.registry import step_figure
-from attnviz.figures.spec import for_print
+from attnviz.figures.spec import Spec, for_print
 from attnviz.figures.subject import Subject
-from attnviz.figures.translation_figure import translation_figure, translation_table
 from attnviz.files import replace_bytes
 from attnviz.languages import gettext
-from attnviz.palette import DEFAULT_COLOURS, Colours, ThemeName, palette
+from attnviz.palette import palette
 from attnviz.text import without_isolates
 from attnviz.trace import Aligned, WhatIfs
-from attnviz.trace.drawing import By, Face
+from attnviz.trace.drawing import HeatmapChoices
 
 _HEATMAP = "heatmap"
 _LOGIT_ATTRIBUTION = ("logit-attribution", "contrast")
@@ -37,30 +37,20 @@ IMAGES: dict[str, ImageFormat] = {"png": "png", "svg": "svg", "pdf": "pdf"}
 _ENDINGS = (*IMAGES, "html", "tex", "csv", "json", "pharaoh")
 
 
-@dataclass(frozen=True)
-class FigureOptions:
-    """What to draw, and how."""
+@dataclass(frozen=True, kw_only=True)
+class FigureOptions(HeatmapChoices):
+    """What to draw, and how.
+
+    The `step` of another figure than the heatmap is the one that it shows. Without `gold`, the heatmap marks the gold
+    links of the record. The `theme` is that of images; .html has both.
+    """
 
     picture: str = _HEATMAP
     """The heatmap, or the name of a figure of a step."""
-    step: int | None = None
-    """0-based step, of which the heatmap frames the row and which other figures show."""
     source: int | None = None
     """0-based source piece for energy decomposition and logit attribution; None for the strongest."""
-    by: By = "words"
-    face: Face = "before"
-    """Face of the heatmap; others than "before" need the model's weights."""
-    colours: Colours = DEFAULT_COLOURS
-    root: bool = False
-    end: bool = True
-    margins: bool = False
-    """Whether the heatmap has sums and entropies, in images, tables and .html."""
     title: bool = True
     """Whether images have a title with the sentences."""
-    theme: ThemeName = "light"
-    """Theme of images; .html has both."""
-    gold: GoldLinks | None = None
-    """Gold links to mark on the heatmap in images and .html; None for those of the record."""
 
 
 def save(
@@ -122,31 +112,10 @@ def contents(
     elif ending == "pharaoh":
         text = (links_text(trace) if weights is None else pharaoh(posterior_words(trace, weights))) + "\n"
     elif ending == "html":
-        text = lecture_html(
-            trace,
-            by=options.by,
-            face=options.face,
-            colours=options.colours,
-            root=options.root,
-            end=options.end,
-            margins=options.margins,
-            step=options.step,
-            weights=weights,
-            what_ifs=what_ifs,
-            gold=_gold_links(trace, options),
-        )
+        text = lecture_html(trace, _with_gold(trace, options), weights=weights, what_ifs=what_ifs)
     else:
         posterior_weights = None if weights is None or options.face == "before" else posterior(trace, weights)
-        text = heatmap_tikz(
-            trace,
-            by=options.by,
-            face=options.face,
-            posterior=posterior_weights,
-            colours=options.colours,
-            root=options.root,
-            end=options.end,
-            step=options.step,
-        )
+        text = heatmap_tikz(trace, options, posterior=posterior_weights)
     return text.encode("utf-8", "replace")
 
 
@@ -164,7 +133,7 @@ def heading(trace: Aligned, options: FigureOptions, weights: Weights | None = No
 
 def _print_figure(trace: Aligned, options: FigureOptions, weights: Weights | None) -> go.Figure:
     """Return the figure as an image contains it."""
-    figure = picture(trace, options, weights)
+    figure = picture(trace, options, weights).figure()
     if options.title:
         return translation_sheet(figure, trace, heading(trace, options, weights), theme=options.theme)
     return for_print(figure, palette(options.theme).sheet)
@@ -175,29 +144,17 @@ def _subject(trace: Aligned, options: FigureOptions, weights: Weights | None) ->
     return Subject(trace, options.step or 0, weights, options.source, theme=options.theme)
 
 
-def picture(trace: Aligned, options: FigureOptions, weights: Weights | None = None) -> go.Figure:
-    """Return the heatmap, or the figure of the step, as a Plotly figure."""
+def picture(trace: Aligned, options: FigureOptions, weights: Weights | None = None) -> Spec:
+    """Return the heatmap, or the figure of the step."""
     if options.picture != _HEATMAP:
         subject = _subject(trace, options, weights)
-        return step_figure(subject, options.picture).draw(subject).figure()
-    return translation_figure(
-        trace,
-        by=options.by,
-        face=options.face,
-        weights=weights,
-        colours=options.colours,
-        root=options.root,
-        end=options.end,
-        margins=options.margins,
-        step=options.step,
-        theme=options.theme,
-        gold=_gold_links(trace, options),
-    )
+        return step_figure(subject, options.picture).draw(subject)
+    return heatmap(trace, _with_gold(trace, options), weights=weights)
 
 
-def _gold_links(trace: Aligned, options: FigureOptions) -> GoldLinks | None:
-    """Return the gold links to mark."""
-    return recorded_gold_links(trace) if options.gold is None else options.gold
+def _with_gold(trace: Aligned, options: FigureOptions) -> FigureOptions:
+    """Return `options` with the gold links to mark."""
+    return replace(options, gold=recorded_gold_links(trace)) if options.gold is None else options
 
 
 def table(trace: Aligned, options: FigureOptions | None = None, weights: Weights | None = None) -> pd.DataFrame:
@@ -216,12 +173,7 @@ def table(trace: Aligned, options: FigureOptions | None = None, weights: Weights
     """
     options = options or FigureOptions()
     _check_available(trace, "csv", options, weights)
-    if options.picture != _HEATMAP:
-        subject = _subject(trace, options, weights)
-        return step_figure(subject, options.picture).draw(subject).frame()
-    return translation_table(
-        trace, by=options.by, face=options.face, weights=weights, end=options.end, margins=options.margins
-    )
+    return picture(trace, options, weights).frame()
 
 
 def file_name(trace: Aligned, ending: str) -> str:

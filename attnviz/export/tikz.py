@@ -6,19 +6,17 @@ import unicodedata
 from collections.abc import Sequence
 from itertools import groupby, pairwise
 from operator import itemgetter
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.grid import Grid, grid, rows_of_steps
 from attnviz.analysis.labels import shorten
-from attnviz.palette import DEFAULT_COLOURS, Colours, ColourScale, heatmap_scale, palette
+from attnviz.palette import ColourScale, heatmap_scale, palette
 from attnviz.text import with_symbols, without_isolates
 from attnviz.trace import Aligned
-from attnviz.trace.drawing import By, Face
-
-LONGEST_LABEL = 30
-"""Characters of the longest label; paper has more space than a page."""
+from attnviz.trace.drawing import Face, HeatmapChoices, heatmap_choices
 
 _PREAMBLE = r"""\ifdefined\Uchar  % XeLaTeX and LuaLaTeX
   \usepackage{fontspec}
@@ -127,15 +125,11 @@ _SYMBOLS: dict[Face, str] = {"before": r"$\alpha$", "after": r"$\alpha'$", "diff
 
 def heatmap_tikz(
     trace: Aligned,
+    choices: HeatmapChoices | None = None,
     *,
-    by: By = "words",
-    face: Face = "before",
     posterior: NDArray[np.float64] | None = None,
-    colours: Colours = DEFAULT_COLOURS,
-    root: bool = False,
-    end: bool = True,
-    step: int | None = None,
     standalone: bool = True,
+    **named: Any,
 ) -> str:
     r"""Return the heatmap as LaTeX, for pdfLaTeX, LuaLaTeX or XeLaTeX.
 
@@ -144,15 +138,11 @@ def heatmap_tikz(
 
     Args:
         trace: The record.
-        by: As in `figures.heatmap`.
-        face: As in `figures.heatmap`.
+        choices: As in `figures.heatmap`; there are no margins, and no gold links.
         posterior: As in `figures.heatmap`.
-        colours: As in `figures.heatmap`.
-        root: As in `figures.heatmap`.
-        end: As in `figures.heatmap`.
-        step: As in `figures.heatmap`.
         standalone: Whether to return a document, cropped to the picture; otherwise a `tikzpicture` for `\input`, with
             the packages that it needs in a comment.
+        **named: As in `figures.heatmap`.
 
     Returns:
         The LaTeX source.
@@ -160,13 +150,14 @@ def heatmap_tikz(
     Raises:
         AttnvizError: A choice is unknown.
     """
-    stops = palette("light").signed_scale if face == "difference" else heatmap_scale(colours)
-    if face == "difference" and root:
-        stops = palette("light").signed_root_scale
-    cells = grid(trace, by, end, face, posterior)
-    row = None if step is None else rows_of_steps(cells, len(trace.target_pieces))[step]
+    chosen = heatmap_choices(choices, named)
+    stops = palette("light").signed_root_scale if chosen.root else palette("light").signed_scale
+    if chosen.face != "difference":
+        stops = heatmap_scale(chosen.colours)
+    cells = grid(trace, chosen.by, chosen.end, chosen.face, posterior)
+    row = None if chosen.step is None else rows_of_steps(cells, len(trace.target_pieces))[chosen.step]
     labels, checks = _letter_fonts([*cells.source, *cells.target])
-    preamble, picture = _PREAMBLE + labels, _picture(cells, by, stops, root, row)
+    preamble, picture = _PREAMBLE + labels, _picture(cells, chosen, stops, row)
     if checks:
         picture = f"\\begingroup\n{checks}{picture}\\endgroup\n"
     if standalone:
@@ -252,21 +243,23 @@ def _font_line(script: str) -> str:
     return f"\\letterfont{{{script}}}{{{_SCRIPTS[script]}}}{{{feature}}}\n"
 
 
-def _picture(cells: Grid, by: By, stops: ColourScale, root: bool, row: int | None) -> str:
+def _picture(cells: Grid, chosen: HeatmapChoices, stops: ColourScale, row: int | None) -> str:
     """Return the cells with labels and legend; `row` is framed."""
     rows, columns = cells.alpha.shape
     name = _QUANTITIES[cells.face]
-    quantity = f"the square root of {name}" if root else name
-    shades = _shades(cells, root)
+    quantity = f"the square root of {name}" if chosen.root else name
+    shades = _shades(cells, chosen.root)
     lines = [
-        f"% Alignment: {columns} source {by} across, {rows} target {by} down; the colour is that of {quantity}.",
+        f"% Alignment: {columns} source {chosen.by} across, {rows} target {chosen.by} down; the colour is that of "
+        f"{quantity}.",
         "\\begin{tikzpicture}[x=5mm, y=-5mm]  % the size of a cell",
         # Each cell is slightly wider than its place; otherwise viewers show gaps between cells.
         r"\newcommand{\cell}[4]{\definecolor{heat}{HTML}{#4}\fill[heat] (#1,#2) rectangle ++(1.01,1.01);}  % #3: "
         + name,
     ]
-    lines += [_label(f"({j + 0.5},-0.15)", "rotate=60, anchor=west", name) for j, name in enumerate(cells.source)]
-    lines += [_label(f"(-0.15,{i + 0.5})", "anchor=east", name) for i, name in enumerate(cells.target)]
+    source, target = ([shorten(name, chosen.longest) for name in names] for names in (cells.source, cells.target))
+    lines += [_label(f"({j + 0.5},-0.15)", "rotate=60, anchor=west", name) for j, name in enumerate(source)]
+    lines += [_label(f"(-0.15,{i + 0.5})", "anchor=east", name) for i, name in enumerate(target)]
     lines += [
         f"\\cell{{{j}}}{{{i}}}{{{cells.shown[i, j]:.4f}}}{{{_colour(stops, float(shades[i, j]))}}}"
         for i in range(rows)
@@ -276,14 +269,12 @@ def _picture(cells: Grid, by: By, stops: ColourScale, root: bool, row: int | Non
     if row is not None:
         lines.append(f"\\definecolor{{heat}}{{HTML}}{{{palette('light').decoder[1:].upper()}}}")
         lines.append(f"\\draw[heat, line width=1.2pt] (0,{row}) rectangle ({columns},{row + 1});")
-    lines += _legend(cells, stops, root)
+    lines += _legend(cells, stops, chosen.root)
     return "\n".join([*lines, "\\end{tikzpicture}"]) + "\n"
 
 
 def _label(position: str, options: str, name: str) -> str:
-    label = escape_tex(
-        without_isolates(shorten(name, LONGEST_LABEL))
-    )  # LaTeX has no glyph for an isolate (Unicode bidi)
+    label = escape_tex(without_isolates(name))  # LaTeX has no glyph for an isolate (Unicode bidi)
     return f"\\node[{options}, inner sep=1pt, font=\\strut] at {position} {{{label}}};"
 
 

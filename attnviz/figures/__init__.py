@@ -14,7 +14,7 @@ from attnviz.figures.beam_tree_figure import beam_tree_figure, beam_tree_table
 from attnviz.figures.candidates import candidates, candidates_table
 from attnviz.figures.comparison_figure import compared_words_table, comparison, comparison_table
 from attnviz.figures.context import context_strips, context_table
-from attnviz.figures.heatmap import heatmap, heatmap_alt, heatmap_table
+from attnviz.figures.heatmap import heatmap
 from attnviz.figures.minimal_change_figure import minimal_change_figure, minimal_change_table
 from attnviz.figures.perturbation_figure import (
     perturbation_tests_figure,
@@ -25,10 +25,11 @@ from attnviz.figures.perturbation_figure import (
 from attnviz.figures.registry import FIGURES, StepFigure, step_figure, step_figures
 from attnviz.figures.spec import Spec
 from attnviz.figures.subject import Subject
-from attnviz.figures.translation_figure import translation_figure, translation_table
+from attnviz.trace.drawing import HeatmapChoices
 
 __all__ = [
     "FIGURES",
+    "HeatmapChoices",
     "Spec",
     "StepFigure",
     "Subject",
@@ -47,8 +48,6 @@ __all__ = [
     "context_strips",
     "context_table",
     "heatmap",
-    "heatmap_alt",
-    "heatmap_table",
     "minimal_change_figure",
     "minimal_change_table",
     "perturbation_tests_figure",
@@ -57,6 +56,4 @@ __all__ = [
     "shuffled_table",
     "step_figure",
     "step_figures",
-    "translation_figure",
-    "translation_table",
 ]

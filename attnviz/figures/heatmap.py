@@ -1,129 +1,130 @@
-"""The alignment heatmap (Bahdanau et al., Fig. 3), table and text alternative: source on top, target at the side."""
+"""The heatmap of a translation (Bahdanau et al., Fig. 3): source on top, target at the side."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from attnviz import lazy_pandas as pd
 from attnviz.analysis.attention_forms import SYMBOLS, face_names
 from attnviz.analysis.drift import drifts
 from attnviz.analysis.gold import GoldLinks, link_count_texts
-from attnviz.analysis.grid import Grid, grid, places_of_pieces, rows_of_steps
-from attnviz.analysis.labels import merged_cell_text, shorten, size_text
+from attnviz.analysis.grid import Grid, check_posterior, grid, places_of_pieces, rows_of_steps
+from attnviz.analysis.labels import LONGEST, merged_cell_text, shorten, size_text
 from attnviz.analysis.numbers import decimal, signed, significant
+from attnviz.analysis.posterior import posterior as posterior_attention
+from attnviz.analysis.recomputation import Weights
 from attnviz.arguments import check_each
+from attnviz.figures.fixed_context import fixed_context
 from attnviz.figures.heatmap_parts import (
     COLOUR_BAR_LENGTH,
     HeatmapSizes,
-    LinkMarkers,
     add_margin_axes,
+    add_marker_legend,
     cell_gap_colour,
     cell_sizes,
+    entropy_title,
     font_size,
     link_markers,
     margin_bars,
+    marker_lines,
+    marker_traces,
 )
 from attnviz.figures.spec import (
     Part,
+    Spec,
+    Table,
     axis_labels,
     base_axis,
     base_layout,
-    build_figure,
     escape,
     label_stride,
     rectangle,
 )
 from attnviz.languages import format_number, gettext
-from attnviz.palette import (
-    CELL_FRAME,
-    DEFAULT_COLOURS,
-    ROW_FRAME,
-    ROW_FRAME_WIDTH,
-    Colours,
-    Palette,
-    ThemeName,
-    heatmap_scale,
-    palette,
-)
+from attnviz.palette import CELL_FRAME, ROW_FRAME, ROW_FRAME_WIDTH, Palette, heatmap_scale, palette
 from attnviz.text import isolated
-from attnviz.trace import FloatArray, Words
-from attnviz.trace.aligned import AttentionMatrix
-from attnviz.trace.drawing import By, Face, step_index
+from attnviz.trace.drawing import HeatmapChoices, heatmap_choices, step_index
 
 MOST_TEXTS = 10_000
 """Number of cells up to which each has a hover text."""
 
 
 def heatmap(
-    trace: AttentionMatrix,
+    trace: Any,
+    choices: HeatmapChoices | None = None,
     *,
-    by: By = "words",
-    face: Face = "before",
+    weights: Weights | None = None,
     posterior: NDArray[np.float64] | None = None,
-    colours: Colours = DEFAULT_COLOURS,
-    root: bool = False,
-    end: bool = True,
-    margins: bool = False,
-    step: int | None = None,
-    theme: ThemeName = "light",
-    weights: FloatArray | None = None,
-    gold: GoldLinks | None = None,
-) -> go.Figure:
+    **named: Any,
+) -> Spec:
     """Draw alpha_ij: a row for each target word (or piece), a column for each source word, 0 dark, 1 bright.
+
+    A model without attention has the figure of its only context vector instead (`fixed_context`).
 
     Args:
         trace: The record.
-        by: "words" or "pieces".
-        face: "before" draws alpha, "after" the `posterior`, and "difference" posterior minus alpha, blue for more and
-            red for less, in [-1, 1], for which `colours` has no effect; hover texts have both numbers.
-        posterior: Posterior attention (Ty, Tx), as `analysis.posterior` returns it.
-        colours: Colour scale.
-        root: Whether to colour by the square root, which makes small weights visible; hover texts keep the exact alpha.
-        end: Whether to draw `</s>`.
-        margins: Whether to add the sum of each column, sum_i alpha_ij, below, and the entropy H_i of each row in bits
-            on the right, both of the displayed values (`Grid`).
-        step: Step, 0-based, whose row is framed.
-        theme: "light" or "dark".
-        weights: Weights (Ty, Tx) that replace the alignment, such as those of one head of a transformer.
-        gold: Gold links, which are marked, and so are false links of the displayed values, or of the posterior for the
-            difference (`heatmap_parts`).
+        choices: How it is drawn.
+        weights: Weights of the model that made the trace (`analysis.load_weights`), for a `face` other than "before".
+        posterior: Posterior attention (Ty, Tx), where it is already computed.
+        **named: Fields of `HeatmapChoices`, in place of those of `choices`.
 
     Returns:
-        The figure; `_meta` describes its `layout.meta`.
+        The figure. `layout.meta` has the width above which its cells are too wide (`widest`). For clicks and frames, it
+        has the first step of each row (`steps`), the row of each step or None (`rows`), the same for source pieces and
+        columns (`sources`, `columns`), and the colours of the frames of a row and a cell (`frame`,
+        `selection_colour`). The table has the target down and the source across, each name preceded by its number.
 
     Raises:
-        AttnvizError: A face lacks its posterior, or a choice is unknown.
+        AttnvizError: A face lacks its posterior, the weights are another model's, or a choice is unknown.
     """
-    step = None if step is None else step_index(trace, step)
-    check_each(gettext("gold links"), () if gold is None else (gold,), (GoldLinks,))
-    cells, ink = grid(trace, by, end, face, posterior, weights), palette(theme)
-    markers = link_markers(cells, _linked_words(trace, face, posterior, weights), gold) if gold else None
-    image = _image(cells, colours, root, ink, markers)
-    sizes = cell_sizes(cells)
-    alt = heatmap_alt(trace, by=by, face=face, posterior=posterior, end=end, weights=weights, gold=gold)
-    layout = cells_layout(cells, sizes, ink) | {"meta": _meta(trace, cells, sizes, alt)}
-    bars: list[Part] = []
-    if margins:
-        bars = margin_bars(cells, len(trace.source_pieces), ink)
-        add_margin_axes(layout, cells, len(trace.source_pieces), ink)
-    imported = not getattr(trace, "translated", True)
-    if by == "words" and imported and not getattr(trace, "is_self_attention", False):
-        layout["shapes"] = _drift_frames(cells, ink)
-    row = None if step is None else layout["meta"]["rows"][step]
+    chosen = heatmap_choices(choices, named)
+    if chosen.face != "before" and posterior is None and weights is not None:
+        check_posterior(trace)
+        posterior = posterior_attention(trace, weights)
+    cells, ink = grid(trace, chosen.by, chosen.end, chosen.face, posterior), palette(chosen.theme)
+    if not trace.attends:
+        return fixed_context(trace, cells, ink, chosen.step, chosen.longest)
+    check_each(gettext("gold links"), (chosen.gold,) if chosen.gold is not None else (), (GoldLinks,))
+    sizes, positions = cell_sizes(cells, chosen.longest), len(trace.source_pieces)
+    rows = rows_of_steps(cells, len(trace.target_pieces))
+    layout = cells_layout(cells, sizes, ink, chosen.longest) | {
+        "shapes": [],
+        "meta": {
+            "narrowest": sizes.narrowest,
+            "widest": sizes.widest,
+            "steps": [steps[0] for steps in cells.steps],
+            "sources": [pieces[0] for pieces in cells.pieces],
+            "rows": rows,
+            "columns": places_of_pieces(cells.pieces, positions),
+            "frame": ROW_FRAME,
+            "selection_colour": CELL_FRAME,
+        },
+    }
+    data: list[Part] = []
+    if chosen.margins:
+        data += margin_bars(cells, positions, ink)
+        add_margin_axes(layout, cells, positions, ink)
+    if chosen.by == "words" and not trace.translated and not trace.is_self_attention:
+        layout["shapes"] += _drift_frames(cells, ink)
+    row = None if chosen.step is None else rows[step_index(trace, chosen.step)]
     if row is not None:
-        frame = rectangle(-0.5, len(cells.source) - 0.5, row - 0.5, row + 0.5, ROW_FRAME, ROW_FRAME_WIDTH)
-        layout["shapes"] = [*layout.get("shapes", []), frame]
-    if markers:
-        layout["annotations"], legend_height = markers.legend(sizes, ink)
-        layout["margin"]["b"] += legend_height
-        layout["height"] += legend_height
-        bars += markers.traces(sizes, len(cells.source))
-    return build_figure([image, *bars], layout)
+        right = len(cells.source) - 0.5
+        layout["shapes"].append(rectangle(-0.5, right, row - 0.5, row + 0.5, ROW_FRAME, ROW_FRAME_WIDTH))
+    lines: dict[tuple[int, int], str] = {}
+    if chosen.gold:
+        words = trace.words()
+        if posterior is not None and chosen.face != "before":  # false links of the difference are the posterior's
+            words = replace(words, alignment=words.merged(posterior))
+        markers = link_markers(cells, words, chosen.gold)
+        lines = marker_lines(markers)
+        data += marker_traces(markers, sizes, len(cells.source))
+        add_marker_legend(layout, markers, sizes, ink)
+    image = _image(cells, chosen, ink) | _hover(cells, chosen.root, lines)
+    return Spec([image, *data], layout, _alt(cells, chosen), _table(cells, chosen.margins))
 
 
 def _drift_frames(cells: Grid, ink: Palette) -> list[Part]:
@@ -142,49 +143,20 @@ def _drift_frames(cells: Grid, ink: Palette) -> list[Part]:
     ]
 
 
-def _linked_words(
-    trace: AttentionMatrix, face: Face, posterior: NDArray[np.float64] | None, weights: FloatArray | None
-) -> Words:
-    """Return the words, aligned by the displayed values (for the difference by the posterior)."""
-    words, shares = trace.words(), weights if face == "before" else posterior
-    return words if shares is None else replace(words, alignment=words.merged(shares))
-
-
-def _image(cells: Grid, colours: Colours, root: bool, ink: Palette, markers: LinkMarkers | None) -> Part:
+def _image(cells: Grid, chosen: HeatmapChoices, ink: Palette) -> Part:
     """Return the cells; for the difference the square root is in the scale, not in the numbers."""
     is_difference, gap = cells.face == "difference", 1 if max(cells.alpha.shape) <= 32 else 0
     low, high = cells.range
-    colouring = (ink.signed_root_scale if root else ink.signed_scale) if is_difference else heatmap_scale(colours)
+    signed_scale = ink.signed_root_scale if chosen.root else ink.signed_scale
     return {
         "type": "heatmap",
-        "z": np.sqrt(cells.shown) if root and not is_difference else cells.shown,
+        "z": np.sqrt(cells.shown) if chosen.root and not is_difference else cells.shown,
         "zmin": low,
         "zmax": high,
-        "colorscale": colouring,
-        "colorbar": _colour_bar(cells, root, ink),
+        "colorscale": signed_scale if is_difference else heatmap_scale(chosen.colours),
+        "colorbar": _colour_bar(cells, chosen.root, ink),
         "xgap": gap,
         "ygap": gap,
-    } | _hover(cells, root, markers.hover_lines() if markers else {})
-
-
-def _meta(trace: AttentionMatrix, cells: Grid, sizes: HeatmapSizes, alt: str) -> Part:
-    """Return what code that displays the figure needs.
-
-    These are the text alternative (`alt`), the width below which the figure should scroll (`narrowest`), and the width
-    above which its cells are too wide (`widest`). For clicks and frames: the first step of each row (`steps`), the row
-    of each step or None (`rows`), the same for source pieces and columns (`sources`, `columns`), and the colours of the
-    frames of a row and a cell (`frame`, `selection_colour`).
-    """
-    return {
-        "alt": alt,
-        "narrowest": sizes.narrowest,
-        "widest": sizes.widest,
-        "steps": [steps[0] for steps in cells.steps],
-        "sources": [pieces[0] for pieces in cells.pieces],
-        "rows": rows_of_steps(cells, len(trace.target_pieces)),
-        "columns": places_of_pieces(cells.pieces, len(trace.source_pieces)),
-        "frame": ROW_FRAME,
-        "selection_colour": CELL_FRAME,
     }
 
 
@@ -196,20 +168,18 @@ def _hover(cells: Grid, root: bool, marker_lines: Mapping[tuple[int, int], str])
     if cells.alpha.size > MOST_TEXTS:
         root = root and cells.face != "difference"
         return {"hovertemplate": ("√" if root else "") + SYMBOLS[cells.face] + " = %{z:.4f}<extra></extra>"}
-    source = [escape(shorten(name, 60)) for name in cells.source]
-    target = [escape(shorten(name, 60)) for name in cells.target]
+    source, target = ([escape(shorten(name, 60)) for name in names] for names in (cells.source, cells.target))
     text = [
         [
             "<br>".join(
-                filter(
-                    None,
-                    (
-                        f"{row} ← {column}",
-                        number,
-                        merged_cell_text(len(steps), len(pieces)),
-                        marker_lines.get((r, c), ""),
-                    ),
+                line
+                for line in (
+                    f"{row} ← {column}",
+                    number,
+                    merged_cell_text(len(steps), len(pieces)),
+                    marker_lines.get((r, c), ""),
                 )
+                if line
             )
             for c, (column, number, pieces) in enumerate(zip(source, numbers, cells.pieces, strict=True))
         ]
@@ -233,8 +203,8 @@ def _cell_numbers(cells: Grid) -> list[list[str]]:
     ]
 
 
-def cells_layout(cells: Grid, sizes: HeatmapSizes, ink: Palette) -> Part:
-    """Return the layout of a heatmap of these cells, without `meta`."""
+def cells_layout(cells: Grid, sizes: HeatmapSizes, ink: Palette, longest: int = LONGEST) -> Part:
+    """Return the layout of a heatmap of these cells, with labels of at most `longest` letters, without `meta`."""
     rows, columns = cells.alpha.shape
     column_stride, row_stride = label_stride(columns), label_stride(rows)
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False, "linecolor": ink.line, "mirror": True}
@@ -250,14 +220,14 @@ def cells_layout(cells: Grid, sizes: HeatmapSizes, ink: Palette) -> Part:
             "range": [-0.5, columns - 0.5],
             "tickangle": sizes.angle,
             "tickvals": list(range(0, columns, column_stride)),
-            "ticktext": axis_labels(cells.source[::column_stride]),
+            "ticktext": axis_labels(cells.source[::column_stride], longest),
             "tickfont": {"size": font_size(columns), "color": ink.encoder},
         },
         "yaxis": axis
         | {
             "range": [rows - 0.5, -0.5],
             "tickvals": list(range(0, rows, row_stride)),
-            "ticktext": axis_labels(cells.target[::row_stride]),
+            "ticktext": axis_labels(cells.target[::row_stride], longest),
             "tickfont": {"size": font_size(rows), "color": ink.decoder},
         },
     }
@@ -298,44 +268,24 @@ def colour_bar(positions: Sequence[float], labels: Sequence[str], ink: Palette) 
     }
 
 
-def heatmap_alt(
-    trace: AttentionMatrix,
-    *,
-    by: By = "words",
-    face: Face = "before",
-    posterior: NDArray[np.float64] | None = None,
-    end: bool = True,
-    weights: FloatArray | None = None,
-    gold: GoldLinks | None = None,
-) -> str:
-    """Return the text alternative: size, and the strongest cell of each row, or of the difference the largest gains.
-
-    Args:
-        trace: The record.
-        by: As in `heatmap`.
-        face: As in `heatmap`.
-        posterior: As in `heatmap`.
-        end: As in `heatmap`.
-        weights: As in `heatmap`.
-        gold: Gold links; with them, it mentions marked links.
-    """
-    cells = grid(trace, by, end, face, posterior, weights)
+def _alt(cells: Grid, chosen: HeatmapChoices) -> str:
+    """Return the text alternative: size, and the strongest cell of each row, or of the difference the largest gains."""
     links = [
         gettext(
             "{target} on {source}: {alpha}",
             target=shorten(word, 30),
             source=shorten(cells.source[int(row.argmax())], 30),
-            alpha=_amount(cells, float(row.max())),
+            alpha=signed(float(row.max())) if cells.face == "difference" else decimal(float(row.max())),
         )
-        for word, row in zip(cells.target, cells.shown, strict=True)
+        for word, row in zip(cells.target[:60], cells.shown, strict=False)
     ]
-    shown = "; ".join(links[:60]) + ("; …" if len(links) > 60 else "")
-    if gold:
+    shown = "; ".join(links) + ("; …" if len(cells.target) > 60 else "")
+    if chosen.gold:
         shown += ". " + gettext(
             "The heatmap also shows {sure} and {possible}, marked by hand",
-            **link_count_texts(len(gold.sure), len(gold.possible)),
+            **link_count_texts(len(chosen.gold.sure), len(chosen.gold.possible)),
         )
-    fields = {"size": size_text(by, len(cells.target), len(cells.source)), "shown": shown}
+    fields = {"size": size_text(chosen.by, len(cells.target), len(cells.source)), "shown": shown}
     if cells.face == "after":
         return gettext("Posterior attention (after the word) of {size}. Largest values: {shown}.", **fields)
     if cells.face == "difference":
@@ -346,48 +296,15 @@ def heatmap_alt(
     return gettext("Alignment of {size}. Largest weights: {shown}.", **fields)
 
 
-def _amount(cells: Grid, number: float) -> str:
-    return signed(number) if cells.face == "difference" else decimal(number)
-
-
-def heatmap_table(
-    trace: AttentionMatrix,
-    *,
-    by: By = "words",
-    face: Face = "before",
-    posterior: NDArray[np.float64] | None = None,
-    end: bool = True,
-    margins: bool = False,
-    weights: FloatArray | None = None,
-) -> pd.DataFrame:
-    """Return the numbers of the heatmap as a table.
-
-    Args:
-        trace: The record.
-        by: As in `heatmap`.
-        face: As in `heatmap`.
-        posterior: As in `heatmap`.
-        end: As in `heatmap`.
-        margins: Whether to add a last column, the entropy of each row in bits, and a last row, the sum of each column,
-            both of the displayed `face`.
-        weights: As in `heatmap`.
-
-    Returns:
-        Target down, source across, each name preceded by its number.
-
-    Raises:
-        AttnvizError: A face lacks its posterior.
-        AttnvizError: A choice is unknown.
-    """
-    cells = grid(trace, by, end, face, posterior, weights)
-    table = pd.DataFrame(
-        cells.shown,
-        index=pd.Index(
-            [f"{i} {isolated(name)}" for i, name in enumerate(cells.target, 1)], name=gettext("target \\ source")
-        ),
-        columns=[f"{j} {isolated(name)}" for j, name in enumerate(cells.source, 1)],
+def _table(cells: Grid, margins: bool) -> Table:
+    """Return the numbers; with `margins`, a last column has the entropies, and a last row the sums, of the face."""
+    rows, columns = (
+        [f"{number} {isolated(name)}" for number, name in enumerate(names, 1)] for names in (cells.target, cells.source)
     )
+    shown: dict[str, Any] = dict(zip(columns, cells.shown.T, strict=True))
     if margins:
-        table[("Δ" if face == "difference" else "") + gettext("H, bits")] = cells.entropies
-        table.loc["Σ (α′ − α)" if face == "difference" else f"Σ {SYMBOLS[face]}"] = [*cells.covered, np.nan]
-    return table
+        rows.append("Σ (α′ − α)" if cells.face == "difference" else f"Σ {SYMBOLS[cells.face]}")
+        sums = cells.covered.astype(cells.shown.dtype)
+        shown = {name: np.append(shown[name], total) for name, total in zip(columns, sums, strict=True)}
+        shown |= {entropy_title(cells.face): [*cells.entropies, np.nan]}
+    return {gettext("target \\ source"): rows, **shown}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from attnviz.analysis.attention_forms import SYMBOLS
 from attnviz.analysis.gold import GoldLinks, link_errors, marker_names
 from attnviz.analysis.grid import Grid, places_of_pieces
-from attnviz.analysis.labels import shorten
+from attnviz.analysis.labels import LONGEST, shorten
 from attnviz.analysis.numbers import decimal, signed
 from attnviz.figures.spec import Part, base_axis, escape, label_width, rectangle, width
 from attnviz.languages import gettext, ngettext
@@ -53,12 +54,15 @@ class HeatmapSizes:
     """Width of the figure above which cells exceed ASPECT."""
 
 
-def cell_sizes(cells: Grid) -> HeatmapSizes:
-    """Return the sizes of a heatmap of `cells`, (rows, columns)."""
+def cell_sizes(cells: Grid, longest: int = LONGEST) -> HeatmapSizes:
+    """Return the sizes of a heatmap of `cells`, (rows, columns), with labels of at most `longest` letters."""
     rows, columns = cells.alpha.shape
     row = float(np.clip(ROWS_HEIGHT / rows, min(LOWEST_ROW, LARGEST_SIDE / rows), HIGHEST_ROW))
     size = font_size(columns)
-    row_label_width, column_label_width = label_width(cells.target, font_size(rows)), label_width(cells.source, size)
+    row_label_width, column_label_width = (
+        label_width(cells.target, font_size(rows), longest),
+        label_width(cells.source, size, longest),
+    )
     horizontal = columns * (column_label_width + 8) < min(420, columns * ASPECT * row)
     angle = 0 if horizontal else -90 if columns > 20 else -50
     # 0.77 is the sine of 50 degrees.
@@ -67,7 +71,7 @@ def cell_sizes(cells: Grid) -> HeatmapSizes:
     if angle == -50:  # the cosine is 0.64; the labels of the last columns end beyond the cells
         right += int(
             max(
-                0.64 * width(shorten(name), size) - k * NARROWEST_COLUMN
+                0.64 * width(shorten(name, longest), size) - k * NARROWEST_COLUMN
                 for k, name in enumerate(reversed(cells.source))
             )
         )
@@ -98,36 +102,29 @@ def cell_gap_colour(cells: Grid, ink: Palette) -> str:
 
 def margin_bars(cells: Grid, positions: int, ink: Palette) -> list[Part]:
     """Return the bars of the margins: on `y2` below the columns, on `x2` right of the rows."""
-    sum_texts = [
-        _sum_text(cells.face, escape(shorten(name, 60)), amount)
-        for name, amount in zip(cells.source, cells.covered.tolist(), strict=True)
-    ]
-    entropy_texts = [
-        _entropy_text(cells.face, escape(shorten(name, 60)), bits, positions)
+
+    def bars(name: str, amounts: NDArray[np.float64], texts: list[str], colour: str) -> Part:
+        signs = [ink.plus if amount >= 0 else ink.minus for amount in amounts.tolist()]
+        return {
+            "type": "bar",
+            "name": name,
+            "customdata": texts,
+            "hovertemplate": "%{customdata}<extra></extra>",
+            "marker": {"color": signs if cells.face == "difference" else colour},
+        }
+
+    source, target = ([escape(shorten(name, 60)) for name in names] for names in (cells.source, cells.target))
+    sums = [_sum_text(cells.face, *pair) for pair in zip(source, cells.covered.tolist(), strict=True)]
+    bits = [
+        _entropy_text(cells.face, name, amount, positions)
         + (gettext("<br>mean of its {count} pieces", count=len(steps)) if len(steps) > 1 else "")
-        for name, bits, steps in zip(cells.target, cells.entropies.tolist(), cells.steps, strict=True)
+        for name, amount, steps in zip(target, cells.entropies.tolist(), cells.steps, strict=True)
     ]
-    bar = {"type": "bar", "hovertemplate": "%{customdata}<extra></extra>"}
+    below = {"x": list(range(len(sums))), "y": cells.covered.tolist(), "yaxis": "y2"}
+    beside = {"orientation": "h", "x": cells.entropies.tolist(), "y": list(range(len(bits))), "xaxis": "x2"}
     return [
-        bar
-        | {
-            "name": "coverage",
-            "x": list(range(len(sum_texts))),
-            "y": cells.covered.tolist(),
-            "yaxis": "y2",
-            "customdata": sum_texts,
-            "marker": {"color": _bar_colours(cells, cells.covered, ink.encoder, ink)},
-        },
-        bar
-        | {
-            "name": "entropy",
-            "orientation": "h",
-            "x": cells.entropies.tolist(),
-            "y": list(range(len(entropy_texts))),
-            "xaxis": "x2",
-            "customdata": entropy_texts,
-            "marker": {"color": _bar_colours(cells, cells.entropies, ink.decoder, ink)},
-        },
+        bars("coverage", cells.covered, sums, ink.encoder) | below,
+        bars("entropy", cells.entropies, bits, ink.decoder) | beside,
     ]
 
 
@@ -159,65 +156,50 @@ def _entropy_text(face: Face, name: str, bits: float, positions: int) -> str:
             name=name,
             bits=signed(bits),
         )
-    maximum, equivalent = np.log2(positions), 2**bits
+    spread = ngettext(
+        "like a weight spread evenly over {count:.1f} pieces",
+        "like a weight spread evenly over {count:.1f} pieces",
+        2**bits,
+    )
     if face == "after":
-        comparison = ngettext(
-            "like a weight spread evenly over {count:.1f} pieces",
-            "like a weight spread evenly over {count:.1f} pieces",
-            equivalent,
-        )
         return ngettext(
             "{name}: entropy H of α′ = {count:.2f} bits (at most {most:.2f}), {wide}",
             "{name}: entropy H of α′ = {count:.2f} bits (at most {most:.2f}), {wide}",
             bits,
             name=name,
-            most=maximum,
-            wide=comparison,
+            most=np.log2(positions),
+            wide=spread,
         )
-    comparison = ngettext(
-        "like a weight spread evenly over {count:.1f} pieces",
-        "like a weight spread evenly over {count:.1f} pieces",
-        equivalent,
-    )
     return ngettext(
         "{name}: entropy H = {count:.2f} bits (at most {most:.2f}), {wide}",
         "{name}: entropy H = {count:.2f} bits (at most {most:.2f}), {wide}",
         bits,
         name=name,
-        most=maximum,
-        wide=comparison,
+        most=np.log2(positions),
+        wide=spread,
     )
 
 
-def _axes(cells: Grid, positions: int) -> tuple[Part, Part]:
+def _margin_scales(cells: Grid, positions: int) -> tuple[Part, Part]:
     """Return range and labels of the axes of sums, downwards, and of entropies, both from 0.
 
     In a difference they extend to both sides of 0, gains upwards.
     """
-    if cells.face != "difference":
-        largest_sum, largest_entropy = float(cells.covered.max()), float(np.log2(positions)) or 1.0
-        sum_axis = {
-            "range": [largest_sum * 1.04, 0],
-            "tickvals": [0, largest_sum],
-            "ticktext": [f"Σ {SYMBOLS[cells.face]}  0", decimal(largest_sum, 1)],
-        }
-        return sum_axis, {
-            "range": [0, largest_entropy],
-            "tickvals": [0, largest_entropy],
-            "ticktext": ["0", decimal(largest_entropy, 1)],
-        }
-    largest_sum = max(float(np.abs(cells.covered).max()), 0.1) * 1.04
-    largest_entropy = max(float(np.abs(cells.entropies).max()), 0.1) * 1.04
-    sum_axis = {
-        "range": [-largest_sum, largest_sum],
-        "tickvals": [-largest_sum, 0, largest_sum],
-        "ticktext": [signed(-largest_sum, 1), "Σ Δ  0", signed(largest_sum, 1)],
-    }
-    return sum_axis, {
-        "range": [-largest_entropy, largest_entropy],
-        "tickvals": [0, largest_entropy],
-        "ticktext": ["0", signed(largest_entropy, 1)],
-    }
+    if cells.face == "difference":
+        most_sum, most_bits = (max(float(np.abs(all_).max()), 0.1) * 1.04 for all_ in (cells.covered, cells.entropies))
+        sums = {-most_sum: signed(-most_sum, 1), 0: "Σ Δ  0", most_sum: signed(most_sum, 1)}
+        bits = {0: "0", most_bits: signed(most_bits, 1)}
+        ranges = [-most_sum, most_sum], [-most_bits, most_bits]
+    else:
+        most_sum, most_bits = float(cells.covered.max()), float(np.log2(positions)) or 1.0
+        sums = {0: f"Σ {SYMBOLS[cells.face]}  0", most_sum: decimal(most_sum, 1)}
+        bits = {0: "0", most_bits: decimal(most_bits, 1)}
+        ranges = [most_sum * 1.04, 0], [0, most_bits]
+    on_sums, on_bits = (
+        {"range": limits, "tickvals": [*ticks], "ticktext": [*ticks.values()]}
+        for limits, ticks in zip(ranges, (sums, bits), strict=True)
+    )
+    return on_sums, on_bits
 
 
 def add_margin_axes(layout: Part, cells: Grid, positions: int, ink: Palette) -> None:
@@ -227,29 +209,22 @@ def add_margin_axes(layout: Part, cells: Grid, positions: int, ink: Palette) -> 
     layout["height"] += _BAR_HEIGHT + _GAP
     for bound in ("narrowest", "widest"):
         layout["meta"][bound] = round(layout["meta"][bound] / _HEATMAP_SHARE)
-    layout["xaxis"]["domain"], layout["yaxis"]["domain"] = [0, _HEATMAP_SHARE], [bottom, 1]
-    sum_axis, entropy_axis = _axes(cells, positions)
+    layout["xaxis"] |= {"domain": [0, _HEATMAP_SHARE], "anchor": "y"}
+    layout["yaxis"]["domain"] = [bottom, 1]
+    on_sums, on_bits = _margin_scales(cells, positions)
     axis = base_axis(ink) | {"showgrid": False, "zeroline": True}
-    title = {"font": {"size": 11, "color": ink.quiet}, "standoff": 3}
-    layout["yaxis2"] = (
-        axis
-        | {
-            "domain": [0, bottom * _BAR_HEIGHT / (_BAR_HEIGHT + _GAP)],
-            "anchor": "x",
-        }
-        | sum_axis
-    )
+    layout["yaxis2"] = axis | {"domain": [0, bottom * _BAR_HEIGHT / (_BAR_HEIGHT + _GAP)], "anchor": "x"} | on_sums
     layout["xaxis2"] = (
         axis
         | {
             "domain": [_HEATMAP_SHARE + 0.02, 1],
             "anchor": "y",
             "side": "bottom",
-            "title": title | {"text": ("Δ" if cells.face == "difference" else "") + gettext("H, bits")},
+            "title": {"font": {"size": 11, "color": ink.quiet}, "standoff": 3, "text": entropy_title(cells.face)},
         }
-        | entropy_axis
+        | on_bits
     )
-    layout["xaxis"]["anchor"], layout["bargap"] = "y", 0.25
+    layout["bargap"] = 0.25
     # A plot background covers every panel; the colour between cells must cover the heatmap only.
     rows, columns = cells.alpha.shape
     colour = cell_gap_colour(cells, ink)
@@ -257,11 +232,9 @@ def add_margin_axes(layout: Part, cells: Grid, positions: int, ink: Palette) -> 
     layout["plot_bgcolor"], layout["shapes"] = "rgba(0,0,0,0)", [background]
 
 
-def _bar_colours(cells: Grid, amounts: NDArray[np.float64], colour: str, ink: Palette) -> str | list[str]:
-    """Return the colour of the bars, or one for each bar where a difference has signs."""
-    if cells.face != "difference":
-        return colour
-    return [ink.plus if amount >= 0 else ink.minus for amount in amounts.tolist()]
+def entropy_title(face: Face) -> str:
+    """Return the title of the entropies of rows."""
+    return ("Δ" if face == "difference" else "") + gettext("H, bits")
 
 
 LinkKind = Literal["sure", "possible", "false"]
@@ -273,42 +246,81 @@ _COLOUR_BAR_HEIGHT = 40
 """Height in pixels of the colour bar, below which the legend is."""
 
 
-@dataclass(frozen=True)
-class LinkMarkers:
-    """The markers of the links on one heatmap."""
+LinkMarkers = dict[LinkKind, tuple[Link, ...]]
+"""The (row, column) of each marked cell, by kind; only kinds that occur."""
 
-    positions: dict[LinkKind, tuple[Link, ...]]
-    """The (row, column) of each marker, by kind; only kinds that occur."""
 
-    def hover_lines(self) -> dict[Link, str]:
-        """Return a line for the hover text of each marked cell (row, column), which names its marker."""
-        names = marker_names()
-        return {
-            position: f"{LINK_SYMBOLS[kind]} {names[kind]}"
-            for kind, positions in self.positions.items()
-            for position in positions
+def link_markers(cells: Grid, words: Words, gold: GoldLinks) -> LinkMarkers:
+    """Return the markers of the links of `gold` and `words` on `cells`, which are words or pieces.
+
+    A false link is one of the alignment in `words` that is neither a sure nor a possible link of `gold`.
+    """
+    rows, columns = (
+        places_of_pieces(shown, sum(map(len, groups)))
+        for shown, groups in ((cells.steps, words.target_groups), (cells.pieces, words.source_groups))
+    )
+    kinds: dict[LinkKind, Iterable[Link]] = {
+        "sure": gold.sure,
+        "possible": gold.possible,
+        "false": link_errors(words, gold).false,
+    }
+    found: LinkMarkers = {}
+    for kind, links in kinds.items():
+        marked = {
+            (row, column)
+            for j, i in links
+            for row in {rows[step] for step in words.linkable.target_groups[i]}
+            for column in {columns[piece] for piece in words.linkable.source_groups[j]}
+            if row is not None and column is not None
         }
+        if marked:
+            found[kind] = tuple(sorted(marked))
+    return found
 
-    def traces(self, sizes: HeatmapSizes, columns: int) -> list[Part]:
-        """Return the markers as Plotly traces, with dark edges and light fill, which are visible on any colour.
 
-        They ignore the pointer, so that hovering reaches the cell.
-        """
-        narrowest = (sizes.narrowest - sizes.left - sizes.right) / columns
-        size = float(np.clip(0.46 * min(sizes.row, 2 * narrowest), 7, 15))
-        return [trace for kind, positions in self.positions.items() for trace in _mark_traces(kind, positions, size)]
+def marker_lines(markers: LinkMarkers) -> dict[Link, str]:
+    """Return a line for the hover text of each marked cell (row, column), which names its marker."""
+    names = marker_names()
+    return {cell: f"{LINK_SYMBOLS[kind]} {names[kind]}" for kind, cells in markers.items() for cell in cells}
 
-    def legend(self, sizes: HeatmapSizes, ink: Palette) -> tuple[list[Part], int]:
-        """Return the legend of the markers below the heatmap, and its height in pixels."""
-        lines, names = [""], marker_names()
-        for kind in self.positions:
-            text = f"{LINK_SYMBOLS[kind]}\u00a0{names[kind]}"
-            longer = f"{lines[-1]}   {text}" if lines[-1] else text
-            if lines[-1] and width(longer, _FONT_SIZE) > sizes.narrowest - 12:
-                lines.append(text)
-            else:
-                lines[-1] = longer
-        annotation = {
+
+def marker_traces(markers: LinkMarkers, sizes: HeatmapSizes, columns: int) -> list[Part]:
+    """Return the markers as Plotly traces, with dark edges and light fill, which are visible on any colour.
+
+    They ignore the pointer, so that hovering reaches the cell.
+    """
+    narrowest = (sizes.narrowest - sizes.left - sizes.right) / columns
+    size = float(np.clip(0.46 * min(sizes.row, 2 * narrowest), 7, 15))
+    line = max(1.2, 0.14 * size)
+    traces: list[Part] = []
+    for kind, marked in markers.items():
+        symbol = "x-thin-open" if kind == "false" else "circle-open"
+        # The line of an open symbol is its colour; the edge is a wider symbol below it.
+        layers = {
+            f"{kind} edge": {"symbol": symbol, "size": size, "color": MARKER_EDGE, "line": {"width": line + 2.5}},
+            kind: {"symbol": symbol, "size": size, "color": MARKER, "line": {"width": line}},
+        }
+        if kind == "sure":  # a dot with a dark edge, which is visible on light cells too
+            edge = {"width": 1, "color": MARKER_EDGE}
+            layers["sure core"] = {"symbol": "circle", "size": 0.44 * size, "color": MARKER, "line": edge}
+        rows, places = map(list, zip(*marked, strict=True))
+        points = {"type": "scatter", "mode": "markers", "x": places, "y": rows, "hoverinfo": "skip"}
+        traces += [points | {"showlegend": False, "name": name, "marker": marker} for name, marker in layers.items()]
+    return traces
+
+
+def add_marker_legend(layout: Part, markers: LinkMarkers, sizes: HeatmapSizes, ink: Palette) -> None:
+    """Add the legend of the markers below the heatmap of `layout`, in as many lines as it needs."""
+    lines, names = [""], marker_names()
+    for kind in markers:
+        text = f"{LINK_SYMBOLS[kind]}\u00a0{names[kind]}"
+        longer = f"{lines[-1]}   {text}" if lines[-1] else text
+        if lines[-1] and width(longer, _FONT_SIZE) > sizes.narrowest - 12:
+            lines.append(text)
+        else:
+            lines[-1] = longer
+    layout["annotations"] = [
+        {
             "text": "<br>".join(lines),
             "showarrow": False,
             "align": "left",
@@ -322,50 +334,7 @@ class LinkMarkers:
             "yshift": -_COLOUR_BAR_HEIGHT,
             "font": {"size": _FONT_SIZE, "color": ink.ink},
         }
-        return [annotation], _LINE_HEIGHT * len(lines) + 4
-
-
-def link_markers(grid: Grid, words: Words, gold: GoldLinks) -> LinkMarkers:
-    """Return the markers of the links of `gold` and `words` on the cells of `grid`, which are words or pieces.
-
-    A false link is one of the alignment in `words` that is neither a sure nor a possible link of `gold`.
-    """
-    errors = link_errors(words, gold)
-    piece_counts = (max(map(max, groups)) + 1 for groups in (words.target_groups, words.source_groups))
-    rows, columns = (
-        places_of_pieces(groups, count) for groups, count in zip((grid.steps, grid.pieces), piece_counts, strict=True)
-    )
-
-    def positions_of(links: frozenset[Link] | tuple[Link, ...]) -> tuple[Link, ...]:
-        positions = {
-            (rows[step], columns[piece])
-            for j, i in links
-            for step in words.linkable.target_groups[i]
-            for piece in words.linkable.source_groups[j]
-        }
-        return tuple(sorted((r, c) for r, c in positions if r is not None and c is not None))
-
-    kinds: dict[LinkKind, tuple[Link, ...]] = {
-        "sure": positions_of(gold.sure),
-        "possible": positions_of(gold.possible),
-        "false": positions_of(errors.false),
-    }
-    return LinkMarkers({kind: positions for kind, positions in kinds.items() if positions})
-
-
-def _mark_traces(kind: LinkKind, positions: tuple[Link, ...], size: float) -> list[Part]:
-    """Return the markers of a kind: edge, line, and for sure links a dot inside."""
-    rows, columns = map(list, zip(*positions, strict=True))
-    points = {"type": "scatter", "mode": "markers", "x": columns, "y": rows, "hoverinfo": "skip", "showlegend": False}
-    line = max(1.2, 0.14 * size)
-    # The line of an open symbol is its colour; the edge is a wider symbol below it.
-    layers: list[tuple[str, Part]] = [
-        (f"{kind} edge", {"size": size, "color": MARKER_EDGE, "line": {"width": line + 2.5}}),
-        (kind, {"size": size, "color": MARKER, "line": {"width": line}}),
     ]
-    shape = {"symbol": "x-thin-open" if kind == "false" else "circle-open"}
-    traces = [points | {"name": name, "marker": shape | marker} for name, marker in layers]
-    if kind == "sure":  # a dot with a dark edge, which is visible on light cells too
-        core = {"symbol": "circle", "size": 0.44 * size, "color": MARKER, "line": {"width": 1, "color": MARKER_EDGE}}
-        traces.append(points | {"name": "sure core", "marker": core})
-    return traces
+    height = _LINE_HEIGHT * len(lines) + 4
+    layout["margin"]["b"] += height
+    layout["height"] += height

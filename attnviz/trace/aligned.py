@@ -9,7 +9,7 @@ from textwrap import shorten
 from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 from attnviz.text import join_pieces, word_groups
-from attnviz.trace.drawing import HeatmapOptions, StepFigureOptions, drawing, step_index
+from attnviz.trace.drawing import StepFigureOptions, drawing, step_index
 from attnviz.trace.interventions import Intervention
 from attnviz.trace.parts import FloatArray, Words
 from attnviz.trace.saved import SavedResult
@@ -142,16 +142,17 @@ class AttentionMatrix:
         words = words_of(self.source_surfaces, self.typed_target, self.alignment, groups)
         return dataclasses.replace(words, links=self._links_between_words(), special=self._special_words(*groups))
 
-    def heatmap(self, **options: Unpack[HeatmapOptions]) -> Any:
+    def heatmap(self, **choices: Any) -> Any:
         """Return the alignment as a Plotly figure.
 
         Args:
-            **options: Options of `figures.translation_figure`.
+            **choices: Fields of `figures.HeatmapChoices`, and `weights=analysis.load_weights(folder)`, which a `face`
+                other than "before" needs.
 
         Returns:
             The figure.
         """
-        return drawing().draw_heatmap(self, **options)
+        return drawing().draw_heatmap(self, **choices)
 
     def step_figure(self, i: int, picture: str | None = None, **options: Unpack[StepFigureOptions]) -> Any:
         """Return the figure of a step.

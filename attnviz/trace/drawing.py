@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict, Unpack
 
 from numpy.typing import NDArray
 
 from attnviz.arguments import check_whole_argument
 from attnviz.languages import gettext
-from attnviz.palette import Colours, ThemeName
+from attnviz.palette import DEFAULT_COLOURS, Colours, ThemeName
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,19 +24,35 @@ Face = Literal["before", "after", "difference"]
 """Which values are displayed: alpha, the posterior once the word is known, or posterior minus alpha."""
 
 
-class HeatmapOptions(TypedDict, total=False):
-    """Options of a heatmap, with the defaults of `figures.translation_figure`."""
+@dataclass(frozen=True, kw_only=True)
+class HeatmapChoices:
+    """How a heatmap is drawn: on the page, in files, by `trace.heatmap` and on the command line."""
 
-    by: By
-    face: Face
-    weights: Mapping[str, NDArray[Any]] | None
-    colours: Colours
-    root: bool
-    end: bool
-    margins: bool
-    step: int | None
-    theme: ThemeName
-    gold: Any
+    by: By = "words"
+    """What each row and column stands for."""
+    face: Face = "before"
+    """Which values are displayed: alpha, the posterior, or posterior minus alpha, blue for more and red for less."""
+    colours: Colours = DEFAULT_COLOURS
+    """Colour scale of shares; "difference" has its own."""
+    root: bool = False
+    """Whether colours follow the square root, which makes small weights visible; numbers stay exact."""
+    end: bool = True
+    """Whether `</s>` is drawn."""
+    margins: bool = False
+    """Whether the sum of each column, sum_i alpha_ij, and the entropy H_i of each row in bits are drawn."""
+    step: int | None = None
+    """Step, 0-based, whose row is framed."""
+    theme: ThemeName = "light"
+    longest: int = 80
+    """Letters of the longest label; longer words are shortened."""
+    gold: Any = None
+    """Gold links (`analysis.gold.GoldLinks`), which are marked, and so are false links of the displayed values."""
+
+
+def heatmap_choices(choices: HeatmapChoices | None, named: dict[str, Any]) -> HeatmapChoices:
+    """Return `choices`, by default all defaults, with the `named` fields instead; "colors" is "colours" too."""
+    american = {"colours": named.pop("colors")} if "colors" in named else {}
+    return replace(choices or HeatmapChoices(), **named | american)
 
 
 class StepFigureOptions(TypedDict, total=False):
@@ -56,7 +73,7 @@ class BeamTreeOptions(TypedDict, total=False):
 class Drawing(Protocol):
     """The functions that the methods of a record or of a beam tree call, whose classes this module does not import."""
 
-    def draw_heatmap(self, trace: Any, **options: Unpack[HeatmapOptions]) -> Any:
+    def draw_heatmap(self, trace: Any, **choices: Any) -> Any:
         """Return the alignment as a Plotly figure."""
 
     def draw_step(self, trace: Any, step: int, picture: str, **options: Unpack[StepFigureOptions]) -> Any:

@@ -18,7 +18,7 @@ from attnviz.analysis.findings import finding_sentence, findings_of, summarise, 
 from attnviz.analysis.labels import quote, quoted_name, shorten
 from attnviz.architectures import narrate
 from attnviz.export.html_table import heatmap_html
-from attnviz.figures.heatmap import heatmap_alt, heatmap_table
+from attnviz.figures.heatmap import heatmap
 from attnviz.text import isolated, without_isolates
 from tests.strategies import texts
 
@@ -43,13 +43,13 @@ def record(request: pytest.FixtureRequest) -> Attention:
 
 
 def test_sentences_and_tables_isolate_right_to_left_words(record: Attention) -> None:
-    texts_shown = [heatmap_alt(record), heatmap_alt(record, by="pieces"), summary_sentence(summarise(record))]
+    texts_shown = [heatmap(record).alt, heatmap(record, by="pieces").alt, summary_sentence(summarise(record))]
     texts_shown += [finding_sentence(record, finding) for finding in findings_of(record)]
     for step in range(3):
         stage = narrate(record, step)[0]
         texts_shown += [stage.sentence, stage.outcome]
         texts_shown.append(str(record.step_figure(step).layout.meta["alt"]))
-    table = heatmap_table(record)
+    table = heatmap(record).frame()
     texts_shown += [*table.index, *table.columns]
     assert [one for one in texts_shown if _bare(one)] == []
     assert "\u2068" in "".join(texts_shown)

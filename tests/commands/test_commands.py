@@ -508,7 +508,7 @@ def test_figure_with_margins_and_logit_attributions(
     trace.save(saved := tmp_path / "trace.json")
     table, page = tmp_path / "x.csv", tmp_path / "x.html"
     assert run("figure", "--trace", str(saved), "-o", str(table), "--margins") == (0, "", "")
-    assert table.read_text(encoding="utf-8-sig") == figures.heatmap_table(trace, margins=True).to_csv()
+    assert table.read_text(encoding="utf-8-sig") == figures.heatmap(trace, margins=True).frame().to_csv()
     arguments = ["figure", "--trace", str(saved), "-o", str(page), "--margins", "--model"]
     assert run(*arguments, str(model_folder)) == (0, "", "")
     weights = load_weights(model_folder)
@@ -550,7 +550,7 @@ def test_figure_face_option_selects_heatmap_values(
     arguments = ["figure", "--trace", str(saved), "--face", face, "--by", "pieces", "-o"]
     assert run(*arguments, str(table)) == (0, "", "")
     weights = load_weights(model_folder)
-    expected = figures.translation_table(trace, by="pieces", face=face, weights=weights)
+    expected = figures.heatmap(trace, by="pieces", face=face, weights=weights).frame()
     assert table.read_text(encoding="utf-8-sig") == expected.to_csv()
     assert run(*arguments, str(page)) == (0, "", "")
     page.unlink()

@@ -38,7 +38,9 @@ def example_page(theme: ThemeName) -> ChapterPage:
     table = pd.DataFrame({"x": [0.123456, 2.0], "words": [HARD, "b"]}, index=pd.Index([1, 2], name="j"))
     chapters = (
         Chapter(
-            gettext("Alignment"), (HARD,), (ChapterPicture("a", ("note",), (heatmap(TRACE, theme=theme),), table),)
+            gettext("Alignment"),
+            (HARD,),
+            (ChapterPicture("a", ("note",), (heatmap(TRACE, theme=theme).figure(),), table),),
         ),
         Chapter(HARD, (), (ChapterPicture("b", ("0", "1", "2"), moving),), (("all", table),), "x^2"),
     )

@@ -208,7 +208,7 @@ def test_lecture_page_is_self_contained_and_complete(attention: str, snapshot: S
             for name in shown:
                 expected = STEP_FIGURES[name].draw(Subject(trace, 1), theme=theme)
                 assert drawn[name][1] == json.loads(expected.to_json())
-            whole = figures.translation_figure(trace, margins=True, theme=theme)
+            whole = figures.heatmap(trace, margins=True, theme=theme).figure()
             assert drawn["faces"]["before"] == json.loads(whole.to_json())
             set_language("en")
             assert palette(theme).paper in text.split("</style>")[0]
@@ -294,7 +294,7 @@ def test_a_saved_figure_has_a_title_above_the_plot(trace: Trace, theme: str) -> 
 
 def test_titles_are_shortened_to_fit() -> None:
     long = synthetic.trace("word " * 80, "字" * 200)
-    figure = translation_sheet(figures.heatmap(long), long, "x" * 300)
+    figure = translation_sheet(figures.heatmap(long).figure(), long, "x" * 300)
     available = figure.layout.width - 32
     for line, size in zip(figure.layout.title.text.split("<br>"), (13, 13, 13), strict=True):
         text = re.sub("<[^>]*>", "", line)
@@ -302,10 +302,10 @@ def test_titles_are_shortened_to_fit() -> None:
         assert 0.6 * available < width(text, size) <= available
     assert (
         "<b>&lt;b&gt;bold&lt;/b&gt;</b>"
-        in translation_sheet(figures.heatmap(long), long, "<b>bold</b>").layout.title.text
+        in translation_sheet(figures.heatmap(long).figure(), long, "<b>bold</b>").layout.title.text
     )
     long_heading = "Microscope de l’énergie: étape 3 sur 46, « ·accord » regardant « agreement »"
-    assert long_heading in translation_sheet(figures.heatmap(long), long, long_heading).layout.title.text
+    assert long_heading in translation_sheet(figures.heatmap(long).figure(), long, long_heading).layout.title.text
     assert shortened_to_fit("short", 100, 10) == "short"
     assert shortened_to_fit("far too many words", 70, 10) == "far too …"
 
@@ -406,14 +406,14 @@ def test_image_export_times_out_when_the_browser_hangs(
     monkeypatch.setenv(BROWSER_PATH, str(silent))
     monkeypatch.setattr(images, "TIMEOUT", 1.0)
     with pytest.raises(AttnvizError, match="TimeoutError") as error:
-        image(for_print(figures.heatmap(trace)), "png")
+        image(for_print(figures.heatmap(trace).figure()), "png")
     assert plain(error.value, tmp_path) == snapshot
 
 
 def test_image_export_is_refused_without_a_browser(
     trace: Trace, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
 ) -> None:
-    figure = for_print(figures.heatmap(trace))
+    figure = for_print(figures.heatmap(trace).figure())
     monkeypatch.setenv(BROWSER_PATH, "/nowhere/chromium")
     with pytest.raises(AttnvizError) as error:
         image(figure, "png")
@@ -427,7 +427,7 @@ def test_image_export_is_refused_without_a_browser(
 
 @pytest.mark.parametrize("ending", ["png", "pdf"])
 def test_image_export_names_characters_without_a_font(ending: ImageFormat, trace: Trace) -> None:
-    figure = for_print(figures.heatmap(trace))
+    figure = for_print(figures.heatmap(trace).figure())
     image(figure, ending)  # every font has the letters of French: no warning, which would be an error
     figure.update_layout(title={"text": f"été {WITHOUT_FONT} é"})
     with pytest.warns(MissingFontWarning, match=f": {WITHOUT_FONT}[.] "):

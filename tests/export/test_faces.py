@@ -72,7 +72,7 @@ def test_lecture_with_weights_has_all_faces_and_posterior_figures(trace: Trace, 
     for face, expected in zip(
         FACES, (trace.alignment, found.heatmap_posterior, found.heatmap_posterior - trace.alignment), strict=True
     ):
-        drawn = figures.heatmap(trace, by="pieces", face=face, posterior=found.heatmap_posterior, margins=True)
+        drawn = figures.heatmap(trace, by="pieces", face=face, posterior=found.heatmap_posterior, margins=True).figure()
         assert figures_of["faces"][face] == json.loads(drawn.to_json())
         np.testing.assert_allclose(drawn.data[0].z, expected)
     for i, drawn in enumerate(figures_of["posterior"]):

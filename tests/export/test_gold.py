@@ -30,7 +30,7 @@ def test_lecture_page_marks_gold_links_in_every_face(translator: Translator, sna
     faces = record["figures"]["faces"]
     assert all({"sure", "possible"} <= set(scatter_names(face)) for face in faces.values())
     assert "lien sûr" in json.dumps(record["changes"]["fr-dark"], ensure_ascii=False)
-    assert not scatter_names(picture(trace, FigureOptions()))
+    assert not scatter_names(picture(trace, FigureOptions()).plotly)
     for options, ending in (
         (FigureOptions(gold=gold), "csv"),
         (FigureOptions(gold=gold, picture="softmax", step=0), "html"),
@@ -42,8 +42,14 @@ def test_lecture_page_marks_gold_links_in_every_face(translator: Translator, sna
 
 def test_stored_links_are_drawn_unless_others_are_given() -> None:
     record = attention("a b", "c d", np.eye(2), sure=[(0, 1)])
-    assert scatter_names(picture(record, FigureOptions())) == ["sure edge", "sure", "sure core", "false edge", "false"]
-    assert not scatter_names(picture(record, FigureOptions(gold=GoldLinks())))
+    assert scatter_names(picture(record, FigureOptions()).plotly) == [
+        "sure edge",
+        "sure",
+        "sure core",
+        "false edge",
+        "false",
+    ]
+    assert not scatter_names(picture(record, FigureOptions(gold=GoldLinks())).plotly)
 
 
 def test_figure_command_marks_gold_links_and_names_a_wrong_one(

@@ -98,7 +98,7 @@ def test_heatmap_ends_at_the_step(page: str, code: str, theme: ThemeName) -> Non
     answer = answer_of(payload_of(page)["items"][0])
     (drawn,) = _apply_changes(answer["figures"], answer["changes"].get(f"{code}-{theme}"))
     set_language(code)
-    expected = heatmap(first_words(TRACE, WORD + 1), step=WORDS.target_groups[WORD][0], theme=theme)
+    expected = heatmap(first_words(TRACE, WORD + 1), step=WORDS.target_groups[WORD][0], theme=theme).figure()
     assert drawn == json.loads(expected.to_json())
     assert len(expected.layout.yaxis.ticktext) == WORD + 1
 

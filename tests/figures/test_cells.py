@@ -32,7 +32,7 @@ def text(words: int) -> str:
 @pytest.mark.parametrize("words", [3, 8, 15, 25])
 def test_cells_are_near_square_on_the_page_and_in_files(words: int, margins: bool) -> None:
     trace = synthetic.trace(text(words), text(words))
-    figure = figures.heatmap(trace, margins=margins)
+    figure = figures.heatmap(trace, margins=margins).figure()
     meta = figure.layout.meta
     on_page = max(meta["narrowest"], min(COLUMN, meta["widest"]))
     sheet = translation_sheet(figure, trace, "Alignment")
@@ -43,7 +43,7 @@ def test_cells_are_near_square_on_the_page_and_in_files(words: int, margins: boo
 
 
 def test_cells_of_short_sentences_have_a_maximum_size() -> None:
-    figure = figures.heatmap(synthetic.trace("We eat .", "Nous mangeons ."))
+    figure = figures.heatmap(synthetic.trace("We eat .", "Nous mangeons .")).figure()
     wide, high = cell(figure, figure.layout.meta["widest"])
     assert wide <= ASPECT * high + 1
     assert high <= 44
@@ -51,7 +51,7 @@ def test_cells_of_short_sentences_have_a_maximum_size() -> None:
 
 def test_a_title_fits_above_a_narrow_figure() -> None:
     trace = synthetic.trace("We eat .", "Nous mangeons .")
-    sheet = translation_sheet(figures.heatmap(trace), trace, heading(trace, FigureOptions()))
+    sheet = translation_sheet(figures.heatmap(trace).figure(), trace, heading(trace, FigureOptions()))
     assert sheet.layout.width >= 520
     assert "…" not in sheet.layout.title.text
 
@@ -59,12 +59,12 @@ def test_a_title_fits_above_a_narrow_figure() -> None:
 @pytest.mark.parametrize("words", [3, 40, 62, 150])
 def test_the_colour_bar_starts_at_the_left_of_the_columns(words: int) -> None:
     """At its right end, a wide figure that scrolls would hide the colour bar."""
-    bar = figures.heatmap(synthetic.trace(text(words), text(words))).data[0].colorbar
+    bar = figures.heatmap(synthetic.trace(text(words), text(words))).figure().data[0].colorbar
     assert (bar.x, bar.xanchor, bar.len) == (0, "left", 190)
 
 
 def test_horizontal_labels_do_not_overlap() -> None:
-    figure = figures.heatmap(synthetic.trace("several different words", "plusieurs mots"))
+    figure = figures.heatmap(synthetic.trace("several different words", "plusieurs mots")).figure()
     assert figure.layout.xaxis.tickangle == 0 or figure.layout.meta["widest"] < 420
     if figure.layout.xaxis.tickangle == 0:
         wide, _ = cell(figure, figure.layout.meta["narrowest"])

@@ -245,7 +245,7 @@ def all_figures(theme: ThemeName) -> Iterator[tuple[str, dict]]:
     for name, figure in step_figures(subject).items():
         yield name, figure.draw(subject, theme=theme).to_dict()
     for margins in (False, True):
-        yield "heatmap", figures.heatmap(trace, margins=margins, theme=theme).to_dict()
+        yield "heatmap", figures.heatmap(trace, margins=margins, theme=theme).figure().to_dict()
     entries = np.linspace(-2, 2, len(trace.source_pieces))
     logit_attribution = LogitAttribution(step=2, piece_id=4, bias=0.3, state=-1.0, previous_word=0.8, source=entries)
     yield "logit-attribution", logit_attribution_waterfall(trace, logit_attribution, theme=theme).to_dict()

@@ -32,15 +32,15 @@ def weights(model_folder: Path) -> dict[str, np.ndarray]:
 
 def test_face_before_is_identical_to_the_default_heatmap(trace: Trace, weights) -> None:
     for choices in ({}, {"by": "pieces", "root": True}, {"margins": True, "end": False, "step": 1}):
-        plain = figures.heatmap(trace, **choices).to_json()
-        assert figures.translation_figure(trace, face="before", weights=weights, **choices).to_json() == plain
+        plain = figures.heatmap(trace, **choices).figure()
+        assert figures.heatmap(trace, face="before", weights=weights, **choices).figure() == plain
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("face", ["after", "difference"])
 def test_a_face_is_drawn_from_the_posterior(trace: Trace, weights, face, theme) -> None:
     posterior = analysis.posterior(trace, weights)
-    figure = figures.translation_figure(trace, by="pieces", face=face, weights=weights, margins=True, theme=theme)
+    figure = figures.heatmap(trace, by="pieces", face=face, weights=weights, margins=True, theme=theme).figure()
     go.Figure(figure.to_dict())  # Plotly's own check of every property
     image = figure.data[0]
     expected = posterior if face == "after" else posterior - trace.alignment
@@ -62,7 +62,7 @@ def test_a_face_is_drawn_from_the_posterior(trace: Trace, weights, face, theme) 
 @pytest.mark.parametrize("face", ["after", "difference"])
 def test_the_hover_text_has_both_numbers(trace: Trace, weights, face) -> None:
     posterior = analysis.posterior(trace, weights)
-    text = figures.translation_figure(trace, by="pieces", face=face, weights=weights).data[0].text
+    text = figures.heatmap(trace, by="pieces", face=face, weights=weights).figure().data[0].text
     for i, j in ((0, 0), (2, 3), (-1, -1)):
         assert (
             f"Before the word: α = {trace.alignment[i, j]:.4f}<br>After the word: α′ = {posterior[i, j]:.4f}"
@@ -72,7 +72,7 @@ def test_the_hover_text_has_both_numbers(trace: Trace, weights, face) -> None:
 
 def test_root_scale_changes_only_the_colours_of_a_difference(trace: Trace, weights) -> None:
     plain, root = (
-        figures.translation_figure(trace, face="difference", weights=weights, root=on).data[0] for on in (False, True)
+        figures.heatmap(trace, face="difference", weights=weights, root=on).figure().data[0] for on in (False, True)
     )
     np.testing.assert_array_equal(plain.z, root.z)
     assert [tuple(stop) for stop in root.colorscale] == palette("light").signed_root_scale
@@ -80,11 +80,11 @@ def test_root_scale_changes_only_the_colours_of_a_difference(trace: Trace, weigh
 
 @pytest.mark.usefixtures("each_language")
 def test_table_and_alt_text_describe_the_face(trace: Trace, weights, snapshot: SnapshotAssertion) -> None:
-    tables = {face: figures.translation_table(trace, face=face, weights=weights, margins=True) for face in FACES}
+    tables = {face: figures.heatmap(trace, face=face, weights=weights, margins=True).frame() for face in FACES}
     body = {face: table.to_numpy()[:-1, :-1] for face, table in tables.items()}
     np.testing.assert_allclose(body["after"] - body["before"], body["difference"], atol=1e-6)
     assert [table.index[-1] for table in tables.values()] == ["Σ α", "Σ α′", "Σ (α′ − α)"]
-    alts = [figures.translation_figure(trace, face=face, weights=weights).layout.meta["alt"] for face in FACES]
+    alts = [figures.heatmap(trace, face=face, weights=weights).alt for face in FACES]
     assert [without_numbers(alt) for alt in alts] == snapshot
     colon = ":" if language() == "en" else "\u00a0:"
     strongest = trace.words().source[int(body["after"][0].argmax())]
@@ -96,13 +96,13 @@ def test_a_large_heatmap_has_short_hover_text() -> None:
     trace = synthetic.trace(" ".join(["a"] * 110), " ".join(["b"] * 110))
     posterior = np.roll(trace.alignment.astype(float), 1, axis=1)
     for face, symbol in (("after", "√α′ = "), ("difference", "α′ − α = ")):
-        drawn = figures.heatmap(trace, face=face, posterior=posterior, root=True).data[0]
+        drawn = figures.heatmap(trace, face=face, posterior=posterior, root=True).figure().data[0]
         assert drawn.hovertemplate.startswith(symbol)
 
 
 def test_a_face_is_drawn_in_french(trace: Trace, weights) -> None:
     set_language("fr")
-    figure = figures.translation_figure(trace, face="difference", weights=weights, margins=True)
+    figure = figures.heatmap(trace, face="difference", weights=weights, margins=True).figure()
     assert "Avant le mot" in figure.data[0].text[0][0]
     assert "0," in figure.data[0].text[0][0]
     assert "after" not in json.dumps(figure.layout.meta["alt"])
@@ -111,8 +111,8 @@ def test_a_face_is_drawn_in_french(trace: Trace, weights) -> None:
 def test_faces_are_refused_without_weights_or_attention(trace: Trace, weights, snapshot: SnapshotAssertion) -> None:
     for face in ("after", "difference"):
         with pytest.raises(AttnvizError) as error:
-            figures.translation_figure(trace, face=face)
+            figures.heatmap(trace, face=face)
         assert str(error.value) == snapshot(name=f"{face}, without weights")
         with pytest.raises(AttnvizError) as error:
-            figures.translation_figure(synthetic.trace(attention="none"), face=face, weights=weights)
+            figures.heatmap(synthetic.trace(attention="none"), face=face, weights=weights)
         assert str(error.value) == snapshot(name=f"{face}, without attention")

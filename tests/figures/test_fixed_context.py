@@ -12,9 +12,8 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, export, figures
 from attnviz.export.saved_files import FigureOptions, save, table
+from attnviz.figures.registry import figure_named
 from attnviz.figures.subject import Subject
-from attnviz.figures.registry import STEP_FIGURES
-from attnviz.figures.translation_figure import fixed_context
 from attnviz.trace import Trace
 from tests.figures import synthetic
 
@@ -29,13 +28,13 @@ def trace(request: pytest.FixtureRequest) -> Trace:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("by", ["words", "pieces"])
 def test_figure_is_valid_and_fits_a_phone(trace: Trace, by: str, theme: str) -> None:
-    figure = fixed_context(trace, by=by, step=1, theme=theme)
+    figure = figures.heatmap(trace, by=by, step=1, theme=theme).figure()
     go.Figure(json.loads(figure.to_json()))
     assert figure.layout.meta["narrowest"] <= 340
 
 
 def test_the_strip_is_the_context_of_every_step(trace: Trace) -> None:
-    figure = figures.translation_figure(trace)
+    figure = figures.heatmap(trace).figure()
     strip = next(one for one in figure.data if one.name == "context")
     for step in range(len(trace.target_pieces)):
         np.testing.assert_array_equal(np.ravel(strip.z), trace.contexts[step])
@@ -43,18 +42,13 @@ def test_the_strip_is_the_context_of_every_step(trace: Trace) -> None:
 
 
 def test_each_target_word_has_an_arrow_and_a_step(trace: Trace) -> None:
-    figure = figures.translation_figure(trace)
+    figure = figures.heatmap(trace).figure()
     words = trace.words().target
     heads = next(one for one in figure.data if one.name == "heads")
     assert len(heads.x) == len(words) == len(figure.layout.yaxis.ticktext)
     assert figure.layout.meta["steps"] == [group[0] for group in trace.words().target_groups]
     surface = next(one for one in figure.data if one.name == "rows")
     assert len(surface.z) == len(words)
-
-
-def test_translation_figure_is_the_heatmap_with_attention() -> None:
-    trace = synthetic.trace()
-    assert figures.translation_figure(trace, root=True, step=1) == figures.heatmap(trace, root=True, step=1)
 
 
 def test_exports_use_the_fixed_context_figure(trace: Trace, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
@@ -68,10 +62,10 @@ def test_exports_use_the_fixed_context_figure(trace: Trace, tmp_path: Path, snap
         save(trace, tmp_path / "x.csv", FigureOptions(margins=True))
     assert str(error.value) == snapshot(name="margins")
     with pytest.raises(AttnvizError) as error:
-        save(trace, tmp_path / "x.csv", FigureOptions("energy-decomposition", step=0))
+        save(trace, tmp_path / "x.csv", FigureOptions(picture="energy-decomposition", step=0))
     assert str(error.value) == snapshot(name="a picture of attention")
     assert export.heatmap_html(trace).split("<p>")[-1] == snapshot(name="in HTML")
-    assert trace.heatmap() == figures.translation_figure(trace)
+    assert trace.heatmap() == figures.heatmap(trace).figure()
 
 
 def test_the_logit_attribution_has_one_row_for_the_sentence(trace: Trace) -> None:
@@ -90,4 +84,4 @@ def test_the_logit_attribution_has_one_row_for_the_sentence(trace: Trace) -> Non
 def test_step_figures_exclude_those_of_attention(trace: Trace) -> None:
     offered = figures.step_figures(Subject(trace, 0))
     assert list(offered) == ["context", "state", "maxout", "candidates"]
-    assert "no attention" in STEP_FIGURES["energy"].missing(Subject(trace, 0))
+    assert "no attention" in figure_named("energy").missing(Subject(trace, 0))

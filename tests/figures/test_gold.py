@@ -31,7 +31,7 @@ def marked_cells(figure: go.Figure, name: str) -> set[tuple[int, int]]:
 
 def test_gold_links_are_marked_and_false_links_are_crossed(trace: Trace) -> None:
     gold = GoldLinks(frozenset({(0, 1), (2, 3)}), frozenset({(1, 1)}))
-    figure = heatmap(trace, gold=gold)
+    figure = heatmap(trace, gold=gold).figure()
     assert marked_cells(figure, "sure") == marked_cells(figure, "sure core") == {(1, 0), (3, 2)}
     assert marked_cells(figure, "possible") == {(1, 1)}
     assert marked_cells(figure, "false") == {(i, j) for j, i in link_errors(trace.words(), gold).false}
@@ -46,7 +46,7 @@ def test_gold_links_are_marked_and_false_links_are_crossed(trace: Trace) -> None
 def test_a_link_of_words_marks_all_pieces_of_both(trace: Trace) -> None:
     words, (source, target) = trace.words(), map(len, linkable_words(trace.words()))
     for link in itertools.product(range(source), range(target)):
-        figure = heatmap(trace, by="pieces", end=False, gold=GoldLinks(frozenset({link})))
+        figure = heatmap(trace, by="pieces", end=False, gold=GoldLinks(frozenset({link}))).figure()
         expected = set(itertools.product(words.target_groups[link[1]], words.source_groups[link[0]]))
         assert marked_cells(figure, "sure") == expected
 
@@ -57,9 +57,9 @@ def test_false_links_are_those_of_the_shown_face(trace: Trace, face: Face) -> No
     words = trace.words()
     shares = words.alignment if face == "before" else words.merged(posterior)
     gold = GoldLinks(frozenset({(0, 0)}))
-    figure = heatmap(trace, face=face, posterior=posterior, margins=True, gold=gold)
+    figure = heatmap(trace, face=face, posterior=posterior, margins=True, gold=gold).figure()
     assert marked_cells(figure, "false") == {(i, j) for j, i in link_errors(words, gold, shares).false}
-    plain = heatmap(trace, face=face, posterior=posterior, margins=True)
+    plain = heatmap(trace, face=face, posterior=posterior, margins=True).figure()
     assert len(plain.data) < len(figure.data)
     assert figure.layout.height > plain.layout.height
     assert not plain.layout.annotations

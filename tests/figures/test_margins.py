@@ -20,7 +20,7 @@ def bars(figure: go.Figure) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("end", [True, False])
 def test_margins_of_pieces_are_coverage_and_entropy(theme, end: bool) -> None:
     trace = make_trace()
-    figure = heatmap(trace, by="pieces", end=end, margins=True, step=1, theme=theme)
+    figure = heatmap(trace, by="pieces", end=end, margins=True, step=1, theme=theme).figure()
     go.Figure(figure.to_dict())  # Plotly's own check of every property
     sums, bits = bars(figure)
     shown = slice(None) if end else slice(-1)
@@ -32,7 +32,7 @@ def test_margins_of_pieces_are_coverage_and_entropy(theme, end: bool) -> None:
 
 def test_margins_of_words_average_the_entropies_of_pieces() -> None:
     trace = make_trace("Extraordinary things happen .", "Des choses extraordinaires arrivent .")
-    figure = heatmap(trace, margins=True)
+    figure = heatmap(trace, margins=True).figure()
     sums, bits = bars(figure)
     words = trace.words()
     assert sums == pytest.approx(coverage(words.alignment))
@@ -45,7 +45,7 @@ def test_margins_of_words_average_the_entropies_of_pieces() -> None:
 
 def test_margins_leave_the_heatmap_unchanged() -> None:
     trace = make_trace()
-    plain, more = heatmap(trace, step=2), heatmap(trace, step=2, margins=True)
+    plain, more = heatmap(trace, step=2).figure(), heatmap(trace, step=2, margins=True).figure()
     assert np.array_equal(plain.data[0].z, more.data[0].z)
     assert len(plain.data) == 1
     assert plain.layout.shapes[-1].to_plotly_json() == more.layout.shapes[-1].to_plotly_json()
@@ -57,15 +57,15 @@ def test_margins_leave_the_heatmap_unchanged() -> None:
 
 def test_metadata_map_cells_to_source_pieces() -> None:
     trace = make_trace("Extraordinary things happen .")
-    meta = heatmap(trace).layout.meta
+    meta = heatmap(trace).layout["meta"]
     words = trace.words()
     assert meta["sources"] == [group[0] for group in words.source_groups]
     for column, group in enumerate(words.source_groups):
         assert all(meta["columns"][piece] == column for piece in group)
-    assert heatmap(trace, end=False).layout.meta["columns"][-1] is None
+    assert heatmap(trace, end=False).layout["meta"]["columns"][-1] is None
 
 
 def test_a_single_source_piece_has_a_finite_entropy_axis() -> None:
-    figure = heatmap(make_trace(""), margins=True)
+    figure = heatmap(make_trace(""), margins=True).figure()
     go.Figure(figure.to_dict())
     assert np.isfinite(figure.layout.xaxis2.range).all()

@@ -168,13 +168,13 @@ def test_figure_is_refused_without_attention_or_weights(
     assert without_weights == snapshot(name="no weights")
     trace, weights = forced_trace(make_network, tokenizer, KINDS[0])
     assert not picture.missing(Subject(trace, 0, weights))
-    table = contents(trace, "csv", FigureOptions("posterior", step=1), weights).decode("utf-8-sig")
+    table = contents(trace, "csv", FigureOptions(picture="posterior", step=1), weights).decode("utf-8-sig")
     assert table.splitlines()[0].split(",")[-2:] == ["posterior p(j | y)", "α′ of the heatmap"]
     drawn = trace.step_figure(1, "posterior", weights=weights, theme="dark")
     np.testing.assert_array_equal(drawn.data[2].x, Subject(trace, 1, weights).posterior_attention.posterior[1])
     missing = picture.missing(Subject(trace, 1))
     for draw in (
-        lambda: contents(trace, "csv", FigureOptions("posterior", step=1)),
+        lambda: contents(trace, "csv", FigureOptions(picture="posterior", step=1)),
         lambda: trace.step_figure(1, "posterior"),
     ):
         with pytest.raises(AttnvizError) as error:

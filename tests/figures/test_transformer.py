@@ -16,7 +16,7 @@ from attnviz.checkpoint import save_model
 from attnviz.commands.main import main
 from attnviz.figures.attention_figure import softmax_table
 from attnviz.figures.context import context_table
-from attnviz.figures.heatmap import heatmap_table
+from attnviz.figures.heatmap import heatmap
 from attnviz.figures.residual_stream_figure import stream_rows
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
@@ -41,12 +41,12 @@ def test_a_heatmap_has_the_weights_of_its_head(trace: TransformerTrace, layer: i
     np.testing.assert_allclose(np.array(drawn.data[0].z), expected, atol=1e-6)
     by_words = trace.heatmap(layer, head)
     np.testing.assert_allclose(np.array(by_words.data[0].z), trace.words().merged(expected), atol=1e-6)
-    table = heatmap_table(trace, weights=trace.cross_attention(layer, head))
+    table = heatmap(trace.select_heads(layer, head)).frame()
     np.testing.assert_allclose(table.to_numpy(), trace.words().merged(expected), atol=1e-6)
 
 
 def test_method_function_and_notebook_draw_the_same_default_heatmap(trace: TransformerTrace) -> None:
-    assert trace.heatmap() == figures.heatmap(trace)
+    assert trace.heatmap() == figures.heatmap(trace).figure()
     assert trace._repr_html_() == export.heatmap_html(trace)
     assert trace.heatmap(0) != trace.heatmap(1)
 

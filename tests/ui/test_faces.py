@@ -12,8 +12,9 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import Trace, analysis
 from attnviz.checkpoint import save_model
 from attnviz.text import Tokenizer
+from attnviz.trace.drawing import HeatmapChoices
 from attnviz.ui import resources
-from attnviz.ui.page_state.selection import HeatmapChoices, Selection, linked_selection, with_selection
+from attnviz.ui.page_state.selection import Selection, linked_selection, with_selection
 from attnviz.ui.resources import cached_posterior, has_posterior, translate
 from attnviz.ui.step.heatmap_panel import shown_choices
 from attnviz.ui.toolbar.downloads import pictures
@@ -84,6 +85,6 @@ def test_saved_heatmap_has_the_numbers_of_the_selected_face(en_fr: Path) -> None
     for face, expected in (("after", posterior), ("difference", posterior - trace.alignment)):
         chosen = Selection(choices=HeatmapChoices(face=face, by="pieces"))
         saved = next(iter(pictures(view, with_selection({}, view, chosen))))
-        np.testing.assert_allclose(saved.numbers.to_numpy(), expected, atol=1e-6)
-        np.testing.assert_allclose(saved.figure.data[0].z, expected, atol=1e-6)
+        np.testing.assert_allclose(saved.table.to_numpy(), expected, atol=1e-6)
+        np.testing.assert_allclose(saved.figure.data[0]["z"], expected, atol=1e-6)
         assert saved.name == f"heatmap-{face}"

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.export import lecture_html
-from attnviz.figures import Subject, heatmap_table, step_figures
+from attnviz.figures import Subject, heatmap, step_figures
 from attnviz.languages import catalog_files, read_catalog, set_language
 from attnviz.palette import FONT
 from attnviz.ui.examples import EXAMPLES
@@ -151,5 +151,5 @@ def test_file_has_the_language_of_the_page_in_any_thread() -> None:
 def test_the_tables_have_french_headings() -> None:
     trace = synthetic.trace()
     tables = [figure.table(Subject(trace, 0)) for figure in step_figures(Subject(trace, 0)).values()]
-    for table in (*tables, heatmap_table(trace, margins=True)):
+    for table in (*tables, heatmap(trace, margins=True).frame()):
         assert not ENGLISH & {*table.columns, table.index.name}

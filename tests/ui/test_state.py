@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.analysis.stage_sentences import step_sentence
+from attnviz.trace.drawing import HeatmapChoices
 from attnviz.ui.components.chart import EVERY_STEP
 from attnviz.ui.components.player import player_payload
 from attnviz.ui.page_state import selection
@@ -28,7 +29,6 @@ from attnviz.ui.page_state.linked import (
     set_page_address,
 )
 from attnviz.ui.page_state.selection import (
-    HeatmapChoices,
     Selection,
     browser_parameters,
     linked_selection,
@@ -115,7 +115,9 @@ CHOSEN = {
 def test_every_heatmap_choice_is_read_from_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(selection, "has_posterior", lambda _: True)
     chosen = linked_selection(main_view(), CHOSEN).choices
-    assert chosen == HeatmapChoices("pieces", "difference", "cividis", True, False, True)
+    assert chosen == HeatmapChoices(
+        by="pieces", face="difference", colours="cividis", root=True, end=False, margins=True
+    )
     options = [one for one in selection.browser_parameters(main_view()) if one["kind"] == "option"]
     assert {*CHOSEN, "after_word"} == {one["name"] for one in options}
     monkeypatch.setattr(selection, "has_posterior", lambda _: False)

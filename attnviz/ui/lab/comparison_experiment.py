@@ -29,7 +29,7 @@ from attnviz.figures.comparison_figure import compared_words_table, comparison, 
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.text import SPACE, SPECIAL_PIECES
-from attnviz.trace.drawing import By, Face
+from attnviz.trace.drawing import By, Face, HeatmapChoices
 from attnviz.ui.components.chart import chart, fitting_payload
 from attnviz.ui.fields import option_segments, segmented_control, select_box
 from attnviz.ui.lab.compared_translation import (
@@ -48,7 +48,7 @@ from attnviz.ui.lab.compared_translation import (
     what_if_name,
 )
 from attnviz.ui.page_state.linked import Session, keep_for
-from attnviz.ui.page_state.selection import HeatmapChoices, Selection, selection_of
+from attnviz.ui.page_state.selection import Selection, selection_of
 from attnviz.ui.resources import cached_for_all, cached_posterior, has_posterior, weights_digest_of
 from attnviz.ui.session_payloads import register_payload
 from attnviz.ui.step.compared_attention import comparison_layouts

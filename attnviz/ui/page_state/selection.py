@@ -20,9 +20,9 @@ from attnviz.analysis.grid import FACES, GRID_UNITS
 from attnviz.installed_models import installed_models
 from attnviz.languages import LANGUAGES
 from attnviz.lessons import shipped_lessons
-from attnviz.palette import COLOURS, DEFAULT_COLOURS, Colours
+from attnviz.palette import COLOURS
 from attnviz.trace import Trace
-from attnviz.trace.drawing import By, Face
+from attnviz.trace.drawing import HeatmapChoices
 from attnviz.trace.parts import Heads, head_choices
 from attnviz.ui.language import LANGUAGE
 from attnviz.ui.page_state.detail_level import DETAIL_LEVEL
@@ -53,27 +53,15 @@ def current_heads(view: View) -> str | None:
     return None if heads == Heads() else heads.name
 
 
-@dataclass(frozen=True)
-class HeatmapChoices:
-    """The display options of a heatmap."""
-
-    by: By = "words"
-    """Whether rows and columns are words or pieces."""
-    face: Face = "before"
-    """Prior α, posterior α′ or their difference; `ui.step.heatmap_panel.shown_choices` returns the drawable ones."""
-    colours: Colours = DEFAULT_COLOURS
-    root: bool = False
-    """Whether colours are linear in √α instead of α."""
-    end: bool = True
-    """Whether `</s>` is shown."""
-    margins: bool = False
-
-
 POSTERIOR_OPEN = "after_word"
 """Name of the choice whether the section on posterior attention is open."""
-_NAMED = {"by": GRID_UNITS, "face": FACES, "colours": COLOURS}
+SWITCHES = {option.name: option.default for option in fields(HeatmapChoices) if isinstance(option.default, bool)}
+"""The choices of a heatmap that are on or off, with their defaults."""
 OPTIONS: dict[str, tuple[str, ...]] = {
-    **{one.name: _NAMED.get(one.name) or (("1", "0") if one.default else ("0", "1")) for one in fields(HeatmapChoices)},
+    "by": GRID_UNITS,
+    "face": FACES,
+    "colours": COLOURS,
+    **{name: ("1", "0") if default else ("0", "1") for name, default in SWITCHES.items()},
     POSTERIOR_OPEN: ("0", "1"),
 }
 """Values of each choice of a view, the default first: how its heatmap is drawn, and whether a section is open."""
@@ -212,9 +200,9 @@ def linked_selection(view: View, linked: Mapping[str, str]) -> Selection:
     """Return the selection of an address; invalid values are ignored."""
     values = _browser_values(view, linked)
     options: dict[str, Any] = {
-        option.name: values[option.name] == "1" if isinstance(option.default, bool) else values[option.name]
-        for option in fields(HeatmapChoices)
-        if option.name in values
+        name: values[name] == "1" if name in SWITCHES else values[name]
+        for name in OPTIONS
+        if name in values and name != POSTERIOR_OPEN
     }
     word, foil = (int(values[name]) if name in values else None for name in ("word", "foil"))
     return Selection(

@@ -157,7 +157,7 @@ def _tables(view: View, exhibit: Exhibit, request: SentenceRequest) -> None:
 
     def make_tables(selection: Selection) -> list[tuple[str, pd.DataFrame]]:
         pictures = exhibit.pictures(view, request, _exhibit_selection(view, selection, swap), theme)
-        tables = [(picture.heading, picture.numbers) for picture in pictures]
+        tables = [(picture.heading, picture.table) for picture in pictures]
         return tables + (list(exhibit.tables(view, request)) if exhibit.tables else [])
 
     table_box(view, gettext("The charts as tables"), "tables", f"{theme} {swap}", make_tables)

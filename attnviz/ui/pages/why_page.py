@@ -20,7 +20,7 @@ from attnviz.analysis.prefixes import prefixes
 from attnviz.analysis.why_attention import WHY_REFERENCES, TextSection, attention_name
 from attnviz.export.chapters import Chapter, ChapterPage, ChapterPicture
 from attnviz.export.saved_files import file_name
-from attnviz.figures.translation_figure import translation_figure
+from attnviz.figures.heatmap import heatmap
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
@@ -135,7 +135,7 @@ def _translations(trio: Trio, theme: ThemeName) -> Chapter:
 
 def _heatmap(trace: Trace, theme: ThemeName) -> ChapterPicture:
     name = attention_name(str(trace.config["attention"]))
-    return ChapterPicture(f"{name} ({trace.model})", (trace.translation,), (translation_figure(trace, theme=theme),))
+    return ChapterPicture(f"{name} ({trace.model})", (trace.translation,), (heatmap(trace, theme=theme).figure(),))
 
 
 def _with_paragraphs_of(text: TextSection, other: TextSection) -> TextSection:

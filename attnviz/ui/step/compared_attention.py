@@ -24,9 +24,10 @@ from attnviz.evaluation.two_files import LinkAgreement, link_agreement
 from attnviz.figures.comparison_figure import comparison, comparison_table
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
+from attnviz.trace.drawing import HeatmapChoices
 from attnviz.ui.components.chart import chart, fitting_payload
 from attnviz.ui.components.findings import inline_findings
-from attnviz.ui.page_state.selection import HeatmapChoices, Selection
+from attnviz.ui.page_state.selection import Selection
 from attnviz.ui.session_payloads import register_payload
 from attnviz.ui.step.gold_panel import SHOWN_LINKS
 from attnviz.ui.view import Compared, View

@@ -14,19 +14,21 @@ from attnviz.analysis.attention_forms import face_explanation, face_names
 from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.grid import FACES, grid
 from attnviz.analysis.imported_attention import self_attention_sentences
+from attnviz.analysis.labels import LONGEST
 from attnviz.analysis.measures import is_uniform
 from attnviz.analysis.stage_sentences import capitalised
 from attnviz.analysis.transformer_steps import heads_name
 from attnviz.architectures import step_texts
-from attnviz.figures.spec import figure_json
+from attnviz.figures.encoding import to_json
 from attnviz.languages import gettext, language, ngettext
 from attnviz.palette import ThemeName, heatmap_scale_names
 from attnviz.trace import Attention, Record, Trace
+from attnviz.trace.drawing import HeatmapChoices
 from attnviz.trace.parts import head_choices
 from attnviz.ui.components.chart import chart, steady_payload
 from attnviz.ui.fields import by_unit, option_segments, option_select, option_switch, select_box, shown_if
 from attnviz.ui.page_state.gold_state import gold_of
-from attnviz.ui.page_state.selection import HEADS, HeatmapChoices, Selection
+from attnviz.ui.page_state.selection import HEADS, Selection
 from attnviz.ui.resources import cached_for_all, cached_posterior, has_posterior, weights_digest_of
 from attnviz.ui.session_payloads import register_payload
 from attnviz.ui.step.gold_panel import draws_links, gold_box, gold_panel, link_drawing, link_drawing_switch
@@ -130,10 +132,9 @@ def _figure_json(
 
     `identity`, the `digest` of the weights, the gold `links` as text and the language `code` complete the cache key.
     """
-    options = dataclasses.asdict(chosen) | {"theme": theme, "gold": _gold}
-    if chosen.face == "before":
-        return figure_json(figures.translation_figure(_trace, **options))
-    return figure_json(figures.heatmap(_trace, **options, posterior=cached_posterior(_trace)))
+    posterior = None if chosen.face == "before" else cached_posterior(_trace)
+    drawn = figures.heatmap(_trace, chosen, theme=theme, gold=_gold, posterior=posterior, longest=LONGEST)
+    return to_json(drawn.plotly)
 
 
 def _switches(view: View) -> None:

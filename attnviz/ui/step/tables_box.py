@@ -16,9 +16,9 @@ from attnviz.figures.diagram_table import diagram_table
 from attnviz.figures.registry import CHANGED, POSTERIOR
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
-from attnviz.trace.drawing import Face
+from attnviz.trace.drawing import Face, HeatmapChoices
 from attnviz.ui.components.tables import tables, tables_payload
-from attnviz.ui.page_state.selection import HeatmapChoices, Selection, with_selection
+from attnviz.ui.page_state.selection import Selection, with_selection
 from attnviz.ui.resources import cached_posterior
 from attnviz.ui.session_payloads import register_payload
 from attnviz.ui.step.compared_attention import comparison_numbers
@@ -62,18 +62,8 @@ def chart_tables(view: View) -> None:
 
 def all_tables(view: View, chosen: HeatmapChoices, subject: Subject) -> list[NamedTable]:
     """Return the heatmap with the options `chosen`, and the figures of the current step, as named tables."""
-    trace = view.trace
-    if chosen.face == "before":
-        alignment = figures.translation_table(trace, by=chosen.by, end=chosen.end, margins=chosen.margins)
-    else:
-        alignment = figures.heatmap_table(
-            trace,
-            by=chosen.by,
-            face=chosen.face,
-            posterior=cached_posterior(trace),
-            end=chosen.end,
-            margins=chosen.margins,
-        )
+    posterior = None if chosen.face == "before" else cached_posterior(view.trace)
+    alignment = figures.heatmap(view.trace, chosen, posterior=posterior).frame()
     return [(_heatmap_name(chosen.face), alignment), *_step_tables(subject), *comparison_numbers(view, chosen)]
 
 

@@ -22,10 +22,10 @@ from attnviz.analysis.recomputation import Weights
 from attnviz.architectures import narrate, step_texts
 from attnviz.export.chapters import ChapterPage, ChapterPicture, chapters_html
 from attnviz.export.images import shortened_to_fit, translation_sheet
-from attnviz.export.saved_files import FigureOptions, contents, file_name, heading, picture, table
+from attnviz.export.saved_files import FigureOptions, contents, file_name, heading
 from attnviz.figures.comparison_figure import comparison, comparison_table
 from attnviz.figures.diagram_table import diagram_table
-from attnviz.figures.heatmap import heatmap, heatmap_table
+from attnviz.figures.heatmap import heatmap
 from attnviz.figures.registry import step_figures
 from attnviz.figures.spec import Spec
 from attnviz.languages import gettext
@@ -224,15 +224,13 @@ def _file_content(
 def pictures(view: View, session: Session) -> Iterator[OfferedFigure]:
     """Yield the current figures: the heatmap, and those of the step, with the chosen energy and logit."""
     options, trace, subject = _heatmap_options(view, session), view.trace, subject_of(view, session)
-    attends = trace.attends
-    if options.face != "before":
-        yield _posterior_heatmap(trace, options)
-    else:
-        title, file = (
-            (gettext("Heatmap"), "heatmap") if attends else (gettext("A single vector for all steps"), "one-vector")
-        )
-        numbers = table(trace, replace(options, gold=None))  # a table has no place for links
-        yield OfferedFigure(title, heading(trace, options), file, picture(trace, options), numbers)
+    posterior, title, file = None, gettext("Heatmap"), "heatmap"
+    if not trace.attends:
+        title, file = gettext("A single vector for all steps"), "one-vector"
+    elif options.face != "before":
+        posterior = cached_posterior(trace)
+        title, file = f"{title}, {face_names()[options.face]}", f"{file}-{options.face}"
+    yield OfferedFigure(title, heading(trace, options), file, heatmap(trace, options, posterior=posterior))
     for name, figure in step_figures(subject).items():
         if figure.on_page:
             file = f"step-{subject.step + 1}-{name}"
@@ -244,30 +242,11 @@ def pictures(view: View, session: Session) -> Iterator[OfferedFigure]:
         yield OfferedFigure(gettext("Side by side"), title, "comparison", drawn, comparison_table(both, names))
 
 
-def _posterior_heatmap(trace: Trace, options: FigureOptions) -> OfferedFigure:
-    """Return the heatmap with posterior attention or the difference, from the cached posterior."""
-    shared: dict[str, Any] = {
-        "by": options.by,
-        "face": options.face,
-        "posterior": cached_posterior(trace),
-        "end": options.end,
-        "margins": options.margins,
-    }
-    return OfferedFigure(
-        f"{gettext('Heatmap')}, {face_names()[options.face]}",
-        heading(trace, options),
-        f"heatmap-{options.face}",
-        heatmap(trace, colours=options.colours, root=options.root, gold=options.gold, **shared),
-        heatmap_table(trace, **shared),
-    )
-
-
 def _heatmap_options(view: View, session: Mapping[Any, Any]) -> FigureOptions:
     """Return the display options of the heatmap in the view, on white, with no step framed."""
-    chosen = asdict(shown_choices(selection_of(session, view), view))
-    return FigureOptions(
-        **chosen | {"margins": chosen["margins"] and view.trace.attends, "gold": _current_gold(view, session)}
-    )
+    chosen = shown_choices(selection_of(session, view), view)
+    gold, margins = _current_gold(view, session), chosen.margins and view.trace.attends
+    return FigureOptions(**vars(replace(chosen, gold=gold, margins=margins)))
 
 
 def _current_gold(view: View, session: Mapping[Any, Any]) -> GoldLinks:

@@ -24,7 +24,7 @@ from attnviz.analysis.parallel_translations import (
 from attnviz.analysis.verification import Verification, discrepancy_text, verification_caption
 from attnviz.analysis.weight_shapes import MisfitError
 from attnviz.architectures import verifier_of
-from attnviz.figures.heatmap import heatmap, heatmap_table
+from attnviz.figures.heatmap import heatmap
 from attnviz.figures.sentence_length_figure import bleu_by_length, bleu_by_length_table, bucket_of
 from attnviz.figures.spec import figure_json
 from attnviz.installed_models import installed_models
@@ -216,8 +216,8 @@ def _pictures(
 ) -> Iterator[OfferedFigure]:
     for trace in _all_traces(request):
         if trace.attends:
-            title, figure = gettext("Heatmap, {model}", model=trace.model), heatmap(trace, theme=theme)
-            yield OfferedFigure(title, title, f"heatmap-{trace.model}", figure, heatmap_table(trace), trace.translation)
+            title, spec = gettext("Heatmap, {model}", model=trace.model), heatmap(trace, theme=theme)
+            yield OfferedFigure(title, title, f"heatmap-{trace.model}", spec, note=trace.translation)
     if rows := _bleu_rows():
         figure = bleu_by_length(rows, theme, marked_length=len(request.sentence.split()))
         yield OfferedFigure(

@@ -19,9 +19,9 @@ from attnviz.analysis.numbers import decimal
 from attnviz.analysis.transformer_steps import HEAD_STAGES, head_kind_name, head_title, kind_sentence, pair_labels
 from attnviz.analysis.verification import not_verified_text
 from attnviz.figures.all_heads_figure import head_gallery, head_gallery_table
-from attnviz.figures.heatmap import heatmap, heatmap_table
+from attnviz.figures.encoding import to_json
+from attnviz.figures.heatmap import heatmap
 from attnviz.figures.registry import ENERGY_DECOMPOSITION
-from attnviz.figures.spec import figure_json
 from attnviz.figures.subject import Subject
 from attnviz.files import check_regular
 from attnviz.installed_models import installed_models
@@ -147,7 +147,7 @@ def _error_rate_sentence(errors: HeadErrors) -> str:
 
 @cached_for_all
 def _heatmap(_opened_head: Head, identity: str, theme: ThemeName, code: str) -> str:  # noqa: ARG001  part of the cache key
-    return figure_json(heatmap(_opened_head, theme=theme))
+    return to_json(heatmap(_opened_head, theme=theme).plotly)
 
 
 def _pictures(
@@ -173,8 +173,7 @@ def _pictures(
         name,
         f"head-{opened_head.name}",
         heatmap(opened_head, theme=theme),
-        heatmap_table(opened_head),
-        kind_sentence(opened_head.kind),
+        note=kind_sentence(opened_head.kind),
     )
     subject = Subject(opened_head, selection.step, source=selection.source, theme=theme)
     of_stages = [figure for stage in HEAD_STAGES for figure in stage_figures(opened_head, stage)]

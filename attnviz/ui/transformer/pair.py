@@ -22,7 +22,7 @@ from attnviz.analysis.judgement import (
 )
 from attnviz.analysis.labels import shorten
 from attnviz.analysis.verification import verification_caption
-from attnviz.figures.heatmap import heatmap_table
+from attnviz.figures.heatmap import heatmap
 from attnviz.figures.judgement_figure import (
     aggregated_table,
     attend_figure,
@@ -217,7 +217,7 @@ def _pictures(
         (attention, gettext("French looks at English")),
         (pair_attention(judgement, "source"), gettext("English looks at French")),
     ):
-        yield OfferedFigure(name, name, f"attend-{each.name}", attend_figure(each, theme=theme), heatmap_table(each))
+        yield OfferedFigure(name, name, f"attend-{each.name}", attend_figure(each, theme=theme), heatmap(each).frame())
     title = gettext("Comparison of piece {number}", number=step + 1)
     figure = figure_of(compared_template(judgement, theme), compared_values(judgement, step))
     yield OfferedFigure(
