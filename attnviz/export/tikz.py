@@ -250,8 +250,10 @@ def _picture(cells: Grid, chosen: HeatmapChoices, stops: ColourScale, row: int |
     quantity = f"the square root of {name}" if chosen.root else name
     shades = _shades(cells, chosen.root)
     lines = [
-        f"% Alignment: {columns} source {chosen.by} across, {rows} target {chosen.by} down; the colour is that of "
-        f"{quantity}.",
+        (
+            f"% Alignment: {columns} source {chosen.by} across, {rows} target {chosen.by} down; the colour is that of "
+            f"{quantity}."
+        ),
         "\\begin{tikzpicture}[x=5mm, y=-5mm]  % the size of a cell",
         # Each cell is slightly wider than its place; otherwise viewers show gaps between cells.
         r"\newcommand{\cell}[4]{\definecolor{heat}{HTML}{#4}\fill[heat] (#1,#2) rectangle ++(1.01,1.01);}  % #3: "
