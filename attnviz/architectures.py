@@ -32,7 +32,9 @@ def _model(record: Record) -> str:
 
 
 def _model_and_search(record: Record) -> str:
-    return gettext("Model {model}, {how}", model=record.model, how=search_name(record, gettext("forced decoding")))
+    return gettext(
+        "Model {model}, {how}", model=shorten(record.model, 60), how=search_name(record, gettext("forced decoding"))
+    )
 
 
 @dataclass(frozen=True)

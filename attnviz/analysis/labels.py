@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from attnviz.analysis.numbers import percent
 from attnviz.languages import gettext, ngettext
-from attnviz.text import SPACE, isolated, piece_name, without_isolates
+from attnviz.text import SPACE, isolated, piece_name, with_symbols, without_isolates
 from attnviz.trace import Aligned, Record
 from attnviz.trace.aligned import AttentionMatrix
 from attnviz.trace.drawing import By, Face
@@ -20,8 +20,11 @@ LONGEST = 16
 
 
 def shorten(text: str, longest: int = LONGEST) -> str:
-    """Return `text`, shortened to `longest` characters with an ellipsis; right-to-left text stands in isolates."""
-    text = without_isolates(text)
+    """Return `text`, shortened to `longest` characters with an ellipsis.
+
+    Right-to-left text stands in isolates, and control characters are symbols.
+    """
+    text = with_symbols(without_isolates(text).replace("\n", " "))
     return isolated(text if len(text) <= longest else text[: longest - 1] + "…")
 
 

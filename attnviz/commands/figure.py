@@ -96,6 +96,8 @@ class _Options:
     gold: TokenText | None = None
     """links marked by hand, to draw on the heatmap, such as 0-0 1?2: source word, sign, target word, counted from 0;
     the sign is - for a sure link, ? for a possible link"""
+    longest: Positive = 80
+    """letters of the longest label of the heatmap; longer words are shortened"""
     no_title: bool = False
     """draw no title in .png, .svg and .pdf, for a paper that has its own captions"""
     theme: ThemeName = "light"
@@ -146,6 +148,7 @@ def _draw(text: str | None, options: _Options, heads: HeadOptions, model: ModelO
         root=options.root,
         end=not options.no_end,
         margins=options.margins,
+        longest=options.longest,
         title=not options.no_title,
         theme=options.theme,
     )

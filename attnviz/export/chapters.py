@@ -8,7 +8,7 @@ from typing import Any
 
 from attnviz import lazy_pandas as pd
 from attnviz.browser_programs import KATEX
-from attnviz.export.offline_page import in_every_language, offline_page, picture, variants
+from attnviz.export.offline_page import in_every_language, offline_page, packed_figures, variants
 from attnviz.figures.spec import Part, Spec
 from attnviz.languages import LANGUAGES, format_number, gettext, language, ngettext
 from attnviz.palette import ThemeName
@@ -113,7 +113,9 @@ def _pictures(page: ChapterPage) -> list[Part]:
     return [
         {
             "equation": chapter.equation,
-            "pictures": [picture({str(k): figure for k, figure in enumerate(one.figures)}) for one in chapter.pictures],
+            "pictures": [
+                packed_figures({str(k): figure for k, figure in enumerate(one.figures)}) for one in chapter.pictures
+            ],
         }
         for chapter in page.chapters
     ]

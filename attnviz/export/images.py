@@ -43,11 +43,23 @@ _OTHER_FORMATS = "Files that end in .html, .tex, .csv and .json need no browser.
 
 
 def image(figure: go.Figure, image_format: ImageFormat) -> bytes:
-    """Return `figure`, which must have a width and a height, as the content of a file of `image_format`.
+    """Return `figure` as `drawn` does; warn (MissingFontWarning) where no font of this machine has a character."""
+    content, missing = drawn(figure, image_format)
+    if missing:
+        warnings.warn(
+            f"No font on this machine has these characters, and the picture has boxes in their place: {missing}. "
+            "Install a font that has them, for instance one of the Noto fonts.",
+            MissingFontWarning,
+            stacklevel=2,
+        )
+    return content
 
-    Works offline: Plotly's script is the installed package's, and MathJax, which no label needs, is left out. Warn
-    (MissingFontWarning) where no font of this machine has a character. Raise AttnvizError, saying what to do, where no
-    browser is found, or it fails.
+
+def drawn(figure: go.Figure, image_format: ImageFormat) -> tuple[bytes, str]:
+    """Return `figure`, which must have a width and a height, as a file, and a list of its characters without a font.
+
+    Works offline: Plotly's script is the installed package's, and MathJax, which no label needs, is left out. Raise
+    AttnvizError, saying what to do, where no browser is found, or it fails.
     """
     import kaleido
 
@@ -68,15 +80,7 @@ def image(figure: go.Figure, image_format: ImageFormat) -> bytes:
             f"The browser {browser} could not draw the figure ({type(error).__name__}). Name another browser in "
             f"the environment variable {BROWSER_PATH}. {_OTHER_FORMATS}"
         ) from error
-    if missing:
-        named = " ".join(missing[:_MOST_NAMED]) + (" …" if len(missing) > _MOST_NAMED else "")
-        warnings.warn(
-            f"No font on this machine has these characters, and the picture has boxes in their place: {named}. "
-            "Install a font that has them, for instance one of the Noto fonts.",
-            MissingFontWarning,
-            stacklevel=2,
-        )
-    return content
+    return content, " ".join(missing[:_MOST_NAMED]) + (" …" if len(missing) > _MOST_NAMED else "")
 
 
 async def _drawn(renderer: Any, figure: go.Figure, options: dict[str, Any]) -> tuple[bytes, str]:
@@ -130,8 +134,6 @@ def find_browser() -> str:
 
 _HEADINGS, _SENTENCE = (17, 15, 13), 13
 """Font sizes in pixels; the heading takes the largest in which it fits."""
-_BOLD = 1.1
-"""Width of bold letters relative to regular ones."""
 _SIDE, _TOP = 16, 26
 """Pixels left and right of the title, and above it."""
 _TITLE_HEIGHT = 84
@@ -174,10 +176,10 @@ def _titled(
     extra_width = max(_NARROWEST - print_figure.layout.width, 0)  # empty space on the right
     space = print_figure.layout.width + extra_width - 2 * _SIDE
     origin = "  " + gettext("attnviz, {made_by}", made_by=made_by)
-    size = next((size for size in _HEADINGS if _BOLD * width(heading, size) <= space), _HEADINGS[-1])
-    heading_text = shortened_to_fit(heading, space / _BOLD, size)
+    size = next((size for size in _HEADINGS if width(heading, size, bold=True) <= space), _HEADINGS[-1])
+    heading_text = shortened_to_fit(heading, space, size, bold=True)
     lines = [f'<span style="font-size:{size}px"><b>{escape(heading_text)}</b></span>']
-    if _BOLD * width(heading_text, size) + width(origin, _SENTENCE) <= space:
+    if width(heading_text, size, bold=True) + width(origin, _SENTENCE) <= space:
         lines[0] += f'<span style="color:{ink.quiet}">{escape(origin)}</span>'
     for sentence, colour in zip(sentences, (ink.encoder, ink.decoder), strict=False):
         line = shortened_to_fit(" ".join(sentence.split()), space, _SENTENCE)
@@ -202,12 +204,12 @@ def _titled(
     )
 
 
-def shortened_to_fit(text: str, space: float, size: int) -> str:
+def shortened_to_fit(text: str, space: float, size: int, *, bold: bool = False) -> str:
     """Return `text`, shortened at a word with an ellipsis to at most `space` pixels."""
-    if width(text, size) <= space:
+    if width(text, size, bold=bold) <= space:
         return text
     shortened = text
-    while shortened and width(shortened + " …", size) > space:
+    while shortened and width(shortened + " …", size, bold=bold) > space:
         words = shortened.rsplit(" ", 1)
         # Cut long words, and scripts without spaces, between letters.
         shortened = words[0] if len(words) == 2 and len(words[1]) < 30 else shortened[:-1]

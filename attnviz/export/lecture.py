@@ -27,7 +27,7 @@ from attnviz.analysis.posterior import (
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.what_if_effects import what_ifs_payload
 from attnviz.architectures import stage_numbered, step_texts
-from attnviz.export.offline_page import compressed, in_every_language, offline_page, picture, variants
+from attnviz.export.offline_page import compressed, in_every_language, offline_page, packed_figures, variants
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.registry import LOGIT_ATTRIBUTION, POSTERIOR, StepFigure, step_figures
 from attnviz.figures.spec import Spec
@@ -162,10 +162,10 @@ class _Lecture:
 
     def figures(self, theme: ThemeName) -> dict[str, Any]:
         """Return the faces of the heatmap, and the other figures by step, 0-based."""
-        pictures = {"faces": picture({face: self._heatmap(face, theme) for face in self.faces})}
+        pictures = {"faces": packed_figures({face: self._heatmap(face, theme) for face in self.faces})}
         for figure in self._figures():
             subjects = (replace(subject, theme=theme) for subject in self.subjects)
-            pictures[figure.name] = picture({str(subject.step): figure.draw(subject) for subject in subjects})
+            pictures[figure.name] = packed_figures({str(subject.step): figure.draw(subject) for subject in subjects})
         return pictures
 
     @property

@@ -9,7 +9,7 @@ from typing import Any
 from attnviz.analysis.numbers import NO_BREAK, decimal
 from attnviz.analysis.recomputation import Weights
 from attnviz.export.lecture import stage_sentence
-from attnviz.export.offline_page import compressed, in_every_language, offline_page, picture, variants
+from attnviz.export.offline_page import compressed, in_every_language, offline_page, packed_figures, variants
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.registry import step_figure
 from attnviz.figures.spec import Part, Spec
@@ -215,7 +215,7 @@ class _Item:
         return gettext("Alignment") if self.asked.subject.trace.attends else gettext("A single vector for all steps")
 
     def _figures(self, names: Sequence[str]) -> Part:
-        return variants(lambda theme: [picture({"0": self._figure(name, theme)}) for name in names])
+        return variants(lambda theme: [packed_figures({"0": self._figure(name, theme)}) for name in names])
 
     def _figure(self, name: str, theme: ThemeName) -> Spec:
         subject = self.asked.subject

@@ -54,7 +54,7 @@ def in_every_language(make: Callable[[], Any]) -> dict[str, Any]:
     return results
 
 
-def picture(figures: Mapping[str, Spec]) -> Part:
+def packed_figures(figures: Mapping[str, Spec]) -> Part:
     """Return the figures of a picture, for instance by step, as `_shared` does."""
     return _shared({name: spec.plotly for name, spec in figures.items()}, "slot")
 

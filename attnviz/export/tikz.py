@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import unicodedata
-from itertools import pairwise
+from collections.abc import Sequence
+from itertools import groupby, pairwise
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -12,20 +14,45 @@ from numpy.typing import NDArray
 from attnviz.analysis.grid import Grid, grid, rows_of_steps
 from attnviz.analysis.labels import shorten
 from attnviz.palette import ColourScale, heatmap_scale, palette
-from attnviz.text import without_isolates
+from attnviz.text import with_symbols, without_isolates
 from attnviz.trace import Aligned
-from attnviz.trace.drawing import By, Face, HeatmapChoices, heatmap_choices
+from attnviz.trace.drawing import Face, HeatmapChoices, heatmap_choices
 
-LONGEST_LABEL = 30
-"""Characters of the longest label; paper has more space than a page."""
-
-_PREAMBLE = r"""\usepackage[utf8]{inputenc}
-\usepackage[T1]{fontenc}
-\usepackage{textcomp}
-\IfFileExists{lmodern.sty}{\usepackage{lmodern}}{}
+_PREAMBLE = r"""\ifdefined\Uchar  % XeLaTeX and LuaLaTeX
+  \usepackage{fontspec}
+\else
+  \usepackage[utf8]{inputenc}
+  \usepackage[T1]{fontenc}
+  \usepackage{textcomp}
+  \IfFileExists{lmodern.sty}{\usepackage{lmodern}}{}
+\fi
 \usepackage{tikz}
-% A character that pdfLaTeX's fonts lack is named by its number; LuaLaTeX and XeLaTeX set it.
-\providecommand{\codepoint}[1]{\ifdefined\Uchar\Uchar"#1\relax\else\texttt{\small U+#1}\fi}
+"""
+_LETTERS = r"""% XeLaTeX and LuaLaTeX set the letters of a script in the first of its fonts that is installed.
+\makeatletter
+\providecommand{\letterfont}[3]{% script, fonts, features
+  \ifdefined\Uchar
+    \@for\candidate:=#2\do{\ifcsname font #1\endcsname\else\IfFontExistsTF{\candidate}{%
+      \ifdefined\directlua
+        \expandafter\newfontfamily\csname font #1\endcsname{\candidate}[Renderer=HarfBuzz,#3]%
+      \else
+        \expandafter\newfontfamily\csname font #1\endcsname{\candidate}[#3]%
+      \fi}{}\fi}%
+  \fi}
+\makeatother
+\providecommand{\letters}[2]{{\csname font #1\endcsname#2}}
+\providecommand{\fromright}[1]{%
+  \ifdefined\directlua\textdir TRT#1\else\ifdefined\Uchar\TeXXeTstate=1 \beginR#1\endR\else#1\fi\fi}
+% The number of a letter stands in its place where no font has it, and the log says so.
+\providecommand{\numbered}[1]{\PackageWarning{attnviz}{No font has the letter U+#1}{\normalfont\tiny\ttfamily U+#1}}
+\providecommand{\checkletter}[3]{% script, number, letter
+  \ifdefined\Uchar
+    \begingroup\csname font #1\endcsname\iffontchar\font`#3 \endgroup\else\endgroup
+      \begingroup\lccode`\~=`#3 \lowercase{\endgroup\protected\def~}{\numbered{#2}}\catcode`#3=13
+    \fi
+  \else
+    \expandafter\def\csname u8:\detokenize{#3}\endcsname{\numbered{#2}}%
+  \fi}
 """
 _ESCAPED = {
     "\\": r"\textbackslash{}",
@@ -62,6 +89,29 @@ _FONT_RANGES = (
     (0x2122, 0x2122),
 )
 """Ranges of characters beyond ASCII that pdfLaTeX typesets with T1 and textcomp: those of Latin-script languages."""
+
+_OTHER = "Symbols"
+"""Stands for the script of letters of all scripts that are not in _SCRIPTS."""
+_SCRIPTS = {
+    "Arabic": "Noto Naskh Arabic,Amiri,Geeza Pro,DejaVu Sans,Arial",
+    "CJK": "Noto Serif CJK SC,Songti SC,SimSun,FandolSong-Regular.otf",
+    "Cyrillic": "CMU Serif,Noto Serif,Times New Roman,DejaVu Serif",
+    "Devanagari": "Noto Serif Devanagari,Kohinoor Devanagari,Nirmala UI,Lohit Devanagari",
+    "Greek": "CMU Serif,Noto Serif,Times New Roman,DejaVu Serif",
+    "Hangul": "Noto Serif CJK KR,AppleMyungjo,Malgun Gothic",
+    "Hebrew": "Noto Serif Hebrew,Arial Hebrew,DejaVu Sans,Arial",
+    "Latin": "Noto Serif,Times New Roman,DejaVu Serif",
+    "Thai": "Noto Serif Thai,Thonburi,Leelawadee UI,Norasi",
+    _OTHER: "Noto Sans Symbols2,Apple Symbols,Segoe UI Symbol,DejaVu Sans",
+}
+"""Scripts of letters that pdfLaTeX's fonts lack, with fonts that have them; by default Google's Noto fonts."""
+_FROM_RIGHT = ("Arabic", "Hebrew")
+_JOINED = ("Cf", "Me", "Mn", "Mc", "Zs")
+_CONTROLS = (
+    *("NUL", "SOH", "STX", "ETX", "EOT", "ENQ", "ACK", "BEL", "BS", "HT", "LF", "VT", "FF", "CR", "SO", "SI", "DLE"),
+    *("DC1", "DC2", "DC3", "DC4", "NAK", "SYN", "ETB", "CAN", "EM", "SUB", "ESC", "FS", "GS", "RS", "US", "SP", "DEL"),
+)
+"""Names of the control characters, in the order of their symbols from U+2400."""
 
 _LEGEND_CELLS = 40
 """Number of cells that make the colour bar."""
@@ -106,46 +156,112 @@ def heatmap_tikz(
         stops = heatmap_scale(chosen.colours)
     cells = grid(trace, chosen.by, chosen.end, chosen.face, posterior)
     row = None if chosen.step is None else rows_of_steps(cells, len(trace.target_pieces))[chosen.step]
-    picture = _picture(cells, chosen.by, stops, chosen.root, row)
+    labels, checks = _letter_fonts([*cells.source, *cells.target])
+    preamble, picture = _PREAMBLE + labels, _picture(cells, chosen, stops, row)
+    if checks:
+        picture = f"\\begingroup\n{checks}{picture}\\endgroup\n"
     if standalone:
-        return (
-            f"\\documentclass[border=2pt]{{standalone}}\n{_PREAMBLE}\\begin{{document}}\n{picture}\\end{{document}}\n"
-        )
-    packages = "".join(f"% {line}\n" for line in _PREAMBLE.splitlines())
+        return f"\\documentclass[border=2pt]{{standalone}}\n{preamble}\\begin{{document}}\n{picture}\\end{{document}}\n"
+    packages = "".join(f"% {line}\n" for line in preamble.splitlines())
     return f"% This picture needs, before \\begin{{document}}:\n{packages}{picture}"
 
 
 def escape_tex(text: str) -> str:
-    """Return `text` escaped for LaTeX; plain apostrophes become curved ones, line breaks spaces."""
-    return "".join(_character(character) for character in unicodedata.normalize("NFC", text))
+    """Return `text` for LaTeX: special characters escaped, and letters that need a font of their own marked by script.
+
+    Plain apostrophes become curved ones, line breaks spaces, and control characters their names.
+    """
+    text = with_symbols(unicodedata.normalize("NFC", text).replace("\n", " "))
+    runs = groupby(zip(text, _scripts(text), strict=True), key=itemgetter(1))
+    return "".join(_run(script, "".join(character for character, _ in pairs)) for script, pairs in runs)
+
+
+def _run(script: str, text: str) -> str:
+    """Return letters of one script for LaTeX."""
+    escaped = "".join(map(_character, text))
+    if script in _FROM_RIGHT:
+        escaped = f"\\fromright{{{escaped}}}"
+    return f"\\letters{{{script}}}{{{escaped}}}" if script else escaped
 
 
 def _character(character: str) -> str:
-    if character in _ESCAPED:
-        return _ESCAPED[character]
     number = ord(character)
-    if character.isspace() or (not character.isprintable() and number < 0xA0):
-        return " "
-    if number < 0x7F or any(first <= number <= last for first, last in _FONT_RANGES):
-        return character
-    return f"\\codepoint{{{number:04X}}}"
+    if 0x2400 <= number <= 0x2421:
+        return f"{{\\tiny {_CONTROLS[number - 0x2400]}}}"
+    return _ESCAPED.get(character) or (" " if character.isspace() else character)
 
 
-def _picture(cells: Grid, by: By, stops: ColourScale, root: bool, row: int | None) -> str:
+def _scripts(text: str) -> list[str]:
+    """Return the script of each character that the fonts of pdfLaTeX lack, empty for others.
+
+    Spaces, marks and joiners belong to the letter before them.
+    """
+    scripts = [""]
+    for character in text:
+        if unicodedata.category(character) in _JOINED and (scripts[-1] or not character.isspace()):
+            scripts.append(scripts[-1] or _OTHER)
+        else:
+            scripts.append("" if _is_plain(character) else _script(character))
+    return scripts[1:]
+
+
+def _is_plain(character: str) -> bool:
+    """Return whether pdfLaTeX's fonts have a character, or `_character` replaces it."""
+    number = ord(character)
+    return (
+        character in _ESCAPED
+        or character.isspace()
+        or number < 0x7F
+        or 0x2400 <= number <= 0x2421
+        or any(first <= number <= last for first, last in _FONT_RANGES)
+    )
+
+
+def _script(character: str) -> str:
+    name = unicodedata.name(character, "").partition(" ")[0]
+    script = "CJK" if name in ("CJK", "HIRAGANA", "KATAKANA") else name.title()
+    return script if script in _SCRIPTS else _OTHER
+
+
+def _letter_fonts(names: Sequence[str]) -> tuple[str, str]:
+    """Return the lines that the letters of `names` need in the preamble, and those that check their fonts."""
+    text = with_symbols("".join(unicodedata.normalize("NFC", name) for name in names))
+    letters = {character: script for character, script in zip(text, _scripts(text), strict=True) if script}
+    if not letters:
+        return "", ""
+    fonts = "".join(_font_line(script) for script in sorted({*letters.values()}))
+    checks = (
+        f"\\checkletter{{{script}}}{{{ord(letter):04X}}}{{{letter}}}%\n"
+        for letter, script in sorted(letters.items())
+        if not letter.isspace()
+    )
+    return _LETTERS + fonts, "".join(checks)
+
+
+def _font_line(script: str) -> str:
+    feature = "" if script == _OTHER else f"Script={script}"
+    return f"\\letterfont{{{script}}}{{{_SCRIPTS[script]}}}{{{feature}}}\n"
+
+
+def _picture(cells: Grid, chosen: HeatmapChoices, stops: ColourScale, row: int | None) -> str:
     """Return the cells with labels and legend; `row` is framed."""
     rows, columns = cells.alpha.shape
     name = _QUANTITIES[cells.face]
-    quantity = f"the square root of {name}" if root else name
-    shades = _shades(cells, root)
+    quantity = f"the square root of {name}" if chosen.root else name
+    shades = _shades(cells, chosen.root)
     lines = [
-        f"% Alignment: {columns} source {by} across, {rows} target {by} down; the colour is that of {quantity}.",
+        (
+            f"% Alignment: {columns} source {chosen.by} across, {rows} target {chosen.by} down; the colour is that of "
+            f"{quantity}."
+        ),
         "\\begin{tikzpicture}[x=5mm, y=-5mm]  % the size of a cell",
         # Each cell is slightly wider than its place; otherwise viewers show gaps between cells.
         r"\newcommand{\cell}[4]{\definecolor{heat}{HTML}{#4}\fill[heat] (#1,#2) rectangle ++(1.01,1.01);}  % #3: "
         + name,
     ]
-    lines += [_label(f"({j + 0.5},-0.15)", "rotate=60, anchor=west", name) for j, name in enumerate(cells.source)]
-    lines += [_label(f"(-0.15,{i + 0.5})", "anchor=east", name) for i, name in enumerate(cells.target)]
+    source, target = ([shorten(name, chosen.longest) for name in names] for names in (cells.source, cells.target))
+    lines += [_label(f"({j + 0.5},-0.15)", "rotate=60, anchor=west", name) for j, name in enumerate(source)]
+    lines += [_label(f"(-0.15,{i + 0.5})", "anchor=east", name) for i, name in enumerate(target)]
     lines += [
         f"\\cell{{{j}}}{{{i}}}{{{cells.shown[i, j]:.4f}}}{{{_colour(stops, float(shades[i, j]))}}}"
         for i in range(rows)
@@ -155,14 +271,12 @@ def _picture(cells: Grid, by: By, stops: ColourScale, root: bool, row: int | Non
     if row is not None:
         lines.append(f"\\definecolor{{heat}}{{HTML}}{{{palette('light').decoder[1:].upper()}}}")
         lines.append(f"\\draw[heat, line width=1.2pt] (0,{row}) rectangle ({columns},{row + 1});")
-    lines += _legend(cells, stops, root)
+    lines += _legend(cells, stops, chosen.root)
     return "\n".join([*lines, "\\end{tikzpicture}"]) + "\n"
 
 
 def _label(position: str, options: str, name: str) -> str:
-    label = escape_tex(
-        without_isolates(shorten(name, LONGEST_LABEL))
-    )  # LaTeX has no glyph for an isolate (Unicode bidi)
+    label = escape_tex(without_isolates(name))  # LaTeX has no glyph for an isolate (Unicode bidi)
     return f"\\node[{options}, inner sep=1pt, font=\\strut] at {position} {{{label}}};"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from attnviz.analysis.labels import shorten
 from attnviz.analysis.numbers import decimal, thousands
 from attnviz.analysis.transformer_exhibits import AttentionForm, Multiplications
-from attnviz.figures.grammar import bare_axis, names_axis, sized_layout, titled_axis
+from attnviz.figures.grammar import LEGEND_ABOVE, bare_axis, names_axis, sized_layout, titled_axis
 from attnviz.figures.spec import APART, Spec, Table, escape
 from attnviz.languages import format_share, gettext
 from attnviz.palette import GREYS, ThemeName, palette
@@ -101,14 +101,7 @@ def multiplications(works: Mapping[str, Multiplications], *, theme: ThemeName = 
         "xaxis": titled_axis(ink, gettext("multiplications"), zeroline=False, nticks=5, tickformat=",d"),
         "yaxis": bare_axis(ink, autorange="reversed", tickfont={"size": 13, "color": ink.ink}) | APART,
         "showlegend": True,
-        "legend": {
-            "orientation": "h",
-            "x": 0,
-            "y": 1,
-            "yanchor": "bottom",
-            "traceorder": "normal",
-            "font": {"size": 12},
-        },
+        "legend": LEGEND_ABOVE | {"y": 1, "traceorder": "normal", "font": {"size": 12}},
     }
     listed = "; ".join(
         gettext(

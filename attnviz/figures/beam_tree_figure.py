@@ -14,7 +14,7 @@ from attnviz.analysis.beam_sentences import fate_label, fate_sentence, search_se
 from attnviz.analysis.labels import shorten
 from attnviz.analysis.numbers import decimal
 from attnviz.arguments import check_each, check_piece_ids
-from attnviz.figures.grammar import bare_axis, note, sized_layout
+from attnviz.figures.grammar import bare_axis, sized_layout, text_at
 from attnviz.figures.spec import Part, Spec, Table, escape, rectangle, width
 from attnviz.languages import gettext
 from attnviz.palette import BAND, ThemeName, palette
@@ -139,13 +139,13 @@ def beam_tree(
 
     start = {"xshift": -_LABEL_GAP, "xanchor": "right"}
     notes = [
-        note("&lt;s&gt;", 0, 0, ink.quiet, yanchor="middle", **start),
-        note(gettext("step"), 0, 1, ink.quiet, yref="paper", yshift=2, **start),
+        text_at("&lt;s&gt;", 0, 0, ink.quiet, yanchor="middle", **start),
+        text_at(gettext("step"), 0, 1, ink.quiet, yref="paper", yshift=2, **start),
     ]
     for rank, index in enumerate(tree.finished, 1):
         text, colour = f"{rank}.  {decimal(tree.score(index), 3)}", colours[parts[index]]
         text = f"<b>{text}</b>" if parts[index] == "winner" else text
-        notes.append(note(text, starts[steps[index] + 1], int(rows[index]), colour, xref="x", yanchor="middle"))
+        notes.append(text_at(text, starts[steps[index] + 1], int(rows[index]), colour, xref="x", yanchor="middle"))
     spans = np.stack([starts - _MIN_GAP / 2, ends[1:] + _MIN_GAP / 2], axis=1)[:-1].tolist()
     height, full_width = int(rows.max()) + 1, _LEFT + right + _RIGHT
     margins = _LEFT, _RIGHT, _TOP, _BOTTOM

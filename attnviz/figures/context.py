@@ -27,7 +27,6 @@ from attnviz.figures.grammar import (
     colour_limit,
     label_axis,
     label_size,
-    note,
     numbers,
     row_height,
     row_names,
@@ -35,6 +34,7 @@ from attnviz.figures.grammar import (
     sized_layout,
     strips,
     strips_layout,
+    text_at,
 )
 from attnviz.figures.heads_figure import draw_all_heads
 from attnviz.figures.heatmap import colour_bar
@@ -295,7 +295,9 @@ def draw_context_units(subject: Subject) -> Spec:
         "xaxis2": bare_axis(ink, range=[0, 1], showticklabels=False, anchor="y2"),
         "yaxis2": label_axis([f"{symbol} ="], ink, ink.context, [_WEIGHTS_Y], 14, range=[1, 0], domain=[bar_bottom, 1]),
         "annotations": [
-            note(gettext("cosine"), 1, top, ink.quiet, yref="paper", xshift=-2, font={"size": 11, "color": ink.quiet})
+            text_at(
+                gettext("cosine"), 1, top, ink.quiet, yref="paper", xshift=-2, font={"size": 11, "color": ink.quiet}
+            )
         ],
         "shapes": [rectangle(0, 1, 0.46, 0.97, ink.context) | {"xref": "paper", "yref": "y2"}],
     }

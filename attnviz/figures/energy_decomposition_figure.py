@@ -11,7 +11,7 @@ import numpy as np
 from attnviz.analysis.energy_equations import SATURATED, EnergyDecomposition, saturated
 from attnviz.analysis.numbers import decimal, signed
 from attnviz.figures.grammar import HOVER, bars, panel, points, rows_layout, sum_range, titled_axis, waterfall
-from attnviz.figures.spec import Part, Spec, coloured, emphasise
+from attnviz.figures.spec import Part, Spec, emphasise, in_colour
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import PALE
@@ -54,7 +54,7 @@ def draw_energy_decomposition(subject: Subject, *, operands: bool = True) -> Spe
     traces, start, title, axes = [], 0.0, gettext("running sum"), {}
     if operands:
         query, key, activation, score = (part[top] for part in parts.values())
-        of_query, of_key = coloured(units.names[0], ink.decoder), coloured(units.names[1], ink.encoder)
+        of_query, of_key = in_colour(units.names[0], ink.decoder), in_colour(units.names[1], ink.encoder)
         end, start, title, inputs = 0.4, 0.46, sum_title, f"{of_query}, {of_key}"
         traces = [
             bars(query, {"color": ink.decoder}, hover, name="query", xaxis="x2"),

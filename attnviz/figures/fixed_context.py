@@ -17,6 +17,7 @@ from attnviz.figures.spec import (
     base_layout,
     escape,
     label_stride,
+    label_width,
     rectangle,
     strip_caption,
 )
@@ -31,7 +32,7 @@ _ROWS_HEIGHT, _TOP = 420, 34
 """Pixels of all rows together unless they have their smallest height, and above the first."""
 
 
-def fixed_context(trace: Any, cells: Grid, ink: Palette, step: int | None = None) -> Spec:
+def fixed_context(trace: Any, cells: Grid, ink: Palette, step: int | None, longest: int) -> Spec:
     """Draw c, (n,), the last forward annotation: computed from all source words in order, and given to every step.
 
     The source is on the left, in reading order; the vector in the middle, a strip of its n units; the target on the
@@ -91,7 +92,7 @@ def fixed_context(trace: Any, cells: Grid, ink: Palette, step: int | None = None
         "text": [[gettext("{word}: the same vector", word=escape(shorten(word, 60)))] for word in cells.target],
         "hoverinfo": "text",
     }
-    layout, rows_shown = _layout(cells, len(vector), ink), rows_of_steps(cells, len(trace.target_pieces))
+    layout, rows_shown = _layout(cells, len(vector), ink, longest), rows_of_steps(cells, len(trace.target_pieces))
     layout["meta"] = {
         "narrowest": 330,
         "widest": 760,
@@ -116,7 +117,7 @@ def fixed_context(trace: Any, cells: Grid, ink: Palette, step: int | None = None
     return Spec([strip, words_read, into_vector, arrows, heads, surface], layout, alt, table)
 
 
-def _layout(cells: Grid, units: int, ink: Palette) -> Part:
+def _layout(cells: Grid, units: int, ink: Palette, longest: int) -> Part:
     """Return the layout: `y` has the target's rows, `y2` the source's, `y3` the units of the vector."""
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
 
@@ -125,14 +126,13 @@ def _layout(cells: Grid, units: int, ink: Palette) -> Part:
         return axis | {
             "range": [count - 0.5, -0.5],
             "tickvals": list(range(0, count, stride)),
-            "ticktext": axis_labels(names[::stride]),
+            "ticktext": axis_labels(names[::stride], longest),
             "tickfont": {"size": font_size(count), "color": colour},
         }
 
     row_count = max(len(cells.target), len(cells.source))
     left, right = (
-        int(max(len(shorten(name)) for name in names) * font_size(len(names)) * 0.56) + 18
-        for names in (cells.source, cells.target)
+        int(label_width(names, font_size(len(names)), longest)) + 18 for names in (cells.source, cells.target)
     )
     return base_layout(ink) | {
         "height": _TOP + round(row_count * float(np.clip(_ROWS_HEIGHT / row_count, LOWEST_ROW, HIGHEST_ROW))) + 12,

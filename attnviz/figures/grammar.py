@@ -362,7 +362,7 @@ def line(x: Sequence[float], y: Sequence[float], colour: str, width: float = 1, 
     return {"type": "line", "xref": "paper", "line": {"color": colour, "width": width}} | ends | more
 
 
-def note(text: str, x: float, y: float, colour: str, **more: Any) -> Part:
+def text_at(text: str, x: float, y: float, colour: str, **more: Any) -> Part:
     """Return a text, already escaped, above the point y of the rows and right of x, a share of the figure's width."""
     font = {"size": 12, "color": colour}
     place = {"x": x, "xref": "paper", "xanchor": "left", "y": y, "yref": "y", "yanchor": "bottom"}
@@ -534,7 +534,7 @@ def side_by_side(
         ends = [max(0.0, top - plot / inner), top]
         layout[f"yaxis{y[1:]}"] = vertical | {"domain": ends, "anchor": x, "showticklabels": column == 0}
         above = {"yref": "paper", "xshift": -3, "yshift": 2, "align": "left", "font": {"size": size, "color": ink.ink}}
-        layout["annotations"].append(note(caption, left, top + labels / inner, ink.ink, **above))
+        layout["annotations"].append(text_at(caption, left, top + labels / inner, ink.ink, **above))
         axes[name] = {"xaxis": x, "yaxis": y}
     return layout, axes
 

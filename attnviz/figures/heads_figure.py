@@ -20,12 +20,12 @@ from attnviz.figures.grammar import (
     colour_limit,
     label_axis,
     line,
-    note,
     numbers,
     panel,
     sized_layout,
     strips,
     strips_layout,
+    text_at,
 )
 from attnviz.figures.heatmap_parts import font_size
 from attnviz.figures.spec import Part, Spec, axis_labels, emphasise, rectangle
@@ -205,7 +205,7 @@ def head_gallery(trace: TransformerTrace, rates: Rates, *, theme: ThemeName = "l
     panels: list[Part] = []
     large, third = {"size": 14, "color": ink.ink}, 1 / len(HEAD_KINDS)
     notes = [
-        note(head_kind_name(kind), 0, 1 - k * third, ink.ink, yref="paper", font=large)
+        text_at(head_kind_name(kind), 0, 1 - k * third, ink.ink, yref="paper", font=large)
         for k, kind in enumerate(HEAD_KINDS)
     ]
     layout = sized_layout(ink, _NAME + len(HEAD_KINDS) * (layers * _ROW + _NAME), (8, 8, _NAME, 8), 560)
@@ -215,7 +215,7 @@ def head_gallery(trace: TransformerTrace, rates: Rates, *, theme: ThemeName = "l
         name = f"{head.layer + 1}.{head.head + 1}"
         if rate is not None:
             name += "  " + gettext("AER {rate}", rate=decimal(rate))
-        notes.append(note(name, left, high, ink.quiet, yref="paper"))
+        notes.append(text_at(name, left, high, ink.quiet, yref="paper"))
         x, y = f"x{number}", f"y{number}"
         panels.append(_image(thumbnail(head.alignment)) | {"hoverinfo": "skip", "xaxis": x, "yaxis": y})
         layout[f"xaxis{number}"] = axis | {"domain": (left, left + 1 / heads - _GAP), "anchor": y}

@@ -13,7 +13,7 @@ from attnviz.analysis.attention_forms import SYMBOLS, face_names
 from attnviz.analysis.drift import drifts
 from attnviz.analysis.gold import GoldLinks, link_count_texts
 from attnviz.analysis.grid import Grid, check_posterior, grid, places_of_pieces, rows_of_steps
-from attnviz.analysis.labels import merged_cell_text, shorten, size_text
+from attnviz.analysis.labels import LONGEST, merged_cell_text, shorten, size_text
 from attnviz.analysis.numbers import decimal, signed, significant
 from attnviz.analysis.posterior import posterior as posterior_attention
 from attnviz.analysis.recomputation import Weights
@@ -87,11 +87,11 @@ def heatmap(
         posterior = posterior_attention(trace, weights)
     cells, ink = grid(trace, chosen.by, chosen.end, chosen.face, posterior), palette(chosen.theme)
     if not trace.attends:
-        return fixed_context(trace, cells, ink, chosen.step)
+        return fixed_context(trace, cells, ink, chosen.step, chosen.longest)
     check_each(gettext("gold links"), (chosen.gold,) if chosen.gold is not None else (), (GoldLinks,))
-    sizes, positions = cell_sizes(cells), len(trace.source_pieces)
+    sizes, positions = cell_sizes(cells, chosen.longest), len(trace.source_pieces)
     rows = rows_of_steps(cells, len(trace.target_pieces))
-    layout = cells_layout(cells, sizes, ink) | {
+    layout = cells_layout(cells, sizes, ink, chosen.longest) | {
         "shapes": [],
         "meta": {
             "narrowest": sizes.narrowest,
@@ -203,8 +203,8 @@ def _cell_numbers(cells: Grid) -> list[list[str]]:
     ]
 
 
-def cells_layout(cells: Grid, sizes: HeatmapSizes, ink: Palette) -> Part:
-    """Return the layout of a heatmap of these cells, without `meta`."""
+def cells_layout(cells: Grid, sizes: HeatmapSizes, ink: Palette, longest: int = LONGEST) -> Part:
+    """Return the layout of a heatmap of these cells, with labels of at most `longest` letters, without `meta`."""
     rows, columns = cells.alpha.shape
     column_stride, row_stride = label_stride(columns), label_stride(rows)
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False, "linecolor": ink.line, "mirror": True}
@@ -220,14 +220,14 @@ def cells_layout(cells: Grid, sizes: HeatmapSizes, ink: Palette) -> Part:
             "range": [-0.5, columns - 0.5],
             "tickangle": sizes.angle,
             "tickvals": list(range(0, columns, column_stride)),
-            "ticktext": axis_labels(cells.source[::column_stride]),
+            "ticktext": axis_labels(cells.source[::column_stride], longest),
             "tickfont": {"size": font_size(columns), "color": ink.encoder},
         },
         "yaxis": axis
         | {
             "range": [rows - 0.5, -0.5],
             "tickvals": list(range(0, rows, row_stride)),
-            "ticktext": axis_labels(cells.target[::row_stride]),
+            "ticktext": axis_labels(cells.target[::row_stride], longest),
             "tickfont": {"size": font_size(rows), "color": ink.decoder},
         },
     }

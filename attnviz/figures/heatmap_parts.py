@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from attnviz.analysis.attention_forms import SYMBOLS
 from attnviz.analysis.gold import GoldLinks, link_errors, marker_names
 from attnviz.analysis.grid import Grid, places_of_pieces
-from attnviz.analysis.labels import shorten
+from attnviz.analysis.labels import LONGEST, shorten
 from attnviz.analysis.numbers import decimal, signed
-from attnviz.figures.spec import Part, base_axis, escape, rectangle, width
+from attnviz.figures.spec import Part, base_axis, escape, label_width, rectangle, width
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import MARKER, MARKER_EDGE, Palette
 from attnviz.trace import Words
@@ -35,9 +35,6 @@ LARGEST_SIDE = 4000
 COLOUR_BAR_LENGTH = 190
 """Pixels of the colour bar, for which the figure must be wide enough."""
 
-_EM = 0.54
-"""Average width of a letter, in font sizes."""
-
 
 @dataclass(frozen=True)
 class HeatmapSizes:
@@ -57,18 +54,27 @@ class HeatmapSizes:
     """Width of the figure above which cells exceed ASPECT."""
 
 
-def cell_sizes(cells: Grid) -> HeatmapSizes:
-    """Return the sizes of a heatmap of `cells`, (rows, columns)."""
+def cell_sizes(cells: Grid, longest: int = LONGEST) -> HeatmapSizes:
+    """Return the sizes of a heatmap of `cells`, (rows, columns), with labels of at most `longest` letters."""
     rows, columns = cells.alpha.shape
     row = float(np.clip(ROWS_HEIGHT / rows, min(LOWEST_ROW, LARGEST_SIDE / rows), HIGHEST_ROW))
     size = font_size(columns)
-    row_label_width = max(len(label) for label in map(shorten, cells.target)) * font_size(rows) * _EM
-    column_label_width = max(len(label) for label in map(shorten, cells.source)) * size * _EM
+    row_label_width, column_label_width = (
+        label_width(cells.target, font_size(rows), longest),
+        label_width(cells.source, size, longest),
+    )
     horizontal = columns * (column_label_width + 8) < min(420, columns * ASPECT * row)
     angle = 0 if horizontal else -90 if columns > 20 else -50
     # 0.77 is the sine of 50 degrees.
     label_height = {0: 1.6 * size, -50: column_label_width * 0.77 + size, -90: column_label_width + 6}[angle]
-    left, right = int(row_label_width) + 16, 26 if angle == -50 else 12
+    left, right = int(row_label_width) + 16, 12
+    if angle == -50:  # the cosine is 0.64; the labels of the last columns end beyond the cells
+        right += int(
+            max(
+                0.64 * width(shorten(name, longest), size) - k * NARROWEST_COLUMN
+                for k, name in enumerate(reversed(cells.source))
+            )
+        )
     column = max(NARROWEST_COLUMN, int(column_label_width) + 6) if horizontal else NARROWEST_COLUMN
     narrowest = min(column * columns, LARGEST_SIDE)
     widest = max(round(ASPECT * row * columns), narrowest, COLOUR_BAR_LENGTH + 20)

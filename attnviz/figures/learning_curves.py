@@ -22,7 +22,7 @@ from attnviz.analysis.learning import (
 )
 from attnviz.analysis.measures import coverage, entropy
 from attnviz.analysis.numbers import decimal, significant
-from attnviz.figures.grammar import curve, line, note, sized_layout, titled_axis
+from attnviz.figures.grammar import curve, line, sized_layout, text_at, titled_axis
 from attnviz.figures.heatmap import cells_layout, colour_bar
 from attnviz.figures.heatmap_parts import cell_sizes
 from attnviz.figures.spec import Part, Spec, Table, base_axis, escape
@@ -188,7 +188,7 @@ def _stacked(
         layout["xaxis"] |= {"anchor": name}
         layout[f"yaxis{name[1:]}"] = base_axis(ink) | {"domain": domain, "nticks": 6, "zeroline": False} | axis
         layout["annotations"].append(
-            note(escape(title[:1].upper() + title[1:]), 0, top, ink.ink, yref="paper", xshift=-44, font=font)
+            text_at(escape(title[:1].upper() + title[1:]), 0, top, ink.ink, yref="paper", xshift=-44, font=font)
         )
     if update is not None:
         at = float(update_positions(update))

@@ -8,7 +8,7 @@ from attnviz.analysis.labels import shorten
 from attnviz.analysis.logit_attribution import LogitAttribution, logit_attribution_title
 from attnviz.analysis.numbers import decimal, signed
 from attnviz.figures.grammar import bars, panel, rows_layout, sum_range, waterfall
-from attnviz.figures.spec import Spec, axis_labels, coloured, escape
+from attnviz.figures.spec import Spec, axis_labels, escape, in_colour
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
 from attnviz.text import piece_name
@@ -68,7 +68,7 @@ def _attribution(subject: Subject, attribution: LogitAttribution, title: str) ->
     labels = axis_labels(names, _LABEL)
     labels[-1] = f"<b>{labels[-1]}</b>"
     colours = [ink.quiet, ink.decoder, ink.decoder, *[ink.encoder if own else ink.context] * len(groups), ink.ink]
-    labels = [coloured(label, colour) for label, colour in zip(labels, colours, strict=True)]
+    labels = [in_colour(label, colour) for label, colour in zip(labels, colours, strict=True)]
 
     data = waterfall(values, hover, ink)
     axes = {"xaxis": panel(ink, [0, 1], gettext("running sum"), range=sum_range(values), nticks=5)}

@@ -26,15 +26,15 @@ from attnviz.figures.grammar import (
     label_axis,
     label_size,
     line,
-    note,
     numbers,
     points,
     row_height,
     sized_layout,
+    text_at,
     titled_axis,
     value_axis,
 )
-from attnviz.figures.spec import Part, Spec, axis_labels, coloured, escape, rectangle
+from attnviz.figures.spec import Part, Spec, axis_labels, escape, in_colour, rectangle
 from attnviz.figures.subject import Subject
 from attnviz.languages import format_share, gettext
 from attnviz.palette import PALE, ROW_FRAME, ThemeName, palette
@@ -157,10 +157,10 @@ def perturbation_tests_figure(
 
     notes, lines = [], []
     for row, name in enumerate(shown):
-        drawn = ", " + gettext("drawn as {dash} below", dash=coloured("━", ink.encoder)) if name == "real" else ""
+        drawn = ", " + gettext("drawn as {dash} below", dash=in_colour("━", ink.encoder)) if name == "real" else ""
         notes += [
-            note(f"<b>{escape(titles[name])}</b>{drawn}", _WEIGHTS_SPAN[0], row - 0.12, ink.ink, xshift=-2),
-            note(escape(outcomes[name]), _BARS_SPAN[0], row - 0.12, ink.ink, xshift=-2),
+            text_at(f"<b>{escape(titles[name])}</b>{drawn}", _WEIGHTS_SPAN[0], row - 0.12, ink.ink, xshift=-2),
+            text_at(escape(outcomes[name]), _BARS_SPAN[0], row - 0.12, ink.ink, xshift=-2),
         ]
         lines += [
             line(_WEIGHTS_SPAN, [row + _WEIGHTS_Y] * 2, ink.line, layer="below"),

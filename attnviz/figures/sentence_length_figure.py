@@ -14,7 +14,7 @@ import numpy as np
 from attnviz.analysis.numbers import NO_BREAK, decimal, thousands
 from attnviz.analysis.prefixes import PrefixTranslations
 from attnviz.analysis.why_attention import growth_sentence, short_kind_name
-from attnviz.figures.grammar import ATTENTION_STYLES, LEGEND_ABOVE, curve, note, sized_layout, titled_axis
+from attnviz.figures.grammar import ATTENTION_STYLES, LEGEND_ABOVE, curve, sized_layout, text_at, titled_axis
 from attnviz.figures.spec import Part, Spec, Table, escape
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import BAND, ThemeName, palette
@@ -87,7 +87,7 @@ def bleu_by_length(
         text = ngettext("your sentence: {count} word", "your sentence: {count} words", marked_length)
         at: Part = {"xref": "x", "yref": "paper", "yanchor": "top", "font": {"size": 13, "color": ink.decoder}}
         at |= {"xanchor": "center"} if place else {"xshift": -34}
-        layout["annotations"] = [note(text, place, 1, ink.decoder, **at)]
+        layout["annotations"] = [text_at(text, place, 1, ink.decoder, **at)]
     alt = gettext(
         "BLEU by the number of words of the source sentence, from {first} to {last} words: {told}.",
         first=next(iter(buckets)),

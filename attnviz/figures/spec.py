@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
-from unicodedata import combining, east_asian_width
+from typing import Any
+from unicodedata import category, east_asian_width, normalize
 
 import plotly.graph_objects as go
 from numpy.typing import NDArray
@@ -118,14 +119,14 @@ def rectangle(x0: float, x1: float, y0: float, y1: float, colour: str, width: fl
     }
 
 
-def coloured(label: str, colour: str) -> str:
+def in_colour(label: str, colour: str) -> str:
     """Return an already escaped label in `colour`, in Plotly's markup."""
     return f'<span style="color:{colour}">{label}</span>'
 
 
 def emphasise(label: str, colour: str) -> str:
     """Return an already escaped label in bold and in `colour`, in Plotly's markup."""
-    return coloured(f"<b>{label}</b>", colour)
+    return in_colour(f"<b>{label}</b>", colour)
 
 
 def for_print(figure: go.Figure, paper: str = "#ffffff") -> go.Figure:
@@ -136,31 +137,13 @@ def for_print(figure: go.Figure, paper: str = "#ffffff") -> go.Figure:
     """
     meta = figure.layout.meta
     width = max(meta["narrowest"], min(PRINT_WIDTH, meta.get("widest", PRINT_WIDTH)))
-    return go.Figure(figure).update_layout(paper_bgcolor=paper, width=width)
+    printed = go.Figure(figure).update_layout(paper_bgcolor=paper, width=width)
+    # The browser that draws the file measures the labels, in its own font, and widens margins that are too narrow.
+    return printed.for_each_xaxis(_measured).for_each_yaxis(_measured)
 
 
-class LineStyle(NamedTuple):
-    """Colour, dash and symbol of a line."""
-
-    colour: str
-    dash: str
-    symbol: str
-
-    def line(self) -> Part:
-        """Return the line and marker properties of a Plotly trace."""
-        return {
-            "line": {"color": self.colour, "width": 2, "dash": self.dash},
-            "marker": {"size": 8, "symbol": self.symbol, "color": self.colour},
-        }
-
-
-def line_style(attention: str, ink: Palette) -> LineStyle:
-    """Return the style of a model with this kind of attention, as in BLEU by length."""
-    return {
-        "additive": LineStyle(ink.ink, "solid", "circle"),
-        "general": LineStyle(ink.plus, "dash", "square"),
-        "none": LineStyle(ink.minus, "dot", "diamond"),
-    }[attention]
+def _measured(axis: Any) -> None:
+    axis.automargin = True
 
 
 def escape(text: str) -> str:
@@ -186,22 +169,48 @@ def label_stride(count: int) -> int:
     return -(-count // _MOST_LABELS)
 
 
-_EM = {" .,;:'’|ijlI": 0.33, "rtf()-/“”«»": 0.45, "cksvxyz": 0.6, "mwMW…—": 1.0}
-"""Widths of letters in font sizes, in the widest fallback font, since the font of a viewer is unknown."""
-_WIDTHS = {letter: width for letters, width in _EM.items() for letter in letters}
+_EM = {
+    0.3: "'IJijlłıІЈіјוןا",
+    0.35: " ,./:;\\|¦·ז‘’‚",
+    0.4: "()-[]ftŧנ‹›",
+    0.45: "!r¡גدذ",
+    0.5: '"*_`§°ءرزژ–†‡',
+    0.55: "?cszгзсэєѕדךכץه٠١٢٣٤٥٦٧٨٩“”„",
+    0.6: "FLkvxyŁĸΓγκλνςυχвтухчьבלצרعغ•",
+    0.65: "$0123456789EPSTYabdeghnopqu{}¢£¤¥«»ÞßðøþđŋŦΕΞΡΣΤβδηθμοπρστЅЗРТабеиклорђטסעףפجحخمچ€√",
+    0.7: "ABCKRVXZħΑΒΔΖΚΛΧαφψЄАБВСХЧЬЭЯднпћџאהחםמת",
+    0.75: "NUŊΝИКъקשلن",
+    0.8: "",  # all others
+    0.85: "#+<=>^w~¬±×÷ωЪю←→−ك",
+    0.9: "MΜМФЫфњکگ",
+    0.95: "%Ħжшщљبتثطظپ",
+    1.1: "@W…—©®ÆæŒœЉЊЖШЩЮف",
+    1.25: "سشصض",
+    1.35: "‰",
+}
+"""Advance widths of letters in font sizes, rounded up, in DejaVu Sans, the widest of common fonts."""
+_WIDTHS = {letter: width for width, letters in _EM.items() for letter in letters}
+_BOLD = 1.16
+"""Width of bold words relative to regular ones."""
 
 
-def width(text: str, size: float) -> float:
-    """Return the largest width of `text` in pixels, with letters of `size` pixels."""
-    return size * sum(map(_em, text))
+def width(text: str, size: float, *, bold: bool = False) -> float:
+    """Return the largest width of `text` in pixels, with letters of `size` pixels, whatever font draws it."""
+    return size * (_BOLD if bold else 1) * sum(map(_em, text))
 
 
+@functools.lru_cache(maxsize=4096)
 def _em(letter: str) -> float:
-    if combining(letter):
-        return 0
     if east_asian_width(letter) in "WF":
         return 1.05
-    return _WIDTHS.get(letter, 0.75 if letter.isupper() else 0.64)
+    if category(letter) in ("Cf", "Me", "Mn"):  # joiners, isolates and combining marks
+        return 0
+    return _WIDTHS.get(normalize("NFD", letter)[0], 0.8)
+
+
+def label_width(names: Iterable[str], size: float, longest: int = LONGEST) -> float:
+    """Return the width in pixels of the widest of the `axis_labels` of `names`, with letters of `size` pixels."""
+    return max(width(shorten(name, longest), size) for name in names)
 
 
 def strip_caption(text: str, x: int, ink: Palette) -> Part:

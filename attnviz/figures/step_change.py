@@ -9,7 +9,7 @@ import numpy as np
 
 from attnviz.analysis.labels import subscript
 from attnviz.analysis.what_if_effects import change_alt
-from attnviz.figures.grammar import bare_axis, bars, label_axis, note, numbers, sized_layout
+from attnviz.figures.grammar import bare_axis, bars, label_axis, numbers, sized_layout, text_at
 from attnviz.figures.spec import Part, Spec, axis_labels, emphasise
 from attnviz.figures.subject import Subject
 from attnviz.languages import format_share, gettext
@@ -53,12 +53,12 @@ def draw_change(subject: Subject) -> Spec:
     names = axis_labels([piece_name(piece.piece) for piece in pieces], 13)
     labels = [emphasise(name, ink.decoder) if bold else name for name, bold in zip(names, written, strict=True)]
     heading = {"yref": "paper", "yshift": 6}
-    notes = [note("□ {before}   ■ {after}".format(**sides), 0, 1, ink.quiet, **heading)]
+    notes = [text_at("□ {before}   ■ {after}".format(**sides), 0, 1, ink.quiet, **heading)]
     if has_before:
         notes += [
-            note(gettext("moved by"), _VECTORS, 1, ink.quiet, **heading),
-            note(f"c{step} {format_share(change.context)}", _VECTORS, 0.9, ink.context),
-            note(f"s{step} {format_share(change.state)}", _VECTORS, 2.9, ink.decoder),
+            text_at(gettext("moved by"), _VECTORS, 1, ink.quiet, **heading),
+            text_at(f"c{step} {format_share(change.context)}", _VECTORS, 0.9, ink.context),
+            text_at(f"s{step} {format_share(change.state)}", _VECTORS, 2.9, ink.decoder),
         ]
     layout = sized_layout(ink, 30 * len(pieces) + 38, (110, 10, 30, 8), 340, widest=1200) | {
         "barmode": "overlay",

@@ -17,10 +17,10 @@ from attnviz.figures.grammar import (
     LEGEND_ABOVE,
     curve,
     names_axis,
-    note,
     pair_columns,
     side_by_side,
     sized_layout,
+    text_at,
     titled_axis,
 )
 from attnviz.figures.spec import Part, Spec, axis_labels, escape
@@ -36,7 +36,7 @@ _LOWEST_POWER = -6
 """Decimal logarithm of the smallest probability that is drawn to scale."""
 
 
-def forced_words(forced: ForcedWords, *, slanting: bool = True, theme: ThemeName = "light") -> Spec:
+def forced_words_figure(forced: ForcedWords, *, slanting: bool = True, theme: ThemeName = "light") -> Spec:
     """Draw the probability of each word on a logarithmic scale, a line for each model; words from left to right.
 
     Labels are `slanting` or level. Smaller probabilities than a millionth are drawn at a millionth; the hover text has
@@ -116,7 +116,7 @@ def gradient_norms(
         f'<span style="color:{ink.decoder}">● {alone}</span>   <span style="color:{ink.context}">◆ {by_contexts}</span>'
     )
     font = {"size": 13, "color": ink.ink}
-    layout["annotations"].insert(0, note(legend, 0, 1, ink.ink, yref="paper", yshift=6, font=font))
+    layout["annotations"].insert(0, text_at(legend, 0, 1, ink.ink, yref="paper", yshift=6, font=font))
 
     lines: list[Part] = []
     for place, (kind, decay) in enumerate(zip(kinds, decays, strict=True)):

@@ -43,6 +43,8 @@ class HeatmapChoices:
     step: int | None = None
     """Step, 0-based, whose row is framed."""
     theme: ThemeName = "light"
+    longest: int = 80
+    """Letters of the longest label; longer words are shortened."""
     gold: Any = None
     """Gold links (`analysis.gold.GoldLinks`), which are marked, and so are false links of the displayed values."""
 

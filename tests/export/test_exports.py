@@ -70,14 +70,14 @@ def hard() -> Trace:
     return synthetic.trace(HARD, ACCENTS)
 
 
-def _compiled(source: str, folder: Path) -> str:
-    """Compile `source` with pdfLaTeX; return the text of the PDF."""
-    for program in ("pdflatex", "pdftotext"):
+def _compiled(source: str, folder: Path, engine: str = "pdflatex") -> str:
+    """Compile `source`; return the text of the PDF."""
+    for program in (engine, "pdftotext"):
         if not shutil.which(program):
             pytest.skip(f"there is no {program} on this machine")
     (folder / "figure.tex").write_text(source, encoding="utf-8")
     done = subprocess.run(
-        ["pdflatex", "-halt-on-error", "-interaction=nonstopmode", "figure.tex"],
+        [engine, "-halt-on-error", "-interaction=nonstopmode", "figure.tex"],
         cwd=folder,
         capture_output=True,
         text=True,
@@ -99,9 +99,20 @@ def test_latex_typesets_special_characters(hard: Trace, tmp_path: Path) -> None:
 
 
 @pytest.mark.nightly
+@pytest.mark.parametrize("engine", ["pdflatex", "xelatex", "lualatex"])
+def test_latex_sets_letters_of_other_scripts_or_their_numbers(engine: str, tmp_path: Path) -> None:
+    words = ["русский", "a字b", f"x{WITHOUT_FONT}", "a\x1bb"]
+    text = _compiled(export.heatmap_tikz(attention(["Œuvre"], words, [[1.0]] * 4)), tmp_path, engine)
+    assert "U+2FE0" in text
+    assert "ESC" in text
+    assert ("русский" in text) == (engine != "pdflatex")
+    assert ("U+0440" in text) == (engine == "pdflatex")
+
+
+@pytest.mark.nightly
 def test_latex_compiles_the_snippet_in_a_document(trace: Trace, tmp_path: Path) -> None:
     snippet = export.heatmap_tikz(trace, colours="cividis", end=False, standalone=False)
-    needed = "\n".join(line[2:] for line in snippet.splitlines() if line.startswith(("% \\", "% %")))
+    needed = "\n".join(line[2:] for line in snippet.partition("% Alignment")[0].splitlines()[1:])
     document = f"\\documentclass{{article}}\n{needed}\n\\begin{{document}}\n{snippet}\\end{{document}}\n"
     assert "signé" in _compiled(document, tmp_path)
 
@@ -121,7 +132,9 @@ def test_escape_replaces_special_characters() -> None:
     assert escape_tex("50 % of a_b & {c} #1 $2") == r"50 \% of a\_b \& \{c\} \#1 \$2"
     assert escape_tex("\\^~") == r"\textbackslash{}\textasciicircum{}\textasciitilde{}"
     assert escape_tex("e\u0301t\u00e9\n--") == "été {-}{-}"
-    assert escape_tex("\u5b57\U0001f600") == r"\codepoint{5B57}\codepoint{1F600}"
+    assert escape_tex("a\u5b57b \U0001f600") == r"a\letters{CJK}{字}b \letters{Symbols}{😀}"
+    assert escape_tex("اسم علم q\u0303") == r"\letters{Arabic}{\fromright{اسم علم }}q\letters{Symbols}{̃}"
+    assert escape_tex("a\x1bb") == r"a{\tiny ESC}b"
 
 
 class _Page(HTMLParser):

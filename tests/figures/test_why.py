@@ -34,7 +34,7 @@ from attnviz.figures.sentence_length_figure import (
     bucket_of,
     sentence_growth,
 )
-from attnviz.figures.three_models_figure import forced_words, gradient_norms
+from attnviz.figures.three_models_figure import forced_words_figure, gradient_norms
 from attnviz.languages import set_language
 from attnviz.palette import ThemeName, palette
 from attnviz.text import Tokenizer
@@ -77,8 +77,8 @@ class ForcedModels:
 
     def drawn(self, theme: ThemeName) -> dict[str, go.Figure]:
         return {
-            "forced words": forced_words(self.words, theme=theme).figure(),
-            "forced words, level": forced_words(self.words, slanting=False, theme=theme).figure(),
+            "forced words": forced_words_figure(self.words, theme=theme).figure(),
+            "forced words, level": forced_words_figure(self.words, slanting=False, theme=theme).figure(),
             "signals": gradient_norms(self.traces, self.signals, theme=theme).figure(),
             "signals, stacked": gradient_norms(self.traces, self.signals, across=1, theme=theme).figure(),
             "growth": sentence_growth(GROWN, theme=theme).figure(),
@@ -109,7 +109,7 @@ def test_figures_are_valid_and_have_enough_contrast(forced_models: ForcedModels,
 
 
 def test_lines_are_the_probabilities_of_forced_words(forced_models: ForcedModels) -> None:
-    spec = forced_words(forced_models.words)
+    spec = forced_words_figure(forced_models.words)
     figure, table = spec.figure(), spec.frame()
     for line, logs, model in zip(
         figure.data, forced_models.words.log_probabilities, forced_models.words.models, strict=True

@@ -34,7 +34,7 @@ from attnviz.trace.snapshots import Snapshots
 from attnviz.ui.chrome import Page
 from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.components.loader import component
-from attnviz.ui.components.picture_files import PictureFile, followed_picture_files, picture_files_payload
+from attnviz.ui.components.picture_files import PictureFile, followed_picture_files, picture_files
 from attnviz.ui.components.tables import tables, tables_payload
 from attnviz.ui.glossary import glossary_box, references, text_section
 from attnviz.ui.language import language_address
@@ -184,8 +184,8 @@ def _definitions(runs: list[Snapshots]) -> None:
 def _downloads(choices: LearningChoices) -> None:
     """Offer the figures at the current checkpoint, and its page for a lecture."""
 
-    def make_files(parameters: Mapping[str, str]) -> dict[str, Any]:
-        return picture_files_payload(_files(choices, _update_of(choices, parameters)))
+    def make_files(parameters: Mapping[str, str]) -> dict[str, Any] | bytes:
+        return picture_files(_files(choices, _update_of(choices, parameters)), parameters)
 
     def make_lecture(parameters: Mapping[str, str]) -> bytes:
         return chapters_html(partial(learning_chapters, choices, _update_of(choices, parameters))).encode("utf-8")

@@ -14,6 +14,7 @@ from attnviz.analysis.attention_forms import face_explanation, face_names
 from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.grid import FACES, grid
 from attnviz.analysis.imported_attention import self_attention_sentences
+from attnviz.analysis.labels import LONGEST
 from attnviz.analysis.measures import is_uniform
 from attnviz.analysis.stage_sentences import capitalised
 from attnviz.analysis.transformer_steps import heads_name
@@ -130,7 +131,8 @@ def _heatmap_payload(
     `identity`, the `digest` of the weights, the gold `links` as text and the language `code` complete the cache key.
     """
     posterior = None if chosen.face == "before" else cached_posterior(_trace)
-    return steady_payload(figures.heatmap(_trace, chosen, theme=theme, gold=_gold, posterior=posterior), {})
+    drawn = figures.heatmap(_trace, chosen, theme=theme, gold=_gold, posterior=posterior, longest=LONGEST)
+    return steady_payload(drawn, {})
 
 
 def _switches(view: View) -> None:

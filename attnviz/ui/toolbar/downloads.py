@@ -28,15 +28,16 @@ from attnviz.figures.registry import step_figures
 from attnviz.figures.spec import Spec
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
+from attnviz.text import with_symbols
 from attnviz.trace import Trace
 from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.components.loader import component
-from attnviz.ui.components.picture_files import PageDrawing, PictureFile, followed_picture_files, picture_files_payload
+from attnviz.ui.components.picture_files import PageDrawing, PictureFile, followed_picture_files, picture_files
 from attnviz.ui.page_state.gold_state import gold_of
 from attnviz.ui.page_state.linked import Session
-from attnviz.ui.page_state.selection import Selection, selection_of, with_selection
+from attnviz.ui.page_state.selection import Selection, linked_selection, selection_of, with_selection
 from attnviz.ui.resources import cached_posterior, has_posterior, weights_of
-from attnviz.ui.session_payloads import register_payload
+from attnviz.ui.session_payloads import register_content, register_payload
 from attnviz.ui.step.compared_attention import compared_in
 from attnviz.ui.step.heatmap_panel import shown_choices
 from attnviz.ui.step.subject_boxes import subject_of
@@ -60,7 +61,7 @@ def diagram_file(view: View, step: int, file: str) -> PictureFile:
     credit = gettext("attnviz, {made_by}", made_by=step_texts(trace).made_by(trace))
     lines = [(f"{heading} ({credit})", ink.ink, _HEADING, 600)]
     for sentence, colour in ((trace.source_text, ink.encoder), (trace.translation, ink.decoder)):
-        lines.append((" ".join(sentence.split()), colour, _SENTENCE, 400))
+        lines.append((with_symbols(" ".join(sentence.split())), colour, _SENTENCE, 400))
     colours = {name: value for name, value in asdict(ink).items() if isinstance(value, str)} | {"paper": ink.sheet}
     drawing = PageDrawing(
         f".st-key-{view.key('diagram_box')}",
@@ -91,12 +92,23 @@ def download_box(draw: Callable[[], None], key: Callable[[str], str] = str) -> N
 
 
 def offer_pictures(
-    view: View, pictures: Callable[[Selection], Iterable[PictureFile]], name: str, key: str = "export"
+    view: View,
+    pictures: Callable[[Selection], Iterable[PictureFile]],
+    name: str,
+    key: str = "export",
+    caption: Callable[[Selection], str] = lambda _: "",
 ) -> None:
-    """Offer the `pictures` of the current selection in `view`; `name` identifies the data that they are made of."""
-    followed_picture_files(
-        view, register_payload(view, key, name, lambda chosen: picture_files_payload(pictures(chosen))), key
-    )
+    """Offer the `pictures` of the current selection in `view`, which `caption` describes.
+
+    `name` identifies the data that they are made of.
+    """
+
+    def make(parameters: Mapping[str, str]) -> dict[str, Any] | bytes:
+        selection = linked_selection(view, parameters)
+        return picture_files(pictures(selection), parameters, caption(selection))
+
+    address = register_content(view.key(key), f"{view.identity} {name}", make)
+    followed_picture_files(view, f"{address}?{{selection}}", key)
 
 
 def offer_lecture(view: View, page: Callable[[Selection, ThemeName], ChapterPage], file: str, name: str) -> None:
@@ -137,19 +149,20 @@ def downloads(view: View) -> None:
     """Offer the figures as currently drawn, and the files of the whole translation."""
     state = st.session_state.to_dict()
 
-    def make_payload(selection: Selection) -> dict[str, Any]:
-        step = selection.step
-        files = [picture_file(view.trace, one) for one in pictures(view, with_selection(state, view, selection))]
+    def make_files(selection: Selection) -> Iterator[PictureFile]:
+        for one in pictures(view, with_selection(state, view, selection)):
+            yield picture_file(view.trace, one)
         if has_diagram(view.trace):
-            files.append(diagram_file(view, step, file_name(view.trace, f"step-{step + 1}-machine")))
-        caption = gettext(
+            yield diagram_file(view, selection.step, file_name(view.trace, f"step-{selection.step + 1}-machine"))
+
+    def caption(selection: Selection) -> str:
+        return gettext(
             "The files contain the pictures as they are shown now. Each picture of a single step shows step {step}.",
-            step=step + 1,
+            step=selection.step + 1,
         )
-        return picture_files_payload(files, caption)
 
     name = f"{_current_gold(view, state).text()} {view.compared.identity if view.compared else ''}"
-    followed_picture_files(view, register_payload(view, "export", name, make_payload), "export")
+    offer_pictures(view, make_files, name, caption=caption)
     st.caption(gettext("The whole translation"))
     _translation_downloads(view, state, name)
 

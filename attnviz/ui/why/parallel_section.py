@@ -13,7 +13,7 @@ from attnviz.analysis.labels import quote, shorten
 from attnviz.analysis.numbers import decimal, percent
 from attnviz.analysis.prefixes import ForcedWords, forced_word_probabilities
 from attnviz.analysis.why_attention import attention_name, forgetting_sentences
-from attnviz.figures.three_models_figure import forced_words
+from attnviz.figures.three_models_figure import forced_words_figure
 from attnviz.languages import gettext, language, ngettext
 from attnviz.palette import ThemeName
 from attnviz.ui.components.chart import EVERY_STEP, caption_payload, chart, fitting_payload
@@ -126,19 +126,19 @@ def forced_payload(request: PayloadRequest) -> dict[str, Any]:
     except AttnvizError as error:  # for example, the models segment it into different words
         return caption_payload({EVERY_STEP: ("", str(error))})
     sentence = _sentence(words)
-    figures = [forced_words(words, slanting=slanting, theme=request.theme) for slanting in (False, True)]
+    figures = [forced_words_figure(words, slanting=slanting, theme=request.theme) for slanting in (False, True)]
     return fitting_payload(figures, {EVERY_STEP: ("", sentence)})
 
 
 def forced_tables(trio: Trio) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield the numbers of the figure."""
-    yield _title(), forced_words(_forced_words(trio.reference)).frame()
+    yield _title(), forced_words_figure(_forced_words(trio.reference)).frame()
 
 
 def forced_pictures(trio: Trio, theme: ThemeName = "light") -> Iterator[OfferedFigure]:
     """Yield the figure as it is saved."""
     words = _forced_words(trio.reference)
-    figure = forced_words(words, theme=theme)
+    figure = forced_words_figure(words, theme=theme)
     yield OfferedFigure(_title(), _title(), "forced-words", figure, note=_sentence(words))
 
 

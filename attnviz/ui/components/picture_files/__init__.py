@@ -1,14 +1,17 @@
-"""Mount buttons that save figures as PNG, SVG and CSV files, made in the browser."""
+"""Mount buttons that save figures: as PNG, SVG and CSV, made in the browser, and as PDF, made by the server."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import threading
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import plotly.graph_objects as go
 
 from attnviz import lazy_pandas as pd
+from attnviz.errors import AttnvizError
+from attnviz.export.images import drawn, find_browser
 from attnviz.figures.spec import figure_json
 from attnviz.languages import gettext
 from attnviz.text import without_isolates
@@ -33,37 +36,79 @@ class PageDrawing:
 
 @dataclass(frozen=True)
 class PictureFile:
-    """A figure that is saved as PNG and SVG, and its numbers as CSV."""
+    """A figure that is saved as PNG, SVG and PDF, and its numbers as CSV."""
 
     title: str
     """Its name in the list."""
     file: str
     """Name of its files, without an ending."""
     figure: go.Figure | PageDrawing
-    """The figure as printed, with its title, or a drawing that the browser copies from the page."""
+    """The figure as printed, with its title, or a drawing that the browser copies from the page (it has no PDF)."""
     numbers: pd.DataFrame
 
 
 def followed_picture_files(view: Keyed, at: str, key: str) -> None:
-    """Offer figures as PNG and SVG, made in the visitor's browser, and as CSV.
+    """Offer figures as PNG and SVG, made in the visitor's browser, as PDF, and as CSV.
 
-    They are those of the current selection in `view`; `picture_files_payload` is at the address `at`.
+    They are those of the current selection in `view`; `picture_files` is at the address `at`.
     """
     payload = {"at": at, "container": view.key("room"), "words": _words()}
     component("picture_files")(key=key, data=payload)
 
 
-def picture_files_payload(files: Iterable[PictureFile], caption: str = "") -> dict[str, Any]:
-    """Return the payload of the files; `caption` says which figures they are of."""
-    return {"pictures": _file_payloads(files), "of": caption or _words()["of"]}
+def picture_files(
+    files: Iterable[PictureFile], parameters: Mapping[str, str], caption: str = ""
+) -> dict[str, Any] | bytes:
+    """Return the payload of the files, or the PDF of the file that the parameter `pdf` of its address names.
+
+    Args:
+        files: The figures.
+        parameters: The parameters of the address.
+        caption: Says which figures they are of.
+
+    Raises:
+        AttnvizError: There is no such file, the server is drawing another PDF, or it cannot draw this one.
+    """
+    if "pdf" in parameters:
+        figures = {item.file: item.figure for item in files}
+        return _pdf(figures.get(parameters["pdf"]))
+    has_browser = _has_browser()
+    return {"pictures": [_file_payload(item, has_browser) for item in files], "of": caption or _words()["of"]}
 
 
-def _file_payloads(files: Iterable[PictureFile]) -> list[dict[str, Any]]:
-    return [
-        {"title": item.title, "file": item.file, "table": without_isolates(item.numbers.to_csv())}
-        | _figure_payload(item.figure)
-        for item in files
-    ]
+_DRAWING = threading.Lock()
+"""Held while a PDF is drawn: each takes a browser of its own."""
+
+
+def _pdf(figure: go.Figure | PageDrawing | None) -> bytes:
+    """Return a figure as PDF; raise AttnvizError where there is no figure, or the server cannot draw it now."""
+    if not isinstance(figure, go.Figure):
+        raise AttnvizError(gettext("There is no picture to save."))
+    if not _DRAWING.acquire(blocking=False):
+        raise AttnvizError(gettext("The server is drawing another PDF. Try again in a few seconds."))
+    try:
+        content, missing = drawn(figure, "pdf")
+    finally:
+        _DRAWING.release()
+    if missing:
+        raise AttnvizError(
+            gettext("The server has no font with these characters: {characters}. Save SVG instead.", characters=missing)
+        )
+    return content
+
+
+def _has_browser() -> bool:
+    try:
+        return bool(find_browser())
+    except AttnvizError:
+        return False
+
+
+def _file_payload(item: PictureFile, has_browser: bool) -> dict[str, Any]:
+    payload = {"title": item.title, "file": item.file, "table": without_isolates(item.numbers.to_csv())}
+    if isinstance(item.figure, PageDrawing):
+        return payload | {"figure": "", "drawing": asdict(item.figure), "pdf": False}
+    return payload | {"figure": figure_json(item.figure), "pdf": has_browser}
 
 
 def _words() -> dict[str, str]:
@@ -78,9 +123,3 @@ def _words() -> dict[str, str]:
         ),
         "failed": gettext("Your browser could not make this file. Try again; if it fails again, reload the page."),
     }
-
-
-def _figure_payload(figure: go.Figure | PageDrawing) -> dict[str, Any]:
-    if isinstance(figure, PageDrawing):
-        return {"figure": "", "drawing": asdict(figure)}
-    return {"figure": figure_json(figure)}

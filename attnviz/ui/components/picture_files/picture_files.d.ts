@@ -17,6 +17,8 @@ interface Picture {
   figure: string | Figure;
   table: string;
   drawing?: PageDrawing;
+  /** Whether the server makes a PDF of it. */
+  pdf: boolean;
 }
 
 /**

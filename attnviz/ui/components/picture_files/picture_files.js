@@ -1,7 +1,8 @@
-// Buttons that save the figures of a view as PNG, SVG and CSV files, made in the browser.
+// Buttons that save the figures of a view: as PNG, SVG and CSV, made in the browser, and as PDF, made by the server.
 
 import { missingCharacters } from "../../../figures/glyphs.js";
 import { fetchJson } from "../payloads.js";
+import { saveFile } from "../saved_file.js";
 import { fill, find, plotlyLibrary, write } from "../shared.js";
 import { filledAddress } from "../state.js";
 import { onMessage } from "../view.js";
@@ -91,60 +92,64 @@ async function pngUrl(picture) {
   return canvas.toDataURL("image/png");
 }
 
-/** @type {Record<"png" | "svg" | "csv", (picture: Picture) => string | Promise<string>>} */
+/** @type {Record<string, (picture: Picture, at: string) => string | Promise<string>>} */
 const FORMATS = {
   png: pngUrl,
   svg: async (picture) => SVG_ADDRESS + encodeURIComponent((await svgOf(picture)).text),
+  pdf: ({ file }, at) => new URL(`${at}&pdf=${encodeURIComponent(file)}`, document.baseURI).href,
   csv: ({ table }) => URL.createObjectURL(new Blob(["\ufeff", table], { type: "text/csv" })), // U+FEFF: spreadsheets then read UTF-8
 };
 
 /**
- * @param {HTMLElement} button
+ * A button that saves a picture in a format; `report` gets the problem, empty without one. `at` is the payload's address.
  * @param {Picture} picture
- * @param {keyof typeof FORMATS} format
+ * @param {string} format
+ * @param {PictureWords} words
+ * @param {string} at
+ * @param {(problem: string) => void} report
  */
-async function save(button, picture, format) {
-  const link = document.createElement("a");
-  link.href = await FORMATS[format](picture);
-  link.download = `${picture.file}.${format}`;
-  // Here rather than in the page's body (as Plotly.downloadImage does), where a click would close the box.
-  button.after(link);
-  link.click();
-  link.remove();
+function saveButton(picture, format, words, at, report) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.textContent = format.toUpperCase();
+  button.setAttribute("aria-label", `${picture.title}, ${format.toUpperCase()}`);
+  button.onclick = async () => {
+    const link = document.createElement("a");
+    link.download = `${picture.file}.${format}`;
+    // Here rather than in the page's body (as Plotly.downloadImage does), where a click would close the box.
+    button.after(link);
+    button.ariaBusy = "true";
+    report("");
+    try {
+      link.href = await FORMATS[format](picture, at);
+      if (format === "pdf") await saveFile(link, report);
+      else link.click();
+      const missing = format === "png" ? missingCharacters((await svgOf(picture)).text) : "";
+      if (missing) report(fill(words.boxes, { characters: [...missing].slice(0, MOST_NAMED).join(" ") }));
+    } catch {
+      report(words.failed);
+    }
+    button.ariaBusy = null;
+    link.remove();
+  };
+  return button;
 }
 
 /**
  * @param {Picture} picture
  * @param {PictureWords} words
+ * @param {string} at
  */
-function entry(picture, words) {
+function entry(picture, words, at) {
   const row = document.createElement("div");
   row.className = "picture";
   const title = document.createElement("span");
   title.textContent = picture.title;
   const problem = document.createElement("p");
   problem.setAttribute("role", "alert");
-  row.append(title);
-  for (const format of /** @type {(keyof typeof FORMATS)[]} */ (Object.keys(FORMATS))) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.textContent = format.toUpperCase();
-    button.setAttribute("aria-label", `${picture.title}, ${format.toUpperCase()}`);
-    button.onclick = async () => {
-      problem.textContent = "";
-      try {
-        await save(button, picture, format);
-        const missing = format === "png" ? missingCharacters((await svgOf(picture)).text) : "";
-        if (missing) {
-          problem.textContent = fill(words.boxes, { characters: [...missing].slice(0, MOST_NAMED).join(" ") });
-        }
-      } catch {
-        problem.textContent = words.failed;
-      }
-    };
-    row.append(button);
-  }
-  row.append(problem);
+  const formats = Object.keys(FORMATS).filter((format) => format !== "pdf" || picture.pdf);
+  const report = (/** @type {string} */ text) => problem.textContent = text;
+  row.append(title, ...formats.map((format) => saveButton(picture, format, words, at, report)), problem);
   return row;
 }
 
@@ -152,10 +157,11 @@ function entry(picture, words) {
  * @param {HTMLElement} root
  * @param {Picture[]} pictures
  * @param {PictureWords} words
+ * @param {string} at
  */
-function listPictures(root, pictures, words) {
+function listPictures(root, pictures, words, at) {
   write(find(root, ".of"), pictures.length ? words.of : words.none);
-  find(root, ".pictures").replaceChildren(...pictures.map((one) => entry(one, words)));
+  find(root, ".pictures").replaceChildren(...pictures.map((one) => entry(one, words, at)));
 }
 
 /**
@@ -180,6 +186,7 @@ function followView(root, data, view) {
       root,
       found?.pictures ?? [],
       found ? { ...data.words, of: found.of } : { ...data.words, none: failed },
+      at,
     );
   };
   const ends = ["step", "source", "words", "options"].map((name) => onMessage(view, name, refresh));
