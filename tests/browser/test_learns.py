@@ -161,7 +161,7 @@ def test_downloaded_lecture_page_works_offline(
         expect(alone.locator("#count")).to_contain_text("Before the first update")
         weights = [weight for row in expected(folders, "unguided", 0) for weight in row]
         shown = "(chart) => Array.from(chart.calcdata[0][0].z, (row) => [...row]).flat()"
-        assert alone.locator("#picture-0-0").evaluate(shown) == pytest.approx(weights, abs=1e-6)
+        assert alone.locator("#picture-0-0").evaluate(shown) == pytest.approx(weights, abs=2e-5)
         alone.get_by_role("button", name="FR", exact=True).click()
         expect(alone.locator("#heading")).to_have_text("Comment il apprend")
         expect(alone.get_by_role("img", name=re.compile("après 0 mise"))).to_have_count(2)
