@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pdfminer.high_level import extract_text
+from pdfminer.layout import LAParams
 from playwright.sync_api import Browser, Page, expect
 from syrupy.assertion import SnapshotAssertion
 
@@ -76,6 +78,9 @@ def test_downloads_match_the_current_step(
     assert drawn.startswith("<svg")
     assert "Alignment: attention weights α, word by word" in drawn
     assert EXAMPLE in drawn, "the title has the sentence"
+    pdf = fetch(page, "Softmax, PDF", tmp_path)
+    assert pdf.name == "attnviz-the-agreement-on-the-step-3-softmax.pdf"
+    assert "Softmax: step 3 of " in extract_text(pdf, laparams=LAParams())
     assert "Softmax: step 3 of " in fetch(page, "Softmax, SVG", tmp_path).read_text(encoding="utf-8")
     trace = Trace.load(fetch(page, "Whole trace, JSON", tmp_path))
     assert trace.source_text == EXAMPLE
@@ -143,7 +148,7 @@ def test_download_menu_works_by_keyboard_on_a_phone(open_page: Opener) -> None:
     first = page.get_by_role("button", name="Heatmap, PNG")
     expect(first).to_be_visible()
     first.focus()
-    for name in ("Heatmap, SVG", "Heatmap, CSV", "Energies, PNG"):
+    for name in ("Heatmap, SVG", "Heatmap, PDF", "Heatmap, CSV", "Energies, PNG"):
         page.keyboard.press("Tab")
         expect(page.get_by_role("button", name=name)).to_be_focused()
     box = page.get_by_test_id("stPopoverBody")

@@ -186,7 +186,7 @@ def _definitions(runs: list[Snapshots]) -> None:
 def _downloads(choices: LearningChoices) -> None:
     """Offer the figures at the current checkpoint, and its page for a lecture."""
 
-    def make_files(parameters: Mapping[str, str]) -> dict[str, Any]:
+    def make_files(parameters: Mapping[str, str]) -> Any:
         return picture_files(_files(choices, _update_of(choices, parameters)), parameters)
 
     def make_lecture(parameters: Mapping[str, str]) -> bytes:
