@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.grid import Grid, grid, rows_of_steps
 from attnviz.analysis.labels import shorten
+from attnviz.figures.heatmap_parts import axis_names
 from attnviz.palette import ColourScale, heatmap_scale, palette
 from attnviz.text import without_isolates
 from attnviz.trace import Aligned
@@ -136,16 +137,26 @@ def _picture(cells: Grid, by: By, stops: ColourScale, root: bool, row: int | Non
     rows, columns = cells.alpha.shape
     name = _QUANTITIES[cells.face]
     quantity = f"the square root of {name}" if root else name
-    shades = _shades(cells, root)
+    shades, units = _shades(cells, root), "words" if by == "words" else "pieces"
+    if cells.merged:
+        quantity += ", averaged over steps and summed over source pieces"
     lines = [
-        f"% Alignment: {columns} source {by} across, {rows} target {by} down; the colour is that of {quantity}.",
+        f"% Alignment: {columns} source {units} across, {rows} target {units} down; the colour is that of {quantity}.",
         "\\begin{tikzpicture}[x=5mm, y=-5mm]  % the size of a cell",
         # Each cell is slightly wider than its place; otherwise viewers show gaps between cells.
         r"\newcommand{\cell}[4]{\definecolor{heat}{HTML}{#4}\fill[heat] (#1,#2) rectangle ++(1.01,1.01);}  % #3: "
         + name,
     ]
-    lines += [_label(f"({j + 0.5},-0.15)", "rotate=60, anchor=west", name) for j, name in enumerate(cells.source)]
-    lines += [_label(f"(-0.15,{i + 0.5})", "anchor=east", name) for i, name in enumerate(cells.target)]
+    lines += [
+        _label(f"({j + 0.5},-0.15)", "rotate=60, anchor=west", name)
+        for j, name in axis_names(cells.source, cells.source_brackets).items()
+    ]
+    lines += [
+        _label(f"(-0.15,{i + 0.5})", "anchor=east", name)
+        for i, name in axis_names(cells.target, cells.target_brackets).items()
+    ]
+    lines += [f"\\draw[black!60] ({j + 0.1},-0.1) -- ({k + 0.9},-0.1);" for j, k, _ in cells.source_brackets]
+    lines += [f"\\draw[black!60] (-0.1,{i + 0.1}) -- (-0.1,{k + 0.9});" for i, k, _ in cells.target_brackets]
     lines += [
         f"\\cell{{{j}}}{{{i}}}{{{cells.shown[i, j]:.4f}}}{{{_colour(stops, float(shades[i, j]))}}}"
         for i in range(rows)

@@ -47,7 +47,7 @@ def test_step_figures_have_unique_names_and_titles(
     assert headings[0] == snapshot
     assert all(f"step 3 of {len(trace.target_pieces)}, " in heading for heading in headings[1:])
     assert len(set(headings)) == len(headings)
-    energies = next(picture.numbers for picture in offered if picture.name == "step-3-energy")
+    energies = next(picture.table for picture in offered if picture.name == "step-3-energy")
     np.testing.assert_allclose(energies["energy"], trace.energies[2])
 
 
@@ -139,6 +139,6 @@ def test_csv_of_the_heatmap_equals_its_table(trace: Trace) -> None:
     from attnviz.export.saved_files import FigureOptions, contents, table
 
     read = pd.read_csv(
-        io.BytesIO(contents(trace, "csv", FigureOptions(by="pieces"))), index_col=0, encoding="utf-8-sig"
+        io.BytesIO(contents(trace, "csv", FigureOptions(by="steps"))), index_col=0, encoding="utf-8-sig"
     )
-    np.testing.assert_allclose(read, table(trace, FigureOptions(by="pieces")), rtol=1e-6)
+    np.testing.assert_allclose(read, table(trace, FigureOptions(by="steps")), rtol=1e-6)
