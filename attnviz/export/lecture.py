@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from attnviz.analysis.attention_forms import face_explanation, face_names
 from attnviz.analysis.grid import FACES
 from attnviz.analysis.imported_attention import missing_values_reason, remark_sentences
-from attnviz.analysis.labels import quote, shorten
+from attnviz.analysis.labels import bracket_sentence, merged_words_sentence, quote, shorten
 from attnviz.analysis.logit_attribution import (
     Cell,
     logit_attribution_heading,
@@ -79,11 +79,11 @@ def lecture_footer(
     elif choices.face != "before":
         rows = (
             gettext("A row for each target word, a column for each source word.")
-            if choices.by == "words"
+            if choices.unit == "words"
             else gettext("A row for each target piece, a column for each source piece.")
         )
         sentences = [rows, face_explanation(choices.face)]
-    elif choices.by == "words":
+    elif choices.unit == "words":
         sentences = [
             gettext(
                 "Each row is a target word, each column a source word. The brighter a cell, the larger {shade} "
@@ -99,6 +99,9 @@ def lecture_footer(
                 shade=shade,
             )
         ]
+    groups = [group for groups in trace.word_groups() for group in groups if len(group) > 1]
+    if trace.attends and groups:
+        sentences.append(merged_words_sentence() if choices.unit == "words" else bracket_sentence())
     if heads_text:
         sentences.append(
             gettext(
@@ -276,13 +279,13 @@ def _trace_payload(weights: Weights | None, choices: HeatmapChoices, trace: Any)
     posterior = None
     subjects = tuple(Subject(trace, step) for step in range(len(trace.target_pieces)))
     if weights is not None and trace.recurrent and trace.linear:  # other traces have no attributions
-        words: list[Cell] = [(step, piece) for step, piece in enumerate(trace.target_ids.tolist())]
+        words: list[Cell] = [(step, piece) for step, piece in enumerate(trace.target_ids)]
         words += [(step, None) for step in range(len(subjects))]
         known = dict(zip(words, logit_attributions(trace, weights, words), strict=True))
         posterior = posterior_attention(trace, weights) if trace.attends_once else None
         subjects = tuple(
             replace(subject, weights=weights, foil=word, known_logit_attributions=known, known_posterior=posterior)
-            for subject, word in zip(subjects, trace.target_ids.tolist(), strict=True)
+            for subject, word in zip(subjects, trace.target_ids, strict=True)
         )
     lecture = _Lecture(trace, choices, posterior, subjects)
     return {

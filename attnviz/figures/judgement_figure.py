@@ -26,7 +26,7 @@ _ROW = 17
 
 def attend_figure(attention: AttentionView, *, theme: ThemeName = "light") -> go.Figure:
     """Draw the attention of one sentence to the other; English is green and French violet in either direction."""
-    figure = heatmap(attention, theme=theme).figure()
+    figure = heatmap(attention, end=True, theme=theme).figure()
     if attention.name == "source":
         ink = palette(theme)
         figure.layout.xaxis.tickfont.color, figure.layout.yaxis.tickfont.color = ink.decoder, ink.encoder

@@ -342,7 +342,7 @@ def test_lecture_page_switches_attention_views_and_shows_the_posterior(
         Translator.load(shipped_model, device="cpu").translate(EXAMPLE, beam=1),
         load_weights(shipped_model),
     )
-    page = lecture(trace, width=width, height=height, dark=dark, weights=weights, by="pieces", step=1)
+    page = lecture(trace, width=width, height=height, dark=dark, weights=weights, by="steps", step=1)
     found = posterior_attention(trace, weights)
 
     def cells() -> Any:

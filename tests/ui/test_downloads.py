@@ -177,7 +177,5 @@ def test_trace_opens_without_a_model(
 def test_csv_of_the_heatmap_equals_its_table(trace: Trace) -> None:
     from attnviz.export.saved_files import FigureOptions, contents, table
 
-    read = pd.read_csv(
-        io.BytesIO(contents(trace, "csv", FigureOptions(by="pieces"))), index_col=0, encoding="utf-8-sig"
-    )
-    np.testing.assert_allclose(read, table(trace, FigureOptions(by="pieces")), rtol=1e-6)
+    read = pd.read_csv(io.BytesIO(contents(trace, "csv", FigureOptions(by="steps"))), index_col=0, encoding="utf-8-sig")
+    np.testing.assert_allclose(read, table(trace, FigureOptions(by="steps")), rtol=1e-6)

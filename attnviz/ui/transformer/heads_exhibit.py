@@ -147,7 +147,7 @@ def _error_rate_sentence(errors: HeadErrors) -> str:
 
 @cached_for_all
 def _heatmap(_opened_head: Head, identity: str, theme: ThemeName, code: str) -> str:  # noqa: ARG001  part of the cache key
-    return to_json(heatmap(_opened_head, theme=theme).plotly)
+    return to_json(heatmap(_opened_head, end=True, theme=theme).plotly)
 
 
 def _pictures(
@@ -172,7 +172,7 @@ def _pictures(
         name,
         name,
         f"head-{opened_head.name}",
-        heatmap(opened_head, theme=theme),
+        heatmap(opened_head, end=True, theme=theme),
         note=kind_sentence(opened_head.kind),
     )
     subject = Subject(opened_head, selection.step, source=selection.source, theme=theme)
