@@ -80,8 +80,9 @@ class _Options:
     source: Index | None = None
     """number of the source piece, counted from 1, for the energy decomposition and the logit attribution (default: the
     piece with the largest weight)"""
-    by: Literal["words", "pieces"] = "words"
-    """what each row and column of the heatmap stands for: a word or a piece"""
+    by: Literal["steps", "words"] = "steps"
+    """what a row and a column of the heatmap stand for: a step and a source piece, or words, whose weights are means
+    over steps and sums over source pieces; with --gold, always words"""
     face: Literal["before", "after", "difference"] | None = None
     """what the heatmap shows: attention before the word is known (default), posterior attention after the word is known
     (default in .pharaoh files), or the difference of the two"""
@@ -89,8 +90,8 @@ class _Options:
     """colours of the heatmap: either paper (from black to white) or cividis (safe for colour blindness)"""
     root: bool = False
     """colour by the square root of the weight, so that small weights are visible"""
-    no_end: bool = False
-    """leave out the end mark </s>"""
+    end: bool = False
+    """draw the row and the column of the end mark </s>"""
     margins: bool = False
     """show the coverage of each column and the entropy of each row beside the heatmap; not possible in .tex"""
     gold: TokenText | None = None
@@ -146,7 +147,7 @@ def _draw(text: str | None, options: _Options, heads: HeadOptions, model: ModelO
         face=face,
         colours=options.colours,
         root=options.root,
-        end=not options.no_end,
+        end=options.end,
         margins=options.margins,
         longest=options.longest,
         title=not options.no_title,

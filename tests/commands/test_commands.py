@@ -471,16 +471,16 @@ def test_figure_of_sentence_and_of_saved_trace(run, tmp_path: Path, translator: 
         str(tmp_path / "x.tex"),
         *given,
         "--by",
-        "pieces",
-        "--colours",
+        "words",
+        "--colors",
         "cividis",
         "--root",
-        "--no-end",
+        "--end",
         "--step",
         "2",
     )
     assert done == (0, "", "")
-    expected = export.heatmap_tikz(trace, by="pieces", colours="cividis", root=True, end=False, step=1)
+    expected = export.heatmap_tikz(trace, by="words", colors="cividis", root=True, end=True, step=1)
     assert (tmp_path / "x.tex").read_text(encoding="utf-8") == expected
     # A saved trace needs no model, nor torch.
     start = "import sys\nsys.modules['torch'] = None\n"
@@ -550,10 +550,10 @@ def test_figure_face_option_selects_heatmap_values(
     trace = translator.translate(SENTENCES[0], target=SENTENCES[1])
     trace.save(saved := tmp_path / "trace.json")
     table, page = tmp_path / "x.csv", tmp_path / "x.html"
-    arguments = ["figure", "--trace", str(saved), "--face", face, "--by", "pieces", "-o"]
+    arguments = ["figure", "--trace", str(saved), "--face", face, "--by", "words", "-o"]
     assert run(*arguments, str(table)) == (0, "", "")
     weights = load_weights(model_folder)
-    expected = figures.heatmap(trace, by="pieces", face=face, weights=weights).frame()
+    expected = figures.heatmap(trace, by="words", face=face, weights=weights).frame()
     assert table.read_text(encoding="utf-8-sig") == expected.to_csv()
     assert run(*arguments, str(page)) == (0, "", "")
     page.unlink()

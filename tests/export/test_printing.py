@@ -61,7 +61,7 @@ def heatmap_sheets(source: str, target: str) -> Iterator[go.Figure]:
     """Yield the heatmap of words, the heatmap of pieces with margins, and the figure without attention, as printed."""
     for record, options in (
         (words_only(source, target), FigureOptions()),
-        (synthetic.trace(source, target), FigureOptions(by="pieces", margins=True)),
+        (synthetic.trace(source, target), FigureOptions(by="steps", margins=True)),
         (synthetic.trace(source, target, attention="none"), FigureOptions()),
     ):
         yield translation_sheet(picture(record, options).figure(), record, heading(record, options))
