@@ -50,7 +50,7 @@ def test_step_figures_have_unique_names_and_titles(
     assert headings[0] == snapshot
     assert all(f"step 3 of {len(trace.target_pieces)}, " in heading for heading in headings[1:])
     assert len(set(headings)) == len(headings)
-    energies = next(picture.table for picture in offered if picture.name == "step-3-energy")
+    energies = next(picture.figure.frame() for picture in offered if picture.name == "step-3-energy")
     np.testing.assert_allclose(energies["energy"], trace.energies[2])
 
 

@@ -23,6 +23,7 @@ from attnviz.ui.page_state.selection import Selection
 from attnviz.ui.toolbar.downloads import _file_content
 from attnviz.ui.view import MAIN, View
 from tests.figures import synthetic
+from tests.figures.payloads import in_variant, one_of
 from tests.ui.fields import field, set_field
 from tests.ui.opening import Run, open_page
 from tests.ui.shown_payloads import address, all_payloads, panel_texts, shown_equations
@@ -31,7 +32,7 @@ UNSEEN = re.compile(r"\.(id|js_content|css_content|.*path|query_param_key|compon
 """Fields of Streamlit's protobuf messages that the page does not show."""
 PROSE = re.compile(r"[^\W\d_]{2,}[ \u00a0][^\W\d_]{2,}")
 """At least two words: shorter texts may be the same in both languages."""
-NO_LANGUAGE = {"middle left", "middle right", FONT}
+NO_LANGUAGE = {"middle left", "middle center", "middle right", FONT}
 """Values of Plotly and CSS, not prose."""
 
 
@@ -126,8 +127,11 @@ def test_lecture_file_is_french() -> None:
         page = lecture_html(synthetic.trace(), by=by)
         record = json.loads(re.search(r'(?s)id="payload">(.*?)</script>', page)[1])
         # The file opens in French; the English texts lie beside, for its language switch.
-        opening = [record["words"]["fr"], record["figures"], page.split("<script")[0]]
-        assert not ENGLISH & {text.strip() for text in strings(opening)}
+        pictures = in_variant(record["figures"], "fr", "light")
+        drawn = [one_of(shared, name) for shared in pictures.values() for name in shared["values"]]
+        opening = [record["words"]["fr"], drawn, page.split("<script")[0]]
+        shape = {"line"}  # also a type of Plotly's shapes
+        assert not ENGLISH & {text.strip() for text in strings(opening)} - shape
         assert ENGLISH & {text.strip() for text in strings(record["words"]["en"])}
         assert '<html lang="fr">' in page
         assert record["words"]["fr"]["heading"] == "Étape {i} sur {n}"

@@ -31,6 +31,7 @@ from attnviz.ui.transformer.exhibit import (
 from attnviz.ui.transformer.heads_exhibit import head_errors
 from tests.conftest import REPOSITORY, ModelFactory
 from tests.detectors import random_detector
+from tests.figures.payloads import in_variant
 from tests.snapshots import without_numbers
 from tests.transformers import random_transformer
 from tests.ui.fields import ask, field, set_field
@@ -234,7 +235,8 @@ def test_lecture_page_has_the_current_exhibit(page: Run, detector: Path, exhibit
     _, shown = found["words"]["fr"]["chapters"]
     assert len(shown["pictures"]) == pictures
     assert all(picture["table"]["rows"] for picture in shown["pictures"])
-    assert ("alpha" in found["figures"][1]["equation"]) == (exhibit != "answers")
+    drawn = in_variant(found["figures"], "fr", "light")[1]
+    assert ("alpha" in drawn["equation"]) == (exhibit != "answers")
     assert len(shown["tables"]) == {"answers": 1, "pair": 2}.get(exhibit, 0)
 
 

@@ -261,8 +261,8 @@ def test_figures_and_files_can_be_saved(trace: TransformerTrace, transformer: Pa
     ]
     assert "head 2 of layer 2" in shown[0].heading
     for one in shown:
-        assert one.plotly.layout.meta["alt"]
-        assert len(one.table)
+        assert one.figure.alt
+        assert len(one.figure.frame())
     files = {ending: contents(seen, ending, FigureOptions()) for ending in ("html", "tex", "pharaoh", "json", "csv")}
     assert all(files.values())
     assert b"head 2 of layer 2" in files["html"]
