@@ -28,7 +28,7 @@ from attnviz.commands.options import (
     TokenText,
 )
 from attnviz.errors import AttnvizError, locate_errors
-from attnviz.installed_models import default_model
+from attnviz.installed_models import installed_weights
 from attnviz.palette import DEFAULT_COLOURS, Colours, ThemeName
 
 if TYPE_CHECKING:
@@ -159,28 +159,25 @@ def _draw(text: str | None, options: _Options, heads: HeadOptions, model: ModelO
 
         with locate_errors("--gold"):
             figure_options = replace(figure_options, gold=parse_gold_links(options.gold, trace.words()))
-    folder = default_model() if model.model is None else model.folder
     if not trace.has_maxout:
         with_weights = uses_weights(trace, figure_options.picture)
-        save(trace, options.output, figure_options, _weights(trace, folder) if with_weights else None)
+        save(trace, options.output, figure_options, _weights(trace, model) if with_weights else None)
         return
     from attnviz.figures.registry import figure_named
 
     step_figure = figure_named(figure_options.picture)
     links_of_attention = ending == "pharaoh" and options.face == "before"
     needs_weights = ending in WITHOUT_THE_MODEL or face != "before" or (step_figure and step_figure.uses_weights)
-    weights = _weights(trace, folder) if needs_weights and not links_of_attention else None
+    weights = _weights(trace, model) if needs_weights and not links_of_attention else None
+    place = "installed" if model.model is None else f"in {model.folder}"
+    missing = (
+        f"needs the model {trace.model}, which made the trace and is not {place}. Give the folder of {trace.model} "
+        "with --model."
+    )
     if weights is None and face != "before" and trace.attends:
-        raise AttnvizError(
-            f"The option --face {face} needs the model that made the trace, {trace.model}, but --model is "
-            f"{folder}. Give the folder of {trace.model} with --model."
-        )
+        raise AttnvizError(f"The option --face {face} {missing}")
     if weights is None and ending in WITHOUT_THE_MODEL and not links_of_attention:
-        print(
-            f"{WITHOUT_THE_MODEL[ending]}, which needs the model {trace.model} that made the trace; --model is "
-            f"{folder}. Give the folder of {trace.model} with --model.",
-            file=sys.stderr,
-        )
+        print(f"{WITHOUT_THE_MODEL[ending]}: that {missing}", file=sys.stderr)
     save(trace, options.output, figure_options, weights, what_ifs)
 
 
@@ -268,10 +265,15 @@ def _advice(records: AttentionRecords, pair: SentencePair, options: _Options) ->
     return "--normalise does."
 
 
-def _weights(trace: Trace, folder: Path) -> Weights | None:
-    """Return the weights in `folder` if that model made `trace`; None otherwise."""
+def _weights(trace: Trace, model: ModelOptions) -> Weights | None:
+    """Return the weights that made `trace`, those of --model or of an installed model; None where they are others."""
     from attnviz.model_folder import WEIGHTS_FILE, load_weights, weights_digest
 
+    if model.model is None:
+        with contextlib.suppress(AttnvizError):
+            return installed_weights(trace.model, trace.weights_digest)
+        return None
+    folder = model.folder
     if (folder / WEIGHTS_FILE).is_file() and weights_digest(folder) == trace.weights_digest:
         return load_weights(folder)
     return None
