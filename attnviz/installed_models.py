@@ -109,11 +109,6 @@ def installed_detectors() -> InstalledModels:
     )
 
 
-def default_model() -> Path:
-    """Return the folder of the default model; where no model is installed, the place where it would be."""
-    return next(iter(installed_models().values()), model_roots()[0] / _DEFAULT)
-
-
 def _default_first(folders: Mapping[str, Path]) -> InstalledModels:
     names = sorted(folders, key=lambda name: (name != _DEFAULT, name))
     return InstalledModels({name: folders[name] for name in names})

@@ -115,7 +115,7 @@ def test_figures_contain_no_decimal_points(trace: Trace, subject: Subject, model
     weights = load_weights(model_folder)
     entries = logit_attribution(trace, weights, 1, trace.target_ids[1])
     assert not POINT.search(logit_attribution_sentence(trace, entries, "un", None))
-    figures = [heatmap(trace, by="words", margins=True).figure(), heatmap(trace, by="pieces", root=True).figure()]
+    figures = [heatmap(trace, by="words", margins=True).figure(), heatmap(trace, by="steps", root=True).figure()]
     figures += [one.draw(subject).figure() for one in drawable(subject).values()]
     found = []
     for figure in figures:

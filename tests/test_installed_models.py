@@ -15,7 +15,6 @@ from attnviz import installed_models as module
 from attnviz.commands.main import main
 from attnviz.environment import ATTNVIZ_MODELS
 from attnviz.installed_models import (
-    default_model,
     find_model,
     installed_detectors,
     installed_models,
@@ -48,23 +47,19 @@ def test_chosen_folder_is_the_only_one(elsewhere: Path, model_folder: Path, monk
 def test_nearer_models_take_precedence(elsewhere: Path, model_folder: Path) -> None:
     packaged = elsewhere / "site-packages" / "attnviz" / "models"
     shutil.copytree(model_folder, packaged / "small-additive")
-    assert default_model() == packaged / "small-additive"
+    assert find_model() == packaged / "small-additive"
     shutil.copytree(model_folder, elsewhere / "of the user" / "en-fr")
     assert installed_models() == {
         "en-fr": elsewhere / "of the user" / "en-fr",
         "small-additive": packaged / "small-additive",
     }
-    assert default_model() == find_model("en-fr") == elsewhere / "of the user" / "en-fr"
+    assert find_model() == find_model("en-fr") == elsewhere / "of the user" / "en-fr"
     shutil.copytree(model_folder, elsewhere / "work" / "models" / "en-fr")
-    assert default_model() == find_model("en-fr") == Path("models") / "en-fr"
-
-
-def test_without_any_model_the_default_is_named(elsewhere: Path) -> None:
-    assert (installed_models(), installed_detectors()) == ({}, {})
-    assert default_model() == Path("models") / "en-fr"
+    assert find_model() == find_model("en-fr") == Path("models") / "en-fr"
 
 
 def test_model_is_found_by_name_or_path(elsewhere: Path, model_folder: Path, snapshot: SnapshotAssertion) -> None:
+    assert (installed_models(), installed_detectors()) == ({}, {})
     with pytest.raises(AttnvizError) as nothing:
         find_model()
     packaged = elsewhere / "site-packages" / "attnviz" / "models"

@@ -100,7 +100,7 @@ def test_fingerprint_covers_all_numbers(trace: Trace) -> None:
 
 
 def test_notebook_representation_is_the_heatmap(trace: Trace, snapshot: SnapshotAssertion) -> None:
-    assert trace.heatmap(by="pieces", step=1) == figures.heatmap(trace, by="pieces", step=1).figure()
+    assert trace.heatmap(by="steps", step=1) == figures.heatmap(trace, by="steps", step=1).figure()
     assert trace.step_figure(0) == trace.step_figure(0, "attention")
     last = len(trace.target_pieces) - 1
     assert trace.step_figure(-1, "candidates", theme="dark") == trace.step_figure(last, "candidates", theme="dark")

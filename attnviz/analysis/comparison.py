@@ -149,7 +149,7 @@ def compare(
     Args:
         trace: The first translation.
         other: The other translation.
-        by: "words" or "pieces". Pieces compare poorly where the tokenizers differ.
+        by: "words" or "steps". Pieces compare poorly where the tokenizers differ.
         face: "before", "after" or "difference", as in `figures.heatmap`.
         posteriors: Posterior attention of both, (Ty, Tx), as `posterior` returns it, for a `face` other than "before";
             None for a model without attention.

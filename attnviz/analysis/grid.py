@@ -1,9 +1,10 @@
-"""The data of a heatmap or its table: rows, columns, and attention, posterior or difference by words or pieces."""
+"""The data of a heatmap or its table: rows, columns, and attention, posterior or difference by steps or by words."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from attnviz.arguments import check_choice
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 from attnviz.text import piece_name
+from attnviz.trace.aligned import Groups
 from attnviz.trace.drawing import By, Face
 
 GRID_UNITS: tuple[By, ...] = get_args(By)
@@ -21,6 +23,14 @@ FACES: tuple[Face, ...] = get_args(Face)
 
 _ENDS = (0.1, 0.2, 0.4, 0.6, 0.8)
 """Ends of a difference's colour scale for small differences; larger ones use 1."""
+
+
+class Bracket(NamedTuple):
+    """Neighbouring rows, or columns, that are the pieces of one word."""
+
+    first: int
+    last: int
+    word: str
 
 
 @dataclass(frozen=True)
@@ -45,6 +55,24 @@ class Grid:
 
     For the difference, the entropy of the posterior minus that of alpha.
     """
+    source_brackets: tuple[Bracket, ...] = ()
+    """The columns of each word of several pieces, where a column is a piece."""
+    target_brackets: tuple[Bracket, ...] = ()
+    """The rows of each word of several steps, where a row is a step."""
+
+    @property
+    def full_names(self) -> tuple[list[str], list[str]]:
+        """Names of columns and rows for hover texts and tables: a piece of a longer word is followed by its word."""
+        source, target = list(self.source), list(self.target)
+        for names, brackets in ((source, self.source_brackets), (target, self.target_brackets)):
+            for first, last, word in brackets:
+                names[first : last + 1] = [f"{name} ({word})" for name in names[first : last + 1]]
+        return source, target
+
+    @property
+    def merged(self) -> bool:
+        """Whether a row is the mean of several steps, or a column the sum of several pieces."""
+        return any(len(group) > 1 for group in (*self.steps, *self.pieces))
 
     @property
     def posterior_or_weights(self) -> NDArray[np.floating]:
@@ -67,12 +95,15 @@ def scale_end(largest: float) -> float:
 
 def grid(
     trace: Any,
-    by: By = "words",
+    by: By = "steps",
     end: bool = True,
     face: Face = "before",
     posterior: NDArray[np.float64] | None = None,
 ) -> Grid:
-    """Return the rows and columns to draw, by words or by pieces; `end=False` leaves out `</s>` on both axes.
+    """Return the rows and columns to draw, by steps or by words; `end=False` leaves out `</s>` on both axes.
+
+    By steps, the numbers are those of the steps. By words, a row is the *mean* of the steps of its word, and a column
+    the *sum* of the pieces of its word.
 
     `posterior`, (Ty, Tx), from `analysis.posterior`, is needed for every face except "before". Raise AttnvizError where
     it is missing, and for an unknown `by` or `face`.
@@ -93,18 +124,19 @@ def grid(
         less = trace.alignment if face == "difference" else 0
         bits = entropy(posterior) - (bits if face == "difference" else 0)
         shares = posterior - less
-    if by == "words":
-        words = trace.words()
-        source, target, steps, pieces = words.source, words.target, words.target_groups, words.source_groups
-        alpha, shown = words.alignment, words.alignment if face == "before" else words.merged(shares)
-    else:
-        source, target = (tuple(map(piece_name, names)) for names in (trace.source_pieces, trace.target_pieces))
-        steps, pieces = (tuple((k,) for k in range(len(names))) for names in (target, source))
-        alpha, shown = trace.alignment, shares
+    words, by_words = trace.words(), by == "words"
+    alpha = words.alignment if by_words else trace.alignment
+    shown = alpha if face == "before" else words.merged(shares) if by_words else shares
     rows, columns = alpha.shape
     if not end:
         columns -= trace.source_pieces[-1] == "</s>" and columns > 1
         rows -= trace.target_pieces[-1] == "</s>" and rows > 1
+    source, target, steps, pieces = words.source, words.target, words.target_groups, words.source_groups
+    brackets = {}
+    if not by_words:
+        source, brackets["source_brackets"] = _pieces_of(source, pieces, trace.source_surfaces[:columns])
+        target, brackets["target_brackets"] = _pieces_of(target, steps, trace.typed_target[:rows])
+        steps, pieces = (tuple((k,) for k in range(len(names))) for names in (target, source))
     return Grid(
         source[:columns],
         target[:rows],
@@ -115,7 +147,22 @@ def grid(
         pieces[:columns],
         coverage(shown)[:columns],
         np.array([bits[list(group)].mean() for group in steps[:rows]]),
+        **brackets,
     )
+
+
+def _pieces_of(
+    words: Sequence[str], groups: Groups, pieces: Sequence[str]
+) -> tuple[tuple[str, ...], tuple[Bracket, ...]]:
+    """Return a label for each piece, that of its word where it is the whole word, and the brackets of longer words."""
+    names, brackets = list(map(piece_name, pieces)), []
+    for word, group in zip(words, groups, strict=True):
+        shown = [piece for piece in group if piece < len(pieces)]
+        if len(shown) > 1:
+            brackets.append(Bracket(shown[0], shown[-1], word))
+        elif shown and len(group) == 1:
+            names[shown[0]] = word
+    return tuple(names), tuple(brackets)
 
 
 def check_posterior(trace: Any) -> None:

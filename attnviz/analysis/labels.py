@@ -89,6 +89,24 @@ def merged_cell_text(steps: int, pieces: int) -> str:
     return gettext("sum of {pieces} pieces", pieces=pieces) if pieces > 1 else ""
 
 
+def merging_text() -> str:
+    """Return how the weights between words are made of those of steps and source pieces."""
+    return gettext("mean over steps, sum over source pieces")
+
+
+def merged_words_sentence() -> str:
+    """Return what the number of a cell is where rows and columns are words of several pieces."""
+    return gettext(
+        "The number of a cell is the mean over the steps that write the target word, and the sum over the pieces of "
+        "the source word."
+    )
+
+
+def bracket_sentence() -> str:
+    """Return what a bracket beside the rows or above the columns of a heatmap means."""
+    return gettext("A bracket joins the pieces of one word.")
+
+
 def summed_pieces_text(pieces: int) -> str:
     """Return which pieces the weight of a source word at one step sums; empty for a word of one piece."""
     if pieces < 2:
@@ -126,15 +144,15 @@ def heatmap_heading(by: By, root: bool, face: Face = "before") -> str:
         share = "√α′" if root else "α′"
         if by == "words":
             return gettext("Alignment: posterior attention {share}, word by word", share=share)
-        return gettext("Alignment: posterior attention {share}, piece by piece", share=share)
+        return gettext("Alignment: posterior attention {share}, step by step", share=share)
     if face == "difference":
         if by == "words":
             return gettext("How knowing the written word changes the alignment: α′ − α, word by word")
-        return gettext("How knowing the written word changes the alignment: α′ − α, piece by piece")
+        return gettext("How knowing the written word changes the alignment: α′ − α, step by step")
     weight = "√α" if root else "α"
     if by == "words":
         return gettext("Alignment: attention weights {weight}, word by word", weight=weight)
-    return gettext("Alignment: attention weights {weight}, piece by piece", weight=weight)
+    return gettext("Alignment: attention weights {weight}, step by step", weight=weight)
 
 
 def step_heading(trace: Aligned, step: int, picture: str, source: int | None = None) -> str:

@@ -21,7 +21,7 @@ from attnviz.commands.options import (
     Positive,
     ReadingOptions,
 )
-from attnviz.commands.shared import rate_text, report_escapes, write_rows
+from attnviz.commands.shared import check_outputs, rate_text, report_escapes, write_rows
 from attnviz.errors import AttnvizError
 from attnviz.files import replace_bytes, replace_text
 
@@ -67,10 +67,13 @@ class _Options:
         return "" if self.output is None else self.output.suffix.removeprefix(".").lower()
 
 
-def open_records(names: Sequence[str], reading: ReadingOptions, *, attributions: bool = False) -> AttentionRecords:
-    """Return the records of the files that `names` stand for; raise AttnvizError where they cannot be read.
+def open_records(
+    names: Sequence[str], reading: ReadingOptions, outputs: Sequence[Path | None] = (), *, attributions: bool = False
+) -> AttentionRecords:
+    """Return the records of the files that `names` stand for.
 
-    With `attributions`, the model in a folder also computes those.
+    With `attributions`, the model in a folder also computes those. Raise AttnvizError where a file cannot be read, or
+    is also one of the `outputs`.
     """
     from attnviz.corpora.corpus_lines import local_files, source_files
     from attnviz.importing.attention_reader import is_part, read_attention
@@ -79,6 +82,7 @@ def open_records(names: Sequence[str], reading: ReadingOptions, *, attributions:
     if len(names) == 1 and is_model_folder(names[0]):
         return read_attention(names[0], **vars(reading), attributions=attributions)
     with local_files(source_files(names, is_part)) as files:
+        check_outputs(filter(None, outputs), files)
         return read_attention(files, **vars(reading))
 
 
@@ -110,7 +114,7 @@ def attention_command(
         )
     if options.table is not None and options.table.suffix.lower() not in (".csv", ".parquet"):
         raise AttnvizError(f"A table ends in .parquet or .csv, so {options.table} was not written.")
-    records = open_records(files, reading)
+    records = open_records(files, reading, (options.output, options.table))
     print_format(records)
     if options.table is not None:
         write_table(records, options.table, options.gold)
@@ -267,7 +271,7 @@ def _compare_files(files: Sequence[str], compared: str, options: _Options, readi
         raise AttnvizError(f"The name of the file {options.output} must end in one of {endings}.")
     if options.table or options.gold:
         raise AttnvizError("Leave out --table and --gold where two files are compared.")
-    first, other = open_records(files, reading), open_records([compared], reading)
+    first, other = (open_records(names, reading, (options.output,)) for names in (files, [compared]))
     first, other = with_tokens_of(first, other), with_tokens_of(other, first)
     for records, name in ((first, " ".join(files)), (other, compared)):
         print_format(records, name)

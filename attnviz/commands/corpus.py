@@ -29,7 +29,7 @@ from attnviz.commands.options import (
     Share,
     SkipMalformed,
 )
-from attnviz.commands.shared import print_skipped, progress, report_escapes
+from attnviz.commands.shared import check_outputs, print_skipped, progress, report_escapes
 from attnviz.errors import AttnvizError
 from attnviz.memory import keep_few_shapes
 
@@ -161,7 +161,7 @@ def _of_attention(files: Sequence[str], options: _Options, reading: ReadingOptio
     """Write one table of attention files of another program."""
     if options.output.suffix not in (".csv", ".parquet"):
         raise AttnvizError(f"A table ends in .parquet or .csv, so {options.output} was not written.")
-    records = open_records(files, reading)
+    records = open_records(files, reading, (options.output,))
     print_format(records)
     print(f"{options.output}: {write_table(records, options.output, options.gold)} rows")
 
@@ -196,6 +196,7 @@ def _write_tables(
         raise AttnvizError(f"The option --{name} is only for Ray. Add --ray.")
     tables = _tables(list(names), options)
     with local_files(tables) as files:
+        check_outputs(tables.values(), files)
         made = analyse_files(
             dict(zip(files, tables.values(), strict=True)),
             folder,

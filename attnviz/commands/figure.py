@@ -28,7 +28,7 @@ from attnviz.commands.options import (
     TokenText,
 )
 from attnviz.errors import AttnvizError, locate_errors
-from attnviz.installed_models import default_model
+from attnviz.installed_models import installed_weights
 from attnviz.palette import DEFAULT_COLOURS, Colours, ThemeName
 
 if TYPE_CHECKING:
@@ -80,8 +80,9 @@ class _Options:
     source: Index | None = None
     """number of the source piece, counted from 1, for the energy decomposition and the logit attribution (default: the
     piece with the largest weight)"""
-    by: Literal["words", "pieces"] = "words"
-    """what each row and column of the heatmap stands for: a word or a piece"""
+    by: Literal["steps", "words"] = "steps"
+    """what a row and a column of the heatmap stand for: a step and a source piece, or words, whose weights are means
+    over steps and sums over source pieces; with --gold, always words"""
     face: Literal["before", "after", "difference"] | None = None
     """what the heatmap shows: attention before the word is known (default), posterior attention after the word is known
     (default in .pharaoh files), or the difference of the two"""
@@ -89,8 +90,8 @@ class _Options:
     """colours of the heatmap: either paper (from black to white) or cividis (safe for colour blindness)"""
     root: bool = False
     """colour by the square root of the weight, so that small weights are visible"""
-    no_end: bool = False
-    """leave out the end mark </s>"""
+    end: bool = False
+    """draw the row and the column of the end mark </s>"""
     margins: bool = False
     """show the coverage of each column and the entropy of each row beside the heatmap; not possible in .tex"""
     gold: TokenText | None = None
@@ -146,7 +147,7 @@ def _draw(text: str | None, options: _Options, heads: HeadOptions, model: ModelO
         face=face,
         colours=options.colours,
         root=options.root,
-        end=not options.no_end,
+        end=options.end,
         margins=options.margins,
         longest=options.longest,
         title=not options.no_title,
@@ -158,28 +159,25 @@ def _draw(text: str | None, options: _Options, heads: HeadOptions, model: ModelO
 
         with locate_errors("--gold"):
             figure_options = replace(figure_options, gold=parse_gold_links(options.gold, trace.words()))
-    folder = default_model() if model.model is None else model.folder
     if not trace.has_maxout:
         with_weights = uses_weights(trace, figure_options.picture)
-        save(trace, options.output, figure_options, _weights(trace, folder) if with_weights else None)
+        save(trace, options.output, figure_options, _weights(trace, model) if with_weights else None)
         return
     from attnviz.figures.registry import figure_named
 
     step_figure = figure_named(figure_options.picture)
     links_of_attention = ending == "pharaoh" and options.face == "before"
     needs_weights = ending in WITHOUT_THE_MODEL or face != "before" or (step_figure and step_figure.uses_weights)
-    weights = _weights(trace, folder) if needs_weights and not links_of_attention else None
+    weights = _weights(trace, model) if needs_weights and not links_of_attention else None
+    place = "installed" if model.model is None else f"in {model.folder}"
+    missing = (
+        f"needs the model {trace.model}, which made the trace and is not {place}. Give the folder of {trace.model} "
+        "with --model."
+    )
     if weights is None and face != "before" and trace.attends:
-        raise AttnvizError(
-            f"The option --face {face} needs the model that made the trace, {trace.model}, but --model is "
-            f"{folder}. Give the folder of {trace.model} with --model."
-        )
+        raise AttnvizError(f"The option --face {face} {missing}")
     if weights is None and ending in WITHOUT_THE_MODEL and not links_of_attention:
-        print(
-            f"{WITHOUT_THE_MODEL[ending]}, which needs the model {trace.model} that made the trace; --model is "
-            f"{folder}. Give the folder of {trace.model} with --model.",
-            file=sys.stderr,
-        )
+        print(f"{WITHOUT_THE_MODEL[ending]}: that {missing}", file=sys.stderr)
     save(trace, options.output, figure_options, weights, what_ifs)
 
 
@@ -267,10 +265,15 @@ def _advice(records: AttentionRecords, pair: SentencePair, options: _Options) ->
     return "--normalise does."
 
 
-def _weights(trace: Trace, folder: Path) -> Weights | None:
-    """Return the weights in `folder` if that model made `trace`; None otherwise."""
+def _weights(trace: Trace, model: ModelOptions) -> Weights | None:
+    """Return the weights that made `trace`, those of --model or of an installed model; None where they are others."""
     from attnviz.model_folder import WEIGHTS_FILE, load_weights, weights_digest
 
+    if model.model is None:
+        with contextlib.suppress(AttnvizError):
+            return installed_weights(trace.model, trace.weights_digest)
+        return None
+    folder = model.folder
     if (folder / WEIGHTS_FILE).is_file() and weights_digest(folder) == trace.weights_digest:
         return load_weights(folder)
     return None

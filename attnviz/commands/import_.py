@@ -10,6 +10,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from attnviz.commands.options import AS_INPUT, AS_OUTPUT, Folder, Output
+from attnviz.commands.shared import check_outputs
 from attnviz.errors import AttnvizError
 
 
@@ -47,6 +48,7 @@ def import_command(
 
     if (output / CONFIG_FILE).exists() and architecture(output) != IMPORTED_ARCHITECTURE:
         raise AttnvizError(f"{output} already holds a model that was not imported. Choose another folder.")
+    check_outputs([output], [folder if folder.is_dir() else folder.parent])
     checkpoint = load_checkpoint(folder, padded_length, rename=dict(renaming.split("=", 1) for renaming in rename))
     write_checkpoint(checkpoint, output, half=half)
     weights = sum(array.size for array in checkpoint.weights.values())

@@ -31,7 +31,7 @@ from cyclopts.exceptions import (
 from cyclopts.help import DefaultFormatter
 
 from attnviz import __version__
-from attnviz.commands.shared import STDIN
+from attnviz.commands.shared import STDIN, check_outputs
 from attnviz.errors import AttnvizError
 from attnviz.extras import naming_extra
 
@@ -62,6 +62,8 @@ _COMMANDS = {
 }
 """What each command does, by group; the command is the function of its name in the module of its name."""
 _OPTIONS = Group("Options")
+_WRITTEN = ("output", "table", "csv", "figure", "heads_csv")
+"""Names of the options with a file to write, in any command."""
 _DEFAULT_VECTORS = "50000"
 _LONGEST_NAME = 200
 """Characters of a file's name that are printed."""
@@ -131,8 +133,14 @@ def _launch(
         app.help_print()
         return
     command, bound, _ = app.parse_args([*_completed(words)], exit_on_error=False, print_error=False)
-    for name, value in _options(bound.arguments):
+    options = [(name, value) for name, value in _options(bound.arguments) if value is not None]
+    for name, value in options:
         _check_path(name, value)
+    check_outputs(
+        [Path(value) for name, value in options if name in _WRITTEN],
+        [STDIN, *(value for name, value in options if name not in _WRITTEN and isinstance(value, str | Path))],
+    )
+    for name, value in options:
         if name == "scorer" and value:
             _register_scorers(value)
     with contextlib.ExitStack() as stack:

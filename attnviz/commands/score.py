@@ -84,7 +84,7 @@ def score_command(
     from attnviz.importing.attention_reader import read_attention
 
     _check(options)
-    links: Any = open_records(files, reading, attributions=options.by == "erased")
+    links: Any = open_records(files, reading, (options.output,), attributions=options.by == "erased")
     gold = read_attention(options.gold, format=options.gold_format, encoding=reading.encoding)
     print_format(links, " ".join(files))
     print_format(gold, str(options.gold))
@@ -92,7 +92,7 @@ def score_command(
         _rank_heads(links, gold, options)
         return
     if options.reverse:
-        reverse = open_records([options.reverse], replace(reading, source=None, target=None))
+        reverse = open_records([options.reverse], replace(reading, source=None, target=None), (options.output,))
         print_format(reverse, options.reverse)
         links = symmetrise(links, reverse, options.symmetrise or "grow-diag-final-and")
     scored = score(links, gold, samples=options.samples)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
+import itertools
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+from attnviz.errors import AttnvizError
 from attnviz.files import replace_text
 
 if TYPE_CHECKING:
@@ -49,6 +51,17 @@ def printing_to(output: Path | None) -> Iterator[None]:
         return
     with output.open("w", encoding="utf-8", newline="\n") as file, contextlib.redirect_stdout(file):
         yield
+
+
+def check_outputs(outputs: Iterable[Path], inputs: Iterable[str | Path]) -> None:
+    """Raise AttnvizError where an output is also an input, under whatever path; a terminal or pipe may be both."""
+    for output, given in itertools.product(outputs, inputs):
+        with contextlib.suppress(OSError, ValueError):  # a text that is no path, or a path where nothing is
+            if (output.is_file() or output.is_dir()) and output.samefile(given):
+                raise AttnvizError(
+                    f"{output} is also an input of this command and would be overwritten. Give another path for the "
+                    "output."
+                )
 
 
 def numbered(lines: Iterable[str]) -> Iterator[tuple[int, str]]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 
-from attnviz.analysis.grid import grid
+from attnviz.analysis.grid import Bracket, grid
 from attnviz.analysis.labels import shorten
 from attnviz.analysis.numbers import decimal
 from attnviz.languages import gettext
@@ -20,14 +21,14 @@ _ROW_LABEL_STYLE = "text-align:right;padding:0 0.4em;font-weight:normal;white-sp
 _TABLE_STYLE = "border-collapse:collapse;width:auto;font:13px/1.2 sans-serif"
 
 
-def heatmap_html(trace: Aligned, *, by: By = "words", end: bool = True) -> str:
+def heatmap_html(trace: Aligned, *, by: By = "steps", end: bool = False) -> str:
     """Return the heatmap as a table element, black 0 and white 1, with each weight as a tooltip.
 
     All styles are inline, and labels inherit their colours, so that it fits light and dark pages.
 
     Args:
         trace: The record.
-        by: "words" or "pieces".
+        by: As in `figures.heatmap`. By steps, the name of a word spans the rows of its steps, or columns of its pieces.
         end: Whether to draw `</s>`.
 
     Returns:
@@ -37,19 +38,30 @@ def heatmap_html(trace: Aligned, *, by: By = "words", end: bool = True) -> str:
         sentence = gettext("This model has no attention and no alignment: every step gets the same context vector.")
         return f"<p>{escape(trace.translation)}</p><p>{escape(sentence)}</p>"
     cells = grid(trace, by, end)
-    header = "".join(
-        f'<th scope="col" style="{_COLUMN_LABEL_STYLE}">{escape(shorten(name))}</th>' for name in cells.source
-    )
+    header = "".join(_headings(cells.source, cells.source_brackets, "col", _COLUMN_LABEL_STYLE))
+    row_headings = _headings(cells.target, cells.target_brackets, "row", _ROW_LABEL_STYLE)
     rows = "".join(
-        f'<tr><th scope="row" style="{_ROW_LABEL_STYLE}">{escape(shorten(word))}</th>'
+        f"<tr>{heading}"
         + "".join(_cell(word, name, alpha) for name, alpha in zip(cells.source, row, strict=True))
         + "</tr>"
-        for word, row in zip(cells.target, cells.alpha.tolist(), strict=True)
+        for heading, word, row in zip(row_headings, cells.target, cells.alpha.tolist(), strict=True)
     )
     return (
         f'<table style="{_TABLE_STYLE}"><caption style="text-align:left">{escape(trace.translation)}</caption>'
         f'<thead><tr style="vertical-align:bottom"><td></td>{header}</tr></thead><tbody>{rows}</tbody></table>'
     )
+
+
+def _headings(names: Sequence[str], brackets: Sequence[Bracket], scope: str, style: str) -> list[str]:
+    """Return the heading of each row or column; one of several has its text at the first, and the others have none."""
+    spans = {first: (last - first + 1, word) for first, last, word in brackets}
+    inner = {place for first, last, _ in brackets for place in range(first + 1, last + 1)}
+    headings = []
+    for place, name in enumerate(names):
+        count, label = spans.get(place, (1, name))
+        group = f'scope="{scope}group" {scope}span="{count}"' if count > 1 else f'scope="{scope}"'
+        headings.append("" if place in inner else f'<th {group} style="{style}">{escape(shorten(label))}</th>')
+    return headings
 
 
 def _cell(word: str, name: str, alpha: float) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from attnviz.analysis.attention_forms import face_explanation, face_names
 from attnviz.analysis.grid import FACES
 from attnviz.analysis.imported_attention import missing_values_reason, remark_sentences
-from attnviz.analysis.labels import quote, shorten
+from attnviz.analysis.labels import bracket_sentence, merged_words_sentence, quote, shorten
 from attnviz.analysis.logit_attribution import (
     Cell,
     logit_attribution_heading,
@@ -78,11 +78,11 @@ def lecture_footer(
     elif choices.face != "before":
         rows = (
             gettext("A row for each target word, a column for each source word.")
-            if choices.by == "words"
+            if choices.unit == "words"
             else gettext("A row for each target piece, a column for each source piece.")
         )
         sentences = [rows, face_explanation(choices.face)]
-    elif choices.by == "words":
+    elif choices.unit == "words":
         sentences = [
             gettext(
                 "Each row is a target word, each column a source word. The brighter a cell, the larger {shade} "
@@ -98,6 +98,9 @@ def lecture_footer(
                 shade=shade,
             )
         ]
+    groups = [group for groups in trace.word_groups() for group in groups if len(group) > 1]
+    if trace.attends and groups:
+        sentences.append(merged_words_sentence() if choices.unit == "words" else bracket_sentence())
     if heads_text:
         sentences.append(
             gettext(

@@ -223,7 +223,8 @@ class _Item:
             rows = subject.trace
             if rows.attends and self.asked.word is not None:
                 rows = first_words(rows, self.asked.word + 1)
-            return heatmap(rows, step=self.asked.step, theme=theme)
+            end = self.asked.question.level != "idea"  # as on the page
+            return heatmap(rows, step=self.asked.step, end=end, theme=theme)
         return step_figure(subject, name).draw(replace(subject, theme=theme))
 
 

@@ -126,8 +126,9 @@ def heading(trace: Aligned, options: FigureOptions, weights: Weights | None = No
         return step_figure(subject, options.picture).headline(subject)
     if not trace.attends:
         return gettext("A single vector for all steps")
+    unit = _with_gold(trace, options).unit
     return ", ".join(
-        filter(None, (heatmap_heading(options.by, options.root, options.face), step_texts(trace).heads_text(trace)))
+        filter(None, (heatmap_heading(unit, options.root, options.face), step_texts(trace).heads_text(trace)))
     )
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.grid import Grid, grid, rows_of_steps
 from attnviz.analysis.labels import shorten
+from attnviz.figures.heatmap_parts import axis_names
 from attnviz.palette import ColourScale, heatmap_scale, palette
 from attnviz.text import with_symbols, without_isolates
 from attnviz.trace import Aligned
@@ -156,8 +157,12 @@ def heatmap_tikz(
         stops = heatmap_scale(chosen.colours)
     cells = grid(trace, chosen.by, chosen.end, chosen.face, posterior)
     row = None if chosen.step is None else rows_of_steps(cells, len(trace.target_pieces))[chosen.step]
-    labels, checks = _letter_fonts([*cells.source, *cells.target])
-    preamble, picture = _PREAMBLE + labels, _picture(cells, chosen, stops, row)
+    labels = [
+        {place: shorten(name, chosen.longest) for place, name in axis_names(names, brackets).items()}
+        for names, brackets in ((cells.source, cells.source_brackets), (cells.target, cells.target_brackets))
+    ]
+    fonts, checks = _letter_fonts([name for axis in labels for name in axis.values()])
+    preamble, picture = _PREAMBLE + fonts, _picture(cells, chosen, stops, row, labels)
     if checks:
         picture = f"\\begingroup\n{checks}{picture}\\endgroup\n"
     if standalone:
@@ -225,7 +230,7 @@ def _script(character: str) -> str:
 
 def _letter_fonts(names: Sequence[str]) -> tuple[str, str]:
     """Return the lines that the letters of `names` need in the preamble, and those that check their fonts."""
-    text = with_symbols("".join(unicodedata.normalize("NFC", name) for name in names))
+    text = with_symbols(without_isolates("".join(unicodedata.normalize("NFC", name) for name in names)))
     letters = {character: script for character, script in zip(text, _scripts(text), strict=True) if script}
     if not letters:
         return "", ""
@@ -243,25 +248,27 @@ def _font_line(script: str) -> str:
     return f"\\letterfont{{{script}}}{{{_SCRIPTS[script]}}}{{{feature}}}\n"
 
 
-def _picture(cells: Grid, chosen: HeatmapChoices, stops: ColourScale, row: int | None) -> str:
-    """Return the cells with labels and legend; `row` is framed."""
+def _picture(
+    cells: Grid, chosen: HeatmapChoices, stops: ColourScale, row: int | None, labels: list[dict[float, str]]
+) -> str:
+    """Return the cells with `labels` of columns and of rows by their places, and legend; `row` is framed."""
     rows, columns = cells.alpha.shape
     name = _QUANTITIES[cells.face]
     quantity = f"the square root of {name}" if chosen.root else name
-    shades = _shades(cells, chosen.root)
+    shades, units = _shades(cells, chosen.root), "words" if chosen.by == "words" else "pieces"
+    if cells.merged:
+        quantity += ", averaged over steps and summed over source pieces"
     lines = [
-        (
-            f"% Alignment: {columns} source {chosen.by} across, {rows} target {chosen.by} down; the colour is that of "
-            f"{quantity}."
-        ),
+        f"% Alignment: {columns} source {units} across, {rows} target {units} down; the colour is that of {quantity}.",
         "\\begin{tikzpicture}[x=5mm, y=-5mm]  % the size of a cell",
         # Each cell is slightly wider than its place; otherwise viewers show gaps between cells.
         r"\newcommand{\cell}[4]{\definecolor{heat}{HTML}{#4}\fill[heat] (#1,#2) rectangle ++(1.01,1.01);}  % #3: "
         + name,
     ]
-    source, target = ([shorten(name, chosen.longest) for name in names] for names in (cells.source, cells.target))
-    lines += [_label(f"({j + 0.5},-0.15)", "rotate=60, anchor=west", name) for j, name in enumerate(source)]
-    lines += [_label(f"(-0.15,{i + 0.5})", "anchor=east", name) for i, name in enumerate(target)]
+    lines += [_label(f"({j + 0.5},-0.15)", "rotate=60, anchor=west", name) for j, name in labels[0].items()]
+    lines += [_label(f"(-0.15,{i + 0.5})", "anchor=east", name) for i, name in labels[1].items()]
+    lines += [f"\\draw[black!60] ({j + 0.1},-0.1) -- ({k + 0.9},-0.1);" for j, k, _ in cells.source_brackets]
+    lines += [f"\\draw[black!60] (-0.1,{i + 0.1}) -- (-0.1,{k + 0.9});" for i, k, _ in cells.target_brackets]
     lines += [
         f"\\cell{{{j}}}{{{i}}}{{{cells.shown[i, j]:.4f}}}{{{_colour(stops, float(shades[i, j]))}}}"
         for i in range(rows)

@@ -45,7 +45,7 @@ def attributions(
     Args:
         trace: The translation.
         methods: Result of `analysis.attribution_methods`.
-        by: "words" or "pieces".
+        by: "words" or "steps".
         end: Whether to draw `</s>`.
         across: Number of heatmaps side by side.
         step: Step, 0-based, whose row is framed in all panels.

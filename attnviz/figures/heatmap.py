@@ -12,18 +12,21 @@ from numpy.typing import NDArray
 from attnviz.analysis.attention_forms import SYMBOLS, face_names
 from attnviz.analysis.drift import drifts
 from attnviz.analysis.gold import GoldLinks, link_count_texts
-from attnviz.analysis.grid import Grid, check_posterior, grid, places_of_pieces, rows_of_steps
-from attnviz.analysis.labels import LONGEST, merged_cell_text, shorten, size_text
+from attnviz.analysis.grid import Bracket, Grid, check_posterior, grid, places_of_pieces, rows_of_steps
+from attnviz.analysis.labels import LONGEST, merged_cell_text, merging_text, shorten, size_text
 from attnviz.analysis.numbers import decimal, signed, significant
 from attnviz.analysis.posterior import posterior as posterior_attention
 from attnviz.analysis.recomputation import Weights
 from attnviz.arguments import check_each
 from attnviz.figures.fixed_context import fixed_context
 from attnviz.figures.heatmap_parts import (
+    BRACKET_ROOM,
     COLOUR_BAR_LENGTH,
     HeatmapSizes,
     add_margin_axes,
     add_marker_legend,
+    axis_names,
+    bracket_shapes,
     cell_gap_colour,
     cell_sizes,
     entropy_title,
@@ -61,9 +64,10 @@ def heatmap(
     posterior: NDArray[np.float64] | None = None,
     **named: Any,
 ) -> Spec:
-    """Draw alpha_ij: a row for each target word (or piece), a column for each source word, 0 dark, 1 bright.
+    """Draw alpha_ij: a row for each step i, a column for each source piece j, 0 dark, 1 bright.
 
-    A model without attention has the figure of its only context vector instead (`fixed_context`).
+    A bracket joins the steps, or pieces, of a word. By words, a row is the mean of the steps of its word, and a column
+    the sum of the pieces of its word. A model without attention has the figure of its only context vector instead.
 
     Args:
         trace: The record.
@@ -85,14 +89,14 @@ def heatmap(
     if chosen.face != "before" and posterior is None and weights is not None:
         check_posterior(trace)
         posterior = posterior_attention(trace, weights)
-    cells, ink = grid(trace, chosen.by, chosen.end, chosen.face, posterior), palette(chosen.theme)
+    cells, ink = grid(trace, chosen.unit, chosen.end, chosen.face, posterior), palette(chosen.theme)
     if not trace.attends:
         return fixed_context(trace, cells, ink, chosen.step, chosen.longest)
     check_each(gettext("gold links"), (chosen.gold,) if chosen.gold is not None else (), (GoldLinks,))
     sizes, positions = cell_sizes(cells, chosen.longest), len(trace.source_pieces)
     rows = rows_of_steps(cells, len(trace.target_pieces))
     layout = cells_layout(cells, sizes, ink, chosen.longest) | {
-        "shapes": [],
+        "shapes": bracket_shapes(cells, ink),
         "meta": {
             "narrowest": sizes.narrowest,
             "widest": sizes.widest,
@@ -108,8 +112,8 @@ def heatmap(
     if chosen.margins:
         data += margin_bars(cells, positions, ink)
         add_margin_axes(layout, cells, positions, ink)
-    if chosen.by == "words" and not trace.translated and not trace.is_self_attention:
-        layout["shapes"] += _drift_frames(cells, ink)
+    if not trace.translated and not trace.is_self_attention:
+        layout["shapes"] += _drift_frames(grid(trace, "words", chosen.end), layout["meta"], ink)
     row = None if chosen.step is None else rows[step_index(trace, chosen.step)]
     if row is not None:
         right = len(cells.source) - 0.5
@@ -127,19 +131,19 @@ def heatmap(
     return Spec([image, *data], layout, _alt(cells, chosen), _table(cells, chosen.margins))
 
 
-def _drift_frames(cells: Grid, ink: Palette) -> list[Part]:
-    """Return a frame around each stretch of imported links that are one word off."""
-    linked = cells.alpha.argmax(axis=1)
+def _drift_frames(words: Grid, meta: Part, ink: Palette) -> list[Part]:
+    """Return a frame around each stretch of imported links that are one word off, on the cells that `meta` maps."""
+    linked = words.alpha.argmax(axis=1)
     return [
         rectangle(
-            float(linked[drift.first]) - 0.5,
-            float(linked[drift.last]) + 0.5,
-            drift.first - 0.5,
-            drift.last + 0.5,
+            meta["columns"][words.pieces[linked[drift.first]][0]] - 0.5,
+            meta["columns"][words.pieces[linked[drift.last]][-1]] + 0.5,
+            meta["rows"][words.steps[drift.first][0]] - 0.5,
+            meta["rows"][words.steps[drift.last][-1]] + 0.5,
             ink.minus,
             ROW_FRAME_WIDTH,
         )
-        for drift in drifts(cells.alpha, cells.source, cells.target)
+        for drift in drifts(words.alpha, words.source, words.target)
     ]
 
 
@@ -168,7 +172,7 @@ def _hover(cells: Grid, root: bool, marker_lines: Mapping[tuple[int, int], str])
     if cells.alpha.size > MOST_TEXTS:
         root = root and cells.face != "difference"
         return {"hovertemplate": ("√" if root else "") + SYMBOLS[cells.face] + " = %{z:.4f}<extra></extra>"}
-    source, target = ([escape(shorten(name, 60)) for name in names] for names in (cells.source, cells.target))
+    source, target = ([escape(shorten(name, 60)) for name in names] for names in cells.full_names)
     text = [
         [
             "<br>".join(
@@ -206,7 +210,6 @@ def _cell_numbers(cells: Grid) -> list[list[str]]:
 def cells_layout(cells: Grid, sizes: HeatmapSizes, ink: Palette, longest: int = LONGEST) -> Part:
     """Return the layout of a heatmap of these cells, with labels of at most `longest` letters, without `meta`."""
     rows, columns = cells.alpha.shape
-    column_stride, row_stride = label_stride(columns), label_stride(rows)
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False, "linecolor": ink.line, "mirror": True}
     return base_layout(ink) | {
         "plot_bgcolor": cell_gap_colour(cells, ink),
@@ -219,18 +222,21 @@ def cells_layout(cells: Grid, sizes: HeatmapSizes, ink: Palette, longest: int = 
             "ticklabeloverflow": "allow",
             "range": [-0.5, columns - 0.5],
             "tickangle": sizes.angle,
-            "tickvals": list(range(0, columns, column_stride)),
-            "ticktext": axis_labels(cells.source[::column_stride], longest),
             "tickfont": {"size": font_size(columns), "color": ink.encoder},
-        },
+        }
+        | _ticks(cells.source, cells.source_brackets, longest),
         "yaxis": axis
-        | {
-            "range": [rows - 0.5, -0.5],
-            "tickvals": list(range(0, rows, row_stride)),
-            "ticktext": axis_labels(cells.target[::row_stride], longest),
-            "tickfont": {"size": font_size(rows), "color": ink.decoder},
-        },
+        | {"range": [rows - 0.5, -0.5], "tickfont": {"size": font_size(rows), "color": ink.decoder}}
+        | _ticks(cells.target, cells.target_brackets, longest),
     }
+
+
+def _ticks(names: Sequence[str], brackets: Sequence[Bracket], longest: int) -> Part:
+    """Return the labels of an axis, of at most `longest` letters."""
+    labels = axis_names(names, brackets)
+    places = [*labels][:: label_stride(len(labels))]
+    standoff = {"ticklabelstandoff": BRACKET_ROOM} if brackets else {}
+    return {"tickvals": places, "ticktext": axis_labels([labels[place] for place in places], longest)} | standoff
 
 
 def _colour_bar(cells: Grid, root: bool, ink: Palette) -> Part:
@@ -285,7 +291,10 @@ def _alt(cells: Grid, chosen: HeatmapChoices) -> str:
             "The heatmap also shows {sure} and {possible}, marked by hand",
             **link_count_texts(len(chosen.gold.sure), len(chosen.gold.possible)),
         )
-    fields = {"size": size_text(chosen.by, len(cells.target), len(cells.source)), "shown": shown}
+    size = size_text(chosen.unit, len(cells.target), len(cells.source))
+    if cells.merged:
+        size = gettext("{size} (weights of words: {merging})", size=size, merging=merging_text())
+    fields = {"size": size, "shown": shown}
     if cells.face == "after":
         return gettext("Posterior attention (after the word) of {size}. Largest values: {shown}.", **fields)
     if cells.face == "difference":
@@ -299,7 +308,7 @@ def _alt(cells: Grid, chosen: HeatmapChoices) -> str:
 def _table(cells: Grid, margins: bool) -> Table:
     """Return the numbers; with `margins`, a last column has the entropies, and a last row the sums, of the face."""
     rows, columns = (
-        [f"{number} {isolated(name)}" for number, name in enumerate(names, 1)] for names in (cells.target, cells.source)
+        [f"{number} {isolated(name)}" for number, name in enumerate(names, 1)] for names in cells.full_names[::-1]
     )
     shown: dict[str, Any] = dict(zip(columns, cells.shown.T, strict=True))
     if margins:
@@ -307,4 +316,5 @@ def _table(cells: Grid, margins: bool) -> Table:
         sums = cells.covered.astype(cells.shown.dtype)
         shown = {name: np.append(shown[name], total) for name, total in zip(columns, sums, strict=True)}
         shown |= {entropy_title(cells.face): [*cells.entropies, np.nan]}
-    return {gettext("target \\ source"): rows, **shown}
+    corner = gettext("target \\ source")
+    return {f"{corner} ({merging_text()})" if cells.merged else corner: rows, **shown}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.attention_forms import SYMBOLS
 from attnviz.analysis.gold import GoldLinks, link_errors, marker_names
-from attnviz.analysis.grid import Grid, places_of_pieces
+from attnviz.analysis.grid import Bracket, Grid, places_of_pieces
 from attnviz.analysis.labels import LONGEST, shorten
 from attnviz.analysis.numbers import decimal, signed
 from attnviz.figures.spec import Part, base_axis, escape, label_width, rectangle, width
@@ -58,35 +58,81 @@ def cell_sizes(cells: Grid, longest: int = LONGEST) -> HeatmapSizes:
     """Return the sizes of a heatmap of `cells`, (rows, columns), with labels of at most `longest` letters."""
     rows, columns = cells.alpha.shape
     row = float(np.clip(ROWS_HEIGHT / rows, min(LOWEST_ROW, LARGEST_SIDE / rows), HIGHEST_ROW))
-    size = font_size(columns)
+    size, column_labels = font_size(columns), axis_names(cells.source, cells.source_brackets)
     row_label_width, column_label_width = (
-        label_width(cells.target, font_size(rows), longest),
-        label_width(cells.source, size, longest),
+        label_width(axis_names(cells.target, cells.target_brackets).values(), font_size(rows), longest),
+        label_width(column_labels.values(), size, longest),
     )
     horizontal = columns * (column_label_width + 8) < min(420, columns * ASPECT * row)
     angle = 0 if horizontal else -90 if columns > 20 else -50
     # 0.77 is the sine of 50 degrees.
     label_height = {0: 1.6 * size, -50: column_label_width * 0.77 + size, -90: column_label_width + 6}[angle]
-    left, right = int(row_label_width) + 16, 12
+    left, right = int(row_label_width) + 16 + BRACKET_ROOM * bool(cells.target_brackets), 12
+    top = int(label_height) + 10 + BRACKET_ROOM * bool(cells.source_brackets)
     if angle == -50:  # the cosine is 0.64; the labels of the last columns end beyond the cells
         right += int(
             max(
-                0.64 * width(shorten(name, longest), size) - k * NARROWEST_COLUMN
-                for k, name in enumerate(reversed(cells.source))
+                0.64 * width(shorten(name, longest), size) - (columns - 1 - place) * NARROWEST_COLUMN
+                for place, name in column_labels.items()
             )
         )
     column = max(NARROWEST_COLUMN, int(column_label_width) + 6) if horizontal else NARROWEST_COLUMN
     narrowest = min(column * columns, LARGEST_SIDE)
     widest = max(round(ASPECT * row * columns), narrowest, COLOUR_BAR_LENGTH + 20)
-    return HeatmapSizes(
-        row, left, int(label_height) + 10, right, angle, left + right + narrowest, left + right + widest
+    return HeatmapSizes(row, left, top, right, angle, left + right + narrowest, left + right + widest)
+
+
+def axis_names(names: Sequence[str], brackets: Sequence[Bracket]) -> dict[float, str]:
+    """Return the label at each position of an axis: that of a row, or of a word in the middle of its rows."""
+    labels: dict[float, str] = dict(enumerate(names))
+    for first, last, word in brackets:
+        for piece in range(first, last + 1):
+            del labels[piece]
+        labels[(first + last) / 2] = word
+    return dict(sorted(labels.items()))
+
+
+def bracket_shapes(cells: Grid, ink: Palette) -> list[Part]:
+    """Return the brackets of the words of several rows or columns, one shape in each margin.
+
+    They are below the cells: the page copies this layer to where labels stay in sight (`frozen_labels.js`).
+    """
+    near, far, inset = _BRACKET
+    beside = "".join(
+        f"M{-near},{first - inset}L{-far},{first - inset}L{-far},{last + inset}L{-near},{last + inset}"
+        for first, last, _ in cells.target_brackets
     )
+    above = "".join(
+        f"M{first - inset},{near}L{first - inset},{far}L{last + inset},{far}L{last + inset},{near}"
+        for first, last, _ in cells.source_brackets
+    )
+    shape = {"type": "path", "layer": "below"}
+    rows = {
+        "path": beside,
+        "xref": "paper",
+        "xsizemode": "pixel",
+        "xanchor": 0,
+        "line": {"color": ink.decoder, "width": 1},
+    }
+    columns = {
+        "path": above,
+        "yref": "paper",
+        "ysizemode": "pixel",
+        "yanchor": 1,
+        "line": {"color": ink.encoder, "width": 1},
+    }
+    return [shape | one for one in (rows, columns) if one["path"]]
 
 
 def font_size(count: int) -> int:
     """Return the font size of the labels of `count` rows or columns, in pixels."""
     return 14 if count <= 16 else 13 if count <= 26 else 12 if count <= 40 else 11
 
+
+_BRACKET = 3, 6, 0.36
+"""Pixels between the cells and the ends and the line of a bracket, and half its height in a row."""
+BRACKET_ROOM = 8
+"""Pixels of a margin for brackets."""
 
 CELL_GAP_COLOUR = "#3b3935"
 """Colour between cells: too dark for a weight, light enough to separate two black cells."""
@@ -229,7 +275,7 @@ def add_margin_axes(layout: Part, cells: Grid, positions: int, ink: Palette) -> 
     rows, columns = cells.alpha.shape
     colour = cell_gap_colour(cells, ink)
     background = rectangle(-0.5, columns - 0.5, -0.5, rows - 0.5, colour, 0) | {"fillcolor": colour, "layer": "below"}
-    layout["plot_bgcolor"], layout["shapes"] = "rgba(0,0,0,0)", [background]
+    layout["plot_bgcolor"], layout["shapes"] = "rgba(0,0,0,0)", [background, *layout["shapes"]]
 
 
 def entropy_title(face: Face) -> str:
@@ -251,7 +297,7 @@ LinkMarkers = dict[LinkKind, tuple[Link, ...]]
 
 
 def link_markers(cells: Grid, words: Words, gold: GoldLinks) -> LinkMarkers:
-    """Return the markers of the links of `gold` and `words` on `cells`, which are words or pieces.
+    """Return the markers of the links of `gold` and `words` on `cells`.
 
     A false link is one of the alignment in `words` that is neither a sure nor a possible link of `gold`.
     """

@@ -21,7 +21,7 @@ from attnviz.trace.aligned import AttentionView
 
 def attend_figure(attention: AttentionView, *, theme: ThemeName = "light") -> Spec:
     """Draw the attention of one sentence to the other; English is green and French violet in either direction."""
-    spec, ink = heatmap(attention, theme=theme), palette(theme)
+    spec, ink = heatmap(attention, end=True, theme=theme), palette(theme)
     if attention.name == "source":
         spec.layout["xaxis"]["tickfont"]["color"] = ink.decoder
         spec.layout["yaxis"]["tickfont"]["color"] = ink.encoder

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import html
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -136,14 +138,26 @@ def for_print(figure: go.Figure, paper: str = "#ffffff") -> go.Figure:
     has it. On the page a figure is as wide as its container and transparent.
     """
     meta = figure.layout.meta
-    width = max(meta["narrowest"], min(PRINT_WIDTH, meta.get("widest", PRINT_WIDTH)))
-    printed = go.Figure(figure).update_layout(paper_bgcolor=paper, width=width)
-    # The browser that draws the file measures the labels, in its own font, and widens margins that are too narrow.
-    return printed.for_each_xaxis(_measured).for_each_yaxis(_measured)
+    widest = min(PRINT_WIDTH, meta.get("widest", PRINT_WIDTH))
+    printed = go.Figure(figure).update_layout(paper_bgcolor=paper, width=max(meta["narrowest"], widest))
+    # The browser that draws the file measures the labels, in its own font, and widens margins that are too narrow. The
+    # viewer of an SVG may have another font: the left margin, on which labels end, holds the widest.
+    printed.for_each_xaxis(_measured).for_each_yaxis(_measured)
+    room = max((_label_room(axis) for axis in printed.select_yaxes({"side": None})), default=0)
+    return printed.update_layout(margin={"l": max(printed.layout.margin.l, room)})
 
 
 def _measured(axis: Any) -> None:
     axis.automargin = True
+
+
+def _label_room(axis: Any) -> int:
+    """Return the pixels that the labels of a vertical axis need on the left."""
+    if axis.anchor not in (None, "x") or axis.showticklabels is False:
+        return 0
+    names = [html.unescape(re.sub("<[^>]*>", "", text)) for text in axis.ticktext or ()]
+    bold = any("<b>" in text for text in axis.ticktext or ())
+    return 18 + int(max((width(name, axis.tickfont.size or 12, bold=bold) for name in names), default=0))
 
 
 def escape(text: str) -> str:

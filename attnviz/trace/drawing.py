@@ -18,8 +18,8 @@ from attnviz.palette import DEFAULT_COLOURS, Colours, ThemeName
 if TYPE_CHECKING:
     import pandas as pd
 
-By = Literal["words", "pieces"]
-"""What each row and column stands for."""
+By = Literal["steps", "words"]
+"""What a row and a column stand for: a decoder step and a source piece, or a word, whose number is a mean or a sum."""
 Face = Literal["before", "after", "difference"]
 """Which values are displayed: alpha, the posterior once the word is known, or posterior minus alpha."""
 
@@ -28,15 +28,15 @@ Face = Literal["before", "after", "difference"]
 class HeatmapChoices:
     """How a heatmap is drawn: on the page, in files, by `trace.heatmap` and on the command line."""
 
-    by: By = "words"
-    """What each row and column stands for."""
+    by: By = "steps"
+    """What a row and a column stand for; with `gold` links, always words (`unit`)."""
     face: Face = "before"
     """Which values are displayed: alpha, the posterior, or posterior minus alpha, blue for more and red for less."""
     colours: Colours = DEFAULT_COLOURS
     """Colour scale of shares; "difference" has its own."""
     root: bool = False
     """Whether colours follow the square root, which makes small weights visible; numbers stay exact."""
-    end: bool = True
+    end: bool = False
     """Whether `</s>` is drawn."""
     margins: bool = False
     """Whether the sum of each column, sum_i alpha_ij, and the entropy H_i of each row in bits are drawn."""
@@ -47,6 +47,11 @@ class HeatmapChoices:
     """Letters of the longest label; longer words are shortened."""
     gold: Any = None
     """Gold links (`analysis.gold.GoldLinks`), which are marked, and so are false links of the displayed values."""
+
+    @property
+    def unit(self) -> By:
+        """What a row and a column stand for in the figure: words where it marks links, which join words."""
+        return "words" if self.gold else self.by
 
 
 def heatmap_choices(choices: HeatmapChoices | None, named: dict[str, Any]) -> HeatmapChoices:

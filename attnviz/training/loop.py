@@ -156,8 +156,11 @@ class _Run:
 
     def train(self) -> Path:
         """Train until the run is over; raise Stopped where a stop is requested before."""
-        with self.stop.listening(self.members.is_main), contextlib.closing(self.bar):
-            return self._train()
+        try:
+            with self.stop.listening(self.members.is_main), contextlib.closing(self.bar):
+                return self._train()
+        finally:
+            del self.objective  # it refers to the process group, see `join_process_group`
 
     def _train(self) -> Path:
         self.network.train()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import gc
+import importlib
 import os
 import signal
 import threading
@@ -65,7 +67,12 @@ class ProcessGroup:
 
 @contextlib.contextmanager
 def join_process_group(config: TrainingConfig) -> Iterator[ProcessGroup]:
-    """Join the processes that torchrun started, with NCCL on CUDA and gloo elsewhere."""
+    """Join the processes that torchrun started, with NCCL on CUDA and gloo elsewhere.
+
+    The block deletes what refers to the group, such as a DistributedDataParallel: the threads of gloo end with the last
+    reference, and a thread that frees a tensor while the interpreter ends aborts the process (PyTorch 2.13, issue
+    190489).
+    """
     size, rank = int(os.environ.get("WORLD_SIZE", "1")), int(os.environ.get("RANK", "0"))
     device = resolve_device(config.device)
     if size == 1:
@@ -74,12 +81,15 @@ def join_process_group(config: TrainingConfig) -> Iterator[ProcessGroup]:
     if device.type == "cuda":
         device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
         torch.cuda.set_device(device)
+    # DistributedDataParallel imports this module, whose functions have the group of that time as default argument.
+    importlib.import_module("torch.distributed.nn")
     dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
     try:
         yield ProcessGroup(rank, size, device)
         # Wait for all: a process that exits while another still sends data aborts that one.
         dist.barrier()
     finally:
+        gc.collect()  # DistributedDataParallel is part of a reference cycle
         dist.destroy_process_group()
 
 

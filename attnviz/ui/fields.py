@@ -242,9 +242,9 @@ def shown_if(condition: str, text: str) -> str:
     return f'<span class="if-{condition}">{text}</span>'
 
 
-def by_unit(words: str, pieces: str) -> str:
-    """Return as HTML the text for a heatmap by words and that for one by pieces, of which one is shown."""
-    return shown_if("words", words) + shown_if("pieces", pieces)
+def by_unit(words: str, steps: str) -> str:
+    """Return as HTML the text for a heatmap by words and that for one by steps, of which one is shown."""
+    return shown_if("words", words) + shown_if("steps", steps)
 
 
 def _option(

@@ -75,7 +75,7 @@ def test_shared_axis_matches_all_words_but_the_edited_one(other: str, shared: st
     assert [word or "_" for word in found] == shared.split()
 
 
-@given(source=SENTENCES, target=SENTENCES, by=st.sampled_from(["words", "pieces"]), seed=st.integers(0, 50))
+@given(source=SENTENCES, target=SENTENCES, by=st.sampled_from(["words", "steps"]), seed=st.integers(0, 50))
 def test_a_translation_compared_with_itself_has_no_difference(source: str, target: str, by: By, seed: int) -> None:
     trace = synthetic.trace(source, target, seed=seed)
     found, cells = compare(trace, trace, by=by), grid(trace, by)
@@ -91,7 +91,7 @@ def test_a_translation_compared_with_itself_has_no_difference(source: str, targe
 
 @given(
     texts=st.tuples(SENTENCES, SENTENCES, SENTENCES, SENTENCES),
-    by=st.sampled_from(["words", "pieces"]),
+    by=st.sampled_from(["words", "steps"]),
     seeds=st.tuples(st.integers(0, 20), st.integers(0, 20)),
 )
 def test_cells_hold_the_weights_of_their_words_and_gaps_are_nan(
@@ -196,9 +196,9 @@ def test_words_with_different_pieces_are_aligned() -> None:
 def test_face_after_compares_posteriors_and_requires_them() -> None:
     one, two = synthetic.trace(seed=1), synthetic.trace(seed=2)
     posteriors = some_posterior(one.alignment.shape, 1), some_posterior(two.alignment.shape, 2)
-    found = compare(one, two, by="pieces", face="after", posteriors=posteriors)
+    found = compare(one, two, by="steps", face="after", posteriors=posteriors)
     np.testing.assert_array_equal(found.difference, posteriors[1] - posteriors[0])
-    shown = compare(one, two, by="pieces", face="difference", posteriors=posteriors)
+    shown = compare(one, two, by="steps", face="difference", posteriors=posteriors)
     np.testing.assert_allclose(shown.first, posteriors[0] - one.alignment)
     with pytest.raises(AttnvizError, match="weights"):
         compare(one, two, face="after", posteriors=(posteriors[0], None))

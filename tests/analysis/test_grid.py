@@ -23,7 +23,7 @@ def some_posterior(shape: tuple[int, int], seed: int) -> np.ndarray:
     return np.random.default_rng(seed).dirichlet(np.full(shape[1], 0.3), size=shape[0])
 
 
-@given(source=TEXTS, target=TEXTS, by=st.sampled_from(["words", "pieces"]), seed=st.integers(0, 99))
+@given(source=TEXTS, target=TEXTS, by=st.sampled_from(["words", "steps"]), seed=st.integers(0, 99))
 def test_difference_is_after_minus_before_and_its_rows_sum_to_zero(source: str, target: str, by: By, seed: int) -> None:
     trace = synthetic.trace(source, target, seed=seed)
     posterior = some_posterior(trace.alignment.shape, seed)
@@ -45,7 +45,7 @@ def test_difference_is_after_minus_before_and_its_rows_sum_to_zero(source: str, 
 def test_face_after_shows_the_posterior_and_its_margins() -> None:
     trace = synthetic.trace()
     posterior = some_posterior(trace.alignment.shape, 7)
-    cells = grid(trace, "pieces", end=False, face="after", posterior=posterior)
+    cells = grid(trace, "steps", end=False, face="after", posterior=posterior)
     np.testing.assert_array_equal(cells.shown, posterior[:-1, :-1])
     np.testing.assert_allclose(cells.covered, coverage(posterior)[:-1])
     np.testing.assert_allclose(cells.entropies, entropy(posterior)[:-1])
@@ -53,7 +53,10 @@ def test_face_after_shows_the_posterior_and_its_margins() -> None:
 
 def test_face_before_ignores_the_posterior() -> None:
     trace = synthetic.trace()
-    plain, with_posterior = grid(trace), grid(trace, posterior=some_posterior(trace.alignment.shape, 7))
+    plain, with_posterior = (
+        grid(trace, "words"),
+        grid(trace, "words", posterior=some_posterior(trace.alignment.shape, 7)),
+    )
     for field in dataclasses.fields(plain):
         one, other = getattr(plain, field.name), getattr(with_posterior, field.name)
         assert np.array_equal(one, other) if isinstance(one, np.ndarray) else one == other
@@ -69,3 +72,27 @@ def test_unavailable_faces_are_refused(face, snapshot: SnapshotAssertion) -> Non
     with pytest.raises(AttnvizError, match="sideways") as wrong:
         grid(synthetic.trace(), face="sideways")
     assert all(name in str(wrong.value) for name in FACES)
+
+
+@given(source=TEXTS, target=TEXTS, seed=st.integers(0, 99))
+def test_cells_of_steps_are_alpha_and_brackets_join_the_pieces_of_words(source: str, target: str, seed: int) -> None:
+    trace = synthetic.trace(source, target, seed=seed)
+    words, by_steps, by_words = trace.words(), grid(trace, "steps"), grid(trace, "words")
+    np.testing.assert_array_equal(by_steps.shown, trace.alignment)
+    assert by_steps.steps == tuple((i,) for i in range(len(trace.target_pieces)))
+    assert not by_steps.merged
+    for names, brackets, texts, groups in (
+        (by_steps.source, by_steps.source_brackets, words.source, words.source_groups),
+        (by_steps.target, by_steps.target_brackets, words.target, words.target_groups),
+    ):
+        longer = [(group[0], group[-1], word) for word, group in zip(texts, groups, strict=True) if len(group) > 1]
+        assert list(brackets) == longer
+        assert [names[group[0]] for group in groups if len(group) == 1] == [
+            word for word, group in zip(texts, groups, strict=True) if len(group) == 1
+        ]
+    assert not by_words.source_brackets
+    assert not by_words.target_brackets
+    for i, steps in enumerate(words.target_groups):
+        for j, pieces in enumerate(words.source_groups):
+            expected = np.mean([sum(float(trace.alignment[step, piece]) for piece in pieces) for step in steps])
+            assert by_words.shown[i, j] == pytest.approx(expected, abs=1e-6)

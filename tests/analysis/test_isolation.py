@@ -43,7 +43,7 @@ def record(request: pytest.FixtureRequest) -> Attention:
 
 
 def test_sentences_and_tables_isolate_right_to_left_words(record: Attention) -> None:
-    texts_shown = [heatmap(record).alt, heatmap(record, by="pieces").alt, summary_sentence(summarise(record))]
+    texts_shown = [heatmap(record).alt, heatmap(record, by="steps").alt, summary_sentence(summarise(record))]
     texts_shown += [finding_sentence(record, finding) for finding in findings_of(record)]
     for step in range(3):
         stage = narrate(record, step)[0]

@@ -45,7 +45,7 @@ def test_softmax_sentence_distinguishes_a_piece_from_its_word(snapshot: Snapshot
 
 def test_heatmap_cells_say_which_weights_they_merge() -> None:
     trace = make_trace("the nearest house", "la maison extraordinaire")
-    by_words, by_pieces = (heatmap(trace, by=by).figure().data[0].text for by in ("words", "pieces"))
+    by_words, by_pieces = (heatmap(trace, by=by).figure().data[0].text for by in ("words", "steps"))
     assert by_words[0][0].count("<br>") == 1
     assert by_words[0][1].endswith(f"<br>{merged_cell_text(1, 2)}")
     assert by_words[2][0].endswith(f"<br>{merged_cell_text(2, 1)}")

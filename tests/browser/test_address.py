@@ -55,7 +55,7 @@ def test_steps_replace_the_history_entry_and_back_restores_the_sentence(open_pag
     assert entries(page) == before + 1
 
 
-CHOSEN = {"by": "pieces", "colours": "cividis", "root": "1", "end": "0", "margins": "1", "order": "strongest"}
+CHOSEN = {"by": "words", "colours": "cividis", "root": "1", "end": "0", "margins": "1", "order": "strongest"}
 
 
 def drawn_choices(page: Page) -> dict[str, Any]:
@@ -74,8 +74,8 @@ def drawn_choices(page: Page) -> dict[str, Any]:
 def test_url_stores_every_display_option(open_page: Opener) -> None:
     page = open_page()
     settled(page)
-    page.get_by_role("radio", name="pieces").click()
-    page.wait_for_url(re.compile("by=pieces"))
+    page.get_by_role("radio", name="words").click()
+    page.wait_for_url(re.compile("by=words"))
     for name, parameter in (("√α", "root=1"), ("End mark", "end=0"), ("Margins", "margins=1")):
         page.get_by_role("switch", name=name).locator("xpath=ancestor::label").click()
         page.wait_for_url(re.compile(parameter))

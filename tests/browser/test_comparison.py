@@ -151,15 +151,15 @@ def test_posterior_view_applies_to_both_models_and_the_first_page(open_page: Ope
     page.keyboard.press("b")
     expect(page.locator(".st-key-face [aria-checked=true]")).to_have_text("After the word")
     expect(page.locator(f"{CHART} .annotation").first).to_contain_text("α′, after the word")
-    page.locator(".st-key-by").get_by_text("pieces").click()
-    page.wait_for_url(re.compile("by=pieces"))
+    page.locator(".st-key-by").get_by_text("words").click()
+    page.wait_for_url(re.compile("by=words"))
     page.locator(".page-links").get_by_text("Translate", exact=True).click()
     page.wait_for_selector(READY)
     expect(page.locator(".st-key-face [aria-checked=true]")).to_have_text("After the word")
     page.go_back()
     wait_until_drawn(page)
     parameters = query_parameters(page)
-    assert parameters | {"other_model": "small-dot", "face": "after", "by": "pieces"} == parameters
+    assert parameters | {"other_model": "small-dot", "face": "after", "by": "words"} == parameters
     expect(page.locator(".st-key-compared select")).to_have_value("small-dot")
 
 

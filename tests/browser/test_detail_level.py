@@ -388,7 +388,7 @@ def test_new_visitor_starts_at_idea_and_the_choice_is_remembered(open_page: Open
 @pytest.mark.nightly
 def test_switching_detail_levels_preserves_the_state(open_page: Opener) -> None:
     """Change step, source piece, heatmap options, what-if and language between changes of the detail level."""
-    page = open_page(f"?sentence=He+is+an+honest+man.&step=5&what_ifs={link(only(7, 4, 3))}&what_if=1&by=pieces")
+    page = open_page(f"?sentence=He+is+an+honest+man.&step=5&what_ifs={link(only(7, 4, 3))}&what_if=1&by=words")
     settled(page)
     before, french = query(page), french_words(page)
     expect(page.locator(".st-key-what_if_cards")).to_be_visible()
@@ -397,7 +397,7 @@ def test_switching_detail_levels_preserves_the_state(open_page: Opener) -> None:
         assert query(page) == before | {"depth": [name.lower()]}
         assert french_words(page) == french
         expect_step(page, 5)
-    expect(page.get_by_role("radio", name="pieces")).to_be_checked()
+    expect(page.get_by_role("radio", name="words")).to_be_checked()
     set_detail_level(page, "Idea")
     page.keyboard.press("ArrowLeft")
     expect_step(page, 4)

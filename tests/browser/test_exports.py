@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pdfminer.high_level import extract_text
+from pdfminer.layout import LAParams
 from playwright.sync_api import Browser, Page, expect
 from syrupy.assertion import SnapshotAssertion
 
@@ -80,6 +82,9 @@ def test_downloads_match_the_current_step(
     assert drawn.startswith("<svg")
     assert "Alignment: attention weights α, word by word" in drawn
     assert EXAMPLE in drawn, "the title has the sentence"
+    pdf = fetch(page, "Softmax, PDF", tmp_path)
+    assert pdf.name == "attnviz-the-agreement-on-the-step-3-softmax.pdf"
+    assert "Softmax: step 3 of " in extract_text(pdf, laparams=LAParams())
     assert "Softmax: step 3 of " in fetch(page, "Softmax, SVG", tmp_path).read_text(encoding="utf-8")
     trace = Trace.load(fetch(page, "Whole trace, JSON", tmp_path))
     assert trace.source_text == EXAMPLE
@@ -147,7 +152,7 @@ def test_download_menu_works_by_keyboard_on_a_phone(open_page: Opener) -> None:
     first = page.get_by_role("button", name="Heatmap, PNG")
     expect(first).to_be_visible()
     first.focus()
-    for name in ("Heatmap, SVG", "Heatmap, CSV", "Energies, PNG"):
+    for name in ("Heatmap, SVG", "Heatmap, PDF", "Heatmap, CSV", "Energies, PNG"):
         page.keyboard.press("Tab")
         expect(page.get_by_role("button", name=name)).to_be_focused()
     box = page.get_by_test_id("stPopoverBody")
@@ -346,7 +351,7 @@ def test_lecture_page_switches_attention_views_and_shows_the_posterior(
         Translator.load(shipped_model, device="cpu").translate(EXAMPLE, beam=1),
         load_weights(shipped_model),
     )
-    page = lecture(trace, width=width, height=height, dark=dark, weights=weights, by="pieces", step=1)
+    page = lecture(trace, width=width, height=height, dark=dark, weights=weights, by="steps", step=1)
     found = posterior_attention(trace, weights)
 
     def cells() -> Any:

@@ -59,15 +59,15 @@ def test_chart_options_persist_across_pages(open_page: Opener) -> None:
     page = open_page()
     go_to_page(page, "Lab")
     page.get_by_role("radio", name="Attributions").click()
-    expect(page.locator(".st-key-by").locator(CHOSEN)).to_have_text("words")
-    page.locator(".st-key-by").get_by_role("radio", name="pieces").click()
+    expect(page.locator(".st-key-by").locator(CHOSEN)).to_have_text("steps")
+    page.locator(".st-key-by").get_by_role("radio", name="words").click()
     go_to_page(page, "Translate")
-    expect(page.locator(".st-key-by").locator(CHOSEN)).to_have_text("pieces")
+    expect(page.locator(".st-key-by").locator(CHOSEN)).to_have_text("words")
     page.locator(".st-key-root label").click()
     go_to_page(page, "Lab")
-    expect(page.locator(".st-key-by").locator(CHOSEN)).to_have_text("pieces")
+    expect(page.locator(".st-key-by").locator(CHOSEN)).to_have_text("words")
     go_to_page(page, "Translate")
-    expect(page.locator(".st-key-by").locator(CHOSEN)).to_have_text("pieces")
+    expect(page.locator(".st-key-by").locator(CHOSEN)).to_have_text("words")
     expect(page.locator(".st-key-root input")).to_be_checked()
 
 
@@ -103,9 +103,9 @@ def test_chart_option_survives_navigation_while_the_server_is_busy(open_page: Op
     go_to_page(page, "Lab")
     page.get_by_role("radio", name="Attributions").click()
     units = page.locator(".st-key-by")
-    expect(units.locator(CHOSEN)).to_have_text("words")
+    expect(units.locator(CHOSEN)).to_have_text("steps")
     go_to_page(page, "Translate")
-    for number, unit in enumerate(("pieces", "words", "pieces", "words")):
+    for number, unit in enumerate(("words", "steps", "words", "steps")):
         page.locator(".st-key-examples button").first.click()
         page.locator(".st-key-example_list button").nth(number).wait_for()
         page.evaluate(LEAVE_BUSY, [number, unit])

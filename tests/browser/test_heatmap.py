@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from urllib.parse import quote
 
@@ -10,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Opener
 from tests.browser.settled import settled
-from tests.browser.views import at_night
+from tests.browser.views import at_night, on_screen
 
 pytestmark = pytest.mark.browser
 
@@ -48,7 +49,7 @@ def geometry(page: Page) -> dict[str, Any]:
         (15, 0.9),
         at_night(25, 0.9),
         at_night(40, 0.7),
-        at_night(55, 0.7),
+        at_night(50, 0.7),
     ],
 )
 def test_cells_are_nearly_square_and_fit_the_box(open_page: Opener, words: int, least: float) -> None:
@@ -100,3 +101,32 @@ def test_column_labels_stay_on_vertical_scroll(open_page: Opener) -> None:
 def test_short_sentence_has_no_sticky_labels(open_page: Opener) -> None:
     page = open_page(sentence(3))
     expect(page.locator(".st-key-heatmap .rows svg, .st-key-heatmap .names svg")).to_have_count(0)
+
+
+def test_number_of_a_cell_is_that_of_the_panel_of_its_step(open_page: Opener) -> None:
+    """Each piece of a word that takes several steps has its own row, with the weights of its own step."""
+    page = open_page(f"?sentence={quote('The zyxwvut plays.')}&target={quote('Le zyxwvut joue.')}")
+    settled(page)
+    (first, last), *_ = page.locator(".player .target .word").evaluate_all(
+        "(words) => words.map((word) => [...word.querySelectorAll('.piece')].map((one) => Number(one.dataset.index)))"
+        ".filter((steps) => steps.length > 1).map((steps) => [steps[0], steps.at(-1)])"
+    )
+    assert last > first
+    for step in (first, last):
+        for column in (0, 2):
+            at = on_screen(page, "heatmap", column, step)
+            page.mouse.move(5, 5)
+            page.mouse.move(*at)
+            tooltip = page.locator(".st-key-heatmap .hoverlayer")
+            expect(tooltip).to_contain_text("α = ")
+            number = float(re.findall(r"α = ([0-9.]+)", str(tooltip.text_content()))[-1])
+            page.mouse.click(*at)
+            expect(page.locator(".facts h2")).to_have_text(re.compile(f"^Step {step + 1} of "))
+            page.wait_for_function(
+                """([column, number]) => {
+                  const { data } = document.querySelector(".st-key-softmax .js-plotly-plot");
+                  const shown = data.find(({ mode, xaxis }) => mode === "text" && xaxis === "x2")?.text[column];
+                  return shown && Math.abs(Number(shown) - number) <= 0.0051;
+                }""",
+                arg=[column, number],
+            )

@@ -79,7 +79,7 @@ def test_lab_and_translate_pages_share_sentence_model_and_step(open_page: Opener
     page = open_page("?model=small-dot&search=beam+3")
     type_sentence(page, NEW)
     expect(page.locator(".player .source")).to_contain_text("snow")
-    page.locator(".st-key-by").get_by_text("pieces").click()
+    page.locator(".st-key-by").get_by_text("words").click()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
     expect_step(page, 3)
@@ -89,7 +89,7 @@ def test_lab_and_translate_pages_share_sentence_model_and_step(open_page: Opener
         wait_until_idle(page)
         expect(page.locator(".player .source")).to_contain_text("snow")
         wait_for_step(page, step)
-        shown = {"sentence": [NEW], "model": ["small-dot"], "search": ["beam 3"], "by": ["pieces"], "step": [str(step)]}
+        shown = {"sentence": [NEW], "model": ["small-dot"], "search": ["beam 3"], "by": ["words"], "step": [str(step)]}
         assert query(page) | shown == query(page)
         page.keyboard.press("ArrowRight")
         wait_for_step(page, step + 1)
@@ -98,7 +98,7 @@ def test_lab_and_translate_pages_share_sentence_model_and_step(open_page: Opener
         expect(page.locator(".st-key-sentence textarea")).to_have_value(NEW)
         expect(page.locator(".st-key-status")).to_contain_text("small-dot")
         expect_step(page, step + 1)
-        assert query(page)["by"] == ["pieces"]
+        assert query(page)["by"] == ["words"]
 
 
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (1280, 720)])
@@ -205,7 +205,7 @@ def test_sections_and_languages_can_be_switched_repeatedly(open_page: Opener) ->
 @pytest.mark.nightly
 @on_both
 def test_hovered_cell_is_framed_in_every_panel_and_a_click_selects_it(open_page: Opener) -> None:
-    page = open_lab(open_page, "&section=attributions&by=pieces")
+    page = open_lab(open_page, "&section=attributions")
     at = cell_position(page, 1, 2, 3)
     page.mouse.move(at["x"], at["y"])
     frames = page.locator(".st-key-attributions .cursor div")

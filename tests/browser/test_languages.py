@@ -52,13 +52,13 @@ def test_language_switch_translates_the_page_and_keeps_choices(open_page: Opener
     page = open_page(f"?step=3&sentence={SENTENCE}&search=beam+3")
     expect(page.locator("html")).to_have_attribute("lang", "en")
     expect(page.locator(".facts h2")).to_have_text(re.compile("^Step 3 of "))
-    page.locator(".st-key-by button", has_text="pieces").click()
+    page.locator(".st-key-by button", has_text="words").click()
     translation = page.locator(".st-key-player .target").inner_text()
     switch(page, "fr")
     expect_french(page, 3)
     assert page.locator(".st-key-player .target").inner_text() == translation
     expect(page.locator(".st-key-status")).to_contain_text("recherche en faisceau, largeur 3")
-    expect(page.locator(".st-key-by [aria-checked=true], .st-key-by [aria-pressed=true]")).to_have_text("sous-mots")
+    expect(page.locator(".st-key-by [aria-checked=true], .st-key-by [aria-pressed=true]")).to_have_text("mots")
     expect(page.locator(".st-key-sentence textarea")).to_have_value(SENTENCE)
     page.wait_for_url(re.compile("lang=fr"))
     assert query_parameters(page) == {
@@ -66,7 +66,7 @@ def test_language_switch_translates_the_page_and_keeps_choices(open_page: Opener
         "step": "3",
         "sentence": SENTENCE,
         "search": "beam 3",
-        "by": "pieces",
+        "by": "words",
         "depth": "everything",
     }
     page.reload()
@@ -118,7 +118,7 @@ def test_french_texts_fit_their_controls(open_page: Opener, width: int, height: 
 
 def touch_every_control(page: Page) -> None:
     """Change every control from its default, in English."""
-    page.locator(".st-key-by button", has_text="pieces").click()
+    page.locator(".st-key-by button", has_text="words").click()
     for key in ("root", "end", "margins"):
         page.locator(f".st-key-{key} label").click()
     page.locator(".st-key-colours select").select_option(label="Cividis, safe for colour blindness")

@@ -21,7 +21,7 @@ def test_sentence_options_and_step_survive_a_page_change(open_page: Opener) -> N
     page = open_page()
     type_sentence(page, NEW)
     expect(page.locator(".player .source")).to_contain_text("snow")
-    page.locator(".st-key-by").get_by_text("pieces").click()
+    page.locator(".st-key-by").get_by_text("words").click()
     page.locator(".st-key-root label").click()
     expect(page.locator(".st-key-root input")).to_be_checked()
     page.keyboard.press("ArrowRight")
@@ -34,7 +34,7 @@ def test_sentence_options_and_step_survive_a_page_change(open_page: Opener) -> N
         page.wait_for_selector(READY)
         expect(page.locator(".st-key-sentence textarea")).to_have_value(NEW)
         expect(page.locator(".st-key-root input")).to_be_checked()
-        expect(page.locator(".st-key-by [aria-checked=true], .st-key-by [aria-pressed=true]")).to_have_text("pieces")
+        expect(page.locator(".st-key-by [aria-checked=true], .st-key-by [aria-pressed=true]")).to_have_text("words")
         expect_step(page, 3)
     assert query(page)["sentence"] == [NEW]
 

@@ -48,7 +48,7 @@ def pieces_of(page: Page, name: str) -> list[list[str]]:
 
 @pytest.mark.nightly
 def test_arrows_select_words_in_word_view(open_page: Opener) -> None:
-    page = open_page(f"?sentence={quote(RARE)}")
+    page = open_page(f"?sentence={quote(RARE)}&by=words")
     expect_step(page, 1)
     words = pieces_of(page, ".source")
     assert any(len(pieces) > 1 for pieces in words), "nothing is tested"
@@ -64,12 +64,12 @@ def test_arrows_select_words_in_word_view(open_page: Opener) -> None:
 
 
 @pytest.mark.nightly
-def test_arrows_select_pieces_in_piece_view(open_page: Opener) -> None:
+def test_arrows_select_pieces_in_step_view(open_page: Opener) -> None:
     page = open_page(f"?sentence={quote(RARE)}&source=1")
     expect_step(page, 1)
-    page.get_by_role("radio", name="pieces").click()
-    count = sum(map(len, pieces_of(page, ".source")))
-    expect(page.locator(".st-key-heatmap .xtick")).to_have_count(count)
+    words = pieces_of(page, ".source")
+    count = sum(map(len, words))
+    expect(page.locator(".st-key-heatmap .xtick")).to_have_count(len(words))
     expect(page.locator(".keys")).to_contain_text("English piece")
     for piece in range(2, count + 1):
         page.keyboard.press("ArrowDown")
@@ -97,14 +97,15 @@ def test_heading_says_which_piece_of_a_word_the_step_wrote(open_page: Opener, sn
     in_short, more = page.locator(".st-key-alignment .explanation"), page.locator(".st-key-how_to_read .explanation")
     page.get_by_text("How to read the heatmap").click()
     expect(more).to_be_visible()
-    by_words, short = text_of(more), text_of(in_short)
-    assert {str(steps(page)), str(len(words))} <= set(re.findall(r"\d+", by_words))
-    assert by_words == snapshot(name="by words")
-    page.get_by_role("radio", name="pieces").click()
+    by_steps, short = text_of(more), text_of(in_short)
+    assert [short, by_steps] == snapshot(name="by steps")
+    page.get_by_role("radio", name="words").click()
     expect(in_short).not_to_have_text(short)
     expect(more).to_be_visible()
-    expect(more).not_to_have_text(by_words)
-    assert [text_of(in_short), text_of(more)] == snapshot(name="by pieces")
+    expect(more).not_to_have_text(by_steps)
+    by_words = text_of(more)
+    assert {str(steps(page)), str(len(words))} <= set(re.findall(r"\d+", by_words))
+    assert by_words == snapshot(name="by words")
 
 
 @pytest.mark.nightly

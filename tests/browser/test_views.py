@@ -103,11 +103,11 @@ def test_clicked_word_selects_the_piece_its_model_attends_to_most(page: Page) ->
 
 def test_each_view_has_its_own_url_parameters(page: Page) -> None:
     page.locator(".st-key-room-a .player .next").last.click()
-    page.locator(".st-key-room-b").get_by_text("pieces", exact=True).click()
+    page.locator(".st-key-room-b").get_by_text("words", exact=True).click()
     page.locator(".st-key-room-b .player .source .word").nth(2).click()
     page.wait_for_url(re.compile("source-b=4"))
     page.wait_for_url(re.compile("step-a=2"))
-    page.wait_for_url(re.compile("by-b=pieces"))
+    page.wait_for_url(re.compile("by-b=words"))
     assert set(parse_qs(urlsplit(page.url).query)) == {"step-a", "source-b", "by-b"}
     page.reload()
     expect_step(page, "a", 1)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import io
+import os
+import pty
 import subprocess
 import sys
 from pathlib import Path
@@ -154,6 +156,104 @@ def test_links_and_reports_are_written_to_a_file(
         written = (tmp_path / "out").read_text(encoding="utf-8")
         assert written.splitlines()[0] == printed.splitlines()[0]
         assert written.count("\n") == printed.count("\n")
+
+
+OUTPUT_AND_INPUT = """
+translate in.txt -o OUTPUT
+align in.txt -o OUTPUT
+figure --trace in.json -o OUTPUT
+figure --attention in.json -o OUTPUT
+lesson in.html -o OUTPUT
+attention in.json -o OUTPUT
+attention i*.json -o OUTPUT
+attention folder -o OUTPUT
+attention x.json --source-file in.json -o OUTPUT
+attention x.json --compare in.json -o OUTPUT
+attention x.json --compare i*.json -o OUTPUT
+attention in.json --table OUTPUT
+attention i*.csv --table OUTPUT
+attention x.json --table x.csv --gold in.json -o OUTPUT
+score in.txt --gold x.json -o OUTPUT
+score i*.csv --gold x.json -o OUTPUT
+score x.json --gold in.txt -o OUTPUT
+score x.json --gold x.json --reverse i*.txt -o OUTPUT
+corpus in.parquet -o OUTPUT
+corpus --attention i*.parquet -o OUTPUT
+evaluate in.tsv -o OUTPUT
+evaluate in.tsv --by-length --csv OUTPUT
+evaluate in.tsv --by-length --figure OUTPUT
+evaluate in.jsonl --heads --heads-csv OUTPUT
+import in.pt -o OUTPUT
+"""
+"""Commands that read a file in.*, or those of a pattern or folder, and write the same file."""
+
+
+@pytest.mark.parametrize("spelling", ["itself", "link", "detour"])
+def test_output_that_is_an_input_is_refused(
+    spelling: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    snapshot: SnapshotAssertion,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("folder").mkdir()
+    Path("x.json").write_text('{"attention": [[1.0]], "source": ["a"], "target": ["b"]}')
+    errors = dict[str, str]()
+    for command in OUTPUT_AND_INPUT.split("\n")[1:-1]:
+        read = next(word for word in command.split()[1:] if word[:2] in ("in", "i*", "fo"))
+        given = Path(read.replace("*", "n").replace("folder", "folder/in.json"))
+        given.write_text("kept")
+        output = Path(f"link{given.suffix}") if spelling == "link" else given
+        if spelling == "link":
+            output.symlink_to(given)
+        if spelling == "detour":
+            output = Path("folder", "..", given)
+        assert main(command.replace("OUTPUT", str(output)).split()) == 2, command
+        errors[command] = capfd.readouterr().err.splitlines()[-1].replace(str(output), "OUTPUT")
+        assert given.read_text() == "kept", command
+        output.unlink()
+        given.unlink(missing_ok=True)
+    expected = errors["translate in.txt -o OUTPUT"]
+    assert expected == snapshot
+    assert {command: error for command, error in errors.items() if error != expected} == {}
+
+
+def test_table_that_is_an_input_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("in.parquet").write_text("kept")
+    assert main(["corpus", "*.parquet", "-o", "."]) == 2
+    assert capfd.readouterr().err == snapshot
+    assert Path("in.parquet").read_text() == "kept"
+
+
+@pytest.mark.parametrize("command", ["translate", "align -"])
+def test_output_that_is_standard_input_is_refused(command: str, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+    (given := tmp_path / "in.txt").write_text("kept")
+    with given.open() as file:
+        program = [sys.executable, "-m", "attnviz", *command.split(), "-o", str(given)]
+        done = subprocess.run(program, cwd=REPOSITORY, stdin=file, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.replace(str(given), "OUTPUT") == snapshot
+    assert given.read_text() == "kept"
+
+
+def test_output_may_be_the_terminal_that_is_read(model_folder: Path) -> None:
+    leading, following = pty.openpty()
+    os.write(leading, b"A dog.\n\x04")
+    done = subprocess.run(
+        [sys.executable, "-m", "attnviz", "translate", "--model", str(model_folder), "-o", "/dev/stdout"],
+        cwd=REPOSITORY,
+        stdin=following,
+        stdout=following,
+        stderr=subprocess.DEVNULL,
+        check=False,
+    )
+    os.close(leading)
+    os.close(following)
+    assert done.returncode == 0
 
 
 def test_quiet_hides_remarks_and_not_errors(

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import urllib.request
@@ -471,16 +472,16 @@ def test_figure_of_sentence_and_of_saved_trace(run, tmp_path: Path, translator: 
         str(tmp_path / "x.tex"),
         *given,
         "--by",
-        "pieces",
-        "--colours",
+        "words",
+        "--colors",
         "cividis",
         "--root",
-        "--no-end",
+        "--end",
         "--step",
         "2",
     )
     assert done == (0, "", "")
-    expected = export.heatmap_tikz(trace, by="pieces", colours="cividis", root=True, end=False, step=1)
+    expected = export.heatmap_tikz(trace, by="words", colors="cividis", root=True, end=True, step=1)
     assert (tmp_path / "x.tex").read_text(encoding="utf-8") == expected
     # A saved trace needs no model, nor torch.
     start = "import sys\nsys.modules['torch'] = None\n"
@@ -550,10 +551,10 @@ def test_figure_face_option_selects_heatmap_values(
     trace = translator.translate(SENTENCES[0], target=SENTENCES[1])
     trace.save(saved := tmp_path / "trace.json")
     table, page = tmp_path / "x.csv", tmp_path / "x.html"
-    arguments = ["figure", "--trace", str(saved), "--face", face, "--by", "pieces", "-o"]
+    arguments = ["figure", "--trace", str(saved), "--face", face, "--by", "words", "-o"]
     assert run(*arguments, str(table)) == (0, "", "")
     weights = load_weights(model_folder)
-    expected = figures.heatmap(trace, by="pieces", face=face, weights=weights).frame()
+    expected = figures.heatmap(trace, by="words", face=face, weights=weights).frame()
     assert table.read_text(encoding="utf-8-sig") == expected.to_csv()
     assert run(*arguments, str(page)) == (0, "", "")
     page.unlink()
@@ -563,6 +564,32 @@ def test_figure_face_option_selects_heatmap_values(
     assert plain(errors, tmp_path) == snapshot
     assert _one_sentence(errors)
     assert not page.exists()
+
+
+def test_figure_finds_the_installed_model_that_made_the_trace(
+    tmp_path: Path,
+    model_folder: Path,
+    make_network: ModelFactory,
+    tokenizer: Tokenizer,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    snapshot: SnapshotAssertion,
+) -> None:
+    monkeypatch.setenv("ATTNVIZ_MODELS", str(models := tmp_path / "models"))
+    save_model(models / "en-fr", make_network("general"), tokenizer)  # the default
+    shutil.copytree(model_folder, models / "tiny")
+    trace = Translator.load("tiny", device="cpu").translate(SENTENCES[0], target=SENTENCES[1])
+    trace.save(saved := tmp_path / "trace.json")
+    command = ["figure", "--trace", str(saved), "-o", str(links := tmp_path / "x.pharaoh")]
+    assert main(command) == 0
+    assert capfd.readouterr().err == ""
+    assert links.read_text() == pharaoh(posterior_words(trace, load_weights(model_folder))) + "\n"
+    shutil.rmtree(models / "tiny")
+    assert main(command) == 0
+    assert capfd.readouterr().err == snapshot(name="links")
+    assert links.read_text() == pharaoh(trace.words()) + "\n"
+    assert main([*command, "--face", "after"]) == 2
+    assert capfd.readouterr().err == snapshot(name="face")
 
 
 def test_train_then_translate(run, tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ def test_any_weights_can_be_drawn_and_described(rows: int, columns: int, data: s
     tokens = st.sampled_from(["a", "B@@", "<unk>", "</s>", "1992", ".", "été"])
     sides = [data.draw(st.lists(tokens, min_size=n, max_size=n)) for n in (columns, rows)]
     found = attention(*sides, weights, normalise=True)
-    for by in ("words", "pieces"):
+    for by in ("words", "steps"):
         assert figures.heatmap(found, by=by, margins=True).alt
     assert "</table>" in found._repr_html_()
     assert all(finding_sentence(found, finding) for finding in findings_of(found))

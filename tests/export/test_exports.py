@@ -119,8 +119,8 @@ def test_latex_compiles_the_snippet_in_a_document(trace: Trace, tmp_path: Path) 
 
 def test_tikz_has_every_weight_and_its_colour(trace: Trace) -> None:
     cell = re.compile(r"^\\cell\{(\d+)\}\{(\d+)\}\{([\d.]+)\}\{([0-9A-F]{6})\}$", re.MULTILINE)
-    found = cell.findall(export.heatmap_tikz(trace))
-    alpha = trace.words().alignment
+    found = cell.findall(export.heatmap_tikz(trace, end=True))
+    alpha = trace.alignment
     assert len(found) == alpha.size
     for column, row, weight, colour in found:
         exact = float(alpha[int(row), int(column)])
@@ -224,7 +224,7 @@ def test_heatmap_html_is_a_table_without_scripts(hard: Trace) -> None:
     assert "<script" not in text
     assert "</script" not in text
     tips = re.findall(r'<td title="[^"]*: ([\d.]+)"', text)
-    np.testing.assert_allclose([float(tip) for tip in tips], hard.words().alignment.ravel(), atol=6e-5)
+    np.testing.assert_allclose([float(tip) for tip in tips], hard.alignment[:-1, :-1].ravel(), atol=6e-5)
 
 
 def test_every_step_figure_can_be_drawn_tabulated_and_printed(trace: Trace) -> None:
@@ -289,7 +289,7 @@ def test_titles_are_shortened_to_fit() -> None:
 @pytest.mark.usefixtures("each_language")
 def test_headings_of_steps_and_translations(trace: Trace, snapshot: SnapshotAssertion) -> None:
     assert step_heading(trace, 0, "Softmax") == snapshot(name="step")
-    assert heading(trace, FigureOptions(by="pieces", root=True)) == snapshot(name="pieces, root")
+    assert heading(trace, FigureOptions(by="steps", root=True)) == snapshot(name="pieces, root")
 
 
 BEGINNINGS = {"png": b"\x89PNG\r\n\x1a\n", "svg": b"<svg", "pdf": b"%PDF"}
@@ -423,7 +423,7 @@ def test_command_prints_the_warning_about_fonts_as_a_sentence(tmp_path: Path, sn
 def test_csv_json_and_pharaoh_files_have_the_values(trace: Trace, tmp_path: Path) -> None:
     save(trace, tmp_path / "x.csv")
     read = pd.read_csv(io.BytesIO((tmp_path / "x.csv").read_bytes()), index_col=0, encoding="utf-8-sig")
-    np.testing.assert_allclose(read, trace.words().alignment, rtol=1e-6)
+    np.testing.assert_allclose(read, trace.alignment[:-1, :-1], rtol=1e-6)
     save(trace, tmp_path / "y.CSV", FigureOptions(picture="candidates", step=0))
     assert "probability" in (tmp_path / "y.CSV").read_text(encoding="utf-8-sig").splitlines()[0]
     save(trace, tmp_path / "x.json")

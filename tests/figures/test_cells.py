@@ -32,7 +32,7 @@ def text(words: int) -> str:
 @pytest.mark.parametrize("words", [3, 8, 15, 25])
 def test_cells_are_near_square_on_the_page_and_in_files(words: int, margins: bool) -> None:
     trace = synthetic.trace(text(words), text(words))
-    figure = figures.heatmap(trace, margins=margins).figure()
+    figure = figures.heatmap(trace, end=True, margins=margins).figure()
     meta = figure.layout.meta
     on_page = max(meta["narrowest"], min(COLUMN, meta["widest"]))
     sheet = translation_sheet(figure, trace, "Alignment")
@@ -43,7 +43,7 @@ def test_cells_are_near_square_on_the_page_and_in_files(words: int, margins: boo
 
 
 def test_cells_of_short_sentences_have_a_maximum_size() -> None:
-    figure = figures.heatmap(synthetic.trace("We eat .", "Nous mangeons .")).figure()
+    figure = figures.heatmap(synthetic.trace("We eat .", "Nous mangeons ."), end=True).figure()
     wide, high = cell(figure, figure.layout.meta["widest"])
     assert wide <= ASPECT * high + 1
     assert high <= 44
@@ -64,7 +64,9 @@ def test_the_colour_bar_starts_at_the_left_of_the_columns(words: int) -> None:
 
 
 def test_horizontal_labels_do_not_overlap() -> None:
-    figure = figures.heatmap(synthetic.trace("several different words", "plusieurs mots")).figure()
+    figure = figures.heatmap(
+        synthetic.trace("several different words", "plusieurs mots"), by="words", end=True
+    ).figure()
     assert figure.layout.xaxis.tickangle == 0 or figure.layout.meta["widest"] < 420
     if figure.layout.xaxis.tickangle == 0:
         wide, _ = cell(figure, figure.layout.meta["narrowest"])

@@ -31,7 +31,7 @@ def weights(model_folder: Path) -> dict[str, np.ndarray]:
 
 
 def test_face_before_is_identical_to_the_default_heatmap(trace: Trace, weights) -> None:
-    for choices in ({}, {"by": "pieces", "root": True}, {"margins": True, "end": False, "step": 1}):
+    for choices in ({}, {"by": "words", "root": True}, {"margins": True, "end": True, "step": 1}):
         plain = figures.heatmap(trace, **choices).figure()
         assert figures.heatmap(trace, face="before", weights=weights, **choices).figure() == plain
 
@@ -40,7 +40,7 @@ def test_face_before_is_identical_to_the_default_heatmap(trace: Trace, weights) 
 @pytest.mark.parametrize("face", ["after", "difference"])
 def test_a_face_is_drawn_from_the_posterior(trace: Trace, weights, face, theme) -> None:
     posterior = analysis.posterior(trace, weights)
-    figure = figures.heatmap(trace, by="pieces", face=face, weights=weights, margins=True, theme=theme).figure()
+    figure = figures.heatmap(trace, end=True, face=face, weights=weights, margins=True, theme=theme).figure()
     go.Figure(figure.to_dict())  # Plotly's own check of every property
     image = figure.data[0]
     expected = posterior if face == "after" else posterior - trace.alignment
@@ -62,7 +62,7 @@ def test_a_face_is_drawn_from_the_posterior(trace: Trace, weights, face, theme) 
 @pytest.mark.parametrize("face", ["after", "difference"])
 def test_the_hover_text_has_both_numbers(trace: Trace, weights, face) -> None:
     posterior = analysis.posterior(trace, weights)
-    text = figures.heatmap(trace, by="pieces", face=face, weights=weights).figure().data[0].text
+    text = figures.heatmap(trace, end=True, face=face, weights=weights).figure().data[0].text
     for i, j in ((0, 0), (2, 3), (-1, -1)):
         assert (
             f"Before the word: α = {trace.alignment[i, j]:.4f}<br>After the word: α′ = {posterior[i, j]:.4f}"
@@ -80,11 +80,13 @@ def test_root_scale_changes_only_the_colours_of_a_difference(trace: Trace, weigh
 
 @pytest.mark.usefixtures("each_language")
 def test_table_and_alt_text_describe_the_face(trace: Trace, weights, snapshot: SnapshotAssertion) -> None:
-    tables = {face: figures.heatmap(trace, face=face, weights=weights, margins=True).frame() for face in FACES}
+    tables = {
+        face: figures.heatmap(trace, by="words", face=face, weights=weights, margins=True).frame() for face in FACES
+    }
     body = {face: table.to_numpy()[:-1, :-1] for face, table in tables.items()}
     np.testing.assert_allclose(body["after"] - body["before"], body["difference"], atol=1e-6)
     assert [table.index[-1] for table in tables.values()] == ["Σ α", "Σ α′", "Σ (α′ − α)"]
-    alts = [figures.heatmap(trace, face=face, weights=weights).alt for face in FACES]
+    alts = [figures.heatmap(trace, by="words", face=face, weights=weights).alt for face in FACES]
     assert [without_numbers(alt) for alt in alts] == snapshot
     colon = ":" if language() == "en" else "\u00a0:"
     strongest = trace.words().source[int(body["after"][0].argmax())]

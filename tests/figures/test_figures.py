@@ -27,8 +27,8 @@ Draw = Callable[[Trace, ThemeName], go.Figure]
 
 DRAWINGS: dict[str, Draw] = {
     "heatmap": lambda trace, theme: figures.heatmap(trace, step=1, theme=theme).figure(),
-    "heatmap of pieces": lambda trace, theme: figures.heatmap(
-        trace, by="pieces", colours="cividis", root=True, end=False, theme=theme
+    "heatmap of words": lambda trace, theme: figures.heatmap(
+        trace, by="words", colours="cividis", root=True, end=True, theme=theme
     ).figure(),
     "attention": lambda trace, theme: draw_attention(Subject(trace, 1, theme=theme)).figure(),
     "context": lambda trace, theme: trace.step_figure(1, "context", theme=theme),
@@ -48,10 +48,10 @@ def test_every_figure_is_valid(name: str, kind: str, theme: ThemeName) -> None:
     assert figure.layout.meta["narrowest"] > 0
 
 
-@pytest.mark.parametrize("by", ["words", "pieces"])
+@pytest.mark.parametrize("by", ["words", "steps"])
 def test_the_heatmap_draws_alpha(by: str) -> None:
     trace = synthetic.trace()
-    figure = figures.heatmap(trace, by=by).figure()
+    figure = figures.heatmap(trace, by=by, end=True).figure()
     expected = trace.words().alignment if by == "words" else trace.alignment
     np.testing.assert_array_equal(figure.data[0].z, expected)
     assert (figure.data[0].zmin, figure.data[0].zmax) == (0, 1)
@@ -65,7 +65,7 @@ def test_root_scale_changes_only_the_colours() -> None:
     plain, root = figures.heatmap(trace).figure(), figures.heatmap(trace, root=True).figure()
     np.testing.assert_allclose(np.square(root.data[0].z), plain.data[0].z, atol=1e-6)
     assert root.data[0].text == plain.data[0].text
-    assert f"α = {trace.words().alignment[0, 0]:.4f}" in plain.data[0].text[0][0]
+    assert f"α = {trace.alignment[0, 0]:.4f}" in plain.data[0].text[0][0]
 
 
 def test_hiding_the_end_mark_removes_no_other_word() -> None:
@@ -77,19 +77,19 @@ def test_hiding_the_end_mark_removes_no_other_word() -> None:
 
 def test_frame_and_click_metadata_agree_on_rows() -> None:
     trace = synthetic.trace("The agreement was signed .", "L' environnement marin .")
-    meta = figures.heatmap(trace).figure().layout.meta
+    meta = figures.heatmap(trace, by="words", end=True).layout["meta"]
     for step in range(len(trace.target_pieces)):
-        framed = figures.heatmap(trace, step=step).figure().layout.shapes[0]
-        assert framed.y0 + 0.5 == meta["rows"][step]
+        framed = figures.heatmap(trace, by="words", end=True, step=step).layout["shapes"][0]
+        assert framed["y0"] + 0.5 == meta["rows"][step]
         assert step in trace.words().target_groups[meta["rows"][step]]
     assert meta["steps"] == [group[0] for group in trace.words().target_groups]
-    assert figures.heatmap(trace, step=len(meta["rows"]) - 1, end=False).figure().layout.shapes == ()
+    assert figures.heatmap(trace, by="words", step=len(meta["rows"]) - 1).layout["shapes"] == []
 
 
 @pytest.mark.parametrize("count", [3, 20, 60, 200])
 def test_cells_are_large_enough_for_labels(count: int) -> None:
     text = " ".join(f"mot{i}" for i in range(count))
-    figure = figures.heatmap(synthetic.trace(text, text)).figure()
+    figure = figures.heatmap(synthetic.trace(text, text), end=True).figure()
     plot = figure.layout.height - figure.layout.margin.t - figure.layout.margin.b
     rows = count + 1
     assert plot / rows >= min(16, 4000 / rows) - 1
@@ -100,14 +100,14 @@ def test_cells_are_large_enough_for_labels(count: int) -> None:
 
 def test_a_thousand_pieces_can_be_drawn() -> None:
     text = " ".join(["a"] * 1100)
-    figure = figures.heatmap(synthetic.trace(text, "un deux"), by="pieces").figure()
+    figure = figures.heatmap(synthetic.trace(text, "un deux"), by="steps").figure()
     assert len(figure.layout.xaxis.ticktext) <= 260
     assert figure.layout.meta["narrowest"] < 4300
 
 
 def test_markup_in_words_is_escaped() -> None:
     trace = synthetic.trace("<b>x</b> $y$", "<i>z</i> %{x}")
-    figure = figures.heatmap(trace, by="pieces").figure()
+    figure = figures.heatmap(trace, by="steps").figure()
     for text in (*figure.layout.xaxis.ticktext, *figure.layout.yaxis.ticktext, figure.data[0].text[0][0]):
         assert "<" not in text.replace("<br>", "")
         assert "$" not in text
@@ -181,7 +181,7 @@ def test_an_unlikely_choice_is_added_with_its_rank(chosen: int, rank: int) -> No
 
 def test_the_heatmap_table_is_the_matrix() -> None:
     trace = synthetic.trace()
-    table = figures.heatmap(trace).frame()
+    table = figures.heatmap(trace, by="words", end=True).frame()
     np.testing.assert_array_equal(table.to_numpy(), trace.words().alignment)
     assert table.index[1].endswith(trace.words().target[1])
 
@@ -190,7 +190,10 @@ def test_the_alternative_text_names_the_strongest_link() -> None:
     trace = synthetic.trace()
     words = trace.words()
     strongest = words.source[int(words.alignment[0].argmax())]
-    assert f"{words.target[0]} on {strongest}: {words.alignment[0].max():.2f}" in figures.heatmap(trace).alt
+    assert (
+        f"{words.target[0]} on {strongest}: {words.alignment[0].max():.2f}"
+        in figures.heatmap(trace, by="words", end=True).alt
+    )
 
 
 @pytest.mark.parametrize("attention", ATTENTION_KINDS)
@@ -210,7 +213,7 @@ def test_a_reopened_trace_draws_the_same_figure(tmp_path: Path) -> None:
 
 def test_unknown_choices_are_refused() -> None:
     trace = synthetic.trace()
-    with pytest.raises(AttnvizError, match="words, pieces"):
+    with pytest.raises(AttnvizError, match="steps, words"):
         figures.heatmap(trace, by="letters")
     with pytest.raises(AttnvizError, match="paper, cividis"):
         heatmap_scale("viridis")

@@ -26,7 +26,7 @@ def trace(request: pytest.FixtureRequest) -> Trace:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("by", ["words", "pieces"])
+@pytest.mark.parametrize("by", ["words", "steps"])
 def test_figure_is_valid_and_fits_a_phone(trace: Trace, by: str, theme: str) -> None:
     figure = figures.heatmap(trace, by=by, step=1, theme=theme).figure()
     go.Figure(json.loads(figure.to_json()))
@@ -42,7 +42,7 @@ def test_the_strip_is_the_context_of_every_step(trace: Trace) -> None:
 
 
 def test_each_target_word_has_an_arrow_and_a_step(trace: Trace) -> None:
-    figure = figures.heatmap(trace).figure()
+    figure = figures.heatmap(trace, by="words", end=True).figure()
     words = trace.words().target
     heads = next(one for one in figure.data if one.name == "heads")
     assert len(heads.x) == len(words) == len(figure.layout.yaxis.ticktext)

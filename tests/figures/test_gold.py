@@ -43,12 +43,12 @@ def test_gold_links_are_marked_and_false_links_are_crossed(trace: Trace) -> None
     go.Figure(figure.to_dict())  # Plotly's own check of every property
 
 
-def test_a_link_of_words_marks_all_pieces_of_both(trace: Trace) -> None:
-    words, (source, target) = trace.words(), map(len, linkable_words(trace.words()))
+def test_links_join_words_whatever_the_rows_are(trace: Trace) -> None:
+    source, target = map(len, linkable_words(trace.words()))
     for link in itertools.product(range(source), range(target)):
-        figure = heatmap(trace, by="pieces", end=False, gold=GoldLinks(frozenset({link}))).figure()
-        expected = set(itertools.product(words.target_groups[link[1]], words.source_groups[link[0]]))
-        assert marked_cells(figure, "sure") == expected
+        spec = heatmap(trace, by="steps", gold=GoldLinks(frozenset({link})))
+        assert marked_cells(spec.figure(), "sure") == {link[::-1]}
+        assert spec.data[0]["z"].shape == (target, source)
 
 
 @pytest.mark.parametrize("face", FACES)
@@ -59,7 +59,7 @@ def test_false_links_are_those_of_the_shown_face(trace: Trace, face: Face) -> No
     gold = GoldLinks(frozenset({(0, 0)}))
     figure = heatmap(trace, face=face, posterior=posterior, margins=True, gold=gold).figure()
     assert marked_cells(figure, "false") == {(i, j) for j, i in link_errors(words, gold, shares).false}
-    plain = heatmap(trace, face=face, posterior=posterior, margins=True).figure()
+    plain = heatmap(trace, by="words", face=face, posterior=posterior, margins=True).figure()
     assert len(plain.data) < len(figure.data)
     assert figure.layout.height > plain.layout.height
     assert not plain.layout.annotations

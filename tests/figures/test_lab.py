@@ -61,7 +61,7 @@ class Lab:
         return {
             "answers": figures.attributions(trace, self.attribution_methods, step=STEP, theme=theme).figure(),
             "answers by piece": figures.attributions(
-                trace, self.attribution_methods, by="pieces", end=False, across=2, width=390, theme=theme
+                trace, self.attribution_methods, by="steps", end=False, across=2, width=390, theme=theme
             ).figure(),
             "perturbation-tests": figures.perturbation_tests_figure(
                 trace, self.perturbation_tests, self.spelling, self.best, theme=theme
@@ -108,7 +108,7 @@ def test_every_method_has_a_panel_with_the_same_axes_and_scale(lab: Lab) -> None
     assert len(figure.layout.shapes) == len(analysis.ATTRIBUTION_METHODS)
     assert {shape.y0 + 0.5 for shape in figure.layout.shapes} == {meta["rows"][STEP]}
     assert list(meta["panels"]) == list(analysis.ATTRIBUTION_METHODS)
-    cut = figures.attributions(lab.trace, lab.attribution_methods, by="pieces", end=False).data[0]
+    cut = figures.attributions(lab.trace, lab.attribution_methods, by="steps", end=False).data[0]
     np.testing.assert_allclose(cut["customdata"], lab.trace.alignment[:-1, :-1])
     with pytest.raises(ValueError, match="at least 1"):
         figures.attributions(lab.trace, lab.attribution_methods, across=0)

@@ -20,7 +20,7 @@ def bars(figure: go.Figure) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("end", [True, False])
 def test_margins_of_pieces_are_coverage_and_entropy(theme, end: bool) -> None:
     trace = make_trace()
-    figure = heatmap(trace, by="pieces", end=end, margins=True, step=1, theme=theme).figure()
+    figure = heatmap(trace, by="steps", end=end, margins=True, step=1, theme=theme).figure()
     go.Figure(figure.to_dict())  # Plotly's own check of every property
     sums, bits = bars(figure)
     shown = slice(None) if end else slice(-1)
@@ -32,7 +32,7 @@ def test_margins_of_pieces_are_coverage_and_entropy(theme, end: bool) -> None:
 
 def test_margins_of_words_average_the_entropies_of_pieces() -> None:
     trace = make_trace("Extraordinary things happen .", "Des choses extraordinaires arrivent .")
-    figure = heatmap(trace, margins=True).figure()
+    figure = heatmap(trace, by="words", end=True, margins=True).figure()
     sums, bits = bars(figure)
     words = trace.words()
     assert sums == pytest.approx(coverage(words.alignment))
@@ -57,12 +57,12 @@ def test_margins_leave_the_heatmap_unchanged() -> None:
 
 def test_metadata_map_cells_to_source_pieces() -> None:
     trace = make_trace("Extraordinary things happen .")
-    meta = heatmap(trace).layout["meta"]
+    meta = heatmap(trace, by="words", end=True).layout["meta"]
     words = trace.words()
     assert meta["sources"] == [group[0] for group in words.source_groups]
     for column, group in enumerate(words.source_groups):
         assert all(meta["columns"][piece] == column for piece in group)
-    assert heatmap(trace, end=False).layout["meta"]["columns"][-1] is None
+    assert heatmap(trace).layout["meta"]["columns"][-1] is None
 
 
 def test_a_single_source_piece_has_a_finite_entropy_axis() -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from attnviz.checkpoint import save_model
+from attnviz.model_folder import TRAINING_LOG
 from attnviz.network import ModelConfig, RNNsearch
 from attnviz.text import Tokenizer
 from tests.conftest import REPOSITORY
@@ -87,12 +88,22 @@ def _train(bench: Path) -> list[str]:
 
 def _trained(folder: Path) -> Result:
     found = _files(folder / "run" / "model") | _files(folder / "run" / "snapshots")
-    with (folder / "run" / "log.csv").open(newline="", encoding="utf-8") as file:
-        rows = [{name: value for name, value in row.items() if name not in _TIMED} for row in csv.DictReader(file)]
+    return found | {
+        "log.csv": _without_times((folder / "run" / "log.csv").read_bytes()),
+        TRAINING_LOG: _without_times(found[TRAINING_LOG]),
+    }
+
+
+def _without_times(log: bytes) -> bytes:
+    """Return a log without its times."""
+    rows = [
+        {name: value for name, value in row.items() if name not in _TIMED}
+        for row in csv.DictReader(io.StringIO(log.decode()))
+    ]
     text = io.StringIO()
     writer = csv.DictWriter(text, rows[0])
     writer.writerows(rows)
-    return found | {"log.csv": text.getvalue().encode()}
+    return text.getvalue().encode()
 
 
 def _corpus(bench: Path) -> list[str]:

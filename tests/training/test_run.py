@@ -33,10 +33,12 @@ from tests.training.resuming import assert_same_state, run_until_validation
 
 TIMED = ("seconds", "tokens_per_second")
 _RUN = """
-import json, sys
+import json, pathlib, sys
 from attnviz.training import TrainingConfig, train
 fields = json.loads(sys.argv[1])
 train(TrainingConfig(**{k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()}))
+threads = [path.read_text().strip() for path in pathlib.Path("/proc/self/task").glob("*/comm")]
+assert not [name for name in threads if "gloo" in name], f"threads of the process group are left: {threads}"
 """
 
 

@@ -9,14 +9,17 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Trace, Translator
 from attnviz.export.saved_files import file_name
+from attnviz.figures.heatmap import heatmap
+from attnviz.ui.components import picture_files
 from attnviz.ui.page_state.selection import Selection
 from attnviz.ui.step import subject_boxes
-from attnviz.ui.toolbar.downloads import pictures
+from attnviz.ui.toolbar.downloads import OfferedFigure, diagram_file, picture_file, pictures
 from attnviz.ui.toolbar.opened_file import MOST_OPENED_PIECES, close, current_file, open_file, read_what_ifs
 from attnviz.ui.view import MAIN, View
 from tests.conftest import SENTENCES
@@ -49,6 +52,42 @@ def test_step_figures_have_unique_names_and_titles(
     assert len(set(headings)) == len(headings)
     energies = next(picture.figure.frame() for picture in offered if picture.name == "step-3-energy")
     np.testing.assert_allclose(energies["energy"], trace.energies[2])
+
+
+def test_server_makes_one_pdf_at_a_time_and_refuses_what_it_cannot_draw(
+    trace: Trace, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
+) -> None:
+    offered = OfferedFigure("Heatmap", "Alignment", "heatmap", heatmap(trace))
+    files = [picture_file(trace, offered), diagram_file(View(MAIN, trace), 0, "machine")]
+    asked = {"pdf": file_name(trace, "heatmap")}
+
+    def draw(figure: go.Figure, image_format: str) -> tuple[bytes, str]:
+        assert figure.layout.width > 0
+        assert image_format == "pdf"
+        with pytest.raises(AttnvizError) as error:
+            picture_files.picture_files(files, asked)
+        assert str(error.value) == snapshot(name="meanwhile")
+        return b"%PDF", missing
+
+    monkeypatch.setattr(picture_files, "drawn", draw)
+    missing = ""
+    assert picture_files.picture_files(files, asked) == b"%PDF"
+    missing = "\u2fe0"
+    with pytest.raises(AttnvizError) as error:
+        picture_files.picture_files(files, asked)
+    assert str(error.value) == snapshot(name="without a font")
+    for other in ("machine", "unknown"):  # the browser's own drawing, and no picture
+        with pytest.raises(AttnvizError):
+            picture_files.picture_files(files, {"pdf": other})
+
+    def find_none() -> str:
+        raise AttnvizError("none")
+
+    for find, has_pdf in ((lambda: "chromium", True), (find_none, False)):
+        monkeypatch.setattr(picture_files, "find_browser", find)
+        payload = picture_files.picture_files(files, {})
+        assert isinstance(payload, dict)
+        assert [picture["pdf"] for picture in payload["pictures"]] == [has_pdf, False]
 
 
 @pytest.mark.parametrize(
@@ -138,7 +177,5 @@ def test_trace_opens_without_a_model(
 def test_csv_of_the_heatmap_equals_its_table(trace: Trace) -> None:
     from attnviz.export.saved_files import FigureOptions, contents, table
 
-    read = pd.read_csv(
-        io.BytesIO(contents(trace, "csv", FigureOptions(by="pieces"))), index_col=0, encoding="utf-8-sig"
-    )
-    np.testing.assert_allclose(read, table(trace, FigureOptions(by="pieces")), rtol=1e-6)
+    read = pd.read_csv(io.BytesIO(contents(trace, "csv", FigureOptions(by="steps"))), index_col=0, encoding="utf-8-sig")
+    np.testing.assert_allclose(read, table(trace, FigureOptions(by="steps")), rtol=1e-6)

@@ -50,7 +50,7 @@ def test_posterior_is_computed_once_and_only_for_faces_that_need_it(page: Run, m
     assert calls == []
     for face in ("after", "difference", "before", "after"):
         heatmap_of(app, face=face)
-    heatmap_of(page(sentence=sentence), face="difference", by="pieces")
+    heatmap_of(page(sentence=sentence), face="difference", by="steps")
     assert len(calls) == 1
 
 
@@ -73,7 +73,7 @@ def test_table_has_the_numbers_of_the_selected_face(en_fr: Path, page: Run) -> N
     trace = translate(str(en_fr), "auto", SENTENCES[0], 1, None)
     expected = analysis.posterior(trace, analysis.load_weights(en_fr))
     name = "Alignment, After the word (α′)"
-    (table,) = [one for one in tables_of(app, face="after", by="pieces") if one["name"] == name]
+    (table,) = [one for one in tables_of(app, face="after", by="steps") if one["name"] == name]
     drawn = [[float(cell) for cell in row[1:]] for row in table["rows"]]
     np.testing.assert_allclose(drawn, expected, rtol=1e-5, atol=1e-6)
 
@@ -83,7 +83,7 @@ def test_saved_heatmap_has_the_numbers_of_the_selected_face(en_fr: Path) -> None
     view = View(MAIN, trace)
     posterior = analysis.posterior(trace, analysis.load_weights(en_fr))
     for face, expected in (("after", posterior), ("difference", posterior - trace.alignment)):
-        chosen = Selection(choices=HeatmapChoices(face=face, by="pieces"))
+        chosen = Selection(choices=HeatmapChoices(face=face, end=True))
         saved = next(iter(pictures(view, with_selection({}, view, chosen))))
         np.testing.assert_allclose(saved.figure.frame().to_numpy(), expected, atol=1e-6)
         np.testing.assert_allclose(saved.figure.data[0]["z"], expected, atol=1e-6)

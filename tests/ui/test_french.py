@@ -123,7 +123,7 @@ ENGLISH = {message.id for message in read_catalog(catalog_files()["fr"]) if mess
 
 @pytest.mark.usefixtures("french")
 def test_lecture_file_is_french() -> None:
-    for by in ("words", "pieces"):
+    for by in ("words", "steps"):
         page = lecture_html(synthetic.trace(), by=by)
         record = json.loads(re.search(r'(?s)id="payload">(.*?)</script>', page)[1])
         # The file opens in French; the English texts lie beside, for its language switch.

@@ -20,7 +20,7 @@ VIEW = View(MAIN, synthetic.trace())
 OFFERED = offered_in(VIEW) | {"face": FACES}  # those of a translation with posterior attention
 
 VALID_VALUES = {
-    "by": "pieces",
+    "by": "steps",
     "face": "after",
     "colours": "cividis",
     "root": "1",

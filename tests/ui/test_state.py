@@ -29,6 +29,7 @@ from attnviz.ui.page_state.linked import (
     set_page_address,
 )
 from attnviz.ui.page_state.selection import (
+    PAGE_CHOICES,
     Selection,
     browser_parameters,
     linked_selection,
@@ -89,10 +90,10 @@ def test_browser_parameter_bounds_match_what_the_server_reads() -> None:
 
 def test_with_selection_adds_the_selection_to_the_other_choices() -> None:
     left, right = View("a", synthetic.trace(seed=0)), View("b", synthetic.trace(seed=1))
-    session = with_selection({"by-b": "pieces"}, left, Selection(3, source=1))
+    session = with_selection({"by-b": "words"}, left, Selection(3, source=1))
     assert selection_of(session, left) == Selection(3, source=1)
     assert selection_of(session, right) == Selection()
-    assert session["by-b"] == "pieces"
+    assert session["by-b"] == "words"
 
 
 def test_default_source_piece_has_the_largest_weight() -> None:
@@ -103,7 +104,7 @@ def test_default_source_piece_has_the_largest_weight() -> None:
 
 
 CHOSEN = {
-    "by": "pieces",
+    "by": "words",
     "colours": "cividis",
     "root": "1",
     "end": "0",
@@ -116,7 +117,7 @@ def test_every_heatmap_choice_is_read_from_the_address(monkeypatch: pytest.Monke
     monkeypatch.setattr(selection, "has_posterior", lambda _: True)
     chosen = linked_selection(main_view(), CHOSEN).choices
     assert chosen == HeatmapChoices(
-        by="pieces", face="difference", colours="cividis", root=True, end=False, margins=True
+        by="words", face="difference", colours="cividis", root=True, end=False, margins=True
     )
     options = [one for one in selection.browser_parameters(main_view()) if one["kind"] == "option"]
     assert {*CHOSEN, "after_word"} == {one["name"] for one in options}
@@ -132,7 +133,7 @@ def test_page_address_has_the_page_and_its_entry() -> None:
 
 def test_invalid_choice_falls_back_to_the_default() -> None:
     invalid = {"by": "letters", "root": "yes", "end": "", "colours": "Grau"}
-    assert linked_selection(main_view(), invalid).choices == HeatmapChoices()
+    assert linked_selection(main_view(), invalid).choices == PAGE_CHOICES
 
 
 def test_identity_of_a_translation_depends_on_more_than_its_pieces() -> None:

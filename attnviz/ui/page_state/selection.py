@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import astuple, dataclass, field, fields
+from dataclasses import astuple, dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
@@ -55,7 +55,9 @@ def current_heads(view: View) -> str | None:
 
 POSTERIOR_OPEN = "after_word"
 """Name of the choice whether the section on posterior attention is open."""
-SWITCHES = {option.name: option.default for option in fields(HeatmapChoices) if isinstance(option.default, bool)}
+PAGE_CHOICES = HeatmapChoices(end=True)
+"""Default choices of a heatmap on the page: with a row for every step, `</s>` included."""
+SWITCHES = {name: value for name, value in vars(PAGE_CHOICES).items() if isinstance(value, bool)}
 """The choices of a heatmap that are on or off, with their defaults."""
 OPTIONS: dict[str, tuple[str, ...]] = {
     "by": GRID_UNITS,
@@ -170,7 +172,7 @@ class Selection:
     typed_word: str = ""
     """Text typed by the visitor, whose first piece is `word`."""
     typed_foil: str = ""
-    choices: HeatmapChoices = field(default_factory=HeatmapChoices)
+    choices: HeatmapChoices = PAGE_CHOICES
 
     @property
     def name(self) -> str:
@@ -212,7 +214,7 @@ def linked_selection(view: View, linked: Mapping[str, str]) -> Selection:
         foil=foil,
         typed_word="" if word is None else values.get("typed_word", ""),
         typed_foil="" if foil is None else values.get("typed_foil", ""),
-        choices=HeatmapChoices(**options),
+        choices=replace(PAGE_CHOICES, **options),
     )
 
 

@@ -135,7 +135,7 @@ def _translations(trio: Trio, theme: ThemeName) -> Chapter:
 
 def _heatmap(trace: Trace, theme: ThemeName) -> ChapterPicture:
     name = attention_name(str(trace.config["attention"]))
-    return ChapterPicture(f"{name} ({trace.model})", (trace.translation,), (heatmap(trace, theme=theme),))
+    return ChapterPicture(f"{name} ({trace.model})", (trace.translation,), (heatmap(trace, end=True, theme=theme),))
 
 
 def _with_paragraphs_of(text: TextSection, other: TextSection) -> TextSection:

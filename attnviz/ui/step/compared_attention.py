@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
@@ -48,6 +47,7 @@ def compared_attention_panel(view: View, theme: ThemeName) -> None:
             return
         for remark in agreement.remarks:
             st.caption(remark)
+        st.caption(gettext("Links join words, so both heatmaps show words."))
         inline_findings(view, _links_payload(view, compared, agreement), "compared_links")
 
         def make_payload(selection: Selection) -> dict[str, Any]:
@@ -58,23 +58,15 @@ def compared_attention_panel(view: View, theme: ThemeName) -> None:
         chart(view, at, "compared", waiting=gettext("Computing…"))
 
 
-def _shown_choices(view: View, compared: Compared, choices: HeatmapChoices) -> HeatmapChoices:
-    """Return how both heatmaps are drawn: by words where their pieces differ."""
-    same = all(
-        getattr(view.trace, side) == getattr(compared.other, side) for side in ("source_pieces", "target_pieces")
-    )
-    return dataclasses.replace(choices, face="before", by=choices.by if same else "words")
+def compared_in(view: View, compared: Compared) -> Comparison:
+    """Return the attention of `view` and that of the other program on common axes, by words, as the links are."""
+    return compare(view.trace, compared.other)
 
 
-def compared_in(view: View, compared: Compared, choices: HeatmapChoices) -> Comparison:
-    """Return the attention of `view` and that of the other program on common axes."""
-    return compare(view.trace, compared.other, by=_shown_choices(view, compared, choices).by)
-
-
-def comparison_numbers(view: View, choices: HeatmapChoices) -> Iterator[tuple[str, pd.DataFrame]]:
+def comparison_numbers(view: View) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield the table of the comparison with its name, if the view has one."""
     if view.compared:
-        both = compared_in(view, view.compared, choices)
+        both = compared_in(view, view.compared)
         yield gettext("Side by side"), comparison(both, view.compared.names).frame()
 
 
@@ -113,7 +105,7 @@ def _own_words(axis: SharedAxis) -> dict[int, int]:
 
 
 def _payload(view: View, compared: Compared, choices: HeatmapChoices, theme: ThemeName) -> dict[str, Any]:
-    both = compared_in(view, compared, choices)
+    both = compared_in(view, compared)
     captions = {step: ("", attention_at_step(both, compared.names, step)) for step in range(view.steps)}
     return fitting_payload(comparison_layouts(both, compared.names, choices, theme), captions)
 

@@ -191,6 +191,11 @@ def draws_links(view: View) -> bool:
     return st.session_state[key] is True
 
 
+def has_links(session: Mapping[Any, Any], view: View) -> bool:
+    """Return whether the heatmap of `view` has links between words: gold links, or those that the visitor draws."""
+    return session.get(view.key(DRAW)) is True or gold_of(session, view) is not None
+
+
 def link_drawing_switch(view: View) -> None:
     """Draw the switch of the mode, which stands beside the title of the heatmap."""
     switch(

@@ -14,7 +14,7 @@ from attnviz.analysis.attention_forms import face_explanation, face_names
 from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.grid import FACES, grid
 from attnviz.analysis.imported_attention import self_attention_sentences
-from attnviz.analysis.labels import LONGEST
+from attnviz.analysis.labels import LONGEST, bracket_sentence, merged_words_sentence
 from attnviz.analysis.measures import is_uniform
 from attnviz.analysis.stage_sentences import capitalised
 from attnviz.analysis.transformer_steps import heads_name
@@ -47,7 +47,7 @@ def heatmap_panel(view: View, theme: ThemeName) -> None:
     gold = None if draws else gold_of(st.session_state, view)  # the browser draws the links that it edits
 
     def make_payload(selection: Selection) -> dict[str, Any]:
-        chosen = shown_choices(selection, view)
+        chosen = shown_choices(selection, view, links=draws or gold is not None)
         digest = "" if chosen.face == "before" else weights_digest_of(view.trace) or ""
         return _heatmap_payload(
             view.trace, view.identity, digest, chosen, gold, gold.text() if gold else "", theme, language()
@@ -59,7 +59,7 @@ def heatmap_panel(view: View, theme: ThemeName) -> None:
             st.html(f'<h2 class="section">{title}</h2>', width="content")
             if attends and view.shows("numbers"):
                 link_drawing_switch(view)
-        st.html(f'<p class="explanation">{_introduction(view)}</p>')
+        st.html(f'<p class="explanation">{_introduction(view, only_words=draws or gold is not None)}</p>')
         if draws:  # the link drawing below the heatmap writes into it
             st.html('<div class="drawn-score"></div>')
         if view.shows("numbers"):
@@ -73,7 +73,7 @@ def heatmap_panel(view: View, theme: ThemeName) -> None:
     if attends:
         with st.expander(gettext("How to read the heatmap"), key=view.key("how_to_read")):
             st.html(f'<p class="explanation">{_details(view.trace)}</p>')
-    _switches(view)
+    _switches(view, only_words=draws or gold is not None)
     if attends:
         gold_panel(view, listed=not draws)  # the bar of the drawing mode has the score
 
@@ -104,14 +104,17 @@ def _heads_box(view: View) -> None:
         st.rerun()
 
 
-def shown_choices(selection: Selection, view: View) -> HeatmapChoices:
-    """Return the choices of `selection`, with the prior α where there is no posterior, and no end mark at Idea.
+def shown_choices(selection: Selection, view: View, *, links: bool = False) -> HeatmapChoices:
+    """Return the choices of `selection` that can be drawn.
 
-    A posterior needs attention and the model's weights.
+    There is the prior α where there is no posterior, which needs attention and the model's weights; no end mark at
+    Idea; and words where `links`, which join words, are drawn on the heatmap.
     """
     chosen = selection.choices
     if chosen.face != "before" and not has_posterior(view.trace):
         chosen = dataclasses.replace(chosen, face="before")
+    if links:
+        chosen = dataclasses.replace(chosen, by="words")
     return chosen if view.shows("numbers") else dataclasses.replace(chosen, end=False)
 
 
@@ -135,12 +138,13 @@ def _heatmap_payload(
     return steady_payload(drawn, {})
 
 
-def _switches(view: View) -> None:
-    """Draw the options."""
+def _switches(view: View, *, only_words: bool) -> None:
+    """Draw the options; with `only_words`, without the choice of rows and columns."""
     if has_posterior(view.trace):
         option_segments(view, "face", gettext("Attention before or after the word"), face_names())
     with st.container(horizontal=True, vertical_alignment="center", key=view.key("heatmap_choices")):
-        option_segments(view, "by", gettext("Rows and columns"), unit_names())
+        if not only_words:
+            option_segments(view, "by", gettext("Rows and columns"), unit_names())
         if not view.trace.attends:
             return
         root_switch(view)
@@ -178,32 +182,53 @@ def root_switch(view: View) -> None:
 
 def unit_names() -> dict[str, str]:
     """Return the names of what rows and columns may be."""
-    return {"words": gettext("words"), "pieces": gettext("pieces")}
+    return {"steps": gettext("steps"), "words": gettext("words")}
 
 
-def _introduction(view: View) -> str:
-    """Return what rows and columns are, or that there is one vector without attention, and what to click first."""
+def _introduction(view: View, *, only_words: bool) -> str:
+    """Return what rows and columns are, or that there is one vector without attention, and what to click first.
+
+    `only_words`: links are drawn on the heatmap, which therefore shows words.
+    """
     if not view.trace.translated:
-        return _imported_introduction(view.trace)
+        return _imported_introduction(view.trace, only_words=only_words)
     start = gettext("Press Play, or click a French word.")
     if not view.trace.attends:
         return f"{_one_vector_sentence(view.trace)} {start}"
     trace = view.trace
     uniform = trace.attends_once and all(is_uniform(trace, step) for step in range(len(trace.target_pieces)))
     alike = gettext("All cells are alike: each French word looked equally at all English words.") if uniform else ""
+    words = view.trace.words()
+    has_pieces = any(len(group) > 1 for group in (*words.source_groups, *words.target_groups))
     if view.simple:
         axes = gettext(
             'A <span class="decoder">row</span> is a French word, a <span class="encoder">column</span> an English '
             "word."
         )
-        return f"{axes} {alike or gettext('Bright cell: the translator looked at the English word.')}"
-    sentences = [grid_sentences() + shown_if("before", f" {_brightness_sentences()} {alike}".rstrip())]
-    words = view.trace.words()
-    if any(len(group) > 1 for group in (*words.source_groups, *words.target_groups)):
+        sentences = [axes, alike or gettext("Bright cell: the translator looked at the English word.")]
+        return " ".join([*sentences, *_piece_sentences(has_pieces, only_words=only_words)])
+    sentences = [
+        grid_sentences(only_words) + shown_if("before", f" {_brightness_sentences(only_words)} {alike}".rstrip())
+    ]
+    sentences += _piece_sentences(has_pieces, only_words=only_words)
+    if has_pieces:
         sentences.append(gettext("A thin line in a word separates its pieces."))
     if words.source[-1] == "</s>" or words.target[-1] == "</s>":
         sentences.append(escape(gettext("The sign </s> marks the end of a sentence.")))
     return " ".join((*sentences, start))
+
+
+def _piece_sentences(has_pieces: bool, *, only_words: bool) -> list[str]:
+    """Return what a bracket is, or the number of a word of several pieces; and why there are only words."""
+    found = [_unit_text(merged_words_sentence(), bracket_sentence(), only_words)] if has_pieces else []
+    if only_words:
+        found.append(gettext("Links join words, so the heatmap shows words."))
+    return found
+
+
+def _unit_text(words: str, steps: str, only_words: bool) -> str:
+    """Return as HTML the text for words and that for steps, of which one is shown, or the first where that is sure."""
+    return words if only_words else by_unit(words, steps)
 
 
 def _details(trace: Trace) -> str:
@@ -259,44 +284,48 @@ def _row_sum_sentences() -> str:
     return shown_if("distribution", distribution) + shown_if("difference", difference)
 
 
-def grid_sentences() -> str:
-    """Return what rows and columns are, as HTML: a sentence for words and one for pieces."""
+def grid_sentences(only_words: bool = False) -> str:
+    """Return what rows and columns are, as HTML: a sentence for words and one for steps."""
     words = gettext(
         'Each <span class="decoder">row</span> is a French word, in the order of writing; each <span '
         'class="encoder">column</span> is an English word.'
     )
-    pieces = gettext(
+    steps = gettext(
         'Each <span class="decoder">row</span> is a French piece, written in one step; each <span '
         'class="encoder">column</span> is an English piece.'
     )
-    return by_unit(words, pieces)
+    return _unit_text(words, steps, only_words)
 
 
-def _brightness_sentences() -> str:
-    """Return what the brightness of a cell means, as HTML: a sentence for words and one for pieces."""
+def _brightness_sentences(only_words: bool = False) -> str:
+    """Return what the brightness of a cell means, as HTML: a sentence for words and one for steps."""
     words = gettext("The brighter a cell, the more attention the word of its row gave to the word of its column.")
-    pieces = gettext("The brighter a cell, the more attention the piece of its row gave to the piece of its column.")
-    return by_unit(words, pieces)
+    steps = gettext("The brighter a cell, the more attention the piece of its row gave to the piece of its column.")
+    return _unit_text(words, steps, only_words)
 
 
-def _imported_grid_sentences() -> str:
+def _imported_grid_sentences(only_words: bool) -> str:
     """Return what rows, columns and brightness are, for imported attention in unknown languages."""
     words = gettext(
         'Each <span class="decoder">row</span> is a target word; each <span class="encoder">column</span> is a '
         "source word."
     )
-    pieces = gettext(
+    steps = gettext(
         'Each <span class="decoder">row</span> is a target piece; each <span class="encoder">column</span> is a '
         "source piece."
     )
-    return f"{by_unit(words, pieces)} {_brightness_sentences()}"
+    return f"{_unit_text(words, steps, only_words)} {_brightness_sentences(only_words)}"
 
 
-def _imported_introduction(trace: Attention) -> str:
+def _imported_introduction(trace: Attention, *, only_words: bool) -> str:
     """Return what rows and columns of imported attention are, and what to click first."""
     if trace.is_self_attention:
-        return f"{self_attention_sentences(trace)} {_brightness_sentences()} {gettext('Press Play, or click a row.')}"
-    return f"{_imported_grid_sentences()} {gettext('Press Play, or click a target word.')}"
+        start = gettext("Press Play, or click a row.")
+        return f"{self_attention_sentences(trace)} {_brightness_sentences(only_words)} {start}"
+    words = trace.words()
+    has_pieces = any(len(group) > 1 for group in (*words.source_groups, *words.target_groups))
+    sentences = [_imported_grid_sentences(only_words), *_piece_sentences(has_pieces, only_words=only_words)]
+    return " ".join([*sentences, gettext("Press Play, or click a target word.")])
 
 
 def _one_vector_sentence(trace: Trace) -> str:

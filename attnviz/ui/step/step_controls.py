@@ -61,10 +61,10 @@ def step_controls(view: View, pair: PlayedLanguages | None = None, *, tour: bool
 def _column_name(view: View) -> str:
     """Return the name of what a column of the heatmap stands for, as HTML."""
     if not view.trace.translated:
-        words, pieces = gettext("source word"), gettext("source piece")
+        word, piece = gettext("source word"), gettext("source piece")
     else:
-        words, pieces = gettext("English word"), gettext("English piece")
-    return by_unit(words, pieces)
+        word, piece = gettext("English word"), gettext("English piece")
+    return by_unit(word, piece)
 
 
 def key_help(view: View, *, common_only: bool = False, has_stages: bool = False) -> None:

@@ -22,6 +22,7 @@ from attnviz.ui.page_state.selection import Selection, with_selection
 from attnviz.ui.resources import cached_posterior
 from attnviz.ui.session_payloads import register_payload
 from attnviz.ui.step.compared_attention import comparison_numbers
+from attnviz.ui.step.gold_panel import has_links
 from attnviz.ui.step.heatmap_panel import shown_choices
 from attnviz.ui.step.stage_panels import stage_figures
 from attnviz.ui.step.subject_boxes import subject_of
@@ -55,7 +56,7 @@ def chart_tables(view: View) -> None:
 
     def make_tables(selection: Selection) -> list[NamedTable]:
         subject = subject_of(view, with_selection(state, view, selection))
-        return all_tables(view, shown_choices(selection, view), subject)
+        return all_tables(view, shown_choices(selection, view, links=has_links(state, view)), subject)
 
     table_box(view, gettext("The charts as tables"), TABLES, name, make_tables)
 
@@ -64,7 +65,7 @@ def all_tables(view: View, chosen: HeatmapChoices, subject: Subject) -> list[Nam
     """Return the heatmap with the options `chosen`, and the figures of the current step, as named tables."""
     posterior = None if chosen.face == "before" else cached_posterior(view.trace)
     alignment = figures.heatmap(view.trace, chosen, posterior=posterior).frame()
-    return [(_heatmap_name(chosen.face), alignment), *_step_tables(subject), *comparison_numbers(view, chosen)]
+    return [(_heatmap_name(chosen.face), alignment), *_step_tables(subject), *comparison_numbers(view)]
 
 
 def _step_tables(subject: Subject) -> list[NamedTable]:

@@ -39,6 +39,7 @@ from attnviz.ui.page_state.selection import Selection, linked_selection, selecti
 from attnviz.ui.resources import cached_posterior, has_posterior, weights_of
 from attnviz.ui.session_payloads import register_content, register_payload
 from attnviz.ui.step.compared_attention import compared_in
+from attnviz.ui.step.gold_panel import has_links
 from attnviz.ui.step.heatmap_panel import shown_choices
 from attnviz.ui.step.subject_boxes import subject_of
 from attnviz.ui.view import Keyed, View
@@ -225,7 +226,7 @@ def pictures(view: View, session: Session) -> Iterator[OfferedFigure]:
             file = f"step-{subject.step + 1}-{name}"
             yield OfferedFigure(figure.title(subject), figure.headline(subject), file, figure.draw(subject))
     if view.compared:
-        both, names = compared_in(view, view.compared, selection_of(session, view).choices), view.compared.names
+        both, names = compared_in(view, view.compared), view.compared.names
         title = gettext("{first} and {other} side by side", first=names[0], other=names[1])
         drawn = comparison(both, names, end=options.end, root=options.root, colours=options.colours)
         yield OfferedFigure(gettext("Side by side"), title, "comparison", drawn)
@@ -233,7 +234,7 @@ def pictures(view: View, session: Session) -> Iterator[OfferedFigure]:
 
 def _heatmap_options(view: View, session: Mapping[Any, Any]) -> FigureOptions:
     """Return the display options of the heatmap in the view, on white, with no step framed."""
-    chosen = shown_choices(selection_of(session, view), view)
+    chosen = shown_choices(selection_of(session, view), view, links=has_links(session, view))
     gold, margins = _current_gold(view, session), chosen.margins and view.trace.attends
     return FigureOptions(**vars(replace(chosen, gold=gold, margins=margins)))
 

@@ -215,7 +215,7 @@ def _pictures(
 ) -> Iterator[OfferedFigure]:
     for trace in _all_traces(request):
         if trace.attends:
-            title, spec = gettext("Heatmap, {model}", model=trace.model), heatmap(trace, theme=theme)
+            title, spec = gettext("Heatmap, {model}", model=trace.model), heatmap(trace, end=True, theme=theme)
             yield OfferedFigure(title, title, f"heatmap-{trace.model}", spec, note=trace.translation)
     if rows := _bleu_rows():
         title, spec = _length_title(), bleu_by_length(rows, theme, marked_length=len(request.sentence.split()))

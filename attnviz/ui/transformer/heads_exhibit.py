@@ -150,7 +150,7 @@ def _heatmap_payload(
     theme: ThemeName,
     code: str,  # noqa: ARG001  part of the cache key
 ) -> dict[str, Any]:
-    return steady_payload(heatmap(_opened_head, theme=theme), {})
+    return steady_payload(heatmap(_opened_head, end=True, theme=theme), {})
 
 
 def _pictures(
@@ -168,7 +168,7 @@ def _pictures(
         name,
         name,
         f"head-{opened_head.name}",
-        heatmap(opened_head, theme=theme),
+        heatmap(opened_head, end=True, theme=theme),
         note=kind_sentence(opened_head.kind),
     )
     subject = Subject(opened_head, selection.step, source=selection.source, theme=theme)

@@ -7,6 +7,8 @@ const TALL_CHART = 480; // pixels of height from which the names of the columns 
 
 const UNLABELLED_END = 60; // pixels at the bottom where the names no longer stay: they would cover the last rows
 
+const BRACKETS = ".layer-below .shapelayer"; // of the pieces of a word
+
 export const SVG = "http://www.w3.org/2000/svg";
 
 /**
@@ -51,13 +53,13 @@ export function drawFrozenLabels(root, chart) {
   root.style.setProperty("--frozen", wide ? `${l}px` : "0px");
   find(root, ".rows").replaceChildren(
     ...(wide
-      ? [copyOf(drawn(`${rows} .yaxislayer-above`), l, height - b), copyOf(drawn(besideRows), width, height)]
+      ? [copyOf(drawn(`${rows} .yaxislayer-above, ${BRACKETS}`), l, height - b), copyOf(drawn(besideRows), width, height)]
       : []),
   );
   find(root, ".columns").style.height = tall ? `${height - b - UNLABELLED_END}px` : "0";
   const names = find(root, ".names");
   names.style.marginLeft = `${l}px`;
-  names.replaceChildren(...(tall ? [copyOf(drawn(".subplot.xy .xaxislayer-above"), width, t)] : []));
+  names.replaceChildren(...(tall ? [copyOf(drawn(`.subplot.xy .xaxislayer-above, ${BRACKETS}`), width, t)] : []));
   moveColumnLabels(root, chart);
 }
 

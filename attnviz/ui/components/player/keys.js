@@ -7,7 +7,7 @@ import { viewRoot } from "../view.js";
 import { sourceOf } from "./mark_step.js";
 
 /**
- * The source piece `by` stops further down, in the order of the rows of the stages. In a heatmap by pieces every piece is a
+ * The source piece `by` stops further down, in the order of the rows of the stages. In a heatmap by steps every piece is a
  * stop; in one by words, the most attended piece of each word.
  * @param {PlayerState} state
  * @param {number} by

@@ -79,7 +79,7 @@ interface PlayerState extends PlayerControl {
   /** The source piece chosen, or null: then the strongest is shown. */
   source: number | null;
   order: Order;
-  /** What rows and columns of the heatmap are: "words" or "pieces". */
+  /** What rows and columns of the heatmap are: "steps" or "words". */
   by: string;
   playing: boolean;
   /** What is hovered in the view. */
