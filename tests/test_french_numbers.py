@@ -96,6 +96,7 @@ def test_plural_starts_at_2_as_rounded(count: float, ending: str) -> None:
     assert number(0.25) == "0{,}250"
     set_language("en")
     assert (decimal(-1.234), significant(0.0123), signed(0.5)) == ("−1.23", "0.012", "+0.50")
+    assert (signed(0.004), signed(-0.004)) == ("0.00", "0.00")
     assert number(0.25) == "0.250"
 
 

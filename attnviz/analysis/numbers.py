@@ -73,7 +73,7 @@ def thousands(count: int) -> str:
 def signed(amount: float, places: int = 2) -> str:
     """Return a number with its sign; numbers that round to 0 have none."""
     text = format_number(amount, f"+.{places}f")
-    return text if any(digit in text for digit in "123456789") else text[1:]
+    return text if any(digit in text for digit in "123456789") else text.lstrip("+")
 
 
 def percent(share: float) -> str:
