@@ -83,11 +83,15 @@ def test_interrupted_save_leaves_old_model(
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
-def test_loading_model_does_not_import_torch_compiler(model_folder: Path) -> None:
+def test_no_translation_imports_torch_compiler(
+    tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer
+) -> None:
     """To import it takes as long as to import torch, and nobody has asked for it."""
+    for attention in ATTENTION_KINDS:
+        save_model(tmp_path / attention, make_network(attention), tokenizer)
     program = (
         "import sys; from attnviz import Translator; "
-        f"Translator.load({str(model_folder)!r}).translate('A girl.', beam=2); "
+        f"[Translator.load(f'{tmp_path}/{{kind}}').translate('A girl.', beam=2) for kind in {[*ATTENTION_KINDS]}]; "
         "assert 'torch._dynamo' not in sys.modules and 'sympy' not in sys.modules"
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True, check=False)
