@@ -71,7 +71,7 @@ def source_bars(
 
 
 def signed_colours(values: NDArray[np.floating], ink: Palette) -> list[str]:
-    """Return the colours of signed bars: blue from 0 up, red below."""
+    """Return the colours of signed bars of these `values`, (n,): blue from 0 up, red below."""
     return [ink.minus if value < 0 else ink.plus for value in values.tolist()]
 
 
@@ -303,7 +303,7 @@ def label_axis(
 
 
 def colour_limit(values: NDArray[np.floating]) -> float:
-    """Return the amount at which colours of signed values saturate: the 98th percentile, or 1 where all are 0."""
+    """Return the amount at which colours of signed `values`, of any shape, saturate: their 98th percentile, or 1."""
     return float(np.quantile(np.abs(values), STRONGEST)) or 1.0
 
 

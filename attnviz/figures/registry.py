@@ -61,8 +61,8 @@ class StepFigure:
     """Number of the stage that it belongs to; None where it has a place of its own."""
     at_idea: tuple[Requirement, ...] | None = ()
     """What it requires besides to be shown at the level *Idea*; None where it is shown from *Numbers* on."""
-    caption: Callable[[Subject], str] = lambda _: ""
-    """Explanation below the figure on the page; empty where there is none."""
+    caption: Callable[[Subject], str] | None = None
+    """Returns the explanation below the figure on the page, if there is one."""
     control: Literal["", "weights", "sum", "word"] = ""
     """What the page adds to it: sliders of the weights, the growing sum instead of the figure, or the choice of another
     word."""

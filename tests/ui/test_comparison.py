@@ -124,7 +124,7 @@ def picture(app: AppTest, **options: str) -> dict[str, Any]:
 def test_two_models_are_compared_on_the_same_translation(two_models: Any, lab: Run) -> None:
     app = lab(section="comparison", sentence=SENTENCES[6], step="2")
     shown = picture(app)
-    widths = [one["narrowest"] for one in shown["fits"]]
+    widths = [one["narrowest"] for one in picture(app, by="words")["fits"]]
     assert widths == sorted(widths, reverse=True)
     assert widths[-1] <= 390
     names = [trace["name"] for trace in orjson.loads(shown["template"])["data"] if trace["type"] == "heatmap"]
@@ -169,7 +169,7 @@ def test_dropped_and_swapped_words_change_the_other_sentence_and_the_address(
     set_field(app, "held", True)
     assert address(app)["held"] == "1"
     first = mounted(app, "player")[0]["target"]
-    words = fitting_figures(picture(app))[0]["data"][-1]["text"]
+    words = fitting_figures(picture(app, by="words"))[0]["data"][-1]["text"]
     assert len(words) == len(first)  # the same words, from another sentence
     app.button(key="undo_edits").click().run()
     assert panel_texts(app, "compare_told") == same

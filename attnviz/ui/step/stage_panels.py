@@ -60,8 +60,9 @@ def stage_figures(trace: Any, stage: Stage, *, simple: bool = False) -> list[Ste
 def _chart(view: View, figure: StepFigure, theme: ThemeName, hint: str = "") -> None:
     """Draw a figure with its caption, to which `hint` is added."""
     chart(view, payload_address(view, figure.name, theme), figure.name)
-    if caption := f"{figure.caption(Subject(view.trace, 0, simple=view.simple))} {hint}".strip():
-        st.caption(caption)
+    caption = figure.caption(Subject(view.trace, 0, simple=view.simple)) if figure.caption else ""
+    if caption or hint:
+        st.caption(f"{caption} {hint}".strip())
 
 
 def _weights(view: View, figure: StepFigure, theme: ThemeName) -> None:
