@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.labels import LONGEST, shorten
+from attnviz.figures.vector_cells import with_vector_cells
 from attnviz.languages import decimal_mark, thousands_mark
 from attnviz.palette import FONT, Palette
 from attnviz.text import with_symbols
@@ -130,12 +131,14 @@ def emphasise(label: str, colour: str) -> str:
 def for_print(figure: go.Figure, paper: str = "#ffffff") -> go.Figure:
     """Return `figure` on the background `paper`, with a fixed width, for a file.
 
-    The width is PRINT_WIDTH, at least `layout.meta["narrowest"]` and at most `layout.meta["widest"]`, where a figure
-    has it. On the page a figure is as wide as its container and transparent.
+    Cells of heatmaps are vector rectangles. The width is PRINT_WIDTH, at least `layout.meta["narrowest"]` and at most
+    `layout.meta["widest"]`, where a figure has it. On the page a figure is as wide as its container and transparent.
     """
     meta = figure.layout.meta
     width = max(meta["narrowest"], min(PRINT_WIDTH, meta.get("widest", PRINT_WIDTH)))
-    return go.Figure(figure).update_layout(paper_bgcolor=paper, width=width)
+    parts = {"data": [trace.to_plotly_json() for trace in figure.data], "layout": figure.layout.to_plotly_json()}
+    printed = go.Figure(with_vector_cells(parts, paper), _validate=False)
+    return printed.update_layout(paper_bgcolor=paper, width=width)
 
 
 class LineStyle(NamedTuple):

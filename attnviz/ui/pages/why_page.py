@@ -135,7 +135,9 @@ def _translations(trio: Trio, theme: ThemeName) -> Chapter:
 
 def _heatmap(trace: Trace, theme: ThemeName) -> ChapterPicture:
     name = attention_name(str(trace.config["attention"]))
-    return ChapterPicture(f"{name} ({trace.model})", (trace.translation,), (heatmap(trace, end=True, theme=theme).figure(),))
+    return ChapterPicture(
+        f"{name} ({trace.model})", (trace.translation,), (heatmap(trace, end=True, theme=theme).figure(),)
+    )
 
 
 def _with_paragraphs_of(text: TextSection, other: TextSection) -> TextSection:

@@ -27,13 +27,14 @@ from attnviz.figures.comparison_figure import comparison, comparison_table
 from attnviz.figures.diagram_table import diagram_table
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.registry import step_figures
-from attnviz.figures.spec import Spec
+from attnviz.figures.spec import Spec, for_print
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import Trace
 from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.components.loader import component
 from attnviz.ui.components.picture_files import PageDrawing, PictureFile, followed_picture_files, picture_files_payload
+from attnviz.ui.fields import switch
 from attnviz.ui.page_state.gold_state import gold_of
 from attnviz.ui.page_state.linked import Session
 from attnviz.ui.page_state.selection import Selection, selection_of, with_selection
@@ -147,11 +148,13 @@ def chapter_pictures(figures: Iterable[OfferedFigure]) -> tuple[ChapterPicture, 
 
 def downloads(view: View) -> None:
     """Offer the figures as currently drawn, and the files of the whole translation."""
+    titled = switch(gettext("Title and sentences above the pictures"), key=view.key("titled"), default=True)
     state = st.session_state.to_dict()
 
     def make_payload(selection: Selection) -> dict[str, Any]:
         step = selection.step
-        files = [picture_file(view.trace, one) for one in pictures(view, with_selection(state, view, selection))]
+        offered = pictures(view, with_selection(state, view, selection))
+        files = [picture_file(view.trace, one, titled=titled) for one in offered]
         if has_diagram(view.trace):
             files.append(diagram_file(view, step, file_name(view.trace, f"step-{step + 1}-machine")))
         caption = gettext(
@@ -161,7 +164,7 @@ def downloads(view: View) -> None:
         return picture_files_payload(files, caption)
 
     name = f"{_current_gold(view, state).text()} {view.compared.identity if view.compared else ''}"
-    followed_picture_files(view, register_payload(view, "export", name, make_payload), "export")
+    followed_picture_files(view, register_payload(view, "export", f"{name} {titled}", make_payload), "export")
     st.caption(gettext("The whole translation"))
     _translation_downloads(view, state, name)
 
@@ -242,14 +245,10 @@ def _current_gold(view: View, session: Mapping[Any, Any]) -> GoldLinks:
     return gold_of(session, view) or GoldLinks()
 
 
-def picture_file(trace: Trace, figure: OfferedFigure) -> PictureFile:
-    """Return a figure of `trace` as a file."""
-    return PictureFile(
-        figure.title,
-        file_name(trace, figure.name),
-        translation_sheet(figure.plotly, trace, figure.heading),
-        figure.table,
-    )
+def picture_file(trace: Trace, figure: OfferedFigure, *, titled: bool = True) -> PictureFile:
+    """Return a figure of `trace` as a file, `titled` with heading and sentences."""
+    drawn = translation_sheet(figure.plotly, trace, figure.heading) if titled else for_print(figure.plotly)
+    return PictureFile(figure.title, file_name(trace, figure.name), drawn, figure.table)
 
 
 def share_and_save(view: View | None) -> None:

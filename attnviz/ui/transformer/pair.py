@@ -217,7 +217,9 @@ def _pictures(
         (attention, gettext("French looks at English")),
         (pair_attention(judgement, "source"), gettext("English looks at French")),
     ):
-        yield OfferedFigure(name, name, f"attend-{each.name}", attend_figure(each, theme=theme), heatmap(each, end=True).frame())
+        yield OfferedFigure(
+            name, name, f"attend-{each.name}", attend_figure(each, theme=theme), heatmap(each, end=True).frame()
+        )
     title = gettext("Comparison of piece {number}", number=step + 1)
     figure = figure_of(compared_template(judgement, theme), compared_values(judgement, step))
     yield OfferedFigure(
