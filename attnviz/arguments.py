@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+import functools
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, SupportsIndex
+from typing import Any, SupportsIndex, TypeVar, cast
 
 from attnviz import bounds
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def also_spelled(**spellings: str) -> Callable[[Function], Function]:
+    """Let callers spell names of parameters in another way, such as `normalize="normalise"` in American English."""
+
+    def decorate(function: Function) -> Function:
+        @functools.wraps(function)
+        def call(*values: Any, **named: Any) -> Any:
+            return function(*values, **{spellings.get(name, name): value for name, value in named.items()})
+
+        return cast(Function, call)
+
+    return decorate
 
 
 def check_text(what: str, value: object) -> None:

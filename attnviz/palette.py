@@ -7,13 +7,14 @@ run from red (minus) through the background colour to blue (plus).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 from attnviz.arguments import check_choice
 from attnviz.languages import gettext
 
 ThemeName = Literal["light", "dark"]
-Colours = Literal["paper", "cividis"]
+Colours = Literal["paper", "cividis", "ink", "blues"]
 DEFAULT_COLOURS: Colours = "paper"
 """Colour scale of figures and files for which no other is chosen."""
 ColourScale = list[tuple[float, str]]
@@ -37,14 +38,20 @@ CIVIDIS: ColourScale = [
 ]
 """Perceptually uniform scale that reads the same with and without colour blindness."""
 
-SCALES: dict[Colours, ColourScale] = {"paper": GREYS, "cividis": CIVIDIS}
+INK: ColourScale = [(0.0, "#ffffff"), (1.0, "#000000")]
+"""Dark on white, which saves ink: 0 is white, 1 is black."""
+
+BLUES: ColourScale = [(0.0, "#ffffff"), (0.5, "#8db4dd"), (1.0, "#0b2e60")]
+"""Dark blue on white."""
+
+SCALES: dict[Colours, ColourScale] = {"paper": GREYS, "cividis": CIVIDIS, "ink": INK, "blues": BLUES}
 """The colour scales of the heatmap, by name, the default first."""
 COLOURS = tuple(SCALES)
 
 ROW_FRAME, CELL_FRAME = "#8662d9", "#2b8a57"
 """Frames of the decoder's row and the encoder's cell on the heatmap, whose cells are black, white or cividis.
 
-Of medium lightness, so that a frame has a contrast of 3:1 with all of them.
+Of medium lightness, so that a frame has a contrast of 3:1 with the ends of every scale.
 """
 
 MARKER, MARKER_EDGE = "#ffd24a", "#17130a"
@@ -167,4 +174,24 @@ def heatmap_scale(colours: Colours) -> ColourScale:
 
 def heatmap_scale_names() -> dict[str, str]:
     """Return the name of each of SCALES, as the page shows it."""
-    return {"paper": gettext("Grey, as in Bahdanau et al."), "cividis": gettext("Cividis, safe for colour blindness")}
+    return {
+        "paper": gettext("Grey, as in Bahdanau et al."),
+        "cividis": gettext("Cividis, safe for colour blindness"),
+        "ink": gettext("Black on white"),
+        "blues": gettext("Blue on white"),
+    }
+
+
+def colour_at(scale: ColourScale, share: float) -> str:
+    """Return the colour of `scale` at `share`, in [0, 1], as #rrggbb."""
+    share = min(max(share, 0.0), 1.0)
+    (low, start), (high, end) = next(pair for pair in pairwise(scale) if share <= pair[1][0])
+    return _mix(start, end, (share - low) / (high - low))
+
+
+def letter_colour(cell: str) -> str:
+    """Return black or white, whichever has the greater contrast with a cell of the colour `cell`, #rrggbb."""
+    channels = (int(cell[k : k + 2], 16) / 255 for k in (1, 3, 5))
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in channels)
+    # Both contrasts are equal at this relative luminance (WCAG 2.2).
+    return "#000000" if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 else "#ffffff"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz import AttnvizError, Translator
+from attnviz import AttnvizError, Translator, attention, read_attention
 from attnviz.network import RNNsearch
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
@@ -70,3 +72,14 @@ def test_invalid_step_figure_call_is_refused(
 def test_negative_steps_count_from_the_end(trace: Trace) -> None:
     last = len(trace.target_pieces) - 1
     assert trace.step_figure(-1, "softmax") == trace.step_figure(last, "softmax")
+
+
+def test_american_spellings_name_the_same_parameters(tmp_path: Path) -> None:
+    trace = synthetic.trace()
+    assert trace.heatmap(colors="ink") == trace.heatmap(colours="ink") != trace.heatmap()
+    records = [attention("a b", "c", [[2, 6]], **{name: True}) for name in ("normalise", "normalize")]
+    assert records[0].fingerprint == records[1].fingerprint
+    (tmp_path / "one.json").write_text(json.dumps({"source": ["a"], "target": ["b"], "attention": [[2.0]]}), "utf-8")
+    assert read_attention(tmp_path / "one.json", normalize=True)[0].alignment.tolist() == [[1.0]]
+    with pytest.raises(TypeError, match="couleurs"):
+        trace.heatmap(couleurs="ink")

@@ -87,13 +87,16 @@ class _Options:
     """what the heatmap shows: attention before the word is known (default), posterior attention after the word is known
     (default in .pharaoh files), or the difference of the two"""
     colours: Annotated[Colours, Parameter(alias="--colors")] = DEFAULT_COLOURS
-    """colours of the heatmap: either paper (from black to white) or cividis (safe for colour blindness)"""
+    """colours of the heatmap: paper (from black to white), cividis (safe for colour blindness), ink (from white to
+    black) or blues (from white to blue)"""
     root: bool = False
     """colour by the square root of the weight, so that small weights are visible"""
     end: bool = False
     """draw the row and the column of the end mark </s>"""
     margins: bool = False
     """show the coverage of each column and the entropy of each row beside the heatmap; not possible in .tex"""
+    values: bool = False
+    """write its number into each cell of the heatmap"""
     gold: TokenText | None = None
     """links marked by hand, to draw on the heatmap, such as 0-0 1?2: source word, sign, target word, counted from 0;
     the sign is - for a sure link, ? for a possible link"""
@@ -149,6 +152,7 @@ def _draw(text: str | None, options: _Options, heads: HeadOptions, model: ModelO
         root=options.root,
         end=options.end,
         margins=options.margins,
+        values=options.values,
         longest=options.longest,
         title=not options.no_title,
         theme=options.theme,

@@ -253,7 +253,7 @@ def lecture_html(
         AttnvizError: Another face lacks its weights.
         AttnvizError: A choice is unknown.
     """
-    chosen = heatmap_choices(choices, named)
+    chosen = heatmap_choices(choices, **named)
     if weights is None or not trace.attends_once:
         heatmap(trace, chosen, weights=weights)  # raises where a face is not available
     drawn = replace(chosen, face="before", step=None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
-from itertools import groupby, pairwise
+from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from attnviz.analysis.grid import Grid, grid, rows_of_steps
 from attnviz.analysis.labels import shorten
 from attnviz.figures.heatmap_parts import axis_names
-from attnviz.palette import ColourScale, heatmap_scale, palette
+from attnviz.palette import ColourScale, colour_at, heatmap_scale, letter_colour, palette
 from attnviz.text import with_symbols, without_isolates
 from attnviz.trace import Aligned
 from attnviz.trace.drawing import Face, HeatmapChoices, heatmap_choices
@@ -121,6 +121,7 @@ _QUANTITIES: dict[Face, str] = {
     "after": "the posterior of alpha",
     "difference": "the posterior less alpha",
 }
+_VALUE_COLOURS = {"#000000": "black", "#ffffff": "white"}
 _SYMBOLS: dict[Face, str] = {"before": r"$\alpha$", "after": r"$\alpha'$", "difference": r"$\alpha' - \alpha$"}
 
 
@@ -151,7 +152,7 @@ def heatmap_tikz(
     Raises:
         AttnvizError: A choice is unknown.
     """
-    chosen = heatmap_choices(choices, named)
+    chosen = heatmap_choices(choices, **named)
     stops = palette("light").signed_root_scale if chosen.root else palette("light").signed_scale
     if chosen.face != "difference":
         stops = heatmap_scale(chosen.colours)
@@ -270,10 +271,17 @@ def _picture(
     lines += [f"\\draw[black!60] ({j + 0.1},-0.1) -- ({k + 0.9},-0.1);" for j, k, _ in cells.source_brackets]
     lines += [f"\\draw[black!60] (-0.1,{i + 0.1}) -- (-0.1,{k + 0.9});" for i, k, _ in cells.target_brackets]
     lines += [
-        f"\\cell{{{j}}}{{{i}}}{{{cells.shown[i, j]:.4f}}}{{{_colour(stops, float(shades[i, j]))}}}"
+        f"\\cell{{{j}}}{{{i}}}{{{cells.shown[i, j]:.4f}}}{{{_hex(stops, float(shades[i, j]))}}}"
         for i in range(rows)
         for j in range(columns)
     ]
+    if chosen.values:
+        lines += [
+            f"\\node[text={_VALUE_COLOURS[letter_colour(colour_at(stops, float(shades[i, j])))]}, font=\\tiny] "
+            f"at ({j + 0.5},{i + 0.5}) {{${cells.shown[i, j]:.2f}$}};"
+            for i in range(rows)
+            for j in range(columns)
+        ]
     lines.append(f"\\draw[black!60, line width=0.4pt] (0,0) rectangle ({columns},{rows});")
     if row is not None:
         lines.append(f"\\definecolor{{heat}}{{HTML}}{{{palette('light').decoder[1:].upper()}}}")
@@ -300,7 +308,7 @@ def _legend(cells: Grid, stops: ColourScale, root: bool) -> list[str]:
     (rows, columns), width = cells.alpha.shape, 6
     left, top, side = max(columns - width, 0), rows + 0.5, width / _LEGEND_CELLS
     lines = [
-        f"\\definecolor{{heat}}{{HTML}}{{{_colour(stops, (k + 0.5) / _LEGEND_CELLS)}}}"
+        f"\\definecolor{{heat}}{{HTML}}{{{_hex(stops, (k + 0.5) / _LEGEND_CELLS)}}}"
         f"\\fill[heat] ({left + k * side:.3f},{top}) rectangle ++({side * 1.05:.3f},0.3);"
         for k in range(_LEGEND_CELLS)
     ]
@@ -322,12 +330,6 @@ def _ticks(cells: Grid, root: bool) -> list[tuple[float, float]]:
     return [(number, number) for number in (0, 0.25, 0.5, 0.75, 1)]
 
 
-def _colour(stops: ColourScale, value: float) -> str:
-    """Return the colour of `value`, in [0, 1], as six hexadecimal digits."""
-    value = min(max(value, 0.0), 1.0)
-    (low, low_colour), (high, high_colour) = next(pair for pair in pairwise(stops) if value <= pair[1][0])
-    share = (value - low) / (high - low)
-    channels = (
-        round(int(low_colour[k : k + 2], 16) * (1 - share) + int(high_colour[k : k + 2], 16) * share) for k in (1, 3, 5)
-    )
-    return "".join(f"{channel:02X}" for channel in channels)
+def _hex(stops: ColourScale, value: float) -> str:
+    """Return the colour of `value`, in [0, 1], as LaTeX's six hexadecimal digits."""
+    return colour_at(stops, value)[1:].upper()

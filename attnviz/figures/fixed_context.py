@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from attnviz.analysis.grid import Grid, rows_of_steps
+from attnviz.analysis.grid import Bracket, Grid, rows_of_steps
 from attnviz.analysis.labels import shorten
-from attnviz.figures.heatmap_parts import HIGHEST_ROW, LOWEST_ROW, font_size
+from attnviz.figures.heatmap_parts import BRACKET_ROOM, HIGHEST_ROW, LOWEST_ROW, axis_names, font_size, tick_labels
 from attnviz.figures.spec import (
     Part,
     Spec,
-    axis_labels,
     base_axis,
     base_layout,
     escape,
-    label_stride,
     label_width,
     rectangle,
     strip_caption,
@@ -89,7 +88,7 @@ def fixed_context(trace: Any, cells: Grid, ink: Palette, step: int | None, longe
         "x": [0, 1],
         "opacity": 0,
         "showscale": False,
-        "text": [[gettext("{word}: the same vector", word=escape(shorten(word, 60)))] for word in cells.target],
+        "text": [[gettext("{word}: the same vector", word=escape(shorten(word, 60)))] for word in cells.full_names[1]],
         "hoverinfo": "text",
     }
     layout, rows_shown = _layout(cells, len(vector), ink, longest), rows_of_steps(cells, len(trace.target_pieces))
@@ -121,18 +120,17 @@ def _layout(cells: Grid, units: int, ink: Palette, longest: int) -> Part:
     """Return the layout: `y` has the target's rows, `y2` the source's, `y3` the units of the vector."""
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False}
 
-    def rows_axis(names: tuple[str, ...], colour: str) -> Part:
-        count, stride = len(names), label_stride(len(names))
-        return axis | {
-            "range": [count - 0.5, -0.5],
-            "tickvals": list(range(0, count, stride)),
-            "ticktext": axis_labels(names[::stride], longest),
-            "tickfont": {"size": font_size(count), "color": colour},
-        }
+    def rows_axis(names: Sequence[str], brackets: Sequence[Bracket], colour: str) -> Part:
+        count = len(names)
+        font = {"tickfont": {"size": font_size(count), "color": colour}}
+        return axis | {"range": [count - 0.5, -0.5]} | font | tick_labels(names, brackets, longest)
 
     row_count = max(len(cells.target), len(cells.source))
     left, right = (
-        int(label_width(names, font_size(len(names)), longest)) + 18 for names in (cells.source, cells.target)
+        int(label_width(axis_names(names, brackets).values(), font_size(len(names)), longest))
+        + 18
+        + BRACKET_ROOM * bool(brackets)
+        for names, brackets in ((cells.source, cells.source_brackets), (cells.target, cells.target_brackets))
     )
     return base_layout(ink) | {
         "height": _TOP + round(row_count * float(np.clip(_ROWS_HEIGHT / row_count, LOWEST_ROW, HIGHEST_ROW))) + 12,
@@ -140,8 +138,8 @@ def _layout(cells: Grid, units: int, ink: Palette, longest: int) -> Part:
         "hovermode": "closest",
         "xaxis": axis | {"range": [0, 1], "domain": [0.5, 1], "showticklabels": False},
         "xaxis2": axis | {"range": [0, 1], "domain": [0, 0.5], "showticklabels": False, "anchor": "y2"},
-        "yaxis": rows_axis(cells.target, ink.decoder) | {"side": "right"},
-        "yaxis2": rows_axis(cells.source, ink.encoder) | {"side": "left", "anchor": "x2"},
+        "yaxis": rows_axis(cells.target, cells.target_brackets, ink.decoder) | {"side": "right"},
+        "yaxis2": rows_axis(cells.source, cells.source_brackets, ink.encoder) | {"side": "left", "anchor": "x2"},
         "yaxis3": axis | {"range": [units + 0.5, 0.5], "overlaying": "y2", "showticklabels": False, "anchor": "x2"},
         "shapes": [
             rectangle(_STRIP_X, 1, 0, 1, ink.context) | {"xref": "x2", "yref": "paper"},

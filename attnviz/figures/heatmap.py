@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from attnviz.analysis.attention_forms import SYMBOLS, face_names
 from attnviz.analysis.drift import drifts
 from attnviz.analysis.gold import GoldLinks, link_count_texts
-from attnviz.analysis.grid import Bracket, Grid, check_posterior, grid, places_of_pieces, rows_of_steps
+from attnviz.analysis.grid import Grid, check_posterior, grid, places_of_pieces, rows_of_steps
 from attnviz.analysis.labels import LONGEST, merged_cell_text, merging_text, shorten, size_text
 from attnviz.analysis.numbers import decimal, signed, significant
 from attnviz.analysis.posterior import posterior as posterior_attention
@@ -20,31 +20,29 @@ from attnviz.analysis.recomputation import Weights
 from attnviz.arguments import check_each
 from attnviz.figures.fixed_context import fixed_context
 from attnviz.figures.heatmap_parts import (
-    BRACKET_ROOM,
+    CELL_GAP_COLOUR,
     COLOUR_BAR_LENGTH,
     HeatmapSizes,
-    add_margin_axes,
+    add_margins,
     add_marker_legend,
-    axis_names,
     bracket_shapes,
     cell_gap_colour,
     cell_sizes,
+    cell_values,
     entropy_title,
     font_size,
     link_markers,
-    margin_bars,
     marker_lines,
     marker_traces,
+    tick_labels,
 )
 from attnviz.figures.spec import (
     Part,
     Spec,
     Table,
-    axis_labels,
     base_axis,
     base_layout,
     escape,
-    label_stride,
     rectangle,
 )
 from attnviz.languages import format_number, gettext
@@ -85,7 +83,7 @@ def heatmap(
     Raises:
         AttnvizError: A face lacks its posterior, the weights are another model's, or a choice is unknown.
     """
-    chosen = heatmap_choices(choices, named)
+    chosen = heatmap_choices(choices, **named)
     if chosen.face != "before" and posterior is None and weights is not None:
         check_posterior(trace)
         posterior = posterior_attention(trace, weights)
@@ -93,9 +91,10 @@ def heatmap(
     if not trace.attends:
         return fixed_context(trace, cells, ink, chosen.step, chosen.longest)
     check_each(gettext("gold links"), (chosen.gold,) if chosen.gold is not None else (), (GoldLinks,))
-    sizes, positions = cell_sizes(cells, chosen.longest), len(trace.source_pieces)
+    sizes, positions = cell_sizes(cells, chosen.longest, values=chosen.values), len(trace.source_pieces)
     rows = rows_of_steps(cells, len(trace.target_pieces))
     layout = cells_layout(cells, sizes, ink, chosen.longest) | {
+        "plot_bgcolor": cell_gap_colour(chosen, ink),
         "shapes": bracket_shapes(cells, ink),
         "meta": {
             "narrowest": sizes.narrowest,
@@ -108,10 +107,10 @@ def heatmap(
             "selection_colour": CELL_FRAME,
         },
     }
-    data: list[Part] = []
+    image = _image(cells, chosen, ink)
+    data: list[Part] = [cell_values(cells, image, sizes.row)] if chosen.values else []
     if chosen.margins:
-        data += margin_bars(cells, positions, ink)
-        add_margin_axes(layout, cells, positions, ink)
+        data += add_margins(layout, cells, positions, ink)
     if not trace.translated and not trace.is_self_attention:
         layout["shapes"] += _drift_frames(grid(trace, "words", chosen.end), layout["meta"], ink)
     row = None if chosen.step is None else rows[step_index(trace, chosen.step)]
@@ -127,8 +126,9 @@ def heatmap(
         lines = marker_lines(markers)
         data += marker_traces(markers, sizes, len(cells.source))
         add_marker_legend(layout, markers, sizes, ink)
-    image = _image(cells, chosen, ink) | _hover(cells, chosen.root, lines)
-    return Spec([image, *data], layout, _alt(cells, chosen), _table(cells, chosen.margins))
+    return Spec(
+        [image | _hover(cells, chosen.root, lines), *data], layout, _alt(cells, chosen), _table(cells, chosen.margins)
+    )
 
 
 def _drift_frames(words: Grid, meta: Part, ink: Palette) -> list[Part]:
@@ -212,7 +212,7 @@ def cells_layout(cells: Grid, sizes: HeatmapSizes, ink: Palette, longest: int = 
     rows, columns = cells.alpha.shape
     axis = base_axis(ink) | {"showgrid": False, "zeroline": False, "linecolor": ink.line, "mirror": True}
     return base_layout(ink) | {
-        "plot_bgcolor": cell_gap_colour(cells, ink),
+        "plot_bgcolor": CELL_GAP_COLOUR,
         "height": sizes.top + round(rows * sizes.row) + 44,
         "margin": {"l": sizes.left, "r": sizes.right, "t": sizes.top, "b": 44},
         "hovermode": "closest",
@@ -224,19 +224,11 @@ def cells_layout(cells: Grid, sizes: HeatmapSizes, ink: Palette, longest: int = 
             "tickangle": sizes.angle,
             "tickfont": {"size": font_size(columns), "color": ink.encoder},
         }
-        | _ticks(cells.source, cells.source_brackets, longest),
+        | tick_labels(cells.source, cells.source_brackets, longest),
         "yaxis": axis
         | {"range": [rows - 0.5, -0.5], "tickfont": {"size": font_size(rows), "color": ink.decoder}}
-        | _ticks(cells.target, cells.target_brackets, longest),
+        | tick_labels(cells.target, cells.target_brackets, longest),
     }
-
-
-def _ticks(names: Sequence[str], brackets: Sequence[Bracket], longest: int) -> Part:
-    """Return the labels of an axis, of at most `longest` letters."""
-    labels = axis_names(names, brackets)
-    places = [*labels][:: label_stride(len(labels))]
-    standoff = {"ticklabelstandoff": BRACKET_ROOM} if brackets else {}
-    return {"tickvals": places, "ticktext": axis_labels([labels[place] for place in places], longest)} | standoff
 
 
 def _colour_bar(cells: Grid, root: bool, ink: Palette) -> Part:

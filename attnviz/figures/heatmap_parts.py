@@ -14,15 +14,26 @@ from attnviz.analysis.gold import GoldLinks, link_errors, marker_names
 from attnviz.analysis.grid import Bracket, Grid, places_of_pieces
 from attnviz.analysis.labels import LONGEST, shorten
 from attnviz.analysis.numbers import decimal, signed
-from attnviz.figures.spec import Part, base_axis, escape, label_width, rectangle, width
+from attnviz.figures.spec import (
+    Part,
+    axis_labels,
+    base_axis,
+    escape,
+    label_stride,
+    label_width,
+    rectangle,
+    width,
+)
 from attnviz.languages import gettext, ngettext
-from attnviz.palette import MARKER, MARKER_EDGE, Palette
+from attnviz.palette import LIGHT, MARKER, MARKER_EDGE, Palette, colour_at, heatmap_scale, letter_colour
 from attnviz.trace import Words
-from attnviz.trace.drawing import Face
+from attnviz.trace.drawing import Face, HeatmapChoices
 from attnviz.trace.word_link_text import Link
 
 NARROWEST_COLUMN, LOWEST_ROW = 12, 16
 """Pixels; smaller cells have no room for a label, so the figure scrolls instead."""
+NARROWEST_VALUE = 34
+"""Pixels of the narrowest column whose cells have numbers."""
 HIGHEST_ROW, ROWS_HEIGHT = 44, 340
 """Pixels of the highest row, and of all rows together unless they have their smallest height.
 
@@ -54,8 +65,11 @@ class HeatmapSizes:
     """Width of the figure above which cells exceed ASPECT."""
 
 
-def cell_sizes(cells: Grid, longest: int = LONGEST) -> HeatmapSizes:
-    """Return the sizes of a heatmap of `cells`, (rows, columns), with labels of at most `longest` letters."""
+def cell_sizes(cells: Grid, longest: int = LONGEST, *, values: bool = False) -> HeatmapSizes:
+    """Return the sizes of a heatmap of `cells`, (rows, columns), with room for `values` in them.
+
+    Labels have at most `longest` letters.
+    """
     rows, columns = cells.alpha.shape
     row = float(np.clip(ROWS_HEIGHT / rows, min(LOWEST_ROW, LARGEST_SIDE / rows), HIGHEST_ROW))
     size, column_labels = font_size(columns), axis_names(cells.source, cells.source_brackets)
@@ -69,17 +83,41 @@ def cell_sizes(cells: Grid, longest: int = LONGEST) -> HeatmapSizes:
     label_height = {0: 1.6 * size, -50: column_label_width * 0.77 + size, -90: column_label_width + 6}[angle]
     left, right = int(row_label_width) + 16 + BRACKET_ROOM * bool(cells.target_brackets), 12
     top = int(label_height) + 10 + BRACKET_ROOM * bool(cells.source_brackets)
+    column = NARROWEST_VALUE if values else NARROWEST_COLUMN
+    if horizontal:
+        column = max(column, int(column_label_width) + 6)
     if angle == -50:  # the cosine is 0.64; the labels of the last columns end beyond the cells
         right += int(
             max(
-                0.64 * width(shorten(name, longest), size) - (columns - 1 - place) * NARROWEST_COLUMN
+                0.64 * width(shorten(name, longest), size) - (columns - 1 - place) * column
                 for place, name in column_labels.items()
             )
         )
-    column = max(NARROWEST_COLUMN, int(column_label_width) + 6) if horizontal else NARROWEST_COLUMN
     narrowest = min(column * columns, LARGEST_SIDE)
     widest = max(round(ASPECT * row * columns), narrowest, COLOUR_BAR_LENGTH + 20)
     return HeatmapSizes(row, left, top, right, angle, left + right + narrowest, left + right + widest)
+
+
+def cell_values(cells: Grid, image: Part, row_height: float) -> Part:
+    """Return the number of each cell of `image`, in black or white; 0 where it rounds to 0."""
+    low, high, scale = image["zmin"], image["zmax"], image["colorscale"]
+    shades = ((image["z"] - low) / (high - low)).ravel().tolist()
+    rows, columns = np.indices(cells.shown.shape)
+    write = signed if cells.face == "difference" else decimal
+    return {
+        "type": "scatter",
+        "mode": "text",
+        "name": "values",
+        "x": columns.ravel(),
+        "y": rows.ravel(),
+        "text": [write(number) if abs(number) >= 0.005 else "0" for number in cells.shown.ravel().tolist()],
+        "textfont": {
+            "size": 12 if row_height >= 20 else 10,
+            "color": [letter_colour(colour_at(scale, shade)) for shade in shades],
+        },
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }
 
 
 def axis_names(names: Sequence[str], brackets: Sequence[Bracket]) -> dict[float, str]:
@@ -90,6 +128,14 @@ def axis_names(names: Sequence[str], brackets: Sequence[Bracket]) -> dict[float,
             del labels[piece]
         labels[(first + last) / 2] = word
     return dict(sorted(labels.items()))
+
+
+def tick_labels(names: Sequence[str], brackets: Sequence[Bracket], longest: int) -> Part:
+    """Return the labels of an axis, of at most `longest` letters."""
+    labels = axis_names(names, brackets)
+    places = [*labels][:: label_stride(len(labels))]
+    standoff = {"ticklabelstandoff": BRACKET_ROOM} if brackets else {}
+    return {"tickvals": places, "ticktext": axis_labels((labels[place] for place in places), longest)} | standoff
 
 
 def bracket_shapes(cells: Grid, ink: Palette) -> list[Part]:
@@ -141,13 +187,61 @@ _BAR_HEIGHT, _GAP, _HEATMAP_SHARE = 44, 8, 0.87
 """Pixels of the bars below the heatmap and of the gap above them; share of the width for the heatmap."""
 
 
-def cell_gap_colour(cells: Grid, ink: Palette) -> str:
-    """Return the colour between cells; in a difference, a line colour, since cells of 0 have the background's."""
-    return ink.line if cells.face == "difference" else CELL_GAP_COLOUR
+def cell_gap_colour(choices: HeatmapChoices, ink: Palette) -> str:
+    """Return the colour between cells: a line colour where cells of 0 are light, as those of a difference are."""
+    if choices.face == "difference":
+        return ink.line
+    return CELL_GAP_COLOUR if heatmap_scale(choices.colours)[0][1] != "#ffffff" else LIGHT.line
 
 
-def margin_bars(cells: Grid, positions: int, ink: Palette) -> list[Part]:
-    """Return the bars of the margins: on `y2` below the columns, on `x2` right of the rows."""
+def add_margins(layout: Part, cells: Grid, positions: int, ink: Palette) -> list[Part]:
+    """Shrink the heatmap of `layout`, and return the bars beside it: sums on `y2`, below, and entropies on `x2`.
+
+    Both are from 0 on; in a difference they extend to both sides of 0, gains upwards.
+    """
+    is_difference, symbol = cells.face == "difference", SYMBOLS[cells.face]
+    if is_difference:
+        most_sum, most_bits = (max(float(np.abs(all_).max()), 0.1) * 1.04 for all_ in (cells.covered, cells.entropies))
+        sums = {-most_sum: signed(-most_sum, 1), 0: "Σ Δ  0", most_sum: signed(most_sum, 1)}
+        sum_range, bits_range, most_text = [-most_sum, most_sum], [-most_bits, most_bits], signed(most_bits, 1)
+    else:
+        most_sum, most_bits = float(cells.covered.max()), float(np.log2(positions)) or 1.0
+        sums = {0: f"Σ {symbol}  0", most_sum: decimal(most_sum, 1)}
+        sum_range, bits_range, most_text = [most_sum * 1.04, 0], [0, most_bits], decimal(most_bits, 1)
+    inner = layout["height"] - layout["margin"]["t"] - layout["margin"]["b"]
+    bottom = (_BAR_HEIGHT + _GAP) / (inner + _BAR_HEIGHT + _GAP)
+    # A plot background covers every panel; the colour between cells must cover the heatmap only.
+    (rows, columns), gap = cells.alpha.shape, layout["plot_bgcolor"]
+    background = rectangle(-0.5, columns - 0.5, -0.5, rows - 0.5, gap, 0) | {"fillcolor": gap, "layer": "below"}
+    axis = base_axis(ink) | {"showgrid": False, "zeroline": True}
+    layout |= {
+        "height": layout["height"] + _BAR_HEIGHT + _GAP,
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "shapes": [background, *layout["shapes"]],
+        "bargap": 0.25,
+        "xaxis": layout["xaxis"] | {"domain": [0, _HEATMAP_SHARE], "anchor": "y"},
+        "yaxis": layout["yaxis"] | {"domain": [bottom, 1]},
+        "yaxis2": axis
+        | {
+            "domain": [0, bottom * _BAR_HEIGHT / (_BAR_HEIGHT + _GAP)],
+            "anchor": "x",
+            "range": sum_range,
+            "tickvals": [*sums],
+            "ticktext": [*sums.values()],
+        },
+        "xaxis2": axis
+        | {
+            "domain": [_HEATMAP_SHARE + 0.02, 1],
+            "anchor": "y",
+            "side": "bottom",
+            "title": {"font": {"size": 11, "color": ink.quiet}, "standoff": 3, "text": entropy_title(cells.face)},
+            "range": bits_range,
+            "tickvals": [0, most_bits],
+            "ticktext": ["0", most_text],
+        },
+    }
+    for bound in ("narrowest", "widest"):
+        layout["meta"][bound] = round(layout["meta"][bound] / _HEATMAP_SHARE)
 
     def bars(name: str, amounts: NDArray[np.float64], texts: list[str], colour: str) -> Part:
         signs = [ink.plus if amount >= 0 else ink.minus for amount in amounts.tolist()]
@@ -156,40 +250,30 @@ def margin_bars(cells: Grid, positions: int, ink: Palette) -> list[Part]:
             "name": name,
             "customdata": texts,
             "hovertemplate": "%{customdata}<extra></extra>",
-            "marker": {"color": signs if cells.face == "difference" else colour},
+            "marker": {"color": signs if is_difference else colour},
         }
 
-    source, target = ([escape(shorten(name, 60)) for name in names] for names in (cells.source, cells.target))
-    sums = [_sum_text(cells.face, *pair) for pair in zip(source, cells.covered.tolist(), strict=True)]
-    bits = [
+    source, target = ([escape(shorten(name, 60)) for name in names] for names in cells.full_names)
+    sum_texts = [
+        gettext(
+            "{name}: {amount} in total (Σ {symbol} over the rows)",
+            name=name,
+            amount=signed(amount) if is_difference else decimal(amount),
+            symbol=f"({symbol})" if is_difference else symbol,
+        )
+        for name, amount in zip(source, cells.covered.tolist(), strict=True)
+    ]
+    bits_texts = [
         _entropy_text(cells.face, name, amount, positions)
         + (gettext("<br>mean of its {count} pieces", count=len(steps)) if len(steps) > 1 else "")
         for name, amount, steps in zip(target, cells.entropies.tolist(), cells.steps, strict=True)
     ]
-    below = {"x": list(range(len(sums))), "y": cells.covered.tolist(), "yaxis": "y2"}
-    beside = {"orientation": "h", "x": cells.entropies.tolist(), "y": list(range(len(bits))), "xaxis": "x2"}
+    below = {"x": list(range(columns)), "y": cells.covered.tolist(), "yaxis": "y2"}
+    beside = {"orientation": "h", "x": cells.entropies.tolist(), "y": list(range(rows)), "xaxis": "x2"}
     return [
-        bars("coverage", cells.covered, sums, ink.encoder) | below,
-        bars("entropy", cells.entropies, bits, ink.decoder) | beside,
+        bars("coverage", cells.covered, sum_texts, ink.encoder) | below,
+        bars("entropy", cells.entropies, bits_texts, ink.decoder) | beside,
     ]
-
-
-def _sum_text(face: Face, name: str, amount: float) -> str:
-    """Return the hover text of the bar below a column."""
-    if face == "difference":
-        return gettext(
-            "{name}: once the words are known, attention changes by {amount} in total (Σ (α′ − α) over the rows)",
-            name=name,
-            amount=signed(amount),
-        )
-    if face == "after":
-        return ngettext(
-            "{name}: posterior attention {count:.2f} in total (Σ α′ over the rows)",
-            "{name}: posterior attention {count:.2f} in total (Σ α′ over the rows)",
-            amount,
-            name=name,
-        )
-    return gettext("{name}: attention {amount:.2f} in total (Σ α over the rows)", name=name, amount=amount)
 
 
 def _entropy_text(face: Face, name: str, bits: float, positions: int) -> str:
@@ -207,75 +291,15 @@ def _entropy_text(face: Face, name: str, bits: float, positions: int) -> str:
         "like a weight spread evenly over {count:.1f} pieces",
         2**bits,
     )
-    if face == "after":
-        return ngettext(
-            "{name}: entropy H of α′ = {count:.2f} bits (at most {most:.2f}), {wide}",
-            "{name}: entropy H of α′ = {count:.2f} bits (at most {most:.2f}), {wide}",
-            bits,
-            name=name,
-            most=np.log2(positions),
-            wide=spread,
-        )
     return ngettext(
-        "{name}: entropy H = {count:.2f} bits (at most {most:.2f}), {wide}",
-        "{name}: entropy H = {count:.2f} bits (at most {most:.2f}), {wide}",
+        "{name}: entropy H of {symbol} = {count:.2f} bits (at most {most:.2f}), {wide}",
+        "{name}: entropy H of {symbol} = {count:.2f} bits (at most {most:.2f}), {wide}",
         bits,
         name=name,
+        symbol=SYMBOLS[face],
         most=np.log2(positions),
         wide=spread,
     )
-
-
-def _margin_scales(cells: Grid, positions: int) -> tuple[Part, Part]:
-    """Return range and labels of the axes of sums, downwards, and of entropies, both from 0.
-
-    In a difference they extend to both sides of 0, gains upwards.
-    """
-    if cells.face == "difference":
-        most_sum, most_bits = (max(float(np.abs(all_).max()), 0.1) * 1.04 for all_ in (cells.covered, cells.entropies))
-        sums = {-most_sum: signed(-most_sum, 1), 0: "Σ Δ  0", most_sum: signed(most_sum, 1)}
-        bits = {0: "0", most_bits: signed(most_bits, 1)}
-        ranges = [-most_sum, most_sum], [-most_bits, most_bits]
-    else:
-        most_sum, most_bits = float(cells.covered.max()), float(np.log2(positions)) or 1.0
-        sums = {0: f"Σ {SYMBOLS[cells.face]}  0", most_sum: decimal(most_sum, 1)}
-        bits = {0: "0", most_bits: decimal(most_bits, 1)}
-        ranges = [most_sum * 1.04, 0], [0, most_bits]
-    on_sums, on_bits = (
-        {"range": limits, "tickvals": [*ticks], "ticktext": [*ticks.values()]}
-        for limits, ticks in zip(ranges, (sums, bits), strict=True)
-    )
-    return on_sums, on_bits
-
-
-def add_margin_axes(layout: Part, cells: Grid, positions: int, ink: Palette) -> None:
-    """Shrink the heatmap of `layout`, and add the axes of the margins in the free space."""
-    inner = layout["height"] - layout["margin"]["t"] - layout["margin"]["b"]
-    bottom = (_BAR_HEIGHT + _GAP) / (inner + _BAR_HEIGHT + _GAP)
-    layout["height"] += _BAR_HEIGHT + _GAP
-    for bound in ("narrowest", "widest"):
-        layout["meta"][bound] = round(layout["meta"][bound] / _HEATMAP_SHARE)
-    layout["xaxis"] |= {"domain": [0, _HEATMAP_SHARE], "anchor": "y"}
-    layout["yaxis"]["domain"] = [bottom, 1]
-    on_sums, on_bits = _margin_scales(cells, positions)
-    axis = base_axis(ink) | {"showgrid": False, "zeroline": True}
-    layout["yaxis2"] = axis | {"domain": [0, bottom * _BAR_HEIGHT / (_BAR_HEIGHT + _GAP)], "anchor": "x"} | on_sums
-    layout["xaxis2"] = (
-        axis
-        | {
-            "domain": [_HEATMAP_SHARE + 0.02, 1],
-            "anchor": "y",
-            "side": "bottom",
-            "title": {"font": {"size": 11, "color": ink.quiet}, "standoff": 3, "text": entropy_title(cells.face)},
-        }
-        | on_bits
-    )
-    layout["bargap"] = 0.25
-    # A plot background covers every panel; the colour between cells must cover the heatmap only.
-    rows, columns = cells.alpha.shape
-    colour = cell_gap_colour(cells, ink)
-    background = rectangle(-0.5, columns - 0.5, -0.5, rows - 0.5, colour, 0) | {"fillcolor": colour, "layer": "below"}
-    layout["plot_bgcolor"], layout["shapes"] = "rgba(0,0,0,0)", [background, *layout["shapes"]]
 
 
 def entropy_title(face: Face) -> str:

@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from attnviz.arguments import check_texts
+from attnviz.arguments import also_spelled, check_texts
 from attnviz.errors import AttnvizError, locate_errors
 from attnviz.importing.formats import DETECTED, FORMATS, tensors
 from attnviz.importing.formats.soft_alignments import token_lines
@@ -32,6 +32,7 @@ ByLine = str | os.PathLike[str] | Sequence[Tokens]
 """A file with one sentence a line, or a list of sentences: strings of blank-separated tokens, or lists of tokens."""
 
 
+@also_spelled(normalize="normalise")
 def read_attention(
     path: Any,
     source: ByLine | None = None,

@@ -33,7 +33,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from attnviz.arguments import check_version
+from attnviz.arguments import also_spelled, check_version
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 from attnviz.text import join_pieces
@@ -314,6 +314,7 @@ def _plain(array: NDArray[np.float32]) -> Sequence[Any]:
     return [None if x == -np.inf else float(str(x)) for x in array]
 
 
+@also_spelled(normalize="normalise")
 def attention(
     source: Tokens,
     target: Tokens,

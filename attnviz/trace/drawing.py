@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict, Unpack
 
 from numpy.typing import NDArray
 
-from attnviz.arguments import check_whole_argument
+from attnviz.arguments import also_spelled, check_whole_argument
 from attnviz.languages import gettext
 from attnviz.palette import DEFAULT_COLOURS, Colours, ThemeName
 
@@ -40,6 +40,8 @@ class HeatmapChoices:
     """Whether `</s>` is drawn."""
     margins: bool = False
     """Whether the sum of each column, sum_i alpha_ij, and the entropy H_i of each row in bits are drawn."""
+    values: bool = False
+    """Whether each cell has its number."""
     step: int | None = None
     """Step, 0-based, whose row is framed."""
     theme: ThemeName = "light"
@@ -54,10 +56,10 @@ class HeatmapChoices:
         return "words" if self.gold else self.by
 
 
-def heatmap_choices(choices: HeatmapChoices | None, named: dict[str, Any]) -> HeatmapChoices:
-    """Return `choices`, by default all defaults, with the `named` fields instead; "colors" is "colours" too."""
-    american = {"colours": named.pop("colors")} if "colors" in named else {}
-    return replace(choices or HeatmapChoices(), **named | american)
+@also_spelled(colors="colours")
+def heatmap_choices(choices: HeatmapChoices | None, **named: Any) -> HeatmapChoices:
+    """Return `choices`, by default all defaults, with the `named` fields instead."""
+    return replace(choices or HeatmapChoices(), **named)
 
 
 class StepFigureOptions(TypedDict, total=False):

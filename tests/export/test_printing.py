@@ -140,7 +140,6 @@ def test_printed_figures_have_every_letter_of_their_labels(
         check_labels(figure, page)
 
 
-@pytest.mark.xfail(strict=True, reason="cells are drawn as a bitmap")
 def test_printed_cells_are_rectangles() -> None:
     record = words_only(*TEXTS["capitals"])
     rows, columns = record.alignment.shape

@@ -1,15 +1,22 @@
-"""Cells of the heatmap: near square for any number of words, on the page and in exported files."""
+"""Cells of the heatmap: near square for any number of words, rectangles in files, with numbers by choice."""
 
 from __future__ import annotations
 
+import json
+import re
+
+import numpy as np
+import plotly.graph_objects as go
 import pytest
 
 from attnviz import figures
 from attnviz.export import FigureOptions
-from attnviz.export.images import translation_sheet
+from attnviz.export.images import find_browser, image, translation_sheet
 from attnviz.export.saved_files import heading
 from attnviz.figures.heatmap_parts import ASPECT
 from attnviz.figures.spec import for_print
+from attnviz.figures.vector_cells import MOST, with_vector_cells
+from attnviz.palette import SCALES, colour_at, letter_colour
 from tests.figures import synthetic
 
 COLUMN = 650
@@ -18,7 +25,8 @@ COLUMN = 650
 
 def cell(figure, width: float) -> tuple[float, float]:
     """Return the width and height of a cell of `figure`, drawn `width` pixels wide."""
-    layout, (rows, columns) = figure.layout, figure.data[0].z.shape
+    layout = figure.layout
+    columns, rows = (abs(axis.range[1] - axis.range[0]) for axis in (layout.xaxis, layout.yaxis))
     across, down = (layout.xaxis.domain or (0, 1)), (layout.yaxis.domain or (0, 1))
     inner = layout.height - layout.margin.t - layout.margin.b, width - layout.margin.l - layout.margin.r
     return inner[1] * (across[1] - across[0]) / columns, inner[0] * (down[1] - down[0]) / rows
@@ -71,3 +79,69 @@ def test_horizontal_labels_do_not_overlap() -> None:
     if figure.layout.xaxis.tickangle == 0:
         wide, _ = cell(figure, figure.layout.meta["narrowest"])
         assert wide >= max(map(len, figure.layout.xaxis.ticktext)) * 14 * 0.54
+
+
+@pytest.mark.parametrize("choices", [{}, {"by": "words", "margins": True}, {"root": True, "colours": "ink"}])
+def test_cells_of_files_are_bars_in_place_of_the_numbers(choices: dict) -> None:
+    trace = synthetic.trace("Extraordinary things happen .", "Des choses extraordinaires arrivent .")
+    spec = figures.heatmap(trace, **choices)
+    image_cells, printed = spec.data[0], for_print(spec.figure())
+    go.Figure(json.loads(printed.to_json()))  # Plotly's own check of every property
+    bars, (rows, columns) = printed.data[0], image_cells["z"].shape
+    np.testing.assert_array_equal(bars.marker.color, image_cells["z"].ravel())
+    assert (bars.marker.cmin, bars.marker.cmax) == (image_cells["zmin"], image_cells["zmax"])
+    np.testing.assert_allclose(bars.x, np.tile(np.arange(columns), rows))
+    np.testing.assert_allclose(np.array(bars.base) + 0.5, np.repeat(np.arange(rows), columns))
+    assert set(bars.width) == set(bars.y) == {1}
+    assert not [one for one in printed.data if one.type == "heatmap"]
+    assert bars.marker.colorbar.ticktext == tuple(image_cells["colorbar"]["ticktext"])
+    assert spec.figure().data[0].type == "heatmap", "changed in place"
+
+
+def test_missing_cells_have_no_bar_and_strips_of_units_stay_bitmaps() -> None:
+    heatmap = {"type": "heatmap", "z": np.array([[0.5, np.nan], [1, 0]]), "zmin": 0, "zmax": 1, "colorscale": "Greys"}
+    strip = heatmap | {"z": np.zeros((2, MOST + 1))}
+    pointer = heatmap | {"opacity": 0}
+    edges = heatmap | {"x": [0, 1, 4], "y0": 1, "dy": 2}
+    figure = {"data": [heatmap, strip, pointer, edges], "layout": {"plot_bgcolor": "#ffffff"}}
+    cells, kept, wide = with_vector_cells(figure, "#ffffff")["data"]
+    assert cells["marker"]["color"].tolist() == [0.5, 1, 0]
+    assert (cells["x"].tolist(), cells["base"].tolist()) == ([0, 0, 1], [-0.5, 0.5, 0.5])
+    assert kept is strip
+    assert (wide["x"].tolist(), wide["width"].tolist()) == ([0.5, 0.5, 2.5], [1, 1, 3])
+    assert (wide["base"].tolist(), wide["y"].tolist()) == ([0, 2, 2], [2, 2, 2])
+
+
+@pytest.mark.browser
+def test_svg_has_a_rectangle_for_each_number_and_no_bitmap() -> None:
+    find_browser()
+    spec = figures.heatmap(synthetic.trace(text(20), text(12)), values=True)
+    drawn = image(for_print(spec.figure()), "svg").decode()
+    assert "<image" not in drawn
+    assert len(re.findall('<g class="point"><path', drawn)) == spec.data[0]["z"].size == 20 * 12
+
+
+@pytest.mark.parametrize("face", ["before", "difference"])
+def test_numbers_in_cells_are_those_of_the_table(face: str) -> None:
+    trace = synthetic.trace()
+    posterior = np.roll(trace.alignment.astype(np.float64), 1, axis=1)
+    spec = figures.heatmap(trace, values=True, root=True, face=face, posterior=posterior)
+    (values,) = [one for one in spec.data if one.get("name") == "values"]
+    shown = np.array([float(one.replace("\u2212", "-")) for one in values["text"]]).reshape(spec.data[0]["z"].shape)
+    np.testing.assert_allclose(shown, spec.frame().to_numpy(), atol=0.0051)
+    assert spec.layout["meta"]["narrowest"] > figures.heatmap(trace).layout["meta"]["narrowest"]
+
+
+@pytest.mark.parametrize("scale", SCALES.values(), ids=SCALES)
+def test_numbers_have_enough_contrast_with_their_cells(scale: list) -> None:
+    """WCAG 2.2, 1.4.3: 4.5:1 for text."""
+
+    def luminance(colour: str) -> float:
+        parts = np.array([int(colour[k : k + 2], 16) for k in (1, 3, 5)]) / 255
+        linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+        return float(linear @ [0.2126, 0.7152, 0.0722])
+
+    for share in np.linspace(0, 1, 101):
+        low, high = sorted((luminance(colour_at(scale, share)), luminance(letter_colour(colour_at(scale, share)))))
+        assert (high + 0.05) / (low + 0.05) >= 4.5
+    assert (colour_at(scale, 0), colour_at(scale, 1)) == (scale[0][1], scale[-1][1])

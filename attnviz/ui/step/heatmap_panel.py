@@ -169,6 +169,7 @@ def _switches(view: View, *, only_words: bool) -> None:
                 "computed over pieces, even when the heatmap shows words."
             ),
         )
+        option_switch(view, "values", gettext("Numbers"), gettext("Write its number into each cell."))
         option_select(view, "colours", gettext("Colours"), heatmap_scale_names(), 260)
         gold_box(view)
 

@@ -25,7 +25,7 @@ from attnviz.figures.comparison_figure import comparison
 from attnviz.figures.diagram_table import diagram_table
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.registry import step_figures
-from attnviz.figures.spec import Spec
+from attnviz.figures.spec import Spec, for_print
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.text import with_symbols
@@ -33,6 +33,7 @@ from attnviz.trace import Trace
 from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.components.loader import component
 from attnviz.ui.components.picture_files import PageDrawing, PictureFile, followed_picture_files, picture_files
+from attnviz.ui.fields import switch
 from attnviz.ui.page_state.gold_state import gold_of
 from attnviz.ui.page_state.linked import Session
 from attnviz.ui.page_state.selection import Selection, linked_selection, selection_of, with_selection
@@ -148,11 +149,12 @@ def chapter_pictures(figures: Iterable[OfferedFigure]) -> tuple[ChapterPicture, 
 
 def downloads(view: View) -> None:
     """Offer the figures as currently drawn, and the files of the whole translation."""
+    titled = switch(gettext("Title and sentences above the pictures"), key=view.key("titled"), default=True)
     state = st.session_state.to_dict()
 
     def make_files(selection: Selection) -> Iterator[PictureFile]:
         for one in pictures(view, with_selection(state, view, selection)):
-            yield picture_file(view.trace, one)
+            yield picture_file(view.trace, one, titled=titled)
         if has_diagram(view.trace):
             yield diagram_file(view, selection.step, file_name(view.trace, f"step-{selection.step + 1}-machine"))
 
@@ -163,7 +165,7 @@ def downloads(view: View) -> None:
         )
 
     name = f"{_current_gold(view, state).text()} {view.compared.identity if view.compared else ''}"
-    offer_pictures(view, make_files, name, caption=caption)
+    offer_pictures(view, make_files, f"{name} {titled}", caption=caption)
     st.caption(gettext("The whole translation"))
     _translation_downloads(view, state, name)
 
@@ -244,14 +246,11 @@ def _current_gold(view: View, session: Mapping[Any, Any]) -> GoldLinks:
     return gold_of(session, view) or GoldLinks()
 
 
-def picture_file(trace: Trace, figure: OfferedFigure) -> PictureFile:
-    """Return a figure of `trace` as a file."""
-    return PictureFile(
-        figure.title,
-        file_name(trace, figure.name),
-        translation_sheet(figure.figure.figure(), trace, figure.heading),
-        figure.figure.frame(),
-    )
+def picture_file(trace: Trace, offered: OfferedFigure, *, titled: bool = True) -> PictureFile:
+    """Return a figure of `trace` as a file, `titled` with heading and sentences."""
+    figure = offered.figure.figure()
+    drawn = translation_sheet(figure, trace, offered.heading) if titled else for_print(figure)
+    return PictureFile(offered.title, file_name(trace, offered.name), drawn, offered.figure.frame())
 
 
 def share_and_save(view: View | None) -> None:
