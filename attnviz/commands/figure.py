@@ -87,8 +87,8 @@ class _Options:
     """what the heatmap shows: attention before the word is known (default), posterior attention after the word is known
     (default in .pharaoh files), or the difference of the two"""
     colours: Annotated[Colours, Parameter(alias="--colors")] = DEFAULT_COLOURS
-    """colours of the heatmap: paper (from black to white), cividis (safe for colour blindness), ink (from white to black)
-    or blues (from white to blue)"""
+    """colours of the heatmap: paper (from black to white), cividis (safe for colour blindness), ink (from white to
+    black) or blues (from white to blue)"""
     root: bool = False
     """colour by the square root of the weight, so that small weights are visible"""
     end: bool = False

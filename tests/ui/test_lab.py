@@ -35,7 +35,7 @@ from tests.ui.shown_payloads import address, fetched, mounted, panel_texts, payl
 ANALYSIS_PAYLOADS = (
     "attributions-words",
     "attributions-words-narrow",
-    "attributions-pieces",
+    "attributions-steps",
     "perturbation-tests",
     "shuffled",
     "minimal-change",
@@ -211,7 +211,7 @@ def test_what_if_has_its_own_attributions(en_fr: Path, trace: Trace) -> None:
     changed = register_trace(
         translator.translate(trace.source_text, target=trace.translation, interventions=[ExcludePosition(1, step=0)])
     )
-    one, other = (fetched(address_of(given, "attributions-pieces", "light", every=True)) for given in (trace, changed))
+    one, other = (fetched(address_of(given, "attributions-steps", "light", every=True)) for given in (trace, changed))
     assert one["template"] != other["template"]
 
 
