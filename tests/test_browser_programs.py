@@ -34,7 +34,7 @@ def test_plotly_bundle_has_listed_trace_types() -> None:
 def test_plotly_bundle_covers_every_figure(translator: Translator, model_folder: Path) -> None:
     trace, weights = translator.translate(SENTENCES[0], beam=1), load_weights(model_folder)
     subject = Subject(trace, 1, weights=weights)
-    drawn = [picture.draw(subject) for picture in step_figures(subject).values()]
+    drawn = [picture.draw(subject).figure() for picture in step_figures(subject).values()]
     for shown in (trace, synthetic.trace(attention="none")):
         drawn += [heatmap(shown, by=by, margins=True) for by in ("words", "steps")]
     types = {one["type"] for figure in drawn for one in figure.data}

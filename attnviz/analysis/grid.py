@@ -14,7 +14,7 @@ from attnviz.analysis.measures import coverage, entropy
 from attnviz.arguments import check_choice
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
-from attnviz.text import piece_name
+from attnviz.text import CONTINUES, piece_name
 from attnviz.trace.aligned import Groups
 from attnviz.trace.drawing import By, Face
 
@@ -62,7 +62,7 @@ class Grid:
 
     @property
     def full_names(self) -> tuple[list[str], list[str]]:
-        """Names of columns and rows for hover texts and tables: a piece of a longer word is followed by its word."""
+        """Names of columns and rows for hover texts: a piece of a longer word is followed by its word."""
         source, target = list(self.source), list(self.target)
         for names, brackets in ((source, self.source_brackets), (target, self.target_brackets)):
             for first, last, word in brackets:
@@ -154,12 +154,17 @@ def grid(
 def _pieces_of(
     words: Sequence[str], groups: Groups, pieces: Sequence[str]
 ) -> tuple[tuple[str, ...], tuple[Bracket, ...]]:
-    """Return a label for each piece, that of its word where it is the whole word, and the brackets of longer words."""
+    """Return a label for each piece, that of its word where it is the whole word, and the brackets of longer words.
+
+    A label with CONTINUES before it continues a word; tables are read back by it.
+    """
     names, brackets = list(map(piece_name, pieces)), []
     for word, group in zip(words, groups, strict=True):
         shown = [piece for piece in group if piece < len(pieces)]
         if len(shown) > 1:
             brackets.append(Bracket(shown[0], shown[-1], word))
+            for piece in shown[1:]:
+                names[piece] = CONTINUES + names[piece].removeprefix(CONTINUES)
         elif shown and len(group) == 1:
             names[shown[0]] = word
     return tuple(names), tuple(brackets)

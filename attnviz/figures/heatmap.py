@@ -300,7 +300,7 @@ def _alt(cells: Grid, chosen: HeatmapChoices) -> str:
 def _table(cells: Grid, margins: bool) -> Table:
     """Return the numbers; with `margins`, a last column has the entropies, and a last row the sums, of the face."""
     rows, columns = (
-        [f"{number} {isolated(name)}" for number, name in enumerate(names, 1)] for names in cells.full_names[::-1]
+        [f"{number} {isolated(name)}" for number, name in enumerate(names, 1)] for names in (cells.target, cells.source)
     )
     shown: dict[str, Any] = dict(zip(columns, cells.shown.T, strict=True))
     if margins:

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Part = dict[str, Any]
+_Part = dict[str, Any]
 
 MOST = 200
 """Rows or columns up to which each cell is a rectangle; strips of more units than pixels stay bitmaps."""
 
 
-def with_vector_cells(figure: Part, paper: str) -> Part:
+def with_vector_cells(figure: _Part, paper: str) -> _Part:
     """Return a figure whose heatmaps are bars, one for each cell, without hover texts.
 
     An outline in the colour of the gap, or without gaps in the cell's own colour, covers the seam between neighbouring
@@ -34,7 +34,7 @@ def with_vector_cells(figure: Part, paper: str) -> Part:
     return {"data": data, "layout": figure["layout"]}
 
 
-def _gap_colour(trace: Part, layout: Part, paper: str) -> str:
+def _gap_colour(trace: _Part, layout: _Part, paper: str) -> str:
     """Return the background of a heatmap: that of all panels, or else a shape below this panel."""
     axes = [trace.get("xaxis", "x"), trace.get("yaxis", "y")]
     backgrounds = [
@@ -47,7 +47,7 @@ def _gap_colour(trace: Part, layout: Part, paper: str) -> str:
     return str(common if common != "rgba(0,0,0,0)" else [*backgrounds, paper][0])
 
 
-def _bars(trace: Part, gap: str) -> Part:
+def _bars(trace: _Part, gap: str) -> _Part:
     numbers = _array(trace["z"])
     (left, wide), (top, high) = (
         _edges(trace, axis, count) for axis, count in zip("xy", numbers.shape[::-1], strict=True)
@@ -55,8 +55,8 @@ def _bars(trace: Part, gap: str) -> Part:
     known = np.isfinite(numbers)
     rows, columns = np.nonzero(known)
     scale = {"coloraxis": "coloraxis", "zmin": "cmin", "zmax": "cmax", "colorscale": "colorscale"}
-    colours: Part = {"color": numbers[known]} | {scale[name]: trace[name] for name in scale if name in trace}
-    outline: Part = {"width": 1, "color": gap} if trace.get("xgap") else colours | {"width": 0.4}
+    colours: _Part = {"color": numbers[known]} | {scale[name]: trace[name] for name in scale if name in trace}
+    outline: _Part = {"width": 1, "color": gap} if trace.get("xgap") else colours | {"width": 0.4}
     bar = {name: trace[name] for name in ("name", "xaxis", "yaxis") if name in trace}
     return bar | {
         "type": "bar",
@@ -80,7 +80,7 @@ def _array(numbers: Any) -> NDArray[np.float64]:
     return np.asarray(numbers, dtype=float)
 
 
-def _edges(trace: Part, axis: str, count: int) -> tuple[NDArray[Any], NDArray[Any]]:
+def _edges(trace: _Part, axis: str, count: int) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the starts and the lengths of the cells on an axis, given by centres, edges, or a start and a distance."""
     start, step = trace.get(f"{axis}0", 0), trace.get(f"d{axis}", 1)
     centres = _array(trace[axis]) if axis in trace else start + step * np.arange(count)

@@ -39,7 +39,7 @@ def record() -> Attention:
 
 @pytest.mark.parametrize("ending", ["html", "tex", "csv", "json", "pharaoh"])
 def test_every_text_format_is_written(record: Attention, ending: str) -> None:
-    content = contents(record, ending, FigureOptions(margins=ending in ("csv", "html"))).decode("utf-8-sig")
+    content = contents(record, ending, FigureOptions(by="words", margins=ending in ("csv", "html"))).decode("utf-8-sig")
     expected = {
         "html": missing_values_reason(),
         "tex": "économique",

@@ -278,7 +278,11 @@ def test_exported_attention_is_read_back(tmp_path: Path) -> None:
         attnviz.export.save(record, tmp_path / "a.csv", FigureOptions(margins=margins))
         (found,) = read_attention(tmp_path / "a.csv")
         assert found.words().source == record.words().source
-        assert np.allclose(found.alignment, record.words().alignment, atol=1e-6)
+        assert found.words().target == record.words().target
+        assert np.allclose(found.alignment, record.alignment, atol=1e-6)
+    attnviz.export.save(record, tmp_path / "a.csv", FigureOptions(by="words"))
+    (found,) = read_attention(tmp_path / "a.csv")
+    assert np.allclose(found.alignment, record.words().alignment, atol=1e-6)
     trace = synthetic.trace()
     trace.save(tmp_path / "trace.json")
     (found,) = read_attention(tmp_path / "trace.json")

@@ -19,11 +19,12 @@ from attnviz.importing.format import Format, is_number, matrix_of
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 from attnviz.reading import Content
+from attnviz.text import CONTINUES
 from attnviz.trace import MOST_TOKENS
 from attnviz.trace.word_link_text import Links
 
-_OWN_CORNER = re.compile(r"\w+ \\ \w+")
-"""Corner cell of an exported table: `target \\ source`, in any language."""
+_OWN_CORNER = re.compile(r"\w+ \\ \w+( \(.*\))?")
+"""Corner cell of an exported table: `target \\ source`, in any language, and what weights of words are, in brackets."""
 _DIALECTS = ((",", True), ("\t", True), ("\t", False), (";", True), (" ", False))
 """Delimiters, and whether cells may be quoted."""
 _LARGEST = MOST_TOKENS + 5
@@ -98,7 +99,7 @@ def _named_pair(rows: list[list[str]], delimiter: str) -> SentencePair | None:
         return None
     cells, is_own = [row[1:] for row in body], _OWN_CORNER.fullmatch(corner) is not None
     if is_own:
-        tokens = {side: _numbered(names) or names for side, names in sides.items()}
+        tokens = {side: _marked(_numbered(names) or names) for side, names in sides.items()}
         cells = [row[: len(tokens["source"])] for row in cells[: len(tokens["target"])]]
     else:
         tokens = {side: names for side, names in sides.items() if not _is_index(names)}
@@ -131,6 +132,12 @@ def _numbered(names: list[str]) -> list[str]:
         found.append(rest or "␣")
     margins = [name.partition(" ")[0] for name in names[len(found) :]]
     return [] if len(margins) > 1 or any(map(str.isdecimal, margins)) else found
+
+
+def _marked(names: list[str]) -> list[str]:
+    """Return names of pieces, such as `bi` and `·cycle`, as tokens with a joining mark, `bi@@` and `cycle`."""
+    continues = [len(name) > 1 and name.startswith(CONTINUES) for name in [*names, ""]]
+    return [name[own:] + "@@" * after for name, (own, after) in zip(names, pairwise(continues), strict=True)]
 
 
 def _near_miss_message(content: Content) -> str | None:
