@@ -116,7 +116,7 @@ def test_linked_heads_are_shown(
 ) -> None:
     app = page(**LINK, **({"heads": code} if code else {}))
     expected = trace.select_heads(layer, head)
-    np.testing.assert_allclose(weights_in_heatmap(app), expected.alignment[:-1, :-1], atol=2e-5)
+    np.testing.assert_allclose(weights_in_heatmap(app), expected.alignment, atol=2e-5)
     (player,) = mounted(app, "player")
     assert player["orders"] == np.argsort(-expected.alignment, axis=1, kind="stable").tolist()
     assert address(app).get("heads") == code
@@ -125,7 +125,7 @@ def test_linked_heads_are_shown(
 @pytest.mark.parametrize("code", ["3", "0", "1.4", "2.0", "x", "1.2.3", "None"])
 def test_invalid_heads_fall_back_to_the_default(trace: TransformerTrace, page: Run, code: str) -> None:
     app = page(**LINK, heads=code)
-    np.testing.assert_allclose(weights_in_heatmap(app), trace.alignment[:-1, :-1], atol=2e-5)
+    np.testing.assert_allclose(weights_in_heatmap(app), trace.alignment, atol=2e-5)
     assert "heads" not in address(app)
 
 
@@ -134,7 +134,7 @@ def test_heads_can_be_chosen_at_a_linked_step(trace: TransformerTrace, page: Run
     assert len(options(app, "heads")) == 1 + LAYERS + LAYERS * HEADS
     set_field(app, "heads", "1.2")
     assert not app.exception
-    np.testing.assert_allclose(weights_in_heatmap(app), trace.select_heads(0, 1).alignment[:-1, :-1], atol=2e-5)
+    np.testing.assert_allclose(weights_in_heatmap(app), trace.select_heads(0, 1).alignment, atol=2e-5)
     assert address(app)["heads"] == "1.2"
     assert "head 2 of layer 1" in page_prose(app)
 
@@ -190,7 +190,7 @@ def test_reopened_trace_shows_the_heads_it_was_saved_with(
 ) -> None:
     app = open_trace(page(**LINK | {"model": "en-fr"}), trace.select_heads(0, 2).to_json())
     assert f"model {NAME} on cpu" in texts(app)
-    np.testing.assert_allclose(weights_in_heatmap(app), trace.select_heads(0, 2).alignment[:-1, :-1], atol=2e-5)
+    np.testing.assert_allclose(weights_in_heatmap(app), trace.select_heads(0, 2).alignment, atol=2e-5)
     assert badge(app)["holds"]
     shutil.rmtree(transformer)
     app.run()
