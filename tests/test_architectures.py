@@ -8,7 +8,7 @@ import dataclasses
 import pytest
 
 from attnviz import bounds
-from attnviz.analysis.stage_sentences import recurrent_stages
+from attnviz.analysis.stages import recurrent_stages
 from attnviz.analysis.transformer_steps import HEAD_STAGES
 from attnviz.architectures import (
     ARCHITECTURES,

@@ -16,7 +16,7 @@ import streamlit as st
 from attnviz.analysis.context_units import context_units
 from attnviz.analysis.diagram_texts import context_sentence, displayed_units_caption
 from attnviz.analysis.logit_attribution import readout
-from attnviz.analysis.stage_sentences import Narration, Stage
+from attnviz.analysis.stages import Narration, Stage
 from attnviz.architectures import architecture_of, narrate, stage_of_figure, step_texts
 from attnviz.figures.figure_input import Subject
 from attnviz.figures.registry import STEP_FIGURES

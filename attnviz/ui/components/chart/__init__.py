@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 
 from attnviz.figures.build import build_figure, figure_json
 from attnviz.figures.template import Slot, to_json
-from attnviz.ui.components.loader import component
+from attnviz.ui.components.component import component
 from attnviz.ui.view import Keyed, View
 
 EVERY_STEP = "every"

@@ -12,7 +12,7 @@ from attnviz import lazy_pandas as pd
 from attnviz.figures.build import figure_json
 from attnviz.languages import gettext
 from attnviz.text import without_isolates
-from attnviz.ui.components.loader import component
+from attnviz.ui.components.component import component
 from attnviz.ui.view import Keyed
 
 

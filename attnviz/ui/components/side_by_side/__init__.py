@@ -11,7 +11,7 @@ import numpy as np
 from attnviz.languages import gettext, language
 from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces
 from attnviz.trace import FloatArray, Trace
-from attnviz.ui.components.loader import component
+from attnviz.ui.components.component import component
 from attnviz.ui.view import View
 
 _STRONGEST = 0.99
