@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from attnviz.analysis import imported_attention, stage_sentences, step_equations, transformer_steps
+from attnviz.analysis import imported_attention, stages, step_equations, transformer_steps
 from attnviz.analysis.judgement import JudgementVerifier
-from attnviz.analysis.labels import search_name, shorten
+from attnviz.analysis.labels import capitalised, search_name, shorten
 from attnviz.analysis.recomputation import Weights
-from attnviz.analysis.stage_sentences import Stage, StageText
+from attnviz.analysis.stages import Stage, StageText
 from attnviz.analysis.step_equations import Equation, Texts
 from attnviz.analysis.term_cards import TermCard, recurrent_terms
 from attnviz.analysis.transformer_verification import HeadVerifier, TransformerVerifier
@@ -50,7 +50,7 @@ class StepTexts:
     texts_of_cells: Callable[[Any, int], dict[str, list[str]]] = lambda *_: {}
     heads_text: Callable[[Any], str] = lambda _: ""
     """Names the heads that the alignment is of, where a step has several; "" where it has one distribution."""
-    step_sentence: Callable[..., str] = stage_sentences.step_sentence
+    step_sentence: Callable[..., str] = stages.step_sentence
     """Sentence about a step, in everyday words if `simple`; the text replaces a piece that consists of a blank only."""
     made_by: Callable[[Any], str] = _model
     """Phrase that names the model or program that made the numbers."""
@@ -114,7 +114,7 @@ IMPORTED = Architecture(
     "seq2seq",
     Trace,
     RecurrentVerifier,
-    stage_sentences.recurrent_stages,
+    stages.recurrent_stages,
     _RECURRENT_TEXTS,
     PAYLOADS,
     {
@@ -142,7 +142,7 @@ IMPORTED_ATTENTION = Architecture(
         heads_text=imported_attention.attention_heads_text,
         step_sentence=imported_attention.attention_step_sentence,
         made_by=imported_attention.made_by,
-        made_by_search=lambda trace: stage_sentences.capitalised(imported_attention.made_by(trace)),
+        made_by_search=lambda trace: capitalised(imported_attention.made_by(trace)),
     ),
     payloads=frozenset(["facts"]),
 )
@@ -152,7 +152,7 @@ RNNSEARCH = Architecture(
     "rnnsearch",
     Trace,
     RecurrentVerifier,
-    stage_sentences.recurrent_stages,
+    stages.recurrent_stages,
     _RECURRENT_TEXTS,
     PAYLOADS | {"equation-after", "weight_controls"},
 )

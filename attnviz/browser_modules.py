@@ -1,11 +1,21 @@
-"""Find the imports of the ES modules in the browser code, and bundle a module with its imports as one script."""
+"""The ES modules of the browser code: their imports, bundles, and the URL folder from which they are served.
+
+All modules share a URL folder named by the digest of their contents: a changed module changes the name, so that
+browsers may cache the files for ever. The server (`ui.server`) answers requests for them.
+"""
 
 from __future__ import annotations
 
+import functools
+import gzip
+import hashlib
 import re
 from collections.abc import Iterable
 from pathlib import Path
 
+_PACKAGE = Path(__file__).resolve().parent
+COMPONENTS = _PACKAGE / "ui" / "components"
+"""Folder with a folder for each component."""
 _IMPORT = re.compile(r'^import (?:[^;"]* from )?"(\.[^"]+)";\n', re.MULTILINE)
 _LATER_IMPORT = re.compile(r'\bimport\("(\.[^"]+)"\)')
 _EXPORT = re.compile(r"^export (?=async |function |const |let |class )", re.MULTILINE)
@@ -45,3 +55,39 @@ def bundle(module: Path) -> str:
     """
     texts = (path.read_text(encoding="utf-8") for path in with_imports([module]))
     return "\n".join(_EXPORT.sub("", _IMPORT.sub("", text)) for text in texts)
+
+
+@functools.cache
+def _files() -> dict[str, bytes]:
+    """Return the contents of all modules by their path in the package, which is also their path in the URL folder."""
+    files = sorted([*_PACKAGE.glob("figures/*.js"), *COMPONENTS.rglob("*.js")])
+    return {path.relative_to(_PACKAGE).as_posix(): path.read_bytes() for path in files}
+
+
+@functools.cache
+def digest() -> str:
+    """Return the digest of all modules and their paths."""
+    return hashlib.sha256(repr(_files()).encode()).hexdigest()[:12]
+
+
+def url_folder() -> str:
+    """Return the name of the URL folder of the modules."""
+    return f"attnviz-modules-{digest()}"
+
+
+@functools.cache
+def packed_module(path: str) -> bytes | None:
+    """Return the module at `path` in the URL folder, compressed by gzip, or None where there is none."""
+    content = _files().get(path)
+    return None if content is None else gzip.compress(content, mtime=0)
+
+
+def module_path(component: str) -> Path:
+    """Return the path of a component's module, whose default export mounts the component."""
+    return COMPONENTS / component / f"{component}.js"
+
+
+def needed_modules(components: Iterable[str]) -> list[str]:
+    """Return the URL paths of the modules of `components` and of all that these import."""
+    modules = with_imports([COMPONENTS / "mount.js", *map(module_path, components)])
+    return [path.relative_to(_PACKAGE).as_posix() for path in modules]

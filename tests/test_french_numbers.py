@@ -14,7 +14,7 @@ import pytest
 from attnviz import Trace, Translator
 from attnviz.analysis.logit_attribution import logit_attribution, logit_attribution_sentence
 from attnviz.analysis.numbers import decimal, number, signed, significant
-from attnviz.analysis.stage_sentences import step_sentence
+from attnviz.analysis.stages import step_sentence
 from attnviz.analysis.verification import Discrepancy, discrepancy_text
 from attnviz.architectures import narrate
 from attnviz.export.tikz import heatmap_tikz

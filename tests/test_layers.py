@@ -18,9 +18,9 @@ PACKAGE = REPOSITORY / "attnviz"
 LAYERS = (
     "environment",
     "errors languages bounds browser_modules browser_programs fair_queue lru_cache memory lazy_pandas",
-    "attention_kinds deadlines extras files reading",
-    "imported_families",
-    "arguments text text_files network versions",
+    "attention_kinds deadlines extras file_kinds files",
+    "imported_families reading",
+    "arguments text pair_files network versions",
     "palette",
     "model_folder trace devices vocabulary",
     "checkpoint decoding installed_models",
@@ -53,7 +53,7 @@ UI_LAYERS = (
 """The same inside `attnviz.ui`."""
 
 FORBIDDEN = {
-    "attention_kinds imported_families bounds browser_modules browser_programs lru_cache files reading": (
+    "attention_kinds imported_families bounds browser_modules browser_programs lru_cache file_kinds files reading": (
         "torch streamlit plotly"
     ),
     "model_folder text vocabulary palette trace": "torch streamlit plotly",
@@ -151,7 +151,7 @@ def test_components_and_pages_do_not_import_one_another() -> None:
         for package in ("components", "pages"):
             if path.parts[:2] == ("ui", package) and parts[:3] == ["attnviz", "ui", package] and len(parts) > 4:
                 own = path.parts[2].removesuffix(".py")
-                faults += [f"{path} imports {name}"] if parts[3] not in ("loader", own) else []
+                faults += [f"{path} imports {name}"] if parts[3] not in ("component", own) else []
     assert faults == []
 
 
@@ -167,7 +167,7 @@ def test_packages_do_not_import_forbidden_modules() -> None:
 
 WORDS = (
     "attnviz attnviz.trace attnviz.text attnviz.model_folder attnviz.analysis.measures attnviz.analysis.recomputation"
-    " attnviz.analysis attnviz.analysis.stage_sentences attnviz.analysis.findings attnviz.commands.main"
+    " attnviz.analysis attnviz.analysis.stages attnviz.analysis.findings attnviz.commands.main"
 )
 
 

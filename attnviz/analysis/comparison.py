@@ -17,6 +17,7 @@ from attnviz.analysis.attention_forms import SYMBOLS, face_names
 from attnviz.analysis.grid import Grid, grid
 from attnviz.analysis.labels import quote, shorten
 from attnviz.analysis.numbers import decimal, percent, signed
+from attnviz.analysis.word_classes import is_punctuation
 from attnviz.arguments import check_choice, check_each, check_whole_argument
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext, ngettext
@@ -280,9 +281,9 @@ def next_word(text: str, word: int) -> int | None:
     None where there is none or `word` itself is punctuation.
     """
     words = sentence_words(text)
-    if not _is_word(words[word]):
+    if is_punctuation(words[word]):
         return None
-    return next((k for k in range(word + 1, len(words)) if _is_word(words[k])), None)
+    return next((k for k in range(word + 1, len(words)) if not is_punctuation(words[k])), None)
 
 
 def with_next_swapped(text: str, word: int) -> str:
@@ -296,10 +297,6 @@ def with_next_swapped(text: str, word: int) -> str:
         return text
     (start, end), (next_start, next_end) = spans[word], spans[follower]
     return text[:start] + text[next_start:next_end] + text[end:next_start] + text[start:end] + text[next_end:]
-
-
-def _is_word(word: str) -> bool:
-    return any(letter.isalnum() for letter in word)
 
 
 Names = tuple[str, str]

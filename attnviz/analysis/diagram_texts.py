@@ -11,7 +11,7 @@ from attnviz.analysis.energy_equations import NEW, OLD, Symbol, WeightSymbols, s
 from attnviz.analysis.labels import end_name, quote, quoted_name, shorten, subscript
 from attnviz.analysis.measures import is_uniform
 from attnviz.analysis.numbers import decimal, percent
-from attnviz.analysis.stage_sentences import StageText
+from attnviz.analysis.stages import StageText
 from attnviz.languages import gettext
 from attnviz.trace import Aligned, Trace
 

@@ -7,14 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import StrEnum
-from functools import lru_cache
 from itertools import groupby
 from typing import TypeGuard
 
 import numpy as np
 
 from attnviz.analysis.measures import attended_words, coverage, entropy
-from attnviz.analysis.word_classes import FUNCTION_WORDS, REPEATED_BY_GRAMMAR
+from attnviz.analysis.word_classes import FUNCTION_WORDS, REPEATED_BY_GRAMMAR, is_word
 from attnviz.trace import Attention, Record, Words
 from attnviz.trace.aligned import AttentionMatrix
 from attnviz.trace.parts import Hypothesis
@@ -264,12 +263,6 @@ def other_hypotheses(words: Words, hypotheses: Sequence[Hypothesis], target: int
             differs_elsewhere = any(change[1] < first or change[2] > last for change in changes)
             found.append(OtherHypothesis(hypothesis, instead, differs_elsewhere))
     return found
-
-
-@lru_cache(maxsize=10_000)
-def is_word(text: str) -> bool:
-    """Return whether `text` has a letter or digit and is not a special piece."""
-    return any(character.isalnum() for character in text) and text not in ("</s>", "<unk>")
 
 
 def same_spellings(words: Words) -> Iterator[tuple[int, int]]:

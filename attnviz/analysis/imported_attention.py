@@ -8,7 +8,7 @@ from attnviz.analysis.gold import link_count_texts
 from attnviz.analysis.labels import quoted_name, shorten, word_share_text
 from attnviz.analysis.measures import is_uniform, weight_order
 from attnviz.analysis.numbers import percent
-from attnviz.analysis.stage_sentences import Stage, context_shares
+from attnviz.analysis.stages import Stage, context_shares
 from attnviz.analysis.transformer_steps import heads_name
 from attnviz.languages import gettext
 from attnviz.text import join_pieces

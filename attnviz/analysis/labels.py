@@ -1,4 +1,4 @@
-"""Labels in figures, sentences and files: shortened or quoted pieces, what a weight sums up, headings, the search.
+"""Labels in figures, sentences and files: shortened or quoted pieces, capitals, what a weight sums up, headings.
 
 A source word has the *sum* of the weights of its pieces, a target word the *mean* of its steps. One attention therefore
 has three numbers; a text of this module beside each says which one it is.
@@ -26,6 +26,11 @@ def shorten(text: str, longest: int = LONGEST) -> str:
     """
     text = with_symbols(without_isolates(text).replace("\n", " "))
     return isolated(text if len(text) <= longest else text[: longest - 1] + "…")
+
+
+def capitalised(text: str) -> str:
+    """Return `text` with its first letter capitalised."""
+    return text[:1].upper() + text[1:]
 
 
 def quote(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Numbers in sentences and labels, rounded with a true minus, and as LaTeX for KaTeX with vectors and pieces.
+"""Numbers, shares, ratios and durations in sentences and labels; numbers, vectors and pieces as LaTeX for KaTeX.
 
 Machine-readable files (CSV, JSON, TikZ) do not use this module.
 """
@@ -90,6 +90,21 @@ def fine_percent(share: float) -> str:
     """Return a share as a percentage with three significant digits, at least one and at most four decimal places."""
     digits = 0 if share <= 0 else math.floor(math.log10(share))
     return format_share(share, min(max(-digits, 1), 4))
+
+
+def times(ratio: float) -> str:
+    """Return a ratio as "… times"."""
+    if ratio >= 1000:
+        return gettext("more than 1000 times")
+    return gettext("{ratio} times", ratio=decimal(ratio, 0 if ratio >= 9.95 else 1))
+
+
+def duration(seconds: float) -> str:
+    """Return a duration such as `4 h 05 min`, `5 min` or `40 s`."""
+    minutes = round(seconds / 60)
+    if minutes >= 60:
+        return f"{minutes // 60:,} h {minutes % 60:02} min"
+    return f"{minutes} min" if minutes else f"{seconds:.0f} s"
 
 
 # Only Latin letters, digits and marks without a meaning in LaTeX: user text must not become LaTeX.

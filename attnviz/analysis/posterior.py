@@ -226,7 +226,7 @@ def posterior_title() -> str:
 
 
 def posterior_heading() -> str:
-    """Return the heading of the three columns."""
+    """Return the heading of the columns of prior, likelihood and posterior."""
     return gettext("Prior × likelihood → posterior")
 
 

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.finding_rules import is_word
-from attnviz.analysis.word_classes import FUNCTION_WORDS
+from attnviz.analysis.word_classes import content_words
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 from attnviz.trace import Trace
@@ -41,13 +40,6 @@ def prefixes(sentence: str) -> tuple[str, ...]:
     between = max(1, math.ceil((len(words) - FIRST + 1) / MOST_PREFIXES))
     counts = range(len(words), min(FIRST, len(words)) - 1, -between) if words else ()
     return tuple(" ".join(words[:count]) for count in reversed(counts))
-
-
-def content_words(source: Sequence[str]) -> tuple[int, ...]:
-    """Return the 0-based places of the words of a source sentence that are no punctuation and no function words."""
-    return tuple(
-        place for place, word in enumerate(source) if is_word(word) and word.casefold() not in FUNCTION_WORDS["source"]
-    )
 
 
 def largest_shares(shares: NDArray[np.float64], log_probabilities: NDArray[np.float64]) -> NDArray[np.float64]:

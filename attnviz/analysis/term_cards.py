@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from attnviz.analysis.stage_sentences import recurrent_stages
+from attnviz.analysis.stages import recurrent_stages
 from attnviz.languages import gettext
 from attnviz.trace import Trace
 

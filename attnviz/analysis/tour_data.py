@@ -20,9 +20,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.finding_rules import is_word
 from attnviz.analysis.labels import quote, quoted_name, shorten
-from attnviz.analysis.word_classes import is_article, is_content, is_punctuation
+from attnviz.analysis.word_classes import is_article, is_content, is_punctuation, is_word
 from attnviz.text import SPECIAL_PIECES, join_pieces
 from attnviz.trace import Record
 from attnviz.trace.interventions import interventions_at

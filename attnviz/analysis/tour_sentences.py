@@ -9,8 +9,8 @@ import numpy as np
 from attnviz.analysis.context_units import context_units
 from attnviz.analysis.energy_equations import texts_of
 from attnviz.analysis.labels import quote, quoted_name, shorten
-from attnviz.analysis.numbers import decimal, fine_percent, percent, shown_difference, thousands
-from attnviz.analysis.stage_sentences import times, was_forced
+from attnviz.analysis.numbers import decimal, fine_percent, percent, shown_difference, thousands, times
+from attnviz.analysis.stages import was_forced
 from attnviz.analysis.tour_data import LEAST_SHARE, LONGEST_WORD, TourData, coloured
 from attnviz.analysis.transformer_steps import opened_head_name, shown_heads
 from attnviz.analysis.what_if_effects import mean_context_name

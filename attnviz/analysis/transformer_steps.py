@@ -7,16 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.analysis.labels import everyday_name, quote, quoted_name, shorten, subscript
+from attnviz.analysis.labels import capitalised, everyday_name, quote, quoted_name, shorten, subscript
 from attnviz.analysis.measures import strongest_words, weight_order
 from attnviz.analysis.numbers import aligned, coloured_latex, decimal, percent, vector
-from attnviz.analysis.stage_sentences import (
+from attnviz.analysis.stages import (
     ENERGY_STAGE,
     SOFTMAX_STAGE,
     WORD_STAGE,
     Stage,
     attention_sentence,
-    capitalised,
     context_shares,
     largest_parts,
     word_choice,

@@ -427,7 +427,7 @@ def _written_text(trace: Record | Head, step: int, count: int) -> str:
 
 
 def interventions_text(trace: Trace | Head, step: int) -> str:
-    """Return the interventions on the attention of 0-based `step`, in their order; empty without any."""
+    """Return the interventions on the attention of 0-based `step` in words, in their order; empty without any."""
     texts = [intervention_text(one, trace, trace) for one in interventions_at(trace.interventions, step)]
     return ", ".join(text[:1].lower() + text[1:] for text in texts)
 

@@ -6,6 +6,8 @@ and English `that` is always a function word.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Literal
 
 Side = Literal["source", "target"]
@@ -82,12 +84,25 @@ def is_punctuation(word: str) -> bool:
     return not any(character.isalnum() for character in word)
 
 
+@lru_cache(maxsize=10_000)
+def is_word(text: str) -> bool:
+    """Return whether `text` has a letter or digit and is not a special piece."""
+    return not is_punctuation(text) and text not in ("</s>", "<unk>")
+
+
 def is_content(word: str, side: Side) -> bool:
     """Return whether `word` has a letter and is not a function word of its language.
 
     That leaves nouns, verbs, adjectives, adverbs and names.
     """
     return any(character.isalpha() for character in word) and word.lower() not in FUNCTION_WORDS[side]
+
+
+def content_words(source: Sequence[str]) -> tuple[int, ...]:
+    """Return the 0-based places of the words of a source sentence that are no punctuation and no function words."""
+    return tuple(
+        place for place, word in enumerate(source) if is_word(word) and word.casefold() not in FUNCTION_WORDS["source"]
+    )
 
 
 def precedes_noun(word: str) -> bool:

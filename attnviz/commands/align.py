@@ -34,7 +34,7 @@ from attnviz.commands.shared import (
 from attnviz.errors import AttnvizError, locate_errors
 
 if TYPE_CHECKING:
-    from attnviz.text_files import Skipped
+    from attnviz.pair_files import Skipped
     from attnviz.trace import Words
     from attnviz.translator import Translator
 
@@ -122,8 +122,8 @@ def align_command(
 
 def _numbered_pairs(file: str, options: _Options) -> tuple[list[tuple[int, str, str]], Sequence[Skipped]]:
     """Return the pairs of the file with the numbers of their lines, and the skipped lines, which are reported."""
-    from attnviz.reading import STANDARD_INPUT
-    from attnviz.text_files import pairs_in
+    from attnviz.file_kinds import STANDARD_INPUT
+    from attnviz.pair_files import pairs_in
 
     name = STANDARD_INPUT if file == STDIN else file
     found = pairs_in(input_lines(file), Path(name), skip_malformed=options.skip_malformed)

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from attnviz.evaluation.forced import Advance
     from attnviz.evaluation.measurement_tables import Section
     from attnviz.evaluation.report import Judge
-    from attnviz.text_files import Skipped
+    from attnviz.pair_files import Skipped
 
 Corpora = dict[str, list[tuple[str, str]]]
 Gold = dict[str, "list[GoldAlignment]"]
@@ -168,7 +168,7 @@ def _check(files: Sequence[Path], options: _Options) -> None:
 
 def _read(files: Sequence[Path], options: _Options) -> tuple[Corpora, SkippedLines, Gold, Gold]:
     """Return, by file: pairs, skipped lines, gold links to report on, and gold links to choose the threshold on."""
-    from attnviz.text_files import read_pairs
+    from attnviz.pair_files import read_pairs
 
     pairs: Corpora = {}
     skipped: SkippedLines = {}

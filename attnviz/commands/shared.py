@@ -33,7 +33,8 @@ def progress(unit: str, total: int | None = None, hidden: bool = False) -> tqdm[
 
 def input_lines(file: str | Path = STDIN) -> Iterator[str]:
     """Yield the lines of a file, or of standard input; raise AttnvizError where they are not UTF-8."""
-    from attnviz.reading import STANDARD_INPUT, read_text_lines, reading_errors, strict_lines
+    from attnviz.file_kinds import STANDARD_INPUT
+    from attnviz.reading import read_text_lines, reading_errors, strict_lines
 
     if str(file) != STDIN:
         yield from read_text_lines(Path(file))

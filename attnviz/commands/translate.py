@@ -158,7 +158,7 @@ def _translated(translator: Translator, block: Sequence[tuple[int, str]], option
 
 def _check_block(block: Sequence[tuple[int, str]]) -> None:
     """Raise AttnvizError for lines of CSV, which would be translated as one sentence each."""
-    from attnviz.text_files import csv_reason, is_csv_sample
+    from attnviz.pair_files import csv_reason, is_csv_sample
 
     if is_csv_sample([text for _, text in block]):
         raise AttnvizError(
@@ -169,7 +169,7 @@ def _check_block(block: Sequence[tuple[int, str]]) -> None:
 
 def _check_sentence(number: int, line: str) -> None:
     """Raise AttnvizError for a line of several columns, which would be translated as one sentence."""
-    from attnviz.text_files import other_separator_text
+    from attnviz.pair_files import other_separator_text
 
     if "\t" in line:
         raise AttnvizError(

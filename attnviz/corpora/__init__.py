@@ -7,7 +7,7 @@ from attnviz.corpora.corpus_lines import Line, read_lines
 from attnviz.corpora.executors import Cluster
 from attnviz.corpora.table_metadata import TableMetadata
 from attnviz.extras import import_on_use
-from attnviz.text_files import Skipped
+from attnviz.pair_files import Skipped
 
 if TYPE_CHECKING:
     from attnviz.corpora.analyser import Analyser

@@ -20,7 +20,7 @@ from attnviz.corpora.row import gold_measures, measures_of, scores_against
 from attnviz.decoding import sentence_ids, target_ids
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.forced import EncodedPair, ForcedPair, force_encoded
-from attnviz.text_files import Skipped
+from attnviz.pair_files import Skipped
 from attnviz.translator import Translator
 
 

@@ -22,6 +22,16 @@ from attnviz.analysis.gold import parse_sure_and_possible
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.alignment import GoldAlignment, detokenise, parse_gold
 from attnviz.languages import gettext, ngettext
+from attnviz.pair_files import (
+    SAMPLE_LINES,
+    Skipped,
+    check_share,
+    csv_reason,
+    header,
+    is_csv_sample,
+    is_header,
+    other_separator_text,
+)
 from attnviz.reading import (
     LIMITS,
     STREAMED,
@@ -35,16 +45,6 @@ from attnviz.reading import (
     reading_errors,
 )
 from attnviz.text import LONGEST_TEXT, abbreviated, is_too_long
-from attnviz.text_files import (
-    SAMPLE_LINES,
-    Skipped,
-    check_share,
-    csv_reason,
-    header,
-    is_csv_sample,
-    is_header,
-    other_separator_text,
-)
 from attnviz.trace.tokens import unescaped_text
 
 _ENDINGS = (".tsv", ".txt", ".jsonl", ".parquet")

@@ -31,7 +31,7 @@ from attnviz.errors import AttnvizError
 from attnviz.files import remove_abandoned, replacing
 from attnviz.installed_models import find_model
 from attnviz.model_folder import weights_digest
-from attnviz.text_files import Skipped
+from attnviz.pair_files import Skipped
 
 _Window = list[Line | Skipped]
 WINDOW = 1000

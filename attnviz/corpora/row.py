@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.alignment_error import error_rate
 from attnviz.analysis.drift import drifts
-from attnviz.analysis.finding_rules import is_word
 from attnviz.analysis.findings import Finding, FindingKind, finding_sentence, findings_of
 from attnviz.analysis.measures import coverage, entropy, links
-from attnviz.analysis.prefixes import content_words
+from attnviz.analysis.word_classes import content_words, is_word
 from attnviz.evaluation.alignment import GoldAlignment, between_words, memberships
 from attnviz.trace import Words
 from attnviz.trace.word_link_text import Link

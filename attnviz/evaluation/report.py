@@ -37,8 +37,8 @@ from attnviz.evaluation.forced import Advance, total_likelihood
 from attnviz.evaluation.measurement_tables import MINUS, Section, TableRow, markdown_table, speed_note, table_number
 from attnviz.model_folder import TRAINING_LOG, WEIGHTS_FILE
 from attnviz.network import ModelConfig, Seq2SeqConfig, TransformerConfig
+from attnviz.pair_files import Skipped
 from attnviz.text import EOS
-from attnviz.text_files import Skipped
 from attnviz.training.detection import EXCHANGES, TRANSLATION_CLASS
 from attnviz.training.negatives import NEGATIVE_KINDS, SWAPPED, EncodedSentences, Negatives, load_exchanges
 

@@ -16,8 +16,8 @@ from torch import Tensor
 
 from attnviz.errors import AttnvizError
 from attnviz.files import DAMAGED, replacing
+from attnviz.pair_files import Pair
 from attnviz.text import BOS, EOS, PAD, Tokenizer
-from attnviz.text_files import Pair
 
 _BLOCK = 20_000
 

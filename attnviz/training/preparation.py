@@ -28,8 +28,8 @@ from attnviz.files import replace_bytes, replace_text
 from attnviz.installed_models import find_model
 from attnviz.model_folder import TOKENIZER_FILE
 from attnviz.network import ModelConfig, Seq2Seq, Trainable, build_network
+from attnviz.pair_files import Pair, read_pairs
 from attnviz.text import EOS, SPACE, UNK, Tokenizer
-from attnviz.text_files import Pair, read_pairs
 from attnviz.training.encoded_pairs import Corpus, encode_pairs, parse_weighted
 from attnviz.training.objective import Lexicon
 from attnviz.training.run_state import CHECKPOINT, read_progress

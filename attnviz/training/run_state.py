@@ -23,6 +23,7 @@ from torch import Tensor, nn
 from torch.optim import Adam, Optimizer
 
 from attnviz import bounds
+from attnviz.analysis.numbers import duration
 from attnviz.checkpoint import write_tensors
 from attnviz.errors import AttnvizError
 from attnviz.files import replacing
@@ -109,14 +110,6 @@ class Pace:
             f"{config.updates - update:,} updates to go, {each:.2g} s each: about {duration(seconds)}{suffix}. "
             "Stopped, the run goes on when the same command is given again."
         )
-
-
-def duration(seconds: float) -> str:
-    """Return a duration such as `4 h 05 min`, `5 min` or `40 s`."""
-    minutes = round(seconds / 60)
-    if minutes >= 60:
-        return f"{minutes // 60:,} h {minutes % 60:02} min"
-    return f"{minutes} min" if minutes else f"{seconds:.0f} s"
 
 
 NEWTON_SCHULZ_COEFFICIENTS = (3.4445, -4.7750, 2.0315)

@@ -14,8 +14,8 @@ from tqdm import tqdm
 
 from attnviz.errors import AttnvizError
 from attnviz.network import Trainable
+from attnviz.pair_files import Pair, read_pairs
 from attnviz.text import Tokenizer
-from attnviz.text_files import Pair, read_pairs
 from attnviz.trace.snapshots import FOLDER, Sentence, Snapshots
 from attnviz.training.encoded_pairs import encode_pairs, epoch_batches, make_batch, parse_weighted
 from attnviz.training.objective import Objective

@@ -19,7 +19,7 @@ from streamlit.delta_generator import DeltaGenerator
 from attnviz.browser_programs import PLOTLY
 from attnviz.languages import LANGUAGES, gettext, language
 from attnviz.ui.admission import admitted, sign_out_link, signed_in
-from attnviz.ui.components.loader import component
+from attnviz.ui.components.component import component
 from attnviz.ui.fields import drop_restored_values, restore_values, segmented_control, set_value
 from attnviz.ui.language import LANGUAGE, use_chosen_language
 from attnviz.ui.opened_address import follow_address, link

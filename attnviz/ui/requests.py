@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeGuard
 import streamlit as st
 
 from attnviz.languages import gettext
-from attnviz.ui.components.loader import component
+from attnviz.ui.components.component import component
 from attnviz.ui.language import use_chosen_language
 
 _INBOX = "inbox"

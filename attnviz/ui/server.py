@@ -27,10 +27,9 @@ from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from attnviz import AttnvizError
+from attnviz import AttnvizError, browser_modules
 from attnviz.browser_programs import KATEX, PLOTLY, SERIF
 from attnviz.memory import return_memory
-from attnviz.ui.components import loader
 from attnviz.ui.request_filter import GUARD, frame_ancestors
 from attnviz.ui.session_expiry import SessionExpiry
 
@@ -119,7 +118,9 @@ def _script_text(name: str) -> str | None:
 async def _module(request: Request) -> Response:
     """Return one of the app's ES modules, or 404 if it is missing or the digest is another version's."""
     parameters = request.path_params
-    module = loader.packed_module(parameters["path"]) if parameters["digest"] == loader.digest() else None
+    module = (
+        browser_modules.packed_module(parameters["path"]) if parameters["digest"] == browser_modules.digest() else None
+    )
     if module is None:
         return Response(status_code=404)
     return _response(module, request, "text/javascript", FOR_EVER)
@@ -163,7 +164,8 @@ _FIRST_COMPONENTS = (
 def _preload_header() -> str:
     """Return the Link header that preloads the scripts and modules that a page needs first."""
     preloads = [
-        f"<{loader.url_folder()}/{path}>; rel=modulepreload" for path in loader.needed_modules(_FIRST_COMPONENTS)
+        f"<{browser_modules.url_folder()}/{path}>; rel=modulepreload"
+        for path in browser_modules.needed_modules(_FIRST_COMPONENTS)
     ]
     return ", ".join([f"<{PLOTLY.file_name}>; rel=preload; as=script", *preloads])
 

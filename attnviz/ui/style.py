@@ -9,7 +9,7 @@ import streamlit as st
 from attnviz.browser_programs import serif_style
 from attnviz.languages import language
 from attnviz.palette import JOINT, QUIET, ThemeName, palette
-from attnviz.ui.components.loader import component
+from attnviz.ui.components.component import component
 
 SHARES: dict[str, float] = {"quiet": QUIET, "joint": JOINT}
 """Constants of style sheets: custom properties such as `--quiet-share`, in percent."""

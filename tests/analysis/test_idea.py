@@ -15,7 +15,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz.analysis.labels import quoted_name
 from attnviz.analysis.measures import strongest_words, weight_order, word_weights_of_heads
 from attnviz.analysis.numbers import percent
-from attnviz.analysis.stage_sentences import step_sentence
+from attnviz.analysis.stages import step_sentence
 from attnviz.architectures import architecture_of, narrate
 from attnviz.languages import set_language
 from attnviz.network import TransformerConfig

@@ -14,7 +14,7 @@ from attnviz import Trace, Translator
 from attnviz.analysis.labels import quoted_name
 from attnviz.analysis.numbers import number, percent
 from attnviz.analysis.recomputation import softmax
-from attnviz.analysis.stage_sentences import step_sentence, was_forced
+from attnviz.analysis.stages import step_sentence, was_forced
 from attnviz.architectures import narrate
 from attnviz.text import EOS
 from attnviz.trace.interventions import (

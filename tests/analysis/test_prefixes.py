@@ -11,10 +11,10 @@ from attnviz.analysis.prefixes import (
     MOST_PREFIXES,
     JudgedTranslation,
     PrefixTranslations,
-    content_words,
     largest_shares,
     prefixes,
 )
+from attnviz.analysis.word_classes import content_words
 from attnviz.evaluation.example_sentences import REFERENCE_TRANSLATIONS, TECHNOLOGY
 from tests.strategies import texts
 

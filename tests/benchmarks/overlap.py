@@ -17,9 +17,9 @@ from attnviz.errors import AttnvizError
 from attnviz.evaluation.alignment import read_gold
 from attnviz.evaluation.measurement_tables import markdown_table
 from attnviz.files import replace_text
+from attnviz.pair_files import Pair, read_pairs
 from attnviz.reading import read_text_lines
 from attnviz.text import normalise
-from attnviz.text_files import Pair, read_pairs
 from tests.benchmarks.scripts import exit_status
 
 LETTERS = 12

@@ -25,7 +25,7 @@ from attnviz.evaluation.bleu import corpus_scores
 from attnviz.evaluation.forced import force_pairs, likelihoods, total_likelihood
 from attnviz.evaluation.model_alignments import word_alignments
 from attnviz.model_folder import CONFIG_FILE
-from attnviz.text_files import Pair, read_pairs
+from attnviz.pair_files import Pair, read_pairs
 from attnviz.trace.snapshots import Curve, Snapshots, join_snapshots
 from attnviz.training.log import read_curves
 from attnviz.training.loop import MOMENTS

@@ -31,8 +31,8 @@ from attnviz.decoding import padded
 from attnviz.memory import keep_memory
 from attnviz.network import ModelConfig, RNNsearch
 from attnviz.network.products import choose_precision
+from attnviz.pair_files import read_pairs
 from attnviz.text import BOS, EOS, Tokenizer
-from attnviz.text_files import read_pairs
 from attnviz.training.encoded_pairs import Batch
 from attnviz.training.objective import Objective
 from tests.benchmarks.peers.process import DRIVERS, Peer

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from attnviz.ui.components.loader import url_folder
+from attnviz.browser_modules import url_folder
 from tests.browser.conftest import Opener
 from tests.browser.settled import settled
 from tests.browser.test_tour import wait_for_stop

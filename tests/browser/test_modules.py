@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
-from attnviz.ui.components.loader import url_folder
+from attnviz.browser_modules import url_folder
 from tests.browser.server import READY, running_server
 from tests.conftest import SHIPPED_MODEL
 

@@ -17,7 +17,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz.corpora.corpus_lines import Line, Skipped, count_lines, read_lines, source_files
 from attnviz.errors import AttnvizError
-from attnviz.reading import KINDS_OF_FILES
+from attnviz.file_kinds import KINDS_OF_FILES
 from tests.snapshots import plain
 
 PAIRS = [("Two dogs play.", "Deux chiens jouent."), ("It's here!", "C'est là !")]

@@ -21,7 +21,7 @@ from attnviz.evaluation.scoring import alignment_error
 from attnviz.importing.attention_reader import read_attention
 from attnviz.lessons import parse_lesson, shipped_lessons
 from attnviz.model_folder import FILES as MODEL_FILES
-from attnviz.text_files import read_pairs
+from attnviz.pair_files import read_pairs
 from attnviz.trace import WhatIfs
 from tests.fuzzing.bench import SENTENCES, Bench
 from tests.fuzzing.checkpoints import checkpoints, imports

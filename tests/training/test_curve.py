@@ -13,7 +13,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz.training import train
 from attnviz.training.log import COLUMNS, curve_html, read_log, ticks
-from attnviz.training.run_state import Pace, duration
+from attnviz.training.run_state import Pace
 from tests.training.test_run import tiny
 
 
@@ -73,4 +73,3 @@ def test_time_left_counts_updates_and_validations(
     assert pace.left(config, 100) == snapshot(name="validations of unknown length")
     pace.validation = 600.0
     assert pace.left(config, 400) == snapshot(name="validations of 10 minutes")
-    assert [duration(s) for s in (12, 300, 3600 * 4 + 300)] == ["12 s", "5 min", "4 h 05 min"]

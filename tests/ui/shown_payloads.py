@@ -27,7 +27,7 @@ def mounted(app: AppTest, component: str) -> list[Any]:
 
 
 def sent(component: Any) -> Any:
-    """Return the data of a component, which `loader.py` sends in a list."""
+    """Return the data of a component, which `component.py` sends in a list."""
     return json.loads(component.json or "[null]")[0]
 
 

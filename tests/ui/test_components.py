@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from attnviz.analysis.findings import FindingKind
-from attnviz.browser_modules import dynamic_imports, with_imports
-from attnviz.ui.components.loader import module_path
+from attnviz.browser_modules import dynamic_imports, module_path, with_imports
 from tests.conftest import REPOSITORY
 from tests.deno_program import made_by
 

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace
-from attnviz.analysis.stage_sentences import StageText
+from attnviz.analysis.stages import StageText
 from attnviz.architectures import narrate
 from attnviz.checkpoint import save_model
 from attnviz.text import EOS, Tokenizer

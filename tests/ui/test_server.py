@@ -25,10 +25,9 @@ from starlette.responses import HTMLResponse, PlainTextResponse
 from starlette.routing import Route
 from starlette.types import Message
 
-from attnviz import AttnvizError
+from attnviz import AttnvizError, browser_modules
 from attnviz.browser_programs import KATEX, PLOTLY, SERIF, BrowserProgram, serif_style
 from attnviz.ui import payload_makers, resources, server, session_payloads
-from attnviz.ui.components import loader
 from attnviz.ui.examples import DEFAULT_SENTENCE
 from attnviz.ui.pages import translate_page
 from attnviz.ui.shared_payloads import address, register_trace
@@ -107,19 +106,19 @@ def test_fonts_are_served_cacheable(folder: str) -> None:
 def test_javascript_modules_are_served_compressed_and_cacheable(folder: str) -> None:
     package = Path(server.__file__).parents[1]
     for path in ("ui/components/view.js", "ui/components/chart/chart.js", "figures/constants.js"):
-        status, headers, text = get(f"{folder}{loader.url_folder()}/{path}")
+        status, headers, text = get(f"{folder}{browser_modules.url_folder()}/{path}")
         assert status == 200
         assert text == (package / path).read_bytes()
         assert "immutable" in headers["cache-control"]
         assert headers["content-type"].startswith("text/javascript")
-        _, packed, smaller = get(f"{folder}{loader.url_folder()}/{path}", ("accept-encoding", "gzip"))
+        _, packed, smaller = get(f"{folder}{browser_modules.url_folder()}/{path}", ("accept-encoding", "gzip"))
         assert packed["content-encoding"] == "gzip"
         assert gzip.decompress(smaller) == text
 
 
 @pytest.mark.parametrize("path", ["ui/server.py", "ui/../ui/server.py", "ui/components/nobody.js", "ui/components", ""])
 def test_module_folder_serves_only_javascript_modules(path: str) -> None:
-    assert get(f"/{loader.url_folder()}/{path}")[0] == 404
+    assert get(f"/{browser_modules.url_folder()}/{path}")[0] == 404
 
 
 def test_module_folder_of_another_version_is_not_found() -> None:
@@ -150,7 +149,7 @@ def test_only_pages_send_preload_links() -> None:
     _, page, _ = get("/")
     first, *others = page["link"].split(", ")
     assert first == f"<{PLOTLY.file_name}>; rel=preload; as=script"
-    folder = f"<{loader.url_folder()}/ui/components"
+    folder = f"<{browser_modules.url_folder()}/ui/components"
     for name in ("mount", "view", "player/player", "chart/selection"):  # direct and indirect imports
         assert f"{folder}/{name}.js>; rel=modulepreload" in others
     assert not any("/machine/" in one for one in others)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.analysis.stage_sentences import step_sentence
+from attnviz.analysis.stages import step_sentence
 from attnviz.trace.drawing import HeatmapChoices
 from attnviz.ui.components.chart import EVERY_STEP
 from attnviz.ui.components.player import player_payload

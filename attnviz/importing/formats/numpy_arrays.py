@@ -17,13 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.errors import AttnvizError
+from attnviz.file_kinds import NPY, ZIP
 from attnviz.files import DAMAGED, ArchiveReader
 from attnviz.importing.format import Format
 from attnviz.importing.formats.json_formats import FIELD_NAMES, MOST_INDEX, by_name, pair_from_json
 from attnviz.importing.head_dimensions import split_batch
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
-from attnviz.reading import LIMITS, NPY, ZIP, Content
+from attnviz.reading import LIMITS, Content
 from attnviz.trace import MOST_TOKENS, Attention
 from attnviz.trace.parts import HEAD_KINDS
 

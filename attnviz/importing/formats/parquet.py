@@ -17,13 +17,14 @@ from typing import Any
 import numpy as np
 
 from attnviz.errors import AttnvizError
+from attnviz.file_kinds import PARQUET
 from attnviz.files import DAMAGED
 from attnviz.importing.format import Format
 from attnviz.importing.formats.json_formats import pair_from_json
 from attnviz.importing.formats.numpy_arrays import PARTS, fields_of
 from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
-from attnviz.reading import LIMITS, PARQUET, Content, cut_texts, opened_parquet, pause
+from attnviz.reading import LIMITS, Content, cut_texts, opened_parquet, pause
 from attnviz.trace import MOST_TOKENS, Attention
 
 _RECORD = "record"

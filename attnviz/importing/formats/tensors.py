@@ -22,11 +22,12 @@ from numpy.typing import NDArray
 
 from attnviz.errors import AttnvizError
 from attnviz.extras import naming_extra
+from attnviz.file_kinds import ZIP
 from attnviz.importing.format import Format
 from attnviz.importing.formats.numpy_arrays import archive_members, fields_of, sentences_from_arrays
 from attnviz.importing.sentence_pair import Sentences
 from attnviz.languages import gettext
-from attnviz.reading import LIMITS, ZIP, Content
+from attnviz.reading import LIMITS, Content
 
 _ATTENTIONS = ("cross_attentions", "attentions", "decoder_attentions", "encoder_attentions")
 """Names of attention in an output, the preferred ones first."""

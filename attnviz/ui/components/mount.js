@@ -4,7 +4,7 @@
 const newestCleanUp = new WeakMap();
 
 /**
- * Returns `mount` such that it gets the data out of the list in which `loader.py` sends it, and that a cleanup that
+ * Returns `mount` such that it gets the data out of the list in which `component.py` sends it, and that a cleanup that
  * arrives after a newer mount is ignored: of two changes at once, Streamlit may clean up the first after the second is
  * mounted.
  * @param {(mounted: Mounted<any>) => (() => void) | undefined} mount

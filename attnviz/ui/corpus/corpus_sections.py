@@ -27,7 +27,7 @@ from attnviz.analysis.why_attention import TextSection
 from attnviz.evaluation.scoring import by_record
 from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext, ngettext
-from attnviz.ui.components.loader import component
+from attnviz.ui.components.component import component
 from attnviz.ui.corpus import jobs, table
 from attnviz.ui.corpus.corpus_plot import plot_panel
 from attnviz.ui.corpus.jobs import MOST_LINES, MOST_MEGABYTES, CorpusJob, File, Files

@@ -28,10 +28,11 @@ from attnviz.corpora.measured_attention import table_of_attention
 from attnviz.corpora.table_metadata import table_metadata
 from attnviz.evaluation.scoring import ScoredLinks, by_record, score
 from attnviz.evaluation.two_files import LinkAgreement, link_agreement, with_tokens_of
+from attnviz.file_kinds import PARQUET
 from attnviz.importing.attention_reader import read_bytes, records_of
 from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext, language, ngettext, set_language
-from attnviz.reading import PARQUET, UPLOADED, Limits, content_of, reading_for
+from attnviz.reading import UPLOADED, Limits, content_of, reading_for
 from attnviz.ui.corpus_tables import offered_tables
 from attnviz.ui.resources import translator_in
 

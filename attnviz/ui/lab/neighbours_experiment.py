@@ -44,7 +44,7 @@ from attnviz.lru_cache import LRUCache
 from attnviz.palette import ThemeName
 from attnviz.text import SPACE, piece_name
 from attnviz.ui.components.chart import chart, chart_payload
-from attnviz.ui.components.loader import component
+from attnviz.ui.components.component import component
 from attnviz.ui.corpus_tables import SAMPLE, offered_tables
 from attnviz.ui.fields import segmented_control, select_box
 from attnviz.ui.page_state.linked import Session

@@ -15,7 +15,7 @@ from attnviz.palette import ThemeName
 from attnviz.trace import BeamTree
 from attnviz.trace.interventions import ForceWords
 from attnviz.ui.components.chart import chart, steady_payload
-from attnviz.ui.components.loader import component
+from attnviz.ui.components.component import component
 from attnviz.ui.fields import disclosure, segmented_control
 from attnviz.ui.lab.cached_analyses import cached_beam_tree
 from attnviz.ui.page_state.linked import Session

@@ -32,8 +32,8 @@ from attnviz.figures.learning_curves import (
 from attnviz.languages import gettext, language, ngettext
 from attnviz.trace.snapshots import Snapshots
 from attnviz.ui.chrome import Page
+from attnviz.ui.components.component import component
 from attnviz.ui.components.copy_link import copy_link
-from attnviz.ui.components.loader import component
 from attnviz.ui.components.picture_files import PictureFile, followed_picture_files, picture_files
 from attnviz.ui.components.tables import tables, tables_payload
 from attnviz.ui.glossary import glossary_box, references, text_section

@@ -23,14 +23,14 @@ from attnviz.analysis.diagram_texts import (
 )
 from attnviz.analysis.labels import quote, shorten
 from attnviz.analysis.numbers import percent
-from attnviz.analysis.stage_sentences import Narration
+from attnviz.analysis.stages import Narration
 from attnviz.figures.grammar import energy_range, finite_energies
 from attnviz.languages import gettext, language
 from attnviz.palette import STRONGEST, ThemeName
 from attnviz.text import SPECIAL_PIECES, join_pieces, piece_name
 from attnviz.trace import Trace
 from attnviz.trace.interventions import interventions_at
-from attnviz.ui.components.loader import component, packed
+from attnviz.ui.components.component import component, packed
 from attnviz.ui.components.step_summary import stage_names
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, payload_address
 from attnviz.ui.step.stage_panels import narration, stages_of

@@ -35,8 +35,8 @@ from attnviz.export.saved_files import file_name
 from attnviz.languages import gettext, language
 from attnviz.trace import Attention, Words
 from attnviz.trace.drawing import Face
+from attnviz.ui.components.component import component
 from attnviz.ui.components.findings import findings_at
-from attnviz.ui.components.loader import component
 from attnviz.ui.fields import popover, switch, text_box, uploader
 from attnviz.ui.opened_address import link
 from attnviz.ui.page_state.gold_state import (

@@ -14,9 +14,8 @@ from attnviz.analysis.attention_forms import face_explanation, face_names
 from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.grid import FACES, grid
 from attnviz.analysis.imported_attention import self_attention_sentences
-from attnviz.analysis.labels import LONGEST, bracket_sentence, merged_words_sentence
+from attnviz.analysis.labels import LONGEST, bracket_sentence, capitalised, merged_words_sentence
 from attnviz.analysis.measures import is_uniform
-from attnviz.analysis.stage_sentences import capitalised
 from attnviz.analysis.transformer_steps import heads_name
 from attnviz.architectures import step_texts
 from attnviz.languages import gettext, language, ngettext

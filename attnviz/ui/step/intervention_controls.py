@@ -24,7 +24,7 @@ from attnviz.trace import Record, Trace
 from attnviz.trace.interventions import ENDLESS, ReplaceEnergies, ReplaceWeights, Temperature, impossible
 from attnviz.trace.what_ifs import translator_arguments
 from attnviz.ui.components.chart import chart
-from attnviz.ui.components.loader import component
+from attnviz.ui.components.component import component
 from attnviz.ui.page_state.what_if_state import stored_what_ifs
 from attnviz.ui.resources import has_posterior, tokenizer_of
 from attnviz.ui.session_payloads import register_content

@@ -17,7 +17,7 @@ import streamlit as st
 from attnviz.analysis.context_units import context_units
 from attnviz.analysis.diagram_texts import context_sentence
 from attnviz.analysis.logit_attribution import readout
-from attnviz.analysis.stage_sentences import Narration, Stage
+from attnviz.analysis.stages import Narration, Stage
 from attnviz.architectures import architecture_of, narrate, stage_numbered, step_texts
 from attnviz.figures.registry import FIGURES, StepFigure, colour_legend, figure_named
 from attnviz.figures.subject import Subject

@@ -10,7 +10,7 @@ from attnviz.analysis.what_if_effects import what_ifs_payload
 from attnviz.languages import gettext, language
 from attnviz.trace import WhatIfs
 from attnviz.trace.what_ifs import with_descendants
-from attnviz.ui.components.loader import component
+from attnviz.ui.components.component import component
 from attnviz.ui.components.player import PlayedLanguages, player
 from attnviz.ui.components.view_state import view_state
 from attnviz.ui.fields import by_unit

@@ -12,7 +12,7 @@ from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
 from attnviz.text import CONTINUES, SPACE, UNK, Tokenizer, piece_name
 from attnviz.trace import Trace
-from attnviz.ui.components.loader import component
+from attnviz.ui.components.component import component
 from attnviz.ui.page_state.linked import Session
 from attnviz.ui.page_state.selection import Selection, selection_of, source_of
 from attnviz.ui.resources import posterior_attention_of, tokenizer_of, weights_of

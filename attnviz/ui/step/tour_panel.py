@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.labels import punctuation_name, quote, quoted_name, shorten
 from attnviz.analysis.numbers import percent
-from attnviz.analysis.stage_sentences import ENERGY_STAGE, SOFTMAX_STAGE
+from attnviz.analysis.stages import ENERGY_STAGE, SOFTMAX_STAGE
 from attnviz.analysis.tour import (
     POSTERIOR_STOP,
     QUIZ_STOP,
@@ -27,7 +27,7 @@ from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.text import SPACE, SPECIAL_PIECES
 from attnviz.trace import Record
-from attnviz.ui.components.loader import component
+from attnviz.ui.components.component import component
 from attnviz.ui.resources import cached_posterior
 from attnviz.ui.shared_payloads import PayloadRequest, address
 from attnviz.ui.view import MAIN, View

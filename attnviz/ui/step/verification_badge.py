@@ -28,7 +28,7 @@ from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache
 from attnviz.palette import ThemeName
 from attnviz.trace import Record
-from attnviz.ui.components.loader import component
+from attnviz.ui.components.component import component
 from attnviz.ui.page_state.selection import POSTERIOR_OPEN
 from attnviz.ui.resources import bytes_of, weights_digest_of
 from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address

@@ -30,8 +30,8 @@ from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.text import with_symbols
 from attnviz.trace import Trace
+from attnviz.ui.components.component import component
 from attnviz.ui.components.copy_link import copy_link
-from attnviz.ui.components.loader import component
 from attnviz.ui.components.picture_files import PageDrawing, PictureFile, followed_picture_files, picture_files
 from attnviz.ui.fields import switch
 from attnviz.ui.page_state.gold_state import gold_of

@@ -18,7 +18,7 @@ from attnviz.lessons import Lesson, LessonSentence, parse_lesson, read_lesson, s
 from attnviz.lessons.lesson_file import folder_of_model
 from attnviz.lru_cache import LRUCache
 from attnviz.trace import Trace
-from attnviz.ui.components.loader import component
+from attnviz.ui.components.component import component
 from attnviz.ui.language import language_address
 from attnviz.ui.page_state.linked import Parameters, Session, linked_entry, set_page_address
 from attnviz.ui.requests import request_button

@@ -45,9 +45,9 @@ from attnviz.palette import ThemeName
 from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces, piece_name
 from attnviz.trace.transformer_trace import Head
 from attnviz.ui.components.chart import EVERY_STEP, chart, inline_chart, steady_payload
+from attnviz.ui.components.component import component, packed
 from attnviz.ui.components.energy_decomposition import mount_energy_decomposition
 from attnviz.ui.components.equation import equation, inline_equation
-from attnviz.ui.components.loader import component, packed
 from attnviz.ui.components.picture_files import PictureFile
 from attnviz.ui.components.player import player
 from attnviz.ui.components.view_state import view_state

@@ -12,7 +12,7 @@ from typing import Any
 
 from attnviz.figures.encoding import common_part, to_json
 from attnviz.figures.spec import Spec
-from attnviz.ui.components.loader import component
+from attnviz.ui.components.component import component
 from attnviz.ui.view import Keyed, View
 
 EVERY_STEP = "every"

@@ -13,7 +13,7 @@ from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.trace import Trace
 from attnviz.trace.transformer_trace import Head
-from attnviz.ui.components.loader import component, packed
+from attnviz.ui.components.component import component, packed
 from attnviz.ui.view import View
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attnviz.languages import gettext
-from attnviz.ui.components.loader import component
+from attnviz.ui.components.component import component
 from attnviz.ui.view import Keyed
 
 

@@ -22,7 +22,7 @@ from attnviz.palette import ThemeName
 from attnviz.text import piece_name
 from attnviz.trace import Trace
 from attnviz.trace.transformer_trace import Head
-from attnviz.ui.components.loader import component, packed
+from attnviz.ui.components.component import component, packed
 from attnviz.ui.view import View
 
 

@@ -13,7 +13,7 @@ from attnviz.architectures import step_texts
 from attnviz.browser_programs import KATEX
 from attnviz.palette import ThemeName
 from attnviz.trace import Record
-from attnviz.ui.components.loader import component
+from attnviz.ui.components.component import component
 from attnviz.ui.view import View
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from attnviz.languages import gettext
-from attnviz.ui.components.loader import component
+from attnviz.ui.components.component import component
 
 _DEFAULTS = {
     "value": "",

@@ -21,7 +21,7 @@ from attnviz.analysis.findings import (
 )
 from attnviz.languages import gettext, language
 from attnviz.trace import Trace
-from attnviz.ui.components.loader import component
+from attnviz.ui.components.component import component
 from attnviz.ui.resources import cached_for_all
 from attnviz.ui.view import View
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from attnviz.figures.heads_figure import thumbnail
 from attnviz.languages import language
-from attnviz.ui.components.loader import component
+from attnviz.ui.components.component import component
 from attnviz.ui.view import Keyed
 
 

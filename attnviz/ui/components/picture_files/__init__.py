@@ -15,7 +15,7 @@ from attnviz.export.images import drawn, find_browser
 from attnviz.figures.spec import figure_json
 from attnviz.languages import gettext
 from attnviz.text import without_isolates
-from attnviz.ui.components.loader import component
+from attnviz.ui.components.component import component
 from attnviz.ui.view import Keyed
 
 

@@ -16,7 +16,7 @@ from attnviz.analysis.measures import is_uniform
 from attnviz.languages import gettext, language
 from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces
 from attnviz.trace import Aligned, Trace
-from attnviz.ui.components.loader import component
+from attnviz.ui.components.component import component
 from attnviz.ui.resources import cached_for_all
 from attnviz.ui.view import View
 

@@ -11,7 +11,7 @@ import numpy as np
 from attnviz.languages import gettext, language
 from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces
 from attnviz.trace import FloatArray, Trace
-from attnviz.ui.components.loader import component
+from attnviz.ui.components.component import component
 from attnviz.ui.view import View
 
 _STRONGEST = 0.99
@@ -86,7 +86,7 @@ def version(words: Sequence[tuple[str, int, str]], source: Sequence[tuple[str, b
 def lane(
     name: str, model: str, summary: str, *, notes: Sequence[str], versions: Sequence[dict[str, Any]] = ()
 ) -> dict[str, Any]:
-    """Return a lane with a version and a note for each step; `summary` describes it."""
+    """Return the lane of one of the translations side by side; `versions` and `notes` have an item for each step."""
     return {
         "name": name,
         "model": model,

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from attnviz.analysis.labels import quote, shorten
-from attnviz.analysis.stage_sentences import Narration, Stage
+from attnviz.analysis.stages import Narration, Stage
 from attnviz.languages import gettext
 from attnviz.trace import Record
-from attnviz.ui.components.loader import component
+from attnviz.ui.components.component import component
 from attnviz.ui.view import View
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.ui.components.loader import component
+from attnviz.ui.components.component import component
 
 
 def remember(name: str, value: str | None) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from attnviz import lazy_pandas as pd
 from attnviz.languages import gettext
-from attnviz.ui.components.loader import component
+from attnviz.ui.components.component import component
 from attnviz.ui.view import Keyed
 
 

@@ -14,7 +14,7 @@ import streamlit as st
 from attnviz.architectures import step_texts
 from attnviz.figures.grammar import MOST_ROWS
 from attnviz.languages import gettext
-from attnviz.ui.components.loader import component
+from attnviz.ui.components.component import component
 from attnviz.ui.page_state import inputs, linked
 from attnviz.ui.page_state.linked import Session
 from attnviz.ui.page_state.selection import browser_parameters, own_parameters

@@ -1,67 +1,20 @@
-"""Serve the app's ES modules under the digest of their contents, register its Streamlit components, and pack arrays.
-
-All modules share a URL folder named by the digest of their contents: a changed module changes the name, so that
-browsers may cache the files for ever. The server (`ui.server`) answers requests for them.
-"""
+"""Register the app's Streamlit components, whose modules the browser imports, and pack arrays for them."""
 
 from __future__ import annotations
 
 import base64
 import functools
-import gzip
-import hashlib
 import json
-from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from attnviz.browser_modules import with_imports
-
-_PACKAGE = Path(__file__).resolve().parents[2]
-_COMPONENTS = _PACKAGE / "ui" / "components"
+from attnviz.browser_modules import COMPONENTS, url_folder
 
 
-@functools.cache
-def _files() -> dict[str, bytes]:
-    """Return the contents of all modules by their path in the package, which is also their path in the URL folder."""
-    files = sorted([*_PACKAGE.glob("figures/*.js"), *_COMPONENTS.rglob("*.js")])
-    return {path.relative_to(_PACKAGE).as_posix(): path.read_bytes() for path in files}
-
-
-@functools.cache
-def digest() -> str:
-    """Return the digest of all modules and their paths."""
-    return hashlib.sha256(repr(_files()).encode()).hexdigest()[:12]
-
-
-def url_folder() -> str:
-    """Return the name of the URL folder of the modules."""
-    return f"attnviz-modules-{digest()}"
-
-
-@functools.cache
-def packed_module(path: str) -> bytes | None:
-    """Return the module at `path` in the URL folder, compressed by gzip, or None where there is none."""
-    content = _files().get(path)
-    return None if content is None else gzip.compress(content, mtime=0)
-
-
-def module_path(component: str) -> Path:
-    """Return the path of a component's module, whose default export mounts the component."""
-    return _COMPONENTS / component / f"{component}.js"
-
-
-def needed_modules(components: Iterable[str]) -> list[str]:
-    """Return the URL paths of the modules of `components` and of all that these import."""
-    modules = with_imports([_COMPONENTS / "mount.js", *map(module_path, components)])
-    return [path.relative_to(_PACKAGE).as_posix() for path in modules]
-
-
-def loader_script(component: str) -> str:
+def _loader_script(component: str) -> str:
     """Return the script that Streamlit gets for `component`: it imports the component's module from the folder.
 
     Streamlit sends the script with every change of the component's data and runs it from a `blob:` address, from which
@@ -94,10 +47,10 @@ def component(name: str, *, isolate: bool = True) -> Any:
     `<name>.html` and `<name>.css` in its folder are used if they exist. `isolate` mounts it in a shadow root, apart
     from the page's elements and styles.
     """
-    files = {kind: _COMPONENTS / name / f"{name}.{kind}" for kind in ("html", "css")}
+    files = {kind: COMPONENTS / name / f"{name}.{kind}" for kind in ("html", "css")}
     command = st.components.v2.component(
         f"attnviz_{name}",
-        js=loader_script(name),
+        js=_loader_script(name),
         **{kind: path.read_text(encoding="utf-8") if path.exists() else None for kind, path in files.items()},
         isolate_styles=isolate,
     )

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from attnviz.analysis.energy_equations import texts_of
-from attnviz.analysis.labels import everyday_name, quoted_name, subscript, word_share_text
+from attnviz.analysis.labels import capitalised, everyday_name, quoted_name, subscript, word_share_text
 from attnviz.analysis.measures import is_uniform, weight_order
-from attnviz.analysis.numbers import decimal, percent, shown_difference, thousands
+from attnviz.analysis.numbers import decimal, percent, shown_difference, thousands, times
 from attnviz.analysis.recomputation import softmax
 from attnviz.analysis.what_if_effects import interventions_text
 from attnviz.languages import gettext
@@ -452,15 +452,3 @@ def was_forced(trace: Record, step: int) -> bool:
     return trace.search.method == "forced" or any(
         isinstance(one, ForceWords) and step in one.steps and not one.kept for one in trace.interventions
     )
-
-
-def times(ratio: float) -> str:
-    """Return a ratio as "… times"."""
-    if ratio >= 1000:
-        return gettext("more than 1000 times")
-    return gettext("{ratio} times", ratio=decimal(ratio, 0 if ratio >= 9.95 else 1))
-
-
-def capitalised(text: str) -> str:
-    """Return `text` with its first letter capitalised."""
-    return text[:1].upper() + text[1:]

@@ -10,7 +10,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.errors import AttnvizError
-from attnviz.text_files import Pairs, is_csv_sample, read_pairs
+from attnviz.pair_files import Pairs, is_csv_sample, read_pairs
 from tests.snapshots import plain
 
 TEXT = "A summer.\tUn été chaud.\nA dog.\tUn chien, là.\n"

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from attnviz.errors import AttnvizError
+from attnviz.file_kinds import shell_argument
 from attnviz.languages import gettext, ngettext
-from attnviz.reading import read_text_lines, shell_argument
+from attnviz.reading import read_text_lines
 
 Pair = tuple[str, str]
 
