@@ -79,12 +79,20 @@ def test_translate_sentence_argument(model_folder: Path, translator: Translator)
 
 
 @pytest.mark.parametrize("redirection", [">&-", "> /dev/full"])
-def test_output_that_cannot_be_written_is_named(redirection: str) -> None:
-    for command in ("models", "--version"):
-        done = _shell(f"{command} {redirection}")
+@pytest.mark.parametrize("buffering", [{}, {"PYTHONUNBUFFERED": "1"}], ids=["buffered", "unbuffered"])
+def test_output_that_cannot_be_written_is_named(redirection: str, buffering: dict[str, str]) -> None:
+    for command in ("models", "--help"):
+        done = _shell(f"{command} {redirection}", **buffering)
         assert done.returncode == 2
         assert done.stderr.startswith("attnviz: Standard output ")
         assert _one_sentence(done.stderr)
+
+
+def test_full_disk_of_a_file_is_named(run) -> None:
+    code, out, errors = run("translate", "A dog.", "-o", "/dev/full")
+    assert (code, out) == (2, "")
+    assert errors.startswith("attnviz: The file /dev/full ")
+    assert _one_sentence(errors)
 
 
 def test_closed_input_is_empty_and_closed_errors_are_discarded(model_folder: Path) -> None:
@@ -95,12 +103,12 @@ def test_closed_input_is_empty_and_closed_errors_are_discarded(model_folder: Pat
     assert (done.returncode, done.stdout, done.stderr) == (2, "", "")
 
 
-def _shell(command: str) -> subprocess.CompletedProcess[str]:
+def _shell(command: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run a command in a shell, with standard streams as the shell redirects them."""
     return subprocess.run(
         ["bash", "-c", f"'{sys.executable}' -m attnviz {command}"],
         cwd=REPOSITORY,
-        env={name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"},
+        env={name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"} | environment,
         capture_output=True,
         text=True,
         check=False,
