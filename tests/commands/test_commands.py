@@ -11,6 +11,7 @@ import subprocess
 import sys
 import urllib.request
 from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +27,7 @@ from attnviz.commands.main import main
 from attnviz.evaluation.alignment import between_tokens
 from attnviz.model_folder import load_weights
 from attnviz.text import Tokenizer
+from attnviz.training.training_config import TRAINING_GROUPS, TrainingConfig
 from attnviz.translator import Translator
 from tests.browser.server import free_port, serving
 from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
@@ -634,15 +636,14 @@ def test_train_then_translate(run, tmp_path: Path) -> None:
     assert code == 0, errors
 
 
-def test_train_help_lists_every_config_field() -> None:
-    from dataclasses import fields
-
-    from attnviz.training import TrainingConfig
-
+def test_train_help_lists_every_config_field_in_its_group() -> None:
     done = _process("train", "--help")
     assert done.returncode == 0
+    panels = {panel.split()[0]: panel for panel in done.stdout.split("╭─ ")[1:]}
+    assert [*panels] == [*TRAINING_GROUPS, "Options"]
     for field in fields(TrainingConfig):
-        assert f"--{field.name.replace('_', '-')} " in done.stdout
+        assert f"--{field.name.replace('_', '-')} " in panels[field.metadata["group"]]
+    assert "--scorer " in panels["Model"]
 
 
 def test_help_does_not_import_torch() -> None:
