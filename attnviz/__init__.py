@@ -8,6 +8,7 @@ The public interface is what `attnviz.__all__` and the reference list. Everythin
     attnviz.analysis.posterior(trace)
 """
 
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from attnviz.errors import AttnvizError
@@ -70,6 +71,7 @@ _MODULES = {
     "train": "training.loop",
 }
 """The module of each name that saved traces do not need; `Translator` imports torch, which loads slowly."""
+_NEED_TORCH = frozenset({"Translator", "evaluate", "train"})
 
 __getattr__ = import_on_use(__name__, _MODULES)
 
@@ -93,8 +95,11 @@ def _notebook() -> "Drawing":
 
 
 def __dir__() -> list[str]:
-    """Return the names of the module, also of those that are imported on first use."""
-    return sorted({*globals(), *__all__})
+    """Return the names of the module, also those that are imported on first use, unless they need a missing torch.
+
+    `help` and `inspect.getmembers` get the values of all of them.
+    """
+    return sorted({*globals(), *__all__} - (frozenset() if find_spec("torch") else _NEED_TORCH))
 
 
 register_drawing(_notebook)

@@ -21,6 +21,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from syrupy.assertion import SnapshotAssertion
 
+import attnviz
 from attnviz.extras import EXTRAS
 from tests.browser.server import free_port, serving
 from tests.conftest import REPOSITORY
@@ -317,6 +318,13 @@ for use in (
 
 def test_names_that_need_an_extra_say_which(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     assert without_extras(WITH_AN_EXTRA, tmp_path) == snapshot
+
+
+def test_help_of_the_core_needs_no_extra(tmp_path: Path) -> None:
+    lines = without_extras("import attnviz\nhelp(attnviz)\nprint(*dir(attnviz))", tmp_path)
+    assert lines[0] == "Help on package attnviz:"
+    assert {*attnviz.__all__} - {*lines[-1].split()} == {"Translator", "evaluate", "train"}
+    assert {*attnviz.__all__} <= {*dir(attnviz)}
 
 
 def test_core_works_without_the_libraries_of_the_extras(tmp_path: Path) -> None:

@@ -245,11 +245,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         _discard_output()  # rich, which prints the help, exits where the pipe is closed
     except OSError as error:
-        place = f"The file {str(error.filename)[:_LONGEST_NAME]}" if error.filename else "A file"
-        if not _flushes_output():
-            place = "Standard output"
-            _discard_output()
-        print(f"attnviz: {place} cannot be read or written: {error.strerror or error}.", file=sys.stderr)
+        print(f"attnviz: {_place(error)} cannot be read or written: {error.strerror or error}.", file=sys.stderr)
         return 2
     except KeyboardInterrupt as interrupt:
         if str(interrupt):
@@ -277,13 +273,17 @@ def _open_closed_streams() -> None:
             setattr(sys, name, os.fdopen(number, mode))
 
 
-def _flushes_output() -> bool:
-    """Return whether what was printed so far can be written."""
+def _place(error: OSError) -> str:
+    """Return what could not be read or written; if it is standard output, discard what is left to print."""
     try:
         sys.stdout.flush()
     except OSError:
-        return False
-    return True
+        _discard_output()
+        return "Standard output"
+    if error.filename:
+        return f"The file {str(error.filename)[:_LONGEST_NAME]}"
+    # Unbuffered output has nothing left to flush. Errors of the system that name no file come from it alone.
+    return "Standard output" if error.errno else "A file"
 
 
 def _discard_output() -> None:

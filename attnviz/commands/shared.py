@@ -46,12 +46,16 @@ def input_lines(file: str | Path = STDIN) -> Iterator[str]:
 
 @contextlib.contextmanager
 def printing_to(output: Path | None) -> Iterator[None]:
-    """Print to the file `output`, if there is one, instead of standard output."""
+    """Print to the file `output`, if there is one, instead of standard output; an OSError names it."""
     if output is None:
         yield
         return
-    with output.open("w", encoding="utf-8", newline="\n") as file, contextlib.redirect_stdout(file):
-        yield
+    try:
+        with output.open("w", encoding="utf-8", newline="\n") as file, contextlib.redirect_stdout(file):
+            yield
+    except OSError as error:
+        error.filename = error.filename or str(output)
+        raise
 
 
 def check_outputs(outputs: Iterable[Path], inputs: Iterable[str | Path]) -> None:

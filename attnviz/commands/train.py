@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Annotated
+from dataclasses import fields, replace
+from typing import Annotated, Any
 
-from cyclopts import App, Parameter, Token
+from cyclopts import App, Group, Parameter, Token
 from cyclopts.argument import ArgumentCollection
 
 from attnviz.attention_kinds import full_name
 from attnviz.commands.options import Scorers
 from attnviz.memory import keep_few_shapes
 from attnviz.training import TrainingConfig
-from attnviz.training.training_config import TRAINING_PRESETS, Preset
+from attnviz.training.training_config import TRAINING_GROUPS, TRAINING_PRESETS, Preset
 
 
 def _apply_preset(_app: App, _commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
@@ -25,7 +25,23 @@ def _apply_preset(_app: App, _commands: tuple[str, ...], arguments: ArgumentColl
                 argument.append(Token(value=str(value), source="preset"))
 
 
-TRAIN_COMMAND = App(name="train", config=_apply_preset)
+_GROUPS = {name: Group.create_ordered(name) for name in TRAINING_GROUPS}
+
+
+class _TrainApp(App):
+    """The command; its help has the options of each group of `TrainingConfig` in a panel."""
+
+    def assemble_argument_collection(self, **options: Any) -> ArgumentCollection:
+        """Return the options of the command, each in its group."""
+        groups = {"scorer": "Model"} | {field.name: field.metadata["group"] for field in fields(TrainingConfig)}
+        arguments = super().assemble_argument_collection(**options)
+        for argument in arguments:
+            if group := groups.get(argument.name.removeprefix("--").replace("-", "_")):
+                argument.parameter = Parameter.combine(argument.parameter, Parameter(group=_GROUPS[group]))
+        return arguments
+
+
+TRAIN_COMMAND = _TrainApp(name="train", config=_apply_preset)
 
 
 @TRAIN_COMMAND.default
@@ -38,8 +54,8 @@ def _train(
     """Train a model, or go on with a run that was stopped.
 
     Args:
-        preset: values of the options below for a model that trains in minutes (tiny), in hours (small, which are the
-            defaults), or that has the sizes of Bahdanau et al. (paper); other options that are given take precedence
+        preset: values of the other options for a model that trains in minutes (tiny), in hours (small, which are the
+            defaults), or that has the sizes of Bahdanau et al. (paper); options that are given take precedence
     """
     keep_few_shapes()
     from attnviz import training

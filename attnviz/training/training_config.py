@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -27,14 +28,25 @@ _MANY = 10**9
 _LARGEST_SEED = 2**31 - 1
 
 
+TRAINING_GROUPS = ("Data", "Model", "Optimiser", "Run")
+"""Groups of the options in the help of the command line, in order."""
+
+
 def _option(
-    help_text: str, default: Any = dataclasses.MISSING, among: tuple[Any, ...] = (), without: float | None = None
+    group: str,
+    help_text: str,
+    default: Any = dataclasses.MISSING,
+    among: tuple[Any, ...] = (),
+    without: float | None = None,
 ) -> Any:
-    """Return a field whose `metadata["help"]` is the help text on the command line.
+    """Return a field whose `metadata["help"]` is the help text on the command line, in a group of options.
 
     `among` holds the smallest and largest number, or the allowed words; `without` is an exclusive bound.
     """
-    return field(default=default, metadata={"help": help_text, "among": among, "without": without})
+    return field(default=default, metadata={"group": group, "help": help_text, "among": among, "without": without})
+
+
+_data, _model, _optimiser, _run = (functools.partial(_option, group) for group in TRAINING_GROUPS)
 
 
 Preset = Literal["tiny", "small", "paper"]
@@ -78,75 +90,75 @@ The batch of the paper is 80 sentences of at most 50 words.
 class TrainingConfig:
     """Settings of a training run; the same config, files and machine give the same weights."""
 
-    data: tuple[str, ...] = _option(
+    data: tuple[str, ...] = _data(
         "files of training pairs, .tsv or .tsv.xz, one source<TAB>target per line; with PATH=WEIGHT, each pair of "
         "the file is used WEIGHT times per epoch on average"
     )
-    validation: tuple[str, ...] = _option("files of validation pairs, in the format of the training files")
-    output: str = _option(
+    validation: tuple[str, ...] = _data("files of validation pairs, in the format of the training files")
+    output: str = _run(
         "folder of the training run, for checkpoints, the log, snapshots, and the finished model (in model/)"
     )
 
-    skip_malformed: bool = _option(
+    skip_malformed: bool = _data(
         "leave out lines that are not source<TAB>target, even if they are more than 1 % of a file", False
     )
 
-    start_from: str = _option(
+    start_from: str = _model(
         "folder of a model to continue from; training keeps its weights, sizes, attention and tokenizer, and "
         "ignores the sizes below; to change the tokenizer, set vocabulary_size or tokenizer",
         "",
     )
-    vocabulary_size: int = _option(
+    vocabulary_size: int = _model(
         "number of pieces, K, in the SentencePiece vocabulary that both languages share; 0 means 8000, or, with "
         "start_from, that the vocabulary of that model is used",
         0,
         (0, LARGEST_VOCABULARY),
     )
-    tokenizer: str = _option("tokenizer.model file to use instead of training a tokenizer", "")
-    architecture: str = _option(
+    tokenizer: str = _model("tokenizer.model file to use instead of training a tokenizer", "")
+    architecture: str = _model(
         "architecture: rnnsearch, which uses the next six options; transformer, which uses the four options "
         "after those six; or decomposable (a detector of translations), which uses embedding_size and model_size",
         "rnnsearch",
         ARCHITECTURE_NAMES,
     )
-    embedding_size: int = _option("size of word embeddings, m", 256, (1, LARGEST_SIZE))
-    hidden_size: int = _option(
+    embedding_size: int = _model("size of word embeddings, m", 256, (1, LARGEST_SIZE))
+    hidden_size: int = _model(
         "number of units, n, of the decoder and of each direction of the encoder; with attention dot, each "
         "direction has only n / 2 units",
         512,
         (1, LARGEST_SIZE),
     )
-    alignment_size: int = _option(
+    alignment_size: int = _model(
         "number of hidden units, n', that compute an additive energy; if attention is location, the largest number of "
         "source positions that can get attention",
         512,
         (1, LARGEST_SIZE),
     )
-    maxout_size: int = _option(
+    maxout_size: int = _model(
         "number of units, l, of the maxout readout (the layer before the output)", 256, (1, LARGEST_SIZE)
     )
-    attention: str = _option(
+    attention: str = _model(
         f"kind of attention: {', '.join(ATTENTION_KINDS)}, or package.module:Class for a scorer class of your own",
         "additive",
     )
-    readout_state: str = _option(
+    readout_state: str = _model(
         "decoder state that the output is computed from: previous (s_{i-1}) or current (s_i)",
         "previous",
         ("previous", "current"),
     )
-    model_size: int = _option(
+    model_size: int = _model(
         "number of units, d, of the residual stream of a transformer or of the layers of a detector",
         256,
         (1, LARGEST_SIZE),
     )
-    heads: int = _option(
+    heads: int = _model(
         "heads in each layer of a transformer; --model-size must be a multiple of this number", 4, (1, MOST_LAYERS)
     )
-    layers: int = _option(
+    layers: int = _model(
         "number of encoder layers of a transformer; its decoder has the same number", 3, (1, MOST_LAYERS)
     )
-    feedforward_size: int = _option("hidden units of the feed-forward blocks of a transformer", 1024, (1, LARGEST_SIZE))
-    dropout: float = _option(
+    feedforward_size: int = _model("hidden units of the feed-forward blocks of a transformer", 1024, (1, LARGEST_SIZE))
+    dropout: float = _model(
         "dropout rate, applied to embeddings, annotations and readouts or, in a transformer, to the output of "
         "each block",
         0.1,
@@ -154,75 +166,73 @@ class TrainingConfig:
         without=1,
     )
 
-    max_words: int = _option("leave out pairs in which either sentence has more than this many words", 50, (1, 10_000))
-    batch_tokens: int = _option(
+    max_words: int = _data("leave out pairs in which either sentence has more than this many words", 50, (1, 10_000))
+    batch_tokens: int = _optimiser(
         "size of a batch: the number of pairs times the length of the longest sentence, in pieces, padding included",
         2400,
         (1, _MANY),
     )
-    updates: int = _option("number of weight updates after which training ends", 20000, (1, _MANY))
-    learning_rate: float = _option("peak learning rate of Adam", 5e-3, (0, 10), without=0)
-    matrix_rate: float = _option(
+    updates: int = _optimiser("number of weight updates after which training ends", 20000, (1, _MANY))
+    learning_rate: float = _optimiser("peak learning rate of Adam", 5e-3, (0, 10), without=0)
+    matrix_rate: float = _optimiser(
         "learning rate of the optimiser Muon, as a multiple of learning_rate; Muon updates all matrices except "
         "the embeddings and the output layer; with 0, Adam updates all matrices",
         0.5,
         (0, 100),
     )
-    warmup: int = _option("number of updates during which the learning rate rises from 0", 500, (0, _MANY))
-    final_rate: float = _option("final learning rate, as a share of the peak", 0.02, (0, 1))
-    decay_updates: int = _option(
+    warmup: int = _optimiser("number of updates during which the learning rate rises from 0", 500, (0, _MANY))
+    final_rate: float = _optimiser("final learning rate, as a share of the peak", 0.02, (0, 1))
+    decay_updates: int = _optimiser(
         "number of updates at the end of training during which the learning rate falls linearly from its peak; "
         "with 0, it falls along a cosine after the warmup",
         0,
         (0, _MANY),
     )
-    label_smoothing: float = _option(
+    label_smoothing: float = _optimiser(
         "label smoothing: probability that is spread evenly over the vocabulary", 0.1, (0, 1), without=1
     )
-    guidance: float = _option(
+    guidance: float = _optimiser(
         "weight of the loss that guides attention towards word links learnt from the same pairs (guided "
         "alignment); 0 means no guidance",
         0.0,
         (0, LARGEST_GUIDANCE),
     )
-    clip: float = _option("largest norm of the gradient; longer gradients are scaled down", 1.0, (0, 1e6), without=0)
-    seed: int = _option("seed of the weights, the order of the data and dropout", 1, (0, _LARGEST_SEED))
+    clip: float = _optimiser("largest norm of the gradient; longer gradients are scaled down", 1.0, (0, 1e6), without=0)
+    seed: int = _run("seed of the weights, the order of the data and dropout", 1, (0, _LARGEST_SEED))
 
-    validate_every: int = _option("updates between validations", 1000, (1, _MANY))
-    patience: int = _option("stop after this many validations without a better BLEU; 0 means never", 5, (0, _MANY))
-    bleu_sentences: int = _option(
-        "number of validation sentences translated for BLEU at each validation", 300, (0, _MANY)
-    )
-    checkpoint_every: int = _option("updates between checkpoints", 250, (1, _MANY))
-    average: int = _option(
+    validate_every: int = _run("updates between validations", 1000, (1, _MANY))
+    patience: int = _run("stop after this many validations without a better BLEU; 0 means never", 5, (0, _MANY))
+    bleu_sentences: int = _run("number of validation sentences translated for BLEU at each validation", 300, (0, _MANY))
+    checkpoint_every: int = _run("updates between checkpoints", 250, (1, _MANY))
+    average: int = _run(
         "for the finished model, average the weights of the last N checkpoints, the one at the end of training "
         "included; 0 takes the weights with the best validation score instead",
         0,
         (0, 100),
     )
-    keep_at: tuple[int, ...] = _option(
+    keep_at: tuple[int, ...] = _run(
         "numbers of updates after which the weights are saved (in float16, as a model folder in moments/); 0 "
         "saves them before the first update",
         (),
         (0, _MANY),
     )
-    snapshots: int = _option(
+    snapshots: int = _run(
         "number of snapshots after the start of training, evenly spaced on a logarithmic scale of updates; a "
         "snapshot stores attention and translations of fixed sentences",
         12,
         (0, 1000),
     )
-    snapshot_sentences: tuple[str, ...] = _option(
+    snapshot_sentences: tuple[str, ...] = _run(
         "sentence pairs for the snapshots, each as source<TAB>translation (default: ten short validation pairs)",
         (),
     )
-    device: str = _option("device: auto, cpu, cuda, cuda:N or mps", "auto")
-    precision: str = _option(
+    device: str = _run("device: auto, cpu, cuda, cuda:N or mps", "auto")
+    precision: str = _run(
         "number format: bf16 (autocast), fp32, or auto, which chooses the faster one on this machine",
         "auto",
         bounds.PRECISIONS,
     )
-    threads: int = _option("number of CPU threads; 0 leaves the choice to PyTorch", 0, (0, 1024))
+    threads: int = _run("number of CPU threads; 0 leaves the choice to PyTorch", 0, (0, 1024))
 
     def __post_init__(self) -> None:
         """Raise AttnvizError, naming the field, unless every value has its type and is within its bounds."""

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import urllib.request
 from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +27,7 @@ from attnviz.commands.main import main
 from attnviz.evaluation.alignment import between_tokens
 from attnviz.model_folder import load_weights
 from attnviz.text import Tokenizer
+from attnviz.training.training_config import TRAINING_GROUPS, TrainingConfig
 from attnviz.translator import Translator
 from tests.browser.server import free_port, serving
 from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
@@ -79,12 +81,20 @@ def test_translate_sentence_argument(model_folder: Path, translator: Translator)
 
 
 @pytest.mark.parametrize("redirection", [">&-", "> /dev/full"])
-def test_output_that_cannot_be_written_is_named(redirection: str) -> None:
-    for command in ("models", "--version"):
-        done = _shell(f"{command} {redirection}")
+@pytest.mark.parametrize("buffering", [{}, {"PYTHONUNBUFFERED": "1"}], ids=["buffered", "unbuffered"])
+def test_output_that_cannot_be_written_is_named(redirection: str, buffering: dict[str, str]) -> None:
+    for command in ("models", "--help"):
+        done = _shell(f"{command} {redirection}", **buffering)
         assert done.returncode == 2
         assert done.stderr.startswith("attnviz: Standard output ")
         assert _one_sentence(done.stderr)
+
+
+def test_full_disk_of_a_file_is_named(run) -> None:
+    code, out, errors = run("translate", "A dog.", "-o", "/dev/full")
+    assert (code, out) == (2, "")
+    assert errors.startswith("attnviz: The file /dev/full ")
+    assert _one_sentence(errors)
 
 
 def test_closed_input_is_empty_and_closed_errors_are_discarded(model_folder: Path) -> None:
@@ -95,12 +105,12 @@ def test_closed_input_is_empty_and_closed_errors_are_discarded(model_folder: Pat
     assert (done.returncode, done.stdout, done.stderr) == (2, "", "")
 
 
-def _shell(command: str) -> subprocess.CompletedProcess[str]:
+def _shell(command: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run a command in a shell, with standard streams as the shell redirects them."""
     return subprocess.run(
         ["bash", "-c", f"'{sys.executable}' -m attnviz {command}"],
         cwd=REPOSITORY,
-        env={name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"},
+        env={name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"} | environment,
         capture_output=True,
         text=True,
         check=False,
@@ -629,15 +639,14 @@ def test_train_then_translate(run, tmp_path: Path) -> None:
     assert code == 0, errors
 
 
-def test_train_help_lists_every_config_field() -> None:
-    from dataclasses import fields
-
-    from attnviz.training import TrainingConfig
-
+def test_train_help_lists_every_config_field_in_its_group() -> None:
     done = _process("train", "--help")
     assert done.returncode == 0
+    panels = {panel.split()[0]: panel for panel in done.stdout.split("╭─ ")[1:]}
+    assert [*panels] == [*TRAINING_GROUPS, "Options"]
     for field in fields(TrainingConfig):
-        assert f"--{field.name.replace('_', '-')} " in done.stdout
+        assert f"--{field.name.replace('_', '-')} " in panels[field.metadata["group"]]
+    assert "--scorer " in panels["Model"]
 
 
 def test_help_does_not_import_torch() -> None:
