@@ -116,8 +116,8 @@ def beam_tree(
                 "type": "scatter",
                 "mode": "lines",
                 "name": f"links: {part}",
-                "x": link_x[members].ravel(),
-                "y": link_y[members].ravel(),
+                "x": link_x[members].ravel().tolist(),
+                "y": link_y[members].ravel().tolist(),
                 "hoverinfo": "skip",
                 "line": {"color": colours[part], "width": line_width, "dash": dash},
             }

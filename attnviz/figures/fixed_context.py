@@ -102,12 +102,13 @@ def fixed_context(trace: Any, cells: Grid, ink: Palette, step: int | None, longe
     row = None if step is None else rows_shown[step]
     if row is not None:
         layout["shapes"].append(rectangle(0, 1, row - 0.5, row + 0.5, ROW_FRAME, 2.5))
+    words, read, written = trace.words(), {*sum(cells.pieces, ())}, {*sum(cells.steps, ())}
     alt = gettext(
         "A single vector for all steps. The encoder reads {count} source words in order. The last encoder "
         "state, a vector of {units} numbers, goes to each of {rows} target words.",
-        count=sources,
+        count=sum(group[0] in read for group in words.source_groups),
         units=len(vector),
-        rows=rows,
+        rows=sum(group[0] in written for group in words.target_groups),
     )
     table = {
         gettext("unit"): np.arange(1, len(vector) + 1),

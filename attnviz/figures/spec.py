@@ -154,11 +154,14 @@ def _measured(axis: Any) -> None:
     axis.automargin = True
 
 
+_MARKUP = re.compile(r"<[^<>]*>")
+
+
 def _label_room(axis: Any) -> int:
     """Return the pixels that the labels of a vertical axis need on the left."""
     if axis.anchor not in (None, "x") or axis.showticklabels is False:
         return 0
-    names = [html.unescape(re.sub("<[^>]*>", "", text)) for text in axis.ticktext or ()]
+    names = [html.unescape(_MARKUP.sub("", text)) for text in axis.ticktext or ()]
     bold = any("<b>" in text for text in axis.ticktext or ())
     return (
         18

@@ -80,7 +80,7 @@ def test_downloads_match_the_current_step(
     assert svg.name == "attnviz-the-agreement-on-the-heatmap.svg"
     drawn = svg.read_text(encoding="utf-8")
     assert drawn.startswith("<svg")
-    assert "Alignment: attention weights α, word by word" in drawn
+    assert "Alignment: attention weights α, step by step" in drawn
     assert EXAMPLE in drawn, "the title has the sentence"
     pdf = fetch(page, "Softmax, PDF", tmp_path)
     assert pdf.name == "attnviz-the-agreement-on-the-step-3-softmax.pdf"
@@ -223,7 +223,7 @@ def test_files_of_the_whole_translation_match_the_exporters(open_page: Opener, t
     trace = Trace.load(fetch(page, "Whole trace, JSON", tmp_path))
     tex = fetch(page, "Heatmap for LaTeX, TikZ", tmp_path)
     assert tex.name == "attnviz-the-agreement-on-the-heatmap.tex"
-    assert tex.read_text(encoding="utf-8") == export.heatmap_tikz(trace)
+    assert tex.read_text(encoding="utf-8") == export.heatmap_tikz(trace, end=True)
     links = fetch(page, "Word links by posterior attention, Pharaoh format", tmp_path)
     assert re.fullmatch(r"\d+-\d+( \d+-\d+)*\n", links.read_text())
     by_attention = fetch(page, "Word links by attention, Pharaoh format", tmp_path)

@@ -264,7 +264,10 @@ def test_deeply_nested_json_vocabulary_is_refused(peer: Seq2Seq, tmp_path: Path)
 
 def test_figure_command_draws_checkpoint(peer: Seq2Seq, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made = tmp_path / "made.csv"
-    assert main(["figure", "ein mann .", "--checkpoint", str(tmp_path), "--target", "a man .", "-o", str(made)]) == 0
+    assert (
+        main(["figure", "ein mann .", "--checkpoint", str(tmp_path), "--target", "a man .", "--end", "-o", str(made)])
+        == 0
+    )
     assert "5 </s>" in made.read_text(encoding="utf-8-sig")
     assert main(["figure", "--checkpoint", str(tmp_path), "--attention", "x", "-o", str(made)]) == 2
     assert main(["figure", "ein", "--checkpoint", str(tmp_path / "none"), "-o", str(made)]) == 2

@@ -127,7 +127,10 @@ def test_other_structures_and_damage_are_refused(
 def test_figure_command_draws_checkpoint(tmp_path: Path) -> None:
     write_model(tmp_path, Kind())
     made = tmp_path / "made.csv"
-    assert main(["figure", "der hund .", "--checkpoint", str(tmp_path), "--target", "the dog .", "-o", str(made)]) == 0
+    assert (
+        main(["figure", "der hund .", "--checkpoint", str(tmp_path), "--target", "the dog .", "--end", "-o", str(made)])
+        == 0
+    )
     assert "4 </s>" in made.read_text(encoding="utf-8-sig")
 
 

@@ -26,6 +26,7 @@ VALID_VALUES = {
     "root": "1",
     "end": "0",
     "margins": "1",
+    "values": "1",
     "order": "strongest",
     "step": "3",
     "source": "1",

@@ -110,6 +110,7 @@ CHOSEN = {
     "end": "0",
     "margins": "1",
     "face": "difference",
+    "values": "1",
 }
 
 
@@ -117,7 +118,7 @@ def test_every_heatmap_choice_is_read_from_the_address(monkeypatch: pytest.Monke
     monkeypatch.setattr(selection, "has_posterior", lambda _: True)
     chosen = linked_selection(main_view(), CHOSEN).choices
     assert chosen == HeatmapChoices(
-        by="words", face="difference", colours="cividis", root=True, end=False, margins=True
+        by="words", face="difference", colours="cividis", root=True, end=False, margins=True, values=True
     )
     options = [one for one in selection.browser_parameters(main_view()) if one["kind"] == "option"]
     assert {*CHOSEN, "after_word"} == {one["name"] for one in options}

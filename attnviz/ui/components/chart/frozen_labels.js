@@ -53,7 +53,10 @@ export function drawFrozenLabels(root, chart) {
   root.style.setProperty("--frozen", wide ? `${l}px` : "0px");
   find(root, ".rows").replaceChildren(
     ...(wide
-      ? [copyOf(drawn(`${rows} .yaxislayer-above, ${BRACKETS}`), l, height - b), copyOf(drawn(besideRows), width, height)]
+      ? [
+        copyOf(drawn(`${rows} .yaxislayer-above, ${BRACKETS}`), l, height - b),
+        copyOf(drawn(besideRows), width, height),
+      ]
       : []),
   );
   find(root, ".columns").style.height = tall ? `${height - b - UNLABELLED_END}px` : "0";
