@@ -89,8 +89,8 @@ def test_downloads_match_the_current_step(
     trace = Trace.load(fetch(page, "Whole trace, JSON", tmp_path))
     assert trace.source_text == EXAMPLE
     table = list(csv.reader(io.StringIO(fetch(page, "Heatmap, CSV", tmp_path).read_text(encoding="utf-8-sig"))))
-    assert len(table) == 1 + len(trace.words().target)
-    assert float(table[1][1]) == pytest.approx(float(trace.words().alignment[0, 0]), abs=1e-6)
+    assert len(table) == 1 + len(trace.target_pieces)
+    assert float(table[1][1]) == pytest.approx(float(trace.alignment[0, 0]), abs=1e-6)
     table = list(csv.reader(io.StringIO(fetch(page, "Softmax, CSV", tmp_path).read_text(encoding="utf-8-sig"))))
     assert [float(row[-1]) for row in table[1:]] == pytest.approx(trace.alignment[2].tolist(), abs=1e-6)
     drawing = page.locator(".diagram .drawing .number.strong")
@@ -232,7 +232,7 @@ def test_files_of_the_whole_translation_match_the_exporters(open_page: Opener, t
     lecture = fetch(page, "Web page for a lecture, HTML", tmp_path)
     weights = load_weights(Path(os.environ.get("ATTNVIZ_MODELS", SHIPPED_MODEL.parent)) / "en-fr")
     text = lecture.read_text(encoding="utf-8")
-    assert close(_payload(text), _payload(export.lecture_html(trace, step=1, weights=weights)))
+    assert close(_payload(text), _payload(export.lecture_html(trace, step=1, end=True, weights=weights)))
     assert '"logit-attribution":' in text
     assert len(text.encode()) < 8_000_000
 
