@@ -1,9 +1,8 @@
 // Mounts a Plotly figure and updates it in place when the step changes: nothing flashes, and a cached step needs no
 // server.
 //
-// In a payload, `template` has what the figures of all steps have in common, and `values` maps each step, or "every",
-// to the values that fill it, as JSON. `layout.meta` says whether rows or columns are steps, source pieces or words:
-// then the chosen ones are marked, and a click chooses one.
+// `layout.meta` says whether rows or columns are steps, source pieces or words: then the chosen ones are marked, and a
+// click chooses one.
 
 import { onScaleChange, scaled, scaleFactor } from "../figure_scale.js";
 import { fetchAhead, payloadOf } from "../payloads.js";
