@@ -116,8 +116,8 @@ def beam_tree(
                 "type": "scatter",
                 "mode": "lines",
                 "name": f"links: {part}",
-                "x": link_x[members].ravel().tolist(),
-                "y": link_y[members].ravel().tolist(),
+                "x": _with_breaks(link_x[members]),
+                "y": _with_breaks(link_y[members]),
                 "hoverinfo": "skip",
                 "line": {"color": colours[part], "width": line_width, "dash": dash},
             }
@@ -179,6 +179,11 @@ def beam_tree(
         band = rectangle(left, right, 0, 1, ink.decoder, 0)
         layout["shapes"] = [band | {"yref": "paper", "layer": "below", "fillcolor": ink.decoder, "opacity": BAND}]
     return Spec([*links, *texts], layout, f"{winner_sentence(tree)} {search_sentence(tree)}", _table(tree))
+
+
+def _with_breaks(places: NDArray[np.float64]) -> list[float | None]:
+    """Return the places of a line, row by row, with None for nan, where the line breaks."""
+    return [None if np.isnan(place) else place for place in places.ravel().tolist()]
 
 
 def _hover(tree: BeamTree, index: int, name: str) -> str:
