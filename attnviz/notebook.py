@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 import plotly.graph_objects as go
@@ -18,7 +18,7 @@ from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.trace import Aligned, BeamTree
-from attnviz.trace.drawing import BeamTreeOptions
+from attnviz.trace.drawing import BeamTreeOptions, HeatmapOptions
 from attnviz.trace.parts import head_choices
 
 _COLUMNS = {
@@ -80,9 +80,9 @@ def _no_attention() -> str:
 __all__ = ["draw_beam_tree", "draw_heatmap", "draw_step", "links_frame", "table_html", "to_frame"]
 
 
-def draw_heatmap(trace: Aligned, **choices: Any) -> go.Figure:
+def draw_heatmap(trace: Aligned, *, weights: Weights | None = None, **choices: Unpack[HeatmapOptions]) -> go.Figure:
     """Return `figures.heatmap` as a Plotly figure."""
-    return figures.heatmap(trace, **choices).figure()
+    return figures.heatmap(trace, weights=weights, **choices).figure()
 
 
 def draw_step(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ from attnviz import AttnvizError, Translator, attention, read_attention
 from attnviz.network import RNNsearch
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
+from attnviz.trace.drawing import HeatmapChoices, HeatmapOptions
 from tests.conftest import ModelFactory
 from tests.figures import synthetic
 
@@ -83,3 +85,8 @@ def test_american_spellings_name_the_same_parameters(tmp_path: Path) -> None:
     assert read_attention(tmp_path / "one.json", normalize=True)[0].alignment.tolist() == [[1.0]]
     with pytest.raises(TypeError, match="couleurs"):
         trace.heatmap(couleurs="ink")
+
+
+def test_heatmap_options_name_every_choice() -> None:
+    fields = {field.name for field in dataclasses.fields(HeatmapChoices)}
+    assert set(HeatmapOptions.__annotations__) == fields | {"colors"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Unpack
 
 from attnviz.analysis.attention_forms import face_explanation, face_names
 from attnviz.analysis.grid import FACES
@@ -36,7 +36,7 @@ from attnviz.languages import LANGUAGES, gettext, language
 from attnviz.palette import ThemeName
 from attnviz.text import BLANK_NAME, SPACE, SPECIAL_PIECES, join_pieces, piece_name
 from attnviz.trace import Aligned, Attention, WhatIfs
-from attnviz.trace.drawing import Face, HeatmapChoices, heatmap_choices
+from attnviz.trace.drawing import Face, HeatmapChoices, HeatmapOptions, heatmap_choices
 
 
 def lecture_labels() -> dict[str, str | dict[str, str]]:
@@ -230,7 +230,7 @@ def lecture_html(
     *,
     weights: Weights | None = None,
     what_ifs: WhatIfs | None = None,
-    **named: Any,
+    **named: Unpack[HeatmapOptions],
 ) -> str:
     """Return an HTML page with the figures of all steps, in both themes and every language.
 

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Sequence
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from attnviz.figures.heatmap_parts import axis_names
 from attnviz.palette import ColourScale, colour_at, heatmap_scale, letter_colour, palette
 from attnviz.text import with_symbols, without_isolates
 from attnviz.trace import Aligned
-from attnviz.trace.drawing import Face, HeatmapChoices, heatmap_choices
+from attnviz.trace.drawing import Face, HeatmapChoices, HeatmapOptions, heatmap_choices
 
 _PREAMBLE = r"""\ifdefined\Uchar  % XeLaTeX and LuaLaTeX
   \usepackage{fontspec}
@@ -131,7 +131,7 @@ def heatmap_tikz(
     *,
     posterior: NDArray[np.float64] | None = None,
     standalone: bool = True,
-    **named: Any,
+    **named: Unpack[HeatmapOptions],
 ) -> str:
     r"""Return the heatmap as LaTeX, for pdfLaTeX, LuaLaTeX or XeLaTeX.
 

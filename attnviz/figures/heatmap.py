@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,7 +48,7 @@ from attnviz.figures.spec import (
 from attnviz.languages import format_number, gettext
 from attnviz.palette import CELL_FRAME, ROW_FRAME, ROW_FRAME_WIDTH, Palette, heatmap_scale, palette
 from attnviz.text import isolated
-from attnviz.trace.drawing import HeatmapChoices, heatmap_choices, step_index
+from attnviz.trace.drawing import HeatmapChoices, HeatmapOptions, heatmap_choices, step_index
 
 MOST_TEXTS = 10_000
 """Number of cells up to which each has a hover text."""
@@ -60,7 +60,7 @@ def heatmap(
     *,
     weights: Weights | None = None,
     posterior: NDArray[np.float64] | None = None,
-    **named: Any,
+    **named: Unpack[HeatmapOptions],
 ) -> Spec:
     """Draw alpha_ij: a row for each step i, a column for each source piece j, 0 dark, 1 bright.
 

@@ -9,7 +9,7 @@ from textwrap import shorten
 from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 from attnviz.text import join_pieces, word_groups
-from attnviz.trace.drawing import StepFigureOptions, drawing, step_index
+from attnviz.trace.drawing import HeatmapOptions, StepFigureOptions, drawing, step_index
 from attnviz.trace.interventions import Intervention
 from attnviz.trace.parts import FloatArray, Words
 from attnviz.trace.saved import SavedResult
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import pandas as pd
+    from numpy.typing import NDArray
 
 MARKS = ("<pad>", "<s>", "</s>")
 """The special pieces that are no words."""
@@ -142,17 +143,18 @@ class AttentionMatrix:
         words = words_of(self.source_surfaces, self.typed_target, self.alignment, groups)
         return dataclasses.replace(words, links=self._links_between_words(), special=self._special_words(*groups))
 
-    def heatmap(self, **choices: Any) -> Any:
+    def heatmap(self, *, weights: Mapping[str, NDArray[Any]] | None = None, **choices: Unpack[HeatmapOptions]) -> Any:
         """Return the alignment as a Plotly figure.
 
         Args:
-            **choices: Fields of `figures.HeatmapChoices`, and `weights=analysis.load_weights(folder)`, which a `face`
-                other than "before" needs.
+            weights: Weights of the model that made the trace (`analysis.load_weights`), which a `face` other than
+                "before" needs.
+            **choices: Fields of `figures.HeatmapChoices`.
 
         Returns:
             The figure.
         """
-        return drawing().draw_heatmap(self, **choices)
+        return drawing().draw_heatmap(self, weights=weights, **choices)
 
     def step_figure(self, i: int, picture: str | None = None, **options: Unpack[StepFigureOptions]) -> Any:
         """Return the figure of a step.

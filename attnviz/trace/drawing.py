@@ -56,6 +56,23 @@ class HeatmapChoices:
         return "words" if self.gold else self.by
 
 
+class HeatmapOptions(TypedDict, total=False):
+    """Keyword arguments in place of `HeatmapChoices`: its fields, and the American spelling of `colours`."""
+
+    by: By
+    face: Face
+    colours: Colours
+    colors: Colours
+    root: bool
+    end: bool
+    margins: bool
+    values: bool
+    step: int | None
+    theme: ThemeName
+    longest: int
+    gold: Any
+
+
 @also_spelled(colors="colours")
 def heatmap_choices(choices: HeatmapChoices | None, **named: Any) -> HeatmapChoices:
     """Return `choices`, by default all defaults, with the `named` fields instead."""
@@ -80,7 +97,9 @@ class BeamTreeOptions(TypedDict, total=False):
 class Drawing(Protocol):
     """The functions that the methods of a record or of a beam tree call, whose classes this module does not import."""
 
-    def draw_heatmap(self, trace: Any, **choices: Any) -> Any:
+    def draw_heatmap(
+        self, trace: Any, *, weights: Mapping[str, NDArray[Any]] | None = None, **choices: Unpack[HeatmapOptions]
+    ) -> Any:
         """Return the alignment as a Plotly figure."""
 
     def draw_step(self, trace: Any, step: int, picture: str, **options: Unpack[StepFigureOptions]) -> Any:

@@ -10,16 +10,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
+from numpy.typing import NDArray
 
 from attnviz import bounds
 from attnviz.arguments import check_choice
 from attnviz.errors import AttnvizError
 from attnviz.trace import storage
 from attnviz.trace.aligned import AttentionView
-from attnviz.trace.drawing import drawing
+from attnviz.trace.drawing import HeatmapOptions, drawing
 from attnviz.trace.head_views import HeadViews, mean_of_heads
 from attnviz.trace.parts import HEAD_KINDS, FloatArray, HeadKind, Heads, OneLine
 from attnviz.trace.quantity import Quantity, piece_quantities
@@ -343,18 +344,27 @@ class TransformerTrace(HeadViews, Record):
         """
         return self._alignment
 
-    def heatmap(self, layer: int | None = None, head: int | None = None, **choices: Any) -> Any:
+    def heatmap(
+        self,
+        layer: int | None = None,
+        head: int | None = None,
+        *,
+        weights: Mapping[str, NDArray[Any]] | None = None,
+        **choices: Unpack[HeatmapOptions],
+    ) -> Any:
         """Return the alignment as a Plotly figure.
 
         Args:
             layer: Layer of `select_heads`; without it, the record's own alignment.
             head: Head of `select_heads`.
+            weights: As in `AttentionMatrix.heatmap`.
             **choices: Fields of `figures.HeatmapChoices`.
 
         Returns:
             The figure.
         """
-        return drawing().draw_heatmap(self if layer is head is None else self.select_heads(layer, head), **choices)
+        shown = self if layer is head is None else self.select_heads(layer, head)
+        return drawing().draw_heatmap(shown, weights=weights, **choices)
 
     def sizes(self) -> dict[str, int]:
         """Return the value of each size symbol in the table of quantities.
