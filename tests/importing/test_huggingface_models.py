@@ -109,7 +109,7 @@ def test_bertviz_133_model_reads_the_given_target(kind: str, target: str, tokeni
             output_attentions=True,
         )
     assert np.abs(record.head_weights - stacked(own.cross_attentions)).max() < 1e-6
-    layout = record.heatmap().layout
+    layout = record.heatmap(by="words", end=True).layout
     assert tuple(map(html.unescape, layout.yaxis.ticktext)) == record.words().target
     assert len({*layout.yaxis.tickvals}) == len(record.words().target)
     model.save_pretrained(tmp_path / "model")
