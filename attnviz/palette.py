@@ -172,6 +172,14 @@ def heatmap_scale(colours: Colours) -> ColourScale:
     return SCALES[colours]
 
 
+def is_dark_on_white(colours: Colours) -> bool:
+    """Return whether larger values are darker on this scale."""
+    start, end = (
+        sum(int(colour[n : n + 2], 16) for n in (1, 3, 5)) for _, colour in (SCALES[colours][0], SCALES[colours][-1])
+    )
+    return start > end
+
+
 def heatmap_scale_names() -> dict[str, str]:
     """Return the name of each of SCALES, as the page shows it."""
     return {

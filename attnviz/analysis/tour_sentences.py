@@ -30,8 +30,8 @@ def word_sentences(tour: TourData) -> tuple[str, ...]:
         parts=_shares_text(tour),
     )
     row = gettext(
-        "In the heatmap, each row is a French word and each column an English word. A brighter cell means more "
-        "attention. The row of this word is framed."
+        "In the heatmap, each row is a French word and each column an English word. The colour of a cell shows how "
+        "much attention the row’s word gave to the column’s word. The row of this word is framed."
     )
     return (
         f"{_written_sentence(tour)} {attention}",

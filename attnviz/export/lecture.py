@@ -33,7 +33,7 @@ from attnviz.figures.registry import LOGIT_ATTRIBUTION, POSTERIOR, StepFigure, s
 from attnviz.figures.spec import Spec
 from attnviz.figures.subject import Subject
 from attnviz.languages import LANGUAGES, gettext, language
-from attnviz.palette import ThemeName
+from attnviz.palette import ThemeName, is_dark_on_white
 from attnviz.text import BLANK_NAME, SPACE, SPECIAL_PIECES, join_pieces, piece_name
 from attnviz.trace import Aligned, Attention, WhatIfs
 from attnviz.trace.drawing import Face, HeatmapChoices, HeatmapOptions, heatmap_choices
@@ -68,6 +68,7 @@ def lecture_footer(
     `logit_attributions`: there are logit attributions. `faces`: the heatmap has several faces.
     """
     shade = gettext("the square root of the weight") if choices.root else gettext("the weight")
+    brighter = gettext("darker") if is_dark_on_white(choices.colours) else gettext("brighter")
     if not trace.attends:
         sentences = [
             gettext(
@@ -85,16 +86,18 @@ def lecture_footer(
     elif choices.unit == "words":
         sentences = [
             gettext(
-                "Each row is a target word, each column a source word. The brighter a cell, the larger {shade} "
+                "Each row is a target word, each column a source word. The {brighter} a cell, the larger {shade} "
                 "that its target word gives to its source word.",
+                brighter=brighter,
                 shade=shade,
             )
         ]
     else:
         sentences = [
             gettext(
-                "Each row is a target piece, each column a source piece. The brighter a cell, the larger {shade} "
+                "Each row is a target piece, each column a source piece. The {brighter} a cell, the larger {shade} "
                 "that its target piece gives to its source piece.",
+                brighter=brighter,
                 shade=shade,
             )
         ]

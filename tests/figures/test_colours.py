@@ -24,6 +24,7 @@ from attnviz.palette import (
     BAND,
     CELL_FRAME,
     CELL_FRAME_WIDTH,
+    COLOURS,
     DARK,
     JOINT,
     LIGHT,
@@ -39,6 +40,7 @@ from attnviz.palette import (
     Palette,
     ThemeName,
     heatmap_scale_names,
+    is_dark_on_white,
     palette,
 )
 from attnviz.ui.style import SHARES, share_properties_css
@@ -326,3 +328,11 @@ def test_no_information_is_given_by_colour_alone(theme: ThemeName) -> None:
     units = Subject(synthetic.trace(), 2).energy_decomposition
     flat = int((np.abs(units.activation[units.order]) >= 0.99).sum())
     assert sum("▮" in label for label in pictures["energy-decomposition"]["layout"]["yaxis"]["ticktext"]) == flat
+
+
+def test_page_knows_the_scales_that_are_dark_on_white() -> None:
+    page = (REPOSITORY / "attnviz" / "ui" / "page.css").read_text(encoding="utf-8")
+    rules = re.findall(r":is\(([^)]*)\) \.if-(?:dark|bright)", page)
+    assert len(rules) == 2
+    for rule in rules:
+        assert re.findall(r'\[data-colours="(\w+)"\]', rule) == [name for name in COLOURS if is_dark_on_white(name)]

@@ -205,7 +205,10 @@ def _introduction(view: View, *, only_words: bool) -> str:
             'A <span class="decoder">row</span> is a French word, a <span class="encoder">column</span> an English '
             "word."
         )
-        sentences = [axes, alike or gettext("Bright cell: the translator looked at the English word.")]
+        looked = shown_if("bright", gettext("Bright cell: the translator looked at the English word.")) + shown_if(
+            "dark", gettext("Dark cell: the translator looked at the English word.")
+        )
+        sentences = [axes, alike or looked]
         return " ".join([*sentences, *_piece_sentences(has_pieces, only_words=only_words)])
     sentences = [
         grid_sentences(only_words) + shown_if("before", f" {_brightness_sentences(only_words)} {alike}".rstrip())
@@ -298,10 +301,20 @@ def grid_sentences(only_words: bool = False) -> str:
 
 
 def _brightness_sentences(only_words: bool = False) -> str:
-    """Return what the brightness of a cell means, as HTML: a sentence for words and one for steps."""
-    words = gettext("The brighter a cell, the more attention the word of its row gave to the word of its column.")
-    steps = gettext("The brighter a cell, the more attention the piece of its row gave to the piece of its column.")
-    return _unit_text(words, steps, only_words)
+    """Return what the brightness of a cell means, as HTML: for words and for steps, on dark and on white scales."""
+
+    def sentence(brighter: str) -> str:
+        words = gettext(
+            "The {brighter} a cell, the more attention the word of its row gave to the word of its column.",
+            brighter=brighter,
+        )
+        steps = gettext(
+            "The {brighter} a cell, the more attention the piece of its row gave to the piece of its column.",
+            brighter=brighter,
+        )
+        return _unit_text(words, steps, only_words)
+
+    return shown_if("bright", sentence(gettext("brighter"))) + shown_if("dark", sentence(gettext("darker")))
 
 
 def _imported_grid_sentences(only_words: bool) -> str:
