@@ -13,7 +13,7 @@ from attnviz import lazy_pandas as pd
 from attnviz.analysis.gold import word_links
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.weight_shapes import check_fit
-from attnviz.arguments import check_each, check_number
+from attnviz.arguments import check_each, check_number, check_whole_argument
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
@@ -86,18 +86,27 @@ def draw_heatmap(trace: Aligned, *, weights: Weights | None = None, **choices: U
 
 
 def draw_step(
-    trace: Aligned, step: int, picture: str, weights: Weights | None = None, theme: ThemeName = "light"
+    trace: Aligned,
+    step: int,
+    picture: str,
+    weights: Weights | None = None,
+    foil: int | None = None,
+    theme: ThemeName = "light",
 ) -> go.Figure:
     """Return the figure `picture` of 0-based `step`, the name of one of `figures.FIGURES`.
 
-    Raise AttnvizError for another name, and where the figure needs the model's `weights` and they are not given.
+    Raise AttnvizError for another name, where the figure needs the model's `weights` and they are not given, and where
+    the vocabulary lacks the `foil`, the id of a piece.
     """
     if weights is not None:
         check_each(gettext("model weights"), (weights,), (Mapping,))
         if trace.recurrent:
             check_fit(trace, weights)
-    subject = figures.Subject(trace, step, weights, theme=theme)
-    return figures.step_figure(subject, picture).draw(subject).figure()
+    subject = figures.Subject(trace, step, weights, foil=foil, theme=theme)
+    figure = figures.step_figure(subject, picture)
+    if foil is not None:
+        check_whole_argument(gettext("foil"), foil, 0, trace.vocabulary_size - 1)
+    return figure.draw(subject).figure()
 
 
 def draw_beam_tree(tree: BeamTree, **options: Unpack[BeamTreeOptions]) -> go.Figure:

@@ -87,6 +87,13 @@ def test_american_spellings_name_the_same_parameters(tmp_path: Path) -> None:
         trace.heatmap(couleurs="ink")
 
 
+@pytest.mark.parametrize("foil", [-1, 9999, "rouge", 1.5])
+def test_foil_must_be_the_id_of_a_piece(trace: Trace, foil: Any, snapshot: SnapshotAssertion) -> None:
+    with pytest.raises(AttnvizError) as error:
+        trace.step_figure(0, "candidates", foil=foil)
+    assert str(error.value) == snapshot
+
+
 def test_heatmap_options_name_every_choice() -> None:
     fields = {field.name for field in dataclasses.fields(HeatmapChoices)}
     assert set(HeatmapOptions.__annotations__) == fields | {"colors"}

@@ -163,7 +163,8 @@ class AttentionMatrix:
             i: Step, 0-based.
             picture: The name of one of `figures.FIGURES`; by default that of the attention. A transformer's figures
                 show its `displayed` head.
-            **options: Options of the figure. Some need the model's weights, `weights=analysis.load_weights(folder)`.
+            **options: Some figures need the model's `weights` (`analysis.load_weights`). "contrast" compares with the
+                piece whose id is the `foil`, by default the likeliest other piece.
 
         Returns:
             The figure.

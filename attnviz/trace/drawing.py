@@ -83,6 +83,7 @@ class StepFigureOptions(TypedDict, total=False):
     """Options of the figure of a step, with the defaults of `notebook.draw_step`."""
 
     weights: Mapping[str, NDArray[Any]] | None
+    foil: int | None
     theme: ThemeName
 
 
