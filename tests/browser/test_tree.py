@@ -25,7 +25,7 @@ LONG = (
 )
 PLACE = """([part, place]) => {
   const chart = document.querySelector(".st-key-tree .js-plotly-plot"), { xaxis, yaxis } = chart._fullLayout;
-  const { x, y, text, customdata } = chart.data.find((trace) => trace.name === part);
+  const { x, y, text, customdata } = chart._fullData.find((trace) => trace.name === part);
   const i = place < 0 ? x.length + place : place, box = chart.getBoundingClientRect();
   return {
     x: box.left + xaxis._offset + xaxis.c2p(x[i]), y: box.top + yaxis._offset + yaxis.c2p(y[i]), text: text[i],
