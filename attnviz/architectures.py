@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from attnviz.analysis import imported_attention, stages, step_equations, transformer_steps
+from attnviz.analysis import imported_file_texts, stages, step_equations, transformer_steps
 from attnviz.analysis.judgement import JudgementVerifier
 from attnviz.analysis.labels import capitalised, search_name, shorten
 from attnviz.analysis.recomputation import Weights
@@ -137,12 +137,12 @@ IMPORTED = Architecture(
 IMPORTED_ATTENTION = Architecture(
     "attention",
     Attention,
-    stages=imported_attention.attention_stages,
+    stages=imported_file_texts.attention_stages,
     step_texts=StepTexts(
-        heads_text=imported_attention.attention_heads_text,
-        step_sentence=imported_attention.attention_step_sentence,
-        made_by=imported_attention.made_by,
-        made_by_search=lambda trace: capitalised(imported_attention.made_by(trace)),
+        heads_text=imported_file_texts.attention_heads_text,
+        step_sentence=imported_file_texts.attention_step_sentence,
+        made_by=imported_file_texts.made_by,
+        made_by_search=lambda trace: capitalised(imported_file_texts.made_by(trace)),
     ),
     payloads=frozenset(["facts"]),
 )

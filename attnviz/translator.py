@@ -33,7 +33,7 @@ from attnviz.decoding import (
     sentence_ids,
     target_ids,
 )
-from attnviz.decoding.prepared import PreparedNetwork, RecordT, prepare_network
+from attnviz.decoding.by_architecture import PreparedNetwork, RecordT, prepare_network
 from attnviz.devices import resolve_device
 from attnviz.errors import AttnvizError
 from attnviz.installed_models import find_model

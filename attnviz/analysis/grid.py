@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.imported_attention import missing_values_reason
+from attnviz.analysis.imported_file_texts import missing_values_reason
 from attnviz.analysis.measures import coverage, entropy
 from attnviz.arguments import check_choice
 from attnviz.errors import AttnvizError

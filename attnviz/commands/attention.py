@@ -178,7 +178,7 @@ def print_format(records: AttentionRecords, name: str = "") -> None:
 
 def print_remarks(records: list[Attention]) -> None:
     """Print to standard error what was inferred or assumed, each remark once, with the number of pairs it holds for."""
-    from attnviz.analysis.imported_attention import attention_heads_text, gold_links_sentence, remark_sentences
+    from attnviz.analysis.imported_file_texts import attention_heads_text, gold_links_sentence, remark_sentences
     from attnviz.languages import gettext
 
     counts_by_remark: dict[str, int] = {}

@@ -239,7 +239,7 @@ def _drawn_objects(
 
 def _attention(options: _Options) -> Attention:
     """Return the attention in a file of another program; print remarks on how the file was read."""
-    from attnviz.analysis.imported_attention import remark_sentences
+    from attnviz.analysis.imported_file_texts import remark_sentences
     from attnviz.importing.attention_reader import read_attention
 
     if options.face not in (None, "before"):

@@ -2,7 +2,7 @@
 
 from attnviz.decoding.applied_interventions import force, forced_target
 from attnviz.decoding.attribution import attributions_of, gradient_norms_of
-from attnviz.decoding.prepared import rnnsearch_arrays
+from attnviz.decoding.by_architecture import rnnsearch_arrays
 from attnviz.decoding.search import (
     Candidate,
     DecodingPath,

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 
 from attnviz.analysis.attention_forms import face_explanation, face_names
 from attnviz.analysis.grid import FACES
-from attnviz.analysis.imported_attention import missing_values_reason, remark_sentences
+from attnviz.analysis.imported_file_texts import missing_values_reason, remark_sentences
 from attnviz.analysis.labels import bracket_sentence, merged_words_sentence, quote, shorten
 from attnviz.analysis.logit_attribution import (
     Cell,

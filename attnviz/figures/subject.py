@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.energy_equations import EnergyDecomposition, energy_decomposition, score_vector
-from attnviz.analysis.imported_attention import missing_energies_reason, missing_values_reason
+from attnviz.analysis.imported_file_texts import missing_energies_reason, missing_values_reason
 from attnviz.analysis.logit_attribution import (
     Cell,
     LogitAttribution,

@@ -82,7 +82,7 @@ REMARKS = (
     "unescaped",
     "special-tokens",
 )
-"""Keys of the assumptions and changes of a reader; `analysis.imported_attention` has the sentences."""
+"""Keys of the assumptions and changes of a reader; `analysis.imported_file_texts` has the sentences."""
 
 _RECORDED = (
     Quantity("alignment", r"\alpha_{ij}", ("Ty", "Tx"), r"\alpha_{ij}", "attention as given; rows sum to 1 or 0"),

@@ -22,7 +22,7 @@ from attnviz.analysis.findings import (
     summary_sentence,
 )
 from attnviz.analysis.gold import pharaoh
-from attnviz.analysis.imported_attention import missing_values_reason
+from attnviz.analysis.imported_file_texts import missing_values_reason
 from attnviz.architectures import narrate
 from attnviz.commands.main import main
 from attnviz.export.saved_files import FigureOptions, contents

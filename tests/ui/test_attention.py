@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, attention
-from attnviz.analysis.imported_attention import missing_values_reason
+from attnviz.analysis.imported_file_texts import missing_values_reason
 from attnviz.figures.registry import step_figures
 from attnviz.figures.subject import Subject
 from attnviz.importing.attention_reader import read_bytes

@@ -3,7 +3,7 @@
 // markup.
 
 import { addLanguageButtons, byId, darkTheme, draw, element, inVariant, markPressed, oneOf, unpack } from "./drawn.js";
-import { answerSheet } from "./sheet.js";
+import { answerSheet } from "./answer_sheet.js";
 
 /** @type {LessonPayload} */
 const payload = JSON.parse(document.getElementById("payload")?.textContent ?? "");

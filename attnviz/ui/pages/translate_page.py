@@ -15,7 +15,7 @@ from html import escape
 import streamlit as st
 
 from attnviz.analysis.attribution_methods import recorded_attributions
-from attnviz.analysis.imported_attention import missing_values_reason, side_names
+from attnviz.analysis.imported_file_texts import missing_values_reason, side_names
 from attnviz.analysis.what_if_effects import mean_context_name, words_with_changes
 from attnviz.figures.attribution_figure import attributions
 from attnviz.figures.subject import Subject

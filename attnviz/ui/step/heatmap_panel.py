@@ -13,7 +13,7 @@ from attnviz import figures
 from attnviz.analysis.attention_forms import face_explanation, face_names
 from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.grid import FACES, grid
-from attnviz.analysis.imported_attention import self_attention_sentences
+from attnviz.analysis.imported_file_texts import self_attention_sentences
 from attnviz.analysis.labels import LONGEST, bracket_sentence, capitalised, merged_words_sentence
 from attnviz.analysis.measures import is_uniform
 from attnviz.analysis.transformer_steps import heads_name

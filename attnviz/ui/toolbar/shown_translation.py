@@ -13,7 +13,7 @@ from typing import Any, cast
 import streamlit as st
 
 from attnviz import AttnvizError, Trace
-from attnviz.analysis.imported_attention import made_by, remark_sentences
+from attnviz.analysis.imported_file_texts import made_by, remark_sentences
 from attnviz.analysis.labels import search_name
 from attnviz.analysis.learning import guidance_text
 from attnviz.environment import ATTNVIZ_MODELS

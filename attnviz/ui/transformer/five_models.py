@@ -10,7 +10,7 @@ import streamlit as st
 
 from attnviz import AttnvizError
 from attnviz import lazy_pandas as pd
-from attnviz.analysis.parallel_translations import (
+from attnviz.analysis.models_side_by_side import (
     ModelFacts,
     bleu_gap_sentence,
     by_length_sentence,

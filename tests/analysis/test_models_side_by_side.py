@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from attnviz.analysis.models_side_by_side import bleu_gap_sentence
 from attnviz.analysis.numbers import decimal
-from attnviz.analysis.parallel_translations import bleu_gap_sentence
 
 
 @pytest.mark.usefixtures("each_language")
