@@ -316,3 +316,21 @@ def test_sticky_bar_does_not_overlap_the_menu(open_page: Opener) -> None:
         menu["y"] + menu["height"],
     )
     assert inside <= menu["x"]
+
+
+@pytest.mark.nightly
+def test_punctuation_stays_on_the_line_of_its_word(open_page: Opener) -> None:
+    text = "An unforgettably beautiful photograph of Kristallnacht, taken by grandmother."
+    page = open_page(f"?sentence={quote(text)}", width=390, height=844)
+    breaks = set()
+    for width in range(300, 420, 10):
+        page.set_viewport_size({"width": width, "height": 844})
+        lines = page.locator(".player").evaluate(
+            """(player) => [".source", ".target"].map((name) => [...player.querySelectorAll(`${name} .word`)]
+              .filter(({ offsetWidth }) => offsetWidth)
+              .map((word) => [word.innerText, Math.round(word.getClientRects()[0].bottom)]))"""
+        )
+        for words in lines:
+            breaks |= {text for (_, above), (text, below) in pairwise(words) if below - above > 10}
+    assert breaks, "no line was broken"
+    assert not breaks & {",", "."}

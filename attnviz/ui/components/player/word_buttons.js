@@ -71,27 +71,22 @@ function targetWord(word, choose) {
  * @param {PlayerControl["choose"]} choose
  */
 export function buildSentences(root, { source, target, orders, spoken }, choose) {
-  /** @type {<Word extends PlayerWord>(name: string, words: Word[], button: (word: Word) => HTMLElement) => void} */
-  const line = (name, words, button) => {
-    const buttons = words.map(button);
+  /** @type {(name: string, kind: "source" | "step", words: PlayerWord[], buttons: HTMLButtonElement[]) => void} */
+  const line = (name, kind, words, buttons) => {
+    const place = find(root, name);
+    place.lang = spoken[Number(kind === "step")];
+    place.replaceChildren();
     markAdjoining(buttons, words);
-    find(root, name).replaceChildren(...words.flatMap(({ space }, k) => space ? [" ", buttons[k]] : [buttons[k]]));
+    for (const [k, { space, parts }] of words.entries()) {
+      reportPointing(root, buttons[k], kind);
+      if (place.closest(".bar")) buttons[k].tabIndex = -1; // the copies in the bar are no tab stops
+      // Punctuation stays on the line of the word before it.
+      if (space || !k || /[\p{L}\p{N}]/u.test(parts.join(""))) place.append(space ? " " : "", element("span", "unbroken"));
+      place.lastElementChild?.append(buttons[k]);
+    }
   };
-  /** @type {(kind: "source" | "step", word: HTMLElement) => HTMLElement} */
-  const reporting = (kind, word) => {
-    reportPointing(root, word, kind);
-    return word;
-  };
-  /** @type {(kind: "source" | "step", word: HTMLElement) => HTMLElement} */
-  const barCopy = (kind, word) => {
-    word.tabIndex = -1; // the copies in the bar are no tab stops
-    return reporting(kind, word);
-  };
-  for (const [k, lines] of [[".source", ".english"], [".target", ".french"]].entries()) {
-    for (const name of lines) find(root, name).lang = spoken[k];
+  for (const name of [".source", ".english"]) {
+    line(name, "source", source, source.map((word) => sourceWord(word, orders, choose)));
   }
-  line(".source", source, (word) => reporting("source", sourceWord(word, orders, choose)));
-  line(".target", target, (word) => reporting("step", targetWord(word, choose)));
-  line(".english", source, (word) => barCopy("source", sourceWord(word, orders, choose)));
-  line(".french", target, (word) => barCopy("step", targetWord(word, choose)));
+  for (const name of [".target", ".french"]) line(name, "step", target, target.map((word) => targetWord(word, choose)));
 }
