@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from attnviz.analysis.attention_forms import SYMBOLS, face_names
 from attnviz.analysis.drift import drifts
 from attnviz.analysis.gold import GoldLinks, link_count_texts
-from attnviz.analysis.grid import Grid, check_posterior, grid, places_of_pieces, rows_of_steps
+from attnviz.analysis.grid import Grid, check_posterior, grid
 from attnviz.analysis.labels import LONGEST, merged_cell_text, merging_text, shorten, size_text
 from attnviz.analysis.numbers import decimal, signed, significant
 from attnviz.analysis.posterior import posterior as posterior_attention
 from attnviz.analysis.recomputation import Weights
 from attnviz.arguments import check_each
 from attnviz.figures.fixed_context import fixed_context
+from attnviz.figures.grammar import bare_axis, cursor
 from attnviz.figures.heatmap_parts import (
     CELL_GAP_COLOUR,
     COLOUR_BAR_LENGTH,
@@ -36,17 +37,9 @@ from attnviz.figures.heatmap_parts import (
     marker_traces,
     tick_labels,
 )
-from attnviz.figures.spec import (
-    Part,
-    Spec,
-    Table,
-    base_axis,
-    base_layout,
-    escape,
-    rectangle,
-)
+from attnviz.figures.spec import Part, Spec, Table, base_layout, escape, rectangle
 from attnviz.languages import format_number, gettext
-from attnviz.palette import CELL_FRAME, ROW_FRAME, ROW_FRAME_WIDTH, Palette, heatmap_scale, palette
+from attnviz.palette import ROW_FRAME, ROW_FRAME_WIDTH, Palette, heatmap_scale, palette
 from attnviz.text import isolated
 from attnviz.trace.drawing import HeatmapChoices, heatmap_choices, step_index
 
@@ -92,20 +85,11 @@ def heatmap(
         return fixed_context(trace, cells, ink, chosen.step, chosen.longest)
     check_each(gettext("gold links"), (chosen.gold,) if chosen.gold is not None else (), (GoldLinks,))
     sizes, positions = cell_sizes(cells, chosen.longest, values=chosen.values), len(trace.source_pieces)
-    rows = rows_of_steps(cells, len(trace.target_pieces))
     layout = cells_layout(cells, sizes, ink, chosen.longest) | {
         "plot_bgcolor": cell_gap_colour(chosen, ink),
         "shapes": bracket_shapes(cells, ink),
-        "meta": {
-            "narrowest": sizes.narrowest,
-            "widest": sizes.widest,
-            "steps": [steps[0] for steps in cells.steps],
-            "sources": [pieces[0] for pieces in cells.pieces],
-            "rows": rows,
-            "columns": places_of_pieces(cells.pieces, positions),
-            "frame": ROW_FRAME,
-            "selection_colour": CELL_FRAME,
-        },
+        "meta": {"narrowest": sizes.narrowest, "widest": sizes.widest}
+        | cursor(cells.steps, cells.pieces, len(trace.target_pieces), positions),
     }
     image = _image(cells, chosen, ink)
     data: list[Part] = [cell_values(cells, image, sizes.row)] if chosen.values else []
@@ -113,7 +97,7 @@ def heatmap(
         data += add_margins(layout, cells, positions, ink)
     if not trace.translated and not trace.is_self_attention:
         layout["shapes"] += _drift_frames(grid(trace, "words", chosen.end), layout["meta"], ink)
-    row = None if chosen.step is None else rows[step_index(trace, chosen.step)]
+    row = None if chosen.step is None else layout["meta"]["rows"][step_index(trace, chosen.step)]
     if row is not None:
         right = len(cells.source) - 0.5
         layout["shapes"].append(rectangle(-0.5, right, row - 0.5, row + 0.5, ROW_FRAME, ROW_FRAME_WIDTH))
@@ -210,7 +194,7 @@ def _cell_numbers(cells: Grid) -> list[list[str]]:
 def cells_layout(cells: Grid, sizes: HeatmapSizes, ink: Palette, longest: int = LONGEST) -> Part:
     """Return the layout of a heatmap of these cells, with labels of at most `longest` letters, without `meta`."""
     rows, columns = cells.alpha.shape
-    axis = base_axis(ink) | {"showgrid": False, "zeroline": False, "linecolor": ink.line, "mirror": True}
+    axis = bare_axis(ink, linecolor=ink.line, mirror=True)
     return base_layout(ink) | {
         "plot_bgcolor": CELL_GAP_COLOUR,
         "height": sizes.top + round(rows * sizes.row) + 44,
@@ -219,7 +203,6 @@ def cells_layout(cells: Grid, sizes: HeatmapSizes, ink: Palette, longest: int = 
         "xaxis": axis
         | {
             "side": "top",
-            "ticklabeloverflow": "allow",
             "range": [-0.5, columns - 0.5],
             "tickangle": sizes.angle,
             "tickfont": {"size": font_size(columns), "color": ink.encoder},

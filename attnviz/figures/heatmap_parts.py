@@ -14,10 +14,10 @@ from attnviz.analysis.gold import GoldLinks, link_errors, marker_names
 from attnviz.analysis.grid import Bracket, Grid, places_of_pieces
 from attnviz.analysis.labels import LONGEST, shorten
 from attnviz.analysis.numbers import decimal, signed
+from attnviz.figures.grammar import bare_axis
 from attnviz.figures.spec import (
     Part,
     axis_labels,
-    base_axis,
     escape,
     label_stride,
     label_width,
@@ -213,7 +213,7 @@ def add_margins(layout: Part, cells: Grid, positions: int, ink: Palette) -> list
     # A plot background covers every panel; the colour between cells must cover the heatmap only.
     (rows, columns), gap = cells.alpha.shape, layout["plot_bgcolor"]
     background = rectangle(-0.5, columns - 0.5, -0.5, rows - 0.5, gap, 0) | {"fillcolor": gap, "layer": "below"}
-    axis = base_axis(ink) | {"showgrid": False, "zeroline": True}
+    axis = bare_axis(ink, zeroline=True)
     layout |= {
         "height": layout["height"] + _BAR_HEIGHT + _GAP,
         "plot_bgcolor": "rgba(0,0,0,0)",
