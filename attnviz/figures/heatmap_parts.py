@@ -144,30 +144,22 @@ def bracket_shapes(cells: Grid, ink: Palette) -> list[Part]:
     They are below the cells: the page copies this layer to where labels stay in sight (`frozen_labels.js`).
     """
     near, far, inset = _BRACKET
-    beside = "".join(
-        f"M{-near},{first - inset}L{-far},{first - inset}L{-far},{last + inset}L{-near},{last + inset}"
-        for first, last, _ in cells.target_brackets
-    )
-    above = "".join(
-        f"M{first - inset},{near}L{first - inset},{far}L{last + inset},{far}L{last + inset},{near}"
-        for first, last, _ in cells.source_brackets
-    )
-    shape = {"type": "path", "layer": "below"}
-    rows = {
-        "path": beside,
-        "xref": "paper",
-        "xsizemode": "pixel",
-        "xanchor": 0,
-        "line": {"color": ink.decoder, "width": 1},
-    }
-    columns = {
-        "path": above,
-        "yref": "paper",
-        "ysizemode": "pixel",
-        "yanchor": 1,
-        "line": {"color": ink.encoder, "width": 1},
-    }
-    return [shape | one for one in (rows, columns) if one["path"]]
+    shapes = []
+    for axis, brackets, sign, edge, colour in (
+        ("x", cells.target_brackets, -1, 0, ink.decoder),  # at the left of the rows
+        ("y", cells.source_brackets, 1, 1, ink.encoder),  # above the columns
+    ):
+        path = ""
+        for first, last, _ in brackets:
+            start, end = first - inset, last + inset
+            corners = [(start, near), (start, far), (end, far), (end, near)]
+            points = [(sign * pixels, place) if axis == "x" else (place, pixels) for place, pixels in corners]
+            path += "M" + "L".join(f"{x},{y}" for x, y in points)
+        if path:
+            place = {f"{axis}ref": "paper", f"{axis}sizemode": "pixel", f"{axis}anchor": edge}
+            line = {"color": colour, "width": 1}
+            shapes.append({"type": "path", "layer": "below", "path": path, "line": line} | place)
+    return shapes
 
 
 def font_size(count: int) -> int:
