@@ -118,7 +118,8 @@ def draw_energy(subject: Subject) -> Spec:
     At the level *Idea* the bars have no scale and no numbers.
     """
     trace, step, ink = subject.attention, subject.step, subject.ink
-    energies, limits = finite_energies(trace)[step], energy_range(finite_energies(trace))
+    all_energies = finite_energies(trace)
+    energies, limits = all_energies[step], energy_range(all_energies)
     bars = source_bars(trace, energies, "" if subject.simple else "e", signed_colours(energies, ink))
     table = {name: column for name, column in _table(subject).items() if name != "alpha"}
     if subject.simple:
@@ -145,7 +146,8 @@ def draw_softmax(subject: Subject) -> Spec:
     named by `weights` in `layout.meta` are dragged.
     """
     trace, step, ink = subject.attention, subject.step, subject.ink
-    energies, alpha = finite_energies(trace)[step], trace.alignment[step]
+    all_energies = finite_energies(trace)
+    energies, alpha = all_energies[step], trace.alignment[step]
     dragged = {"pieces": [shorten(piece_name(piece), 40) for piece in trace.source_pieces]}
     table = dict(_table(subject))
     table["exp(e - max)"] = np.exp(trace.energies[step] - trace.energies[step].max())
@@ -170,7 +172,7 @@ def draw_softmax(subject: Subject) -> Spec:
     )
     energy_bars = source_bars(trace, energies, "e", signed_colours(energies, ink))
     energy_bars["marker"]["opacity"] = PALE
-    limits = energy_range(finite_energies(trace), padding=0.06)
+    limits = energy_range(all_energies, padding=0.06)
     layout = source_layout(
         trace,
         step,

@@ -11,6 +11,7 @@ time.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -181,7 +182,8 @@ def label_size(count: int) -> int:
 def row_names(trace: AttentionMatrix) -> list[str]:
     """Return a label for each source piece, with its number where a label occurs twice."""
     names = [shorten(piece_name(piece), LABEL_LENGTH) for piece in trace.source_pieces]
-    return [escape(name) + (subscript(j) if names.count(name) > 1 else "") for j, name in enumerate(names, 1)]
+    counts = Counter(names)
+    return [escape(name) + (subscript(j) if counts[name] > 1 else "") for j, name in enumerate(names, 1)]
 
 
 def short_source_name(trace: AttentionMatrix, j: int) -> str:
