@@ -21,7 +21,7 @@ from attnviz.export.lecture import lecture_html
 from attnviz.export.tikz import heatmap_tikz
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.printing import for_print
-from attnviz.figures.registry import step_figure
+from attnviz.figures.registry import CONTRAST, LOGIT_ATTRIBUTION, step_figure
 from attnviz.figures.spec import Spec
 from attnviz.figures.subject import Subject
 from attnviz.files import replace_bytes
@@ -32,7 +32,7 @@ from attnviz.trace import Aligned, WhatIfs
 from attnviz.trace.drawing import HeatmapChoices
 
 _HEATMAP = "heatmap"
-_LOGIT_ATTRIBUTION = ("logit-attribution", "contrast")
+_LOGIT_ATTRIBUTION = (LOGIT_ATTRIBUTION.name, CONTRAST.name)
 """Figures that need weights and are available without a maxout layer too."""
 IMAGES: dict[str, ImageFormat] = {"png": "png", "svg": "svg", "pdf": "pdf"}
 _ENDINGS = (*IMAGES, "html", "tex", "csv", "json", "pharaoh")

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from attnviz import lazy_pandas as pd
-from attnviz.analysis.attention_forms import SYMBOLS
 from attnviz.analysis.comparison import (
     ComparedSide,
     Comparison,
@@ -20,13 +19,13 @@ from attnviz.analysis.comparison import (
 )
 from attnviz.analysis.grid import scale_end
 from attnviz.analysis.labels import shorten, size_text
-from attnviz.analysis.numbers import signed, significant
+from attnviz.analysis.numbers import signed
 from attnviz.figures.grammar import cursor, names_axis, points, row_frames, side_by_side, titled_axis
-from attnviz.figures.heatmap import MOST_TEXTS, colour_bar
+from attnviz.figures.heatmap import MOST_TEXTS, value_scale
 from attnviz.figures.heatmap_parts import CELL_GAP_COLOUR
 from attnviz.figures.spec import PRINT_WIDTH, Part, Spec, Table, escape, label_stride, rectangle
-from attnviz.languages import format_number, gettext
-from attnviz.palette import DEFAULT_COLOURS, Colours, Palette, ThemeName, heatmap_scale, palette
+from attnviz.languages import gettext
+from attnviz.palette import DEFAULT_COLOURS, Colours, Palette, ThemeName, palette
 from attnviz.trace.parts import Array
 
 _ROW, _ROWS = (16, 34), 380
@@ -150,10 +149,14 @@ def comparison(
         background = rectangle(0, 1, 0, 1, colour, 0) | {"fillcolor": colour, "layer": "below"}
         layout["shapes"].append(background | {"xref": xref, "yref": yref})
     traces += [_hatching(values, ink) | axes[kind] for kind, values in heatmaps.items() if np.isnan(values).any()]
-    for name, kind, number in (("coloraxis", "first", ""), ("coloraxis2", "difference", "3")) if heatmaps else ():
-        layout[name] = _colour_axis(compared, kind, root, colours, ink)
-        start, bottom = (layout[f"{axis}axis{number}"]["domain"][0] for axis in "xy")
-        layout[name]["colorbar"] |= {"x": start, "y": bottom, "len": 180}
+    for number, kind in (("", "first"), ("2", "difference")) if heatmaps else ():
+        face = "difference" if kind == "difference" else compared.face
+        shown = [compared.difference] if kind == "difference" else [compared.first, compared.other]
+        end_of_scale = scale_end(float(np.abs(np.nan_to_num(shown)).max())) if face == "difference" else 1
+        colour_axis = value_scale(face, end_of_scale, root, colours, ink, "c")
+        start, bottom = (layout[axis[0] + "axis" + axis[1:]]["domain"][0] for axis in axes[kind].values())
+        colour_axis["colorbar"] |= {"x": start, "y": bottom, "len": 180}
+        layout[f"coloraxis{number}"] = colour_axis
     if compared.has_probabilities:
         traces += [trace | axes["words"] for trace in _word_traces(compared, logs, names, ink)]
 
@@ -182,25 +185,6 @@ def _word_axis(axis: SharedAxis, count: int, colour: str, ink: Palette, **more: 
         labels.append(f'<span style="color:{side}">{escape(text)}</span>' if sign else escape(text))
         longest = max(longest, len(text))
     return names_axis(labels[:count], colour, size, ink, label_stride(count), **more), longest * size * _EM
-
-
-def _colour_axis(compared: Comparison, kind: str, root: bool, colours: Colours, ink: Palette) -> Part:
-    """Return the colour scale of both heatmaps or of their difference.
-
-    Shares run from 0 to 1, coloured by their square root if `root`. For signed values the square root is in the scale,
-    not in the numbers.
-    """
-    if "difference" in (kind, compared.face):
-        shown = [compared.difference] if kind == "difference" else [compared.first, compared.other]
-        limit = scale_end(float(np.abs(np.nan_to_num(shown)).max()))
-        ticks = np.linspace(-limit, limit, 5).tolist()
-        bar = colour_bar(ticks, [format_number(tick, "+.2g") if tick else "0" for tick in ticks], ink)
-        scale = ink.signed_root_scale if root else ink.signed_scale
-        return {"colorscale": scale, "cmin": -limit, "cmax": limit, "colorbar": bar}
-    ticks = [0, 0.05, 0.25, 0.5, 1] if root else [0, 0.25, 0.5, 0.75, 1]
-    labels = [f"{SYMBOLS[compared.face]} = 0", *map(significant, ticks[1:])]
-    bar = colour_bar([float(np.sqrt(tick)) if root else tick for tick in ticks], labels, ink)
-    return {"colorscale": heatmap_scale(colours), "cmin": 0, "cmax": 1, "colorbar": bar}
 
 
 def _hatching(values: Array, ink: Palette) -> Part:

@@ -39,9 +39,9 @@ from attnviz.figures.heatmap_parts import (
 )
 from attnviz.figures.spec import Part, Spec, Table, base_layout, escape, rectangle
 from attnviz.languages import format_number, gettext
-from attnviz.palette import ROW_FRAME, ROW_FRAME_WIDTH, Palette, heatmap_scale, palette
+from attnviz.palette import ROW_FRAME, ROW_FRAME_WIDTH, Colours, Palette, heatmap_scale, palette
 from attnviz.text import isolated
-from attnviz.trace.drawing import HeatmapChoices, heatmap_choices, step_index
+from attnviz.trace.drawing import Face, HeatmapChoices, heatmap_choices, step_index
 
 MOST_TEXTS = 10_000
 """Number of cells up to which each has a hover text."""
@@ -134,15 +134,12 @@ def _drift_frames(words: Grid, meta: Part, ink: Palette) -> list[Part]:
 def _image(cells: Grid, chosen: HeatmapChoices, ink: Palette) -> Part:
     """Return the cells; for the difference the square root is in the scale, not in the numbers."""
     is_difference, gap = cells.face == "difference", 1 if max(cells.alpha.shape) <= 32 else 0
-    low, high = cells.range
-    signed_scale = ink.signed_root_scale if chosen.root else ink.signed_scale
-    return {
+    scale = value_scale(cells.face, cells.range[1], chosen.root, chosen.colours, ink)
+    if is_difference:
+        scale["colorbar"]["ticktext"][-1] = f"{SYMBOLS[cells.face]} = {significant(cells.range[1])}"
+    return scale | {
         "type": "heatmap",
         "z": np.sqrt(cells.shown) if chosen.root and not is_difference else cells.shown,
-        "zmin": low,
-        "zmax": high,
-        "colorscale": signed_scale if is_difference else heatmap_scale(chosen.colours),
-        "colorbar": _colour_bar(cells, chosen.root, ink),
         "xgap": gap,
         "ygap": gap,
     }
@@ -214,18 +211,23 @@ def cells_layout(cells: Grid, sizes: HeatmapSizes, ink: Palette, longest: int = 
     }
 
 
-def _colour_bar(cells: Grid, root: bool, ink: Palette) -> Part:
-    face = cells.face
+def value_scale(face: Face, end: float, root: bool, colours: Colours, ink: Palette, prefix: str = "z") -> Part:
+    """Return the colours of shares, from 0 to `end`, or of signed differences, from -`end`, with their colour bar.
+
+    With `root`, shares are coloured by their square root, which the heatmap draws; for differences the square root is
+    in the scale. `prefix` is "z" for a heatmap, "c" for a colour axis.
+    """
     if face == "difference":
-        # The square root is in the colours, not in the positions on the bar.
-        positions = np.linspace(*cells.range, 5).tolist()
-        labels = [format_number(t, "+.2g") if t else "0" for t in positions[:-1]]
-        labels.append(f"{SYMBOLS[face]} = {significant(positions[-1])}")
+        low, scale = -end, ink.signed_root_scale if root else ink.signed_scale
+        positions = np.linspace(-end, end, 5).tolist()
+        labels = [format_number(tick, "+.2g") if tick else "0" for tick in positions]
     else:
+        low, scale = 0, heatmap_scale(colours)
         ticks = [0, 0.05, 0.25, 0.5, 1] if root else [0, 0.25, 0.5, 0.75, 1]
-        positions = [float(np.sqrt(t)) if root else t for t in ticks]
-        labels = [f"{SYMBOLS[face]} = 0", *(significant(t) for t in ticks[1:])]
-    return colour_bar(positions, labels, ink)
+        positions = np.sqrt(ticks).tolist() if root else ticks
+        labels = [f"{SYMBOLS[face]} = 0", *map(significant, ticks[1:])]
+    bar = colour_bar(positions, labels, ink)
+    return {f"{prefix}min": low, f"{prefix}max": end, "colorscale": scale, "colorbar": bar}
 
 
 def colour_bar(positions: Sequence[float], labels: Sequence[str], ink: Palette) -> Part:
