@@ -24,7 +24,7 @@ from attnviz.analysis.measures import weight_order
 from attnviz.analysis.numbers import decimal, signed
 from attnviz.figures.spec import APART, STRIP, Part, base_axis, base_layout, escape, rectangle
 from attnviz.languages import gettext
-from attnviz.palette import CELL_FRAME, ROW_FRAME, ROW_FRAME_WIDTH, STRONGEST, Palette
+from attnviz.palette import CELL_FRAME, ROW_FRAME, ROW_FRAME_WIDTH, STRONGEST, ColourScale, Palette
 from attnviz.text import piece_name
 from attnviz.trace import Attention, Trace
 from attnviz.trace.aligned import AttentionMatrix, Groups
@@ -101,17 +101,23 @@ def numbers(
         on_left: Whether each text is on the left of its end; by default where the end is negative.
     """
     sides = np.asarray(ends) < 0 if on_left is None else on_left
+    positions = ["middle left" if side else "middle right" for side in sides]
+    place = {"textposition": positions, "cliponaxis": False}
+    return texts_at(ends, list(range(len(texts))), list(texts), size, ink.ink, **place)
+
+
+def texts_at(x: Any, y: Any, texts: Sequence[str], size: int, colour: str | list[str], **more: Any) -> Part:
+    """Return a text at each x and y, (n,) each; `more` are further properties of Plotly's trace."""
+    font = {"size": size, "color": colour}
     return {
         "type": "scatter",
         "mode": "text",
-        "x": ends,
-        "y": list(range(len(texts))),
-        "text": list(texts),
-        "textposition": ["middle left" if side else "middle right" for side in sides],
-        "cliponaxis": False,
-        "textfont": {"size": size, "color": ink.ink},
+        "x": x,
+        "y": y,
+        "text": texts,
+        "textfont": font,
         "hoverinfo": "skip",
-    }
+    } | more
 
 
 def value_axis(ink: Palette, title: str, limits: Sequence[float], **more: Any) -> Part:
@@ -120,7 +126,9 @@ def value_axis(ink: Palette, title: str, limits: Sequence[float], **more: Any) -
     return titled_axis(ink, title, standoff=2) | axis | more
 
 
-def source_layout(trace: AttentionMatrix, step: int, ink: Palette, *axes: Part, **meta: Any) -> Part:
+def source_layout(
+    trace: AttentionMatrix, step: int, ink: Palette, *axes: Part, narrowest: int = 260, **meta: Any
+) -> Part:
     """Return a layout whose rows are the source pieces, in the order of the sentence.
 
     Args:
@@ -128,45 +136,23 @@ def source_layout(trace: AttentionMatrix, step: int, ink: Palette, *axes: Part, 
         step: Step, 0-based, whose weights order the rows where the page asks for it.
         ink: The palette.
         axes: The axes of the values, `xaxis`, `xaxis2` …
+        narrowest: Width in pixels below which the figure should scroll.
         meta: Further entries of `layout.meta`.
     """
-    count = len(trace.source_pieces)
-    return (
-        base_layout(ink)
-        | {f"xaxis{'' if k == 1 else k}": {"anchor": "y"} | axis for k, axis in enumerate(axes, 1)}
-        | {
-            "height": TOP + row_height(count) * count + 8,
-            "margin": {"l": LEFT, "r": 8, "t": TOP, "b": 8},
-            "bargap": 0.3,
-            "hovermode": "y",
-            "barmode": "overlay",
-            "yaxis": base_axis(ink)
-            | APART
-            | {
-                "range": [count - 0.5, -0.5],
-                "tickvals": list(range(count)),
-                "ticktext": row_names(trace),
-                "tickfont": {"size": label_size(count), "color": ink.encoder},
-                "showgrid": False,
-                "zeroline": False,
-            },
-            "meta": {
-                "narrowest": 260,
-                "order": weight_order(trace, step),
-                "selection_colour": ink.encoder,
-                "thinned": thinned_rows(count),
-            }
-            | meta,
-        }
-    )
+    count, thinned = len(trace.source_pieces), None
+    if count > MOST_ROWS:
+        more = gettext("{n} more", n=count - THINNED_ROWS)
+        thinned = {"rows": THINNED_ROWS, "more": more, "height": _rows_height(THINNED_ROWS + 1)}
+    meta |= {"order": weight_order(trace, step), "selection_colour": ink.encoder, "thinned": thinned}
+    layout = sized_layout(ink, _rows_height(count), (LEFT, 8, TOP, 8), narrowest, **meta)
+    layout |= {f"xaxis{'' if k == 1 else k}": {"anchor": "y"} | axis for k, axis in enumerate(axes, 1)}
+    rows = label_axis(row_names(trace), ink, ink.encoder, size=label_size(count))
+    return layout | {"bargap": 0.3, "hovermode": "y", "barmode": "overlay", "yaxis": rows}
 
 
-def thinned_rows(count: int) -> Part | None:
-    """Return how many rows of `count` a long sentence has where they are ordered by weight; None for a short one."""
-    if count <= MOST_ROWS:
-        return None
-    more = gettext("{n} more", n=count - THINNED_ROWS)
-    return {"rows": THINNED_ROWS, "more": more, "height": TOP + row_height(THINNED_ROWS + 1) * (THINNED_ROWS + 1) + 8}
+def _rows_height(count: int) -> int:
+    """Return the height in pixels of a figure with `count` rows, below the axes of their bars."""
+    return TOP + row_height(count) * count + 8
 
 
 def row_height(count: int) -> int:
@@ -248,15 +234,8 @@ def rows_layout(labels: Sequence[str], left: int, narrowest: int, ink: Palette, 
     count = len(labels)
     return sized_layout(ink, ROW_HEIGHT * count + 48, (left, 8, 40, 8), narrowest, **meta) | {
         "bargap": 0.3,
-        "yaxis": bare_axis(
-            ink,
-            range=[count - 0.4, -0.6],
-            tickvals=list(range(count)),
-            ticktext=list(labels),
-            tickfont={"size": 12, "color": ink.ink},
-            anchor="free",
-            position=0,
-            ticklabelstandoff=6,
+        "yaxis": label_axis(
+            labels, ink, ink.ink, range=[count - 0.4, -0.6], anchor="free", position=0, ticks="", ticklabelstandoff=6
         ),
         "shapes": [line((0, 1), (count - 1.5, count - 1.5), ink.quiet)],
     }
@@ -299,7 +278,7 @@ def label_axis(
         size: Font size of the labels in pixels.
         more: Further properties of Plotly's axis.
     """
-    ticks = list(places) or list(range(len(labels)))
+    ticks = list(places or range(len(labels)))
     rows = {"tickvals": ticks, "ticktext": list(labels), "tickfont": {"size": size, "color": colour}}
     return bare_axis(ink) | APART | rows | {"range": [ticks[-1] + 0.5, -0.5]} | more
 
@@ -320,17 +299,22 @@ def strips(rows: NDArray[np.floating] | list[Any], limit: float, ink: Palette, *
         ink: The palette.
         more: Further properties of Plotly's trace.
     """
-    return {
-        "type": "heatmap",
-        "z": rows,
-        "x0": 1,
-        "dx": 1,
-        "zmin": -limit,
-        "zmax": limit,
-        "colorscale": ink.signed_root_scale,
-        "showscale": False,
-        "hovertemplate": gettext("unit %{x}: %{z:.3f}") + "<extra></extra>",
-    } | more
+    place = {"x0": 1, "dx": 1, "hovertemplate": gettext("unit %{x}: %{z:.3f}") + "<extra></extra>"}
+    return cells(rows, -limit, limit, ink.signed_root_scale) | place | more
+
+
+def cells(numbers: Any, low: float, high: float, scale: ColourScale, **more: Any) -> Part:
+    """Return a heatmap without a colour bar.
+
+    Args:
+        numbers: The numbers of the cells, (rows, columns).
+        low: Number at which the colour scale begins.
+        high: Number at which it ends.
+        scale: The colour scale.
+        more: Further properties of Plotly's trace.
+    """
+    colours = {"zmin": low, "zmax": high, "colorscale": scale, "showscale": False}
+    return {"type": "heatmap", "z": numbers} | colours | more
 
 
 def bars(ends: Sequence[float] | NDArray[np.floating], marker: Part, hover: Sequence[Any] = (), **more: Any) -> Part:
@@ -364,11 +348,10 @@ def line(x: Sequence[float], y: Sequence[float], colour: str, width: float = 1, 
     return {"type": "line", "xref": "paper", "line": {"color": colour, "width": width}} | ends | more
 
 
-def text_at(text: str, x: float, y: float, colour: str, **more: Any) -> Part:
+def text_at(text: str, x: float, y: float, colour: str, size: int = 12, **more: Any) -> Part:
     """Return a text, already escaped, above the point y of the rows and right of x, a share of the figure's width."""
-    font = {"size": 12, "color": colour}
     place = {"x": x, "xref": "paper", "xanchor": "left", "y": y, "yref": "y", "yanchor": "bottom"}
-    return {"text": text, "showarrow": False, "font": font} | place | more
+    return {"text": text, "showarrow": False, "font": {"size": size, "color": colour}} | place | more
 
 
 def strips_layout(
@@ -489,15 +472,10 @@ def names_axis(
         framed: Whether the plot has a frame.
         more: Further properties of Plotly's axis.
     """
-    count, frame = len(labels), {"linecolor": ink.line, "mirror": True} if framed else {}
-    return bare_axis(
-        ink,
-        range=[count - 0.5, -0.5] if down else [-0.5, count - 0.5],
-        tickvals=list(range(0, count, stride)),
-        ticktext=list(labels[::stride]),
-        tickfont={"size": size, "color": colour},
-        **frame | more,
-    )
+    places, frame = range(0, len(labels), stride), {"linecolor": ink.line, "mirror": True} if framed else {}
+    ends = [-0.5, len(labels) - 0.5]
+    axis = {"range": ends[::-1] if down else ends, "ticks": ""} | frame
+    return label_axis(labels[::stride], ink, colour, places, size, **axis | more)
 
 
 def side_by_side(
@@ -535,8 +513,8 @@ def side_by_side(
         layout[f"xaxis{x[1:]}"] = horizontal | {"domain": [left, left + width], "anchor": y}
         ends = [max(0.0, top - plot / inner), top]
         layout[f"yaxis{y[1:]}"] = vertical | {"domain": ends, "anchor": x, "showticklabels": column == 0}
-        above = {"yref": "paper", "xshift": -3, "yshift": 2, "align": "left", "font": {"size": size, "color": ink.ink}}
-        layout["annotations"].append(text_at(caption, left, top + labels / inner, ink.ink, **above))
+        above = {"yref": "paper", "xshift": -3, "yshift": 2, "align": "left"}
+        layout["annotations"].append(text_at(caption, left, top + labels / inner, ink.ink, size, **above))
         axes[name] = {"xaxis": x, "yaxis": y}
     return layout, axes
 

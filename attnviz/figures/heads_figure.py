@@ -17,6 +17,7 @@ from attnviz.figures.grammar import (
     bare_axis,
     bars,
     bars_layout,
+    cells,
     colour_limit,
     label_axis,
     line,
@@ -171,13 +172,12 @@ def draw_all_heads(subject: Subject) -> Spec:
         step=step + 1,
         word=quote(shorten(words[most_attended], 30)),
     )
-    return Spec([_image(shares) | {"text": texts, "hoverinfo": "text", "xgap": 1, "ygap": 1}], layout, alt)
+    return Spec([_image(shares, xgap=1, ygap=1, text=texts, hoverinfo="text")], layout, alt)
 
 
-def _image(weights: NDArray[np.floating]) -> Part:
-    """Return a heatmap of `weights`, whose brightness is the square root of the weight."""
-    scale = {"zmin": 0, "zmax": 1, "colorscale": GREYS, "showscale": False}
-    return {"type": "heatmap", "z": np.sqrt(weights)} | scale
+def _image(weights: NDArray[np.floating], **more: Any) -> Part:
+    """Return a heatmap of `weights`, whose brightness is the square root of the weight, with properties `more`."""
+    return cells(np.sqrt(weights), 0, 1, GREYS, **more)
 
 
 def thumbnail(matrix: NDArray[np.floating]) -> NDArray[np.floating]:
@@ -203,10 +203,9 @@ def head_gallery(trace: TransformerTrace, rates: Rates, *, theme: ThemeName = "l
     known_rates = [rates.get((head.layer, head.head)) if head.kind == "cross" else None for head in every]
     axis = bare_axis(ink, showticklabels=False, linecolor=ink.line, mirror=True)
     panels: list[Part] = []
-    large, third = {"size": 14, "color": ink.ink}, 1 / len(HEAD_KINDS)
+    third = 1 / len(HEAD_KINDS)
     notes = [
-        text_at(head_kind_name(kind), 0, 1 - k * third, ink.ink, yref="paper", font=large)
-        for k, kind in enumerate(HEAD_KINDS)
+        text_at(head_kind_name(kind), 0, 1 - k * third, ink.ink, 14, yref="paper") for k, kind in enumerate(HEAD_KINDS)
     ]
     layout = sized_layout(ink, _NAME + len(HEAD_KINDS) * (layers * _ROW + _NAME), (8, 8, _NAME, 8), 560)
     for number, (head, rate) in enumerate(zip(every, known_rates, strict=True), 1):
@@ -217,7 +216,7 @@ def head_gallery(trace: TransformerTrace, rates: Rates, *, theme: ThemeName = "l
             name += "  " + gettext("AER {rate}", rate=decimal(rate))
         notes.append(text_at(name, left, high, ink.quiet, yref="paper"))
         x, y = f"x{number}", f"y{number}"
-        panels.append(_image(thumbnail(head.alignment)) | {"hoverinfo": "skip", "xaxis": x, "yaxis": y})
+        panels.append(_image(thumbnail(head.alignment), hoverinfo="skip", xaxis=x, yaxis=y))
         layout[f"xaxis{number}"] = axis | {"domain": (left, left + 1 / heads - _GAP), "anchor": y}
         layout[f"yaxis{number}"] = axis | {"domain": (high - 0.78 * row, high), "anchor": x, "autorange": "reversed"}
     table = {

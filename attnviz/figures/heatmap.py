@@ -19,7 +19,7 @@ from attnviz.analysis.posterior import posterior as posterior_attention
 from attnviz.analysis.recomputation import Weights
 from attnviz.arguments import check_each
 from attnviz.figures.fixed_context import fixed_context
-from attnviz.figures.grammar import bare_axis, cursor
+from attnviz.figures.grammar import bare_axis, cursor, sized_layout
 from attnviz.figures.heatmap_parts import (
     CELL_GAP_COLOUR,
     COLOUR_BAR_LENGTH,
@@ -32,12 +32,13 @@ from attnviz.figures.heatmap_parts import (
     cell_values,
     entropy_title,
     font_size,
+    hover_names,
     link_markers,
     marker_lines,
     marker_traces,
     tick_labels,
 )
-from attnviz.figures.spec import Part, Spec, Table, base_layout, escape, rectangle
+from attnviz.figures.spec import Part, Spec, Table, rectangle
 from attnviz.languages import format_number, gettext
 from attnviz.palette import ROW_FRAME, ROW_FRAME_WIDTH, Colours, Palette, heatmap_scale, palette
 from attnviz.text import isolated
@@ -88,9 +89,8 @@ def heatmap(
     layout = cells_layout(cells, sizes, ink, chosen.longest) | {
         "plot_bgcolor": cell_gap_colour(chosen, ink),
         "shapes": bracket_shapes(cells, ink),
-        "meta": {"narrowest": sizes.narrowest, "widest": sizes.widest}
-        | cursor(cells.steps, cells.pieces, len(trace.target_pieces), positions),
     }
+    layout["meta"] |= cursor(cells.steps, cells.pieces, len(trace.target_pieces), positions)
     image = _image(cells, chosen, ink)
     data: list[Part] = [cell_values(cells, image, sizes.row)] if chosen.values else []
     if chosen.margins:
@@ -153,61 +153,45 @@ def _hover(cells: Grid, root: bool, marker_lines: Mapping[tuple[int, int], str])
     if cells.alpha.size > MOST_TEXTS:
         root = root and cells.face != "difference"
         return {"hovertemplate": ("√" if root else "") + SYMBOLS[cells.face] + " = %{z:.4f}<extra></extra>"}
-    source, target = ([escape(shorten(name, 60)) for name in names] for names in cells.full_names)
-    text = [
-        [
-            "<br>".join(
-                line
-                for line in (
-                    f"{row} ← {column}",
-                    number,
-                    merged_cell_text(len(steps), len(pieces)),
-                    marker_lines.get((r, c), ""),
-                )
-                if line
-            )
-            for c, (column, number, pieces) in enumerate(zip(source, numbers, cells.pieces, strict=True))
-        ]
-        for r, (row, numbers, steps) in enumerate(zip(target, _cell_numbers(cells), cells.steps, strict=True))
-    ]
-    return {"text": text, "hoverinfo": "text"}
+    source, target = hover_names(cells)
+    names, posterior = face_names(), cells.posterior_or_weights
+    rows, columns = cells.alpha.shape
 
+    def text(row: int, column: int) -> str:
+        before, after = float(cells.alpha[row, column]), float(posterior[row, column])
+        number = f"α = {decimal(before, 4)}"
+        if cells.face != "before":
+            number = f"{names['before']}: {number}<br>{names['after']}: α′ = {decimal(after, 4)}"
+            number += f"<br>α′ − α = {signed(after - before, 4)}"
+        merged = merged_cell_text(len(cells.steps[row]), len(cells.pieces[column]))
+        lines = (f"{target[row]} ← {source[column]}", number, merged, marker_lines.get((row, column)))
+        return "<br>".join(filter(None, lines))
 
-def _cell_numbers(cells: Grid) -> list[list[str]]:
-    """Return the numbers of each cell in words: alpha, and for other faces also the posterior and the difference."""
-    if cells.face == "before":
-        return [[f"α = {decimal(alpha, 4)}" for alpha in row] for row in cells.alpha.tolist()]
-    names = face_names()
-    return [
-        [
-            f"{names['before']}: α = {decimal(alpha, 4)}<br>{names['after']}: α′ = {decimal(after, 4)}"
-            f"<br>α′ − α = {signed(after - alpha, 4)}"
-            for alpha, after in zip(*rows, strict=True)
-        ]
-        for rows in zip(cells.alpha.tolist(), cells.posterior_or_weights.tolist(), strict=True)
-    ]
+    return {"text": [[text(row, column) for column in range(columns)] for row in range(rows)], "hoverinfo": "text"}
 
 
 def cells_layout(cells: Grid, sizes: HeatmapSizes, ink: Palette, longest: int = LONGEST) -> Part:
-    """Return the layout of a heatmap of these cells, with labels of at most `longest` letters, without `meta`."""
+    """Return the layout of a heatmap of these cells, with labels of at most `longest` letters."""
     rows, columns = cells.alpha.shape
-    axis = bare_axis(ink, linecolor=ink.line, mirror=True)
-    return base_layout(ink) | {
+    height, margins = sizes.top + round(rows * sizes.row) + 44, (sizes.left, sizes.right, sizes.top, 44)
+    frame = {"linecolor": ink.line, "mirror": True}
+    return sized_layout(ink, height, margins, sizes.narrowest, widest=sizes.widest) | {
         "plot_bgcolor": CELL_GAP_COLOUR,
-        "height": sizes.top + round(rows * sizes.row) + 44,
-        "margin": {"l": sizes.left, "r": sizes.right, "t": sizes.top, "b": 44},
         "hovermode": "closest",
-        "xaxis": axis
-        | {
-            "side": "top",
-            "range": [-0.5, columns - 0.5],
-            "tickangle": sizes.angle,
-            "tickfont": {"size": font_size(columns), "color": ink.encoder},
-        }
-        | tick_labels(cells.source, cells.source_brackets, longest),
-        "yaxis": axis
-        | {"range": [rows - 0.5, -0.5], "tickfont": {"size": font_size(rows), "color": ink.decoder}}
-        | tick_labels(cells.target, cells.target_brackets, longest),
+        "xaxis": bare_axis(
+            ink,
+            side="top",
+            range=[-0.5, columns - 0.5],
+            tickangle=sizes.angle,
+            tickfont={"size": font_size(columns), "color": ink.encoder},
+            **frame | tick_labels(cells.source, cells.source_brackets, longest),
+        ),
+        "yaxis": bare_axis(
+            ink,
+            range=[rows - 0.5, -0.5],
+            tickfont={"size": font_size(rows), "color": ink.decoder},
+            **frame | tick_labels(cells.target, cells.target_brackets, longest),
+        ),
     }
 
 

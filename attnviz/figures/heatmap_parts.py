@@ -7,18 +7,16 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attnviz.analysis.attention_forms import SYMBOLS
 from attnviz.analysis.gold import GoldLinks, link_errors, marker_names
 from attnviz.analysis.grid import Bracket, Grid, places_of_pieces
 from attnviz.analysis.labels import LONGEST, shorten
 from attnviz.analysis.numbers import decimal, signed
-from attnviz.figures.grammar import bare_axis
+from attnviz.figures.grammar import bare_axis, bars, signed_colours, text_at, texts_at, titled_axis
 from attnviz.figures.spec import (
     Part,
     axis_labels,
-    escape,
     label_stride,
     label_width,
     rectangle,
@@ -104,20 +102,10 @@ def cell_values(cells: Grid, image: Part, row_height: float) -> Part:
     shades = ((image["z"] - low) / (high - low)).ravel().tolist()
     rows, columns = np.indices(cells.shown.shape)
     write = signed if cells.face == "difference" else decimal
-    return {
-        "type": "scatter",
-        "mode": "text",
-        "name": "values",
-        "x": columns.ravel(),
-        "y": rows.ravel(),
-        "text": [write(number) if abs(number) >= 0.005 else "0" for number in cells.shown.ravel().tolist()],
-        "textfont": {
-            "size": 12 if row_height >= 20 else 10,
-            "color": [letter_colour(colour_at(scale, shade)) for shade in shades],
-        },
-        "hoverinfo": "skip",
-        "showlegend": False,
-    }
+    texts = [write(number) if abs(number) >= 0.005 else "0" for number in cells.shown.ravel().tolist()]
+    colours = [letter_colour(colour_at(scale, shade)) for shade in shades]
+    size = 12 if row_height >= 20 else 10
+    return texts_at(columns.ravel(), rows.ravel(), texts, size, colours, name="values", showlegend=False)
 
 
 def axis_names(names: Sequence[str], brackets: Sequence[Bracket]) -> dict[float, str]:
@@ -191,21 +179,20 @@ def add_margins(layout: Part, cells: Grid, positions: int, ink: Palette) -> list
 
     Both are from 0 on; in a difference they extend to both sides of 0, gains upwards.
     """
-    is_difference, symbol = cells.face == "difference", SYMBOLS[cells.face]
+    is_difference, symbol, covered = cells.face == "difference", SYMBOLS[cells.face], cells.covered.tolist()
+    write = signed if is_difference else decimal
     if is_difference:
         most_sum, most_bits = (max(float(np.abs(all_).max()), 0.1) * 1.04 for all_ in (cells.covered, cells.entropies))
-        sums = {-most_sum: signed(-most_sum, 1), 0: "Σ Δ  0", most_sum: signed(most_sum, 1)}
-        sum_range, bits_range, most_text = [-most_sum, most_sum], [-most_bits, most_bits], signed(most_bits, 1)
+        sums, sum_range, bits_range = [-most_sum, 0, most_sum], [-most_sum, most_sum], [-most_bits, most_bits]
     else:
-        most_sum, most_bits = float(cells.covered.max()), float(np.log2(positions)) or 1.0
-        sums = {0: f"Σ {symbol}  0", most_sum: decimal(most_sum, 1)}
-        sum_range, bits_range, most_text = [most_sum * 1.04, 0], [0, most_bits], decimal(most_bits, 1)
+        most_sum, most_bits = max(covered), float(np.log2(positions)) or 1.0
+        sums, sum_range, bits_range = [0, most_sum], [most_sum * 1.04, 0], [0, most_bits]
+    zero = f"Σ {'Δ' if is_difference else symbol}  0"
     inner = layout["height"] - layout["margin"]["t"] - layout["margin"]["b"]
     bottom = (_BAR_HEIGHT + _GAP) / (inner + _BAR_HEIGHT + _GAP)
     # A plot background covers every panel; the colour between cells must cover the heatmap only.
     (rows, columns), gap = cells.alpha.shape, layout["plot_bgcolor"]
     background = rectangle(-0.5, columns - 0.5, -0.5, rows - 0.5, gap, 0) | {"fillcolor": gap, "layer": "below"}
-    axis = bare_axis(ink, zeroline=True)
     layout |= {
         "height": layout["height"] + _BAR_HEIGHT + _GAP,
         "plot_bgcolor": "rgba(0,0,0,0)",
@@ -213,59 +200,62 @@ def add_margins(layout: Part, cells: Grid, positions: int, ink: Palette) -> list
         "bargap": 0.25,
         "xaxis": layout["xaxis"] | {"domain": [0, _HEATMAP_SHARE], "anchor": "y"},
         "yaxis": layout["yaxis"] | {"domain": [bottom, 1]},
-        "yaxis2": axis
-        | {
-            "domain": [0, bottom * _BAR_HEIGHT / (_BAR_HEIGHT + _GAP)],
-            "anchor": "x",
-            "range": sum_range,
-            "tickvals": [*sums],
-            "ticktext": [*sums.values()],
-        },
-        "xaxis2": axis
-        | {
-            "domain": [_HEATMAP_SHARE + 0.02, 1],
-            "anchor": "y",
-            "side": "bottom",
-            "title": {"font": {"size": 11, "color": ink.quiet}, "standoff": 3, "text": entropy_title(cells.face)},
-            "range": bits_range,
-            "tickvals": [0, most_bits],
-            "ticktext": ["0", most_text],
-        },
+        "yaxis2": bare_axis(
+            ink,
+            zeroline=True,
+            domain=[0, bottom * _BAR_HEIGHT / (_BAR_HEIGHT + _GAP)],
+            anchor="x",
+            range=sum_range,
+            tickvals=sums,
+            ticktext=[write(tick, 1) if tick else zero for tick in sums],
+        ),
+        "xaxis2": titled_axis(
+            ink,
+            entropy_title(cells.face),
+            11,
+            3,
+            showgrid=False,
+            zeroline=True,
+            domain=[_HEATMAP_SHARE + 0.02, 1],
+            anchor="y",
+            side="bottom",
+            range=bits_range,
+            tickvals=[0, most_bits],
+            ticktext=["0", write(most_bits, 1)],
+        ),
     }
     for bound in ("narrowest", "widest"):
         layout["meta"][bound] = round(layout["meta"][bound] / _HEATMAP_SHARE)
 
-    def bars(name: str, amounts: NDArray[np.float64], texts: list[str], colour: str) -> Part:
-        signs = [ink.plus if amount >= 0 else ink.minus for amount in amounts.tolist()]
-        return {
-            "type": "bar",
-            "name": name,
-            "customdata": texts,
-            "hovertemplate": "%{customdata}<extra></extra>",
-            "marker": {"color": signs if is_difference else colour},
-        }
-
-    source, target = ([escape(shorten(name, 60)) for name in names] for names in cells.full_names)
+    source, target = hover_names(cells)
     sum_texts = [
         gettext(
             "{name}: {amount} in total (Σ {symbol} over the rows)",
             name=name,
-            amount=signed(amount) if is_difference else decimal(amount),
+            amount=write(amount),
             symbol=f"({symbol})" if is_difference else symbol,
         )
-        for name, amount in zip(source, cells.covered.tolist(), strict=True)
+        for name, amount in zip(source, covered, strict=True)
     ]
     bits_texts = [
         _entropy_text(cells.face, name, amount, positions)
         + (gettext("<br>mean of its {count} pieces", count=len(steps)) if len(steps) > 1 else "")
         for name, amount, steps in zip(target, cells.entropies.tolist(), cells.steps, strict=True)
     ]
-    below = {"x": list(range(columns)), "y": cells.covered.tolist(), "yaxis": "y2"}
-    beside = {"orientation": "h", "x": cells.entropies.tolist(), "y": list(range(rows)), "xaxis": "x2"}
-    return [
-        bars("coverage", cells.covered, sum_texts, ink.encoder) | below,
-        bars("entropy", cells.entropies, bits_texts, ink.decoder) | beside,
+    colours = [
+        signed_colours(values, ink) if is_difference else colour
+        for values, colour in ((cells.covered, ink.encoder), (cells.entropies, ink.decoder))
     ]
+    upright = {"orientation": "v", "x": list(range(columns)), "y": covered, "yaxis": "y2"}
+    return [
+        bars(covered, {"color": colours[0]}, sum_texts, name="coverage", **upright),
+        bars(cells.entropies.tolist(), {"color": colours[1]}, bits_texts, name="entropy", xaxis="x2"),
+    ]
+
+
+def hover_names(cells: Grid) -> list[list[str]]:
+    """Return the names of columns and rows in hover texts, escaped."""
+    return [axis_labels(names, 60) for names in cells.full_names]
 
 
 def _entropy_text(face: Face, name: str, bits: float, positions: int) -> str:
@@ -381,22 +371,8 @@ def add_marker_legend(layout: Part, markers: LinkMarkers, sizes: HeatmapSizes, i
             lines.append(text)
         else:
             lines[-1] = longer
-    layout["annotations"] = [
-        {
-            "text": "<br>".join(lines),
-            "showarrow": False,
-            "align": "left",
-            "xref": "paper",
-            "yref": "paper",
-            "x": 0,
-            "y": 0,
-            "xanchor": "left",
-            "yanchor": "top",
-            "xshift": 8 - sizes.left,
-            "yshift": -_COLOUR_BAR_HEIGHT,
-            "font": {"size": _FONT_SIZE, "color": ink.ink},
-        }
-    ]
+    place = {"yref": "paper", "yanchor": "top", "xshift": 8 - sizes.left, "yshift": -_COLOUR_BAR_HEIGHT}
+    layout["annotations"] = [text_at("<br>".join(lines), 0, 0, ink.ink, _FONT_SIZE, align="left", **place)]
     height = _LINE_HEIGHT * len(lines) + 4
     layout["margin"]["b"] += height
     layout["height"] += height

@@ -115,8 +115,7 @@ def gradient_norms(
     legend = (
         f'<span style="color:{ink.decoder}">● {alone}</span>   <span style="color:{ink.context}">◆ {by_contexts}</span>'
     )
-    font = {"size": 13, "color": ink.ink}
-    layout["annotations"].insert(0, text_at(legend, 0, 1, ink.ink, yref="paper", yshift=6, font=font))
+    layout["annotations"].insert(0, text_at(legend, 0, 1, ink.ink, 13, yref="paper", yshift=6))
 
     lines: list[Part] = []
     for place, (kind, decay) in enumerate(zip(kinds, decays, strict=True)):
