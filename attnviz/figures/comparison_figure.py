@@ -23,7 +23,7 @@ from attnviz.analysis.numbers import signed
 from attnviz.figures.grammar import cursor, names_axis, points, row_frames, side_by_side, titled_axis
 from attnviz.figures.heatmap import MOST_TEXTS, value_scale
 from attnviz.figures.heatmap_parts import CELL_GAP_COLOUR
-from attnviz.figures.spec import PRINT_WIDTH, Part, Spec, Table, escape, label_stride, rectangle
+from attnviz.figures.spec import PRINT_WIDTH, Part, Spec, Table, escape, in_colour, label_stride, rectangle
 from attnviz.languages import gettext
 from attnviz.palette import DEFAULT_COLOURS, Colours, Palette, ThemeName, palette
 from attnviz.trace.parts import Array
@@ -98,7 +98,7 @@ def comparison(
     elif heatmaps:
         above = int(longest) + 8
     captions = {
-        kind: f'<b>{escape(name)}</b><br><span style="color:{ink.quiet}">{escape(caption)}</span>'
+        kind: f"<b>{escape(name)}</b><br>{in_colour(escape(caption), ink.quiet)}"
         for kind, (name, caption) in panel_captions(names, compared).items()
     }
     panels = {kind: (captions[kind], source_axis, target_axis) for kind in heatmaps}
@@ -182,7 +182,7 @@ def _word_axis(axis: SharedAxis, count: int, colour: str, ink: Palette, **more: 
     for name, first, other in zip(axis.names, axis.first, axis.other, strict=True):
         sign, side = ("+ ", ink.plus) if first is None else ("− ", ink.minus) if other is None else ("", "")
         text = sign + shorten(name, _LABEL)
-        labels.append(f'<span style="color:{side}">{escape(text)}</span>' if sign else escape(text))
+        labels.append(in_colour(escape(text), side) if sign else escape(text))
         longest = max(longest, len(text))
     return names_axis(labels[:count], colour, size, ink, label_stride(count), **more), longest * size * _EM
 

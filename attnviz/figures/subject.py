@@ -93,21 +93,12 @@ class Subject:
         return next((int(piece_id) for piece_id in self.trace.top_ids[self.step] if piece_id != self.word_id), None)
 
     def name(self, piece_id: int) -> str:
-        """Return the label of a piece.
+        """Return the label of a piece, or the number of an unknown one.
 
         Args:
             piece_id: Id of the piece.
-
-        Returns:
-            The label.
-
-        Raises:
-            KeyError: The piece is unknown.
         """
-        if self.spelling is not None:
-            return piece_name(self.spelling(piece_id))
-        pieces = dict(zip(self.trace.top_ids[self.step].tolist(), self.trace.top_pieces[self.step], strict=True))
-        return piece_name((pieces | {self.trace.target_ids[self.step]: self.trace.target_pieces[self.step]})[piece_id])
+        return piece_name(self.piece_or_id(piece_id))
 
     @cached_property
     def energy_decomposition(self) -> EnergyDecomposition:
@@ -153,11 +144,7 @@ class Subject:
     @cached_property
     def posterior_attention(self) -> PosteriorAttention:
         """Posterior attention of every step; raises ValueError without weights, AttnvizError without attention."""
-        return (
-            posterior_attention(self.trace, self._required_weights())
-            if self.known_posterior is None
-            else self.known_posterior
-        )
+        return self.known_posterior or posterior_attention(self.trace, self._required_weights())
 
     def piece_or_id(self, piece_id: int) -> str:
         """Return the piece of an id, or its number where it is unknown.
@@ -169,19 +156,18 @@ class Subject:
             return self.spelling(piece_id)
         pieces = dict(zip(self.trace.target_ids, self.trace.target_pieces, strict=True))
         pieces |= dict(zip(self.trace.top_ids[self.step].tolist(), self.trace.top_pieces[self.step], strict=True))
+        pieces[self.trace.target_ids[self.step]] = self.trace.target_pieces[self.step]
         return str(pieces.get(piece_id, f"#{piece_id}"))
 
     def _required_weights(self) -> Weights:
         if self.weights is None:
-            raise ValueError("what a step would have thought needs the weights of the model that made the trace")
+            raise ValueError("this figure needs the weights of the model that made the trace")
         return self.weights
 
     def _logit_attribution(self, piece_id: int | None) -> LogitAttribution:
         if (self.step, piece_id) in self.known_logit_attributions:
             return self.known_logit_attributions[self.step, piece_id]
-        if self.weights is None:
-            raise ValueError("a logit attribution needs the weights of the model that made the trace")
-        return logit_attribution(self.trace, self.weights, self.step, piece_id)
+        return logit_attribution(self.trace, self._required_weights(), self.step, piece_id)
 
 
 @dataclass(frozen=True)
