@@ -189,17 +189,15 @@ def _word_axis(axis: SharedAxis, count: int, colour: str, ink: Palette, **more: 
 
 def _hatching(values: Array, ink: Palette) -> Part:
     """Return the hatching of the rows and columns that a panel lacks."""
-    missing, (rows, columns) = np.isnan(values), values.shape
-    boxes: list[tuple[float, ...]] = [(-0.5, row - 0.5, columns, 1) for row in np.flatnonzero(missing.all(axis=1))]
-    boxes += [(column - 0.5, -0.5, 1, rows) for column in np.flatnonzero(missing.all(axis=0))]
-    corner, size = np.split(np.array(boxes)[:, :, None], 2, axis=1)
-    outlines = corner + size * np.array([[0, 1, 1, 0, 0, np.nan], [0, 0, 1, 1, 0, np.nan]])  # (boxes, 2, 6)
+    missing, (bottom, right) = np.isnan(values), np.array(values.shape) - 0.5
+    boxes = [(-0.5, right, row - 0.5, row + 0.5) for row in np.flatnonzero(missing.all(axis=1))]
+    boxes += [(column - 0.5, column + 0.5, -0.5, bottom) for column in np.flatnonzero(missing.all(axis=0))]
     return {
         "type": "scatter",
         "mode": "lines",
         "name": "gaps",
-        "x": outlines[:, 0].ravel(),
-        "y": outlines[:, 1].ravel(),
+        "x": np.array([(left, right, right, left, left, np.nan) for left, right, *_ in boxes]).ravel(),
+        "y": np.array([(top, top, bottom, bottom, top, np.nan) for *_, top, bottom in boxes]).ravel(),
         "fill": "toself",
         "line": {"width": 0},
         "hoverinfo": "skip",

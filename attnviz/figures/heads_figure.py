@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from attnviz.analysis.labels import quote, shorten
 from attnviz.analysis.measures import entropy, strongest_words, word_weights_of_heads
 from attnviz.analysis.numbers import decimal, percent
-from attnviz.analysis.transformer_steps import added_name, head_kind_name
+from attnviz.analysis.transformer_steps import added_name, block_name, head_kind_name
 from attnviz.figures.grammar import (
     LABEL_LENGTH,
     bare_axis,
@@ -52,7 +52,7 @@ def draw_stream(subject: Subject) -> Spec:
     head, step, ink = subject.attention, subject.step, subject.ink
     streams, displayed, label_length, colour = head.streams, head.block + 1, 20, ink.bar
     blocks = [(block, layer) for layer in range(1, head.layers + 1) for block in head.blocks]
-    names = [gettext("embedding"), *(_block_name(block, layer) for block, layer in blocks), gettext("sum")]
+    names = [gettext("embedding"), *(block_name(block, layer) for block, layer in blocks), gettext("sum")]
     rows = np.concatenate([streams[:1, step], head.added[:, step], streams[-1:, step]])  # (blocks + 2, units)
     units, limit = rows.shape[1], colour_limit(streams[-1])
     table: dict[str, Any] = {gettext("unit"): np.arange(1, units + 1)}
@@ -98,15 +98,6 @@ def draw_stream(subject: Subject) -> Spec:
     )
     parts = [strips(rows, limit, ink), *(part | {"xaxis": "x2"} for part in on_lengths)]
     return Spec(parts, layout, alt, table)
-
-
-def _block_name(block: str, layer: int) -> str:
-    """Return the name of a block of a layer, from 1."""
-    if block == "attention":
-        return gettext("self-attention {layer}", layer=layer)
-    if block == "cross":
-        return gettext("cross-attention {layer}", layer=layer)
-    return gettext("feed-forward {layer}", layer=layer)
 
 
 Rates = Mapping[tuple[int, int], float]

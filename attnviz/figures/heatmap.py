@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from attnviz.analysis.attention_forms import SYMBOLS, face_names
 from attnviz.analysis.drift import drifts
 from attnviz.analysis.gold import GoldLinks, link_count_texts
-from attnviz.analysis.grid import Grid, check_posterior, grid
+from attnviz.analysis.grid import Grid, check_posterior, grid, link_markers
 from attnviz.analysis.labels import LONGEST, merged_cell_text, merging_text, shorten, size_text
 from attnviz.analysis.numbers import decimal, signed, significant
 from attnviz.analysis.posterior import posterior as posterior_attention
@@ -33,7 +33,6 @@ from attnviz.figures.heatmap_parts import (
     entropy_title,
     font_size,
     hover_names,
-    link_markers,
     marker_lines,
     marker_traces,
     tick_labels,

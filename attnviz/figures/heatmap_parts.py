@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from attnviz.analysis.attention_forms import SYMBOLS
-from attnviz.analysis.gold import GoldLinks, link_errors, marker_names
-from attnviz.analysis.grid import Bracket, Grid, places_of_pieces
+from attnviz.analysis.gold import marker_names
+from attnviz.analysis.grid import Bracket, Grid, LinkKind, LinkMarkers
 from attnviz.analysis.labels import LONGEST, shorten
 from attnviz.analysis.numbers import decimal, signed
 from attnviz.figures.grammar import bare_axis, bars, signed_colours, text_at, texts_at, titled_axis
@@ -24,7 +23,6 @@ from attnviz.figures.spec import (
 )
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import LIGHT, MARKER, MARKER_EDGE, Palette, colour_at, heatmap_scale, letter_colour
-from attnviz.trace import Words
 from attnviz.trace.drawing import Face, HeatmapChoices
 from attnviz.trace.word_link_text import Link
 
@@ -289,45 +287,12 @@ def entropy_title(face: Face) -> str:
     return ("Δ" if face == "difference" else "") + gettext("H, bits")
 
 
-LinkKind = Literal["sure", "possible", "false"]
 LINK_SYMBOLS: dict[LinkKind, str] = {"sure": "◉", "possible": "○", "false": "×"}
 """Symbols in the legend; they differ in shape."""
 _LINE_HEIGHT, _FONT_SIZE = 18, 12
 """Line height and font size of the legend, in pixels."""
 _COLOUR_BAR_HEIGHT = 40
 """Height in pixels of the colour bar, below which the legend is."""
-
-
-LinkMarkers = dict[LinkKind, tuple[Link, ...]]
-"""The (row, column) of each marked cell, by kind; only kinds that occur."""
-
-
-def link_markers(cells: Grid, words: Words, gold: GoldLinks) -> LinkMarkers:
-    """Return the markers of the links of `gold` and `words` on `cells`.
-
-    A false link is one of the alignment in `words` that is neither a sure nor a possible link of `gold`.
-    """
-    rows, columns = (
-        places_of_pieces(shown, sum(map(len, groups)))
-        for shown, groups in ((cells.steps, words.target_groups), (cells.pieces, words.source_groups))
-    )
-    kinds: dict[LinkKind, Iterable[Link]] = {
-        "sure": gold.sure,
-        "possible": gold.possible,
-        "false": link_errors(words, gold).false,
-    }
-    found: LinkMarkers = {}
-    for kind, links in kinds.items():
-        marked = {
-            (row, column)
-            for j, i in links
-            for row in {rows[step] for step in words.linkable.target_groups[i]}
-            for column in {columns[piece] for piece in words.linkable.source_groups[j]}
-            if row is not None and column is not None
-        }
-        if marked:
-            found[kind] = tuple(sorted(marked))
-    return found
 
 
 def marker_lines(markers: LinkMarkers) -> dict[Link, str]:

@@ -108,9 +108,9 @@ def _edges(trace: Part, axis: str, count: int) -> tuple[NDArray[Any], NDArray[An
     """Return the starts and the lengths of the cells on an axis, given by centres, edges, or a start and a distance."""
     start, step = trace.get(f"{axis}0", 0), trace.get(f"d{axis}", 1)
     centres = np.asarray(trace[axis], dtype=float) if axis in trace else start + step * np.arange(count)
-    if len(centres) > count:  # they are edges
-        return centres[:-1], np.diff(centres)
-    between = (centres[1:] + centres[:-1]) / 2
-    first, last = (1.0, 1.0) if count == 1 else (centres[1] - centres[0], centres[-1] - centres[-2])
-    edges = np.concatenate([[centres[0] - first / 2], between, [centres[-1] + last / 2]])
+    edges = centres
+    if len(centres) == count:
+        steps = np.diff(centres) if count > 1 else np.ones(1)
+        between = (centres[1:] + centres[:-1]) / 2
+        edges = np.concatenate([centres[:1] - steps[:1] / 2, between, centres[-1:] + steps[-1:] / 2])
     return edges[:-1], np.diff(edges)
