@@ -151,8 +151,8 @@ def comparison(
     traces += [_hatching(values, ink) | axes[kind] for kind, values in heatmaps.items() if np.isnan(values).any()]
     for number, kind in (("", "first"), ("2", "difference")) if heatmaps else ():
         face = "difference" if kind == "difference" else compared.face
-        shown = [compared.difference] if kind == "difference" else [compared.first, compared.other]
-        end_of_scale = scale_end(float(np.abs(np.nan_to_num(shown)).max())) if face == "difference" else 1
+        signed_values = [compared.difference] if kind == "difference" else [compared.first, compared.other]
+        end_of_scale = scale_end(float(np.abs(np.nan_to_num(signed_values)).max())) if face == "difference" else 1
         colour_axis = value_scale(face, end_of_scale, root, colours, ink, "c")
         start, bottom = (layout[axis[0] + "axis" + axis[1:]]["domain"][0] for axis in axes[kind].values())
         colour_axis["colorbar"] |= {"x": start, "y": bottom, "len": 180}
@@ -190,7 +190,7 @@ def _word_axis(axis: SharedAxis, count: int, colour: str, ink: Palette, **more: 
 def _hatching(values: Array, ink: Palette) -> Part:
     """Return the hatching of the rows and columns that a panel lacks."""
     missing, (bottom, right) = np.isnan(values), np.array(values.shape) - 0.5
-    boxes = [(-0.5, right, row - 0.5, row + 0.5) for row in np.flatnonzero(missing.all(axis=1))]
+    boxes: list[Any] = [(-0.5, right, row - 0.5, row + 0.5) for row in np.flatnonzero(missing.all(axis=1))]
     boxes += [(column - 0.5, column + 0.5, -0.5, bottom) for column in np.flatnonzero(missing.all(axis=0))]
     return {
         "type": "scatter",

@@ -14,7 +14,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from attnviz.figures.spec import Part
+from attnviz.figures.spec import Numbers, Part
 
 
 def common_part(figures: Sequence[Any], slot: str = "slot") -> tuple[Any, list[list[Any]]]:
@@ -85,7 +85,7 @@ def _json_value(value: object) -> object:
     raise TypeError(f"a picture has no place for a {type(value).__name__}")
 
 
-def _strips(values: NDArray[np.floating]) -> Part:
+def _strips(values: Numbers) -> Part:
     """Return `values`, (m, n), as 16-bit integers: their `scale`, the row size n (`size`), and the bytes (`strips`)."""
     values = values.astype(np.float64)
     is_finite = np.isfinite(values)

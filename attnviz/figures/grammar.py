@@ -16,18 +16,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attnviz.analysis.grid import places_of_pieces
 from attnviz.analysis.labels import shorten, subscript
 from attnviz.analysis.measures import weight_order
 from attnviz.analysis.numbers import decimal, signed
-from attnviz.figures.spec import APART, STRIP, Part, base_axis, base_layout, escape, rectangle
+from attnviz.figures.spec import APART, STRIP, Numbers, Part, base_axis, base_layout, escape, rectangle
 from attnviz.languages import gettext
 from attnviz.palette import CELL_FRAME, ROW_FRAME, ROW_FRAME_WIDTH, STRONGEST, ColourScale, Palette
 from attnviz.text import piece_name
 from attnviz.trace import Attention, Trace
 from attnviz.trace.aligned import AttentionMatrix, Groups
+from attnviz.trace.parts import FloatArray
 from attnviz.trace.transformer_trace import Head
 
 HOVER = "%{customdata}<extra></extra>"
@@ -55,7 +55,7 @@ ROW_HEIGHT = 21
 
 
 def source_bars(
-    trace: AttentionMatrix, values: NDArray[np.floating], symbol: str, colour: str | list[str], form: str = ".4f"
+    trace: AttentionMatrix, values: Numbers, symbol: str, colour: str | list[str], form: str = ".4f"
 ) -> Part:
     """Return one horizontal bar for each source piece.
 
@@ -71,12 +71,12 @@ def source_bars(
     return bars(values, {"color": colour}, names, hovertemplate=f"%{{customdata}}{number}<extra></extra>")
 
 
-def signed_colours(values: NDArray[np.floating], ink: Palette) -> list[str]:
+def signed_colours(values: Numbers, ink: Palette) -> list[str]:
     """Return the colours of signed bars of these `values`, (n,): blue from 0 up, red below."""
     return [ink.minus if value < 0 else ink.plus for value in values.tolist()]
 
 
-def source_numbers(values: NDArray[np.floating], ink: Palette, text: Callable[[float], str] = decimal) -> list[Part]:
+def source_numbers(values: Numbers, ink: Palette, text: Callable[[float], str] = decimal) -> list[Part]:
     """Return the numbers at the ends of bars of these `values`, (Tx,), in a list that is empty for long sentences."""
     if len(values) > MOST_ROWS:
         return []
@@ -85,7 +85,7 @@ def source_numbers(values: NDArray[np.floating], ink: Palette, text: Callable[[f
 
 
 def numbers(
-    ends: NDArray[np.floating] | Sequence[float],
+    ends: Numbers | Sequence[float],
     texts: Sequence[str],
     size: int,
     ink: Palette,
@@ -177,12 +177,12 @@ def short_source_name(trace: AttentionMatrix, j: int) -> str:
     return shorten(piece_name(trace.source_pieces[j]), 30)
 
 
-def finite_energies(trace: WithEnergies) -> NDArray[np.float32]:
+def finite_energies(trace: WithEnergies) -> FloatArray:
     """Return the energies of all steps, (Ty, Tx), with nan in place of -inf, which has no bar."""
     return np.where(np.isfinite(trace.energies), trace.energies, np.float32(np.nan))
 
 
-def energy_range(energies: NDArray[np.float32], padding: float = 0.2) -> list[float]:
+def energy_range(energies: FloatArray, padding: float = 0.2) -> list[float]:
     """Return the range of an axis for the `energies` (Ty, Tx) of all steps, with `padding` at both ends for numbers."""
     low, high = min(0.0, float(np.nanmin(energies))), max(0.0, float(np.nanmax(energies)))
     spread = (high - low) or 1.0
@@ -283,12 +283,12 @@ def label_axis(
     return bare_axis(ink) | APART | rows | {"range": [ticks[-1] + 0.5, -0.5]} | more
 
 
-def colour_limit(values: NDArray[np.floating]) -> float:
+def colour_limit(values: Numbers) -> float:
     """Return the amount at which colours of signed `values`, of any shape, saturate: their 98th percentile, or 1."""
     return float(np.quantile(np.abs(values), STRONGEST)) or 1.0
 
 
-def strips(rows: NDArray[np.floating] | list[Any], limit: float, ink: Palette, **more: Any) -> Part:
+def strips(rows: Numbers | list[Any], limit: float, ink: Palette, **more: Any) -> Part:
     """Return vectors as strips, a pixel column for each unit: blue is positive, red negative.
 
     The strength of a colour is the square root of the amount, so that small terms are visible.
@@ -317,7 +317,7 @@ def cells(numbers: Any, low: float, high: float, scale: ColourScale, **more: Any
     return {"type": "heatmap", "z": numbers} | colours | more
 
 
-def bars(ends: Sequence[float] | NDArray[np.floating], marker: Part, hover: Sequence[Any] = (), **more: Any) -> Part:
+def bars(ends: Sequence[float] | Numbers, marker: Part, hover: Sequence[Any] = (), **more: Any) -> Part:
     """Return horizontal bars at 0, 1, 2 and so on.
 
     Args:
@@ -348,7 +348,7 @@ def line(x: Sequence[float], y: Sequence[float], colour: str, width: float = 1, 
     return {"type": "line", "xref": "paper", "line": {"color": colour, "width": width}} | ends | more
 
 
-def text_at(text: str, x: float, y: float, colour: str, size: int = 12, **more: Any) -> Part:
+def text_at(text: str, x: float, y: float, colour: str, size: int = 12, /, **more: Any) -> Part:
     """Return a text, already escaped, above the point y of the rows and right of x, a share of the figure's width."""
     place = {"x": x, "xref": "paper", "xanchor": "left", "y": y, "yref": "y", "yanchor": "bottom"}
     return {"text": text, "showarrow": False, "font": {"size": size, "color": colour}} | place | more
@@ -437,16 +437,10 @@ def curve(x: Any, y: Sequence[float], name: str, k: int, ink: Palette, colour: s
         more: Further properties of Plotly's trace.
     """
     colour = colour or (ink.ink, ink.plus, ink.minus, ink.quiet, ink.decoder)[k % 5]
-    return {
-        "type": "scatter",
-        "mode": "lines+markers",
-        "name": escape(name),
-        "x": x,
-        "y": list(y),
-        "line": {"color": colour, "width": 2, "dash": _DASHES[k % 5]},
-        "marker": {"size": 8, "symbol": _SYMBOLS[k % 5], "color": colour},
-        "cliponaxis": False,
-    } | more
+    marker = {"size": 8, "symbol": _SYMBOLS[k % 5], "color": colour}
+    stroke = {"color": colour, "width": 2, "dash": _DASHES[k % 5]}
+    line = {"mode": "lines+markers", "name": escape(name), "line": stroke, "cliponaxis": False}
+    return points(x, list(y), marker, **line | more)
 
 
 def names_axis(

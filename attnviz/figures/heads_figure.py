@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attnviz.analysis.labels import quote, shorten
 from attnviz.analysis.measures import entropy, strongest_words, word_weights_of_heads
@@ -29,7 +28,7 @@ from attnviz.figures.grammar import (
     text_at,
 )
 from attnviz.figures.heatmap_parts import font_size
-from attnviz.figures.spec import Part, Spec, axis_labels, emphasise, rectangle
+from attnviz.figures.spec import Numbers, Part, Spec, axis_labels, emphasise, rectangle
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import GREYS, ThemeName, palette
@@ -166,12 +165,12 @@ def draw_all_heads(subject: Subject) -> Spec:
     return Spec([_image(shares, xgap=1, ygap=1, text=texts, hoverinfo="text")], layout, alt)
 
 
-def _image(weights: NDArray[np.floating], **more: Any) -> Part:
+def _image(weights: Numbers, **more: Any) -> Part:
     """Return a heatmap of `weights`, whose brightness is the square root of the weight, with properties `more`."""
     return cells(np.sqrt(weights), 0, 1, GREYS, **more)
 
 
-def thumbnail(matrix: NDArray[np.floating]) -> NDArray[np.floating]:
+def thumbnail(matrix: Numbers) -> Numbers:
     """Return `matrix`, (m, n), with at most LARGEST rows and columns, by the maximum of each block.
 
     The maximum keeps single bright cells visible.

@@ -12,7 +12,7 @@ from attnviz.analysis.gold import marker_names
 from attnviz.analysis.grid import Bracket, Grid, LinkKind, LinkMarkers
 from attnviz.analysis.labels import LONGEST, shorten
 from attnviz.analysis.numbers import decimal, signed
-from attnviz.figures.grammar import bare_axis, bars, signed_colours, text_at, texts_at, titled_axis
+from attnviz.figures.grammar import bare_axis, bars, points, signed_colours, text_at, texts_at, titled_axis
 from attnviz.figures.spec import (
     Part,
     axis_labels,
@@ -139,8 +139,9 @@ def bracket_shapes(cells: Grid, ink: Palette) -> list[Part]:
         for first, last, _ in brackets:
             start, end = first - inset, last + inset
             corners = [(start, near), (start, far), (end, far), (end, near)]
-            points = [(sign * pixels, place) if axis == "x" else (place, pixels) for place, pixels in corners]
-            path += "M" + "L".join(f"{x},{y}" for x, y in points)
+            path += "M" + "L".join(
+                f"{sign * pixels},{place}" if axis == "x" else f"{place},{pixels}" for place, pixels in corners
+            )
         if path:
             place = {f"{axis}ref": "paper", f"{axis}sizemode": "pixel", f"{axis}anchor": edge}
             line = {"color": colour, "width": 1}
@@ -321,8 +322,8 @@ def marker_traces(markers: LinkMarkers, sizes: HeatmapSizes, columns: int) -> li
             edge = {"width": 1, "color": MARKER_EDGE}
             layers["sure core"] = {"symbol": "circle", "size": 0.44 * size, "color": MARKER, "line": edge}
         rows, places = map(list, zip(*marked, strict=True))
-        points = {"type": "scatter", "mode": "markers", "x": places, "y": rows, "hoverinfo": "skip"}
-        traces += [points | {"showlegend": False, "name": name, "marker": marker} for name, marker in layers.items()]
+        plain = {"hoverinfo": "skip", "showlegend": False}
+        traces += [points(places, rows, marker, name=name, **plain) for name, marker in layers.items()]
     return traces
 
 

@@ -44,7 +44,7 @@ def _label_room(axis: Part) -> int:
     texts, size = axis.get("ticktext", ()), axis["tickfont"]["size"]
     bold = any("<b>" in text for text in texts)
     longest = max((width(html.unescape(_MARKUP.sub("", text)), size, bold=bold) for text in texts), default=0)
-    return 18 + axis.get("ticklabelstandoff", 0) + int(longest)
+    return 18 + int(axis.get("ticklabelstandoff", 0)) + int(longest)
 
 
 def with_vector_cells(spec: Spec, paper: str) -> list[Part]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from unicodedata import category, east_asian_width, normalize
 
+import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
@@ -19,6 +20,8 @@ from attnviz.text import with_symbols
 
 Part = dict[str, Any]
 """A part of Plotly's JSON, with NumPy arrays for numbers."""
+Numbers = NDArray[np.floating]
+"""Floating-point numbers of any precision."""
 Table = Mapping[str, Sequence[Any] | NDArray[Any]]
 """Columns of equal length by their names; the first is the index."""
 
