@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from attnviz.analysis.gold import GoldLinks, link_errors
 from attnviz.analysis.imported_file_texts import missing_values_reason
 from attnviz.analysis.measures import coverage, entropy
 from attnviz.arguments import check_choice
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 from attnviz.text import CONTINUES, piece_name
+from attnviz.trace import Words
 from attnviz.trace.aligned import Groups
 from attnviz.trace.drawing import By, Face
+from attnviz.trace.word_link_text import Link
 
 GRID_UNITS: tuple[By, ...] = get_args(By)
 FACES: tuple[Face, ...] = get_args(Face)
@@ -209,3 +212,36 @@ def places_of_pieces(groups: tuple[tuple[int, ...], ...], count: int) -> list[in
         for piece in group:
             places[piece] = place
     return places
+
+
+LinkKind = Literal["sure", "possible", "false"]
+LinkMarkers = dict[LinkKind, tuple[Link, ...]]
+"""The (row, column) of each marked cell, by kind; only kinds that occur."""
+
+
+def link_markers(cells: Grid, words: Words, gold: GoldLinks) -> LinkMarkers:
+    """Return the markers of the links of `gold` and `words` on `cells`.
+
+    A false link is one of the alignment in `words` that is neither a sure nor a possible link of `gold`.
+    """
+    rows, columns = (
+        places_of_pieces(shown, sum(map(len, groups)))
+        for shown, groups in ((cells.steps, words.target_groups), (cells.pieces, words.source_groups))
+    )
+    kinds: dict[LinkKind, Iterable[Link]] = {
+        "sure": gold.sure,
+        "possible": gold.possible,
+        "false": link_errors(words, gold).false,
+    }
+    found: LinkMarkers = {}
+    for kind, links in kinds.items():
+        marked = {
+            (row, column)
+            for j, i in links
+            for row in {rows[step] for step in words.linkable.target_groups[i]}
+            for column in {columns[piece] for piece in words.linkable.source_groups[j]}
+            if row is not None and column is not None
+        }
+        if marked:
+            found[kind] = tuple(sorted(marked))
+    return found

@@ -220,6 +220,15 @@ def _all_heads(trace: TransformerTrace, step: int) -> tuple[str, str]:
     return f"{head_sentence} {rest}", outcome
 
 
+def block_name(block: str, layer: int) -> str:
+    """Return the name of a `block` (of `Head.blocks`) of a 1-based decoder `layer`."""
+    if block == "attention":
+        return gettext("self-attention {layer}", layer=layer)
+    if block == "cross":
+        return gettext("cross-attention {layer}", layer=layer)
+    return gettext("feed-forward {layer}", layer=layer)
+
+
 def added_name(block: str, layer: int) -> str:
     """Return in everyday words what a `block` (of `Head.blocks`) of a 1-based decoder `layer` adds."""
     if block == "attention":

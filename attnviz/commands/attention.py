@@ -354,6 +354,6 @@ def _draw(records: tuple[Attention, Attention], names: tuple[str, str], path: Pa
     from attnviz.export.saved_files import IMAGES
     from attnviz.figures.comparison_figure import comparison
 
-    figure = comparison(compare(*records), names).figure()
+    spec = comparison(compare(*records), names)
     heading = f"{names[0]} and {names[1]} side by side"
-    replace_bytes(path, image(translation_sheet(figure, records[0], heading), IMAGES[ending]))
+    replace_bytes(path, image(translation_sheet(spec, records[0], heading), IMAGES[ending]))

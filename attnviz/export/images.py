@@ -19,7 +19,8 @@ from attnviz.architectures import step_texts
 from attnviz.deadlines import with_deadline
 from attnviz.environment import BROWSER_PATH
 from attnviz.errors import AttnvizError, MissingFontWarning
-from attnviz.figures.spec import escape, figure_json, for_print, width
+from attnviz.figures.printing import for_print
+from attnviz.figures.spec import Spec, escape, figure_json, width
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import Aligned
@@ -144,35 +145,28 @@ _NARROWEST = 520
 """Pixels of the narrowest exported figure, so that the title fits."""
 
 
-def translation_sheet(figure: go.Figure, trace: Aligned, heading: str, *, theme: ThemeName = "light") -> go.Figure:
-    """Return `figure` prepared for a file (`for_print`), with a title: `heading` and both sentences.
+def translation_sheet(spec: Spec, trace: Aligned, heading: str, *, theme: ThemeName = "light") -> go.Figure:
+    """Return a figure prepared for a file (`for_print`), with a title: `heading` and both sentences.
 
     Each sentence is on a line of its own, shortened where it is too long.
     """
-    return _titled(
-        figure, heading, step_texts(trace).made_by(trace), (trace.source_text, trace.translation), theme=theme
-    )
+    return _titled(spec, heading, step_texts(trace).made_by(trace), (trace.source_text, trace.translation), theme=theme)
 
 
-def titled_sheet(
-    figure: go.Figure,
-    heading: str,
-    name: str,
-    sentences: tuple[str, str] | tuple[()] = (),
-) -> go.Figure:
-    """Return `figure` prepared for a file, with a title: `heading`, the model's `name`, and `sentences`.
+def titled_sheet(spec: Spec, heading: str, name: str, sentences: tuple[str, str] | tuple[()] = ()) -> go.Figure:
+    """Return a figure prepared for a file, with a title: `heading`, the model's `name`, and `sentences`.
 
     The figure is in the light theme. `sentences` are source and target, or empty.
     """
-    return _titled(figure, heading, gettext("model {model}", model=shorten(name, 24)), sentences, theme="light")
+    return _titled(spec, heading, gettext("model {model}", model=shorten(name, 24)), sentences, theme="light")
 
 
 def _titled(
-    figure: go.Figure, heading: str, made_by: str, sentences: tuple[str, str] | tuple[()], *, theme: ThemeName
+    spec: Spec, heading: str, made_by: str, sentences: tuple[str, str] | tuple[()], *, theme: ThemeName
 ) -> go.Figure:
-    """Return `figure` as `titled_sheet` does; `made_by` names the origin of its numbers."""
+    """Return a figure as `titled_sheet` does; `made_by` names the origin of its numbers."""
     ink = palette(theme)
-    print_figure = for_print(figure, ink.sheet)
+    print_figure = for_print(spec, ink.sheet)
     extra_width = max(_NARROWEST - print_figure.layout.width, 0)  # empty space on the right
     space = print_figure.layout.width + extra_width - 2 * _SIDE
     origin = "  " + gettext("attnviz, {made_by}", made_by=made_by)

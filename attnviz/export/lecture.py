@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Unpack
 
 from attnviz.analysis.attention_forms import face_explanation, face_names
@@ -169,7 +170,7 @@ class _Lecture:
     def figures(self, theme: ThemeName) -> dict[str, Any]:
         """Return the faces of the heatmap, and the other figures by step, 0-based."""
         pictures = {"faces": packed_figures({face: self._heatmap(face, theme) for face in self.faces})}
-        for figure in self._figures():
+        for figure in self._step_figures:
             subjects = (replace(subject, theme=theme) for subject in self.subjects)
             pictures[figure.name] = packed_figures({str(subject.step): figure.draw(subject) for subject in subjects})
         return pictures
@@ -189,7 +190,7 @@ class _Lecture:
         steps = [
             {
                 "sentence": step_texts(self.trace).step_sentence(self.trace, subject.step, quote(BLANK_NAME)),
-                "pictures": {figure.name: self._texts(figure, subject) for figure in self._figures()},
+                "pictures": {figure.name: self._texts(figure, subject) for figure in self._step_figures},
             }
             for subject in self.subjects
         ]
@@ -211,14 +212,15 @@ class _Lecture:
         """Return the footer for each face."""
         kind = step_texts(self.trace)
         arguments: dict[str, Any] = {
-            "logit_attributions": LOGIT_ATTRIBUTION in self._figures(),
+            "logit_attributions": LOGIT_ATTRIBUTION in self._step_figures,
             "faces": len(self.faces) > 1,
             "heads_text": kind.heads_text(self.trace),
             "origin": kind.made_by_search(self.trace),
         }
         return {face: lecture_footer(self.trace, replace(self.choices, face=face), **arguments) for face in self.faces}
 
-    def _figures(self) -> list[StepFigure]:
+    @cached_property
+    def _step_figures(self) -> list[StepFigure]:
         """Return the figures of a step in the file: the first available one of each place."""
         by_place: dict[str, StepFigure] = {}
         for figure in step_figures(self.subjects[0]).values():

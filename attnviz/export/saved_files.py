@@ -20,8 +20,9 @@ from attnviz.export.images import ImageFormat, image, translation_sheet
 from attnviz.export.lecture import lecture_html
 from attnviz.export.tikz import heatmap_tikz
 from attnviz.figures.heatmap import heatmap
-from attnviz.figures.registry import step_figure
-from attnviz.figures.spec import Spec, for_print
+from attnviz.figures.printing import for_print
+from attnviz.figures.registry import CONTRAST, LOGIT_ATTRIBUTION, step_figure
+from attnviz.figures.spec import Spec
 from attnviz.figures.subject import Subject
 from attnviz.files import replace_bytes
 from attnviz.languages import gettext
@@ -31,7 +32,7 @@ from attnviz.trace import Aligned, WhatIfs
 from attnviz.trace.drawing import HeatmapChoices
 
 _HEATMAP = "heatmap"
-_LOGIT_ATTRIBUTION = ("logit-attribution", "contrast")
+_LOGIT_ATTRIBUTION = (LOGIT_ATTRIBUTION.name, CONTRAST.name)
 """Figures that need weights and are available without a maxout layer too."""
 IMAGES: dict[str, ImageFormat] = {"png": "png", "svg": "svg", "pdf": "pdf"}
 _ENDINGS = (*IMAGES, "html", "tex", "csv", "json", "pharaoh")
@@ -134,10 +135,10 @@ def heading(trace: Aligned, options: FigureOptions, weights: Weights | None = No
 
 def _print_figure(trace: Aligned, options: FigureOptions, weights: Weights | None) -> go.Figure:
     """Return the figure as an image contains it."""
-    figure = picture(trace, options, weights).figure()
+    spec = picture(trace, options, weights)
     if options.title:
-        return translation_sheet(figure, trace, heading(trace, options, weights), theme=options.theme)
-    return for_print(figure, palette(options.theme).sheet)
+        return translation_sheet(spec, trace, heading(trace, options, weights), theme=options.theme)
+    return for_print(spec, palette(options.theme).sheet)
 
 
 def _subject(trace: Aligned, options: FigureOptions, weights: Weights | None) -> Subject:

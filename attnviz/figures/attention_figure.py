@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any, Literal
 
 import numpy as np
 
@@ -14,15 +15,18 @@ from attnviz.figures.grammar import (
     energy_range,
     finite_energies,
     label_size,
+    names_axis,
     numbers,
     short_source_name,
     signed_colours,
+    sized_layout,
     source_bars,
     source_layout,
     source_numbers,
+    titled_axis,
     value_axis,
 )
-from attnviz.figures.spec import Part, Spec, Table, axis_labels, base_axis, base_layout, escape, label_stride
+from attnviz.figures.spec import Part, Spec, Table, axis_labels, label_stride
 from attnviz.figures.subject import Subject
 from attnviz.languages import format_share, gettext
 from attnviz.palette import PALE
@@ -37,11 +41,7 @@ def draw_attention(subject: Subject) -> Spec:
     trace, step, ink = subject.attention, subject.step, subject.ink
     names = [piece_name(piece) for piece in trace.source_pieces]
     count, energies = len(names), finite_energies(trace)[step]
-    bar = {
-        "type": "bar",
-        "x": np.arange(count, dtype=np.int32),
-        "customdata": [escape(shorten(name, 60)) for name in names],
-    }
+    bar = {"type": "bar", "x": np.arange(count, dtype=np.int32), "customdata": axis_labels(names, 60)}
     energy_bars = bar | {
         "y": energies,
         "yaxis": "y2",
@@ -55,46 +55,36 @@ def draw_attention(subject: Subject) -> Spec:
     }
     size = 13 if count <= 16 else 12 if count <= 30 else 11 if count <= 45 else 10
     longest = max(len(shorten(name)) for name in names) * size * 0.58
-    stride, is_upright = label_stride(count), count > 14
+    is_upright = count > 14
     # Slanted by 50 degrees, whose sine is 0.77 and whose cosine times 0.58 is 0.37, labels extend to the left of their
     # bars; only the first can extend past the axis.
     bottom = int(longest + 12 if is_upright else longest * 0.77 + 30)
     left = 46 if is_upright else max(46, int(len(shorten(names[0])) * size * 0.37))
-    axis, title = base_axis(ink), {"font": {"size": 12, "color": ink.quiet}, "standoff": 4}
-    layout = base_layout(ink) | {
-        "height": 214 + bottom,
-        "margin": {"l": left, "r": 6, "t": 6, "b": bottom},
+    narrowest, peak = 60 + min(13 * count, max(320, 8 * count), 4000), int(trace.alignment[step].argmax())
+    layout = sized_layout(ink, 214 + bottom, (left, 6, 6, bottom), narrowest, peak=peak) | {
         "bargap": 0.25,
-        "xaxis": axis
-        | {
-            "tickvals": list(range(0, count, stride)),
-            "ticktext": axis_labels(names[::stride]),
-            "tickangle": -90 if is_upright else -50,
-            "showgrid": False,
-            "zeroline": False,
-            "tickfont": {"size": size, "color": ink.encoder},
-            "range": [-0.6, count - 0.4],
-            "anchor": "y",
-        },
-        "yaxis": axis | {"domain": [0, 0.42], "range": [0, 1], "tickvals": [0, 0.5, 1], "title": title | {"text": "α"}},
-        "yaxis2": axis
-        | {
-            "domain": [0.55, 1],
-            "title": title | {"text": gettext("energy e")},
-            "nticks": 4,
-            "zerolinecolor": ink.quiet,
-        },
-        "meta": {
-            "narrowest": 60 + min(13 * count, max(320, 8 * count), 4000),
-            "peak": int(trace.alignment[step].argmax()),
-        },
+        "xaxis": names_axis(
+            axis_labels(names),
+            ink.encoder,
+            size,
+            ink,
+            label_stride(count),
+            framed=False,
+            tickangle=-90 if is_upright else -50,
+            range=[-0.6, count - 0.4],
+            anchor="y",
+        ),
+        "yaxis": titled_axis(ink, "α", standoff=4, domain=[0, 0.42], range=[0, 1], tickvals=[0, 0.5, 1]),
+        "yaxis2": titled_axis(
+            ink, gettext("energy e"), standoff=4, domain=[0.55, 1], nticks=4, zerolinecolor=ink.quiet
+        ),
     }
     alt = gettext(
         "Energies and attention weights of step {step} over {count} source pieces. The largest weight, {weight:.2f}, "
         "is on piece {number}, {name}.",
         **_strongest(subject),
     )
-    return Spec([energy_bars, weight_bars], layout, alt, _table(subject))
+    return Spec([energy_bars, weight_bars], layout, alt, _table(subject, "energy", "alpha"))
 
 
 def draw_imported(subject: Subject) -> Spec:
@@ -107,9 +97,8 @@ def draw_imported(subject: Subject) -> Spec:
         "weight, {weight:.2f}.",
         **_strongest(subject),
     )
-    table = {name: column for name, column in _table(subject).items() if name != gettext("energy")}
     layout = source_layout(trace, subject.step, ink, axis)
-    return Spec([bars, *source_numbers(alpha, ink)], layout, alt, table)
+    return Spec([bars, *source_numbers(alpha, ink)], layout, alt, _table(subject, "alpha"))
 
 
 def draw_energy(subject: Subject) -> Spec:
@@ -118,9 +107,10 @@ def draw_energy(subject: Subject) -> Spec:
     At the level *Idea* the bars have no scale and no numbers.
     """
     trace, step, ink = subject.attention, subject.step, subject.ink
-    energies, limits = finite_energies(trace)[step], energy_range(finite_energies(trace))
+    all_energies = finite_energies(trace)
+    energies, limits = all_energies[step], energy_range(all_energies)
     bars = source_bars(trace, energies, "" if subject.simple else "e", signed_colours(energies, ink))
-    table = {name: column for name, column in _table(subject).items() if name != "alpha"}
+    table = _table(subject, "energy")
     if subject.simple:
         alt = gettext(
             "How well {count} English pieces fit the state at step {step}. The longest bar is that of piece {number}, "
@@ -145,11 +135,10 @@ def draw_softmax(subject: Subject) -> Spec:
     named by `weights` in `layout.meta` are dragged.
     """
     trace, step, ink = subject.attention, subject.step, subject.ink
-    energies, alpha = finite_energies(trace)[step], trace.alignment[step]
+    all_energies = finite_energies(trace)
+    energies, alpha = all_energies[step], trace.alignment[step]
     dragged = {"pieces": [shorten(piece_name(piece), 40) for piece in trace.source_pieces]}
-    table = dict(_table(subject))
-    table["exp(e - max)"] = np.exp(trace.energies[step] - trace.energies[step].max())
-    table["alpha"] = table.pop("alpha")
+    table = _table(subject, "energy", "exp(e - max)", "alpha")
     if subject.simple:
         alt = gettext(
             "Where step {step} looks. The largest share of the attention, {share}, goes to piece {number}, {name}.",
@@ -170,7 +159,7 @@ def draw_softmax(subject: Subject) -> Spec:
     )
     energy_bars = source_bars(trace, energies, "e", signed_colours(energies, ink))
     energy_bars["marker"]["opacity"] = PALE
-    limits = energy_range(finite_energies(trace), padding=0.06)
+    limits = energy_range(all_energies, padding=0.06)
     layout = source_layout(
         trace,
         step,
@@ -199,17 +188,21 @@ def _strongest(subject: Subject) -> Part:
     }
 
 
-def _table(subject: Subject) -> Table:
-    """Return e_ij, where known, and alpha_ij of a step, a row for each source piece j (counted from 1)."""
+def _table(subject: Subject, *columns: Literal["energy", "exp(e - max)", "alpha"]) -> Table:
+    """Return these numbers of a step, a row for each source piece j (counted from 1)."""
     trace, step = subject.attention, subject.step
-    energies = {gettext("energy"): trace.energies[step]} if trace.energies.size else {}
-    pieces = list(trace.source_pieces)
-    return {
-        "j": np.arange(1, len(pieces) + 1),
-        gettext("source piece"): pieces,
-        **energies,
-        "alpha": trace.alignment[step],
+    table: dict[str, Any] = {
+        "j": np.arange(1, len(trace.source_pieces) + 1),
+        gettext("source piece"): list(trace.source_pieces),
     }
+    for column in columns:
+        if column == "alpha":
+            table[column] = trace.alignment[step]
+        elif column == "energy":
+            table[gettext("energy")] = trace.energies[step]
+        else:
+            table[column] = np.exp(trace.energies[step] - trace.energies[step].max())
+    return table
 
 
 _AXIS_LENGTH = 1.5
@@ -267,7 +260,7 @@ def draw_posterior(subject: Subject) -> Spec:
         *(part | {"xaxis": "x2"} for part in source_numbers(likelihood, ink, small)),
         *(part | {"xaxis": "x3"} for part in posterior_numbers),
     ]
-    table = {name: column for name, column in _table(subject).items() if name != gettext("energy")} | {
+    table = dict(_table(subject, "alpha")) | {
         gettext("likelihood p(y | h)"): likelihood,
         gettext("product"): prior * likelihood,
         gettext("posterior p(j | y)"): posterior,

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from attnviz.analysis.labels import shorten
 from attnviz.analysis.numbers import decimal, thousands
 from attnviz.analysis.transformer_exhibits import AttentionForm, Multiplications
-from attnviz.figures.grammar import LEGEND_ABOVE, bare_axis, names_axis, sized_layout, titled_axis
-from attnviz.figures.spec import APART, Spec, Table, escape
+from attnviz.figures.grammar import LEGEND_ABOVE, bare_axis, bars, cells, names_axis, sized_layout, titled_axis
+from attnviz.figures.spec import APART, Spec, Table, axis_labels
 from attnviz.languages import format_share, gettext
-from attnviz.palette import GREYS, ThemeName, palette
+from attnviz.palette import GREYS, ThemeName, colour_at, letter_colour, palette
 from attnviz.text import piece_name
 
-_BRIGHT = 0.46
-"""Weight above which black text has more contrast than white text."""
 _CELL, _ROW, _LEFT, _LINE, _EDGE = 74, 44, 84, 24, 12
 """Pixels of a cell, of a row, of the margin with its names, of a line of labels, and of the other margins."""
 _LONGEST = 10
@@ -33,24 +30,13 @@ def weights_row(form: AttentionForm, step: int, pieces: Sequence[str], alt: str,
     else:
         rows = {gettext("head {n}", n=number): head[step] for number, head in enumerate(form.heads, 1)}
         rows[gettext("mean")] = form.weights[step]
-    labels, energies = [escape(shorten(name, _LONGEST)) for name in names], {}
+    labels, energies = axis_labels(names, _LONGEST), {}
     if form.energies is not None:
         energies = {gettext("energy e"): form.energies[step]}
         labels = [
             f"{label}<br>{decimal(energy, 1)}"
             for label, energy in zip(labels, form.energies[step].tolist(), strict=True)
         ]
-    cells = {
-        "type": "heatmap",
-        "z": list(rows.values()),
-        "zmin": 0,
-        "zmax": 1,
-        "colorscale": GREYS,
-        "showscale": False,
-        "xgap": 3,
-        "ygap": 3,
-        "hoverinfo": "skip",
-    }
     top = _EDGE + _LINE * (1 + len(energies))
     layout = sized_layout(ink, top + _ROW * len(rows) + _EDGE, (_LEFT, _EDGE, top, _EDGE), 330) | {
         "width": _LEFT + _CELL * len(pieces) + _EDGE,
@@ -62,14 +48,14 @@ def weights_row(form: AttentionForm, step: int, pieces: Sequence[str], alt: str,
                 "y": row,
                 "text": format_share(weight),
                 "showarrow": False,
-                "font": {"size": 12, "color": "black" if weight > _BRIGHT else "white"},
+                "font": {"size": 12, "color": letter_colour(colour_at(GREYS, weight))},
             }
             for row, weights in enumerate(rows.values())
             for j, weight in enumerate(weights.tolist())
         ],
     }
     table = {gettext("position"): range(1, len(pieces) + 1), gettext("piece"): names} | energies | rows
-    return Spec([cells], layout, alt, table)
+    return Spec([cells(list(rows.values()), 0, 1, GREYS, xgap=3, ygap=3, hoverinfo="skip")], layout, alt, table)
 
 
 def multiplications(works: Mapping[str, Multiplications], *, theme: ThemeName = "light") -> Spec:
@@ -83,16 +69,15 @@ def multiplications(works: Mapping[str, Multiplications], *, theme: ThemeName = 
         gettext("query, once per step"): [work.queries for work in counts],
         gettext("every pair"): [work.pairs for work in counts],
     }
-    bars = [
-        {
-            "type": "bar",
-            "orientation": "h",
-            "name": name,
-            "y": names,
-            "x": amounts,
-            "marker": {"color": colour},
-            "hovertemplate": f"{name}: %{{x:,d}}<extra></extra>",
-        }
+    stacked = [
+        bars(
+            amounts,
+            {"color": colour},
+            y=names,
+            name=name,
+            hoverinfo="all",
+            hovertemplate=f"{name}: %{{x:,d}}<extra></extra>",
+        )
         for (name, amounts), colour in zip(parts.items(), (ink.encoder, ink.decoder, ink.bar), strict=True)
     ]
     layout = sized_layout(ink, 110 + 54 * len(names), (112, 36, 34, 52), 320, widest=900) | {
@@ -119,4 +104,4 @@ def multiplications(works: Mapping[str, Multiplications], *, theme: ThemeName = 
         "tanh": [work.tanh for work in counts],
     }
     alt = gettext("Multiplications for all energies of this sentence. {listed}.", listed=listed)
-    return Spec(bars, layout, alt, table)
+    return Spec(stacked, layout, alt, table)

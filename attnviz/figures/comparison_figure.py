@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from attnviz import lazy_pandas as pd
-from attnviz.analysis.attention_forms import SYMBOLS
 from attnviz.analysis.comparison import (
     ComparedSide,
     Comparison,
@@ -20,13 +19,13 @@ from attnviz.analysis.comparison import (
 )
 from attnviz.analysis.grid import scale_end
 from attnviz.analysis.labels import shorten, size_text
-from attnviz.analysis.numbers import signed, significant
+from attnviz.analysis.numbers import signed
 from attnviz.figures.grammar import cursor, names_axis, points, row_frames, side_by_side, titled_axis
-from attnviz.figures.heatmap import MOST_TEXTS, colour_bar
+from attnviz.figures.heatmap import MOST_TEXTS, value_scale
 from attnviz.figures.heatmap_parts import CELL_GAP_COLOUR
-from attnviz.figures.spec import PRINT_WIDTH, Part, Spec, Table, escape, label_stride, rectangle
-from attnviz.languages import format_number, gettext
-from attnviz.palette import DEFAULT_COLOURS, Colours, Palette, ThemeName, heatmap_scale, palette
+from attnviz.figures.spec import PRINT_WIDTH, Part, Spec, Table, escape, in_colour, label_stride, rectangle
+from attnviz.languages import gettext
+from attnviz.palette import DEFAULT_COLOURS, Colours, Palette, ThemeName, palette
 from attnviz.trace.parts import Array
 
 _ROW, _ROWS = (16, 34), 380
@@ -99,7 +98,7 @@ def comparison(
     elif heatmaps:
         above = int(longest) + 8
     captions = {
-        kind: f'<b>{escape(name)}</b><br><span style="color:{ink.quiet}">{escape(caption)}</span>'
+        kind: f"<b>{escape(name)}</b><br>{in_colour(escape(caption), ink.quiet)}"
         for kind, (name, caption) in panel_captions(names, compared).items()
     }
     panels = {kind: (captions[kind], source_axis, target_axis) for kind in heatmaps}
@@ -150,10 +149,14 @@ def comparison(
         background = rectangle(0, 1, 0, 1, colour, 0) | {"fillcolor": colour, "layer": "below"}
         layout["shapes"].append(background | {"xref": xref, "yref": yref})
     traces += [_hatching(values, ink) | axes[kind] for kind, values in heatmaps.items() if np.isnan(values).any()]
-    for name, kind, number in (("coloraxis", "first", ""), ("coloraxis2", "difference", "3")) if heatmaps else ():
-        layout[name] = _colour_axis(compared, kind, root, colours, ink)
-        start, bottom = (layout[f"{axis}axis{number}"]["domain"][0] for axis in "xy")
-        layout[name]["colorbar"] |= {"x": start, "y": bottom, "len": 180}
+    for number, kind in (("", "first"), ("2", "difference")) if heatmaps else ():
+        face = "difference" if kind == "difference" else compared.face
+        signed_values = [compared.difference] if kind == "difference" else [compared.first, compared.other]
+        end_of_scale = scale_end(float(np.abs(np.nan_to_num(signed_values)).max())) if face == "difference" else 1
+        colour_axis = value_scale(face, end_of_scale, root, colours, ink, "c")
+        start, bottom = (layout[axis[0] + "axis" + axis[1:]]["domain"][0] for axis in axes[kind].values())
+        colour_axis["colorbar"] |= {"x": start, "y": bottom, "len": 180}
+        layout[f"coloraxis{number}"] = colour_axis
     if compared.has_probabilities:
         traces += [trace | axes["words"] for trace in _word_traces(compared, logs, names, ink)]
 
@@ -179,43 +182,22 @@ def _word_axis(axis: SharedAxis, count: int, colour: str, ink: Palette, **more: 
     for name, first, other in zip(axis.names, axis.first, axis.other, strict=True):
         sign, side = ("+ ", ink.plus) if first is None else ("− ", ink.minus) if other is None else ("", "")
         text = sign + shorten(name, _LABEL)
-        labels.append(f'<span style="color:{side}">{escape(text)}</span>' if sign else escape(text))
+        labels.append(in_colour(escape(text), side) if sign else escape(text))
         longest = max(longest, len(text))
     return names_axis(labels[:count], colour, size, ink, label_stride(count), **more), longest * size * _EM
 
 
-def _colour_axis(compared: Comparison, kind: str, root: bool, colours: Colours, ink: Palette) -> Part:
-    """Return the colour scale of both heatmaps or of their difference.
-
-    Shares run from 0 to 1, coloured by their square root if `root`. For signed values the square root is in the scale,
-    not in the numbers.
-    """
-    if "difference" in (kind, compared.face):
-        shown = [compared.difference] if kind == "difference" else [compared.first, compared.other]
-        limit = scale_end(float(np.abs(np.nan_to_num(shown)).max()))
-        ticks = np.linspace(-limit, limit, 5).tolist()
-        bar = colour_bar(ticks, [format_number(tick, "+.2g") if tick else "0" for tick in ticks], ink)
-        scale = ink.signed_root_scale if root else ink.signed_scale
-        return {"colorscale": scale, "cmin": -limit, "cmax": limit, "colorbar": bar}
-    ticks = [0, 0.05, 0.25, 0.5, 1] if root else [0, 0.25, 0.5, 0.75, 1]
-    labels = [f"{SYMBOLS[compared.face]} = 0", *map(significant, ticks[1:])]
-    bar = colour_bar([float(np.sqrt(tick)) if root else tick for tick in ticks], labels, ink)
-    return {"colorscale": heatmap_scale(colours), "cmin": 0, "cmax": 1, "colorbar": bar}
-
-
 def _hatching(values: Array, ink: Palette) -> Part:
     """Return the hatching of the rows and columns that a panel lacks."""
-    missing, (rows, columns) = np.isnan(values), values.shape
-    boxes: list[tuple[float, ...]] = [(-0.5, row - 0.5, columns, 1) for row in np.flatnonzero(missing.all(axis=1))]
-    boxes += [(column - 0.5, -0.5, 1, rows) for column in np.flatnonzero(missing.all(axis=0))]
-    corner, size = np.split(np.array(boxes)[:, :, None], 2, axis=1)
-    outlines = corner + size * np.array([[0, 1, 1, 0, 0, np.nan], [0, 0, 1, 1, 0, np.nan]])  # (boxes, 2, 6)
+    missing, (bottom, right) = np.isnan(values), np.array(values.shape) - 0.5
+    boxes: list[Any] = [(-0.5, right, row - 0.5, row + 0.5) for row in np.flatnonzero(missing.all(axis=1))]
+    boxes += [(column - 0.5, column + 0.5, -0.5, bottom) for column in np.flatnonzero(missing.all(axis=0))]
     return {
         "type": "scatter",
         "mode": "lines",
         "name": "gaps",
-        "x": outlines[:, 0].ravel(),
-        "y": outlines[:, 1].ravel(),
+        "x": np.array([(left, right, right, left, left, np.nan) for left, right, *_ in boxes]).ravel(),
+        "y": np.array([(top, top, bottom, bottom, top, np.nan) for *_, top, bottom in boxes]).ravel(),
         "fill": "toself",
         "line": {"width": 0},
         "hoverinfo": "skip",

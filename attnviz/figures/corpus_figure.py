@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attnviz.figures.grammar import points, sized_layout, titled_axis
-from attnviz.figures.spec import Part, Spec, escape
+from attnviz.figures.spec import Numbers, Part, Spec, escape
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 
@@ -18,8 +17,8 @@ MOST_POINTS = 3000
 
 
 def scatter(
-    x: NDArray[np.floating],
-    y: NDArray[np.floating],
+    x: Numbers,
+    y: Numbers,
     names: tuple[str, str],
     *,
     selected_region: Sequence[float] = (),
@@ -38,9 +37,7 @@ def scatter(
     return _selectable(drawn, names, selected_region, theme)
 
 
-def histogram(
-    values: NDArray[np.floating], name: str, *, selected_region: Sequence[float] = (), theme: ThemeName = "light"
-) -> Spec:
+def histogram(values: Numbers, name: str, *, selected_region: Sequence[float] = (), theme: ThemeName = "light") -> Spec:
     """Draw a histogram of one measure of N pairs, (N,), without NaN; `selected_region` is an interval, or empty."""
     finite = values[np.isfinite(values)]
     bins = "sqrt" if len(finite) < MOST_POINTS else 60

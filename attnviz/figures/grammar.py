@@ -11,22 +11,23 @@ time.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attnviz.analysis.grid import places_of_pieces
 from attnviz.analysis.labels import shorten, subscript
 from attnviz.analysis.measures import weight_order
 from attnviz.analysis.numbers import decimal, signed
-from attnviz.figures.spec import APART, STRIP, Part, base_axis, base_layout, escape, rectangle
+from attnviz.figures.spec import APART, STRIP, Numbers, Part, base_axis, base_layout, escape, rectangle
 from attnviz.languages import gettext
-from attnviz.palette import CELL_FRAME, ROW_FRAME, ROW_FRAME_WIDTH, STRONGEST, Palette
+from attnviz.palette import CELL_FRAME, ROW_FRAME, ROW_FRAME_WIDTH, STRONGEST, ColourScale, Palette
 from attnviz.text import piece_name
 from attnviz.trace import Attention, Trace
 from attnviz.trace.aligned import AttentionMatrix, Groups
+from attnviz.trace.parts import FloatArray
 from attnviz.trace.transformer_trace import Head
 
 HOVER = "%{customdata}<extra></extra>"
@@ -54,7 +55,7 @@ ROW_HEIGHT = 21
 
 
 def source_bars(
-    trace: AttentionMatrix, values: NDArray[np.floating], symbol: str, colour: str | list[str], form: str = ".4f"
+    trace: AttentionMatrix, values: Numbers, symbol: str, colour: str | list[str], form: str = ".4f"
 ) -> Part:
     """Return one horizontal bar for each source piece.
 
@@ -70,12 +71,12 @@ def source_bars(
     return bars(values, {"color": colour}, names, hovertemplate=f"%{{customdata}}{number}<extra></extra>")
 
 
-def signed_colours(values: NDArray[np.floating], ink: Palette) -> list[str]:
+def signed_colours(values: Numbers, ink: Palette) -> list[str]:
     """Return the colours of signed bars of these `values`, (n,): blue from 0 up, red below."""
     return [ink.minus if value < 0 else ink.plus for value in values.tolist()]
 
 
-def source_numbers(values: NDArray[np.floating], ink: Palette, text: Callable[[float], str] = decimal) -> list[Part]:
+def source_numbers(values: Numbers, ink: Palette, text: Callable[[float], str] = decimal) -> list[Part]:
     """Return the numbers at the ends of bars of these `values`, (Tx,), in a list that is empty for long sentences."""
     if len(values) > MOST_ROWS:
         return []
@@ -84,7 +85,7 @@ def source_numbers(values: NDArray[np.floating], ink: Palette, text: Callable[[f
 
 
 def numbers(
-    ends: NDArray[np.floating] | Sequence[float],
+    ends: Numbers | Sequence[float],
     texts: Sequence[str],
     size: int,
     ink: Palette,
@@ -100,17 +101,23 @@ def numbers(
         on_left: Whether each text is on the left of its end; by default where the end is negative.
     """
     sides = np.asarray(ends) < 0 if on_left is None else on_left
+    positions = ["middle left" if side else "middle right" for side in sides]
+    place = {"textposition": positions, "cliponaxis": False}
+    return texts_at(ends, list(range(len(texts))), list(texts), size, ink.ink, **place)
+
+
+def texts_at(x: Any, y: Any, texts: Sequence[str], size: int, colour: str | list[str], **more: Any) -> Part:
+    """Return a text at each x and y, (n,) each; `more` are further properties of Plotly's trace."""
+    font = {"size": size, "color": colour}
     return {
         "type": "scatter",
         "mode": "text",
-        "x": ends,
-        "y": list(range(len(texts))),
-        "text": list(texts),
-        "textposition": ["middle left" if side else "middle right" for side in sides],
-        "cliponaxis": False,
-        "textfont": {"size": size, "color": ink.ink},
+        "x": x,
+        "y": y,
+        "text": texts,
+        "textfont": font,
         "hoverinfo": "skip",
-    }
+    } | more
 
 
 def value_axis(ink: Palette, title: str, limits: Sequence[float], **more: Any) -> Part:
@@ -119,7 +126,9 @@ def value_axis(ink: Palette, title: str, limits: Sequence[float], **more: Any) -
     return titled_axis(ink, title, standoff=2) | axis | more
 
 
-def source_layout(trace: AttentionMatrix, step: int, ink: Palette, *axes: Part, **meta: Any) -> Part:
+def source_layout(
+    trace: AttentionMatrix, step: int, ink: Palette, *axes: Part, narrowest: int = 260, **meta: Any
+) -> Part:
     """Return a layout whose rows are the source pieces, in the order of the sentence.
 
     Args:
@@ -127,45 +136,23 @@ def source_layout(trace: AttentionMatrix, step: int, ink: Palette, *axes: Part, 
         step: Step, 0-based, whose weights order the rows where the page asks for it.
         ink: The palette.
         axes: The axes of the values, `xaxis`, `xaxis2` …
+        narrowest: Width in pixels below which the figure should scroll.
         meta: Further entries of `layout.meta`.
     """
-    count = len(trace.source_pieces)
-    return (
-        base_layout(ink)
-        | {f"xaxis{'' if k == 1 else k}": {"anchor": "y"} | axis for k, axis in enumerate(axes, 1)}
-        | {
-            "height": TOP + row_height(count) * count + 8,
-            "margin": {"l": LEFT, "r": 8, "t": TOP, "b": 8},
-            "bargap": 0.3,
-            "hovermode": "y",
-            "barmode": "overlay",
-            "yaxis": base_axis(ink)
-            | APART
-            | {
-                "range": [count - 0.5, -0.5],
-                "tickvals": list(range(count)),
-                "ticktext": row_names(trace),
-                "tickfont": {"size": label_size(count), "color": ink.encoder},
-                "showgrid": False,
-                "zeroline": False,
-            },
-            "meta": {
-                "narrowest": 260,
-                "order": weight_order(trace, step),
-                "selection_colour": ink.encoder,
-                "thinned": thinned_rows(count),
-            }
-            | meta,
-        }
-    )
+    count, thinned = len(trace.source_pieces), None
+    if count > MOST_ROWS:
+        more = gettext("{n} more", n=count - THINNED_ROWS)
+        thinned = {"rows": THINNED_ROWS, "more": more, "height": _rows_height(THINNED_ROWS + 1)}
+    meta |= {"order": weight_order(trace, step), "selection_colour": ink.encoder, "thinned": thinned}
+    layout = sized_layout(ink, _rows_height(count), (LEFT, 8, TOP, 8), narrowest, **meta)
+    layout |= {f"xaxis{'' if k == 1 else k}": {"anchor": "y"} | axis for k, axis in enumerate(axes, 1)}
+    rows = label_axis(row_names(trace), ink, ink.encoder, size=label_size(count))
+    return layout | {"bargap": 0.3, "hovermode": "y", "barmode": "overlay", "yaxis": rows}
 
 
-def thinned_rows(count: int) -> Part | None:
-    """Return how many rows of `count` a long sentence has where they are ordered by weight; None for a short one."""
-    if count <= MOST_ROWS:
-        return None
-    more = gettext("{n} more", n=count - THINNED_ROWS)
-    return {"rows": THINNED_ROWS, "more": more, "height": TOP + row_height(THINNED_ROWS + 1) * (THINNED_ROWS + 1) + 8}
+def _rows_height(count: int) -> int:
+    """Return the height in pixels of a figure with `count` rows, below the axes of their bars."""
+    return TOP + row_height(count) * count + 8
 
 
 def row_height(count: int) -> int:
@@ -181,7 +168,8 @@ def label_size(count: int) -> int:
 def row_names(trace: AttentionMatrix) -> list[str]:
     """Return a label for each source piece, with its number where a label occurs twice."""
     names = [shorten(piece_name(piece), LABEL_LENGTH) for piece in trace.source_pieces]
-    return [escape(name) + (subscript(j) if names.count(name) > 1 else "") for j, name in enumerate(names, 1)]
+    counts = Counter(names)
+    return [escape(name) + (subscript(j) if counts[name] > 1 else "") for j, name in enumerate(names, 1)]
 
 
 def short_source_name(trace: AttentionMatrix, j: int) -> str:
@@ -189,12 +177,12 @@ def short_source_name(trace: AttentionMatrix, j: int) -> str:
     return shorten(piece_name(trace.source_pieces[j]), 30)
 
 
-def finite_energies(trace: WithEnergies) -> NDArray[np.float32]:
+def finite_energies(trace: WithEnergies) -> FloatArray:
     """Return the energies of all steps, (Ty, Tx), with nan in place of -inf, which has no bar."""
     return np.where(np.isfinite(trace.energies), trace.energies, np.float32(np.nan))
 
 
-def energy_range(energies: NDArray[np.float32], padding: float = 0.2) -> list[float]:
+def energy_range(energies: FloatArray, padding: float = 0.2) -> list[float]:
     """Return the range of an axis for the `energies` (Ty, Tx) of all steps, with `padding` at both ends for numbers."""
     low, high = min(0.0, float(np.nanmin(energies))), max(0.0, float(np.nanmax(energies)))
     spread = (high - low) or 1.0
@@ -246,15 +234,8 @@ def rows_layout(labels: Sequence[str], left: int, narrowest: int, ink: Palette, 
     count = len(labels)
     return sized_layout(ink, ROW_HEIGHT * count + 48, (left, 8, 40, 8), narrowest, **meta) | {
         "bargap": 0.3,
-        "yaxis": bare_axis(
-            ink,
-            range=[count - 0.4, -0.6],
-            tickvals=list(range(count)),
-            ticktext=list(labels),
-            tickfont={"size": 12, "color": ink.ink},
-            anchor="free",
-            position=0,
-            ticklabelstandoff=6,
+        "yaxis": label_axis(
+            labels, ink, ink.ink, range=[count - 0.4, -0.6], anchor="free", position=0, ticks="", ticklabelstandoff=6
         ),
         "shapes": [line((0, 1), (count - 1.5, count - 1.5), ink.quiet)],
     }
@@ -297,17 +278,17 @@ def label_axis(
         size: Font size of the labels in pixels.
         more: Further properties of Plotly's axis.
     """
-    ticks = list(places) or list(range(len(labels)))
+    ticks = list(places or range(len(labels)))
     rows = {"tickvals": ticks, "ticktext": list(labels), "tickfont": {"size": size, "color": colour}}
     return bare_axis(ink) | APART | rows | {"range": [ticks[-1] + 0.5, -0.5]} | more
 
 
-def colour_limit(values: NDArray[np.floating]) -> float:
+def colour_limit(values: Numbers) -> float:
     """Return the amount at which colours of signed `values`, of any shape, saturate: their 98th percentile, or 1."""
     return float(np.quantile(np.abs(values), STRONGEST)) or 1.0
 
 
-def strips(rows: NDArray[np.floating] | list[Any], limit: float, ink: Palette, **more: Any) -> Part:
+def strips(rows: Numbers | list[Any], limit: float, ink: Palette, **more: Any) -> Part:
     """Return vectors as strips, a pixel column for each unit: blue is positive, red negative.
 
     The strength of a colour is the square root of the amount, so that small terms are visible.
@@ -318,20 +299,25 @@ def strips(rows: NDArray[np.floating] | list[Any], limit: float, ink: Palette, *
         ink: The palette.
         more: Further properties of Plotly's trace.
     """
-    return {
-        "type": "heatmap",
-        "z": rows,
-        "x0": 1,
-        "dx": 1,
-        "zmin": -limit,
-        "zmax": limit,
-        "colorscale": ink.signed_root_scale,
-        "showscale": False,
-        "hovertemplate": gettext("unit %{x}: %{z:.3f}") + "<extra></extra>",
-    } | more
+    place = {"x0": 1, "dx": 1, "hovertemplate": gettext("unit %{x}: %{z:.3f}") + "<extra></extra>"}
+    return cells(rows, -limit, limit, ink.signed_root_scale) | place | more
 
 
-def bars(ends: Sequence[float] | NDArray[np.floating], marker: Part, hover: Sequence[Any] = (), **more: Any) -> Part:
+def cells(numbers: Any, low: float, high: float, scale: ColourScale, **more: Any) -> Part:
+    """Return a heatmap without a colour bar.
+
+    Args:
+        numbers: The numbers of the cells, (rows, columns).
+        low: Number at which the colour scale begins.
+        high: Number at which it ends.
+        scale: The colour scale.
+        more: Further properties of Plotly's trace.
+    """
+    colours = {"zmin": low, "zmax": high, "colorscale": scale, "showscale": False}
+    return {"type": "heatmap", "z": numbers} | colours | more
+
+
+def bars(ends: Sequence[float] | Numbers, marker: Part, hover: Sequence[Any] = (), **more: Any) -> Part:
     """Return horizontal bars at 0, 1, 2 and so on.
 
     Args:
@@ -362,11 +348,10 @@ def line(x: Sequence[float], y: Sequence[float], colour: str, width: float = 1, 
     return {"type": "line", "xref": "paper", "line": {"color": colour, "width": width}} | ends | more
 
 
-def text_at(text: str, x: float, y: float, colour: str, **more: Any) -> Part:
+def text_at(text: str, x: float, y: float, colour: str, size: int = 12, /, **more: Any) -> Part:
     """Return a text, already escaped, above the point y of the rows and right of x, a share of the figure's width."""
-    font = {"size": 12, "color": colour}
     place = {"x": x, "xref": "paper", "xanchor": "left", "y": y, "yref": "y", "yanchor": "bottom"}
-    return {"text": text, "showarrow": False, "font": font} | place | more
+    return {"text": text, "showarrow": False, "font": {"size": size, "color": colour}} | place | more
 
 
 def strips_layout(
@@ -452,16 +437,10 @@ def curve(x: Any, y: Sequence[float], name: str, k: int, ink: Palette, colour: s
         more: Further properties of Plotly's trace.
     """
     colour = colour or (ink.ink, ink.plus, ink.minus, ink.quiet, ink.decoder)[k % 5]
-    return {
-        "type": "scatter",
-        "mode": "lines+markers",
-        "name": escape(name),
-        "x": x,
-        "y": list(y),
-        "line": {"color": colour, "width": 2, "dash": _DASHES[k % 5]},
-        "marker": {"size": 8, "symbol": _SYMBOLS[k % 5], "color": colour},
-        "cliponaxis": False,
-    } | more
+    marker = {"size": 8, "symbol": _SYMBOLS[k % 5], "color": colour}
+    stroke = {"color": colour, "width": 2, "dash": _DASHES[k % 5]}
+    line = {"mode": "lines+markers", "name": escape(name), "line": stroke, "cliponaxis": False}
+    return points(x, list(y), marker, **line | more)
 
 
 def names_axis(
@@ -487,15 +466,10 @@ def names_axis(
         framed: Whether the plot has a frame.
         more: Further properties of Plotly's axis.
     """
-    count, frame = len(labels), {"linecolor": ink.line, "mirror": True} if framed else {}
-    return bare_axis(
-        ink,
-        range=[count - 0.5, -0.5] if down else [-0.5, count - 0.5],
-        tickvals=list(range(0, count, stride)),
-        ticktext=list(labels[::stride]),
-        tickfont={"size": size, "color": colour},
-        **frame | more,
-    )
+    places, frame = range(0, len(labels), stride), {"linecolor": ink.line, "mirror": True} if framed else {}
+    ends = [-0.5, len(labels) - 0.5]
+    axis = {"range": ends[::-1] if down else ends, "ticks": ""} | frame
+    return label_axis(labels[::stride], ink, colour, places, size, **axis | more)
 
 
 def side_by_side(
@@ -533,8 +507,8 @@ def side_by_side(
         layout[f"xaxis{x[1:]}"] = horizontal | {"domain": [left, left + width], "anchor": y}
         ends = [max(0.0, top - plot / inner), top]
         layout[f"yaxis{y[1:]}"] = vertical | {"domain": ends, "anchor": x, "showticklabels": column == 0}
-        above = {"yref": "paper", "xshift": -3, "yshift": 2, "align": "left", "font": {"size": size, "color": ink.ink}}
-        layout["annotations"].append(text_at(caption, left, top + labels / inner, ink.ink, **above))
+        above = {"yref": "paper", "xshift": -3, "yshift": 2, "align": "left"}
+        layout["annotations"].append(text_at(caption, left, top + labels / inner, ink.ink, size, **above))
         axes[name] = {"xaxis": x, "yaxis": y}
     return layout, axes
 

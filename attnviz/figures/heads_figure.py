@@ -6,17 +6,17 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attnviz.analysis.labels import quote, shorten
 from attnviz.analysis.measures import entropy, strongest_words, word_weights_of_heads
 from attnviz.analysis.numbers import decimal, percent
-from attnviz.analysis.transformer_steps import added_name, head_kind_name
+from attnviz.analysis.transformer_steps import added_name, block_name, head_kind_name
 from attnviz.figures.grammar import (
     LABEL_LENGTH,
     bare_axis,
     bars,
     bars_layout,
+    cells,
     colour_limit,
     label_axis,
     line,
@@ -28,7 +28,7 @@ from attnviz.figures.grammar import (
     text_at,
 )
 from attnviz.figures.heatmap_parts import font_size
-from attnviz.figures.spec import Part, Spec, axis_labels, emphasise, rectangle
+from attnviz.figures.spec import Numbers, Part, Spec, axis_labels, emphasise, rectangle
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import GREYS, ThemeName, palette
@@ -51,7 +51,7 @@ def draw_stream(subject: Subject) -> Spec:
     head, step, ink = subject.attention, subject.step, subject.ink
     streams, displayed, label_length, colour = head.streams, head.block + 1, 20, ink.bar
     blocks = [(block, layer) for layer in range(1, head.layers + 1) for block in head.blocks]
-    names = [gettext("embedding"), *(_block_name(block, layer) for block, layer in blocks), gettext("sum")]
+    names = [gettext("embedding"), *(block_name(block, layer) for block, layer in blocks), gettext("sum")]
     rows = np.concatenate([streams[:1, step], head.added[:, step], streams[-1:, step]])  # (blocks + 2, units)
     units, limit = rows.shape[1], colour_limit(streams[-1])
     table: dict[str, Any] = {gettext("unit"): np.arange(1, units + 1)}
@@ -97,15 +97,6 @@ def draw_stream(subject: Subject) -> Spec:
     )
     parts = [strips(rows, limit, ink), *(part | {"xaxis": "x2"} for part in on_lengths)]
     return Spec(parts, layout, alt, table)
-
-
-def _block_name(block: str, layer: int) -> str:
-    """Return the name of a block of a layer, from 1."""
-    if block == "attention":
-        return gettext("self-attention {layer}", layer=layer)
-    if block == "cross":
-        return gettext("cross-attention {layer}", layer=layer)
-    return gettext("feed-forward {layer}", layer=layer)
 
 
 Rates = Mapping[tuple[int, int], float]
@@ -171,16 +162,15 @@ def draw_all_heads(subject: Subject) -> Spec:
         step=step + 1,
         word=quote(shorten(words[most_attended], 30)),
     )
-    return Spec([_image(shares) | {"text": texts, "hoverinfo": "text", "xgap": 1, "ygap": 1}], layout, alt)
+    return Spec([_image(shares, xgap=1, ygap=1, text=texts, hoverinfo="text")], layout, alt)
 
 
-def _image(weights: NDArray[np.floating]) -> Part:
-    """Return a heatmap of `weights`, whose brightness is the square root of the weight."""
-    scale = {"zmin": 0, "zmax": 1, "colorscale": GREYS, "showscale": False}
-    return {"type": "heatmap", "z": np.sqrt(weights)} | scale
+def _image(weights: Numbers, **more: Any) -> Part:
+    """Return a heatmap of `weights`, whose brightness is the square root of the weight, with properties `more`."""
+    return cells(np.sqrt(weights), 0, 1, GREYS, **more)
 
 
-def thumbnail(matrix: NDArray[np.floating]) -> NDArray[np.floating]:
+def thumbnail(matrix: Numbers) -> Numbers:
     """Return `matrix`, (m, n), with at most LARGEST rows and columns, by the maximum of each block.
 
     The maximum keeps single bright cells visible.
@@ -203,10 +193,9 @@ def head_gallery(trace: TransformerTrace, rates: Rates, *, theme: ThemeName = "l
     known_rates = [rates.get((head.layer, head.head)) if head.kind == "cross" else None for head in every]
     axis = bare_axis(ink, showticklabels=False, linecolor=ink.line, mirror=True)
     panels: list[Part] = []
-    large, third = {"size": 14, "color": ink.ink}, 1 / len(HEAD_KINDS)
+    third = 1 / len(HEAD_KINDS)
     notes = [
-        text_at(head_kind_name(kind), 0, 1 - k * third, ink.ink, yref="paper", font=large)
-        for k, kind in enumerate(HEAD_KINDS)
+        text_at(head_kind_name(kind), 0, 1 - k * third, ink.ink, 14, yref="paper") for k, kind in enumerate(HEAD_KINDS)
     ]
     layout = sized_layout(ink, _NAME + len(HEAD_KINDS) * (layers * _ROW + _NAME), (8, 8, _NAME, 8), 560)
     for number, (head, rate) in enumerate(zip(every, known_rates, strict=True), 1):
@@ -217,7 +206,7 @@ def head_gallery(trace: TransformerTrace, rates: Rates, *, theme: ThemeName = "l
             name += "  " + gettext("AER {rate}", rate=decimal(rate))
         notes.append(text_at(name, left, high, ink.quiet, yref="paper"))
         x, y = f"x{number}", f"y{number}"
-        panels.append(_image(thumbnail(head.alignment)) | {"hoverinfo": "skip", "xaxis": x, "yaxis": y})
+        panels.append(_image(thumbnail(head.alignment), hoverinfo="skip", xaxis=x, yaxis=y))
         layout[f"xaxis{number}"] = axis | {"domain": (left, left + 1 / heads - _GAP), "anchor": y}
         layout[f"yaxis{number}"] = axis | {"domain": (high - 0.78 * row, high), "anchor": x, "autorange": "reversed"}
     table = {

@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from attnviz.analysis.attention_forms import SYMBOLS, face_names
 from attnviz.analysis.drift import drifts
 from attnviz.analysis.gold import GoldLinks, link_count_texts
-from attnviz.analysis.grid import Grid, check_posterior, grid, places_of_pieces, rows_of_steps
+from attnviz.analysis.grid import Grid, check_posterior, grid, link_markers
 from attnviz.analysis.labels import LONGEST, merged_cell_text, merging_text, shorten, size_text
 from attnviz.analysis.numbers import decimal, signed, significant
 from attnviz.analysis.posterior import posterior as posterior_attention
 from attnviz.analysis.recomputation import Weights
 from attnviz.arguments import check_each
 from attnviz.figures.fixed_context import fixed_context
+from attnviz.figures.grammar import bare_axis, cursor, sized_layout
 from attnviz.figures.heatmap_parts import (
     CELL_GAP_COLOUR,
     COLOUR_BAR_LENGTH,
@@ -31,24 +32,16 @@ from attnviz.figures.heatmap_parts import (
     cell_values,
     entropy_title,
     font_size,
-    link_markers,
+    hover_names,
     marker_lines,
     marker_traces,
     tick_labels,
 )
-from attnviz.figures.spec import (
-    Part,
-    Spec,
-    Table,
-    base_axis,
-    base_layout,
-    escape,
-    rectangle,
-)
+from attnviz.figures.spec import Part, Spec, Table, rectangle
 from attnviz.languages import format_number, gettext
-from attnviz.palette import CELL_FRAME, ROW_FRAME, ROW_FRAME_WIDTH, Palette, heatmap_scale, palette
+from attnviz.palette import ROW_FRAME, ROW_FRAME_WIDTH, Colours, Palette, heatmap_scale, palette
 from attnviz.text import isolated
-from attnviz.trace.drawing import HeatmapChoices, HeatmapOptions, heatmap_choices, step_index
+from attnviz.trace.drawing import Face, HeatmapChoices, HeatmapOptions, heatmap_choices, step_index
 
 MOST_TEXTS = 10_000
 """Number of cells up to which each has a hover text."""
@@ -92,28 +85,18 @@ def heatmap(
         return fixed_context(trace, cells, ink, chosen.step, chosen.longest)
     check_each(gettext("gold links"), (chosen.gold,) if chosen.gold is not None else (), (GoldLinks,))
     sizes, positions = cell_sizes(cells, chosen.longest, values=chosen.values), len(trace.source_pieces)
-    rows = rows_of_steps(cells, len(trace.target_pieces))
     layout = cells_layout(cells, sizes, ink, chosen.longest) | {
         "plot_bgcolor": cell_gap_colour(chosen, ink),
         "shapes": bracket_shapes(cells, ink),
-        "meta": {
-            "narrowest": sizes.narrowest,
-            "widest": sizes.widest,
-            "steps": [steps[0] for steps in cells.steps],
-            "sources": [pieces[0] for pieces in cells.pieces],
-            "rows": rows,
-            "columns": places_of_pieces(cells.pieces, positions),
-            "frame": ROW_FRAME,
-            "selection_colour": CELL_FRAME,
-        },
     }
+    layout["meta"] |= cursor(cells.steps, cells.pieces, len(trace.target_pieces), positions)
     image = _image(cells, chosen, ink)
     data: list[Part] = [cell_values(cells, image, sizes.row)] if chosen.values else []
     if chosen.margins:
         data += add_margins(layout, cells, positions, ink)
     if not trace.translated and not trace.is_self_attention:
         layout["shapes"] += _drift_frames(grid(trace, "words", chosen.end), layout["meta"], ink)
-    row = None if chosen.step is None else rows[step_index(trace, chosen.step)]
+    row = None if chosen.step is None else layout["meta"]["rows"][step_index(trace, chosen.step)]
     if row is not None:
         right = len(cells.source) - 0.5
         layout["shapes"].append(rectangle(-0.5, right, row - 0.5, row + 0.5, ROW_FRAME, ROW_FRAME_WIDTH))
@@ -150,15 +133,12 @@ def _drift_frames(words: Grid, meta: Part, ink: Palette) -> list[Part]:
 def _image(cells: Grid, chosen: HeatmapChoices, ink: Palette) -> Part:
     """Return the cells; for the difference the square root is in the scale, not in the numbers."""
     is_difference, gap = cells.face == "difference", 1 if max(cells.alpha.shape) <= 32 else 0
-    low, high = cells.range
-    signed_scale = ink.signed_root_scale if chosen.root else ink.signed_scale
-    return {
+    scale = value_scale(cells.face, cells.range[1], chosen.root, chosen.colours, ink)
+    if is_difference:
+        scale["colorbar"]["ticktext"][-1] = f"{SYMBOLS[cells.face]} = {significant(cells.range[1])}"
+    return scale | {
         "type": "heatmap",
         "z": np.sqrt(cells.shown) if chosen.root and not is_difference else cells.shown,
-        "zmin": low,
-        "zmax": high,
-        "colorscale": signed_scale if is_difference else heatmap_scale(chosen.colours),
-        "colorbar": _colour_bar(cells, chosen.root, ink),
         "xgap": gap,
         "ygap": gap,
     }
@@ -172,77 +152,65 @@ def _hover(cells: Grid, root: bool, marker_lines: Mapping[tuple[int, int], str])
     if cells.alpha.size > MOST_TEXTS:
         root = root and cells.face != "difference"
         return {"hovertemplate": ("√" if root else "") + SYMBOLS[cells.face] + " = %{z:.4f}<extra></extra>"}
-    source, target = ([escape(shorten(name, 60)) for name in names] for names in cells.full_names)
-    text = [
-        [
-            "<br>".join(
-                line
-                for line in (
-                    f"{row} ← {column}",
-                    number,
-                    merged_cell_text(len(steps), len(pieces)),
-                    marker_lines.get((r, c), ""),
-                )
-                if line
-            )
-            for c, (column, number, pieces) in enumerate(zip(source, numbers, cells.pieces, strict=True))
-        ]
-        for r, (row, numbers, steps) in enumerate(zip(target, _cell_numbers(cells), cells.steps, strict=True))
-    ]
-    return {"text": text, "hoverinfo": "text"}
+    source, target = hover_names(cells)
+    names, posterior = face_names(), cells.posterior_or_weights
+    rows, columns = cells.alpha.shape
 
+    def text(row: int, column: int) -> str:
+        before, after = float(cells.alpha[row, column]), float(posterior[row, column])
+        number = f"α = {decimal(before, 4)}"
+        if cells.face != "before":
+            number = f"{names['before']}: {number}<br>{names['after']}: α′ = {decimal(after, 4)}"
+            number += f"<br>α′ − α = {signed(after - before, 4)}"
+        merged = merged_cell_text(len(cells.steps[row]), len(cells.pieces[column]))
+        lines = (f"{target[row]} ← {source[column]}", number, merged, marker_lines.get((row, column)))
+        return "<br>".join(filter(None, lines))
 
-def _cell_numbers(cells: Grid) -> list[list[str]]:
-    """Return the numbers of each cell in words: alpha, and for other faces also the posterior and the difference."""
-    if cells.face == "before":
-        return [[f"α = {decimal(alpha, 4)}" for alpha in row] for row in cells.alpha.tolist()]
-    names = face_names()
-    return [
-        [
-            f"{names['before']}: α = {decimal(alpha, 4)}<br>{names['after']}: α′ = {decimal(after, 4)}"
-            f"<br>α′ − α = {signed(after - alpha, 4)}"
-            for alpha, after in zip(*rows, strict=True)
-        ]
-        for rows in zip(cells.alpha.tolist(), cells.posterior_or_weights.tolist(), strict=True)
-    ]
+    return {"text": [[text(row, column) for column in range(columns)] for row in range(rows)], "hoverinfo": "text"}
 
 
 def cells_layout(cells: Grid, sizes: HeatmapSizes, ink: Palette, longest: int = LONGEST) -> Part:
-    """Return the layout of a heatmap of these cells, with labels of at most `longest` letters, without `meta`."""
+    """Return the layout of a heatmap of these cells, with labels of at most `longest` letters."""
     rows, columns = cells.alpha.shape
-    axis = base_axis(ink) | {"showgrid": False, "zeroline": False, "linecolor": ink.line, "mirror": True}
-    return base_layout(ink) | {
+    height, margins = sizes.top + round(rows * sizes.row) + 44, (sizes.left, sizes.right, sizes.top, 44)
+    frame = {"linecolor": ink.line, "mirror": True}
+    return sized_layout(ink, height, margins, sizes.narrowest, widest=sizes.widest) | {
         "plot_bgcolor": CELL_GAP_COLOUR,
-        "height": sizes.top + round(rows * sizes.row) + 44,
-        "margin": {"l": sizes.left, "r": sizes.right, "t": sizes.top, "b": 44},
         "hovermode": "closest",
-        "xaxis": axis
-        | {
-            "side": "top",
-            "ticklabeloverflow": "allow",
-            "range": [-0.5, columns - 0.5],
-            "tickangle": sizes.angle,
-            "tickfont": {"size": font_size(columns), "color": ink.encoder},
-        }
-        | tick_labels(cells.source, cells.source_brackets, longest),
-        "yaxis": axis
-        | {"range": [rows - 0.5, -0.5], "tickfont": {"size": font_size(rows), "color": ink.decoder}}
-        | tick_labels(cells.target, cells.target_brackets, longest),
+        "xaxis": bare_axis(
+            ink,
+            side="top",
+            range=[-0.5, columns - 0.5],
+            tickangle=sizes.angle,
+            tickfont={"size": font_size(columns), "color": ink.encoder},
+            **frame | tick_labels(cells.source, cells.source_brackets, longest),
+        ),
+        "yaxis": bare_axis(
+            ink,
+            range=[rows - 0.5, -0.5],
+            tickfont={"size": font_size(rows), "color": ink.decoder},
+            **frame | tick_labels(cells.target, cells.target_brackets, longest),
+        ),
     }
 
 
-def _colour_bar(cells: Grid, root: bool, ink: Palette) -> Part:
-    face = cells.face
+def value_scale(face: Face, end: float, root: bool, colours: Colours, ink: Palette, prefix: str = "z") -> Part:
+    """Return the colours of shares, from 0 to `end`, or of signed differences, from -`end`, with their colour bar.
+
+    With `root`, shares are coloured by their square root, which the heatmap draws; for differences the square root is
+    in the scale. `prefix` is "z" for a heatmap, "c" for a colour axis.
+    """
     if face == "difference":
-        # The square root is in the colours, not in the positions on the bar.
-        positions = np.linspace(*cells.range, 5).tolist()
-        labels = [format_number(t, "+.2g") if t else "0" for t in positions[:-1]]
-        labels.append(f"{SYMBOLS[face]} = {significant(positions[-1])}")
+        low, scale = -end, ink.signed_root_scale if root else ink.signed_scale
+        positions = np.linspace(-end, end, 5).tolist()
+        labels = [format_number(tick, "+.2g") if tick else "0" for tick in positions]
     else:
+        low, scale = 0, heatmap_scale(colours)
         ticks = [0, 0.05, 0.25, 0.5, 1] if root else [0, 0.25, 0.5, 0.75, 1]
-        positions = [float(np.sqrt(t)) if root else t for t in ticks]
-        labels = [f"{SYMBOLS[face]} = 0", *(significant(t) for t in ticks[1:])]
-    return colour_bar(positions, labels, ink)
+        positions = np.sqrt(ticks).tolist() if root else ticks
+        labels = [f"{SYMBOLS[face]} = 0", *map(significant, ticks[1:])]
+    bar = colour_bar(positions, labels, ink)
+    return {f"{prefix}min": low, f"{prefix}max": end, "colorscale": scale, "colorbar": bar}
 
 
 def colour_bar(positions: Sequence[float], labels: Sequence[str], ink: Palette) -> Part:

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attnviz.analysis.attention_forms import SYMBOLS
-from attnviz.analysis.gold import GoldLinks, link_errors, marker_names
-from attnviz.analysis.grid import Bracket, Grid, places_of_pieces
+from attnviz.analysis.gold import marker_names
+from attnviz.analysis.grid import Bracket, Grid, LinkKind, LinkMarkers
 from attnviz.analysis.labels import LONGEST, shorten
 from attnviz.analysis.numbers import decimal, signed
+from attnviz.figures.grammar import bare_axis, bars, points, signed_colours, text_at, texts_at, titled_axis
 from attnviz.figures.spec import (
     Part,
     axis_labels,
-    base_axis,
-    escape,
     label_stride,
     label_width,
     rectangle,
@@ -26,7 +23,6 @@ from attnviz.figures.spec import (
 )
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import LIGHT, MARKER, MARKER_EDGE, Palette, colour_at, heatmap_scale, letter_colour
-from attnviz.trace import Words
 from attnviz.trace.drawing import Face, HeatmapChoices
 from attnviz.trace.word_link_text import Link
 
@@ -104,20 +100,10 @@ def cell_values(cells: Grid, image: Part, row_height: float) -> Part:
     shades = ((image["z"] - low) / (high - low)).ravel().tolist()
     rows, columns = np.indices(cells.shown.shape)
     write = signed if cells.face == "difference" else decimal
-    return {
-        "type": "scatter",
-        "mode": "text",
-        "name": "values",
-        "x": columns.ravel(),
-        "y": rows.ravel(),
-        "text": [write(number) if abs(number) >= 0.005 else "0" for number in cells.shown.ravel().tolist()],
-        "textfont": {
-            "size": 12 if row_height >= 20 else 10,
-            "color": [letter_colour(colour_at(scale, shade)) for shade in shades],
-        },
-        "hoverinfo": "skip",
-        "showlegend": False,
-    }
+    texts = [write(number) if abs(number) >= 0.005 else "0" for number in cells.shown.ravel().tolist()]
+    colours = [letter_colour(colour_at(scale, shade)) for shade in shades]
+    size = 12 if row_height >= 20 else 10
+    return texts_at(columns.ravel(), rows.ravel(), texts, size, colours, name="values", showlegend=False)
 
 
 def axis_names(names: Sequence[str], brackets: Sequence[Bracket]) -> dict[float, str]:
@@ -144,30 +130,23 @@ def bracket_shapes(cells: Grid, ink: Palette) -> list[Part]:
     They are below the cells: the page copies this layer to where labels stay in sight (`frozen_labels.js`).
     """
     near, far, inset = _BRACKET
-    beside = "".join(
-        f"M{-near},{first - inset}L{-far},{first - inset}L{-far},{last + inset}L{-near},{last + inset}"
-        for first, last, _ in cells.target_brackets
-    )
-    above = "".join(
-        f"M{first - inset},{near}L{first - inset},{far}L{last + inset},{far}L{last + inset},{near}"
-        for first, last, _ in cells.source_brackets
-    )
-    shape = {"type": "path", "layer": "below"}
-    rows = {
-        "path": beside,
-        "xref": "paper",
-        "xsizemode": "pixel",
-        "xanchor": 0,
-        "line": {"color": ink.decoder, "width": 1},
-    }
-    columns = {
-        "path": above,
-        "yref": "paper",
-        "ysizemode": "pixel",
-        "yanchor": 1,
-        "line": {"color": ink.encoder, "width": 1},
-    }
-    return [shape | one for one in (rows, columns) if one["path"]]
+    shapes = []
+    for axis, brackets, sign, edge, colour in (
+        ("x", cells.target_brackets, -1, 0, ink.decoder),  # at the left of the rows
+        ("y", cells.source_brackets, 1, 1, ink.encoder),  # above the columns
+    ):
+        path = ""
+        for first, last, _ in brackets:
+            start, end = first - inset, last + inset
+            corners = [(start, near), (start, far), (end, far), (end, near)]
+            path += "M" + "L".join(
+                f"{sign * pixels},{place}" if axis == "x" else f"{place},{pixels}" for place, pixels in corners
+            )
+        if path:
+            place = {f"{axis}ref": "paper", f"{axis}sizemode": "pixel", f"{axis}anchor": edge}
+            line = {"color": colour, "width": 1}
+            shapes.append({"type": "path", "layer": "below", "path": path, "line": line} | place)
+    return shapes
 
 
 def font_size(count: int) -> int:
@@ -199,21 +178,20 @@ def add_margins(layout: Part, cells: Grid, positions: int, ink: Palette) -> list
 
     Both are from 0 on; in a difference they extend to both sides of 0, gains upwards.
     """
-    is_difference, symbol = cells.face == "difference", SYMBOLS[cells.face]
+    is_difference, symbol, covered = cells.face == "difference", SYMBOLS[cells.face], cells.covered.tolist()
+    write = signed if is_difference else decimal
     if is_difference:
         most_sum, most_bits = (max(float(np.abs(all_).max()), 0.1) * 1.04 for all_ in (cells.covered, cells.entropies))
-        sums = {-most_sum: signed(-most_sum, 1), 0: "Σ Δ  0", most_sum: signed(most_sum, 1)}
-        sum_range, bits_range, most_text = [-most_sum, most_sum], [-most_bits, most_bits], signed(most_bits, 1)
+        sums, sum_range, bits_range = [-most_sum, 0, most_sum], [-most_sum, most_sum], [-most_bits, most_bits]
     else:
-        most_sum, most_bits = float(cells.covered.max()), float(np.log2(positions)) or 1.0
-        sums = {0: f"Σ {symbol}  0", most_sum: decimal(most_sum, 1)}
-        sum_range, bits_range, most_text = [most_sum * 1.04, 0], [0, most_bits], decimal(most_bits, 1)
+        most_sum, most_bits = max(covered), float(np.log2(positions)) or 1.0
+        sums, sum_range, bits_range = [0, most_sum], [most_sum * 1.04, 0], [0, most_bits]
+    zero = f"Σ {'Δ' if is_difference else symbol}  0"
     inner = layout["height"] - layout["margin"]["t"] - layout["margin"]["b"]
     bottom = (_BAR_HEIGHT + _GAP) / (inner + _BAR_HEIGHT + _GAP)
     # A plot background covers every panel; the colour between cells must cover the heatmap only.
     (rows, columns), gap = cells.alpha.shape, layout["plot_bgcolor"]
     background = rectangle(-0.5, columns - 0.5, -0.5, rows - 0.5, gap, 0) | {"fillcolor": gap, "layer": "below"}
-    axis = base_axis(ink) | {"showgrid": False, "zeroline": True}
     layout |= {
         "height": layout["height"] + _BAR_HEIGHT + _GAP,
         "plot_bgcolor": "rgba(0,0,0,0)",
@@ -221,59 +199,62 @@ def add_margins(layout: Part, cells: Grid, positions: int, ink: Palette) -> list
         "bargap": 0.25,
         "xaxis": layout["xaxis"] | {"domain": [0, _HEATMAP_SHARE], "anchor": "y"},
         "yaxis": layout["yaxis"] | {"domain": [bottom, 1]},
-        "yaxis2": axis
-        | {
-            "domain": [0, bottom * _BAR_HEIGHT / (_BAR_HEIGHT + _GAP)],
-            "anchor": "x",
-            "range": sum_range,
-            "tickvals": [*sums],
-            "ticktext": [*sums.values()],
-        },
-        "xaxis2": axis
-        | {
-            "domain": [_HEATMAP_SHARE + 0.02, 1],
-            "anchor": "y",
-            "side": "bottom",
-            "title": {"font": {"size": 11, "color": ink.quiet}, "standoff": 3, "text": entropy_title(cells.face)},
-            "range": bits_range,
-            "tickvals": [0, most_bits],
-            "ticktext": ["0", most_text],
-        },
+        "yaxis2": bare_axis(
+            ink,
+            zeroline=True,
+            domain=[0, bottom * _BAR_HEIGHT / (_BAR_HEIGHT + _GAP)],
+            anchor="x",
+            range=sum_range,
+            tickvals=sums,
+            ticktext=[write(tick, 1) if tick else zero for tick in sums],
+        ),
+        "xaxis2": titled_axis(
+            ink,
+            entropy_title(cells.face),
+            11,
+            3,
+            showgrid=False,
+            zeroline=True,
+            domain=[_HEATMAP_SHARE + 0.02, 1],
+            anchor="y",
+            side="bottom",
+            range=bits_range,
+            tickvals=[0, most_bits],
+            ticktext=["0", write(most_bits, 1)],
+        ),
     }
     for bound in ("narrowest", "widest"):
         layout["meta"][bound] = round(layout["meta"][bound] / _HEATMAP_SHARE)
 
-    def bars(name: str, amounts: NDArray[np.float64], texts: list[str], colour: str) -> Part:
-        signs = [ink.plus if amount >= 0 else ink.minus for amount in amounts.tolist()]
-        return {
-            "type": "bar",
-            "name": name,
-            "customdata": texts,
-            "hovertemplate": "%{customdata}<extra></extra>",
-            "marker": {"color": signs if is_difference else colour},
-        }
-
-    source, target = ([escape(shorten(name, 60)) for name in names] for names in cells.full_names)
+    source, target = hover_names(cells)
     sum_texts = [
         gettext(
             "{name}: {amount} in total (Σ {symbol} over the rows)",
             name=name,
-            amount=signed(amount) if is_difference else decimal(amount),
+            amount=write(amount),
             symbol=f"({symbol})" if is_difference else symbol,
         )
-        for name, amount in zip(source, cells.covered.tolist(), strict=True)
+        for name, amount in zip(source, covered, strict=True)
     ]
     bits_texts = [
         _entropy_text(cells.face, name, amount, positions)
         + (gettext("<br>mean of its {count} pieces", count=len(steps)) if len(steps) > 1 else "")
         for name, amount, steps in zip(target, cells.entropies.tolist(), cells.steps, strict=True)
     ]
-    below = {"x": list(range(columns)), "y": cells.covered.tolist(), "yaxis": "y2"}
-    beside = {"orientation": "h", "x": cells.entropies.tolist(), "y": list(range(rows)), "xaxis": "x2"}
-    return [
-        bars("coverage", cells.covered, sum_texts, ink.encoder) | below,
-        bars("entropy", cells.entropies, bits_texts, ink.decoder) | beside,
+    colours = [
+        signed_colours(values, ink) if is_difference else colour
+        for values, colour in ((cells.covered, ink.encoder), (cells.entropies, ink.decoder))
     ]
+    upright = {"orientation": "v", "x": list(range(columns)), "y": covered, "yaxis": "y2"}
+    return [
+        bars(covered, {"color": colours[0]}, sum_texts, name="coverage", **upright),
+        bars(cells.entropies.tolist(), {"color": colours[1]}, bits_texts, name="entropy", xaxis="x2"),
+    ]
+
+
+def hover_names(cells: Grid) -> list[list[str]]:
+    """Return the names of columns and rows in hover texts, escaped."""
+    return [axis_labels(names, 60) for names in cells.full_names]
 
 
 def _entropy_text(face: Face, name: str, bits: float, positions: int) -> str:
@@ -307,45 +288,12 @@ def entropy_title(face: Face) -> str:
     return ("Δ" if face == "difference" else "") + gettext("H, bits")
 
 
-LinkKind = Literal["sure", "possible", "false"]
 LINK_SYMBOLS: dict[LinkKind, str] = {"sure": "◉", "possible": "○", "false": "×"}
 """Symbols in the legend; they differ in shape."""
 _LINE_HEIGHT, _FONT_SIZE = 18, 12
 """Line height and font size of the legend, in pixels."""
 _COLOUR_BAR_HEIGHT = 40
 """Height in pixels of the colour bar, below which the legend is."""
-
-
-LinkMarkers = dict[LinkKind, tuple[Link, ...]]
-"""The (row, column) of each marked cell, by kind; only kinds that occur."""
-
-
-def link_markers(cells: Grid, words: Words, gold: GoldLinks) -> LinkMarkers:
-    """Return the markers of the links of `gold` and `words` on `cells`.
-
-    A false link is one of the alignment in `words` that is neither a sure nor a possible link of `gold`.
-    """
-    rows, columns = (
-        places_of_pieces(shown, sum(map(len, groups)))
-        for shown, groups in ((cells.steps, words.target_groups), (cells.pieces, words.source_groups))
-    )
-    kinds: dict[LinkKind, Iterable[Link]] = {
-        "sure": gold.sure,
-        "possible": gold.possible,
-        "false": link_errors(words, gold).false,
-    }
-    found: LinkMarkers = {}
-    for kind, links in kinds.items():
-        marked = {
-            (row, column)
-            for j, i in links
-            for row in {rows[step] for step in words.linkable.target_groups[i]}
-            for column in {columns[piece] for piece in words.linkable.source_groups[j]}
-            if row is not None and column is not None
-        }
-        if marked:
-            found[kind] = tuple(sorted(marked))
-    return found
 
 
 def marker_lines(markers: LinkMarkers) -> dict[Link, str]:
@@ -374,8 +322,8 @@ def marker_traces(markers: LinkMarkers, sizes: HeatmapSizes, columns: int) -> li
             edge = {"width": 1, "color": MARKER_EDGE}
             layers["sure core"] = {"symbol": "circle", "size": 0.44 * size, "color": MARKER, "line": edge}
         rows, places = map(list, zip(*marked, strict=True))
-        points = {"type": "scatter", "mode": "markers", "x": places, "y": rows, "hoverinfo": "skip"}
-        traces += [points | {"showlegend": False, "name": name, "marker": marker} for name, marker in layers.items()]
+        plain = {"hoverinfo": "skip", "showlegend": False}
+        traces += [points(places, rows, marker, name=name, **plain) for name, marker in layers.items()]
     return traces
 
 
@@ -389,22 +337,8 @@ def add_marker_legend(layout: Part, markers: LinkMarkers, sizes: HeatmapSizes, i
             lines.append(text)
         else:
             lines[-1] = longer
-    layout["annotations"] = [
-        {
-            "text": "<br>".join(lines),
-            "showarrow": False,
-            "align": "left",
-            "xref": "paper",
-            "yref": "paper",
-            "x": 0,
-            "y": 0,
-            "xanchor": "left",
-            "yanchor": "top",
-            "xshift": 8 - sizes.left,
-            "yshift": -_COLOUR_BAR_HEIGHT,
-            "font": {"size": _FONT_SIZE, "color": ink.ink},
-        }
-    ]
+    place = {"yref": "paper", "yanchor": "top", "xshift": 8 - sizes.left, "yshift": -_COLOUR_BAR_HEIGHT}
+    layout["annotations"] = [text_at("<br>".join(lines), 0, 0, ink.ink, _FONT_SIZE, align="left", **place)]
     height = _LINE_HEIGHT * len(lines) + 4
     layout["margin"]["b"] += height
     layout["height"] += height

@@ -44,6 +44,7 @@ from attnviz.languages import gettext
 
 Number = Literal["energy", "weight", "word"]
 """What a question of a lesson may ask for."""
+_EVERYTHING: frozenset[Number] = frozenset({"energy", "weight", "word"})
 
 
 @dataclass(frozen=True)
@@ -184,7 +185,7 @@ POSTERIOR = StepFigure(
     draw_posterior,
     (SINGLE_ATTENTION, ATTENTION_FOR_POSTERIOR, POSTERIOR_WEIGHTS),
     lecture="posterior",
-    gives_away=frozenset({"energy", "weight", "word"}),
+    gives_away=_EVERYTHING,
     uses_weights=True,
 )
 ENERGY_DECOMPOSITION = StepFigure(
@@ -202,7 +203,7 @@ LOGIT_ATTRIBUTION = StepFigure(
     draw_logit_attribution,
     (LINEAR_READOUT, REQUIRES_WEIGHTS),
     lecture="logit-attribution",
-    gives_away=frozenset({"energy", "weight", "word"}),
+    gives_away=_EVERYTHING,
     uses_weights=True,
     heading=_logit_attribution_heading,
 )
@@ -211,7 +212,7 @@ CONTRAST = StepFigure(
     _contrast_title,
     draw_contrast,
     (LINEAR_READOUT, REQUIRES_WEIGHTS, FOIL),
-    gives_away=frozenset({"energy", "weight", "word"}),
+    gives_away=_EVERYTHING,
     uses_weights=True,
 )
 PERTURBATION_TESTS = StepFigure(
@@ -220,7 +221,7 @@ PERTURBATION_TESTS = StepFigure(
     draw_perturbation_tests,
     (SINGLE_ATTENTION, ATTENTION, PERTURBATION_WEIGHTS),
     on_page=False,
-    gives_away=frozenset({"energy", "weight", "word"}),
+    gives_away=_EVERYTHING,
     uses_weights=True,
 )
 CHANGED = StepFigure(
@@ -228,7 +229,7 @@ CHANGED = StepFigure(
     lambda _: gettext("What changed"),
     draw_change,
     (MAXOUT_READOUT, INTERVENTION),
-    gives_away=frozenset({"energy", "weight", "word"}),
+    gives_away=_EVERYTHING,
 )
 SOFTMAX = StepFigure(
     "softmax",

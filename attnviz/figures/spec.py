@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import functools
-import html
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from unicodedata import category, east_asian_width, normalize
 
+import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.labels import LONGEST, shorten
-from attnviz.figures.vector_cells import with_vector_cells
 from attnviz.languages import decimal_mark, thousands_mark
 from attnviz.palette import FONT, Palette
 from attnviz.text import with_symbols
 
 Part = dict[str, Any]
 """A part of Plotly's JSON, with NumPy arrays for numbers."""
+Numbers = NDArray[np.floating]
+"""Floating-point numbers of any precision."""
 Table = Mapping[str, Sequence[Any] | NDArray[Any]]
 """Columns of equal length by their names; the first is the index."""
 
@@ -130,44 +130,6 @@ def in_colour(label: str, colour: str) -> str:
 def emphasise(label: str, colour: str) -> str:
     """Return an already escaped label in bold and in `colour`, in Plotly's markup."""
     return in_colour(f"<b>{label}</b>", colour)
-
-
-def for_print(figure: go.Figure, paper: str = "#ffffff") -> go.Figure:
-    """Return `figure` on the background `paper`, with a fixed width, for a file.
-
-    Cells of heatmaps are vector rectangles. The width is PRINT_WIDTH, at least `layout.meta["narrowest"]` and at most
-    `layout.meta["widest"]`, where a figure has it. On the page a figure is as wide as its container and transparent.
-    """
-    meta = figure.layout.meta
-    width = max(meta["narrowest"], min(PRINT_WIDTH, meta.get("widest", PRINT_WIDTH)))
-    parts = {"data": [trace.to_plotly_json() for trace in figure.data], "layout": figure.layout.to_plotly_json()}
-    printed = go.Figure(with_vector_cells(parts, paper), _validate=False)
-    printed.update_layout(paper_bgcolor=paper, width=width)
-    # The browser that draws the file measures the labels, in its own font, and widens margins that are too narrow. The
-    # viewer of an SVG may have another font: the left margin, on which labels end, holds the widest.
-    printed.for_each_xaxis(_measured).for_each_yaxis(_measured)
-    room = max((_label_room(axis) for axis in printed.select_yaxes({"side": None})), default=0)
-    return printed.update_layout(margin={"l": max(printed.layout.margin.l, room)})
-
-
-def _measured(axis: Any) -> None:
-    axis.automargin = True
-
-
-_MARKUP = re.compile(r"<[^<>]*>")
-
-
-def _label_room(axis: Any) -> int:
-    """Return the pixels that the labels of a vertical axis need on the left."""
-    if axis.anchor not in (None, "x") or axis.showticklabels is False:
-        return 0
-    names = [html.unescape(_MARKUP.sub("", text)) for text in axis.ticktext or ()]
-    bold = any("<b>" in text for text in axis.ticktext or ())
-    return (
-        18
-        + (axis.ticklabelstandoff or 0)
-        + int(max((width(name, axis.tickfont.size or 12, bold=bold) for name in names), default=0))
-    )
 
 
 def escape(text: str) -> str:

@@ -7,9 +7,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from attnviz.analysis.energy_equations import EnergyDecomposition, energy_decomposition, score_vector
 from attnviz.analysis.imported_file_texts import missing_energies_reason, missing_values_reason
 from attnviz.analysis.logit_attribution import (
@@ -26,6 +23,7 @@ from attnviz.analysis.posterior import PosteriorAttention, posterior_attention
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.step_evaluation import PerturbedStep, best_attention
 from attnviz.analysis.what_if_effects import StepChange, step_change
+from attnviz.figures.spec import Numbers
 from attnviz.languages import gettext
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.text import piece_name
@@ -60,7 +58,7 @@ class Subject:
     """The translation before the intervention, where `trace` is a changed one."""
     known_logit_attributions: Mapping[Cell, LogitAttribution] = field(default_factory=dict)
     """Logit attributions that were computed before; many at once are hardly slower than one."""
-    known_maxout_pairs: NDArray[np.floating] | None = None
+    known_maxout_pairs: Numbers | None = None
     """The pairs of the maxout, (pairs * 2,), where already computed."""
     known_posterior: PosteriorAttention | None = None
     """Posterior attention, where already computed."""
@@ -93,21 +91,12 @@ class Subject:
         return next((int(piece_id) for piece_id in self.trace.top_ids[self.step] if piece_id != self.word_id), None)
 
     def name(self, piece_id: int) -> str:
-        """Return the label of a piece.
+        """Return the label of a piece, or the number of an unknown one.
 
         Args:
             piece_id: Id of the piece.
-
-        Returns:
-            The label.
-
-        Raises:
-            KeyError: The piece is unknown.
         """
-        if self.spelling is not None:
-            return piece_name(self.spelling(piece_id))
-        pieces = dict(zip(self.trace.top_ids[self.step].tolist(), self.trace.top_pieces[self.step], strict=True))
-        return piece_name((pieces | {self.trace.target_ids[self.step]: self.trace.target_pieces[self.step]})[piece_id])
+        return piece_name(self.piece_or_id(piece_id))
 
     @cached_property
     def energy_decomposition(self) -> EnergyDecomposition:
@@ -127,7 +116,7 @@ class Subject:
         return self._logit_attribution(self.word_id) - self._logit_attribution(self.foil_id)
 
     @cached_property
-    def maxout_pairs(self) -> NDArray[np.floating] | None:
+    def maxout_pairs(self) -> Numbers | None:
         """The pairs of the maxout, (pairs * 2,), which no trace stores; None without weights."""
         if self.known_maxout_pairs is not None or self.weights is None:
             return self.known_maxout_pairs
@@ -153,11 +142,7 @@ class Subject:
     @cached_property
     def posterior_attention(self) -> PosteriorAttention:
         """Posterior attention of every step; raises ValueError without weights, AttnvizError without attention."""
-        return (
-            posterior_attention(self.trace, self._required_weights())
-            if self.known_posterior is None
-            else self.known_posterior
-        )
+        return self.known_posterior or posterior_attention(self.trace, self._required_weights())
 
     def piece_or_id(self, piece_id: int) -> str:
         """Return the piece of an id, or its number where it is unknown.
@@ -169,19 +154,18 @@ class Subject:
             return self.spelling(piece_id)
         pieces = dict(zip(self.trace.target_ids, self.trace.target_pieces, strict=True))
         pieces |= dict(zip(self.trace.top_ids[self.step].tolist(), self.trace.top_pieces[self.step], strict=True))
+        pieces[self.trace.target_ids[self.step]] = self.trace.target_pieces[self.step]
         return str(pieces.get(piece_id, f"#{piece_id}"))
 
     def _required_weights(self) -> Weights:
         if self.weights is None:
-            raise ValueError("what a step would have thought needs the weights of the model that made the trace")
+            raise ValueError("this figure needs the weights of the model that made the trace")
         return self.weights
 
     def _logit_attribution(self, piece_id: int | None) -> LogitAttribution:
         if (self.step, piece_id) in self.known_logit_attributions:
             return self.known_logit_attributions[self.step, piece_id]
-        if self.weights is None:
-            raise ValueError("a logit attribution needs the weights of the model that made the trace")
-        return logit_attribution(self.trace, self.weights, self.step, piece_id)
+        return logit_attribution(self.trace, self._required_weights(), self.step, piece_id)
 
 
 @dataclass(frozen=True)
@@ -201,9 +185,13 @@ def _has_score_vector(subject: Subject) -> bool:
     return True
 
 
-def _reason(
-    transformer: Callable[[], str], imported: Callable[[], str] = lambda: _imported_reason()
-) -> Callable[[Subject], str]:
+def _imported_reason() -> str:
+    return gettext(
+        "This figure exists only for translators trained with attnviz. This model was imported from another program."
+    )
+
+
+def _reason(transformer: Callable[[], str], imported: Callable[[], str] = _imported_reason) -> Callable[[Subject], str]:
     """Return a function that explains why a figure is not available, by kind of trace.
 
     `transformer` returns the sentence for transformers, `imported` that for imported translators.
@@ -215,12 +203,6 @@ def _reason(
         return imported() if subject.trace.imported else transformer()
 
     return reason
-
-
-def _imported_reason() -> str:
-    return gettext(
-        "This figure exists only for translators trained with attnviz. This model was imported from another program."
-    )
 
 
 REQUIRES_RECURRENT = Requirement(
@@ -262,10 +244,7 @@ def _headless_reason() -> str:
     return gettext("This figure shows attention heads. This model is a recurrent translator and has no heads.")
 
 
-REQUIRES_HEADS = Requirement(
-    lambda subject: subject.trace.has_heads,
-    _reason(_headless_reason, _headless_reason),
-)
+REQUIRES_HEADS = Requirement(lambda subject: subject.trace.has_heads, _reason(_headless_reason, _headless_reason))
 REQUIRES_TRANSLATION = Requirement(lambda subject: isinstance(subject.trace, Record), lambda _: missing_values_reason())
 REQUIRES_IMPORTED_ATTENTION = Requirement(
     lambda subject: not subject.trace.translated,

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from attnviz.analysis.gradient_decay import distances, gradient_quartiles
-from attnviz.analysis.labels import shorten
 from attnviz.analysis.numbers import power_name, small
 from attnviz.analysis.prefixes import ForcedWords
 from attnviz.analysis.why_attention import attention_name, short_kind_name, small_length
@@ -18,13 +17,13 @@ from attnviz.figures.grammar import (
     curve,
     names_axis,
     pair_columns,
+    points,
     side_by_side,
     sized_layout,
     text_at,
     titled_axis,
 )
-from attnviz.figures.spec import Part, Spec, axis_labels, escape
-from attnviz.figures.spec import width as text_width
+from attnviz.figures.spec import Part, Spec, axis_labels, escape, in_colour, label_width
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.trace import Trace
@@ -50,7 +49,7 @@ def forced_words_figure(forced: ForcedWords, *, slanting: bool = True, theme: Th
         texts, style = [small(p) for p in own.tolist()], ATTENTION_STYLES.index(kind)
         places = list(range(count))
         lines.append(curve(places, own_powers, name, style, ink, customdata=texts, hovertemplate="%{customdata}"))
-    column = _COLUMN if slanting else max(text_width(shorten(word, _LABEL), _SIZE) for word in forced.words) + 10
+    column = _COLUMN if slanting else label_width(forced.words, _SIZE, _LABEL) + 10
     height, bottom = (340, 84) if slanting else (290, 34)
     labels = axis_labels(forced.words, _LABEL)
     layout = sized_layout(ink, height, (62, 24, 36, bottom), round(86 + column * count)) | {
@@ -112,11 +111,8 @@ def gradient_norms(
         size=15,
     )
     alone, by_contexts = gettext("by the recurrence alone"), gettext("by the contexts")
-    legend = (
-        f'<span style="color:{ink.decoder}">● {alone}</span>   <span style="color:{ink.context}">◆ {by_contexts}</span>'
-    )
-    font = {"size": 13, "color": ink.ink}
-    layout["annotations"].insert(0, text_at(legend, 0, 1, ink.ink, yref="paper", yshift=6, font=font))
+    legend = f"{in_colour(f'● {alone}', ink.decoder)}   {in_colour(f'◆ {by_contexts}', ink.context)}"
+    layout["annotations"].insert(0, text_at(legend, 0, 1, ink.ink, 13, yref="paper", yshift=6))
 
     lines: list[Part] = []
     for place, (kind, decay) in enumerate(zip(kinds, decays, strict=True)):
@@ -126,36 +122,23 @@ def gradient_norms(
             (through, decay.contexts, ink.context, "diamond"),
         ):
             lower, middle, upper = np.log10(np.maximum(values, 1e-30))
-            band = {
-                "mode": "lines",
-                "name": f"{name}, quartiles",
-                "fill": "toself",
-                "hoverinfo": "skip",
-                "x": np.concatenate([decay.distances, decay.distances[::-1]]),
-                "y": np.concatenate([upper, lower[::-1]]),
-                "line": {"width": 0},
-                "fillcolor": f"{colour}2e",
-            }
+            ends = np.concatenate([decay.distances, decay.distances[::-1]]), np.concatenate([upper, lower[::-1]])
+            filled = {"mode": "lines", "line": {"width": 0}, "fill": "toself", "fillcolor": f"{colour}2e"}
+            steps = [ngettext("{count:.0f} step", "{count:.0f} steps", distance) for distance in decay.distances]
+            hover = gettext(
+                "{name}<br>{length} at {steps}", name=escape(name), length="%{customdata[0]}", steps="%{customdata[1]}"
+            )
             line = {
                 "mode": "lines+markers",
-                "name": escape(name),
-                "x": decay.distances,
-                "y": middle,
                 "line": {"color": colour, "width": 2},
-                "marker": {"size": 7, "color": colour, "symbol": symbol},
-                "customdata": [
-                    [small_length(length), ngettext("{count:.0f} step", "{count:.0f} steps", distance)]
-                    for length, distance in zip(values[1].tolist(), decay.distances.tolist(), strict=True)
-                ],
-                "hovertemplate": gettext(
-                    "{name}<br>{length} at {steps}",
-                    name=escape(name),
-                    length="%{customdata[0]}",
-                    steps="%{customdata[1]}",
-                )
-                + "<extra></extra>",
+                "customdata": list(map(list, zip(map(small_length, values[1].tolist()), steps, strict=True))),
+                "hovertemplate": f"{hover}<extra></extra>",
             }
-            lines += [{"type": "scatter"} | trace | axes[place] for trace in (band, line)]
+            marker = {"size": 7, "color": colour, "symbol": symbol}
+            lines += [
+                points(*ends, {}, name=f"{name}, quartiles", hoverinfo="skip", **filled | axes[place]),
+                points(decay.distances, middle, marker, name=escape(name), **line | axes[place]),
+            ]
 
     last = traces[-1]
     table = pair_columns(last) | {gettext("steps between"): distances(*signals[-1].whole.shape).ravel()}

@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-from numpy.typing import NDArray
-
 from attnviz.analysis.labels import shorten
 from attnviz.analysis.numbers import percent
 from attnviz.figures.grammar import points, sized_layout, titled_axis
 from attnviz.figures.spec import Spec, escape
 from attnviz.languages import gettext
 from attnviz.palette import MARKER, MARKER_EDGE, ThemeName, palette
+from attnviz.trace.parts import Array
 
 
 def vector_map(
-    places: NDArray[np.float64],
+    places: Array,
     names: Sequence[tuple[str, str]],
     shares: tuple[float, float],
     colour: str,
@@ -60,7 +58,7 @@ def vector_map(
     return Spec(data, layout, alt, table)
 
 
-def with_star(drawn: Spec, place: NDArray[np.float64], name: str) -> Spec:
+def with_star(drawn: Spec, place: Array, name: str) -> Spec:
     """Return a `vector_map` with a star at `place`, (2,), whose hover text is `name`."""
     (x, y), edge = place.round(3).tolist(), {"width": 1.5, "color": MARKER_EDGE}
     marker = {"symbol": "star", "size": 18, "color": MARKER, "line": edge}

@@ -41,8 +41,9 @@ from attnviz.export.images import (
 )
 from attnviz.export.saved_files import contents, heading
 from attnviz.export.tikz import escape_tex
+from attnviz.figures.printing import for_print
 from attnviz.figures.registry import FIGURES, step_figure, step_figures
-from attnviz.figures.spec import for_print, width
+from attnviz.figures.spec import width
 from attnviz.figures.subject import Subject
 from attnviz.languages import LANGUAGES, language, set_language
 from attnviz.model_folder import load_weights
@@ -241,20 +242,21 @@ def test_every_step_figure_can_be_drawn_tabulated_and_printed(trace: Trace) -> N
     for one in subjects:
         for name, picture in step_figures(one).items():
             for theme in ("light", "dark"):
-                figure = picture.draw(dataclasses.replace(one, theme=theme)).figure()
-                assert figure.layout.meta["alt"], name
-                translation_sheet = for_print(figure)
-                assert translation_sheet.layout.width >= figure.layout.meta["narrowest"]
-                assert translation_sheet.layout.height > 0
-                assert figure.layout.width is None, "changed in place"
+                spec = picture.draw(dataclasses.replace(one, theme=theme))
+                assert spec.alt, name
+                printed = for_print(spec)
+                assert printed.layout.width >= spec.layout["meta"]["narrowest"]
+                assert printed.layout.height > 0
+                assert "width" not in spec.layout, "changed in place"
             assert len(picture.draw(one).frame()) > 0
             assert re.fullmatch(r"[a-z-]+", name)  # part of a file's name
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_a_saved_figure_has_a_title_above_the_plot(trace: Trace, theme: str) -> None:
-    figure = trace.step_figure(2, "softmax", theme=theme)
-    sheet = translation_sheet(figure, trace, step_heading(trace, 2, "Softmax"), theme=theme)
+    subject = Subject(trace, 2, theme=theme)
+    spec = step_figure(subject, "softmax").draw(subject)
+    figure, sheet = spec.figure(), translation_sheet(spec, trace, step_heading(trace, 2, "Softmax"), theme=theme)
     lines = sheet.layout.title.text.split("<br>")
     assert step_heading(trace, 2, "Softmax") in lines[0]
     assert "synthetic" in lines[0]
@@ -265,12 +267,12 @@ def test_a_saved_figure_has_a_title_above_the_plot(trace: Trace, theme: str) -> 
     inner = [one.layout.height - one.layout.margin.t - one.layout.margin.b for one in (figure, sheet)]
     assert available > 3 * 16  # space for the title, besides the figure's own margin
     assert inner[0] == inner[1]
-    assert figure.layout.title.text is None, "changed in place"
+    assert "title" not in spec.layout, "changed in place"
 
 
 def test_titles_are_shortened_to_fit() -> None:
     long = synthetic.trace("word " * 80, "字" * 200)
-    figure = translation_sheet(figures.heatmap(long).figure(), long, "x" * 300)
+    figure = translation_sheet(figures.heatmap(long), long, "x" * 300)
     available = figure.layout.width - 32
     for line, size in zip(figure.layout.title.text.split("<br>"), (13, 13, 13), strict=True):
         text = re.sub("<[^>]*>", "", line)
@@ -278,10 +280,10 @@ def test_titles_are_shortened_to_fit() -> None:
         assert 0.6 * available < width(text, size) <= available
     assert (
         "<b>&lt;b&gt;bold&lt;/b&gt;</b>"
-        in translation_sheet(figures.heatmap(long).figure(), long, "<b>bold</b>").layout.title.text
+        in translation_sheet(figures.heatmap(long), long, "<b>bold</b>").layout.title.text
     )
     long_heading = "Microscope de l’énergie: étape 3 sur 46, « ·accord » regardant « agreement »"
-    assert long_heading in translation_sheet(figures.heatmap(long).figure(), long, long_heading).layout.title.text
+    assert long_heading in translation_sheet(figures.heatmap(long), long, long_heading).layout.title.text
     assert shortened_to_fit("short", 100, 10) == "short"
     assert shortened_to_fit("far too many words", 70, 10) == "far too …"
 
@@ -382,14 +384,14 @@ def test_image_export_times_out_when_the_browser_hangs(
     monkeypatch.setenv(BROWSER_PATH, str(silent))
     monkeypatch.setattr(images, "TIMEOUT", 1.0)
     with pytest.raises(AttnvizError, match="TimeoutError") as error:
-        image(for_print(figures.heatmap(trace).figure()), "png")
+        image(for_print(figures.heatmap(trace)), "png")
     assert plain(error.value, tmp_path) == snapshot
 
 
 def test_image_export_is_refused_without_a_browser(
     trace: Trace, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
 ) -> None:
-    figure = for_print(figures.heatmap(trace).figure())
+    figure = for_print(figures.heatmap(trace))
     monkeypatch.setenv(BROWSER_PATH, "/nowhere/chromium")
     with pytest.raises(AttnvizError) as error:
         image(figure, "png")
@@ -403,7 +405,7 @@ def test_image_export_is_refused_without_a_browser(
 
 @pytest.mark.parametrize("ending", ["png", "pdf"])
 def test_image_export_names_characters_without_a_font(ending: ImageFormat, trace: Trace) -> None:
-    figure = for_print(figures.heatmap(trace).figure())
+    figure = for_print(figures.heatmap(trace))
     image(figure, ending)  # every font has the letters of French: no warning, which would be an error
     figure.update_layout(title={"text": f"été {WITHOUT_FONT} é"})
     with pytest.warns(MissingFontWarning, match=f": {WITHOUT_FONT}[.] "):

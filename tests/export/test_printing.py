@@ -22,8 +22,9 @@ from attnviz import Attention, attention
 from attnviz.export import FigureOptions
 from attnviz.export.images import CLOSING_TIMEOUT, find_browser, translation_sheet
 from attnviz.export.saved_files import heading, picture
+from attnviz.figures.printing import for_print
 from attnviz.figures.registry import step_figures
-from attnviz.figures.spec import _WIDTHS, for_print, width
+from attnviz.figures.spec import _WIDTHS, Spec, width
 from attnviz.figures.subject import Subject
 from attnviz.palette import FONT
 from attnviz.text import without_isolates
@@ -64,14 +65,14 @@ def heatmap_sheets(source: str, target: str) -> Iterator[go.Figure]:
         (synthetic.trace(source, target), FigureOptions(margins=True)),
         (synthetic.trace(source, target, attention="none"), FigureOptions()),
     ):
-        yield translation_sheet(picture(record, options).figure(), record, heading(record, options))
+        yield translation_sheet(picture(record, options), record, heading(record, options))
 
 
 def step_sheets(source: str, target: str) -> Iterator[go.Figure]:
     """Yield the figures of a step as printed."""
     subject = Subject(synthetic.trace(source, target), 1)
     for figure in step_figures(subject).values():
-        yield translation_sheet(figure.draw(subject).figure(), subject.trace, figure.headline(subject))
+        yield translation_sheet(figure.draw(subject), subject.trace, figure.headline(subject))
 
 
 def printed(figures: list[go.Figure]) -> list[LTPage]:
@@ -144,7 +145,7 @@ def test_printed_cells_are_rectangles() -> None:
     record = words_only(*TEXTS["capitals"])
     rows, columns = record.alignment.shape
     options = FigureOptions()
-    (page,) = printed([translation_sheet(picture(record, options).figure(), record, heading(record, options))])
+    (page,) = printed([translation_sheet(picture(record, options), record, heading(record, options))])
     assert not list(parts(page, LTImage))
     cells = [one for one in parts(page, LTRect) if one.fill and 10 < one.width < 60 and 10 < one.height < 60]
     assert len({(round(one.x0), round(one.y0)) for one in cells}) == rows * columns
@@ -155,8 +156,8 @@ def test_estimated_widths_are_those_of_the_widest_font() -> None:
     """Each letter is on a line of its own, so that Arabic letters are not joined."""
     text = "<br>".join(letter for letter in _WIDTHS if letter not in " <>&")
     layout = {"font": {"family": FONT}, "width": 300, "height": 8000, "margin": {"l": 9}, "meta": {"narrowest": 300}}
-    figure = go.Figure(layout=layout | {"annotations": [{"text": text, "showarrow": False}]})
-    (page,) = printed([for_print(figure)])
+    spec = Spec([], layout | {"annotations": [{"text": text, "showarrow": False}]}, "")
+    (page,) = printed([for_print(spec)])
     drawn = [one for one in parts(page, LTChar) if not one.get_text().isspace()]
     assert len(drawn) > 200
     for one in drawn:

@@ -14,8 +14,8 @@ from attnviz.export import FigureOptions
 from attnviz.export.images import find_browser, image, translation_sheet
 from attnviz.export.saved_files import heading
 from attnviz.figures.heatmap_parts import ASPECT
-from attnviz.figures.spec import for_print
-from attnviz.figures.vector_cells import MOST, with_vector_cells
+from attnviz.figures.printing import MOST, for_print, with_vector_cells
+from attnviz.figures.spec import Spec
 from attnviz.palette import SCALES, colour_at, letter_colour
 from tests.figures import synthetic
 
@@ -40,11 +40,12 @@ def text(words: int) -> str:
 @pytest.mark.parametrize("words", [3, 8, 15, 25])
 def test_cells_are_near_square_on_the_page_and_in_files(words: int, margins: bool) -> None:
     trace = synthetic.trace(text(words), text(words))
-    figure = figures.heatmap(trace, end=True, margins=margins).figure()
+    spec = figures.heatmap(trace, end=True, margins=margins)
+    figure = spec.figure()
     meta = figure.layout.meta
     on_page = max(meta["narrowest"], min(COLUMN, meta["widest"]))
-    sheet = translation_sheet(figure, trace, "Alignment")
-    bare = for_print(figure)
+    sheet = translation_sheet(spec, trace, "Alignment")
+    bare = for_print(spec)
     for drawn, width in ((figure, on_page), (bare, bare.layout.width), (sheet, sheet.layout.width)):
         wide, high = cell(drawn, width)
         assert 0.8 <= wide / high <= ASPECT + 0.1
@@ -59,7 +60,7 @@ def test_cells_of_short_sentences_have_a_maximum_size() -> None:
 
 def test_a_title_fits_above_a_narrow_figure() -> None:
     trace = synthetic.trace("We eat .", "Nous mangeons .")
-    sheet = translation_sheet(figures.heatmap(trace).figure(), trace, heading(trace, FigureOptions()))
+    sheet = translation_sheet(figures.heatmap(trace), trace, heading(trace, FigureOptions()))
     assert sheet.layout.width >= 520
     assert "…" not in sheet.layout.title.text
 
@@ -85,7 +86,7 @@ def test_horizontal_labels_do_not_overlap() -> None:
 def test_cells_of_files_are_bars_in_place_of_the_numbers(choices: dict) -> None:
     trace = synthetic.trace("Extraordinary things happen .", "Des choses extraordinaires arrivent .")
     spec = figures.heatmap(trace, **choices)
-    image_cells, printed = spec.data[0], for_print(spec.figure())
+    image_cells, printed = spec.data[0], for_print(spec)
     go.Figure(json.loads(printed.to_json()))  # Plotly's own check of every property
     bars, (rows, columns) = printed.data[0], image_cells["z"].shape
     np.testing.assert_array_equal(bars.marker.color, image_cells["z"].ravel())
@@ -103,8 +104,8 @@ def test_missing_cells_have_no_bar_and_strips_of_units_stay_bitmaps() -> None:
     strip = heatmap | {"z": np.zeros((2, MOST + 1))}
     pointer = heatmap | {"opacity": 0}
     edges = heatmap | {"x": [0, 1, 4], "y0": 1, "dy": 2}
-    figure = {"data": [heatmap, strip, pointer, edges], "layout": {"plot_bgcolor": "#ffffff"}}
-    cells, kept, wide = with_vector_cells(figure, "#ffffff")["data"]
+    spec = Spec([heatmap, strip, pointer, edges], {"plot_bgcolor": "#ffffff"}, "")
+    cells, kept, wide = with_vector_cells(spec, "#ffffff")
     assert cells["marker"]["color"].tolist() == [0.5, 1, 0]
     assert (cells["x"].tolist(), cells["base"].tolist()) == ([0, 0, 1], [-0.5, 0.5, 0.5])
     assert kept is strip
@@ -116,7 +117,7 @@ def test_missing_cells_have_no_bar_and_strips_of_units_stay_bitmaps() -> None:
 def test_svg_has_a_rectangle_for_each_number_and_no_bitmap() -> None:
     find_browser()
     spec = figures.heatmap(synthetic.trace(text(20), text(12)), values=True)
-    drawn = image(for_print(spec.figure()), "svg").decode()
+    drawn = image(for_print(spec), "svg").decode()
     assert "<image" not in drawn
     assert len(re.findall('<g class="point"><path', drawn)) == spec.data[0]["z"].size == 20 * 12
 

@@ -222,16 +222,16 @@ def _files(choices: LearningChoices, update: int) -> Iterator[PictureFile]:
         yield PictureFile(
             f"{gettext('Heatmap')}, {name}",
             f"attnviz-learns-heatmap-{number}-{run.updates[checkpoint]}",
-            titled_sheet(spec.figure(), heading, run.name, (sentence.source, sentence.target)),
+            titled_sheet(spec, heading, run.name, (sentence.source, sentence.target)),
             spec.frame(),
         )
     spec, title = quality_curves(runs, updates, update=update), gettext("Loss, BLEU and alignment error rate")
-    yield PictureFile(title, "attnviz-learns-quality", titled_sheet(spec.figure(), title, runs[0].name), spec.frame())
+    yield PictureFile(title, "attnviz-learns-quality", titled_sheet(spec, title, runs[0].name), spec.frame())
     for number, run in enumerate(runs, 1):
         if has_link_measures(run):
             title = f"{gettext('What is learnt when')}, {run_name(run, is_only_run=len(runs) == 1)}"
             spec = attention_curves(run, updates, runs=runs, update=update)
-            sheet = titled_sheet(spec.figure(), title, run.name)
+            sheet = titled_sheet(spec, title, run.name)
             yield PictureFile(title, f"attnviz-learns-when-{number}", sheet, spec.frame())
 
 

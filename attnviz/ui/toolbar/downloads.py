@@ -24,8 +24,9 @@ from attnviz.export.saved_files import FigureOptions, contents, file_name, headi
 from attnviz.figures.comparison_figure import comparison
 from attnviz.figures.diagram_table import diagram_table
 from attnviz.figures.heatmap import heatmap
+from attnviz.figures.printing import for_print
 from attnviz.figures.registry import step_figures
-from attnviz.figures.spec import Spec, for_print
+from attnviz.figures.spec import Spec
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.text import with_symbols
@@ -248,9 +249,9 @@ def _current_gold(view: View, session: Mapping[Any, Any]) -> GoldLinks:
 
 def picture_file(trace: Trace, offered: OfferedFigure, *, titled: bool = True) -> PictureFile:
     """Return a figure of `trace` as a file, `titled` with heading and sentences."""
-    figure = offered.figure.figure()
-    drawn = translation_sheet(figure, trace, offered.heading) if titled else for_print(figure)
-    return PictureFile(offered.title, file_name(trace, offered.name), drawn, offered.figure.frame())
+    spec = offered.figure
+    drawn = translation_sheet(spec, trace, offered.heading) if titled else for_print(spec)
+    return PictureFile(offered.title, file_name(trace, offered.name), drawn, spec.frame())
 
 
 def share_and_save(view: View | None) -> None:

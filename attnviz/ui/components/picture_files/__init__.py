@@ -70,8 +70,7 @@ def picture_files(
         AttnvizError: There is no such file, the server is drawing another PDF, or it cannot draw this one.
     """
     if "pdf" in parameters:
-        figures = {item.file: item.figure for item in files}
-        return _pdf(figures.get(parameters["pdf"]))
+        return _pdf(next((item.figure for item in files if item.file == parameters["pdf"]), None))
     has_browser = _has_browser()
     return {"pictures": [_file_payload(item, has_browser) for item in files], "of": caption or _words()["of"]}
 
