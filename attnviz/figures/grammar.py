@@ -574,3 +574,12 @@ def pair_columns(trace: AttentionMatrix) -> dict[str, Any]:
         gettext("target piece"): np.array(trace.target_pieces, dtype=object)[i],
         gettext("source piece"): np.array(trace.source_pieces, dtype=object)[j],
     }
+
+
+def spaced(places: Sequence[float], distance: float) -> list[int]:
+    """Return the 0-based numbers of the `places` with a label: each at least `distance` from all earlier labels."""
+    kept: list[int] = []
+    for k, place in enumerate(places):
+        if all(abs(place - places[other]) >= distance for other in kept):
+            kept.append(k)
+    return kept

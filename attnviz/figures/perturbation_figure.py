@@ -27,6 +27,7 @@ from attnviz.figures.grammar import (
     points,
     row_height,
     sized_layout,
+    spaced,
     text_at,
     titled_axis,
     value_axis,
@@ -223,12 +224,8 @@ def _labelled_pieces(weights: np.ndarray[tuple[int], np.dtype[np.float64]], spac
 
     All where they fit; otherwise those with the largest weights in any row, at a minimal distance.
     """
-    distance = _LABEL_DISTANCE * len(weights) / space
-    labelled: list[int] = []
-    for j in np.argsort(-weights, kind="stable").tolist():
-        if all(abs(j - other) >= distance for other in labelled):
-            labelled.append(j)
-    return sorted(labelled)
+    order = np.argsort(-weights, kind="stable").tolist()
+    return sorted(order[k] for k in spaced(order, _LABEL_DISTANCE * len(weights) / space))
 
 
 def shuffled_figure(
