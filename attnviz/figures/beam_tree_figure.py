@@ -162,7 +162,8 @@ def beam_tree(
         "annotations": notes,
     }
     if step is not None and step < tree.steps:
-        layout["shapes"] = [band(*spans[step], ink.decoder)]
+        left, right = spans[step]
+        layout["shapes"] = [band(left, right, ink.decoder)]
     return Spec([*links, *texts], layout, f"{winner_sentence(tree)} {search_sentence(tree)}", _table(tree))
 
 

@@ -86,7 +86,7 @@ def fixed_context(trace: Any, cells: Grid, ink: Palette, step: int | None, longe
         "xaxis": hidden | {"domain": [0.5, 1]},
         "xaxis2": hidden | {"domain": [0, 0.5], "anchor": "y2"},
         "yaxis": axes[1] | {"side": "right"},
-        "yaxis2": axes[0] | {"side": "left", "anchor": "x2"},
+        "yaxis2": axes[0] | {"anchor": "x2"},
         "yaxis3": hidden | {"range": [len(vector) + 0.5, 0.5], "overlaying": "y2", "anchor": "x2"},
         "shapes": [rectangle(_STRIP_X, 1, 0, 1, ink.context) | {"xref": "x2", "yref": "paper"}],
         "annotations": [

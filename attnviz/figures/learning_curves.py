@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import textwrap
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,7 +28,7 @@ from attnviz.figures.heatmap import cells_layout, colour_bar
 from attnviz.figures.heatmap_parts import cell_sizes
 from attnviz.figures.spec import Part, Spec, Table, axis_labels, base_axis, escape
 from attnviz.languages import gettext, ngettext
-from attnviz.palette import ColourScale, Palette, ThemeName, palette
+from attnviz.palette import ROOT_GREYS, Palette, ThemeName, palette
 from attnviz.trace.snapshots import Curve, Snapshots
 
 _LINEAR_UPDATES = 20
@@ -203,14 +204,14 @@ def _thin(colour: str) -> Part:
     return {"mode": "lines", "hoverinfo": "skip", "hovertemplate": None, "line": dotted}
 
 
-def _apart(values: Sequence[float], top: float) -> list[float]:
+def _apart(values: Sequence[float], top: float) -> NDArray[np.float64]:
     """Return positions for labels near these values, in [0, top], at least a line apart, in the same order."""
     positions = np.array(values)
     for below, above in itertools.pairwise(np.argsort(values, kind="stable")):
         positions[above] = max(positions[above], positions[below] + _LABEL_LINE * top)
     positions -= positions.mean() - np.mean(values)  # the labels are centred on their lines
     positions -= max(0, positions.max() - top) + min(0, positions.min())  # within the panel
-    return [float(position) for position in positions]
+    return positions
 
 
 def _ends(run: Snapshots, measures: Sequence[str]) -> list[str]:
@@ -234,7 +235,8 @@ def _measurements(runs: Sequence[Snapshots]) -> Table:
     frame: pd.DataFrame = pd.concat(measured, keys=names, names=[gettext("run")]).rename(
         columns=learning_measure_names()
     )
-    return {gettext("row"): range(1, len(frame) + 1), **frame.reset_index().to_dict("list")}
+    columns: dict[Any, list[Any]] = frame.reset_index().to_dict("list")
+    return {gettext("row"): range(1, len(frame) + 1), **columns}
 
 
 def baselines_table(run: Snapshots) -> pd.DataFrame:
@@ -249,8 +251,6 @@ def baselines_table(run: Snapshots) -> pd.DataFrame:
 
 
 _COLOUR_BAR_TICKS = (0.25, 0.5, 1)
-ROOT_GREYS: ColourScale = [((k / 16) ** 2, "#" + 3 * f"{round(255 * k / 16):02x}") for k in range(17)]
-"""Grey scale from black 0 to white 1 by the square root of the weight, so that uniform rows are grey, not black."""
 
 
 def learning_heatmap(run: Snapshots, sentence: int, moment: int, *, theme: ThemeName = "light") -> Spec:

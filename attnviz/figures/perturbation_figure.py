@@ -32,7 +32,7 @@ from attnviz.figures.grammar import (
     titled_axis,
     value_axis,
 )
-from attnviz.figures.spec import Part, Spec, axis_labels, escape, in_colour, rectangle
+from attnviz.figures.spec import Part, Spec, Table, axis_labels, escape, in_colour, rectangle
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
 from attnviz.palette import PALE, ROW_FRAME, ThemeName, palette
@@ -291,7 +291,7 @@ def shuffled_figure(
         large=decimal(y.max()),
         told=shuffled_sentence(shuffled),
     )
-    table = {
+    table: Table = {
         gettext("step"): range(1, len(names) + 1),
         gettext("target piece"): trace.target_pieces,
         gettext("largest weight"): x,
@@ -395,7 +395,7 @@ def minimal_change_figure(
             name=shorten(piece_name(trace.target_pieces[smallest]), 30),
             distance=decimal(distances[smallest]),
         )
-    table = {
+    table: Table = {
         gettext("step"): range(1, count + 1),
         gettext("target piece"): trace.target_pieces,
         gettext("likeliest piece"): likeliest,
