@@ -112,7 +112,8 @@ def beam_tree(
         members, colour = [index for index, own in enumerate(parts) if own == part], colours[part]
         names = [escape(labels[index]) for index in members]
         x, y = (places[members].ravel().tolist() for places in (link_x, link_y))
-        links.append(path(x, y, colour, line={"color": colour, "width": line_width, "dash": dash}))
+        stroke = {"color": colour, "width": line_width, "dash": dash}
+        links.append(path(x, y, colour, name=f"links: {part}", line=stroke))
         texts.append(
             {
                 "type": "scatter",

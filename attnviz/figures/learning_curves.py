@@ -226,17 +226,20 @@ def _ends(run: Snapshots, measures: Sequence[str]) -> list[str]:
 
 def _measurements(runs: Sequence[Snapshots]) -> Table:
     """Return all measurements at the moments of `runs`, a row for each run and moment."""
-    moments = [pd.Index(run.updates, name=gettext("update")) for run in runs]
-    measured = [
-        pd.DataFrame({name: pd.Series(dict(curve)) for name, curve in run.curves.items()}, index=updates)
-        for run, updates in zip(runs, moments, strict=True)
-    ]
-    names = [run_name(run, is_only_run=len(runs) == 1) for run in runs]
-    frame: pd.DataFrame = pd.concat(measured, keys=names, names=[gettext("run")]).rename(
-        columns=learning_measure_names()
-    )
-    columns: dict[Any, list[Any]] = frame.reset_index().to_dict("list")
-    return {gettext("row"): range(1, len(frame) + 1), **columns}
+    names, rows = learning_measure_names(), [(run, update) for run in runs for update in run.updates]
+    table: dict[str, Sequence[Any]] = {
+        gettext("row"): range(1, len(rows) + 1),
+        gettext("run"): [run_name(run, is_only_run=len(runs) == 1) for run, _ in rows],
+        gettext("update"): [update for _, update in rows],
+    }
+    for name in dict.fromkeys(name for run in runs for name in run.curves):
+        table[names.get(name, name)] = [
+            measured.get(update, np.nan)
+            for run in runs
+            for measured in [dict(run.curves.get(name, ()))]
+            for update in run.updates
+        ]
+    return table
 
 
 def baselines_table(run: Snapshots) -> pd.DataFrame:
