@@ -25,6 +25,9 @@ FONT = "Source Sans, Segoe UI, Helvetica Neue, sans-serif"
 GREYS: ColourScale = [(0.0, "#000000"), (1.0, "#ffffff")]
 """Colour scale of Fig. 3 of Bahdanau et al.: 0 is black, 1 is white."""
 
+ROOT_GREYS: ColourScale = [((k / 16) ** 2, "#" + 3 * f"{round(255 * k / 16):02x}") for k in range(17)]
+"""Grey scale from black 0 to white 1 by the square root of the weight, so that uniform rows are grey, not black."""
+
 CIVIDIS: ColourScale = [
     (0.0, "#00204c"),
     (0.125, "#00336f"),

@@ -14,10 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from attnviz.analysis.labels import quoted_name
+from attnviz.analysis.labels import quoted_name, shorten
 from attnviz.analysis.likelihood import Readouts
 from attnviz.analysis.minimal_change import MinimalChange
 from attnviz.analysis.numbers import decimal, percent
@@ -315,31 +316,55 @@ SMALL_CHANGE, LARGE_CHANGE = 0.1, 0.5
 """Total variation below which a change of the output is called small, and from which it is called large."""
 
 
-def perturbation_test_names(count: int) -> dict[str, str]:
-    """Return the names of the perturbation tests of a step, with `count` permutations."""
-    return {
-        "real": gettext("Actual attention"),
-        "uniform": gettext("Uniform"),
-        "without_strongest": gettext("Without strongest piece"),
-        "permuted": gettext("Shuffled, {count} times", count=count),
-        "adversary": gettext("Adversarial attention"),
-        "best": gettext("Best attention"),
-    }
-
-
-def outcome(real: PerturbedStep, perturbed: PerturbedStep, spelling: Spelling) -> str:
-    """Return in a few words which piece a test would write."""
-    name = quoted_name(spelling(perturbed.piece_id))
-    return (
-        gettext("still {name}", name=name)
-        if perturbed.piece_id == real.piece_id
-        else gettext("writes {name}", name=name)
-    )
-
-
 def median_probability(tests: PerturbationTests) -> float:
     """Return the median over the shuffles of the probability of the step's likeliest piece."""
     return float(np.median([perturbed.probabilities[tests.real.piece_id] for perturbed in tests.permuted]))
+
+
+class PerturbationResult(NamedTuple):
+    """One of the perturbation tests of a step, for figures and tables."""
+
+    title: str
+    test: PerturbedStep
+    """The weights and the output; of the permutations, those with the median change of the output."""
+    probability: float
+    """Probability of the step's likeliest piece; of the permutations, the median."""
+    outcome: str
+    """This probability, and which piece would be written."""
+
+
+def perturbation_results(
+    tests: PerturbationTests, spelling: Spelling, best: PerturbedStep | None = None
+) -> dict[str, PerturbationResult]:
+    """Return the tests of a step by name, in the order of the figure's rows; `best`, if given, is the last."""
+    order = np.argsort([test.total_variation for test in tests.permuted], kind="stable")
+    titled = {
+        "real": (gettext("Actual attention"), tests.real),
+        "uniform": (gettext("Uniform"), tests.uniform),
+        "permuted": (
+            gettext("Shuffled, {count} times", count=len(tests.permuted)),
+            tests.permuted[int(order[(len(order) - 1) // 2])],
+        ),
+        "without_strongest": (gettext("Without strongest piece"), tests.without_strongest),
+        "adversary": (gettext("Adversarial attention"), tests.adversary),
+    }
+    if best is not None:
+        titled["best"] = gettext("Best attention"), best
+    word, results = tests.real.piece_id, {}
+    for name, (title, test) in titled.items():
+        probability = median_probability(tests) if name == "permuted" else float(test.probabilities[word])
+        share, piece = format_share(probability), spelling(test.piece_id)
+        if name == "real":
+            outcome = gettext("{p}, writes {name}", p=share, name=quoted_name(shorten(piece, 12)))
+        elif name == "permuted":
+            kept = percent(tests.kept_when_permuted)
+            outcome = gettext("median {p}; the same piece in {share}", p=share, share=kept)
+        elif test.piece_id == word:
+            outcome = f"{share}, {gettext('still {name}', name=quoted_name(piece))}"
+        else:
+            outcome = f"{share}, {gettext('writes {name}', name=quoted_name(piece))}"
+        results[name] = PerturbationResult(title, test, probability, outcome)
+    return results
 
 
 def perturbation_tests_question(tests: PerturbationTests, spelling: Spelling) -> str:

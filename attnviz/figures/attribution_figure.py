@@ -8,7 +8,7 @@ from attnviz import lazy_pandas as pd
 from attnviz.analysis.attribution_methods import Agreement, AttributionMethods, attribution_method_texts
 from attnviz.analysis.grid import grid
 from attnviz.analysis.labels import shorten
-from attnviz.figures.grammar import cursor, names_axis, pair_columns, row_frames, side_by_side
+from attnviz.figures.grammar import cursor, names_axis, pair_columns, row_frames, side_by_side, strips
 from attnviz.figures.heatmap import MOST_TEXTS, colour_bar
 from attnviz.figures.spec import PRINT_WIDTH, Part, Spec, axis_labels, escape
 from attnviz.languages import gettext
@@ -102,7 +102,7 @@ def attributions(
 
     hover: Part = {}
     if rows * columns * count <= MOST_TEXTS:
-        source, target = ([escape(shorten(name, 40)) for name in names] for names in (cells.source, cells.target))
+        source, target = axis_labels(cells.source, 40), axis_labels(cells.target, 40)
         hover = {"text": [[f"{row} ← {column}" for column in source] for row in target]}
     cell_gap = 1 if max(rows, columns) <= 24 else 0
     panels: list[Part] = []
@@ -112,26 +112,13 @@ def attributions(
             for values in (methods.shares(name), methods.matrices[name])
         )
         number = f"{escape(texts[name].name)}: %{{customdata:.3f}} {texts[name].unit}<extra></extra>"
-        panels.append(
-            {
-                "type": "heatmap",
-                "name": texts[name].name,
-                "z": shares,
-                "zmin": -1,
-                "zmax": 1,
-                "colorscale": ink.signed_root_scale,
-                "showscale": not panels,
-                "xgap": cell_gap,
-                "ygap": cell_gap,
-                "customdata": amounts,
-                "hovertemplate": f"%{{text}}<br>{number}" if hover else number,
-            }
-            | hover
-            | place
-        )
+        cell: Part = {"x0": 0, "xgap": cell_gap, "ygap": cell_gap, "customdata": amounts}
+        cell["hovertemplate"] = f"%{{text}}<br>{number}" if hover else number
+        panels.append(strips(shares, 1, ink, name=texts[name].name, **cell | hover | place))
     words = [gettext("against"), "¼", "0", "¼", gettext("for the word")]
     below = (30 - bottom) / (layout["height"] - bottom)
-    panels[0]["colorbar"] = colour_bar([-1, -0.25, 0, 0.25, 1], words, ink) | {"len": 230, "y": below, "ypad": 0}
+    scale = colour_bar([-1, -0.25, 0, 0.25, 1], words, ink) | {"len": 230, "y": below, "ypad": 0}
+    panels[0] |= {"showscale": True, "colorbar": scale}
 
     counts = len(trace.target_pieces), len(trace.source_pieces)
     layout["meta"] |= cursor(cells.steps, cells.pieces, *counts) | {"panels": axes}

@@ -14,10 +14,10 @@ from attnviz.analysis.beam_sentences import fate_label, fate_sentence, search_se
 from attnviz.analysis.labels import shorten
 from attnviz.analysis.numbers import decimal
 from attnviz.arguments import check_each, check_piece_ids
-from attnviz.figures.grammar import bare_axis, sized_layout, text_at
-from attnviz.figures.spec import Part, Spec, Table, escape, rectangle, width
+from attnviz.figures.grammar import band, bare_axis, path, sized_layout, text_at
+from attnviz.figures.spec import Part, Spec, Table, escape, width
 from attnviz.languages import gettext
-from attnviz.palette import BAND, ThemeName, palette
+from attnviz.palette import ThemeName, palette
 from attnviz.text import EOS, SPACE, piece_name
 from attnviz.trace import BeamTree
 
@@ -103,25 +103,17 @@ def beam_tree(
     )
     bends = ends[steps, None] + _LINK_X * (starts[steps] - ends[steps])[:, None]
     bend_rows = begin_rows[:, None] + _LINK_Y * (rows - begin_rows)[:, None]
-    breaks = np.full(len(nodes), np.nan)
+    breaks = np.full(len(nodes), None)  # a line breaks at None, which equals itself
     link_x = np.column_stack([begins, bends, middles[steps] - halves - _LABEL_GAP, breaks])
     link_y = np.column_stack([begin_rows, bend_rows, rows, breaks])
     links: list[Part] = []
     texts: list[Part] = []
     for part, (size, line_width, dash, _) in _STYLES.items():
-        members = [index for index, own in enumerate(parts) if own == part]
+        members, colour = [index for index, own in enumerate(parts) if own == part], colours[part]
         names = [escape(labels[index]) for index in members]
-        links.append(
-            {
-                "type": "scatter",
-                "mode": "lines",
-                "name": f"links: {part}",
-                "x": _with_breaks(link_x[members]),
-                "y": _with_breaks(link_y[members]),
-                "hoverinfo": "skip",
-                "line": {"color": colours[part], "width": line_width, "dash": dash},
-            }
-        )
+        x, y = (places[members].ravel().tolist() for places in (link_x, link_y))
+        stroke = {"color": colour, "width": line_width, "dash": dash}
+        links.append(path(x, y, colour, name=f"links: {part}", line=stroke))
         texts.append(
             {
                 "type": "scatter",
@@ -133,7 +125,7 @@ def beam_tree(
                 "hoverinfo": "text",
                 "text": [f"<b>{name}</b>" if part == "winner" else name for name in names],
                 "hovertext": [_hover(tree, index, name) for index, name in zip(members, names, strict=True)],
-                "textfont": {"size": size, "color": colours[part]},
+                "textfont": {"size": size, "color": colour},
             }
         )
 
@@ -149,8 +141,16 @@ def beam_tree(
     spans = np.stack([starts - _MIN_GAP / 2, ends[1:] + _MIN_GAP / 2], axis=1)[:-1].tolist()
     height, full_width = int(rows.max()) + 1, _LEFT + right + _RIGHT
     margins = _LEFT, _RIGHT, _TOP, _BOTTOM
-    layout = sized_layout(ink, _TOP + _ROW * height + _BOTTOM, margins, full_width, widest=full_width) | {
-        "hovermode": "closest",
+    meta = {"widest": full_width, "spans": spans, "selection_colour": ink.decoder}
+    meta["tree"] = {
+        "parents": parents.tolist(),
+        "pieces": [node.piece_id for node in nodes],
+        "inner": [int(node.fate == "continued") for node in nodes],
+        "winner": tree.winner,
+        "shown": list(shown),
+        "end": EOS,
+    }
+    layout = sized_layout(ink, _TOP + _ROW * height + _BOTTOM, margins, full_width, **meta) | {
         "hoverdistance": 26,
         "xaxis": bare_axis(
             ink,
@@ -162,28 +162,10 @@ def beam_tree(
         "yaxis": bare_axis(ink, range=[height - 0.5, -0.5], showticklabels=False),
         "annotations": notes,
     }
-    layout["meta"] |= {
-        "spans": spans,
-        "selection_colour": ink.decoder,
-        "tree": {
-            "parents": parents.tolist(),
-            "pieces": [node.piece_id for node in nodes],
-            "inner": [int(node.fate == "continued") for node in nodes],
-            "winner": tree.winner,
-            "shown": list(shown),
-            "end": EOS,
-        },
-    }
     if step is not None and step < tree.steps:
         left, right = spans[step]
-        band = rectangle(left, right, 0, 1, ink.decoder, 0)
-        layout["shapes"] = [band | {"yref": "paper", "layer": "below", "fillcolor": ink.decoder, "opacity": BAND}]
+        layout["shapes"] = [band(left, right, ink.decoder)]
     return Spec([*links, *texts], layout, f"{winner_sentence(tree)} {search_sentence(tree)}", _table(tree))
-
-
-def _with_breaks(places: NDArray[np.float64]) -> list[float | None]:
-    """Return the places of a line, row by row, with None for nan, where the line breaks."""
-    return [None if np.isnan(place) else place for place in places.ravel().tolist()]
 
 
 def _hover(tree: BeamTree, index: int, name: str) -> str:

@@ -60,14 +60,13 @@ def draw_context(subject: Subject) -> Spec:
     symbol, total = f"{attention.context_symbol}{subscript(step + 1)}", attention.contexts[step]
     names, rows = [f"{symbol} = →h{subscript(len(attention.source_pieces))}"], [total]
     if attention.attends:
-        alpha = attention.alignment[step]
+        alpha, order = attention.alignment[step], weight_order(attention, step)
         terms = alpha[:, None] * attention.values  # (Tx, units)
-        order = weight_order(attention, step)
         largest, rest = sorted(order[:STRIPS]), sorted(order[STRIPS:])
-        names = [f"{decimal(float(alpha[j]))}  {shorten(piece_name(attention.source_pieces[j]), 14)}" for j in largest]
+        names = [f"{decimal(alpha[j])}  {shorten(piece_name(attention.source_pieces[j]), 14)}" for j in largest]
         rows = [terms[j] for j in largest]
         if rest:
-            names.append(f"{decimal(float(alpha[rest].sum()))}  {gettext('{n} more', n=len(rest))}")
+            names.append(f"{decimal(alpha[rest].sum())}  {gettext('{n} more', n=len(rest))}")
             rows.append(terms[rest].sum(axis=0))
         names.append(gettext("{context} = sum", context=symbol))
         rows.append(total)
@@ -89,8 +88,8 @@ def draw_context(subject: Subject) -> Spec:
         rows_axis, units, ink, last, ink.context, height=25, left=142, top=26, bottom=34, narrowest=300
     )
     layout["xaxis"] = unit_axis
-    edges = [units * k / len(unit_axis["ticktext"]) + 0.5 for k in range(1, len(unit_axis["ticktext"]))]
-    layout["shapes"] += [rectangle(x, x, -0.5, last + 0.5, ink.encoder, 1.5) for x in edges]
+    for edge in np.linspace(0.5, units + 0.5, len(unit_axis["ticktext"]) + 1)[1:-1]:
+        layout["shapes"].append(rectangle(edge, edge, -0.5, last + 0.5, ink.encoder, 1.5))
     alt = gettext(
         "Context {symbol} of step {step}: a strip of {count} units for each weighted piece, and a last strip for their "
         "sum.",
@@ -121,30 +120,31 @@ def _draw_mixtures(subject: Subject) -> Spec:
     pale = [(ink.encoder, opacity, ink.ink) for opacity in (0.45, 0.22)]
     fills = [(ink.encoder, 1, ink.paper), *pale, (ink.line, 1, ink.quiet)]  # colour, opacity, colour of letters
     # Every step has as many parts, of length 0 where there is nothing to draw.
-    words, rows, sentences = [""] * 3, [[(0.0, "")] * len(fills) for _ in range(3)], []
+    words, shares, sentences = [""] * 3, np.zeros((3, len(fills))), []
+    texts = np.full(shares.shape, "", dtype=object)
     for row, other in enumerate((step - 1, step, step + 1)):
         if 0 <= other < len(trace.target_pieces):
             words[row] = escape(shorten(piece_name(trace.target_pieces[other]), LABEL_LENGTH))
             order = weight_order(trace, other)[: len(fills) - 1]
-            largest = [(float(trace.alignment[other, j]), pieces[j]) for j in order]
-            rows[row][: len(largest)] = largest
-            rows[row][-1] = (max(0.0, 1 - sum(share for share, _ in largest)), gettext("others"))
-            parts = ", ".join(f"{name} {percent(share)}" for share, name in largest)
+            largest = trace.alignment[other, order].tolist()
+            rest = max(0.0, 1 - sum(largest))
+            shares[row, : len(order)], shares[row, -1] = largest, rest
+            texts[row, : len(order)] = [f"{pieces[j]} {format_share(trace.alignment[other, j])}" for j in order]
+            texts[row, -1] = f"{gettext('others')} {format_share(rest)}"
+            parts = ", ".join(f"{pieces[j]} {percent(trace.alignment[other, j])}" for j in order)
             sentences.append(gettext("{word}: {parts}", word=words[row], parts=parts))
     words[1] = f"<b>{words[1]}</b>"
-    shares = np.array([[share for share, _ in parts] for parts in rows])  # (rows, parts)
-    texts = [f"{name} {format_share(share)}" for parts in rows for share, name in parts]
     colours, opacities, letters = map(list, zip(*fills * 3, strict=True))
     stacked = bars(
         shares.ravel(),
         {"color": colours, "opacity": opacities, "line": {"color": ink.paper, "width": 1}},
-        texts,
+        texts.ravel().tolist(),
         y=np.repeat(np.arange(3), len(fills)),
         base=(shares.cumsum(axis=1) - shares).ravel(),
         # A part too short for its name has none.
         text=[
             text if len(text) * _LETTER < share * _BAR else ""
-            for text, share in zip(texts, shares.ravel(), strict=True)
+            for text, share in zip(texts.ravel(), shares.ravel(), strict=True)
         ],
         textposition="inside",
         insidetextanchor="middle",
@@ -235,12 +235,12 @@ def draw_context_units(subject: Subject) -> Spec:
             unit=unit,
             total=decimal(start + value, 3),
         )
-        for name, starts, term in zip(names, found.partial_sums.tolist(), found.terms.tolist(), strict=True)
+        for name, starts, term in zip(names, found.partial_sums, found.terms, strict=True)
         for unit, start, value in zip(units, starts, term, strict=True)
     ]
     hover += [
         gettext("unit {unit}: {value}", unit=unit, value=decimal(value, 3))
-        for unit, value in zip(units, found.context.tolist(), strict=True)
+        for unit, value in zip(units, found.context, strict=True)
     ]
     colours, starts = signed_colours(found.terms.ravel(), ink) + [ink.context] * count, (scale * before).ravel()
     sums = bars(x, {"color": ink.quiet}, orientation="v", base=y, y=starts, width=0.16)
@@ -280,7 +280,6 @@ def draw_context_units(subject: Subject) -> Spec:
     ) | {
         "bargap": 0.22,
         "barmode": "overlay",
-        "hovermode": "closest",
         "xaxis": label_axis(
             [f"{unit} {'→' if unit <= forward else '←'}" for unit in units],
             ink,

@@ -58,17 +58,17 @@ def draw_state(subject: Subject) -> Spec:
     if subject.simple:
         return _draw_shares(subject, table)
 
-    order, names = np.argsort(keep, kind="stable"), axis_labels([*gates, *states], 20)
+    order, names, count = np.argsort(keep, kind="stable"), axis_labels([*gates, *states], 20), len(gates)
     names[-1] = emphasise(names[-1], ink.decoder)
-    places = [*range(len(gates)), *(len(gates) + 0.4 + k for k in range(len(states)))]
-    sorted_units = {"x": [str(unit) for unit in (order + 1).tolist()]}
+    places = [*range(count), *(count + 0.4 + k for k in range(len(states)))]
+    sorted_units = (order + 1).astype(str)
     gate_colours = {"zmin": 0, "zmax": 1, "colorscale": [[0, ink.paper], [1, ink.decoder]]}
     # Cell states are unbounded, states are in (-1, 1).
     limit = float(np.abs(trace.memories).max(initial=1))
     rows = np.stack([*gates.values(), *states.values()])[:, order]
     parts = [
-        strips(rows[: len(gates)], 1, ink, **sorted_units, **gate_colours),
-        strips(rows[len(gates) :], limit, ink, **sorted_units, y=places[len(gates) :]),
+        strips(rows[:count], 1, ink, x=sorted_units, **gate_colours),
+        strips(rows[count:], limit, ink, x=sorted_units, y=places[count:]),
     ]
     axis = label_axis(names, ink, ink.decoder, places)
     layout = strips_layout(axis, units, ink, places[-1], ink.decoder, first=0, top=24, bottom=8)

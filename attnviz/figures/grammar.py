@@ -23,7 +23,7 @@ from attnviz.analysis.measures import weight_order
 from attnviz.analysis.numbers import decimal, signed
 from attnviz.figures.spec import APART, STRIP, Numbers, Part, base_axis, base_layout, escape, rectangle
 from attnviz.languages import gettext
-from attnviz.palette import CELL_FRAME, ROW_FRAME, ROW_FRAME_WIDTH, STRONGEST, ColourScale, Palette
+from attnviz.palette import BAND, CELL_FRAME, ROW_FRAME, ROW_FRAME_WIDTH, STRONGEST, ColourScale, Palette
 from attnviz.text import piece_name
 from attnviz.trace import Attention, Trace
 from attnviz.trace.aligned import AttentionMatrix, Groups
@@ -548,3 +548,24 @@ def pair_columns(trace: AttentionMatrix) -> dict[str, Any]:
         gettext("target piece"): np.array(trace.target_pieces, dtype=object)[i],
         gettext("source piece"): np.array(trace.source_pieces, dtype=object)[j],
     }
+
+
+def spaced(places: Sequence[float], distance: float) -> list[int]:
+    """Return the 0-based numbers of the `places` with a label: each at least `distance` from all earlier labels."""
+    kept: list[int] = []
+    for k, place in enumerate(places):
+        if all(abs(place - places[other]) >= distance for other in kept):
+            kept.append(k)
+    return kept
+
+
+def path(x: Any, y: Any, colour: str, width: float = 1, **more: Any) -> Part:
+    """Return a line through these points, (n,) each, broken at None; `more` are properties of Plotly's trace."""
+    stroke = {"color": colour, "width": width}
+    return {"type": "scatter", "mode": "lines", "x": x, "y": y, "line": stroke, "hoverinfo": "skip"} | more
+
+
+def band(left: float, right: float, colour: str) -> Part:
+    """Return a band of the full height below the traces, from `left` to `right` on the horizontal axis."""
+    fill = {"yref": "paper", "layer": "below", "fillcolor": colour, "opacity": BAND}
+    return rectangle(left, right, 0, 1, colour, 0) | fill

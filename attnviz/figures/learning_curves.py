@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.grid import Grid
-from attnviz.analysis.labels import shorten, size_text
+from attnviz.analysis.labels import capitalised, shorten, size_text
 from attnviz.analysis.learning import (
     LINK_MEASURES,
     QUALITY_MEASURES,
@@ -22,12 +23,12 @@ from attnviz.analysis.learning import (
 )
 from attnviz.analysis.measures import coverage, entropy
 from attnviz.analysis.numbers import decimal, significant
-from attnviz.figures.grammar import curve, line, sized_layout, text_at, titled_axis
+from attnviz.figures.grammar import curve, line, numbers, sized_layout, spaced, strips, text_at, titled_axis
 from attnviz.figures.heatmap import cells_layout, colour_bar
 from attnviz.figures.heatmap_parts import cell_sizes
-from attnviz.figures.spec import Part, Spec, Table, base_axis, escape
+from attnviz.figures.spec import Part, Spec, Table, axis_labels, base_axis, escape
 from attnviz.languages import gettext, ngettext
-from attnviz.palette import ColourScale, Palette, ThemeName, palette
+from attnviz.palette import ROOT_GREYS, Palette, ThemeName, palette
 from attnviz.trace.snapshots import Curve, Snapshots
 
 _LINEAR_UPDATES = 20
@@ -118,20 +119,14 @@ def attention_curves(
         if levels:
             flat = tuple((at, float(np.mean(levels))) for at in (run.updates[0], run.updates[-1]))
             lines.append(_line(flat, baseline, 0, ink) | _thin(ink.quiet))
-        names_at_ends = {
-            "type": "scatter",
-            "mode": "text",
-            "name": "names",
-            "hoverinfo": "skip",
-            "cliponaxis": False,
-            "showlegend": False,
-            "x": [each["x"][-1] for each in lines],
+        # Long names have several lines, each after a space.
+        texts = ["<br>".join(f" {part}" for part in textwrap.wrap(each["name"], _LONGEST_NAME)) for each in lines]
+        at_ends = numbers([each["x"][-1] for each in lines], texts, 12, ink) | {
             "y": _apart([each["y"][-1] for each in lines], end),
-            "text": [f" {_wrapped(each['name'])}" for each in lines],
-            "textposition": "middle right",
             "textfont": {"size": 12, "color": [each["line"]["color"] for each in lines]},
+            "showlegend": False,
         }
-        panels.append((title, [*lines, names_at_ends], {"range": [0, 1.03 * end]}))
+        panels.append((title, [*lines, at_ends], {"range": [0, 1.03 * end]}))
     if not panels:
         raise ValueError("nothing was compared with links")
     alt = gettext(
@@ -158,16 +153,14 @@ def _stacked(
     last_updates = [measured[-1][0] for run in runs for measured in run.curves.values()]
     last = float(update_positions(max(*moments, *last_updates, 0)))
     half = _MARK_HALF_WIDTH * last
-    ticks: list[int] = []
-    for tick, place in zip(_TICKS, update_positions(_TICKS).tolist(), strict=True):
-        if place <= last * 1.001 and (not ticks or place - update_positions(ticks[-1]) >= _MIN_TICK_DISTANCE * last):
-            ticks.append(tick)
+    places = update_positions(_TICKS)
+    places = places[places <= last * 1.001]
+    ticks = spaced(places.tolist(), _MIN_TICK_DISTANCE * last)
     data: list[Part] = []
     spans = [[at - half, at + half] for at in update_positions(moments).tolist()]
     layout = sized_layout(
         ink, _TOP + inner + bottom, (52, right, _TOP, bottom), 320, spans=spans, selection_colour=ink.context
     ) | {
-        "hovermode": "closest",
         "showlegend": has_legend,
         "legend": {"orientation": "h", "x": 0, "y": -_BOTTOM / inner, "yanchor": "top", "font": {"size": 12}},
         "xaxis": titled_axis(
@@ -175,8 +168,8 @@ def _stacked(
             gettext("training updates (log scale)"),
             standoff=6,
             range=[-0.02 * last, 1.02 * last],
-            tickvals=update_positions(ticks),
-            ticktext=[grouped_digits(tick) for tick in ticks],
+            tickvals=places[ticks],
+            ticktext=[grouped_digits(_TICKS[k]) for k in ticks],
             zeroline=False,
         ),
         "annotations": [],
@@ -185,10 +178,10 @@ def _stacked(
         name, top = f"y{place + 1 if place else ''}", 1 - place * (_PANEL + _GAP) / inner
         data += [trace | {"yaxis": name} for trace in traces]
         domain = [max(0.0, top - _PANEL / inner), top]
-        layout["xaxis"] |= {"anchor": name}
+        layout["xaxis"]["anchor"] = name
         layout[f"yaxis{name[1:]}"] = base_axis(ink) | {"domain": domain, "nticks": 6, "zeroline": False} | axis
         layout["annotations"].append(
-            text_at(escape(title[:1].upper() + title[1:]), 0, top, ink.ink, yref="paper", xshift=-44, font=font)
+            text_at(escape(capitalised(title)), 0, top, ink.ink, yref="paper", xshift=-44, font=font)
         )
     if update is not None:
         at = float(update_positions(update))
@@ -211,20 +204,14 @@ def _thin(colour: str) -> Part:
     return {"mode": "lines", "hoverinfo": "skip", "hovertemplate": None, "line": dotted}
 
 
-def _wrapped(name: str) -> str:
-    """Return a long name on two lines, both after a space."""
-    cut = name.rfind(" ", 0, _LONGEST_NAME)
-    return name if len(name) <= _LONGEST_NAME or cut < 0 else f"{name[:cut]}<br> {name[cut + 1 :]}"
-
-
-def _apart(values: Sequence[float], top: float) -> list[float]:
+def _apart(values: Sequence[float], top: float) -> NDArray[np.float64]:
     """Return positions for labels near these values, in [0, top], at least a line apart, in the same order."""
     positions = np.array(values)
     for below, above in itertools.pairwise(np.argsort(values, kind="stable")):
         positions[above] = max(positions[above], positions[below] + _LABEL_LINE * top)
     positions -= positions.mean() - np.mean(values)  # the labels are centred on their lines
     positions -= max(0, positions.max() - top) + min(0, positions.min())  # within the panel
-    return [float(position) for position in positions]
+    return positions
 
 
 def _ends(run: Snapshots, measures: Sequence[str]) -> list[str]:
@@ -240,14 +227,18 @@ def _ends(run: Snapshots, measures: Sequence[str]) -> list[str]:
 def _measurements(runs: Sequence[Snapshots]) -> Table:
     """Return all measurements at the moments of `runs`, a row for each run and moment."""
     names, rows = learning_measure_names(), [(run, update) for run in runs for update in run.updates]
-    table: dict[str, list[Any]] = {
-        gettext("row"): list(range(1, len(rows) + 1)),
+    table: dict[str, Sequence[Any]] = {
+        gettext("row"): range(1, len(rows) + 1),
         gettext("run"): [run_name(run, is_only_run=len(runs) == 1) for run, _ in rows],
         gettext("update"): [update for _, update in rows],
     }
     for name in dict.fromkeys(name for run in runs for name in run.curves):
-        values = {id(run): dict(run.curves.get(name, ())) for run in runs}
-        table[names.get(name, name)] = [values[id(run)].get(update, np.nan) for run, update in rows]
+        table[names.get(name, name)] = [
+            measured.get(update, np.nan)
+            for run in runs
+            for measured in [dict(run.curves.get(name, ()))]
+            for update in run.updates
+        ]
     return table
 
 
@@ -263,8 +254,6 @@ def baselines_table(run: Snapshots) -> pd.DataFrame:
 
 
 _COLOUR_BAR_TICKS = (0.25, 0.5, 1)
-ROOT_GREYS: ColourScale = [((k / 16) ** 2, "#" + 3 * f"{round(255 * k / 16):02x}") for k in range(17)]
-"""Grey scale from black 0 to white 1 by the square root of the weight, so that uniform rows are grey, not black."""
 
 
 def learning_heatmap(run: Snapshots, sentence: int, moment: int, *, theme: ThemeName = "light") -> Spec:
@@ -277,21 +266,22 @@ def learning_heatmap(run: Snapshots, sentence: int, moment: int, *, theme: Theme
     alpha = words.alignment  # (target words, source words)
     groups = words.target_groups, words.source_groups
     cells = Grid(words.source, words.target, alpha, "before", alpha, *groups, coverage(alpha), entropy(alpha))
-    sizes = cell_sizes(cells)
-    names = (words.target, words.source)
-    rows, columns = ([escape(shorten(name, 40)) for name in side] for side in names)
-    image = {
-        "type": "heatmap",
-        "z": alpha.astype(np.float64),
-        "zmin": 0,
-        "zmax": 1,
-        "colorscale": ROOT_GREYS,
-        "xgap": 1,
-        "ygap": 1,
-        "text": [[f"{row} ← {column}" for column in columns] for row in rows],
-        "hovertemplate": "%{text}<br>α = %{z:.4f}<extra></extra>",
-        "colorbar": colour_bar([0, *_COLOUR_BAR_TICKS], ["α = 0", *map(significant, _COLOUR_BAR_TICKS)], ink),
-    }
+    sizes, names = cell_sizes(cells), (words.target, words.source)
+    rows, columns = (axis_labels(side, 40) for side in names)
+    image = strips(
+        alpha.astype(np.float64),
+        1,
+        ink,
+        x0=0,
+        zmin=0,
+        colorscale=ROOT_GREYS,
+        xgap=1,
+        ygap=1,
+        text=[[f"{row} ← {column}" for column in columns] for row in rows],
+        hovertemplate="%{text}<br>α = %{z:.4f}<extra></extra>",
+        showscale=True,
+        colorbar=colour_bar([0, *_COLOUR_BAR_TICKS], ["α = 0", *map(significant, _COLOUR_BAR_TICKS)], ink),
+    )
     strongest = [
         gettext(
             "{target} on {source}: {alpha}",
@@ -309,6 +299,6 @@ def learning_heatmap(run: Snapshots, sentence: int, moment: int, *, theme: Theme
         shown="; ".join(strongest[:60]),
     )
     layout = cells_layout(cells, sizes, ink) | {"meta": {"narrowest": sizes.narrowest, "widest": sizes.widest}}
-    numbered_rows, numbered_columns = ([f"{n} {name}" for n, name in enumerate(side, 1)] for side in names)
-    table = {gettext("target \\ source"): numbered_rows, **dict(zip(numbered_columns, alpha.T, strict=True))}
+    numbered, columns = ([f"{n} {name}" for n, name in enumerate(side, 1)] for side in names)
+    table = {gettext("target \\ source"): numbered} | dict(zip(columns, alpha.T, strict=True))
     return Spec([image], layout, alt, table)

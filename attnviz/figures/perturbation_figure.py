@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from attnviz import lazy_pandas as pd
@@ -13,9 +11,8 @@ from attnviz.analysis.numbers import decimal, percent
 from attnviz.analysis.perturbation_tests import (
     PermutationEffects,
     PerturbationTests,
-    median_probability,
-    outcome,
-    perturbation_test_names,
+    Spelling,
+    perturbation_results,
     shuffled_sentence,
 )
 from attnviz.analysis.step_evaluation import PerturbedStep
@@ -30,13 +27,14 @@ from attnviz.figures.grammar import (
     points,
     row_height,
     sized_layout,
+    spaced,
     text_at,
     titled_axis,
     value_axis,
 )
-from attnviz.figures.spec import Part, Spec, axis_labels, escape, in_colour, rectangle
+from attnviz.figures.spec import Part, Spec, Table, axis_labels, escape, in_colour, rectangle
 from attnviz.figures.subject import Subject
-from attnviz.languages import format_share, gettext
+from attnviz.languages import gettext
 from attnviz.palette import PALE, ROW_FRAME, ThemeName, palette
 from attnviz.text import piece_name
 from attnviz.trace import Trace
@@ -54,8 +52,6 @@ _LABEL, _LABEL_DISTANCE, _TOP = 10, 13, 5
 PERTURBATION_WIDTH, _LEFT, _RIGHT = 720, 8, 20
 """Pixels of the figure where it is not narrow, and of the margins: as many pieces are labelled as fit then."""
 
-_Spelling = Callable[[int], str]
-
 
 def draw_perturbation_tests(subject: Subject) -> Spec:
     """Draw the perturbation tests of a step, with the attention that makes the word likeliest."""
@@ -66,7 +62,7 @@ def draw_perturbation_tests(subject: Subject) -> Spec:
 def perturbation_tests_figure(
     trace: Trace,
     tests: PerturbationTests,
-    spelling: _Spelling,
+    spelling: Spelling,
     best: PerturbedStep | None = None,
     *,
     theme: ThemeName = "light",
@@ -87,106 +83,88 @@ def perturbation_tests_figure(
         width: Width of the figure in pixels; as many source pieces are labelled as fit it.
 
     Returns:
-        The figure. `layout.meta` has `narrowest` and the names of the rows (`tests`). The table has a row for each test
-        and each permutation: divergence of the weights, change of the output, p(y_i), and the piece that would be
-        written.
+        The figure. The table has a row for each test and each permutation: divergence of the weights, change of the
+        output, p(y_i), and the piece that would be written.
     """
-    ink, real, word, count = palette(theme), tests.real, tests.real.piece_id, len(trace.source_pieces)
-    titles, shown = perturbation_test_names(len(tests.permuted)), _test_of_rows(tests, best)
-    places = {name: row + _BAR_Y for row, name in enumerate(shown)}
-    written = quoted_name(shorten(spelling(word), 12))
-    probabilities = {name: float(test.probabilities[word]) for name, test in shown.items()}
-    probabilities["permuted"] = median_probability(tests)
-    permuted = [float(test.probabilities[word]) for test in tests.permuted]
-    shares = {name: format_share(p) for name, p in probabilities.items()}
-    outcomes = {name: f"{shares[name]}, {outcome(real, test, spelling)}" for name, test in shown.items()}
-    outcomes["real"] = gettext("{p}, writes {name}", p=shares["real"], name=written)
-    outcomes["permuted"] = gettext(
-        "median {p}; the same piece in {share}", p=shares["permuted"], share=percent(tests.kept_when_permuted)
+    ink, real, count = palette(theme), tests.real, len(trace.source_pieces)
+    results, source = perturbation_results(tests, spelling, best), list(map(piece_name, trace.source_pieces))
+    weights = np.stack([result.test.weights for result in results.values()])  # (rows, Tx)
+    base_lines = np.arange(len(results))[:, None] + _WEIGHTS_Y  # (rows, 1)
+    pieces = axis_labels(source, 40)
+    weight_bars = bars(
+        np.tile(np.arange(count), len(results)),
+        {"color": ink.bar},
+        [f"{piece}<br>α = {decimal(weight, 3)}" for row in weights for piece, weight in zip(pieces, row, strict=True)],
+        name="weights",
+        orientation="v",
+        base=base_lines.repeat(count),
+        y=-_BAR_HEIGHT * weights.ravel(),
     )
-
-    pieces = axis_labels(map(piece_name, trace.source_pieces), 40)
-    weights = [
-        {
-            "type": "bar",
-            "name": name,
-            "x": np.arange(count),
-            "y": -_BAR_HEIGHT * test.weights,
-            "base": row + _WEIGHTS_Y,
-            "customdata": [list(pair) for pair in zip(pieces, test.weights.tolist(), strict=True)],
-            "marker": {"color": ink.bar},
-            "hovertemplate": "%{customdata[0]}<br>α = %{customdata[1]:.3f}<extra></extra>",
-        }
-        for row, (name, test) in enumerate(shown.items())
-    ]
-    visible, others = np.flatnonzero(real.weights >= _VISIBLE), np.arange(1, len(shown))
+    visible = np.flatnonzero(real.weights >= _VISIBLE)
     dash = {"symbol": "line-ew-open", "size": max(5, min(12, 180 // count)), "color": ink.encoder}
     dashes = points(
-        np.tile(visible, len(others)),
-        (others[:, None] + _WEIGHTS_Y - _BAR_HEIGHT * real.weights[visible]).ravel(),
+        np.tile(visible, len(results) - 1),
+        (base_lines[1:] - _BAR_HEIGHT * real.weights[visible]).ravel(),
         dash | {"line": {"width": 2, "color": ink.encoder}},
-        name="weights of the step",
         hoverinfo="skip",
     )
-    single = [name for name in shown if name != "permuted"]
+    places = {name: row + _BAR_Y for row, name in enumerate(results)}
+    single = {name: result for name, result in results.items() if name != "permuted"}
+    likeliest = [
+        "<br>".join(f"{escape(shorten(piece_name(spelling(k)), 20))} {percent(p)}" for k, p in result.test.top(_TOP))
+        for result in single.values()
+    ]
     probability = bars(
-        [probabilities[name] for name in single],
+        [result.probability for result in single.values()],
         {"color": ink.bar},
-        [
-            "<br>".join(
-                f"{escape(shorten(piece_name(spelling(k)), 20))} {percent(p)}" for k, p in shown[name].top(_TOP)
-            )
-            for name in single
-        ],
+        likeliest,
         name="probability",
         y=[places[name] for name in single],
         width=0.16,
         xaxis="x2",
     )
+    permuted = [float(test.probabilities[real.piece_id]) for test in tests.permuted]
     # Jitter by multiples of the golden ratio, which separate neighbours and are reproducible.
     jitter = places["permuted"] + 0.26 * ((np.arange(len(permuted)) * 0.618) % 1 - 0.5)
     tick = {"symbol": "line-ns-open", "size": 12, "color": ink.ink, "line": {"width": 3, "color": ink.ink}}
     right = {"xaxis": "x2", "hoverinfo": "skip"}
     data = [
-        *weights,
+        weight_bars,
         dashes,
         probability,
         points(permuted, jitter, {"size": 4, "color": ink.quiet}, name="permutations", **right),
-        points([probabilities["permuted"]], [places["permuted"]], tick, name="median", **right),
+        points([results["permuted"].probability], [places["permuted"]], tick, name="median", **right),
     ]
 
     notes, lines = [], []
-    for row, name in enumerate(shown):
+    for row, (name, result) in enumerate(results.items()):
         drawn = ", " + gettext("drawn as {dash} below", dash=in_colour("━", ink.encoder)) if name == "real" else ""
-        notes += [
-            text_at(f"<b>{escape(titles[name])}</b>{drawn}", _WEIGHTS_SPAN[0], row - 0.12, ink.ink, xshift=-2),
-            text_at(escape(outcomes[name]), _BARS_SPAN[0], row - 0.12, ink.ink, xshift=-2),
-        ]
-        lines += [
-            line(_WEIGHTS_SPAN, [row + _WEIGHTS_Y] * 2, ink.line, layer="below"),
-            line(_BARS_SPAN, [places[name]] * 2, ink.line, layer="below"),
-        ]
-    for name in list(shown)[1:]:
-        ends = places[name] - 0.16, places[name] + 0.16
-        lines.append(line([probabilities["real"]] * 2, ends, ink.encoder, 2, xref="x2"))
-    largest = np.max([test.weights for test in shown.values()], axis=0)
-    labelled = _labelled_pieces(largest, _WEIGHTS_SPAN[1] * (width - _LEFT - _RIGHT))
-    layout = sized_layout(ink, 47 * len(shown) + 64, (_LEFT, _RIGHT, 8, 56), 330, tests=list(shown)) | {
+        for (start, end), y, text in (
+            (_WEIGHTS_SPAN, row + _WEIGHTS_Y, f"<b>{escape(result.title)}</b>{drawn}"),
+            (_BARS_SPAN, places[name], escape(result.outcome)),
+        ):
+            notes.append(text_at(text, start, row - 0.12, ink.ink, xshift=-2))
+            lines.append(line((start, end), (y, y), ink.line, layer="below"))
+        if name != "real":
+            ends = places[name] - 0.16, places[name] + 0.16
+            lines.append(line([results["real"].probability] * 2, ends, ink.encoder, 2, xref="x2"))
+    labelled = _labelled_pieces(weights.max(axis=0), _WEIGHTS_SPAN[1] * (width - _LEFT - _RIGHT))
+    name = quoted_name(shorten(spelling(real.piece_id), 12))
+    layout = sized_layout(ink, 47 * len(results) + 64, (_LEFT, _RIGHT, 8, 56), 330) | {
         "bargap": 0.25,
         "barmode": "overlay",
-        "hovermode": "closest",
         "xaxis": bare_axis(
             ink,
             domain=list(_WEIGHTS_SPAN),
             range=[-0.6, count - 0.4],
             tickangle=-90,
             tickvals=labelled,
-            ticktext=axis_labels((piece_name(trace.source_pieces[j]) for j in labelled), _LABEL),
+            ticktext=axis_labels((source[j] for j in labelled), _LABEL),
             tickfont={"size": 11, "color": ink.encoder},
         ),
         "xaxis2": titled_axis(
             ink,
-            gettext("probability of {piece}", piece=escape(written)),
+            gettext("probability of {piece}", piece=escape(name)),
             standoff=4,
             domain=list(_BARS_SPAN),
             range=[0, 1],
@@ -196,61 +174,49 @@ def perturbation_tests_figure(
             showgrid=False,
             zeroline=False,
         ),
-        "yaxis": bare_axis(ink, range=[len(shown) - 0.5, -0.6], showticklabels=False),
+        "yaxis": bare_axis(ink, range=[len(results) - 0.5, -0.6], showticklabels=False),
         "shapes": lines,
         "annotations": notes,
     }
     alt = gettext(
         "Step {step} with other attention weights. Probability of {piece} in each test: {outcomes}.",
         step=tests.step + 1,
-        piece=quoted_name(spelling(word)),
-        outcomes="; ".join(f"{titles[name]}: {text}" for name, text in outcomes.items()),
+        piece=quoted_name(spelling(real.piece_id)),
+        outcomes="; ".join(f"{result.title}: {result.outcome}" for result in results.values()),
     )
-    all_tests = {titles[name]: shown[name] for name in single}
+    all_tests = {result.title: result.test for result in single.values()}
     all_tests |= {gettext("permutation {number}", number=k): test for k, test in enumerate(tests.permuted, 1)}
-    columns = {
-        gettext("divergence of weights, bits"): "divergence",
-        gettext("total variation"): "total_variation",
-        gettext("probability of the word"): "likelihood",
-    }
+    rows = [
+        (test.divergence, test.total_variation, test.likelihood, spelling(test.piece_id)) for test in all_tests.values()
+    ]
+    columns = (
+        gettext("divergence of weights, bits"),
+        gettext("total variation"),
+        gettext("probability of the word"),
+        gettext("writes"),
+    )
     table = {
-        gettext("row"): range(1, len(all_tests) + 1),
+        gettext("row"): range(1, len(rows) + 1),
         gettext("test"): list(all_tests),
-        **{title: [getattr(test, name) for test in all_tests.values()] for title, name in columns.items()},
-        gettext("writes"): [spelling(test.piece_id) for test in all_tests.values()],
+        **dict(zip(columns, zip(*rows, strict=True), strict=True)),
     }
     return Spec(data, layout, alt, table)
 
 
 def perturbation_tests_likeliest_table(
-    tests: PerturbationTests, spelling: _Spelling, best: PerturbedStep | None = None
+    tests: PerturbationTests, spelling: Spelling, best: PerturbedStep | None = None
 ) -> pd.DataFrame:
     """Return p(w) of the likeliest pieces of each test, a row for each piece with its rank.
 
     Of the permutations, it is the median one.
     """
-    names = perturbation_test_names(len(tests.permuted))
     rows = [
-        (names[name], rank, spelling(piece), p)
-        for name, test in _test_of_rows(tests, best).items()
-        for rank, (piece, p) in enumerate(test.top(_TOP), 1)
+        (result.title, rank, spelling(piece), p)
+        for result in perturbation_results(tests, spelling, best).values()
+        for rank, (piece, p) in enumerate(result.test.top(_TOP), 1)
     ]
     columns = [gettext("test"), gettext("rank"), gettext("piece"), gettext("probability")]
     return pd.DataFrame(rows, columns=columns, index=pd.RangeIndex(1, len(rows) + 1, name=gettext("row")))
-
-
-def _test_of_rows(tests: PerturbationTests, best: PerturbedStep | None) -> dict[str, PerturbedStep]:
-    """Return the test that is drawn in each row, from the top."""
-    order = np.argsort([test.total_variation for test in tests.permuted], kind="stable")
-    middle = tests.permuted[int(order[(len(order) - 1) // 2])]
-    shown = {
-        "real": tests.real,
-        "uniform": tests.uniform,
-        "permuted": middle,
-        "without_strongest": tests.without_strongest,
-        "adversary": tests.adversary,
-    }
-    return shown if best is None else shown | {"best": best}
 
 
 def _labelled_pieces(weights: np.ndarray[tuple[int], np.dtype[np.float64]], space: float) -> list[int]:
@@ -258,12 +224,8 @@ def _labelled_pieces(weights: np.ndarray[tuple[int], np.dtype[np.float64]], spac
 
     All where they fit; otherwise those with the largest weights in any row, at a minimal distance.
     """
-    distance = _LABEL_DISTANCE * len(weights) / space
-    labelled: list[int] = []
-    for j in np.argsort(-weights, kind="stable").tolist():
-        if all(abs(j - other) >= distance for other in labelled):
-            labelled.append(j)
-    return sorted(labelled)
+    order = np.argsort(-weights, kind="stable").tolist()
+    return sorted(order[k] for k in spaced(order, _LABEL_DISTANCE * len(weights) / space))
 
 
 def shuffled_figure(
@@ -296,24 +258,26 @@ def shuffled_figure(
         kept="%{customdata[2]}",
     )
     symbols = ["circle" if share > 0.5 else "circle-open" for share in kept]
-    marker = {"size": 9, "color": ink.decoder, "line": {"width": 2, "color": ink.decoder}, "symbol": symbols}
-    steps = points(x, y, marker, name="steps", cliponaxis=False) | {
-        "mode": "markers+text",
-        "text": _point_labels(shuffled, names),
-        "textposition": "middle right",
-        "textfont": {"size": 12, "color": ink.decoder},
-        "customdata": [[i, escape(names[i]), percent(float(kept[i]))] for i in range(len(names))],
-        "hovertemplate": template + "<extra></extra>",
-    }
-    data = [steps]
+    steps, places = list(range(len(names))), np.stack([x, y], axis=1).round(4).tolist()
+    data = [
+        points(
+            x,
+            y,
+            {"size": 9, "color": ink.decoder, "line": {"width": 2, "color": ink.decoder}, "symbol": symbols},
+            mode="markers+text",
+            cliponaxis=False,
+            text=_point_labels(shuffled, names),
+            textposition="middle right",
+            textfont={"size": 12, "color": ink.decoder},
+            customdata=[[i, escape(names[i]), percent(float(kept[i]))] for i in steps],
+            hovertemplate=template + "<extra></extra>",
+        )
+    ]
     if step is not None:
         ring = {"size": 18, "symbol": "circle-open", "color": ROW_FRAME, "line": {"width": 2.5}}
-        data.append(points([x[step]], [y[step]], ring, name="this step", hoverinfo="skip", cliponaxis=False))
+        data.append(points([x[step]], [y[step]], ring, hoverinfo="skip", cliponaxis=False))
     share: Part = {"range": [-0.02, 1.04], "tickvals": [0, 0.25, 0.5, 0.75, 1], "zeroline": False, "standoff": 6}
-    numbered = list(range(len(names)))
-    place = np.stack([x, y], axis=1).round(4).tolist()
-    layout = sized_layout(ink, 420, (50, 40, 12, 46), 320, frame=ROW_FRAME, steps=numbered, points=place) | {
-        "hovermode": "closest",
+    layout = sized_layout(ink, 420, (50, 40, 12, 46), 320, frame=ROW_FRAME, steps=steps, points=places) | {
         "xaxis": titled_axis(ink, gettext("largest weight of the step"), **share),
         "yaxis": titled_axis(ink, gettext("probability change by shuffling (total variation)"), **share),
     }
@@ -327,12 +291,12 @@ def shuffled_figure(
         large=decimal(y.max()),
         told=shuffled_sentence(shuffled),
     )
-    table = {
+    table: Table = {
         gettext("step"): range(1, len(names) + 1),
         gettext("target piece"): trace.target_pieces,
-        gettext("largest weight"): x.tolist(),
-        gettext("change when shuffled"): y.tolist(),
-        gettext("share of shuffles with the same piece"): kept.tolist(),
+        gettext("largest weight"): x,
+        gettext("change when shuffled"): y,
+        gettext("share of shuffles with the same piece"): kept,
     }
     return Spec(data, layout, alt, table)
 
@@ -361,7 +325,7 @@ def _point_labels(shuffled: PermutationEffects, names: list[str]) -> list[str]:
 def minimal_change_figure(
     trace: Trace,
     changes: MinimalChange,
-    spelling: _Spelling,
+    spelling: Spelling,
     *,
     step: int | None = None,
     theme: ThemeName = "light",
@@ -383,27 +347,29 @@ def minimal_change_figure(
         change was found.
     """
     ink, distances, count = palette(theme), changes.distances, len(changes.distances)
-    steps, unreachable = list(range(count)), np.isinf(distances).tolist()
+    steps, unreachable = list(range(count)), np.isinf(distances)
     likeliest = [spelling(int(piece)) for piece in changes.first_ids]
     new = ["" if unreachable[i] else spelling(int(changes.second_ids[i])) for i in steps]
     names = axis_labels(map(piece_name, trace.target_pieces), 12)
     before, after = (axis_labels(map(piece_name, pieces), 10) for pieces in (likeliest, new))
-    # The piece before the change is named where the step wrote another one.
-    before = [f"{before[i]} " if changes.first_ids[i] != trace.target_ids[i] else "" for i in steps]
-    texts = [" ∞ " if unreachable[i] else f" {decimal(distances[i])} {before[i]}→ {after[i]} " for i in steps]
+    texts = [f" {decimal(distances[i])} → {after[i]} " for i in steps]
+    for i in np.flatnonzero(changes.first_ids != np.array(trace.target_ids)):  # the step wrote another piece
+        texts[i] = f" {decimal(distances[i])} {before[i]} → {after[i]} "
+    for i in np.flatnonzero(unreachable):
+        texts[i] = " ∞ "
 
-    ends = np.where(unreachable, 2.0, distances)
-    marker = {
-        "color": [ink.quiet if pale else ink.bar for pale in unreachable],
-        "opacity": [PALE if pale else 1.0 for pale in unreachable],
-    }
-    hover = [[i, names[i]] for i in steps]
-    template = "%{customdata[1]}<br>|α′ − α| = %{x:.3f}<extra></extra>"
+    ends, frame = np.where(unreachable, 2.0, distances), []
+    if step is not None:
+        frame = [rectangle(0, 1, step - 0.5, step + 0.5, ROW_FRAME) | {"xref": "paper"}]
     data = [
-        bars(ends, marker, hover, name="minimal-change", hovertemplate=template),
+        bars(
+            ends,
+            {"color": np.where(unreachable, ink.quiet, ink.bar), "opacity": np.where(unreachable, PALE, 1).tolist()},
+            [[i, names[i]] for i in steps],
+            hovertemplate="%{customdata[1]}<br>|α′ − α| = %{x:.3f}<extra></extra>",
+        ),
         numbers(ends, texts, label_size(count) - 1, ink),
     ]
-    frame = [] if step is None else [rectangle(0, 1, step - 0.5, step + 0.5, ROW_FRAME) | {"xref": "paper"}]
     height = TOP + row_height(count) * count + 8
     layout = sized_layout(ink, height, (96, 96, TOP, 8), 320, frame=ROW_FRAME, steps=steps, rows=steps) | {
         "bargap": 0.42,
@@ -417,11 +383,11 @@ def minimal_change_figure(
         "How much the attention weights of each of {count} steps must change so that another piece is written.",
         count=count,
     )
-    if any(unreachable):
+    if unreachable.any():
         alt += " " + gettext(
-            "At {count} of the steps, no change was found that gives another piece.", count=sum(unreachable)
+            "At {count} of the steps, no change was found that gives another piece.", count=unreachable.sum()
         )
-    if not all(unreachable):
+    if not unreachable.all():
         smallest = int(distances.argmin())
         alt += " " + gettext(
             "Step {step}, {name}, needs the smallest change: {distance}.",
@@ -429,11 +395,11 @@ def minimal_change_figure(
             name=shorten(piece_name(trace.target_pieces[smallest]), 30),
             distance=decimal(distances[smallest]),
         )
-    table = {
+    table: Table = {
         gettext("step"): range(1, count + 1),
         gettext("target piece"): trace.target_pieces,
         gettext("likeliest piece"): likeliest,
-        "|α′ − α|": distances.tolist(),
+        "|α′ − α|": distances,
         gettext("new piece"): new,
     }
     return Spec(data, layout, alt, table)

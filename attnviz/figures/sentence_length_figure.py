@@ -14,10 +14,10 @@ import numpy as np
 from attnviz.analysis.numbers import NO_BREAK, decimal, thousands
 from attnviz.analysis.prefixes import PrefixTranslations
 from attnviz.analysis.why_attention import growth_sentence, short_kind_name
-from attnviz.figures.grammar import ATTENTION_STYLES, LEGEND_ABOVE, curve, sized_layout, text_at, titled_axis
+from attnviz.figures.grammar import ATTENTION_STYLES, LEGEND_ABOVE, band, curve, sized_layout, text_at, titled_axis
 from attnviz.figures.spec import Part, Spec, Table, escape
 from attnviz.languages import gettext, ngettext
-from attnviz.palette import BAND, ThemeName, palette
+from attnviz.palette import ThemeName, palette
 
 
 def bleu_by_length(
@@ -35,10 +35,9 @@ def bleu_by_length(
         np.array([float(row[name] or "nan") for row in rows]) for name in ("bleu", "bleu_low", "bleu_high")
     )
     curves: list[Part] = []
-    told = []
+    told, hover = [], gettext("{words} words: BLEU {bleu}", words="%{x}", bleu="%{y:.1f}")
     for k, model in enumerate(dict.fromkeys(models.tolist())):
         own = models == model
-        hover = gettext("{words} words: BLEU {bleu}", words="%{x}", bleu="%{y:.1f}")
         line = curve(words[own].tolist(), bleu[own].tolist(), model, k, ink, hovertemplate=hover)
         line["error_y"] = {
             "type": "data",
@@ -68,22 +67,9 @@ def bleu_by_length(
         "yaxis": titled_axis(ink, "BLEU", 13, automargin=True, rangemode="tozero"),
     }
     if marked_length is not None and (bucket := bucket_of(marked_length, list(buckets))) is not None:
-        place = list(buckets).index(bucket)
+        place = [*buckets].index(bucket)
         layout["yaxis"]["range"] = [0, 1.15 * float(np.fmax(bleu, high).max())]
-        layout["shapes"] = [
-            {
-                "type": "rect",
-                "x0": place - 0.5,
-                "x1": place + 0.5,
-                "yref": "paper",
-                "y0": 0,
-                "y1": 1,
-                "layer": "below",
-                "line": {"width": 0},
-                "fillcolor": ink.decoder,
-                "opacity": BAND,
-            }
-        ]
+        layout["shapes"] = [band(place - 0.5, place + 0.5, ink.decoder)]
         text = ngettext("your sentence: {count} word", "your sentence: {count} words", marked_length)
         at: Part = {"xref": "x", "yref": "paper", "yanchor": "top", "font": {"size": 13, "color": ink.decoder}}
         at |= {"xanchor": "center"} if place else {"xshift": -34}

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from attnviz.analysis.labels import subscript
 from attnviz.analysis.what_if_effects import change_alt
 from attnviz.figures.grammar import bare_axis, bars, label_axis, numbers, sized_layout, text_at
-from attnviz.figures.spec import Part, Spec, axis_labels, emphasise
+from attnviz.figures.spec import Spec, axis_labels, emphasise
 from attnviz.figures.subject import Subject
 from attnviz.languages import format_share, gettext
 from attnviz.text import piece_name
@@ -26,41 +25,39 @@ def draw_change(subject: Subject) -> Spec:
     """
     change, ink = subject.change, subject.ink
     pieces, has_before, step = change.pieces, change.moment != "none", subscript(change.step + 1)
-    written = [piece.piece_id == change.written.piece_id for piece in pieces]
-    sides = {"before": gettext("before"), "after": gettext("after")}
-    # nan where the probability was too small to be recorded, (pieces,).
-    before, after = (np.array([getattr(piece, side) for piece in pieces], dtype=float) for side in sides)
-
-    hollow = {"color": "rgba(0,0,0,0)", "line": {"color": ink.quiet, "width": 1.5}}
-    filled = {"color": [ink.decoder if is_written else ink.bar for is_written in written]}
+    count, written = len(pieces), [piece.piece_id == change.written.piece_id for piece in pieces]
+    sides = gettext("before"), gettext("after")
+    # nan where the probability was too small to be recorded, (2, pieces).
+    shares = np.array([[piece.before for piece in pieces], [piece.after for piece in pieces]], dtype=float)
+    ends, rows = np.nan_to_num(shares).ravel(), np.add.outer([-0.19, 0.19], np.arange(count)).ravel()
+    fills = ["rgba(0,0,0,0)"] * count + [ink.decoder if is_written else ink.bar for is_written in written]
+    outline = {"color": ink.quiet, "width": [1.5] * count + [0] * count}
+    texts = [
+        f" <\u00a0{format_share(max(least, 0.001), 1)} " if math.isnan(p) else f" {format_share(p, 1)} "
+        for side, least in zip(shares.tolist(), change.least, strict=True)
+        for p in side
+    ]
+    if not has_before:
+        texts[:count] = [""] * count
+    font = {"size": 11, "color": [ink.quiet] * count + [ink.ink] * count}
     moved, vectors = [change.context, change.state], {"color": [ink.context, ink.decoder]}
-    pairs: list[Part] = []
-    texts: list[Part] = []
-    for name, values, marker, shift, least, colour in (
-        ("before", before, hollow, -0.19, change.least[0], ink.quiet),
-        ("after", after, filled, 0.19, change.least[1], ink.ink),
-    ):
-        ends, rows = np.nan_to_num(values), np.arange(len(pieces)) + shift
-        below = f"<\u00a0{format_share(max(least, 0.001), 1)}"
-        shares = [f" {below if math.isnan(p) else format_share(p, 1)} " for p in values.tolist()]
-        if name == "before" and not has_before:
-            shares = [""] * len(pieces)
-        pairs.append(bars(ends, marker, name=name, y=rows, width=0.34))
-        number = {"name": f"numbers {name}", "y": rows, "textfont": {"size": 11, "color": colour}}
-        texts.append(numbers(ends, shares, 11, ink) | number)
-    data = [*pairs, *texts, bars(moved, vectors, name="moved", y=[1.2, 3.2], width=0.5, xaxis="x2")]
+    data = [
+        bars(ends, {"color": fills, "line": outline}, y=rows, width=0.34),
+        numbers(ends, texts, 11, ink) | {"y": rows, "textfont": font},
+        bars(moved, vectors, y=[1.2, 3.2], width=0.5, xaxis="x2"),
+    ]
 
     names = axis_labels([piece_name(piece.piece) for piece in pieces], 13)
     labels = [emphasise(name, ink.decoder) if bold else name for name, bold in zip(names, written, strict=True)]
     heading = {"yref": "paper", "yshift": 6}
-    notes = [text_at("□ {before}   ■ {after}".format(**sides), 0, 1, ink.quiet, **heading)]
+    notes = [text_at("□ {}   ■ {}".format(*sides), 0, 1, ink.quiet, **heading)]
     if has_before:
         notes += [
             text_at(gettext("moved by"), _VECTORS, 1, ink.quiet, **heading),
             text_at(f"c{step} {format_share(change.context)}", _VECTORS, 0.9, ink.context),
             text_at(f"s{step} {format_share(change.state)}", _VECTORS, 2.9, ink.decoder),
         ]
-    layout = sized_layout(ink, 30 * len(pieces) + 38, (110, 10, 30, 8), 340, widest=1200) | {
+    layout = sized_layout(ink, 30 * count + 38, (110, 10, 30, 8), 340, widest=1200) | {
         "barmode": "overlay",
         # Space for a number right of a bar of probability 1.
         "xaxis": bare_axis(ink, domain=[0, 0.64], range=[0, 1.3], showticklabels=False),
@@ -68,12 +65,11 @@ def draw_change(subject: Subject) -> Spec:
         "yaxis": label_axis(labels, ink, ink.ink, size=13),
         "annotations": notes,
     }
-    writers = {sides["before"]: change.written_before, sides["after"]: change.written}
-    table: dict[str, Any] = {
-        gettext("row"): range(1, len(pieces) + 1),
+    writers = dict(zip(sides, (change.written_before, change.written), strict=True))
+    table = {
+        gettext("row"): range(1, count + 1),
         gettext("piece"): [piece.piece for piece in pieces],
-        sides["before"]: before,
-        sides["after"]: after,
+        **dict(zip(sides, shares, strict=True)),
         gettext("written"): [
             ", ".join(name for name, wrote in writers.items() if wrote and wrote.piece_id == piece.piece_id)
             for piece in pieces

@@ -117,6 +117,8 @@ def test_figure_is_valid_and_has_enough_contrast(trees: list[BeamTree], theme: T
         for name, colour in axis_texts(figure.to_dict()):
             assert contrast(colour, rgb(paper)) >= TEXT, name
         assert [one.name for one in figure.data if one.mode == "text"] == [*reversed(PARTS)]
+        # `chart/tree.js` finds the links of a label by these names.
+        assert [one.name for one in figure.data if one.mode == "lines"] == [f"links: {one}" for one in reversed(PARTS)]
 
 
 def test_the_selected_step_is_highlighted_by_a_band(trees: list[BeamTree]) -> None:

@@ -10,7 +10,6 @@ import pytest
 
 from attnviz.analysis.learning import LINK_MEASURES, ROW_MEASURES
 from attnviz.figures.learning_curves import (
-    ROOT_GREYS,
     attention_curves,
     baselines_table,
     learning_heatmap,
@@ -18,6 +17,7 @@ from attnviz.figures.learning_curves import (
     update_positions,
 )
 from attnviz.figures.spec import Spec
+from attnviz.palette import ROOT_GREYS
 from attnviz.trace.snapshots import Sentence, Snapshots
 
 MOMENTS = (0, 10, 100, 2000)
