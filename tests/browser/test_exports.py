@@ -35,8 +35,7 @@ from tests.browser.texts import text_of
 from tests.browser.views import EXAMPLE, at_night, open_share
 from tests.conftest import SHIPPED_MODEL
 from tests.figures import synthetic
-from tests.figures.payloads import in_variant, one_of
-from tests.figures.test_encoding import close, plain
+from tests.figures.payloads import close, in_variant, one_of, plain
 
 pytestmark = pytest.mark.browser
 

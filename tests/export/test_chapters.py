@@ -20,8 +20,7 @@ from attnviz.figures.spec import Spec
 from attnviz.languages import LANGUAGES, gettext, language, set_language
 from attnviz.palette import ThemeName, palette
 from tests.export.test_exports import _Page
-from tests.figures.payloads import in_variant, one_of
-from tests.figures.test_encoding import plain
+from tests.figures.payloads import in_variant, one_of, plain
 
 HARD = "</script><b>&"
 

@@ -51,8 +51,7 @@ from attnviz.palette import palette
 from tests.browser.server import find_chromium
 from tests.conftest import SENTENCES
 from tests.figures import synthetic
-from tests.figures.payloads import in_variant, one_of
-from tests.figures.test_encoding import draws
+from tests.figures.payloads import draws, in_variant, one_of
 from tests.snapshots import plain
 
 HARD = "A_b # $5 100% {x} \\foo ~ ^ & -- ,, '' \" < | ` ?` !` \u5b57 \U0001f600 #1 \\\\ ^^M don't </script><!--"

@@ -22,8 +22,7 @@ from attnviz.figures.subject import Subject
 from attnviz.languages import LANGUAGES
 from attnviz.trace.drawing import Face
 from tests.conftest import SENTENCES
-from tests.figures.payloads import in_variant, one_of
-from tests.figures.test_encoding import draws
+from tests.figures.payloads import draws, in_variant, one_of
 
 
 @pytest.fixture(scope="module")

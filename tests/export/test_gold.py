@@ -15,8 +15,7 @@ from attnviz.commands.main import main
 from attnviz.export.saved_files import FigureOptions, contents, picture
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES
-from tests.figures.payloads import in_variant, one_of
-from tests.figures.test_encoding import plain
+from tests.figures.payloads import in_variant, one_of, plain
 
 
 def scatter_names(figure: object) -> list[str]:

@@ -20,8 +20,7 @@ from attnviz.trace import Trace
 from attnviz.trace.aligned import first_words
 from tests.export.test_exports import _Page
 from tests.figures import synthetic
-from tests.figures.payloads import in_variant
-from tests.figures.test_encoding import draws
+from tests.figures.payloads import draws, in_variant
 
 TRACE = synthetic.trace()
 WORDS = TRACE.words()

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.figures.encoding import MISSING
+from attnviz.figures.encoding import FINEST, MISSING
+from attnviz.figures.spec import Spec
 
 
 def figure_at(payload: Mapping[str, Any], step: int | str) -> dict[str, Any]:
@@ -46,3 +47,54 @@ def filled(part: Any, values: list[Any], slot: str = "slot") -> Any:
         integers = np.frombuffer(base64.b64decode(part["strips"]), "<i2").reshape(-1, part["size"])
         return np.where(integers == MISSING, np.nan, integers * part["scale"])
     return {name: filled(each, values, slot) for name, each in part.items()}
+
+
+def unpacked(value: Any) -> Any:
+    """Return JSON with Plotly's typed arrays as lists."""
+    if isinstance(value, dict) and "bdata" in value:
+        array = np.frombuffer(base64.b64decode(value["bdata"]), dtype=f"<{value['dtype']}")
+        shape = [int(size) for size in value["shape"].split(",")] if "shape" in value else [-1]
+        return unpacked(array.astype(float).reshape(shape).tolist())
+    if isinstance(value, dict):
+        return {name: unpacked(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [unpacked(part) for part in value]
+    return None if isinstance(value, float) and np.isnan(value) else value
+
+
+def is_strip(value: Any) -> bool:
+    """Return whether the value is a list of rows of numbers."""
+    rows = isinstance(value, list) and bool(value) and all(isinstance(row, list) for row in value)
+    return rows and all(isinstance(number, float | None) for row in value for number in row)
+
+
+def close(one: Any, other: Any) -> bool:
+    """Return whether two figures agree up to single precision, and up to 16 bits in a strip."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(close(one[name], other[name]) for name in one)
+    if is_strip(other):
+        made, expected = (np.array(rows, dtype=float) for rows in (one, other))
+        return np.allclose(made, expected, rtol=0, atol=float(np.nanmax(np.abs(expected))) / FINEST, equal_nan=True)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(close, one, other))
+    if isinstance(one, float) or isinstance(other, float):
+        return one == other or (None not in (one, other) and bool(np.isclose(one, other, rtol=1e-6, atol=1e-7)))
+    return bool(one == other)
+
+
+def plain(part: Any) -> Any:
+    """Return a figure with lists instead of arrays, and None instead of nan."""
+    if isinstance(part, np.ndarray):
+        return plain(part.tolist())
+    if isinstance(part, np.generic):
+        return plain(part.item())
+    if isinstance(part, dict):
+        return {name: plain(each) for name, each in part.items()}
+    if isinstance(part, list | tuple):
+        return [plain(each) for each in part]
+    return None if isinstance(part, float) and np.isnan(part) else part
+
+
+def draws(shared: dict[str, Any], name: object, spec: Spec) -> bool:
+    """Return whether the figure with a name, of several that share a part, is `spec`."""
+    return close(plain(one_of(shared, name)), plain(spec.plotly))

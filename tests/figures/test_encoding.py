@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -17,14 +16,13 @@ from attnviz import Translator
 from attnviz.checkpoint import save_model
 from attnviz.figures.encoding import FINEST, common_part, to_json
 from attnviz.figures.registry import FIGURES, step_figure
-from attnviz.figures.spec import Spec
 from attnviz.figures.subject import Subject
 from attnviz.model_folder import load_weights
 from attnviz.palette import ThemeName
 from attnviz.text import Tokenizer
 from tests.conftest import REPOSITORY, ModelFactory
 from tests.deno_program import made_by
-from tests.figures.payloads import one_of
+from tests.figures.payloads import close, plain, unpacked
 
 PROGRAM = REPOSITORY / "attnviz" / "ui" / "components" / "chart" / "template.js"
 
@@ -44,45 +42,12 @@ def subjects(
     return [Subject(trace, step, weights) for step in range(len(trace.target_pieces))]
 
 
-def unpacked(value: Any) -> Any:
-    """Return JSON with Plotly's typed arrays as lists."""
-    if isinstance(value, dict) and "bdata" in value:
-        array = np.frombuffer(base64.b64decode(value["bdata"]), dtype=f"<{value['dtype']}")
-        shape = [int(size) for size in value["shape"].split(",")] if "shape" in value else [-1]
-        return unpacked(array.astype(float).reshape(shape).tolist())
-    if isinstance(value, dict):
-        return {name: unpacked(part) for name, part in value.items()}
-    if isinstance(value, list):
-        return [unpacked(part) for part in value]
-    return None if isinstance(value, float) and np.isnan(value) else value
-
-
 def fill_in_deno(work: list[tuple[str, str]], folder: Path) -> list[Any]:
     """Return the figures that the page's JavaScript, run in Deno, makes of templates and values."""
     program = f'import {{ filled }} from "{PROGRAM.as_uri()}";'
     program += "\nconst plain = (_, part) => (part instanceof Float32Array ? Array.from(part) : part);"
     answer = "JSON.stringify(given.map(([one, of]) => filled(JSON.parse(one), JSON.parse(of))), plain)"
     return list(made_by(program, answer, work, folder))
-
-
-def is_strip(value: Any) -> bool:
-    """Return whether the value is a list of rows of numbers."""
-    rows = isinstance(value, list) and bool(value) and all(isinstance(row, list) for row in value)
-    return rows and all(isinstance(number, float | None) for row in value for number in row)
-
-
-def close(one: Any, other: Any) -> bool:
-    """Return whether two figures agree up to single precision, and up to 16 bits in a strip."""
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(close(one[name], other[name]) for name in one)
-    if is_strip(other):
-        made, expected = (np.array(rows, dtype=float) for rows in (one, other))
-        return np.allclose(made, expected, rtol=0, atol=float(np.nanmax(np.abs(expected))) / FINEST, equal_nan=True)
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(close, one, other))
-    if isinstance(one, float) or isinstance(other, float):
-        return one == other or (None not in (one, other) and bool(np.isclose(one, other, rtol=1e-6, atol=1e-7)))
-    return bool(one == other)
 
 
 @pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.nightly)])
@@ -101,24 +66,6 @@ def test_browser_fills_figures_as_python_draws(
             drawn.append(spec)
     for made, expected in zip(fill_in_deno(work, tmp_path), drawn, strict=True):
         assert close(unpacked(made), plain(expected))
-
-
-def plain(part: Any) -> Any:
-    """Return a figure with lists instead of arrays, and None instead of nan."""
-    if isinstance(part, np.ndarray):
-        return plain(part.tolist())
-    if isinstance(part, np.generic):
-        return plain(part.item())
-    if isinstance(part, dict):
-        return {name: plain(each) for name, each in part.items()}
-    if isinstance(part, list | tuple):
-        return [plain(each) for each in part]
-    return None if isinstance(part, float) and np.isnan(part) else part
-
-
-def draws(shared: dict[str, Any], name: object, spec: Spec) -> bool:
-    """Return whether the figure with a name, of several that share a part, is `spec`."""
-    return close(plain(one_of(shared, name)), plain(spec.plotly))
 
 
 def test_close_detects_different_figures(subjects: list[Subject]) -> None:

@@ -19,7 +19,7 @@ from attnviz.ui.components.energy_decomposition import energy_decomposition_payl
 from tests.conftest import REPOSITORY
 from tests.deno_program import made_by
 from tests.figures import synthetic
-from tests.figures.test_encoding import close, unpacked
+from tests.figures.payloads import close, unpacked
 
 COSINE = "tests.own_scorers:Cosine"
 """A user's own kind, whose products have a weight other than 1."""
