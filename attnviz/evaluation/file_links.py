@@ -10,13 +10,14 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple, SupportsIndex, overload
 
 import numpy as np
 
 from attnviz.analysis.gold import parse_sure_and_possible
 from attnviz.analysis.measures import links as largest_links
 from attnviz.arguments import check_whole_argument
+from attnviz.bounds import shortened_repr
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.alignment import memberships
 from attnviz.importing.attention_reader import read_attention
@@ -159,23 +160,30 @@ class SymmetrisedLinks(OneLine, Sequence[frozenset[Link]]):
         return "".join(f"{text}\n" for text in texts)
 
 
-def side_of(links: Any) -> FileLinks:
-    """Return the links of a file, of records, or of a list."""
+def side_of(links: Any, *, gold: bool = False) -> FileLinks:
+    """Return the links of a file, records or a list; as `gold`, those that people drew in records of attention."""
     if isinstance(links, (str, os.PathLike)):
         links = read_attention(links)
     if isinstance(links, SymmetrisedLinks):
         return replace(links.file, remarks=links.remarks)
     if isinstance(links, AttentionRecords):
-        return _records_side(links)
+        return _records_side(links, gold=gold)
+    if isinstance(links, Aligned):
+        links = [links]
     if not isinstance(links, Iterable):
         raise AttnvizError(
-            gettext("Give a file of links, records, or a list of links, not {found}.", found=repr(links)[:60])
+            gettext("Give a file of links, records, or a list of links, not {found}.", found=shortened_repr(links))
         )
-    pairs, words = list[Links](), list[Sides]()
-    for item in links:
-        pairs.append(_record_links(item) if isinstance(item, Aligned) else _item_links(item))
+    given, pairs, words = [*links], list[Links](), list[Sides]()
+    for item in [given] if given and all(map(_is_link, given)) else given:
+        pairs.append(_record_links(item, gold=gold) if isinstance(item, Aligned) else _item_links(item))
         words.append(linkable(item) if isinstance(item, Aligned) else (None, None))
     return word_side(pairs, words)
+
+
+def _is_link(item: Any) -> bool:
+    """Return whether an item is a link, so that a list of such is one sentence."""
+    return isinstance(item, Sequence) and len(item) == 2 and all(isinstance(one, SupportsIndex) for one in item)
 
 
 def word_side(pairs: Sequence[Links], words: Sequence[Sides], numbers: Sequence[int] | None = None) -> FileLinks:
@@ -198,9 +206,12 @@ def _item_links(item: Any) -> Links:
         ) from error
 
 
-def _record_links(record: Aligned) -> Links:
-    """Return the links of a record between its words: those it was made of, or the largest weight of each row."""
-    if isinstance(record, Attention) and (record.sure or record.possible) and not record.links:
+def _record_links(record: Aligned, *, gold: bool) -> Links:
+    """Return the links of a record between its words: those it was made of, or the largest weight of each row.
+
+    As `gold`, links that people drew come first.
+    """
+    if gold and isinstance(record, Attention) and (record.sure or record.possible) and not record.links:
         return Links(frozenset(record.sure) | frozenset(record.possible), frozenset(record.possible))
     words = record.words().linkable
     if isinstance(record, Attention) and words.links:
@@ -215,7 +226,7 @@ def linkable(record: Aligned) -> Sides:
     return list(words.source), list(words.target)
 
 
-def _records_side(records: AttentionRecords) -> FileLinks:
+def _records_side(records: AttentionRecords, *, gold: bool) -> FileLinks:
     """Return the links of a file, between tokens; of a matrix, between words. Damaged and blank pairs are left out."""
     file_pairs, remarks = [records.pair(place) for place in range(len(records))], list[str]()
     linked = any(pair.links is not None for pair in file_pairs if not pair.problem)
@@ -236,7 +247,7 @@ def _records_side(records: AttentionRecords) -> FileLinks:
         remarks += [abbreviated(problems, " ")] if problems else []
     if not linked:
         words = [linkable(record) for record in loaded.values()]
-        side = word_side([_record_links(record) for record in loaded.values()], words, numbers)
+        side = word_side([_record_links(record, gold=gold) for record in loaded.values()], words, numbers)
         return replace(side, places=places, remarks=tuple(remarks))
     pairs = [file_pairs[place].links or Links(frozenset()) for place in places]
     tokens = [file_pairs[place].sides for place in places]

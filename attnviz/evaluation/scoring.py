@@ -93,7 +93,7 @@ class GoldScorer:
 
         Raise AttnvizError as `alignment_error` does.
         """
-        self._records, self._file = records, side_of(gold)
+        self._records, self._file = records, side_of(gold, gold=True)
         predicted, reference = self._matched(usual)
         chosen = choose_convention(predicted, reference)
         self._convention, self._gold = chosen.convention, gold_links(chosen, reference)
@@ -125,7 +125,8 @@ def alignment_error(
         links: A file, what `read_attention` or `symmetrise` returns, or a list with an item for each sentence, which is
             a record, pairs (source word, target word) from 0, or Pharaoh text (`0-0` sure, `1?2` possible). A matrix
             links each target word to the source word of its largest weight, without `</s>`; pieces are mapped to words.
-        gold: The gold links, in the same forms.
+            One sentence needs no list.
+        gold: The gold links, in the same forms; of a record, those that people drew (`sure` and `possible`), if any.
         samples: Resampled corpora of the bootstrap interval of the AER, over sentences.
         confidence: Share of the samples inside the interval.
         seed: Seed of the samples.
@@ -147,7 +148,7 @@ def score(
     check_number(gettext("confidence"), confidence, 0, 1)
     check_seed(seed)
     remarks = list[str]()
-    predicted, reference = matched(side_of(links), side_of(gold), remarks)
+    predicted, reference = matched(side_of(links), side_of(gold, gold=True), remarks)
     best = choose_convention(predicted, reference)
     gold_pairs = gold_links(best, reference)
     if best.convention.swapped:

@@ -126,18 +126,17 @@ def _remarks_on_words(first: FileLinks, other: FileLinks) -> list[str]:
     ]
 
 
-def with_tokens_of(records: AttentionRecords, other: AttentionRecords, *, by_words: bool = False) -> AttentionRecords:
-    """Return `records` with the tokens of `other` on each side where their file has none.
+def with_tokens_of(records: AttentionRecords, other: AttentionRecords) -> AttentionRecords:
+    """Return `records` with the words of `other` on each side where their file has no tokens.
 
-    Special tokens are left out, if the links fit the others. With `by_words`, take the words that the tokens form, if
-    the links fit them.
+    Where the links fit only the tokens that form the words, take those, without special tokens if they fit.
     """
 
     def ordinary(tokens: list[str] | None) -> list[str] | None:
         marks = are_special(tokens or (), other.options.special)
         return tokens and [token for token, mark in zip(tokens, marks, strict=True) if not mark]
 
-    for change in (*([joined_words] if by_words else []), ordinary):
+    for change in (joined_words, ordinary):
         made = _with_sides_of(records, other, change)
         with suppress(CountingError):
             if made.link_counting:
@@ -264,5 +263,5 @@ def gold_of_pair(
         record = records.attention(place, *missing_sides(records, place, pieces))
     check_same_pair(record, shown)
     marked = dataclasses.replace(record, links=()) if record.sure or record.possible else record
-    (pair,) = in_words_of(side_of([shown]), side_of([marked])).from_zero(0)
+    (pair,) = in_words_of(side_of([shown]), side_of([marked], gold=True)).from_zero(0)
     return validated(GoldLinks(pair.all - pair.possible, pair.possible), shown.words())

@@ -100,6 +100,15 @@ def test_matrix_links_target_word_to_largest_weight() -> None:
     assert (found.aer, found.links) == (0, 2)
 
 
+def test_gold_links_in_a_record_are_gold_only_where_gold_is_read(tmp_path: Path) -> None:
+    gold = [(0, 0), (1, 1)]
+    record = attention("a dog", "un chien", np.eye(2)[[0, 0]], sure=gold)
+    record.save(tmp_path / "record.json")
+    for links in (record, [record], read_attention(tmp_path / "record.json")):
+        assert alignment_error(links, gold).aer == 0.5  # 0-1 in place of 1-1
+        assert alignment_error(gold, links).aer == 0
+
+
 def test_incomparable_links_and_gold_are_refused(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     def error_message(links: object, gold: object) -> str:
         with pytest.raises(AttnvizError) as error:

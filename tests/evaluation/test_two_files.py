@@ -63,6 +63,18 @@ def test_matrix_and_links_between_other_segmentations_are_mapped() -> None:
     assert link_agreement([matrix], [links]).aer == 0
 
 
+def test_links_without_tokens_count_words_where_they_fit_them(tmp_path: Path) -> None:
+    # One matrix over pieces, whose words are "the red sailboat" and "das Segelboot".
+    matrix = attention(["▁the", "▁red", "▁sail", "boat"], ["▁das", "▁Segel", "boot"], np.eye(4)[[0, 2, 3]])
+    words, pieces = tmp_path / "words.pharaoh", tmp_path / "pieces.pharaoh"
+    matrix.save(tmp_path / "matrix.json")
+    words.write_text("0-0 2-1\n", encoding="utf-8")
+    pieces.write_text("0-0 2-1 3-2\n", encoding="utf-8")
+    records = read_attention(tmp_path / "matrix.json")
+    for links in map(read_attention, (words, pieces)):
+        assert link_agreement(records, with_tokens_of(links, records)).aer == 0
+
+
 def test_words_that_differ_are_reported_or_refused(snapshot: SnapshotAssertion) -> None:
     first = attention("The house", "La maison", np.eye(2))
     lower = attention("the house", "La maison", np.eye(2))

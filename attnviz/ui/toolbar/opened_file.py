@@ -287,7 +287,7 @@ def open_gold_file(session: Session, view: View, name: str, content: bytes) -> N
             take_links(session, view, links)
             return
         check_pair_counts(records, choice.file)
-        records = with_tokens_of(records, choice.file, by_words=True)
+        records = with_tokens_of(records, choice.file)
     except AttnvizError as error:
         set_problem(session, view, f"{gettext('{name} was not opened.', name=name)} {error}")
         return
