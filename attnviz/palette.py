@@ -7,6 +7,7 @@ run from red (minus) through the background colour to blue (plus).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Literal
 
@@ -120,7 +121,7 @@ class Palette:
         """Diverging scale of signed numbers: minus, zero, plus, linear in the number."""
         return [(0.0, self.minus), (0.5, self.paper), (1.0, self.plus)]
 
-    @property
+    @cached_property
     def signed_root_scale(self) -> ColourScale:
         """Diverging scale of signed numbers: minus, zero, plus, by the square root of the number."""
         strengths = [step / 8 for step in range(1, 9)]

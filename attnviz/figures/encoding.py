@@ -47,15 +47,18 @@ def common_part(figures: Sequence[Any], slot: str = "slot") -> tuple[Any, list[l
     return compare(figures), values
 
 
+_CONTAINERS = frozenset((dict, list, tuple, np.ndarray))
+
+
 def _is_nested(part: Any) -> bool:
-    return isinstance(part, list | tuple) and any(isinstance(entry, dict | list | tuple | np.ndarray) for entry in part)
+    return isinstance(part, list | tuple) and not _CONTAINERS.isdisjoint(map(type, part))
 
 
 def _equal(one: Any, other: Any) -> bool:
     """Return whether two parts of one type, whose entries are not compared one by one, are equal."""
     if isinstance(one, np.ndarray):
         return one.dtype == other.dtype and np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
-    if isinstance(one, dict) or _is_nested(one) or _is_nested(other):
+    if type(one) in _CONTAINERS and (isinstance(one, dict) or _is_nested(one) or _is_nested(other)):
         return False
     return bool(one == other)
 

@@ -10,6 +10,7 @@ time.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,7 +23,7 @@ from attnviz.analysis.labels import shorten, subscript
 from attnviz.analysis.measures import weight_order
 from attnviz.analysis.numbers import decimal, signed
 from attnviz.figures.spec import APART, STRIP, Numbers, Part, base_axis, base_layout, escape, rectangle
-from attnviz.languages import gettext
+from attnviz.languages import gettext, language
 from attnviz.palette import BAND, CELL_FRAME, ROW_FRAME, ROW_FRAME_WIDTH, STRONGEST, ColourScale, Palette
 from attnviz.text import piece_name
 from attnviz.trace import Attention, Trace
@@ -66,7 +67,7 @@ def source_bars(
         colour: Colour of all bars, or of each.
         form: D3's format of the numbers in hover texts.
     """
-    names = [escape(shorten(piece_name(piece), 60)) for piece in trace.source_pieces]
+    names = [*map(escape, _piece_names(tuple(trace.source_pieces), 60, language()))]
     number = f"<br>{symbol} = %{{x:{form}}}" if symbol else ""
     return bars(values, {"color": colour}, names, hovertemplate=f"%{{customdata}}{number}<extra></extra>")
 
@@ -167,9 +168,15 @@ def label_size(count: int) -> int:
 
 def row_names(trace: AttentionMatrix) -> list[str]:
     """Return a label for each source piece, with its number where a label occurs twice."""
-    names = [shorten(piece_name(piece), LABEL_LENGTH) for piece in trace.source_pieces]
+    names = _piece_names(tuple(trace.source_pieces), LABEL_LENGTH, language())
     counts = Counter(names)
     return [escape(name) + (subscript(j) if counts[name] > 1 else "") for j, name in enumerate(names, 1)]
+
+
+@functools.lru_cache(64)
+def _piece_names(pieces: tuple[str, ...], longest: int, _: str) -> tuple[str, ...]:
+    """Return the names of pieces, of at most so many letters, in the current language; each step has the same."""
+    return tuple(shorten(piece_name(piece), longest) for piece in pieces)
 
 
 def short_source_name(trace: AttentionMatrix, j: int) -> str:
