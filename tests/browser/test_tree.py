@@ -228,7 +228,7 @@ def test_current_step_column_is_marked_and_scrolled_into_view(open_page: Opener,
     assert steps > 40
     page.keyboard.press("ArrowLeft")
     expect(page.locator("[class*='st-key-room']").first).to_have_attribute("data-step", str(steps - 1))
-    seen = page.evaluate(
+    page.wait_for_function(
         """(step) => {
       const chart = document.querySelector(".st-key-tree .js-plotly-plot"), { xaxis } = chart._fullLayout;
       const [band] = chart.layout.shapes, [x0, x1] = chart.layout.meta.spans[step];
@@ -236,9 +236,8 @@ def test_current_step_column_is_marked_and_scrolled_into_view(open_page: Opener,
       const middle = left + xaxis._offset + xaxis.c2p((x0 + x1) / 2);
       return band.x0 === x0 && band.x1 === x1 && middle > box.left && middle < box.right;
     }""",
-        steps - 1,
+        arg=steps - 1,
     )
-    assert seen
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
