@@ -15,7 +15,6 @@ from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.resources import translate
-from attnviz.ui.shared_payloads import register_trace
 from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.view import View
 
@@ -45,8 +44,7 @@ class SentenceRequest:
 
     def trace_by(self, model: str, target: str | tuple[int, ...] | None = None) -> Any:
         """Translate by `model`, force-decoded with `target` if any; raise AttnvizError on bad input."""
-        trace = translate(str(installed_models()[model]), self.device, self.sentence, self.beam, target)
-        return register_trace(trace)
+        return translate(str(installed_models()[model]), self.device, self.sentence, self.beam, target)
 
 
 @dataclass(frozen=True)

@@ -35,9 +35,9 @@ from attnviz.ui.components.chart import inline_chart, steady_payload
 from attnviz.ui.components.energy_decomposition import mount_energy_decomposition
 from attnviz.ui.components.gallery import cell, gallery, group
 from attnviz.ui.components.player import PlayedLanguages
+from attnviz.ui.payloads import address
 from attnviz.ui.requests import handle
 from attnviz.ui.resources import cached_for_all, weights_digest_of, weights_of
-from attnviz.ui.shared_payloads import address, show_traces
 from attnviz.ui.step.stage_panels import draw_stage, stage_figures
 from attnviz.ui.step.step_controls import step_controls
 from attnviz.ui.step.verification_badge import verification
@@ -62,8 +62,7 @@ def _make_view(request: SentenceRequest) -> View:
     handle({HEAD: _store_head_name})
     opened_head: Any = trace.head_named(str(st.session_state[HEAD])) or best_head(trace)
     st.session_state[HEAD] = opened_head.name
-    shown: Any = show_traces("opened_head", opened_head)[0]
-    return View(HEADS_EXHIBIT.view_id, shown)
+    return View(HEADS_EXHIBIT.view_id, opened_head)
 
 
 def _store_head_name(name: object) -> None:
