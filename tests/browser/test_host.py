@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, Request, expect
+from playwright.sync_api import Browser, Page, Request, WebSocketRoute, expect
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.trace.interventions import ExcludePosition, to_json_dict
@@ -80,14 +80,21 @@ def test_page_link_without_a_server_says_that_the_page_waits_and_opens_it_later(
 
 
 def test_restarted_server_is_sent_a_request_once_for_steps_and_what_ifs(chromium: Browser, tmp_path: Path) -> None:
-    port, posted, is_cut = str(free_port()), list[Request](), True
+    port, posted, connected, is_cut = str(free_port()), list[Request](), list[WebSocketRoute](), True
+
+    def stream(socket: WebSocketRoute) -> None:
+        if is_cut:
+            socket.close()
+        else:
+            connected.append(socket.connect_to_server())
+
     with ExitStack() as stack:
         with run_app(tmp_path, PORT=port) as (address, _):
             page = open_as_visitor(chromium, stack, f"{address}/?depth=everything&sentence=A+man+sleeps.")
             page.wait_for_selector(READY, timeout=120_000)
             settled(page)
             # The page must not run again at first: that would tell the new server what is shown.
-            page.route_web_socket("**/_stcore/stream", lambda socket: None if is_cut else socket.connect_to_server())
+            page.route_web_socket("**/_stcore/stream", stream)
         stack.enter_context(run_app(tmp_path, PORT=port))
         page.on("request", lambda request: posted.append(request) if request.method == "POST" else None)
         for step in (2, 3):
@@ -98,7 +105,10 @@ def test_restarted_server_is_sent_a_request_once_for_steps_and_what_ifs(chromium
         assert len(digests) == len(set(digests)) > 0
         assert all("A man sleeps." in str(one.post_data) for one in posted)
         is_cut = False
-        page.wait_for_selector(".stApp[data-test-connection-state=CONNECTED]", timeout=120_000)
+        while not connected:
+            page.wait_for_timeout(100)
+        page.wait_for_selector(".stApp[data-test-script-state=running]", timeout=120_000)
+        settled(page)
         dispatch_change(page, to_json_dict(ExcludePosition(1, 1)))
         expect_shown(page, 1, 2)
         settled(page)
