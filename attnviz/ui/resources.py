@@ -242,7 +242,7 @@ def call_of(result: Any) -> tuple[Callable[..., Any], dict[str, Any]]:
 
 def _note(result: Any, model: str, *arguments: Any) -> None:
     """Note how a result was made."""
-    _CALLS[result] = made_by, {"model": model, "version": _version(result), "arguments": arguments}
+    _CALLS[result] = made_again, {"model": model, "version": _version(result), "arguments": arguments}
 
 
 def _version(result: Any) -> str:
@@ -269,7 +269,7 @@ def with_heads(trace: Any, name: str) -> Any:
     return trace if heads is None else trace.select_heads(heads.layer, heads.head)
 
 
-def made_by(model: str, version: str, arguments: Sequence[Any]) -> Any:
+def made_again(model: str, version: str, arguments: Sequence[Any]) -> Any:
     """Return what a model makes of the further `arguments` of `translate` or `judgement_of`.
 
     Raise AttnvizError on bad input, and where the model is of another version.
