@@ -6,7 +6,7 @@ server computes only the open one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, get_args
@@ -31,14 +31,12 @@ from attnviz.ui.glossary import glossary_box, references, text_section
 from attnviz.ui.opened_address import link
 from attnviz.ui.page_state import linked
 from attnviz.ui.page_state.linked import linked_entry
-from attnviz.ui.page_state.selection import source_of
 from attnviz.ui.payloads import PayloadRequest, Shown, UnknownPayloadError
 from attnviz.ui.requests import handle, request_button
 from attnviz.ui.step.tables_box import table_box
 from attnviz.ui.style import theme_name
 from attnviz.ui.toolbar.controls import current_request, request_address, sentence_box
 from attnviz.ui.toolbar.downloads import (
-    OfferedFigure,
     chapter_pictures,
     download_box,
     offer_lecture,
@@ -47,7 +45,7 @@ from attnviz.ui.toolbar.downloads import (
 )
 from attnviz.ui.toolbar.shown_translation import open_view, shown_translation
 from attnviz.ui.transformer import attention_row, five_models, heads_exhibit, pair
-from attnviz.ui.transformer.exhibit import Exhibit, ExhibitSelection, SentenceRequest
+from attnviz.ui.transformer.exhibit import Exhibit, SentenceRequest
 from attnviz.ui.transformer.pair import SWAP, chosen_swap
 from attnviz.ui.view import View
 
@@ -164,16 +162,10 @@ def _downloads(view: View, shown: Shown, file: str, name: ExhibitName) -> None:
     offer_lecture(view, "exhibit-lecture", shown, file, part=name)
 
 
-def _pictures(asked: PayloadRequest, theme: ThemeName) -> Iterator[OfferedFigure]:
-    """Yield the figures of the exhibit that is shown."""
-    selection = ExhibitSelection(asked.selection.step, source_of(asked.selection, asked.trace), asked.shown["swap"])
-    return _exhibit_of(asked).pictures(asked.view, asked.shown["request"], selection, theme)
-
-
 def _tables(asked: PayloadRequest) -> tuple[tuple[str, pd.DataFrame], ...]:
     """Return the tables of the exhibit that belong to no figure."""
     tables = _exhibit_of(asked).tables
-    return tuple(tables(asked.view, asked.shown["request"])) if tables else ()
+    return tuple(tables(asked)) if tables else ()
 
 
 def _exhibit_of(asked: PayloadRequest) -> Exhibit:
@@ -184,14 +176,16 @@ def _exhibit_of(asked: PayloadRequest) -> Exhibit:
 
 def exhibit_tables_payload(asked: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the numbers in the figures of an exhibit."""
-    frames = [(picture.heading, picture.figure.frame()) for picture in _pictures(asked, asked.theme)]
+    frames = [(picture.heading, picture.figure.frame()) for picture in _exhibit_of(asked).pictures(asked, asked.theme)]
     return tables_payload([*frames, *_tables(asked)])
 
 
 def exhibit_pictures(asked: PayloadRequest) -> dict[str, Any] | bytes:
     """Return the payload of the figures of an exhibit as files."""
     trace = asked.shown["request"].view.trace
-    return picture_files((picture_file(trace, one) for one in _pictures(asked, "light")), asked.parameters)
+    return picture_files(
+        (picture_file(trace, one) for one in _exhibit_of(asked).pictures(asked, "light")), asked.parameters
+    )
 
 
 def exhibit_lecture(asked: PayloadRequest) -> bytes:
@@ -207,7 +201,7 @@ def _lecture_page(asked: PayloadRequest, theme: ThemeName) -> ChapterPage:
     shown = Chapter(
         text.heading,
         (*text.paragraphs, *note),
-        chapter_pictures(_pictures(asked, theme)),
+        chapter_pictures(_exhibit_of(asked).pictures(asked, theme)),
         _tables(asked),
         equation.latex if has_equation else "",
     )

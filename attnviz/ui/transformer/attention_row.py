@@ -51,6 +51,7 @@ from attnviz.ui.components.picture_files import picture_files
 from attnviz.ui.components.player import player
 from attnviz.ui.components.view_state import view_state
 from attnviz.ui.fields import option_segments
+from attnviz.ui.page_state.selection import source_of
 from attnviz.ui.payloads import PayloadRequest, address
 from attnviz.ui.resources import cached_for_all, weights_of
 from attnviz.ui.step.verification_badge import verification
@@ -60,7 +61,6 @@ from attnviz.ui.transformer.exhibit import (
     GENERAL_MODEL,
     TRANSFORMER_MODEL,
     Exhibit,
-    ExhibitSelection,
     SentenceRequest,
     missing_exhibit_models,
 )
@@ -306,21 +306,16 @@ def _work_payload(_costs: dict[str, Multiplications], identity: str, theme: Them
     return steady_payload(figure, {EVERY_STEP: ("", work_sentence(*_costs.values()))})
 
 
-def _pictures(
-    view: View,  # noqa: ARG001  as others
-    request: SentenceRequest,
-    selection: ExhibitSelection,
-    theme: ThemeName,
-) -> Iterator[OfferedFigure]:
-    traces = energy_traces(request)
+def _pictures(asked: PayloadRequest, theme: ThemeName) -> Iterator[OfferedFigure]:
+    traces, step = energy_traces(asked.shown["request"]), asked.selection.step
     for trace in traces:
-        subject = Subject(trace, selection.step, weights_of(trace), selection.source, theme=theme)
+        subject = Subject(trace, step, weights_of(trace), source_of(asked.selection, asked.trace), theme=theme)
         for figure in _FIGURES:
             title = f"{figure.title(subject)}, {attention_name(str(trace.config['attention']))}"
             yield OfferedFigure(
                 title,
                 f"{figure.headline(subject)} ({trace.model})",
-                f"{trace.model}-{selection.step + 1}-{figure.name}",
+                f"{trace.model}-{step + 1}-{figure.name}",
                 figure.draw(subject),
             )
     costs, title = _work(traces), gettext("Multiplications")

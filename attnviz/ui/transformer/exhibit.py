@@ -14,6 +14,7 @@ from attnviz import lazy_pandas as pd
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
+from attnviz.ui.payloads import PayloadRequest
 from attnviz.ui.resources import translate
 from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.view import View
@@ -48,16 +49,6 @@ class SentenceRequest:
 
 
 @dataclass(frozen=True)
-class ExhibitSelection:
-    """The current selection in an exhibit, counted from 0."""
-
-    step: int
-    source: int
-    swapped_words: tuple[int, int] | None
-    """Indices of two swapped words of the English sentence, if any."""
-
-
-@dataclass(frozen=True)
 class Exhibit:
     """One part of the page. No exhibit imports another."""
 
@@ -65,11 +56,14 @@ class Exhibit:
     """Computes the exhibit's trace and returns its view; raises AttnvizError with a sentence if that is impossible."""
     draw: Callable[[View, SentenceRequest, ThemeName], None]
     """Draws the exhibit, which `make_view` has computed."""
-    pictures: Callable[[View, SentenceRequest, ExhibitSelection, ThemeName], Iterator[OfferedFigure]]
-    """Yields the current figures and their tables for downloads; also called outside a Streamlit run."""
+    pictures: Callable[[PayloadRequest, ThemeName], Iterator[OfferedFigure]]
+    """Yields the current figures and their tables for downloads.
+
+    What is shown is the `view`, the `request` and the `swap` of two words of the English sentence, if any.
+    """
     view_id: str
     """Id of the exhibit's view."""
-    tables: Callable[[View, SentenceRequest], Iterator[tuple[str, pd.DataFrame]]] | None = None
+    tables: Callable[[PayloadRequest], Iterator[tuple[str, pd.DataFrame]]] | None = None
     """Yields the tables that belong to no figure, each with its name."""
 
 

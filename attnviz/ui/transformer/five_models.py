@@ -46,7 +46,6 @@ from attnviz.ui.transformer.exhibit import (
     LARGE_MODEL,
     TRANSFORMER_MODEL,
     Exhibit,
-    ExhibitSelection,
     SentenceRequest,
 )
 from attnviz.ui.view import View
@@ -202,12 +201,8 @@ def _length_title() -> str:
     return gettext("BLEU by the length of the sentence")
 
 
-def _pictures(
-    view: View,  # noqa: ARG001  as others
-    request: SentenceRequest,
-    selection: ExhibitSelection,  # noqa: ARG001  as others
-    theme: ThemeName,
-) -> Iterator[OfferedFigure]:
+def _pictures(asked: PayloadRequest, theme: ThemeName) -> Iterator[OfferedFigure]:
+    request: SentenceRequest = asked.shown["request"]
     for trace in _all_traces(request):
         if trace.attends:
             title, spec = gettext("Heatmap, {model}", model=trace.model), heatmap(trace, end=True, theme=theme)
@@ -218,11 +213,11 @@ def _pictures(
         yield OfferedFigure(title, title, "bleu-by-length", spec, note=note)
 
 
-def _tables(view: View, request: SentenceRequest) -> Iterator[tuple[str, pd.DataFrame]]:  # noqa: ARG001
+def _tables(asked: PayloadRequest) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield the translations as a table, one row for each model."""
     rows = _bleu_rows()
     frame = []
-    for trace in _all_traces(request):
+    for trace in _all_traces(asked.shown["request"]):
         facts = _facts(trace, rows)
         frame.append(
             {
