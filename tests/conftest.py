@@ -7,6 +7,7 @@ import re
 
 # Read by OpenMP when torch is first imported: idle threads that spin would take the cores from everything else.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+os.environ.setdefault("ATTNVIZ_SECRET", "the secret of the tests")  # otherwise the app stores one in the user's folder
 
 from collections.abc import Callable, Generator
 from pathlib import Path

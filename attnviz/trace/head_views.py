@@ -77,6 +77,11 @@ class HeadViews:
         """Return the fields, besides `heads`, that differ in a view; subclasses override it."""
         return {}
 
+    @property
+    def whole(self) -> Self:
+        """The record whose heads were selected; the record itself where none were."""
+        return next(iter(self._views.values()))
+
     @cached_property
     def _views(self) -> dict[Heads, Self]:
         """Views of this record by selected heads, so that equal selections return the same object."""

@@ -1,4 +1,4 @@
-"""The functions that make the shared payloads of every page, by the payload names in addresses."""
+"""The table of the functions that make payloads, by the names of payloads in addresses."""
 
 from __future__ import annotations
 
@@ -18,36 +18,35 @@ from attnviz.figures.registry import (
 )
 from attnviz.figures.subject import Subject
 from attnviz.trace.drawing import By
-from attnviz.ui.lab.attributions import ATTRIBUTION_LAYOUTS, attributions_payload
-from attnviz.ui.lab.neighbours_experiment import neighbours_payload, vector_map_payload
-from attnviz.ui.lab.perturbation_experiment import PERTURBATION_WIDTHS as PERTURBATION_TEST_WIDTHS
-from attnviz.ui.lab.perturbation_experiment import minimal_change_payload, perturbation_tests_payload, shuffled_payload
-from attnviz.ui.lab.tree import TREE_WIDTHS, finished_hypotheses_payload, tree_payload
-from attnviz.ui.shared_payloads import Maker, PayloadRequest, UnknownPayloadError
-from attnviz.ui.step.diagram_panel import step_diagram_payload
-from attnviz.ui.step.energy_decomposition_panel import cells_payload
-from attnviz.ui.step.intervention_controls import interventions_payload, other_words_payload
-from attnviz.ui.step.logit_attribution_panel import logit_attribution_payload
-from attnviz.ui.step.posterior_section import (
-    POSTERIOR_EQUATION,
-    posterior_equation_payload,
-    posterior_payload,
+from attnviz.ui.lab import attributions, comparison_experiment, neighbours_experiment, perturbation_experiment, tree
+from attnviz.ui.pages import lab_page, learns_page, transformer_page, why_page
+from attnviz.ui.payloads import Maker, PayloadRequest, UnknownPayloadError
+from attnviz.ui.step import (
+    compared_attention,
+    diagram_panel,
+    energy_decomposition_panel,
+    gold_panel,
+    heatmap_panel,
+    intervention_controls,
+    logit_attribution_panel,
+    posterior_section,
+    stage_panels,
+    subject_boxes,
+    tables_box,
+    tour_panel,
+    verification_badge,
+    what_if_panel,
 )
-from attnviz.ui.step.stage_panels import facts_payload, figure_payload, running_sum_payload, stage_equation_payload
-from attnviz.ui.step.tour_panel import tour_stops_payload
-from attnviz.ui.step.verification_badge import verification_payload
-from attnviz.ui.step.what_if_panel import changed_payload
+from attnviz.ui.toolbar import downloads, open_lesson
 from attnviz.ui.transformer import attention_row, five_models
-from attnviz.ui.why.gradient_decay_section import share_payload, signals_payload
-from attnviz.ui.why.parallel_section import forced_payload
-from attnviz.ui.why.sentence_length_section import growth_chart_payload, length_growth_payload
+from attnviz.ui.why import gradient_decay_section, parallel_section, sentence_length_section
 
 
 def _for_architecture(name: str, maker: Maker) -> Maker:
     """Return `maker` so that it raises UnknownPayloadError where the result has no payload or figure of this name."""
     figure = figure_named(name)
 
-    def make(request: PayloadRequest) -> Mapping[str, Any]:
+    def make(request: PayloadRequest) -> Any:
         if figure is None:
             is_available = name in architecture_of(request.trace).payloads
         else:
@@ -59,51 +58,83 @@ def _for_architecture(name: str, maker: Maker) -> Maker:
     return make
 
 
-_MAKERS: Mapping[str, Maker] = {
-    **{figure.name: partial(figure_payload, figure.name) for figure in FIGURES if figure.stage},
-    "facts": facts_payload,
-    "verification": verification_payload,
-    "foils": other_words_payload,
-    "tour": tour_stops_payload,
-    "growth": running_sum_payload,
-    "diagram": step_diagram_payload,
-    ENERGY_DECOMPOSITION.name: cells_payload,
-    POSTERIOR.name: posterior_payload,
-    POSTERIOR_EQUATION: posterior_equation_payload,
-    "weight_controls": interventions_payload,
-    CHANGED.name: changed_payload,
-    LOGIT_ATTRIBUTION.name: partial(logit_attribution_payload, LOGIT_ATTRIBUTION.name),
-    CONTRAST.name: partial(logit_attribution_payload, CONTRAST.name),
-    **{f"equation-{stage}": partial(stage_equation_payload, stage) for stage in range(1, 6)},
-}
-STEP_MAKERS: Mapping[str, Maker] = {name: _for_architecture(name, maker) for name, maker in _MAKERS.items()}
-"""Functions that make payloads, by the names in their addresses; each architecture declares the names that it has."""
-
-
-_LAB: Mapping[str, Maker] = {
+_OF_STEP: Mapping[str, Maker] = {
+    **{figure.name: partial(stage_panels.figure_payload, figure.name) for figure in FIGURES if figure.stage},
+    "facts": stage_panels.facts_payload,
+    "verification": verification_badge.verification_payload,
+    "foils": intervention_controls.other_words_payload,
+    "tour": tour_panel.tour_stops_payload,
+    "growth": stage_panels.running_sum_payload,
+    "diagram": diagram_panel.step_diagram_payload,
+    ENERGY_DECOMPOSITION.name: energy_decomposition_panel.cells_payload,
+    POSTERIOR.name: posterior_section.posterior_payload,
+    posterior_section.POSTERIOR_EQUATION: posterior_section.posterior_equation_payload,
+    "weight_controls": intervention_controls.interventions_payload,
+    CHANGED.name: what_if_panel.changed_payload,
     **{
-        f"attributions-{by}{size}": partial(attributions_payload, by, size)
+        name: partial(logit_attribution_panel.logit_attribution_payload, name)
+        for name in (LOGIT_ATTRIBUTION.name, CONTRAST.name)
+    },
+    **{f"equation-{stage}": partial(stage_panels.stage_equation_payload, stage) for stage in range(1, 6)},
+}
+STEP_MAKERS: Mapping[str, Maker] = {name: _for_architecture(name, maker) for name, maker in _OF_STEP.items()}
+"""Those of the steps of a translation; each architecture declares the names that it has."""
+MAKERS: Mapping[str, Maker] = {
+    **STEP_MAKERS,
+    # Of a view.
+    "heatmap": heatmap_panel.heatmap_payload,
+    "compared": compared_attention.compared_payload,
+    "gold-links": gold_panel.gold_links_payload,
+    "links-of-attention": gold_panel.links_of_attention_payload,
+    "links-of-pair": gold_panel.pair_links_file,
+    "links-of-file": gold_panel.file_links_file,
+    "word-boxes": subject_boxes.words_payload,
+    "named-piece": subject_boxes.named_piece_payload,
+    "consequence": intervention_controls.requested_consequence_payload,
+    **{
+        f"{name}-chosen": partial(logit_attribution_panel.chosen_payload, name)
+        for name in (LOGIT_ATTRIBUTION.name, CONTRAST.name)
+    },
+    "chart-tables": tables_box.chart_tables_payload,
+    "logit-attribution-tables": logit_attribution_panel.attribution_tables_payload,
+    "energy-decomposition-tables": energy_decomposition_panel.units_payload,
+    "translation-pictures": downloads.translation_pictures,
+    "translation-file": downloads.translation_file,
+    # Of the lab.
+    **{
+        f"attributions-{by}{size}": partial(attributions.attributions_payload, by, size)
         for by in get_args(By)
-        for size in ATTRIBUTION_LAYOUTS
+        for size in attributions.ATTRIBUTION_LAYOUTS
     },
     **{
-        f"perturbation-tests{size}": partial(perturbation_tests_payload, width)
-        for size, width in PERTURBATION_TEST_WIDTHS.items()
+        f"perturbation-tests{size}": partial(perturbation_experiment.perturbation_tests_payload, width)
+        for size, width in perturbation_experiment.PERTURBATION_WIDTHS.items()
     },
-    "shuffled": shuffled_payload,
-    "neighbours": neighbours_payload,
-    "vector-map": vector_map_payload,
-    "minimal-change": minimal_change_payload,
-    **{f"tree-{beam}": partial(tree_payload, beam) for beam in TREE_WIDTHS},
-    **{f"hypotheses-{beam}": partial(finished_hypotheses_payload, beam) for beam in TREE_WIDTHS},
+    "shuffled": perturbation_experiment.shuffled_payload,
+    "minimal-change": perturbation_experiment.minimal_change_payload,
+    "neighbours": neighbours_experiment.neighbours_payload,
+    "vector-map": neighbours_experiment.vector_map_payload,
+    **{f"tree-{beam}": partial(tree.tree_payload, beam) for beam in tree.TREE_WIDTHS},
+    **{f"hypotheses-{beam}": partial(tree.finished_hypotheses_payload, beam) for beam in tree.TREE_WIDTHS},
+    "comparison": comparison_experiment.comparison_payload,
+    "lab-pictures": lab_page.pictures_of_section,
+    "lab-tables": lab_page.tables_of_section_payload,
+    # Of the other pages.
+    "forced-words": parallel_section.forced_payload,
+    "gradient-share": gradient_decay_section.share_payload,
+    "signals": gradient_decay_section.signals_payload,
+    "growing": sentence_length_section.length_growth_payload,
+    "growing-chart": sentence_length_section.growth_chart_payload,
+    "why-pictures": why_page.why_picture_files,
+    "why-lecture": why_page.why_lecture,
+    "attention-row": attention_row.forms_payload,
+    "row-pictures": attention_row.row_picture_files,
+    "models-verification": five_models.models_verification_payload,
+    "exhibit-pictures": transformer_page.exhibit_pictures,
+    "exhibit-tables": transformer_page.exhibit_tables_payload,
+    "exhibit-lecture": transformer_page.exhibit_lecture,
+    "learning-pictures": learns_page.learning_pictures,
+    "learning-tables": learns_page.learning_tables,
+    "learning-lecture": learns_page.learning_lecture,
+    open_lesson.LESSON: open_lesson.lesson_page,
 }
-_WHY: Mapping[str, Maker] = {
-    "forced-words": forced_payload,
-    "gradient-share": share_payload,
-    "signals": signals_payload,
-    "growing": length_growth_payload,
-    "growing-chart": growth_chart_payload,
-}
-PAGES = (STEP_MAKERS, _LAB, _WHY, attention_row.ATTENTION_ROW_MAKERS, five_models.FIVE_MODELS_MAKERS)
-"""The functions of each page; no two have a name in common."""
-MAKERS: Mapping[str, Maker] = {name: maker for page in PAGES for name, maker in page.items()}

@@ -18,6 +18,7 @@ import streamlit as st
 from attnviz.languages import gettext
 from attnviz.ui.components.component import component
 from attnviz.ui.language import use_chosen_language
+from attnviz.ui.payloads import begin_requests
 
 _INBOX = "inbox"
 RESUME = "resume"
@@ -164,6 +165,7 @@ def outbox() -> Any:
 
 def receive() -> None:
     """Receive the requests of the browser, first in every run, and run the actions of the pressed buttons."""
+    begin_requests()
     box = inbox(st.session_state)
     box.queue_requests(outbox())
     box.run_actions()
@@ -176,6 +178,7 @@ def begin_fragment() -> None:
     widget, for instance that of a popover that closes.
     """
     use_chosen_language()
+    begin_requests()
     message = getattr(st.session_state.get(OUTBOX), "sent", None)
     if inbox(st.session_state).new_requests(message):
         st.rerun()

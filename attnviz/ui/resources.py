@@ -6,15 +6,19 @@ Models, translations, verdicts and posterior attention are cached for all visito
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
+import hashlib
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
 from attnviz import AttnvizError, Trace, Translator
+from attnviz.analysis.judgement import pair_attention
 from attnviz.analysis.posterior import PosteriorAttention, posterior, posterior_attention
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.weight_shapes import MisfitError, check_fit
@@ -23,6 +27,7 @@ from attnviz.detector import Detector
 from attnviz.devices import available_devices, resolve_device
 from attnviz.files import check_regular
 from attnviz.installed_models import installed_detectors, installed_models
+from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache, cached_in, size_of
 from attnviz.model_folder import (
     EVERY_FILE,
@@ -38,8 +43,10 @@ from attnviz.model_folder import (
 from attnviz.shared_translator import SharedTranslator
 from attnviz.text import Tokenizer
 from attnviz.trace import Aligned, BeamTree, Judgement, Record
+from attnviz.trace.aligned import AttentionView
 from attnviz.trace.interventions import Intervention
-from attnviz.trace.parts import Attributions, GradientNorms
+from attnviz.trace.parts import Attributions, GradientNorms, head_choices
+from attnviz.trace.what_ifs import TranslatorArguments
 from attnviz.ui.queue_notice import current_notice
 from attnviz.ui.turns import TURNS
 from attnviz.vocabulary import load_tokenizer
@@ -100,10 +107,12 @@ def judgement_of(folder: Path, device: str, source: str, target: str) -> Judgeme
     """
     files, device_name = stamp(str(folder), *EVERY_FILE), str(resolve_device(device))
     with TURNS.released():
-        return _JUDGEMENTS.get(
+        judgement = _JUDGEMENTS.get(
             (str(folder), device_name, files, source, target),
             lambda: _detector(str(folder), device_name, files).judge(source, target),
         )
+    _note(judgement, folder.name, device_name, source, target)
+    return judgement
 
 
 _JUDGEMENTS: LRUCache[Judgement] = LRUCache(
@@ -166,6 +175,7 @@ def translate(
     with TURNS.released():
         # Not `get`: the page of a visitor who waits for the translation of another must show the position, and stop.
         trace = _TRACES.find(key) or _TRACES.add(key, compute())
+    _note(trace, Path(folder).name, device, text, beam, target, interventions)
     if notice is not None:  # not in `compute`: Streamlit may stop the run here, and the trace would not be cached
         notice.hide()
     return trace
@@ -183,6 +193,95 @@ _TRACES: LRUCache[Trace] = LRUCache(32 << 20, size=bytes_of)
 @st.cache_resource(max_entries=6, show_spinner=False)
 def _shared_translator(folder: str, device: str, files: Stamp) -> SharedTranslator:  # noqa: ARG001  part of the key
     return SharedTranslator(Translator.load(folder, device=device))
+
+
+@dataclass(frozen=True, eq=False)
+class TranslateAgain:
+    """Translates the sentence of a translation again, with interventions."""
+
+    first: Any
+    """The translation, whose model translates."""
+    device: str
+    beam: int | None = None
+    """Beam width; None for that of `first`."""
+
+    def __call__(self, change: TranslatorArguments) -> Trace:
+        """Return the translation with a change; raise AttnvizError where it cannot be made."""
+        if weights_of(self.first) is None:
+            raise AttnvizError(
+                gettext(
+                    "What-ifs need the model “{model}”, which made this translation. This model is not "
+                    "installed: add its model folder.",
+                    model=self.first.model,
+                )
+            )
+        folder, beam = str(installed_models()[self.first.model]), self.beam or self.first.search.beam
+        return translate(folder, self.device, self.first.source_text, beam, change.target, change.interventions)
+
+
+_CALLS: weakref.WeakKeyDictionary[Any, tuple[Callable[..., Any], dict[str, Any]]] = weakref.WeakKeyDictionary()
+"""How each result of this process was made: by which function below, and by which arguments."""
+_UPLOADS: LRUCache[Any] = LRUCache(32 << 20, size=lambda one: bytes_of(one) if hasattr(one, "arrays") else 2000)
+"""LRU cache of what visitors uploaded, by fingerprint; what a session has open stays available."""
+
+
+def call_of(result: Any) -> tuple[Callable[..., Any], dict[str, Any]]:
+    """Return a function and the arguments with which it returns `result`, also in another process.
+
+    The function is one of those below. What was uploaded, and has no such function, is kept.
+    """
+    if isinstance(result, AttentionView):
+        return view_of, {"record": result.record, "name": result.name}
+    if (whole := getattr(result, "whole", result)) is not result:
+        return with_heads, {"trace": whole, "name": result.heads.name}
+    if result in _CALLS:
+        return _CALLS[result]
+    _UPLOADS.add(result.fingerprint, result)
+    return uploaded, {"fingerprint": result.fingerprint}
+
+
+def _note(result: Any, model: str, *arguments: Any) -> None:
+    """Note how a result was made."""
+    _CALLS[result] = made_again, {"model": model, "version": _version(result), "arguments": arguments}
+
+
+def _version(result: Any) -> str:
+    """Return a digest of the model that made `result`: of its weights and its config."""
+    text = repr((result.weights_digest, sorted(result.config.items())))
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def uploaded(fingerprint: str) -> Any:
+    """Return what was uploaded; raise AttnvizError where it is not available any more."""
+    if (found := _UPLOADS.find(fingerprint)) is None:
+        raise AttnvizError(gettext("The file is not open any more. Open it again."))
+    return found
+
+
+def view_of(record: Any, name: str) -> Any:
+    """Return a head of a translation, or one side of a judged pair, by its name."""
+    return pair_attention(record, cast("Any", name)) if isinstance(record, Judgement) else record.head_named(name)
+
+
+def with_heads(trace: Any, name: str) -> Any:
+    """Return `trace` with the attention of the heads called `name`; unchanged where it has no such heads."""
+    heads = head_choices(trace).get(name)
+    return trace if heads is None else trace.select_heads(heads.layer, heads.head)
+
+
+def made_again(model: str, version: str, arguments: Sequence[Any]) -> Any:
+    """Return what a model makes of the further `arguments` of `translate` or `judgement_of`.
+
+    Raise AttnvizError on bad input, and where the model is of another version.
+    """
+    detector, folder = detector_folder(), installed_models().get(model)
+    if detector is not None and detector.name == model:
+        result: Any = judgement_of(detector, *arguments)
+    else:
+        result = folder and translate(str(folder), *arguments)
+    if result is None or _version(result) != version:
+        raise AttnvizError(gettext("The model {model} was replaced or removed. Reload the page.", model=model))
+    return result
 
 
 def weights_of(trace: Trace) -> Weights | None:

@@ -10,6 +10,7 @@ import functools
 import gc
 import gzip
 import hashlib
+import importlib
 import sys
 import threading
 from base64 import b64encode
@@ -50,47 +51,48 @@ def _route(name: str, respond: Callable[[Request], Response]) -> Route:
     return Route(f"/{{folders:path}}{name}", answer)
 
 
-def _shared_payload(request: Request) -> Response:
-    """Return a payload of a translation, 404 where there is none, or the sentence that says why it cannot be made."""
-    from attnviz.ui.payload_makers import MAKERS
-    from attnviz.ui.shared_payloads import UnknownPayloadError, payload
+UNKNOWN_REQUEST = 428
+"""Status that asks the browser for a request (`components/requests.js`)."""
 
-    parameters = request.path_params
+
+async def _request(request: Request) -> Response:
+    """Keep a request that the browser sends, or refuse it where no page made it; to HEAD, say whether it is known."""
+    payloads = await asyncio.to_thread(importlib.import_module, "attnviz.ui.payloads")
+    digest, body = request.path_params["digest"], b""
+    if request.method == "HEAD":
+        return Response(status_code=200 if payloads.is_known(digest) else UNKNOWN_REQUEST)
+    async for part in request.stream():
+        body += part
+        if len(body) > payloads.LONGEST_REQUEST:
+            return Response(status_code=413)
+    return Response(status_code=204 if payloads.accept(digest, body.decode("latin-1")) else 403)
+
+
+def _payload(request: Request) -> Response:
+    """Return a payload, or the sentence that says why it cannot be made; ask for an unknown request.
+
+    Files are sent as attachments, whatever they contain. The page of a lesson may run only its own script, in a sandbox
+    without access to the app.
+    """
+    from attnviz.ui.payload_makers import MAKERS
+    from attnviz.ui.payloads import FILE, HTML, UnknownPayloadError, UnknownRequestError, payload
+
+    path, no_store = request.path_params, {"Cache-Control": "no-store"}
     try:
-        packed = payload(MAKERS, parameters["fingerprint"], parameters["name"], request.query_params)
+        visitor = request.headers.get(VISITOR, "")[:64] or None
+        packed, media_type = payload(MAKERS, path["digest"], path["name"], request.query_params, visitor)
+    except UnknownRequestError:
+        return Response(status_code=UNKNOWN_REQUEST, headers=no_store)
     except UnknownPayloadError:
         return Response(status_code=404)
-    except AttnvizError as error:
-        return _refusal(error)
-    return _response(packed, request, "application/json", "no-store")
-
-
-def _session_payload(request: Request) -> Response:
-    """Return a payload of a session, or 404; files are sent as attachments, whatever they contain.
-
-    Where it cannot be made, return the sentence that says why. The page of a lesson may run only its own script, in a
-    sandbox without access to the app.
-    """
-    from attnviz.ui.session_payloads import FILE, HTML, payload_content
-
-    try:
-        content = payload_content(request.path_params["secret"], request.query_params)
-    except AttnvizError as error:
-        return _refusal(error)
-    if content is None:
-        return Response(status_code=404)
-    packed, media_type = content
-    answer = _response(packed, request, media_type, "no-store")
+    except AttnvizError as error:  # 422 is `REFUSED` in `components/requests.js`
+        return Response(str(error), 422, no_store, "text/plain")
+    answer = _response(packed, request, media_type, no_store["Cache-Control"])
     if media_type == FILE:
         answer.headers["Content-Disposition"] = "attachment"
     if media_type == HTML:
         answer.headers["Content-Security-Policy"] = SANDBOX
     return answer
-
-
-def _refusal(error: AttnvizError) -> Response:
-    """Return the message of an error for the visitor; 422 is `REFUSED` in `components/payloads.js`."""
-    return Response(str(error), 422, {"Cache-Control": "no-store"}, "text/plain")
 
 
 def _script(request: Request) -> Response:
@@ -141,6 +143,8 @@ def _response(packed: bytes, request: Request, media_type: str, cache_control: s
 
 LATER = "attnviz-later"
 """Request header by which a browser says that the requested content is outside its window."""
+VISITOR = "attnviz-visitor"
+"""Request header with the random id of the visitor (`requests.Inbox.memory`), for fair turns of translations."""
 _NORMAL = ThreadPoolExecutor(2, thread_name_prefix="beside the pages")
 """Few threads, so that runs of the page have priority; Streamlit does not wait for these threads."""
 _LOW_PRIORITY = ThreadPoolExecutor(1, thread_name_prefix="when there is time")
@@ -248,8 +252,8 @@ ROUTES = [
     _route(KATEX.file_name, _script),
     Route("/{folders:path}attnviz-modules-{digest}/{path:path}", _module),
     _route("attnviz-{font}.woff2", _font),
-    _route("attnviz-shared-payload/{fingerprint}/{name}", _shared_payload),
-    _route("attnviz-session-payload/{secret}", _session_payload),
+    Route("/{folders:path}attnviz-payload/{digest}/{name}", _request, methods=["HEAD", "POST"]),
+    _route("attnviz-payload/{digest}/{name}", _payload),
 ]
 """Routes beside Streamlit's own."""
 

@@ -5,8 +5,9 @@ Nothing is drawn here. A page may have several views, each with its own choices.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, get_args
 
 from attnviz.analysis.gold import GoldLinks
@@ -71,6 +72,8 @@ class FilePair:
 
     None without a file; raises AttnvizError.
     """
+    fingerprint: str = field(default_factory=lambda: secrets.token_hex(16))
+    """Random text that identifies this opening of the file."""
 
     def key(self, number: int) -> str:
         """Return text that differs for each pair, also where pairs have the same words."""

@@ -163,7 +163,7 @@ _PARTS = {
     r"/katex-[^/]*\.js": "KaTeX",
     r"\.woff2$": "letters",
     r"/static/|/_stcore/": "Streamlit",
-    r"/attnviz-shared-payload/": "payloads of the translation",
+    r"/attnviz-(shared-)?payload/": "payloads of the translation",
     r"/attnviz-": "our programs",
 }
 """What an address is of, the first that fits."""

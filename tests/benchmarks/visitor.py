@@ -24,6 +24,8 @@ from websockets.asyncio.client import ClientConnection, connect
 
 PATIENCE = 150
 """Seconds after which an answer is taken not to come."""
+_ON_DEMAND = "session-payload|-(tables|pictures|file|lecture)[?]"
+"""Addresses of tables and files to save, which a browser fetches only when a visitor asks for them."""
 
 
 class Mistake(Exception):
@@ -111,7 +113,7 @@ class Visitor:
 
         With `everything`, fetch also what only this session has: tables, files to save, and some figures.
         """
-        places = [name for name, place in self._places.items() if everything or "session-payload" not in place]
+        places = [name for name, place in self._places.items() if everything or not re.search(_ON_DEMAND, place)]
         return sum([await self._fetch(name, "Attnviz-Later: 1\r\n") for name in places])
 
     async def upload(self, name: str, content: bytes) -> float:
@@ -240,7 +242,7 @@ class Visitor:
         if not element.HasField("bidi_component"):
             return
         if place := re.search(
-            r'"at": ?"(attnviz-(?:shared-payload|session-payload|record)[^"]*)"', element.bidi_component.json
+            r'"at": ?"(attnviz-(?:payload|shared-payload|session-payload|record)[^"]*)"', element.bidi_component.json
         ):
             self._places[key] = place[1]
         if key == "acknowledgement":

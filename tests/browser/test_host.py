@@ -10,11 +10,14 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Request, WebSocketRoute, expect
 from syrupy.assertion import SnapshotAssertion
 
+from attnviz.trace.interventions import ExcludePosition, to_json_dict
 from tests.browser.conftest import skip_or_fail
 from tests.browser.server import READY, REPOSITORY, free_port, running_server, serving
+from tests.browser.settled import settled
+from tests.browser.test_what_if import dispatch_change, expect_shown
 from tests.browser.texts import text_of
 from tests.conftest import SHIPPED_MODEL
 
@@ -74,6 +77,42 @@ def test_page_link_without_a_server_says_that_the_page_waits_and_opens_it_later(
         expect(page.locator(".page-links [aria-current]")).to_have_text("Lab", timeout=60_000)
         expect(notice).to_be_hidden()
         expect(page.locator(".st-key-room")).to_have_attribute("data-step", "1")
+
+
+def test_restarted_server_is_sent_a_request_once_for_steps_and_what_ifs(chromium: Browser, tmp_path: Path) -> None:
+    port, posted, connected, is_cut = str(free_port()), list[Request](), list[WebSocketRoute](), True
+
+    def stream(socket: WebSocketRoute) -> None:
+        if is_cut:
+            socket.close()
+        else:
+            connected.append(socket.connect_to_server())
+
+    with ExitStack() as stack:
+        with run_app(tmp_path, PORT=port) as (address, _):
+            page = open_as_visitor(chromium, stack, f"{address}/?depth=everything&sentence=A+man+sleeps.")
+            page.wait_for_selector(READY, timeout=120_000)
+            settled(page)
+            # The page must not run again at first: that would tell the new server what is shown.
+            page.route_web_socket("**/_stcore/stream", stream)
+        stack.enter_context(run_app(tmp_path, PORT=port))
+        page.on("request", lambda request: posted.append(request) if request.method == "POST" else None)
+        for step in (2, 3):
+            page.keyboard.press("ArrowRight")
+            badge = page.locator(".st-key-verification .badge")
+            expect(badge).to_contain_text(f"step {step}", timeout=120_000)
+        digests = [one.url.split("/")[-2] for one in posted]
+        assert len(digests) == len(set(digests)) > 0
+        assert all("A man sleeps." in str(one.post_data) for one in posted)
+        is_cut = False
+        while not connected:
+            page.wait_for_timeout(100)
+        page.wait_for_selector(".stApp[data-test-script-state=running]", timeout=120_000)
+        settled(page)
+        dispatch_change(page, to_json_dict(ExcludePosition(1, 1)))
+        expect_shown(page, 1, 2)
+        settled(page)
+        expect(page.locator(".st-key-what_changed")).to_contain_text("Effect of the what-if")
 
 
 @pytest.mark.nightly

@@ -19,7 +19,6 @@ from attnviz.figures.energy_decomposition_figure import SHOWN_ENERGY_UNITS, draw
 from attnviz.figures.subject import Subject
 from attnviz.text import Tokenizer, piece_name
 from attnviz.ui.components.energy_decomposition import energy_decomposition_payload
-from attnviz.ui.session_payloads import SESSION_PAYLOAD_PREFIX
 from attnviz.ui.step.subject_boxes import parse_piece
 from tests.browser.server import READY, running_page
 from tests.browser.settled import bring_into_sight, settled
@@ -196,7 +195,7 @@ def test_logit_attribution_sums_to_the_logit_and_contrast_to_the_log_odds(
 
 def test_typed_word_is_kept_while_the_words_of_the_step_arrive(open_page: Opener) -> None:
     page, held, is_held = open_page("?step=4"), list[Route](), True
-    page.route(f"**/{SESSION_PAYLOAD_PREFIX}/**", lambda route: held.append(route) if is_held else route.continue_())
+    page.route(re.compile("/word-boxes"), lambda route: held.append(route) if is_held else route.continue_())
     page.reload()
     word, foil = (page.locator(f".word-choice [data-what={what}]") for what in ("word", "foil"))
     word.fill("chaton")

@@ -8,16 +8,14 @@ import re
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from streamlit.testing.v1 import AppTest
 
 from attnviz.analysis.step_equations import Equation
+from attnviz.ui import payloads
 from attnviz.ui.page_state.selection import OPTIONS, Selection, linked_selection
 from attnviz.ui.payload_makers import MAKERS
-from attnviz.ui.session_payloads import JSON, SESSION_PAYLOAD_PREFIX, payload_content
-from attnviz.ui.shared_payloads import payload as shared_payload
-from attnviz.ui.shared_payloads import shown_trace
 
 
 def mounted(app: AppTest, component: str) -> list[Any]:
@@ -31,15 +29,30 @@ def sent(component: Any) -> Any:
     return json.loads(component.json or "[null]")[0]
 
 
-def fetched(at: str, step: int = 0, **options: str) -> dict[str, Any]:
-    """Return the payload at an address, of 0-based `step` if it is of a single step, with these display options."""
-    shown = {name: values[0] for name, values in OPTIONS.items()} | options
-    address = urlsplit(at.format(step=step, word="", size="", **shown))
-    fingerprint, name = address.path.split("/")[-2:]
-    found: dict[str, Any] = json.loads(
-        gzip.decompress(shared_payload(MAKERS, fingerprint, name, dict(parse_qsl(address.query))))
-    )
+def sent_requests(component: Any) -> dict[str, str]:
+    """Return the requests that a component takes along to the browser, by their digests."""
+    found: dict[str, str] = (json.loads(component.json or "[null]")[1:] or [{}])[0]
     return found
+
+
+def fetched(at: str, step: int | None = None, **selection: str) -> Any:
+    """Return the payload at an address: JSON, or the content of a file.
+
+    It is of 0-based `step` if it is of a single step, and for the selection in these URL parameters.
+    """
+    shown = {name: values[0] for name, values in OPTIONS.items()} | selection
+    chosen = urlencode(selection if step is None else selection | {"step": step + 1})
+    filled = {"step": step or 0, "word": "", "size": "", **shown, "selection": chosen, "options": chosen}
+    address = urlsplit(at.format_map(filled))
+    digest, name = address.path.split("/")[-2:]
+    packed, media_type = payloads.payload(MAKERS, digest, name, dict(parse_qsl(address.query)))
+    content = gzip.decompress(packed)
+    return json.loads(content) if media_type == payloads.JSON else content
+
+
+def shown_at(at: str) -> payloads.Shown:
+    """Return what the payload at an address is made of."""
+    return payloads._shown(at.split("/")[1])
 
 
 def payloads_of(app: AppTest, component: str, step: int = 0) -> list[dict[str, Any]]:
@@ -52,7 +65,7 @@ def all_payloads(app: AppTest) -> Iterator[dict[str, Any]]:
     for element in app.get("bidi_component"):
         given = sent(element.proto)
         if isinstance(given, dict) and "at" in given:
-            yield payload(given["at"]) if given["at"].startswith(SESSION_PAYLOAD_PREFIX) else fetched(given["at"])
+            yield fetched(given["at"])
 
 
 def texts(app: AppTest) -> str:
@@ -92,7 +105,9 @@ def address(app: AppTest) -> dict[str, str]:
 def selected(app: AppTest) -> Selection:
     """Return the selection in the page's own view when the browser opens the link of the visit."""
     state = mounted(app, "view_state")[0]
-    trace = shown_trace(state["identity"])
+    addresses = (given["at"] for element in app.get("bidi_component") if "at" in (given := sent(element.proto) or {}))
+    traces = (payloads.PayloadRequest(shown_at(at), {}).trace for at in addresses)
+    trace = next(trace for trace in traces if trace.fingerprint == state["identity"])
     view = SimpleNamespace(trace=trace, key=str, steps=len(trace.target_pieces), first_step=state["firstStep"])
     return linked_selection(
         view, {name: value if isinstance(value, str) else value[0] for name, value in app.query_params.items()}
@@ -105,19 +120,10 @@ def linked_options(app: AppTest) -> dict[str, str]:
     return {name: found[name] for name in OPTIONS if name in found}
 
 
-def payload(at: str, **selection: str) -> Any:
-    """Return the payload at an address, for the selection in these URL parameters."""
-    found = payload_content(at.split("/")[-1].split("?")[0], selection)
-    assert found is not None
-    packed, media_type = found
-    content = gzip.decompress(packed)
-    return json.loads(content) if media_type == JSON else content
-
-
 def heatmap_of(app: AppTest, **options: str) -> dict[str, Any]:
     """Return the payload of the heatmap, with these display options."""
     (at,) = (given["at"] for given in mounted(app, "chart") if "sent" in given)
-    found: dict[str, Any] = payload(at, **options)
+    found: dict[str, Any] = fetched(at, **options)
     return found
 
 
@@ -126,9 +132,9 @@ def steps_of(app: AppTest) -> int:
     return int(mounted(app, "view_state")[0]["steps"])
 
 
-def tables_of(app: AppTest, **selection: str) -> list[dict[str, Any]]:
+def tables_of(app: AppTest, step: int | None = None, **selection: str) -> list[dict[str, Any]]:
     """Return the tables in all open table boxes, for the selection in these URL parameters."""
-    return [table for box in mounted(app, "tables") for table in payload(box["at"], **selection)["tables"]]
+    return [table for box in mounted(app, "tables") for table in fetched(box["at"], step, **selection)["tables"]]
 
 
 def column(table: dict[str, Any], name: str) -> list[str]:
@@ -137,9 +143,9 @@ def column(table: dict[str, Any], name: str) -> list[str]:
     return [row[place] for row in table["rows"]]
 
 
-def lecture_of(app: AppTest, **selection: str) -> dict[str, Any]:
+def lecture_of(app: AppTest, step: int | None = None, **selection: str) -> dict[str, Any]:
     """Return the payload of the lecture page that is offered for download."""
-    text = payload(mounted(app, "file_link")[0]["at"], **selection).decode("utf-8")
+    text = fetched(mounted(app, "file_link")[0]["at"], step, **selection).decode("utf-8")
     assert len(text.encode()) < 8_000_000
     record = re.search(r'id="payload">(.*?)</script>', text)
     assert record is not None

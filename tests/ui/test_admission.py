@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.environment import ATTNVIZ_VISITORS
-from attnviz.ui import session_payloads
+from attnviz.ui import payloads
 from attnviz.ui.admission import IDLE_SECONDS, VisitorLimit, visitor_limit
 from attnviz.ui.queue_notice import current_notice
 
@@ -126,20 +127,13 @@ def test_notice_shows_one_position_until_the_translation_is_ready() -> None:
     assert _shown("en", (3, 40.0), is_ready=True) == []
 
 
-_REGISTERING = """
-import streamlit as st
+def test_payload_is_made_in_the_turn_of_the_visitor_who_requests_it() -> None:
+    def visitor(_: object) -> str | None:
+        notice = current_notice()
+        return notice and notice.visitor
 
-from attnviz.ui.queue_notice import current_notice, queue_notice
-from attnviz.ui.session_payloads import register_content
-
-with queue_notice("visitor"):
-    st.text(register_content("key", "name", lambda _: current_notice().visitor))
-"""
-
-
-def test_payload_is_made_in_the_turn_of_the_visitor_whose_page_registered_it() -> None:
-    app = AppTest.from_string(_REGISTERING).run()
-    found = session_payloads.payload_content(app.text[0].value.split("/")[-1], {})
-    assert found is not None
-    assert gzip.decompress(found[0]) == b'"visitor"'
+    digest = payloads.shown_address("visitor", {"number": 1}).split("/")[1]
+    for name in ("one", None):
+        packed, _ = payloads.payload({"visitor": visitor}, digest, "visitor", {"for": str(name)}, name)
+        assert json.loads(gzip.decompress(packed)) == name
     assert current_notice() is None

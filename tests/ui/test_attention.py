@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import json
-from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
@@ -16,7 +15,6 @@ from attnviz.analysis.imported_file_texts import missing_values_reason
 from attnviz.figures.registry import step_figures
 from attnviz.figures.subject import Subject
 from attnviz.importing.attention_reader import read_bytes
-from attnviz.ui.shared_payloads import shown_trace
 from attnviz.ui.toolbar.downloads import pictures
 from attnviz.ui.toolbar.opened_file import attention_in
 from attnviz.ui.view import MAIN, View
@@ -29,7 +27,7 @@ from tests.ui.shown_payloads import (
     fetched,
     mounted,
     panel_texts,
-    payload,
+    shown_at,
     steps_of,
     tables_of,
     texts,
@@ -202,8 +200,8 @@ def test_two_attention_files_are_shown_side_by_side(depth: str, snapshot: Snapsh
     assert figure["captions"]["1"][1] == snapshot(name="step 2")
     assert "other.pharaoh" in texts(app)
     (box,) = mounted(app, "tables")
-    assert [len(one["rows"]) for one in payload(box["at"])["tables"]][-1] == 16
-    saved = payload(next(one["at"] for one in mounted(app, "picture_files")))["pictures"]
+    assert [len(one["rows"]) for one in fetched(box["at"])["tables"]][-1] == 16
+    saved = fetched(next(one["at"] for one in mounted(app, "picture_files")))["pictures"]
     assert [one["file"] for one in saved][-1] == "attnviz-the-green-house-comparison"
     app.button(key="compare_stop").click().run()
     assert not mounted_comparison(app)
@@ -213,7 +211,7 @@ def mounted_comparison(app: AppTest) -> list[dict[str, object]]:
     """Return the payloads of the links of one file only and of the heatmaps, if the page compares two files."""
     assert not app.exception
     links = [one for one in mounted(app, "findings") if "findings" in one and "the files" in one["summary"]]
-    charts = [payload(one["at"]) for one in mounted(app, "chart") if one.get("waiting")]
+    charts = [fetched(one["at"]) for one in mounted(app, "chart") if one.get("waiting")]
     return [*links, *(chart for chart in charts if "fits" in chart)]
 
 
@@ -293,7 +291,7 @@ def of_heads() -> bytes:
 def alignment_on_page(app: AppTest) -> np.ndarray:
     """Return the alignment of the record whose figures the page fetches."""
     look = next(one for one in mounted(app, "chart") if "/look" in one["at"])
-    alignment: np.ndarray = shown_trace(urlsplit(look["at"]).path.split("/")[-2]).alignment
+    alignment: np.ndarray = shown_at(look["at"])["trace"].alignment
     return alignment
 
 
@@ -318,7 +316,7 @@ def test_links_words_and_heads_of_numpy_arrays_reach_the_page() -> None:
     upload(app, "pair.npz", content)
     record = read_bytes(content)[0]
     look = next(one for one in mounted(app, "chart") if "/look" in one["at"])
-    shown = shown_trace(urlsplit(look["at"]).path.split("/")[-2])
+    shown = shown_at(look["at"])["trace"]
     assert shown.fingerprint == record.fingerprint
     assert np.array_equal(shown.alignment, record.head_weights[1, 0])
     assert [name.partition(" ")[2] for name in tables_of(app)[0]["columns"][1:]] == [*record.words().source]

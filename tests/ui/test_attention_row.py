@@ -23,7 +23,6 @@ from attnviz.model_folder import load_weights
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import TransformerTrace
-from attnviz.ui.shared_payloads import UnknownPayloadError
 from attnviz.ui.transformer.attention_row import row_pictures
 from attnviz.ui.transformer.exhibit import ADDITIVE_MODEL, GENERAL_MODEL, TRANSFORMER_MODEL
 from tests.conftest import ModelFactory
@@ -251,16 +250,3 @@ def test_head_of_the_row_is_the_one_that_the_exhibit_opens(open_page: Callable[.
     np.testing.assert_array_equal(
         unpacked(row_of(app)["forms"]["scaled"]["weights"], width), head.alignment.astype(np.float64)
     )
-
-
-@pytest.mark.parametrize("part", ["", "x", "x_y", "x_y_cross.1.1"])
-def test_payload_of_other_translations_is_unknown(open_page: Callable[..., AppTest], part: str) -> None:
-    (given,) = mounted(open_page(), "attention_row")
-    with pytest.raises(UnknownPayloadError):
-        fetched(re.sub(r"part=[^&]*", f"part={part}", given["at"]))
-
-
-def test_payload_of_a_missing_head_is_unknown(open_page: Callable[..., AppTest]) -> None:
-    (given,) = mounted(open_page(), "attention_row")
-    with pytest.raises(UnknownPayloadError):
-        fetched(given["at"].replace("cross.1.1", "cross.9.1"))

@@ -29,7 +29,7 @@ from tests.figures.payloads import fitting_figures
 from tests.strategies import texts as odd_texts
 from tests.ui.fields import field, fields, set_field
 from tests.ui.opening import Run
-from tests.ui.shown_payloads import address, mounted, panel_texts, payload, texts
+from tests.ui.shown_payloads import address, fetched, mounted, panel_texts, texts
 from tests.what_if_links import link
 
 TRACE = synthetic.trace()
@@ -117,7 +117,7 @@ def two_models(models_folder: Any, make_network: ModelFactory, tokenizer: Tokeni
 def picture(app: AppTest, **options: str) -> dict[str, Any]:
     """Return the payload of the chart of the section, with these display options."""
     assert not app.exception
-    ((found),) = [payload(one["at"], **options) for one in mounted(app, "chart")]
+    ((found),) = [fetched(one["at"], **options) for one in mounted(app, "chart")]
     return dict(found)
 
 

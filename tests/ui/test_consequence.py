@@ -13,7 +13,8 @@ from attnviz.analysis.what_if_effects import changed_words
 from attnviz.languages import format_share
 from attnviz.trace.interventions import ReplaceWeights
 from attnviz.trace.what_ifs import TranslatorArguments, translator_arguments
-from attnviz.ui.step.intervention_controls import _consequence_at, consequence_payload
+from attnviz.ui.payloads import PayloadRequest
+from attnviz.ui.step.intervention_controls import consequence_payload, requested_consequence_payload
 from attnviz.ui.step.what_if_panel import requested_intervention
 from attnviz.ui.view import MAIN, View
 from tests.conftest import SENTENCES
@@ -99,14 +100,15 @@ def test_a_held_translation_changes_its_probability_only(view: View) -> None:
 def test_a_request_that_is_no_change_of_a_step_is_refused(view: View, request_: Any) -> None:
     with pytest.raises(AttnvizError):
         consequence_payload(view, request_)
-    refused = _consequence_at(view, {"what_if": json.dumps(request_)})
+    asked = PayloadRequest({"view": view}, {"what_if": json.dumps(request_)})
+    refused = requested_consequence_payload(asked)
     assert refused["words"] == []
     assert refused["probability"].endswith(".")
 
 
 @pytest.mark.parametrize("parameters", [{}, {"what_if": "{"}, {"what_if": ""}])
 def test_a_request_that_is_no_json_is_refused(view: View, parameters: Mapping[str, str]) -> None:
-    assert _consequence_at(view, parameters)["words"] == []
+    assert requested_consequence_payload(PayloadRequest({"view": view}, parameters))["words"] == []
 
 
 def test_weights_of_another_sentence_are_refused(view: View) -> None:

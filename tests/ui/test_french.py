@@ -19,8 +19,8 @@ from attnviz.figures import Subject, heatmap, step_figures
 from attnviz.languages import catalog_files, read_catalog, set_language
 from attnviz.palette import FONT
 from attnviz.ui.examples import EXAMPLES
-from attnviz.ui.page_state.selection import Selection
-from attnviz.ui.toolbar.downloads import _file_content
+from attnviz.ui.payloads import PayloadRequest
+from attnviz.ui.toolbar.downloads import translation_file
 from attnviz.ui.view import MAIN, View
 from tests.figures import synthetic
 from tests.figures.payloads import in_variant, one_of
@@ -144,7 +144,7 @@ def test_file_has_the_language_of_the_page_in_any_thread() -> None:
 
         def content(code: str) -> bytes:
             set_language(code)  # as the server does with each payload
-            return _file_content(view, {}, "html", None, Selection())
+            return translation_file(PayloadRequest({"view": view}, {"part": "lecture.html"}))
 
         made = [thread.submit(content, code).result() for code in ("fr", "en")]
     assert b'<html lang="fr">' in made[0]

@@ -18,7 +18,7 @@ from tests.conftest import SENTENCES
 from tests.snapshots import without_numbers
 from tests.ui.fields import field, set_field
 from tests.ui.opening import Run, upload
-from tests.ui.shown_payloads import address, heatmap_of, mounted, panel_texts, payload, texts
+from tests.ui.shown_payloads import address, fetched, heatmap_of, mounted, panel_texts, texts
 
 SOURCE, TARGET = SENTENCES[0], SENTENCES[1]
 LINKS = "0-0 1?2"
@@ -27,7 +27,7 @@ LINKS = "0-0 1?2"
 def links_payload(app: AppTest, **options: str) -> dict[str, Any] | None:
     """Return the payload of the comparison with the gold links, or None if the page shows none."""
     assert not app.exception
-    return next((payload(one["at"], **options) for one in mounted(app, "findings") if "at" in one), None)
+    return next((fetched(one["at"], **options) for one in mounted(app, "findings") if "at" in one), None)
 
 
 def mark_names(app: AppTest) -> set[str]:

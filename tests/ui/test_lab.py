@@ -24,8 +24,8 @@ from attnviz.ui.examples import DEFAULT_SENTENCE
 from attnviz.ui.lab import cached_analyses
 from attnviz.ui.pages import lab_page as lab_script
 from attnviz.ui.pages.lab_page import SECTIONS
-from attnviz.ui.shared_payloads import UnknownPayloadError, register_trace
-from attnviz.ui.shared_payloads import address as address_of
+from attnviz.ui.payloads import UnknownPayloadError
+from attnviz.ui.payloads import address as address_of
 from attnviz.ui.view import MAIN, View
 from tests.conftest import REPOSITORY, ModelFactory
 from tests.ui.fields import field, set_field
@@ -168,7 +168,7 @@ def test_lab_shows_the_linked_sentence_and_ignores_bad_values(lab: Run) -> None:
 @pytest.fixture
 def trace(en_fr: Path) -> Trace:
     """Return a registered translation whose model is installed."""
-    return register_trace(resources.translate(str(en_fr), "cpu", "Two dogs play in the snow.", 1, None))
+    return resources.translate(str(en_fr), "cpu", "Two dogs play in the snow.", 1, None)
 
 
 @pytest.mark.parametrize("name", ANALYSIS_PAYLOADS)
@@ -208,8 +208,8 @@ def test_perturbation_tests_are_computed_once_for_all_themes_and_widths(
 
 def test_what_if_has_its_own_attributions(en_fr: Path, trace: Trace) -> None:
     translator = resources.Translator.load(en_fr, device="cpu")
-    changed = register_trace(
-        translator.translate(trace.source_text, target=trace.translation, interventions=[ExcludePosition(1, step=0)])
+    changed = translator.translate(
+        trace.source_text, target=trace.translation, interventions=[ExcludePosition(1, step=0)]
     )
     one, other = (fetched(address_of(given, "attributions-steps", "light", every=True)) for given in (trace, changed))
     assert one["template"] != other["template"]

@@ -25,7 +25,7 @@ from tests.conftest import REPOSITORY
 from tests.figures.payloads import figure_at, in_variant, one_of
 from tests.small_run import LINKS, MOMENTS, kept_run
 from tests.ui.opening import open_alone
-from tests.ui.shown_payloads import address, lecture_of, mounted, payload, tables_of
+from tests.ui.shown_payloads import address, fetched, lecture_of, mounted, tables_of
 
 SHIPPED = REPOSITORY / "models" / "small-additive"
 
@@ -141,8 +141,8 @@ def test_measure_definitions_are_shown_in_both_languages(lang: str, models: Path
 
 def test_files_and_tables_show_the_current_update(models: Path) -> None:
     app = opened()
-    checkpoint = str(mounted(app, "timeline")[0]["updates"].index(20))
-    (files,) = (payload(one["at"], checkpoint=checkpoint) for one in mounted(app, "picture_files"))
+    checkpoint = mounted(app, "timeline")[0]["updates"].index(20)
+    (files,) = (fetched(one["at"], checkpoint) for one in mounted(app, "picture_files"))
     names = [picture["file"] for picture in files["pictures"]]
     assert names == [
         "attnviz-learns-heatmap-1-20",
@@ -153,15 +153,15 @@ def test_files_and_tables_show_the_current_update(models: Path) -> None:
     ]
     assert "After 20 updates" in files["pictures"][0]["figure"]
     run = Snapshots.load(models / "small/snapshots/unguided.json")
-    shown = [[float(cell) for cell in row[1:]] for row in tables_of(app, checkpoint=checkpoint)[0]["rows"]]
+    shown = [[float(cell) for cell in row[1:]] for row in tables_of(app, checkpoint)[0]["rows"]]
     words = run.sentences[0].words(run.alignments[0][1])
     np.testing.assert_allclose(shown, words.alignment, atol=1e-6)
 
 
 def test_lecture_page_has_every_snapshot(models: Path) -> None:
     app = opened()
-    checkpoint = str(mounted(app, "timeline")[0]["updates"].index(20))
-    contents, run = lecture_of(app, checkpoint=checkpoint), Snapshots.load(models / "small/snapshots/unguided.json")
+    checkpoint = mounted(app, "timeline")[0]["updates"].index(20)
+    contents, run = lecture_of(app, checkpoint), Snapshots.load(models / "small/snapshots/unguided.json")
     words = contents["words"]["en"]
     assert words["moments"][contents["opened"]].startswith("After 20 updates")
     heatmaps, quality, *_ = in_variant(contents["figures"], "en", "light")

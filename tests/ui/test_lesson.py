@@ -12,7 +12,7 @@ from attnviz.lessons import shipped_lessons
 from tests.commands.test_lesson import LESSON
 from tests.conftest import SHIPPED_MODEL
 from tests.ui.opening import open_page, upload
-from tests.ui.shown_payloads import mounted, payload
+from tests.ui.shown_payloads import fetched, mounted
 
 
 @pytest.fixture(autouse=True)
@@ -30,7 +30,7 @@ def test_link_opens_a_shipped_lesson_until_it_is_left(name: str) -> None:
     app = open_page(lesson=name)
     assert is_locked(app)
     (frame,) = mounted(app, "lesson_frame")
-    assert b'id="payload"' in payload(frame["at"])
+    assert b'id="payload"' in fetched(frame["at"])
     again = app.run()
     assert [frame["at"] for frame in mounted(again, "lesson_frame")] == [frame["at"]], "the frame keeps its answers"
     app.button(key="leave_lesson").click().run()

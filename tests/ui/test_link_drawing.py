@@ -16,7 +16,7 @@ from attnviz.translator import Translator
 from tests.conftest import SENTENCES
 from tests.ui.fields import ask, field, fields, set_field
 from tests.ui.opening import Run, upload
-from tests.ui.shown_payloads import address, mounted, panel_texts, payload
+from tests.ui.shown_payloads import address, fetched, mounted, panel_texts
 from tests.ui.test_gold import mark_names
 
 SOURCE, TARGET = SENTENCES[0], SENTENCES[1]
@@ -60,11 +60,11 @@ def test_drawn_links_are_the_gold_links_of_the_page(page: Run, translator: Trans
     assert address(app)["gold"].endswith(".0-0.1p2")
     assert field(app, "gold_text")["value"] == "0-0 1?2"
     assert not mark_names(app), "the browser draws the marks"
-    found = payload(shown["at"])
+    found = fetched(shown["at"])
     words = translator.translate(SOURCE, target=TARGET).words()
     assert [tuple(link) for link in found["links"]] == [*link_errors(words, GoldLinks()).found]
     assert (
-        payload(shown["at"], face="after")["face"] == payload(shown["at"], face="difference")["face"] != found["face"]
+        fetched(shown["at"], face="after")["face"] == fetched(shown["at"], face="difference")["face"] != found["face"]
     )
     assert [shown["source"][word] for word in shown["sourceWords"][:1]] == [words.source[0]]
     set_field(app, "draw", False)
@@ -101,7 +101,7 @@ def test_saved_files_are_read_back_equal(page: Run) -> None:
         f"attnviz-the-green-house-links.{ending}" for ending in ("pharaoh", "naacl", "json", "csv")
     ]
     for file in files:
-        pair = read_bytes(payload(file["at"]), file["file"]).attention(
+        pair = read_bytes(fetched(file["at"]), file["file"]).attention(
             0, " ".join(shown["source"]), " ".join(shown["target"])
         )
         assert set(pair.links) == {(0, 0), (2, 1), (1, 2)}
@@ -169,26 +169,26 @@ def test_all_pairs_are_saved_with_the_own_links_of_those_not_drawn(page: Run) ->
     assert [one["file"] for one in every] == [
         f"attnviz-pairs-links.{ending}" for ending in ("pharaoh", "naacl", "json", "csv")
     ]
-    saved = {one["label"]: payload(one["at"]) for one in every}
+    saved = {one["label"]: fetched(one["at"]) for one in every}
     assert saved["Pharaoh"] == b"1?0\n0-0 1-1 2-1\n1-0\n"
     assert saved["NAACL"] == b"1 2 1 P\n2 1 1 S\n2 2 2 S\n2 3 2 S\n3 2 1 S\n"
     sides = (["the house", "a dog sleeps", "the house"], ["la maison", "un chien dort", "la maison"])
     for one in every:
-        records = read_bytes(payload(one["at"]), one["file"])
+        records = read_bytes(fetched(one["at"]), one["file"])
         expected = [{(1, 0)}, {(0, 0), (1, 1), (2, 1)}, {(1, 0)}]
         found = [records.attention(n, sides[0][n], sides[1][n]) for n in range(3)]
         assert [{*record.links} for record in found] == expected
     draw(app, "0-1")
     (naacl,) = (one for one in bar(app)["files"][0] if one["label"] == "NAACL")  # type: ignore[index]
-    assert payload(naacl["at"]) == b"3 1 2 S\n", "the number of the pair in its file"
+    assert fetched(naacl["at"]) == b"3 1 2 S\n", "the number of the pair in its file"
     (pharaoh,) = (one for one in bar(app)["files"][1] if one["label"] == "Pharaoh")  # type: ignore[index]
-    assert payload(pharaoh["at"]) == b"1?0\n0-0 1-1 2-1\n0-1\n"
+    assert fetched(pharaoh["at"]) == b"1?0\n0-0 1-1 2-1\n0-1\n"
 
 
 def test_blank_pair_keeps_its_line_in_the_file_of_all_pairs(page: Run) -> None:
     app = draw(upload(page(draw="1"), "pairs.txt", b"a b ||| c d ||| 0-0\n ||| ||| \ne f ||| g h ||| 1-1\n"), "0-1")
     _, every = bar(app)["files"]  # type: ignore[index]
-    saved = {one["label"]: payload(one["at"]) for one in every}
+    saved = {one["label"]: fetched(one["at"]) for one in every}
     assert saved["Pharaoh"] == b"0-1\n\n1-1\n"
     assert saved["NAACL"] == b"1 1 2 S\n3 2 2 S\n"
 
@@ -198,7 +198,7 @@ def test_saved_gold_file_is_opened_line_by_line(page: Run, ending: str) -> None:
     app = draw(upload(page(draw="1"), "pairs.tsv", PAIRS.encode()), "0-0 0-1 1?1")
     (every,) = (one for one in bar(app)["files"][1] if one["file"].endswith(ending))  # type: ignore[index]
     again = upload(page(draw="1"), "pairs.tsv", PAIRS.encode())
-    open_links(again, every["file"], payload(every["at"]))
+    open_links(again, every["file"], fetched(every["at"]))
     for _ in range(2):
         for number, links in ((1, "0-0 0-1 1?1"), (2, "0-0 1-1 2-1"), (3, "1-0")):
             assert go_to_pair(again, number)["links"] == links
@@ -238,6 +238,6 @@ def test_links_of_a_file_are_opened_for_a_translation(page: Run, snapshot: Snaps
 def test_downloads_can_be_fetched_while_links_are_marked(page: Run) -> None:
     app = draw(page(sentence=SOURCE, target=TARGET, draw="1"), "0-0 1?2")
     (files,) = mounted(app, "picture_files")
-    assert payload(files["at"])["pictures"]
+    assert fetched(files["at"])["pictures"]
     for link in mounted(app, "file_link"):
-        assert payload(link["at"])
+        assert fetched(link["at"])

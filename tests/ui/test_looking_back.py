@@ -91,7 +91,7 @@ def test_table_and_files_have_the_posterior_numbers(en_fr: Path, page: Run, snap
     app = page(sentence=SENTENCES[0], search="greedy", step="2")
     trace = translate(str(en_fr), "auto", SENTENCES[0], 1, None)
     found = analysis.posterior_attention(trace, analysis.load_weights(en_fr))
-    table = tables_of(app, step="2")[-1]
+    table = tables_of(app, 1)[-1]
     assert table["name"] == snapshot(name="table")
     drawn = [float(cell) for cell in column(table, "posterior p(j | y)")]
     np.testing.assert_allclose(drawn, found.posterior[1], rtol=1e-5, atol=1e-6)

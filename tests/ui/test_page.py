@@ -177,7 +177,7 @@ def test_caption_says_whether_rows_add_up_with_the_end_mark(page: Run, snapshot:
 def test_every_chart_has_a_table(page: Run) -> None:
     app = page()
     assert len(tables_of(app)) == 10 + 3  # three belong to boxes of their own
-    assert tables_of(app, step="2")[-1]["name"] != tables_of(app)[-1]["name"]
+    assert tables_of(app, 1)[-1]["name"] != tables_of(app)[-1]["name"]
 
 
 @pytest.mark.parametrize(("text", "said"), [("", "is empty"), (" \n\t ", "is empty"), ("a " * 201, "201 words")])

@@ -21,9 +21,9 @@ from attnviz.lru_cache import LRUCache
 from attnviz.model_folder import weights_digest
 from attnviz.shared_translator import SharedTranslator
 from attnviz.text import Tokenizer
-from attnviz.ui import resources, shared_payloads
+from attnviz.ui import payloads, resources
+from attnviz.ui.payloads import payload_address
 from attnviz.ui.queue_notice import QueueNotice, translating_for
-from attnviz.ui.shared_payloads import payload_address, register_trace
 from attnviz.ui.step import verification_badge
 from attnviz.ui.view import MAIN, View
 from tests.conftest import SENTENCES, ModelFactory
@@ -79,7 +79,7 @@ def test_the_verifier_of_a_translation_is_built_once(page: Run, monkeypatch: pyt
     monkeypatch.setattr(verification_badge, "verifier_of", counted)
     # Empty caches: other tests have filled them.
     monkeypatch.setattr(verification_badge, "_VERIFIERS", LRUCache(1 << 20, size=lambda _: 1))
-    monkeypatch.setattr(shared_payloads, "_PAYLOADS", LRUCache(1 << 20, size=len))
+    monkeypatch.setattr(payloads, "_PAYLOADS", LRUCache(1 << 20, size=len))
     app = page()
     for step in (1, 2):
         assert payloads_of(app, "verification_badge", step)[0]["holds"]
@@ -93,10 +93,10 @@ def test_maxout_figure_has_pairs_once_the_weights_are_available(
 ) -> None:
     trace = Translator.load(en_fr, device="cpu").translate(SENTENCES[0], beam=1)
     elsewhere = en_fr.rename(tmp_path.parent / f"{tmp_path.name}-elsewhere")
-    before = payload_address(View(MAIN, register_trace(trace)), "maxout", "light")
+    before = payload_address(View(MAIN, trace), "maxout", "light")
     payloads = [fetched(before)]
     elsewhere.rename(en_fr)
-    after = payload_address(View(MAIN, register_trace(trace)), "maxout", "light")
+    after = payload_address(View(MAIN, trace), "maxout", "light")
     payloads.append(fetched(after))
     assert before != after
     pairs = logit_attribution.pairs(trace, resources.weights_of(trace), 0)

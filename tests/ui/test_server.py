@@ -19,7 +19,6 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-import streamlit as st
 from starlette.applications import Starlette
 from starlette.responses import HTMLResponse, PlainTextResponse
 from starlette.routing import Route
@@ -27,10 +26,10 @@ from starlette.types import Message
 
 from attnviz import AttnvizError, browser_modules
 from attnviz.browser_programs import KATEX, PLOTLY, SERIF, BrowserProgram, serif_style
-from attnviz.ui import payload_makers, resources, server, session_payloads
+from attnviz.ui import payload_makers, payloads, resources, server
 from attnviz.ui.examples import DEFAULT_SENTENCE
 from attnviz.ui.pages import translate_page
-from attnviz.ui.shared_payloads import address, register_trace
+from attnviz.ui.payloads import address
 from attnviz.ui.view import MAIN, View
 from tests.benchmarks.visitor import Visitor
 from tests.browser.server import running_page, running_server
@@ -54,19 +53,21 @@ PAGE = Starlette(
 )
 
 
-def get(path: str, *headers: tuple[str, str], query: str = "") -> tuple[int, dict[str, str], bytes]:
+def get(
+    path: str, *headers: tuple[str, str], query: str = "", method: str = "GET", content: bytes = b""
+) -> tuple[int, dict[str, str], bytes]:
     """Return status, headers and body of what the server answers."""
     messages: list[Message] = []
 
     async def receive() -> Message:
-        return {"type": "http.request", "body": b"", "more_body": False}
+        return {"type": "http.request", "body": content, "more_body": False}
 
     async def send(message: Message) -> None:
         messages.append(message)
 
     scope = {
         "type": "http",
-        "method": "GET",
+        "method": method,
         "path": path,
         "raw_path": path.encode(),
         "query_string": query.encode(),
@@ -127,7 +128,7 @@ def test_module_folder_of_another_version_is_not_found() -> None:
 
 @pytest.mark.parametrize("folder", ["/", "/behind/a/proxy/"])
 def test_payload_of_a_shown_translation_is_served(folder: str) -> None:
-    trace = register_trace(synthetic.trace())
+    trace = synthetic.trace()
     path, _, query = address(trace, "energy", "light", every=True).partition("?")
     status, headers, text = get(folder + path, query=query)
     assert status == 200
@@ -136,8 +137,7 @@ def test_payload_of_a_shown_translation_is_served(folder: str) -> None:
     _, packed, smaller = get(folder + path, ("accept-encoding", "gzip"), query=query)
     assert packed["content-encoding"] == "gzip"
     assert gzip.decompress(smaller) == text
-    for wrong in (path.replace("energy", "energies"), path.replace(trace.fingerprint, "0" * 64)):
-        assert get(folder + wrong, query=query)[0] == 404
+    assert get(folder + path.replace("energy", "energies"), query=query)[0] == 404
     assert get(folder + path, query=query.replace("light", "pink"))[0] == 404
 
 
@@ -287,41 +287,56 @@ def test_idle_server_collects_garbage() -> None:
     assert gc.get_freeze_count() > 10_000
 
 
-def test_registered_payload_is_served_as_json_or_attachment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_payloads_are_served_as_json_or_attachment_or_in_a_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
+    makers = {
+        "one": lambda asked: {"step": asked.selection.step, "source": asked.selection.source},
+        "file": lambda _: b"<script>",
+        "page": lambda _: payloads.HtmlPage("<script>"),
+    }
+    monkeypatch.setattr(payload_makers, "MAKERS", makers)
     view = View(MAIN, synthetic.trace())
-    monkeypatch.setattr(st, "session_state", session := {})
-    at = session_payloads.register_payload(
-        view, "one", "", lambda chosen: {"step": chosen.step, "source": chosen.source}
-    )
-    path, query = at.format(selection="step=3&source=2").split("?")
-    status, headers, body = get(f"/{path}", query=query)
+    one, file, page = (payloads.shown_address(name, {"view": view}, "{selection}").split("?") for name in makers)
+    status, headers, body = get(f"/{one[0]}", query=one[1].format(selection="step=3&source=2"))
     assert (status, json.loads(body)) == (200, {"step": 2, "source": 1})
     assert headers["cache-control"] == "no-store"
-    file = session_payloads.register_payload(view, "two", "", lambda _: b"<script>")
-    _, headers, body = get(f"/{file.split('?')[0]}")
+    _, headers, body = get(f"/{file[0]}")
     assert (headers["content-disposition"], headers["content-type"], body) == (
         "attachment",
         "application/octet-stream",
         b"<script>",
     )
-    assert session_payloads.register_payload(view, "one", "", lambda _: 0).split("?")[0] == path, (
-        "the same inputs give the same address"
-    )
-    assert session_payloads.register_payload(view, "one", "other", lambda _: 0).split("?")[0] != path
-    session.clear()
-    assert get(f"/{file.split('?')[0]}")[0] == 404, "the session that held it has ended"
+    _, headers, body = get(f"/{page[0]}")
+    assert body == b"<script>"
+    assert headers["content-security-policy"] == server.SANDBOX
+
+
+@pytest.mark.parametrize("folder", ["/", "/behind/a/proxy/"])
+def test_unknown_request_is_asked_for_and_accepted_only_as_a_page_made_it(folder: str) -> None:
+    trace = synthetic.trace()
+    path, query = address(trace, "energy", "light", every=True).split("?")
+    digest = path.split("/")[1]
+    text, made = payloads._TEXTS.find(digest), get(folder + path, query=query)
+    assert text is not None
+    for cache in (payloads._TEXTS, payloads._SHOWN, payloads._PAYLOADS):
+        cache._cached.clear()
+        cache._alive.clear()
+    assert get(folder + path, query=query)[0] == 428
+    assert get(folder + path, method="HEAD")[0] == 428
+    for wrong in (text.replace(trace.fingerprint, "0" * 64), "", "é" * 9, f"[{text}]"):
+        assert get(folder + path, method="POST", content=wrong.encode())[0] == 403
+    assert get(folder + path, method="POST", content=b"0" * (payloads.LONGEST_REQUEST + 1))[0] == 413
+    assert get(folder + path, query=query)[0] == 428
+    assert get(folder + path, method="POST", content=text.encode())[0] == 204
+    assert get(folder + path, method="HEAD")[0] == 200
+    assert get(folder + path, query=query) == made
 
 
 def test_payload_that_cannot_be_made_is_answered_with_the_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> bytes:
         raise AttnvizError("Pair 3 has no tokens: é.")
 
-    monkeypatch.setattr(st, "session_state", {})
-    session_path = session_payloads.register_content("one", "", refuse)
-    trace = register_trace(synthetic.trace())
     monkeypatch.setitem(payload_makers.MAKERS, "facts", refuse)  # type: ignore[arg-type]
-    shared_path, query = address(trace, "facts", "light", every=True).split("?")
-    for path, parameters in ((session_path, ""), (shared_path, query)):
-        status, headers, body = get(f"/{path}", query=parameters)
-        assert (status, body.decode()) == (422, "Pair 3 has no tokens: é.")
-        assert headers["content-type"].startswith("text/plain")
+    path, query = address(synthetic.trace(), "facts", "light", every=True).split("?")
+    status, headers, body = get(f"/{path}", query=query)
+    assert (status, body.decode()) == (422, "Pair 3 has no tokens: é.")
+    assert headers["content-type"].startswith("text/plain")

@@ -38,7 +38,7 @@ from attnviz.text import Tokenizer, piece_name
 from attnviz.ui import resources
 from attnviz.ui.components.energy_decomposition import energy_decomposition_payload
 from attnviz.ui.components.findings import SEVERITY, findings_payload
-from attnviz.ui.shared_payloads import PayloadRequest
+from attnviz.ui.payloads import PayloadRequest
 from attnviz.ui.step.logit_attribution_panel import piece_heading
 from attnviz.ui.step.subject_boxes import parse_piece, word_and_foil
 from attnviz.ui.step.verification_badge import verification_payload, verification_rows
@@ -48,7 +48,7 @@ from tests.conftest import SENTENCES, ModelFactory
 from tests.figures.synthetic import trace as make_trace
 from tests.snapshots import without_numbers
 from tests.ui.opening import Run, first_page
-from tests.ui.shown_payloads import badge, mounted, payload, payloads_of, texts_with
+from tests.ui.shown_payloads import badge, fetched, mounted, payloads_of, texts_with
 
 
 def test_the_badge_of_every_step_is_green(page: Run, snapshot: SnapshotAssertion) -> None:
@@ -78,7 +78,7 @@ def test_every_kind_of_model_is_verified_and_decomposed(
     app.session_state["logit_attribution_table"] = app.session_state["energy_decomposition_table"] = True
     app.run()
     assert badge(app)["holds"]
-    tables = [table for box in mounted(app, "tables") for table in payload(box["at"])["tables"]]
+    tables = [table for box in mounted(app, "tables") for table in fetched(box["at"])["tables"]]
     entries = [table for table in tables if "adds" in table["columns"]]
     assert len(entries) == 2
     column = entries[0]["columns"].index("entry")
@@ -112,8 +112,8 @@ def test_a_wrong_weight_turns_the_badge_red_and_names_the_number(page: Run, monk
         weights["decoder.attention.query.weight"] = weights["decoder.attention.query.weight"] + 0.05
         return weights
 
-    monkeypatch.setattr("attnviz.ui.shared_payloads.weights_of", wrong)
-    monkeypatch.setattr("attnviz.ui.shared_payloads.weights_digest_of", lambda _: "wrong")
+    monkeypatch.setattr("attnviz.ui.payloads.weights_of", wrong)
+    monkeypatch.setattr("attnviz.ui.payloads.weights_digest_of", lambda _: "wrong")
     monkeypatch.setattr("attnviz.ui.step.verification_badge.weights_digest_of", lambda _: "wrong")
     found = badge(page())
     assert not found["holds"]
@@ -145,7 +145,9 @@ def test_weights_of_another_kind_fail_verification_and_defects_raise(
 ) -> None:
     sizes = {"hidden_size": 10, "alignment_size": 10}
     dot = {name: tensor.numpy() for name, tensor in make_network("general", **sizes).state_dict().items()}
-    found = verification_payload(PayloadRequest(make_trace(hidden=10), dot, (0,), "light", None))
+    with monkeypatch.context() as patch:
+        patch.setattr("attnviz.ui.payloads.weights_of", lambda _: dot)
+        found = verification_payload(PayloadRequest({"trace": make_trace(hidden=10)}, {"steps": "0"}))
     assert not found["holds"]
     assert found["summary"] == snapshot
 
@@ -153,9 +155,7 @@ def test_weights_of_another_kind_fail_verification_and_defects_raise(
         raise ValueError("a defect of the program")
 
     monkeypatch.setattr("attnviz.analysis.recomputation.RecurrentEquations.logits", broken)
-    monkeypatch.setattr(
-        "attnviz.ui.shared_payloads._PAYLOADS", LRUCache(1, size=len)
-    )  # empty: other tests have filled it
+    monkeypatch.setattr("attnviz.ui.payloads._PAYLOADS", LRUCache(1, size=len))  # empty: other tests have filled it
     app = page()
     with pytest.raises(ValueError, match="a defect"):
         badge(app)
@@ -194,10 +194,10 @@ def test_weights_of_another_model_of_the_same_name_are_not_used(
     assert resources.weights_of(dataclasses.replace(early, readouts=trace.readouts[:, :-1])) is None
 
 
-def word_boxes(app: AppTest, **selection: str) -> dict[str, Any]:
+def word_boxes(app: AppTest, step: int | None = None, **selection: str) -> dict[str, Any]:
     """Return the payload of the word and foil boxes, for the selection in these URL parameters."""
     (given,) = mounted(app, "attributed_word")
-    found: dict[str, Any] = payload(given["at"], **selection)
+    found: dict[str, Any] = fetched(given["at"], step, **selection)
     return found
 
 
@@ -212,14 +212,14 @@ def test_word_and_foil_of_the_logit_attribution_can_be_chosen(
     assert word_boxes(app, word=str(third["piece"]))["word"] == third["name"]
     assert word_boxes(app, foil=str(third["piece"]))["foil"] == third["name"]
     assert word_boxes(app, word=str(len(tokenizer))) == usual, "an invalid piece, as a link may have it"
-    assert word_boxes(app, step="2")["likeliest"] != usual["likeliest"]
+    assert word_boxes(app, 1)["likeliest"] != usual["likeliest"]
     drawn = chosen_captions(app, word=str(third["piece"]))
     assert f"“{third['name']}”" in drawn[0]
 
 
 def chosen_captions(app: AppTest, **selection: str) -> list[str]:
     """Return the headings of the logit attribution and the contrast of the chosen words."""
-    charts = [payload(one["chosen"], **selection) for one in mounted(app, "chart") if one.get("chosen")]
+    charts = [fetched(one["chosen"], **selection) for one in mounted(app, "chart") if one.get("chosen")]
     return [heading for chart in charts for heading, _ in chart["captions"].values()]
 
 
@@ -296,7 +296,7 @@ def test_words_of_several_pieces_keep_their_names_in_both_boxes(
     assert len(shown["feedback"]) == 2
     assert all("“bicyclettes”" in heading for heading in chosen_captions(app, **chosen))
     (given,) = mounted(app, "attributed_word")
-    assert payload(given["named"], word="0", typed_word="bicyclettes")["piece"] == word
+    assert fetched(given["named"], word="0", typed_word="bicyclettes")["piece"] == word
     first = piece_name(tokenizer.piece(word))
     assert f"“{first}”" in piece_heading(first, "bicyclettes")
     assert piece_heading("bi", "bicyclettes") == snapshot

@@ -39,7 +39,6 @@ from tests.ui.shown_payloads import (
     heatmap_of,
     mounted,
     panel_texts,
-    payload,
     shown_equations,
     texts,
 )
@@ -244,7 +243,7 @@ def test_lab_shows_the_beam_search_and_the_comparison(transformer: Path, lab: Ru
     assert len(list(all_payloads(lab(section="tree", **LINK)))) >= 2
     app = lab(section="comparison", other_model="en-fr", **LINK)
     assert not app.exception
-    captions = json.dumps([payload(one["at"])["captions"] for one in mounted(app, "chart")])
+    captions = json.dumps([fetched(one["at"])["captions"] for one in mounted(app, "chart")])
     assert NAME in captions
     assert "en-fr" in captions
 

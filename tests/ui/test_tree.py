@@ -17,8 +17,7 @@ from attnviz.checkpoint import save_model
 from attnviz.text import Tokenizer
 from attnviz.trace.interventions import Temperature
 from attnviz.ui.lab.tree import TREE_WIDTHS, finished_hypotheses_payload, tree_payload
-from attnviz.ui.resources import weights_of
-from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError
+from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError
 from tests.conftest import SENTENCES, ModelFactory
 from tests.snapshots import without_numbers
 from tests.ui.fields import field, fields, set_field
@@ -107,7 +106,7 @@ def test_the_table_is_made_when_it_is_opened(page: Run, shown: Translator) -> No
 
 
 def _payload_request(trace: Trace) -> PayloadRequest:
-    return PayloadRequest(trace, weights_of(trace), tuple(range(len(trace.target_pieces))), "light", None)
+    return PayloadRequest({"trace": trace}, {"steps": "all", "theme": "light"})
 
 
 def test_search_applies_the_interventions(shown: Translator) -> None:

@@ -22,8 +22,8 @@ from attnviz.evaluation.example_sentences import REFERENCE_TRANSLATIONS, TABLE_3
 from attnviz.text import Tokenizer
 from attnviz.ui.examples import DEFAULT_SENTENCE, EXAMPLES
 from attnviz.ui.pages.why_page import why_pictures
-from attnviz.ui.shared_payloads import UnknownPayloadError, register_trace
-from attnviz.ui.shared_payloads import address as address_of
+from attnviz.ui.payloads import UnknownPayloadError
+from attnviz.ui.payloads import address as address_of
 from attnviz.ui.why.gradient_decay_section import signals_tables
 from attnviz.ui.why.sentence_length_section import growth_of, three_models_bleu
 from attnviz.ui.why.three_models_section import (
@@ -285,10 +285,10 @@ def test_model_with_another_tokenizer_is_reported_instead_of_a_figure(
 ) -> None:
     coarse = Tokenizer.train(["Two dogs play in the snow. x y z"], 25)
     save_model(folder / MODELS[0], make_network("none", vocabulary_size=len(coarse)), coarse)
-    reference = register_trace(translate_trio(SENTENCE, "C'est l'été.").reference)
-    at = address_of(reference, "forced-words", "light", every=True, models=trio_stamp())
+    reference = translate_trio(SENTENCE, "C'est l'été.").reference
+    at = address_of(reference, "forced-words", "light", every=True, version=trio_stamp())
     assert fetched(at)["captions"]["every"][1] == snapshot
-    assert "every" in fetched(address_of(reference, "signals", "light", every=True, models=trio_stamp()))["captions"]
+    assert "every" in fetched(address_of(reference, "signals", "light", every=True, version=trio_stamp()))["captions"]
     ((_, table),) = signals_tables(translate_trio(SENTENCE, "C'est l'été."))
     assert [name for name in table if MODELS[0] in name] == []
 
@@ -296,8 +296,11 @@ def test_model_with_another_tokenizer_is_reported_instead_of_a_figure(
 def test_payloads_are_recomputed_after_a_model_was_replaced(
     folder: Path, make_network: ModelFactory, tokenizer: Tokenizer
 ) -> None:
-    reference = register_trace(translate_trio(SENTENCE, SENTENCES[7]).reference)
-    before, at = trio_stamp(), lambda: address_of(reference, "gradient-share", "light", every=True, models=trio_stamp())
+    reference = translate_trio(SENTENCE, SENTENCES[7]).reference
+    before, at = (
+        trio_stamp(),
+        lambda: address_of(reference, "gradient-share", "light", every=True, version=trio_stamp()),
+    )
     one = fetched(at())
     save_model(folder / MODELS[1], make_network("general", hidden_size=8), tokenizer)
     assert trio_stamp() != before
@@ -305,7 +308,7 @@ def test_payloads_are_recomputed_after_a_model_was_replaced(
     shutil.rmtree(folder / MODELS[0])
     assert missing_models_reason()
     with pytest.raises(UnknownPayloadError):
-        fetched(address_of(reference, "signals", "dark", every=True, models="gone"))
+        fetched(address_of(reference, "signals", "dark", every=True, version="gone"))
     with pytest.raises(AttnvizError, match="not installed"):
         growth_of(reference)
 

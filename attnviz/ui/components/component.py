@@ -12,6 +12,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from attnviz.browser_modules import COMPONENTS, url_folder
+from attnviz.ui.payloads import take_requests
 
 
 def _loader_script(component: str) -> str:
@@ -58,7 +59,7 @@ def component(name: str, *, isolate: bool = True) -> Any:
     def mount(*, data: Any = None, **options: Any) -> Any:
         # Streamlit 1.67 looks for data frames among the values of a dict, and imports pandas and pyarrow to do so. It
         # sends a list as it is.
-        return command(data=None if data is None else [data], **options)
+        return command(data=None if data is None else [data, *filter(None, [take_requests()])], **options)
 
     return mount
 

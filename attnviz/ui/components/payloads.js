@@ -1,11 +1,11 @@
 // Fetches the payloads of components from the server, at once, in advance or when idle, unless they were sent with the
-// page. The server side is `attnviz/ui/shared_payloads.py`.
+// page.
 
+import { fetchPayload, REFUSED } from "./requests.js";
 import { states, whenIdle } from "./shared.js";
 import { filledAddress } from "./state.js";
 import { viewState } from "./view.js";
 
-export const REFUSED = 422; // status of an answer whose text says to the visitor why there is nothing
 const QUIET = 600; // milliseconds without a change, after which payloads of components out of sight are fetched
 
 /**
@@ -129,9 +129,7 @@ async function fetchAndDraw(root, state, draw) {
 export async function fetchJson(at, inSight, wanted, refuse) {
   for (let tries = 0; tries < 8 && wanted(); tries += 1) {
     try {
-      /** @type {HeadersInit} */
-      const headers = inSight ? {} : { "attnviz-later": "1" };
-      const answer = await fetch(new URL(at, document.baseURI), { headers });
+      const answer = await fetchPayload(at, { headers: inSight ? {} : { "attnviz-later": "1" } });
       if (answer.ok) return await answer.json();
       if (answer.status === REFUSED) {
         refuse?.(await answer.text());

@@ -1,6 +1,6 @@
 // Saves a file that the server makes, or reports to the caller the sentence with which the server refuses to make it.
 
-import { REFUSED } from "./payloads.js";
+import { fetchPayload, REFUSED } from "./requests.js";
 
 /**
  * Saves the file at the address of a link under the link's file name; `report` gets the problem, empty without one.
@@ -10,7 +10,7 @@ import { REFUSED } from "./payloads.js";
 export async function saveFile(link, report) {
   const { href, download } = link;
   report("");
-  const answer = await fetch(href);
+  const answer = await fetchPayload(href);
   if (answer.status === REFUSED) return report(await answer.text());
   if (!answer.ok) throw new Error(`${href}: ${answer.status}`);
   const saved = Object.assign(document.createElement("a"), {

@@ -27,7 +27,7 @@ from attnviz.ui.fields import option_segments
 from attnviz.ui.lab.cached_analyses import attribution_methods_of, unavailable_reason
 from attnviz.ui.page_state.linked import Session
 from attnviz.ui.page_state.selection import selection_of
-from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
+from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.step.heatmap_panel import grid_sentences, unit_names
 from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.view import View

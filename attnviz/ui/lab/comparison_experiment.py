@@ -6,7 +6,7 @@ They come from two models, from two sentences, or from two what-ifs.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from html import escape
 from typing import Any
 
@@ -26,7 +26,7 @@ from attnviz.analysis.comparison import (
 )
 from attnviz.analysis.what_if_effects import cards
 from attnviz.figures.comparison_figure import compared_words_table, comparison
-from attnviz.languages import gettext, language
+from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.text import SPACE, SPECIAL_PIECES
 from attnviz.trace.drawing import By, Face, HeatmapChoices
@@ -49,8 +49,8 @@ from attnviz.ui.lab.compared_translation import (
 )
 from attnviz.ui.page_state.linked import Session, keep_for
 from attnviz.ui.page_state.selection import Selection, selection_of
-from attnviz.ui.resources import cached_for_all, cached_posterior, has_posterior, weights_digest_of
-from attnviz.ui.session_payloads import register_payload
+from attnviz.ui.payloads import PayloadRequest, shown_address
+from attnviz.ui.resources import cached_posterior, has_posterior
 from attnviz.ui.step.compared_attention import comparison_layouts
 from attnviz.ui.step.heatmap_panel import root_switch, unit_names
 from attnviz.ui.toolbar.downloads import OfferedFigure
@@ -114,15 +114,25 @@ def comparison_panel(view: View, theme: ThemeName) -> None:
         return
     _sentences(pair)
     _switches(view, pair)
-
-    def make_payload(selection: Selection) -> dict[str, Any]:
-        choices = _shown_choices(selection, pair)
-        return dict(_payload(pair, _identity(pair), choices, theme, language()))
-
-    name = f"{theme} {_identity(pair)}"
-    at = register_payload(view, "comparison", name, make_payload, "options")
+    at = shown_address("comparison", {"view": view, "pair": pair}, "{options}", theme=theme)
     chart(view, at, "comparison", waiting=gettext("Computing…"))
     st.html(f'<p class="explanation">{comparison_caveat()}</p>')
+
+
+def comparison_payload(request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of the figure for all window widths."""
+    pair: ComparedPair = request.shown["pair"]
+    names, leads, choices = pair.names, pair.leads, _shown_choices(request.selection, pair)
+    compared = compared_pair(pair, choices)
+    figures = comparison_layouts(compared, names, choices, request.theme, leads)
+    sentences = " ".join(comparison_sentences(compared, names))
+    return fitting_payload(
+        figures,
+        {
+            step: ("", f"{comparison_sentence(compared, names, step, leads)}\n{sentences}")
+            for step in range(sum(map(len, compared.steps[leads])))
+        },
+    )
 
 
 def _shown_choices(selection: Selection, pair: ComparedPair) -> HeatmapChoices:
@@ -287,33 +297,3 @@ def _sentences(pair: ComparedPair) -> None:
 def _message(sentence: str, key: str) -> None:
     with st.container(key=key):
         st.text(sentence)
-
-
-def _identity(pair: ComparedPair) -> tuple[str, ...]:
-    """Return the cache key of a pair's figure."""
-    parts = [part for trace in (pair.first, pair.other) for part in (trace.fingerprint, weights_digest_of(trace) or "")]
-    return (*parts, *pair.names, pair.leads)
-
-
-@cached_for_all
-def _payload(
-    _pair: ComparedPair,
-    identity: tuple[str, ...],  # noqa: ARG001
-    choices: HeatmapChoices,
-    theme: ThemeName,
-    code: str,  # noqa: ARG001
-) -> Mapping[str, Any]:
-    """Return the payload of the figure for all window widths.
-
-    `identity` and the language `code` complete the cache key.
-    """
-    names, leads, compared = _pair.names, _pair.leads, compared_pair(_pair, choices)
-    figures = comparison_layouts(compared, names, choices, theme, leads)
-    sentences = " ".join(comparison_sentences(compared, names))
-    return fitting_payload(
-        figures,
-        {
-            step: ("", f"{comparison_sentence(compared, names, step, leads)}\n{sentences}")
-            for step in range(sum(map(len, compared.steps[leads])))
-        },
-    )

@@ -49,8 +49,8 @@ from attnviz.ui.corpus_tables import SAMPLE, offered_tables
 from attnviz.ui.fields import segmented_control, select_box
 from attnviz.ui.page_state.linked import Session
 from attnviz.ui.page_state.selection import selection_of
+from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.resources import translator_in, weights_digest_of, weights_of
-from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.turns import TURNS
 from attnviz.ui.view import View
@@ -192,11 +192,11 @@ def neighbours_panel(view: View, theme: ThemeName) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         st.html(f'<h2 class="section">{escape(gettext("The nearest"))}</h2>')
-        payload_address = address(view.trace, "neighbours", theme, every=False, models=version, part=part)
+        payload_address = address(view.trace, "neighbours", theme, every=False, version=version, part=part)
         neighbour_list(view, payload_address, waiting=gettext("Computing…"))
     with right:
         st.html(f'<h2 class="section">{escape(gettext("Map of all vectors"))}</h2>')
-        payload_address = address(view.trace, "vector-map", theme, every=True, models=version, part=part)
+        payload_address = address(view.trace, "vector-map", theme, every=True, version=version, part=part)
         chart(view, payload_address, "vector_map", waiting=gettext("Computing…"))
 
 

@@ -42,8 +42,8 @@ from attnviz.ui.lab.cached_analyses import (
     unavailable_reason,
 )
 from attnviz.ui.page_state.linked import Session
+from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.resources import tokenizer_of
-from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.step.subject_boxes import draw_word_choice, subject_of
 from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.view import View
@@ -129,9 +129,7 @@ def _heading(title: str, text: str) -> None:
 
 def _best_attention_choice(view: View) -> None:
     """Draw the choice of the word that the best attention makes likeliest."""
-    tokenizer = tokenizer_of(view.trace)
-    assert tokenizer is not None  # callers check `unavailable_reason` first
-    draw_word_choice(view, tokenizer, gettext("Best attention weights for"))
+    draw_word_choice(view, gettext("Best attention weights for"))
 
 
 def perturbation_tests_payload(width: int, request: PayloadRequest) -> dict[str, Any]:

@@ -20,9 +20,9 @@ from attnviz.ui.fields import disclosure, segmented_control
 from attnviz.ui.lab.cached_analyses import cached_beam_tree
 from attnviz.ui.page_state.linked import Session
 from attnviz.ui.page_state.selection import selection_of
+from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.requests import begin_fragment
 from attnviz.ui.resources import weights_of
-from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.view import View
 

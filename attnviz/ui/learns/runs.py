@@ -117,8 +117,20 @@ class LearningChoices:
     """At least one; if there are several, they have the same sentences."""
     sentence: int
     """0-based index."""
-    watching: bool
-    """Whether the training is a run that may be in progress."""
+    training: str
+    """Name of the training."""
+    shown: str
+    """Which of its runs are shown: the number of one, from 1, or `ALL_RUNS`."""
+
+    @property
+    def watching(self) -> bool:
+        """Whether the training is a run that may be in progress."""
+        return self.training.startswith(_WATCHED_PREFIX)
+
+    @property
+    def identity(self) -> str:
+        """Text that differs when there are other checkpoints."""
+        return repr([(run.name, run.updates[-1]) for run in self.runs])
 
 
 def trainings() -> dict[str, Path]:
@@ -148,9 +160,16 @@ def choose_runs(offered: Mapping[str, Path]) -> LearningChoices | None:
     if not available:
         return None
     sentence = _choose_sentence(available[0])
-    shown = _choose_runs(available)
-    runs = available if shown == ALL_RUNS else [available[int(shown) - 1]]
-    return LearningChoices(runs, sentence, training.startswith(_WATCHED_PREFIX))
+    return learning_choices(training, _choose_runs(available), sentence)
+
+
+def learning_choices(training: str, shown: str, sentence: int) -> LearningChoices | None:
+    """Return these choices; None where their files cannot be read, or not any more."""
+    folder = trainings().get(training)
+    runs = _load_runs(folder, training) if folder else []
+    if shown != ALL_RUNS:
+        runs = runs[int(shown) - 1 : int(shown)]
+    return LearningChoices(runs, sentence, training, shown) if runs else None
 
 
 def _load_runs(folder: Path, training: str) -> list[Snapshots]:

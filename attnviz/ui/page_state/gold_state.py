@@ -28,7 +28,7 @@ GOLD = "gold"
 """Session state key, and address parameter."""
 TEXT = "gold_text"
 """Key of the text box that links are typed in."""
-_OF_PAIRS, _OPENED_PAIRS = "gold_of_pairs", "gold_opened_pairs"
+LINKS_OF_PAIRS, _OPENED_PAIRS = "gold_of_pairs", "gold_opened_pairs"
 """Session state keys: the visitor's links of each pair of a file, and the words of the pairs that were shown.
 
 They last as long as the session, so that links are there again when their file is opened again.
@@ -92,9 +92,17 @@ def gold_of(session: Mapping[Any, Any], view: View) -> GoldLinks | None:
     return recorded_gold_links(view.trace) or None
 
 
+def gold_entries(session: Mapping[Any, Any], view: View) -> dict[str, Any]:
+    """Return the entries of the session state from which `gold_of` returns the same links."""
+    stored, pair = _stored(session, view), pair_of(view)
+    if stored is None:
+        return {}
+    return {LINKS_OF_PAIRS: {pair: stored}} if pair else {view.key(GOLD): stored}
+
+
 def links_of_pairs(session: Mapping[Any, Any]) -> dict[str, PairLinks]:
     """Return the visitor's links of the pairs of files, as they are now."""
-    return dict(session.get(_OF_PAIRS, {}))
+    return dict(session.get(LINKS_OF_PAIRS, {}))
 
 
 def links_of_pair(file: FilePair, number: int, record: Any, drawn: Mapping[str, PairLinks]) -> GoldLinks:
@@ -140,7 +148,7 @@ def set_links(session: Session, view: View, text: str, identity: str = "") -> No
         set_problem(session, view, str(error))
         return
     if pair:
-        session.setdefault(_OF_PAIRS, {})[pair] = links
+        session.setdefault(LINKS_OF_PAIRS, {})[pair] = links
     else:
         session[view.key(GOLD)] = links
 
@@ -192,5 +200,5 @@ def gold_text(session: Mapping[Any, Any], view: View) -> str | None:
 
 def _stored(session: Mapping[Any, Any], view: View) -> PairLinks | None:
     pair = pair_of(view)
-    stored: PairLinks | None = session.get(_OF_PAIRS, {}).get(pair) if pair else session.get(view.key(GOLD))
+    stored: PairLinks | None = session.get(LINKS_OF_PAIRS, {}).get(pair) if pair else session.get(view.key(GOLD))
     return stored

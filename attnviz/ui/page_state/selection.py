@@ -30,7 +30,7 @@ from attnviz.ui.page_state.gold_state import gold_text
 from attnviz.ui.page_state.inputs import MODEL, SEARCH, SEARCHES
 from attnviz.ui.page_state.linked import SENTENCE_PAGES, Session, ValidValues, is_valid, linked_entry
 from attnviz.ui.page_state.what_if_state import what_if_number, what_ifs_text
-from attnviz.ui.resources import has_posterior
+from attnviz.ui.resources import has_posterior, with_heads
 from attnviz.ui.view import DETAIL_LEVELS, View, view_key
 
 HEADS = "heads"
@@ -43,8 +43,7 @@ def with_chosen_heads(session: Session, view_id: str, trace: Any, linked: Mappin
     A trace without heads, or without these, is returned unchanged.
     """
     chosen = linked_entry(session, linked, view_key(view_id, HEADS), None, scope=SENTENCE_PAGES)
-    heads = head_choices(trace).get(str(chosen))
-    return trace if heads is None else trace.select_heads(heads.layer, heads.head)
+    return with_heads(trace, str(chosen))
 
 
 def current_heads(view: View) -> str | None:

@@ -21,7 +21,8 @@ from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.chrome import Page
 from attnviz.ui.components.copy_link import copy_link
-from attnviz.ui.components.picture_files import PictureFile
+from attnviz.ui.components.picture_files import picture_files
+from attnviz.ui.components.tables import tables_payload
 from attnviz.ui.fields import segmented_control
 from attnviz.ui.glossary import glossary_box, text_section
 from attnviz.ui.lab.attributions import attributions_panel, attributions_pictures, attributions_tables
@@ -42,10 +43,10 @@ from attnviz.ui.lab.perturbation_experiment import (
 )
 from attnviz.ui.lab.tree import TREE_WIDTH as BEAM_WIDTH
 from attnviz.ui.lab.tree import tree_panel, tree_pictures
+from attnviz.ui.page_state.inputs import DEVICE, SEARCH
 from attnviz.ui.page_state.linked import Session
-from attnviz.ui.page_state.selection import Selection, with_selection
+from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError
 from attnviz.ui.requests import begin_fragment
-from attnviz.ui.shared_payloads import show_traces
 from attnviz.ui.step.step_controls import key_help, step_controls
 from attnviz.ui.step.suspected_errors_panel import shown_suspected_errors
 from attnviz.ui.step.tables_box import table_box
@@ -90,7 +91,7 @@ SECTIONS: Mapping[str, LabSection] = {
         lambda: gettext("Side by side"),
         comparison_panel,
         comparison_pictures,
-        COMPARISON_NAMES,
+        (*COMPARISON_NAMES, DEVICE, SEARCH),
         tables=comparison_tables,
     ),
     "neighbours": LabSection(
@@ -108,8 +109,6 @@ SECTIONS: Mapping[str, LabSection] = {
 def lab_page(view: View, *, requested: bool = False) -> None:
     """Draw the lab of `view`; if its translation was `requested`, show how it was computed."""
     begin_fragment()
-    (trace,) = show_traces(view.key("lab"), view.trace)
-    view = replace(view, trace=trace)
     with st.container(key=view.key("room")):  # the browser stores the view's state here: see components/view.js
         with st.container(key="lab_opening"):
             text_section(TextSection(gettext("Lab"), (_introduction(),)))
@@ -124,10 +123,10 @@ def lab_page(view: View, *, requested: bool = False) -> None:
         with st.container(key=view.key("section_panel")):
             section.draw(view, theme_name())
         with files:
-            _downloads(view, section)  # after the section's own choices, which a link may set
+            _downloads(view, chosen)  # after the section's own choices, which a link may set
         with sentences:
             step_controls(view)  # after the choice of the section, which is part of the address
-        _tables(view, section)
+        _tables(view, chosen)
         with st.container(horizontal=True, vertical_alignment="center", key="lab_foot"):
             key_help(view, common_only=True)
             glossary_box(view.key("glossary"), "signs", "attention", "heads", "writing", "scores")
@@ -150,35 +149,40 @@ def _chosen_section() -> str:
     )
 
 
-def _tables(view: View, section: LabSection) -> None:
+def _tables(view: View, name: str) -> None:
     """Offer the numbers in the section's figures, computed only while the box is open."""
-    tables, session = section.tables, st.session_state.to_dict()
-    if tables is None:
-        return
-
-    def make_tables(selection: Selection) -> Iterator[tuple[str, pd.DataFrame]]:
-        return tables(view, with_selection(session, view, selection))
-
-    table_box(view, gettext("The charts as tables"), "tables", figures_cache_key(session), make_tables)
+    if SECTIONS[name].tables:
+        table_box(view, gettext("The charts as tables"), "tables", "lab-tables", _shown(view, name), part=name)
 
 
-def figures_cache_key(session: Mapping[Any, Any]) -> str:
-    """Return the choices that determine the figures, as text for cache keys."""
-    names = {name for section in SECTIONS.values() for name in section.choices}
-    return repr({name: session.get(name) for name in sorted(names)})
+def tables_of_section_payload(request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of the numbers in a section's figures."""
+    if (tables := _section(request).tables) is None:
+        raise UnknownPayloadError(request.part)
+    return tables_payload(tables(request.view, request.session))
 
 
-def _downloads(view: View, section: LabSection) -> None:
+def _shown(view: View, name: str) -> dict[str, Any]:
+    """Return the choices that determine the figures of a section."""
+    keys = [key for choice in SECTIONS[name].choices for key in (choice, view.key(choice))]
+    return {"session": {key: st.session_state[key] for key in keys if key in st.session_state}}
+
+
+def _section(request: PayloadRequest) -> LabSection:
+    if request.part not in SECTIONS:
+        raise UnknownPayloadError(request.part)
+    return SECTIONS[request.part]
+
+
+def _downloads(view: View, name: str) -> None:
     """Offer the figures of the section."""
-    session = st.session_state.to_dict()
+    download_box(lambda: offer_pictures(view, "lab-pictures", _shown(view, name), part=name))
 
-    def make_files(selection: Selection) -> Iterator[PictureFile]:
-        return (
-            picture_file(view.trace, picture)
-            for picture in section.pictures(view, with_selection(session, view, selection))
-        )
 
-    download_box(lambda: offer_pictures(view, make_files, figures_cache_key(session)))
+def pictures_of_section(request: PayloadRequest) -> dict[str, Any] | bytes:
+    """Return the payload of the figures of a section as files."""
+    figures = _section(request).pictures(request.view, request.session)
+    return picture_files((picture_file(request.trace, one) for one in figures), request.parameters)
 
 
 def _draw() -> None:

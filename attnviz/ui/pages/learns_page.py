@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from html import escape
 from typing import Any
 
 import streamlit as st
 
+from attnviz import AttnvizError
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.learning import (
     LEARNING_REFERENCES,
@@ -48,10 +49,17 @@ from attnviz.ui.learns.learning_figures import (
     learning_chapters,
     learning_introduction,
 )
-from attnviz.ui.learns.runs import LearningChoices, choose_runs, linked_update, trainings, watches_run
+from attnviz.ui.learns.runs import (
+    LearningChoices,
+    choose_runs,
+    learning_choices,
+    linked_update,
+    trainings,
+    watches_run,
+)
 from attnviz.ui.page_state.linked import set_page_address
+from attnviz.ui.payloads import PayloadRequest, shown_address
 from attnviz.ui.requests import begin_fragment
-from attnviz.ui.session_payloads import register_content
 from attnviz.ui.style import theme_name
 from attnviz.ui.toolbar.downloads import download_box, lecture_link
 from attnviz.ui.turns import in_turn
@@ -184,30 +192,43 @@ def _definitions(runs: list[Snapshots]) -> None:
 def _downloads(choices: LearningChoices) -> None:
     """Offer the figures at the current checkpoint, and its page for a lecture."""
 
-    def make_files(parameters: Mapping[str, str]) -> dict[str, Any] | bytes:
-        return picture_files(_files(choices, _update_of(choices, parameters)), parameters)
-
-    def make_lecture(parameters: Mapping[str, str]) -> bytes:
-        return chapters_html(partial(learning_chapters, choices, _update_of(choices, parameters))).encode("utf-8")
-
     def draw() -> None:
-        followed_picture_files(VIEW, _checkpoint_address(choices, "export", make_files), VIEW.key("export"))
+        followed_picture_files(VIEW, _checkpoint_address(choices, "learning-pictures"), VIEW.key("export"))
         file = f"attnviz-learns-{choices.runs[0].name}-lecture.html"
-        lecture_link(VIEW, _checkpoint_address(choices, "lecture", make_lecture), file)
+        lecture_link(VIEW, _checkpoint_address(choices, "learning-lecture"), file)
 
     download_box(draw, VIEW.key)
 
 
-def _checkpoint_address(choices: LearningChoices, key: str, make: Callable[[Mapping[str, str]], Any]) -> str:
+def learning_pictures(request: PayloadRequest) -> dict[str, Any] | bytes:
+    """Return the payload of the figures at a checkpoint as files."""
+    return picture_files(_files(*_requested(request)), request.parameters)
+
+
+def learning_lecture(request: PayloadRequest) -> bytes:
+    """Return the page for a lecture, at a checkpoint."""
+    return chapters_html(partial(learning_chapters, *_requested(request))).encode("utf-8")
+
+
+def learning_tables(request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of the numbers in the figures at a checkpoint."""
+    return tables_payload(_numbers(*_requested(request)))
+
+
+def _checkpoint_address(choices: LearningChoices, name: str) -> str:
     """Return the address of a payload of the current checkpoint."""
-    names = [(run.name, run.updates[-1]) for run in choices.runs]
-    return f"{register_content(VIEW.key(key), f'{choices.sentence} {names}', make)}?checkpoint={{step}}"
+    shown = {"training": choices.training, "shown": choices.shown, "sentence": choices.sentence}
+    return shown_address(name, shown, "checkpoint={step}", version=choices.identity)
 
 
-def _update_of(choices: LearningChoices, parameters: Mapping[str, str]) -> int:
-    """Return the update of the checkpoint in an address; the last where there is none."""
-    updates, text = checkpoint_updates(choices.runs), parameters.get("checkpoint", "")
-    return updates[int(text)] if text.isascii() and text.isdigit() and int(text) < len(updates) else updates[-1]
+def _requested(request: PayloadRequest) -> tuple[LearningChoices, int]:
+    """Return the choices and the update of the checkpoint in an address; the last where there is none."""
+    choices = learning_choices(**request.shown)
+    if choices is None:
+        raise AttnvizError(_unreadable_reason())
+    updates, text = checkpoint_updates(choices.runs), request.parameters.get("checkpoint", "")
+    is_checkpoint = text.isascii() and text.isdigit() and int(text) < len(updates)
+    return choices, updates[int(text)] if is_checkpoint else updates[-1]
 
 
 def _files(choices: LearningChoices, update: int) -> Iterator[PictureFile]:
@@ -237,12 +258,8 @@ def _files(choices: LearningChoices, update: int) -> Iterator[PictureFile]:
 
 def _tables(choices: LearningChoices) -> None:
     """Offer the numbers in the figures."""
-
-    def make_tables(parameters: Mapping[str, str]) -> dict[str, Any]:
-        return tables_payload(_numbers(choices, _update_of(choices, parameters)))
-
     with st.expander(gettext("The charts as tables"), key=VIEW.key("tables")):
-        tables(VIEW, _checkpoint_address(choices, "tables", make_tables), VIEW.key("tables_rows"))
+        tables(VIEW, _checkpoint_address(choices, "learning-tables"), VIEW.key("tables_rows"))
 
 
 def _numbers(choices: LearningChoices, update: int) -> Iterator[tuple[str, pd.DataFrame]]:

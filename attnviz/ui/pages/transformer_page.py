@@ -6,10 +6,10 @@ server computes only the open one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import get_args
+from typing import Any, get_args
 
 import streamlit as st
 
@@ -17,7 +17,7 @@ from attnviz import AttnvizError
 from attnviz import lazy_pandas as pd
 from attnviz.analysis import transformer_exhibits
 from attnviz.analysis.transformer_exhibits import EQUATION_LINES, ExhibitName, exhibit_equation
-from attnviz.export.chapters import Chapter, ChapterPage
+from attnviz.export.chapters import Chapter, ChapterPage, chapters_html
 from attnviz.export.saved_files import file_name
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
@@ -25,20 +25,27 @@ from attnviz.palette import ThemeName
 from attnviz.ui.chrome import Page
 from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.components.equation import inline_equation
-from attnviz.ui.components.picture_files import PictureFile
+from attnviz.ui.components.picture_files import picture_files
+from attnviz.ui.components.tables import tables_payload
 from attnviz.ui.glossary import glossary_box, references, text_section
 from attnviz.ui.opened_address import link
 from attnviz.ui.page_state import linked
 from attnviz.ui.page_state.linked import linked_entry
-from attnviz.ui.page_state.selection import Selection, source_of
+from attnviz.ui.payloads import PayloadRequest, Shown, UnknownPayloadError
 from attnviz.ui.requests import handle, request_button
 from attnviz.ui.step.tables_box import table_box
 from attnviz.ui.style import theme_name
 from attnviz.ui.toolbar.controls import current_request, request_address, sentence_box
-from attnviz.ui.toolbar.downloads import chapter_pictures, download_box, offer_lecture, offer_pictures, picture_file
+from attnviz.ui.toolbar.downloads import (
+    chapter_pictures,
+    download_box,
+    offer_lecture,
+    offer_pictures,
+    picture_file,
+)
 from attnviz.ui.toolbar.shown_translation import open_view, shown_translation
 from attnviz.ui.transformer import attention_row, five_models, heads_exhibit, pair
-from attnviz.ui.transformer.exhibit import Exhibit, ExhibitSelection, SentenceRequest
+from attnviz.ui.transformer.exhibit import Exhibit, SentenceRequest
 from attnviz.ui.transformer.pair import SWAP, chosen_swap
 from attnviz.ui.view import View
 
@@ -51,8 +58,6 @@ EXHIBITS: Mapping[str, Exhibit] = {
     "answers": five_models.FIVE_MODELS,
 }
 """By their names in the address, in the order of the page."""
-_SHOWN_TRACES = "transformer_on_show"
-"""Session state key of the shown traces: payloads are available while the session holds them."""
 
 
 def draw_transformer(request: SentenceRequest) -> None:
@@ -125,7 +130,6 @@ def _problem(text: str, name: str) -> None:
 def _exhibit(view: View, exhibit: Exhibit, request: SentenceRequest, exhibit_name: str) -> None:
     """Draw an exhibit with its text, its tables and its downloads, in the room of its view."""
     name = _as_exhibit_name(exhibit_name)
-    st.session_state[_SHOWN_TRACES] = view.trace, request.view.trace
     with st.container(key=f"exhibit_{exhibit_name}"):  # the row scrolls to it: see components/attention_row
         text_section(transformer_exhibits.exhibit_section(name))
     exhibit.draw(view, request, theme_name())
@@ -133,8 +137,9 @@ def _exhibit(view: View, exhibit: Exhibit, request: SentenceRequest, exhibit_nam
         with st.container(key=view.key("equations")):
             st.html(f'<h2 class="section">{gettext("How the equations change")}</h2>')
             inline_equation(view, exhibit_equation(name, theme_name()), "equations")
-    _tables(view, exhibit, request)
-    _downloads(view, exhibit, request, name)
+    shown = {"request": request, "swap": chosen_swap(request.sentence)}
+    table_box(view, gettext("The charts as tables"), "tables", "exhibit-tables", shown, theme=theme_name(), part=name)
+    download_box(lambda: _downloads(view, shown, file_name(request.view.trace, f"{name}.html"), name))
 
 
 def _as_exhibit_name(name: str) -> ExhibitName:
@@ -151,71 +156,62 @@ def _write_address(view: View, exhibit_name: str) -> None:
     linked.set_page_address(session, f"{main_identity} {exhibit_name} {view.identity}", parameters)
 
 
-def _tables(view: View, exhibit: Exhibit, request: SentenceRequest) -> None:
-    """Offer the numbers in the figures, computed only while the box is open."""
-    theme, swap = theme_name(), chosen_swap(request.sentence)
-
-    def make_tables(selection: Selection) -> list[tuple[str, pd.DataFrame]]:
-        pictures = exhibit.pictures(view, request, _exhibit_selection(view, selection, swap), theme)
-        tables = [(picture.heading, picture.figure.frame()) for picture in pictures]
-        return tables + (list(exhibit.tables(view, request)) if exhibit.tables else [])
-
-    table_box(view, gettext("The charts as tables"), "tables", f"{theme} {swap}", make_tables)
-
-
-def _downloads(view: View, exhibit: Exhibit, request: SentenceRequest, exhibit_name: ExhibitName) -> None:
+def _downloads(view: View, shown: Shown, file: str, name: ExhibitName) -> None:
     """Offer the figures of the exhibit, and its page for a lecture."""
-    swap, file = chosen_swap(request.sentence), file_name(request.view.trace, f"{exhibit_name}.html")
-
-    def make_files(selection: Selection) -> Iterator[PictureFile]:
-        pictures = exhibit.pictures(view, request, _exhibit_selection(view, selection, swap), "light")
-        return (picture_file(request.view.trace, picture) for picture in pictures)
-
-    def page(selection: Selection, theme: ThemeName) -> ChapterPage:
-        return _lecture_page(view, exhibit, request, _exhibit_selection(view, selection, swap), exhibit_name, theme)
-
-    def draw() -> None:
-        offer_pictures(view, make_files, str(swap))
-        offer_lecture(view, page, file, str(swap))
-
-    download_box(draw)
+    offer_pictures(view, "exhibit-pictures", shown, part=name)
+    offer_lecture(view, "exhibit-lecture", shown, file, part=name)
 
 
-def _lecture_page(
-    view: View,
-    exhibit: Exhibit,
-    request: SentenceRequest,
-    selection: ExhibitSelection,
-    exhibit_name: ExhibitName,
-    theme: ThemeName,
-) -> ChapterPage:
-    """Return the lecture page of the current exhibit."""
-    text, tables = (
-        transformer_exhibits.exhibit_section(exhibit_name),
-        tuple(exhibit.tables(view, request)) if exhibit.tables else (),
+def _tables(asked: PayloadRequest) -> tuple[tuple[str, pd.DataFrame], ...]:
+    """Return the tables of the exhibit that belong to no figure."""
+    tables = _exhibit_of(asked).tables
+    return tuple(tables(asked)) if tables else ()
+
+
+def _exhibit_of(asked: PayloadRequest) -> Exhibit:
+    if asked.part not in EXHIBITS:
+        raise UnknownPayloadError(asked.part)
+    return EXHIBITS[asked.part]
+
+
+def exhibit_tables_payload(asked: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of the numbers in the figures of an exhibit."""
+    frames = [(picture.heading, picture.figure.frame()) for picture in _exhibit_of(asked).pictures(asked, asked.theme)]
+    return tables_payload([*frames, *_tables(asked)])
+
+
+def exhibit_pictures(asked: PayloadRequest) -> dict[str, Any] | bytes:
+    """Return the payload of the figures of an exhibit as files."""
+    trace = asked.shown["request"].view.trace
+    return picture_files(
+        (picture_file(trace, one) for one in _exhibit_of(asked).pictures(asked, "light")), asked.parameters
     )
-    equation = exhibit_equation(exhibit_name, theme)
-    note = (transformer_exhibits.note(exhibit_name),) if EQUATION_LINES[exhibit_name] else ()
+
+
+def exhibit_lecture(asked: PayloadRequest) -> bytes:
+    """Return the lecture page of an exhibit."""
+    return chapters_html(partial(_lecture_page, asked)).encode("utf-8")
+
+
+def _lecture_page(asked: PayloadRequest, theme: ThemeName) -> ChapterPage:
+    name = _as_exhibit_name(asked.part)
+    text, equation = transformer_exhibits.exhibit_section(name), exhibit_equation(name, theme)
+    has_equation = bool(EQUATION_LINES[name])
+    note = (transformer_exhibits.note(name),) if has_equation else ()
     shown = Chapter(
         text.heading,
         (*text.paragraphs, *note),
-        chapter_pictures(exhibit.pictures(view, request, selection, theme)),
-        tables,
-        equation.latex if EQUATION_LINES[exhibit_name] else "",
+        chapter_pictures(_exhibit_of(asked).pictures(asked, theme)),
+        _tables(asked),
+        equation.latex if has_equation else "",
     )
-    opening = Chapter(
-        transformer_exhibits.exhibits_introduction().heading, transformer_exhibits.exhibits_introduction().paragraphs
-    )
+    introduction = transformer_exhibits.exhibits_introduction()
     return ChapterPage(
         gettext("To the transformer"),
-        request.sentence,
-        (opening, shown),
+        asked.shown["request"].sentence,
+        (Chapter(introduction.heading, introduction.paragraphs), shown),
         references=transformer_exhibits.EXHIBIT_REFERENCES,
     )
-
-
-def _exhibit_selection(view: View, selection: Selection, swap: tuple[int, int] | None) -> ExhibitSelection:
-    return ExhibitSelection(selection.step, source_of(selection, view.trace), swap)
 
 
 def _draw() -> None:

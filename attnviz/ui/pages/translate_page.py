@@ -34,9 +34,9 @@ from attnviz.ui.fields import segmented_control
 from attnviz.ui.glossary import glossary_box
 from attnviz.ui.opened_address import link
 from attnviz.ui.page_state.what_if_state import WHAT_IFS, stored_what_ifs
+from attnviz.ui.payloads import all_at_once, payload_address
 from attnviz.ui.requests import begin_fragment
 from attnviz.ui.resources import tokenizer_of, translate, weights_of
-from attnviz.ui.shared_payloads import all_at_once, payload_address, show_traces
 from attnviz.ui.step.compared_attention import compared_attention_panel
 from attnviz.ui.step.diagram_panel import diagram_panel
 from attnviz.ui.step.energy_decomposition_panel import energy_decomposition_panel
@@ -187,7 +187,7 @@ def _choose(view: View, key: str) -> None:
 def draw_steps(view: View, detail_level: DetailLevel = "everything") -> None:
     """Draw the parts of `view` that depend on the step, at the level `detail_level`."""
     begin_fragment()
-    view = replace(_registered(view), detail_level=detail_level)
+    view = replace(view, detail_level=detail_level)
     if not view.trace.translated:
         draw_imported_attention(view)
         return
@@ -228,16 +228,6 @@ def _question(view: View) -> None:
     ]
     payload = {"summary": asked.text, "findings": entries, "steps": [], "atOnce": len(entries), "more": ""}
     inline_findings(view, payload, "example_question")
-
-
-def _registered(view: View) -> View:
-    """Return `view` with its translation and what-ifs registered for payloads (`shared_payloads.show_traces`)."""
-    what_ifs = view.what_ifs
-    if what_ifs is None:
-        (trace,) = show_traces(view.key("step"), view.trace)
-        return replace(view, trace=trace)
-    trace, first, *others = show_traces(view.key("step"), view.trace, what_ifs.first, *what_ifs.traces)
-    return replace(view, trace=trace, what_ifs=replace(what_ifs, first=first, traces=tuple(others)))
 
 
 def _diagram_and_stages(view: View) -> None:

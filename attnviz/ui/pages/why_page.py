@@ -7,8 +7,9 @@ Below are the gradients of these models, their tables, and the downloads (figure
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from functools import partial
 from html import escape
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -18,7 +19,7 @@ from attnviz import lazy_pandas as pd
 from attnviz.analysis import why_attention
 from attnviz.analysis.prefixes import prefixes
 from attnviz.analysis.why_attention import WHY_REFERENCES, TextSection, attention_name
-from attnviz.export.chapters import Chapter, ChapterPage, ChapterPicture
+from attnviz.export.chapters import Chapter, ChapterPage, ChapterPicture, chapters_html
 from attnviz.export.saved_files import file_name
 from attnviz.figures.heatmap import heatmap
 from attnviz.installed_models import installed_models
@@ -26,14 +27,13 @@ from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.chrome import Page
 from attnviz.ui.components.copy_link import copy_link
-from attnviz.ui.components.picture_files import PictureFile
+from attnviz.ui.components.picture_files import picture_files
 from attnviz.ui.components.view_state import view_state
 from attnviz.ui.fields import disclosure
 from attnviz.ui.glossary import glossary_box, references, text_section
-from attnviz.ui.page_state.selection import Selection
+from attnviz.ui.payloads import PayloadRequest
 from attnviz.ui.requests import begin_fragment
 from attnviz.ui.resources import translate
-from attnviz.ui.shared_payloads import register_trace
 from attnviz.ui.style import theme_name
 from attnviz.ui.toolbar.controls import (
     TranslationRequest,
@@ -75,8 +75,6 @@ from attnviz.ui.why.three_models_section import MODELS, Trio, judge_model, missi
 
 TRANSLATIONS, GROWTH = "why", "length"
 """Ids of the page's views: the three translations, and the growing sentence."""
-_SHOWN_TRACES = "why_on_show"
-"""Session state key of the shown translations: payloads are available while the session holds them."""
 
 
 def why_chapters(trio: Trio, growth_trace: Trace | None, theme: ThemeName) -> ChapterPage:
@@ -151,7 +149,6 @@ def why_page(trio: Trio, main_view: View, result: DeltaGenerator) -> None:
 
     The address includes the parameters of `main_view`, of other pages.
     """
-    trio, session = replace(trio, reference=register_trace(trio.reference)), st.session_state
     view = View(TRANSLATIONS, trio.longest, main=main_view)
     with result:
         growth_trace = _growth_section(trio)
@@ -168,7 +165,6 @@ def why_page(trio: Trio, main_view: View, result: DeltaGenerator) -> None:
         forced_panel(view, trio, theme_name())
         _signals_section(view, trio)
         view_state(view)
-    session[_SHOWN_TRACES] = trio, growth_trace
     _footer(view, trio, growth_trace)
 
 
@@ -185,7 +181,7 @@ def _growth_section(trio: Trio) -> Trace | None:
         sentence = choose_sentence(trio.reference.source_text)
         st.html(f'<p class="explanation">{escape(why_attention.judge_section(judge_name))}</p>')
     with shown, st.spinner(gettext("Translating…")):
-        trace = register_trace(translate(str(installed_models()[MODELS[-1]]), trio.reference.device, sentence, 5, None))
+        trace = translate(str(installed_models()[MODELS[-1]]), trio.reference.device, sentence, 5, None)
     count = len(prefixes(sentence))
     view = View(GROWTH, trace, first_step=count - 1, step_count=count)
     with shown, st.container(key=view.key("room")):
@@ -245,19 +241,25 @@ def why_pictures(trio: Trio, growth_trace: Trace | None) -> Iterator[OfferedFigu
 
 def _downloads(view: View, trio: Trio, growth_trace: Trace | None) -> None:
     """Offer the figures, and the page for a lecture."""
-    name = f"{trio.reference.fingerprint} {growth_trace.fingerprint if growth_trace else ''}"
-
-    def make_files(_: Selection) -> Iterator[PictureFile]:
-        return (picture_file(trio.reference, picture) for picture in why_pictures(trio, growth_trace))
-
-    def page(_: Selection, theme: ThemeName) -> ChapterPage:
-        return why_chapters(trio, growth_trace, theme)
+    shown = {"trio": trio, "growth": growth_trace}
 
     def draw() -> None:
-        offer_pictures(view, make_files, name)
-        offer_lecture(view, page, file_name(trio.reference, "why.html"), name)
+        offer_pictures(view, "why-pictures", shown)
+        offer_lecture(view, "why-lecture", shown, file_name(trio.reference, "why.html"))
 
     download_box(draw)
+
+
+def why_picture_files(request: PayloadRequest) -> dict[str, Any] | bytes:
+    """Return the payload of the figures of the page as files."""
+    trio: Trio = request.shown["trio"]
+    pictures = why_pictures(trio, request.shown["growth"])
+    return picture_files((picture_file(trio.reference, picture) for picture in pictures), request.parameters)
+
+
+def why_lecture(request: PayloadRequest) -> bytes:
+    """Return the page for a lecture."""
+    return chapters_html(partial(why_chapters, request.shown["trio"], request.shown["growth"])).encode("utf-8")
 
 
 def _draw() -> None:

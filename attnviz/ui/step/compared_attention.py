@@ -26,8 +26,7 @@ from attnviz.palette import ThemeName
 from attnviz.trace.drawing import HeatmapChoices
 from attnviz.ui.components.chart import chart, fitting_payload
 from attnviz.ui.components.findings import inline_findings
-from attnviz.ui.page_state.selection import Selection
-from attnviz.ui.session_payloads import register_payload
+from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, shown_address
 from attnviz.ui.step.gold_panel import SHOWN_LINKS
 from attnviz.ui.view import Compared, View
 
@@ -49,12 +48,7 @@ def compared_attention_panel(view: View, theme: ThemeName) -> None:
             st.caption(remark)
         st.caption(gettext("Links join words, so both heatmaps show words."))
         inline_findings(view, _links_payload(view, compared, agreement), "compared_links")
-
-        def make_payload(selection: Selection) -> dict[str, Any]:
-            return _payload(view, compared, selection.choices, theme)
-
-        name = f"{theme} {compared.identity}"
-        at = register_payload(view, "compared", name, make_payload, "options")
+        at = shown_address("compared", {"view": view}, "{options}", theme=theme)
         chart(view, at, "compared", waiting=gettext("Computing…"))
 
 
@@ -104,10 +98,15 @@ def _own_words(axis: SharedAxis) -> dict[int, int]:
     return {other: first for other, first in pairs if other is not None and first is not None}
 
 
-def _payload(view: View, compared: Compared, choices: HeatmapChoices, theme: ThemeName) -> dict[str, Any]:
+def compared_payload(request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of both heatmaps and their difference; raise UnknownPayloadError where there is one file."""
+    view, compared = request.view, request.view.compared
+    if compared is None:
+        raise UnknownPayloadError("compared")
     both = compared_in(view, compared)
     captions = {step: ("", attention_at_step(both, compared.names, step)) for step in range(view.steps)}
-    return fitting_payload(comparison_layouts(both, compared.names, choices, theme), captions)
+    layouts = comparison_layouts(both, compared.names, request.selection.choices, request.theme)
+    return fitting_payload(layouts, captions)
 
 
 _LAYOUTS = {4: 1380, 2: 900, 1: 390}

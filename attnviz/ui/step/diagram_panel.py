@@ -32,7 +32,7 @@ from attnviz.trace import Trace
 from attnviz.trace.interventions import interventions_at
 from attnviz.ui.components.component import component, packed
 from attnviz.ui.components.step_summary import stage_names
-from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, payload_address
+from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, payload_address
 from attnviz.ui.step.stage_panels import narration, stages_of
 from attnviz.ui.view import View
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz import lazy_pandas as pd
 from attnviz.analysis.energy_equations import texts_of
 from attnviz.analysis.recomputation import Weights
 from attnviz.figures.registry import ENERGY_DECOMPOSITION
@@ -15,8 +14,9 @@ from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.components.energy_decomposition import energy_decomposition_payload
 from attnviz.ui.components.energy_decomposition import mount_energy_decomposition as draw_energy_decomposition
-from attnviz.ui.page_state.selection import Selection, source_of
-from attnviz.ui.shared_payloads import PayloadRequest, address
+from attnviz.ui.components.tables import tables_payload
+from attnviz.ui.page_state.selection import source_of
+from attnviz.ui.payloads import PayloadRequest, address
 from attnviz.ui.step.tables_box import table_box
 from attnviz.ui.view import View
 
@@ -40,12 +40,12 @@ def energy_decomposition_panel(view: View, weights: Weights | None, theme: Theme
                 "annotation of the source piece and f has the features computed from the previous step’s weights."
             )
         )
-        _table(view, weights)
+        _table(view)
         return
     draw_energy_decomposition(view, address(trace, ENERGY_DECOMPOSITION.name, theme, every=True))
     if trace.recurrent:
         st.html(f'<p class="explanation">{texts_of(trace.config["attention"]).units}</p>')
-    _table(view, weights)
+    _table(view)
 
 
 def cells_payload(request: PayloadRequest) -> dict[str, Any]:
@@ -53,17 +53,20 @@ def cells_payload(request: PayloadRequest) -> dict[str, Any]:
     return energy_decomposition_payload(request.trace.displayed, request.weights, request.theme)
 
 
-def _table(view: View, weights: Weights | None) -> None:
+def _table(view: View) -> None:
     """Offer all units of the current cell as a table, computed only while its box is open."""
+    title = gettext("All units of this energy as a table")
+    table_box(view, title, "energy_decomposition_table", "energy-decomposition-tables")
 
-    def make_tables(selection: Selection) -> list[tuple[str, pd.DataFrame]]:
-        subject = Subject(view.trace, selection.step, weights, source_of(selection, view.trace))
-        title = gettext(
-            "Step {step}, source piece {source}: the running sum ends at e = {energy:.6f}",
-            step=selection.step + 1,
-            source=subject.source_piece + 1,
-            energy=subject.energy_decomposition.energy,
-        )
-        return [(title, ENERGY_DECOMPOSITION.draw(subject).frame())]
 
-    table_box(view, gettext("All units of this energy as a table"), "energy_decomposition_table", "", make_tables)
+def units_payload(request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of all units of the current cell as a table."""
+    step, source = request.selection.step, source_of(request.selection, request.trace)
+    subject = Subject(request.trace, step, request.weights, source)
+    title = gettext(
+        "Step {step}, source piece {source}: the running sum ends at e = {energy:.6f}",
+        step=step + 1,
+        source=source + 1,
+        energy=subject.energy_decomposition.energy,
+    )
+    return tables_payload([(title, ENERGY_DECOMPOSITION.draw(subject).frame())])

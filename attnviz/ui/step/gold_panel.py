@@ -18,7 +18,6 @@ from attnviz.analysis.gold import (
     MOST_GOLD_LINKS,
     GoldLinks,
     LinkErrors,
-    PairLinks,
     drawing_texts,
     false_link_sentence,
     gold_summary,
@@ -40,8 +39,10 @@ from attnviz.ui.components.findings import findings_at
 from attnviz.ui.fields import popover, switch, text_box, uploader
 from attnviz.ui.opened_address import link
 from attnviz.ui.page_state.gold_state import (
+    LINKS_OF_PAIRS,
     TEXT,
     drawn_identity,
+    gold_entries,
     gold_of,
     has_links_for_other_words,
     links_of_pair,
@@ -51,11 +52,10 @@ from attnviz.ui.page_state.gold_state import (
     take_links,
 )
 from attnviz.ui.page_state.linked import linked_entry
-from attnviz.ui.page_state.selection import Selection
+from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, shown_address
 from attnviz.ui.requests import request_button
-from attnviz.ui.resources import cached_for_all, cached_posterior, has_posterior, weights_digest_of
-from attnviz.ui.session_payloads import register_content, register_payload
-from attnviz.ui.view import FilePair, View
+from attnviz.ui.resources import cached_posterior, has_posterior
+from attnviz.ui.view import View
 
 _MOST_MEGABYTES = 16
 """Largest size of a file of links, in megabytes."""
@@ -114,31 +114,21 @@ def gold_panel(view: View, *, listed: bool) -> None:
             st.container(key=view.key("gold_problem")).text(problem)
         elif has_links_for_other_words(session, view):
             st.text(hidden_links_message())
-        if not listed or (gold := gold_of(session, view)) is None:
-            return
-
-        def make_payload(selection: Selection) -> dict[str, Any]:
-            face = selection.choices.face if has_posterior(view.trace) else "before"
-            digest = "" if face == "before" else weights_digest_of(view.trace) or ""
-            return _cached_payload(view.trace, view.identity, digest, gold.text(), gold, face, language())
-
-        findings_at(view, register_payload(view, "gold_links", gold.text(), make_payload, "options"), "gold_links")
+        if listed and gold_of(session, view) is not None:
+            shown = {"view": view, "session": link_entries(session, view)}
+            findings_at(view, shown_address("gold-links", shown, "{options}"), "gold_links")
 
 
-@cached_for_all
-def _cached_payload(
-    _trace: Any,
-    identity: str,  # noqa: ARG001
-    digest: str,  # noqa: ARG001
-    links: str,  # noqa: ARG001
-    _gold: GoldLinks,
-    face: Face,
-    code: str,  # noqa: ARG001
-) -> dict[str, Any]:
-    """Return the payload of the errors; the unused arguments complete the cache key."""
-    posterior = None if face == "before" else cached_posterior(_trace)
-    shares = None if posterior is None else _trace.words().merged(posterior)
-    return gold_payload(_trace.words(), _gold, face, shares, of_file=not _trace.translated)
+def gold_links_payload(request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of the errors of the links against the gold links."""
+    trace, gold, face = request.trace, gold_of(request.session, request.view), _face(request)
+    posterior = None if face == "before" else cached_posterior(trace)
+    shares = None if posterior is None else trace.words().merged(posterior)
+    return gold_payload(trace.words(), gold or GoldLinks(), face, shares, of_file=not trace.translated)
+
+
+def _face(request: PayloadRequest) -> Face:
+    return request.selection.choices.face if has_posterior(request.trace) else "before"
 
 
 def gold_payload(
@@ -196,6 +186,17 @@ def has_links(session: Mapping[Any, Any], view: View) -> bool:
     return session.get(view.key(DRAW)) is True or gold_of(session, view) is not None
 
 
+def drawn_gold(session: Mapping[Any, Any], view: View) -> GoldLinks | None:
+    """Return the gold links in the heatmap; None while the visitor edits links, which the browser draws."""
+    return None if session.get(view.key(DRAW)) is True else gold_of(session, view)
+
+
+def link_entries(session: Mapping[Any, Any], view: View) -> dict[str, Any]:
+    """Return the entries of the session state that the links on the heatmap of `view` depend on."""
+    is_drawing = session.get(view.key(DRAW)) is True
+    return {view.key(DRAW): True} if is_drawing else gold_entries(session, view)
+
+
 def link_drawing_switch(view: View) -> None:
     """Draw the switch of the mode, which stands beside the title of the heatmap."""
     switch(
@@ -224,8 +225,8 @@ def link_drawing(view: View) -> None:
         "sourceWords": _words_of_pieces(words.source_groups, words.places[0]),
         "targetWords": _words_of_pieces(words.target_groups, words.places[1]),
         "most": MOST_GOLD_LINKS,
-        "at": register_payload(view, "links_of_attention", "", partial(_links_of_attention, view), "options"),
-        "files": _files(view, words, gold),
+        "at": shown_address("links-of-attention", {"view": view}, "{options}"),
+        "files": _files(view),
         "words": drawing_texts(*_place(view), of_file=not view.trace.translated),
     }
     component("link_drawing", isolate=False)(key=view.key("link_drawing_bar"), data=payload)
@@ -236,27 +237,23 @@ def _place(view: View) -> tuple[int, int]:
     return (view.file.number, view.file.count) if view.file else (1, 1)
 
 
-def _files(view: View, words: Words, gold: GoldLinks) -> list[list[dict[str, str]]]:
+def _files(view: View) -> list[list[dict[str, str]]]:
     """Return the files of this pair and, where the view shows one of several pairs of a file, those of all pairs."""
-    makers = [("", gold.text(), partial(_pair_content, words, gold, _place(view)[0]), file_name(view.trace, "links"))]
+    session, files = st.session_state, list[tuple[str, dict[str, Any], str]]()
+    files.append(("links-of-pair", gold_entries(session, view), file_name(view.trace, "links")))
     if view.file and 1 < view.file.count <= MOST_SAVED:
-        drawn = links_of_pairs(st.session_state)
-        name = f"{view.file.key(0)} {sorted((pair, links.text()) for pair, links in drawn.items())}"
-        makers.append(
-            ("all_", name, partial(_all_content, view.file, drawn), f"attnviz-{Path(view.file.name).stem}-links")
-        )
+        name = f"attnviz-{Path(view.file.name).stem}-links"
+        files.append(("links-of-file", {LINKS_OF_PAIRS: links_of_pairs(session)}, name))
     return [
         [
             {
                 "label": link_file_names()[ending],
-                "at": register_content(
-                    view.key(f"drawn_{kind}{ending}"), f"{drawn_identity(view)} {name}", partial(make, ending)
-                ),
+                "at": shown_address(name, {"view": view, "session": entries}, part=ending),
                 "file": f"{file}.{ending}",
             }
             for ending in LINK_ENDINGS
         ]
-        for kind, name, make, file in makers
+        for name, entries, file in files
     ]
 
 
@@ -266,21 +263,24 @@ def _words_of_pieces(groups: tuple[tuple[int, ...], ...], places: list[int]) -> 
     return [numbers.get(place, len(places)) for place, group in enumerate(groups) for _ in group]
 
 
-def _links_of_attention(view: View, selection: Selection) -> dict[str, Any]:
+def links_of_attention_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the links of the attention that the heatmap shows; of the difference, those of the posterior."""
-    words = view.trace.words()
-    face = selection.choices.face if has_posterior(view.trace) else "before"
-    shown = "before" if face == "before" else "after"
-    shares = None if shown == "before" else words.merged(cached_posterior(view.trace))
+    words, shown = request.trace.words(), "before" if _face(request) == "before" else "after"
+    shares = None if shown == "before" else words.merged(cached_posterior(request.trace))
     return {"links": link_errors(words, GoldLinks(), shares).found, "face": face_names()[shown]}
 
 
-def _pair_content(words: Words, gold: GoldLinks, number: int, ending: str, _: Any) -> bytes:
-    return attention_file_content([linked_record(words, gold)], ending, number)
+def pair_links_file(request: PayloadRequest) -> bytes:
+    """Return the file of the links of the pair that is shown."""
+    view, gold = request.view, gold_of(request.session, request.view) or GoldLinks()
+    return attention_file_content([linked_record(view.trace.words(), gold)], _ending(request), _place(view)[0])
 
 
-def _all_content(file: FilePair, drawn: Mapping[str, PairLinks], ending: str, _: Any) -> bytes:
-    """Return the links of all pairs of a file: those that the visitor drew, else those that it has."""
+def file_links_file(request: PayloadRequest) -> bytes:
+    """Return the file of the links of all pairs of a file: those that the visitor drew, else those that it has."""
+    file, drawn = request.view.file, links_of_pairs(request.session)
+    if file is None:
+        raise UnknownPayloadError("links-of-file")
     records = list[Attention | None]()
     for number in range(1, file.count + 1):
         try:
@@ -289,4 +289,10 @@ def _all_content(file: FilePair, drawn: Mapping[str, PairLinks], ending: str, _:
         except AttnvizError:  # the page of the pair says why it cannot be read
             linked = None
         records.append(linked)
-    return attention_file_content(records, ending)
+    return attention_file_content(records, _ending(request))
+
+
+def _ending(request: PayloadRequest) -> str:
+    if request.part not in LINK_ENDINGS:
+        raise UnknownPayloadError(request.part)
+    return request.part

@@ -25,11 +25,19 @@ from attnviz.trace.drawing import HeatmapChoices
 from attnviz.trace.parts import head_choices
 from attnviz.ui.components.chart import chart, steady_payload
 from attnviz.ui.fields import by_unit, option_segments, option_select, option_switch, select_box, shown_if
-from attnviz.ui.page_state.gold_state import gold_of
 from attnviz.ui.page_state.selection import HEADS, Selection
+from attnviz.ui.payloads import PayloadRequest, shown_address
 from attnviz.ui.resources import cached_for_all, cached_posterior, has_posterior, weights_digest_of
-from attnviz.ui.session_payloads import register_payload
-from attnviz.ui.step.gold_panel import draws_links, gold_box, gold_panel, link_drawing, link_drawing_switch
+from attnviz.ui.step.gold_panel import (
+    drawn_gold,
+    draws_links,
+    gold_box,
+    gold_panel,
+    has_links,
+    link_drawing,
+    link_drawing_switch,
+    link_entries,
+)
 from attnviz.ui.view import View
 
 MOST_EQUAL = 32
@@ -43,16 +51,8 @@ def heatmap_panel(view: View, theme: ThemeName) -> None:
     """
     attends = view.trace.attends
     title, draws = _title(view.trace), draws_links(view)
-    gold = None if draws else gold_of(st.session_state, view)  # the browser draws the links that it edits
-
-    def make_payload(selection: Selection) -> dict[str, Any]:
-        chosen = shown_choices(selection, view, links=draws or gold is not None)
-        digest = "" if chosen.face == "before" else weights_digest_of(view.trace) or ""
-        return _heatmap_payload(
-            view.trace, view.identity, digest, chosen, gold, gold.text() if gold else "", theme, language()
-        )
-
-    at = register_payload(view, "heatmap", f"{theme} {gold.text() if gold else ''}", make_payload, "options")
+    gold, shown = drawn_gold(st.session_state, view), {"view": view, "session": link_entries(st.session_state, view)}
+    at = shown_address("heatmap", shown, "{options}", theme=theme)
     with st.container(key=view.key("alignment"), gap="xsmall"):
         with st.container(horizontal=True, vertical_alignment="center", key=view.key("heatmap_title")):
             st.html(f'<h2 class="section">{title}</h2>', width="content")
@@ -63,7 +63,7 @@ def heatmap_panel(view: View, theme: ThemeName) -> None:
             st.html('<div class="drawn-score"></div>')
         if view.shows("numbers"):
             _heads_box(view)
-        chart(view, at, "heatmap", sent=make_payload(Selection()))
+        chart(view, at, "heatmap", sent=heatmap_payload(PayloadRequest(shown, {"theme": theme})))
     if view.simple:
         return
     with st.container(key=view.key("link_drawing")):  # always present: otherwise the parts below are mounted again
@@ -75,6 +75,15 @@ def heatmap_panel(view: View, theme: ThemeName) -> None:
     _switches(view, only_words=draws or gold is not None)
     if attends:
         gold_panel(view, listed=not draws)  # the bar of the drawing mode has the score
+
+
+def heatmap_payload(request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of the heatmap."""
+    view, session = request.view, request.session
+    chosen = shown_choices(request.selection, view, links=has_links(session, view))
+    digest, gold = "" if chosen.face == "before" else weights_digest_of(view.trace) or "", drawn_gold(session, view)
+    links = gold.text() if gold else ""
+    return _heatmap_payload(view.trace, view.identity, digest, chosen, gold, links, request.theme, language())
 
 
 def _title(trace: Record | Attention) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -26,9 +25,8 @@ from attnviz.trace.what_ifs import translator_arguments
 from attnviz.ui.components.chart import chart
 from attnviz.ui.components.component import component
 from attnviz.ui.page_state.what_if_state import stored_what_ifs
+from attnviz.ui.payloads import PayloadRequest, address, shown_address
 from attnviz.ui.resources import has_posterior, tokenizer_of
-from attnviz.ui.session_payloads import register_content
-from attnviz.ui.shared_payloads import PayloadRequest, address
 from attnviz.ui.step.what_if_panel import lenders, requested_intervention
 from attnviz.ui.view import View
 
@@ -40,15 +38,14 @@ _REQUEST = "what_if"
 
 
 def consequence_address(view: View) -> str | None:
-    """Register the payload of what-ifs of `view` that are not made yet; None where none can be made."""
-    if view.translate_again is None:
-        return None
-    return register_content(view.key("consequence"), view.identity, partial(_consequence_at, view))
+    """Return the address of what a what-if of `view` would do; None where none can be made."""
+    return None if view.translate_again is None else shown_address("consequence", {"view": view})
 
 
-def _consequence_at(view: View, parameters: Mapping[str, str]) -> dict[str, Any]:
+def requested_consequence_payload(request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of what the requested what-if would do, or why it cannot be made."""
     try:
-        return consequence_payload(view, orjson.loads(parameters.get(_REQUEST, "")))
+        return consequence_payload(request.view, orjson.loads(request.parameters.get(_REQUEST, "")))
     except orjson.JSONDecodeError:
         return {"probability": str(impossible()), "words": []}
     except AttnvizError as error:

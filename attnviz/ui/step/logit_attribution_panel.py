@@ -24,10 +24,10 @@ from attnviz.palette import ThemeName
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
 from attnviz.ui.components.chart import chart, chart_payload
-from attnviz.ui.page_state.selection import Selection, source_of
+from attnviz.ui.components.tables import tables_payload
+from attnviz.ui.page_state.selection import source_of
+from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, payload_address, shown_address
 from attnviz.ui.resources import cached_for_all, tokenizer_of, weights_digest_of
-from attnviz.ui.session_payloads import register_payload
-from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, payload_address
 from attnviz.ui.step.subject_boxes import chosen_word_and_foil, draw_word_choices, typed_words, word_and_foil
 from attnviz.ui.step.tables_box import table_box
 from attnviz.ui.view import View
@@ -40,30 +40,31 @@ def logit_attribution_panel(view: View, weights: Weights | None, theme: ThemeNam
     if reason or weights is None or tokenizer is None:
         st.text(reason)
         return
-    draw_word_choices(view, tokenizer)
+    draw_word_choices(view)
     left, right = st.columns(2, gap="large")
     for column, name in ((left, LOGIT_ATTRIBUTION.name), (right, CONTRAST.name)):
-
-        def make_payload(selection: Selection, name: str = name) -> dict[str, Any]:
-            return chosen_payload(name, view, weights, tokenizer, selection, theme)
-
         with column:
-            chosen_address = register_payload(
-                view, f"{name}_chosen", f"{theme} {weights_digest_of(trace)}", make_payload
-            )
+            chosen_address = shown_address(f"{name}-chosen", {"view": view}, "{selection}", theme=theme)
             chart(view, payload_address(view, name, theme), name, chosen_address)
     st.html(f'<p class="explanation">{_legend(trace)}</p>')
-    _attribution_tables(view, weights, tokenizer)
+    table_box(view, gettext("All entries as a table"), "logit_attribution_table", "logit-attribution-tables")
 
 
-def chosen_payload(
-    name: str, view: View, weights: Weights, tokenizer: Tokenizer, selection: Selection, theme: ThemeName
-) -> dict[str, Any]:
+def chosen_payload(name: str, request: PayloadRequest) -> dict[str, Any]:
     """Return the payload "logit-attribution" or "contrast", by `name`, of the chosen words."""
-    comparison, trace = _current_comparison(view, tokenizer, selection), view.trace
-    key = trace.fingerprint, theme, language(), weights_digest_of(trace)
+    trace, (weights, tokenizer) = request.trace, _model(request)
+    comparison = _current_comparison(request, tokenizer)
+    key = trace.fingerprint, request.theme, language(), weights_digest_of(trace)
     attributions = _chosen_word_figures(trace, weights, tokenizer, comparison, key)
     return _payload({comparison.step: attributions}, name)
+
+
+def _model(request: PayloadRequest) -> tuple[Weights, Tokenizer]:
+    """Return weights and tokenizer; raise UnknownPayloadError where the logits cannot be attributed."""
+    weights, tokenizer = request.weights, tokenizer_of(request.trace)
+    if LOGIT_ATTRIBUTION.missing(Subject(request.trace, 0, weights)) or weights is None or tokenizer is None:
+        raise UnknownPayloadError(LOGIT_ATTRIBUTION.name)
+    return weights, tokenizer
 
 
 def _legend(trace: Trace) -> str:
@@ -105,9 +106,9 @@ def _default_comparison(trace: Trace, step: int) -> _Comparison:
     return _Comparison(step, *word_and_foil(trace, step, None, None), weight_order(trace, step)[0])
 
 
-def _current_comparison(view: View, tokenizer: Tokenizer, selection: Selection) -> _Comparison:
+def _current_comparison(request: PayloadRequest, tokenizer: Tokenizer) -> _Comparison:
     """Return the current comparison."""
-    trace = view.trace
+    trace, selection = request.trace, request.selection
     word, foil = chosen_word_and_foil(trace, selection, len(tokenizer))
     return _Comparison(selection.step, word, foil, source_of(selection, trace), *typed_words(selection, tokenizer))
 
@@ -117,12 +118,9 @@ def logit_attribution_payload(name: str, request: PayloadRequest) -> dict[str, A
 
     Raise UnknownPayloadError where the model is not installed, or its logits cannot be attributed.
     """
-    tokenizer = tokenizer_of(request.trace)
-    reason = LOGIT_ATTRIBUTION.missing(Subject(request.trace, 0, request.weights))
-    if reason or request.weights is None or tokenizer is None:
-        raise UnknownPayloadError(name)
+    weights, tokenizer = _model(request)
     key = request.trace.fingerprint, request.theme, language(), weights_digest_of(request.trace)
-    return _payload(_own_word_figures(request.trace, request.weights, tokenizer, request.steps, key), name)
+    return _payload(_own_word_figures(request.trace, weights, tokenizer, request.steps, key), name)
 
 
 _Captioned = tuple[Spec, tuple[str, str]]
@@ -200,28 +198,23 @@ def piece_heading(piece: str, typed: str | None) -> str:
     return gettext("“{text}” (scored by its first piece, “{piece}”)", text=shorten(typed, 40), piece=piece)
 
 
-def _attribution_tables(view: View, weights: Weights, tokenizer: Tokenizer) -> None:
-    """Offer all entries of attribution and contrast as tables, computed only while the box is open."""
+def attribution_tables_payload(request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of all entries of attribution and contrast as tables."""
+    return tables_payload(_attribution_tables(request))
 
-    def make_tables(selection: Selection) -> Iterator[tuple[str, pd.DataFrame]]:
-        comparison = _current_comparison(view, tokenizer, selection)
-        subject = _subject(view.trace, weights, tokenizer, comparison)
-        for figure, name in ((LOGIT_ATTRIBUTION, gettext("logit minus mean logit")), (CONTRAST, gettext("difference"))):
-            if figure.missing(subject):
-                continue
-            entries = subject.contrast if figure is CONTRAST else subject.logit_attribution
-            title = gettext(
-                "Step {step}: the entries of the {name} add up to {sum:.6f}",
-                step=comparison.step + 1,
-                name=name,
-                sum=entries.logit,
-            )
-            yield title, figure.draw(subject).frame()
 
-    table_box(
-        view,
-        gettext("All entries as a table"),
-        "logit_attribution_table",
-        weights_digest_of(view.trace) or "",
-        make_tables,
-    )
+def _attribution_tables(request: PayloadRequest) -> Iterator[tuple[str, pd.DataFrame]]:
+    weights, tokenizer = _model(request)
+    comparison = _current_comparison(request, tokenizer)
+    subject = _subject(request.trace, weights, tokenizer, comparison)
+    for figure, name in ((LOGIT_ATTRIBUTION, gettext("logit minus mean logit")), (CONTRAST, gettext("difference"))):
+        if figure.missing(subject):
+            continue
+        entries = subject.contrast if figure is CONTRAST else subject.logit_attribution
+        title = gettext(
+            "Step {step}: the entries of the {name} add up to {sum:.6f}",
+            step=comparison.step + 1,
+            name=name,
+            sum=entries.logit,
+        )
+        yield title, figure.draw(subject).frame()

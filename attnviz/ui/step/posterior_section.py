@@ -25,8 +25,8 @@ from attnviz.ui.components.chart import chart, chart_payload
 from attnviz.ui.components.equation import equation, equation_payload
 from attnviz.ui.fields import option_disclosure
 from attnviz.ui.page_state.selection import POSTERIOR_OPEN
+from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, payload_address
 from attnviz.ui.resources import has_posterior, posterior_attention_of, weights_of
-from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, payload_address
 from attnviz.ui.view import View
 
 POSTERIOR_EQUATION = "equation-after"

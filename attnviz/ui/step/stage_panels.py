@@ -28,8 +28,8 @@ from attnviz.ui.components.chart import chart, chart_payload
 from attnviz.ui.components.context_growth import context_growth, growth_payload
 from attnviz.ui.components.equation import equation, equation_payloads
 from attnviz.ui.components.step_summary import summary_payload
+from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address, payload_address
 from attnviz.ui.resources import cached_for_all
-from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address, payload_address
 from attnviz.ui.step.intervention_controls import intervention_panel, other_word_panel, weights_chart
 from attnviz.ui.view import View
 

@@ -15,8 +15,8 @@ from attnviz.trace import Trace
 from attnviz.ui.components.component import component
 from attnviz.ui.page_state.linked import Session
 from attnviz.ui.page_state.selection import Selection, selection_of, source_of
+from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, shown_address
 from attnviz.ui.resources import posterior_attention_of, tokenizer_of, weights_of
-from attnviz.ui.session_payloads import register_payload
 from attnviz.ui.view import View
 
 LIKELIEST_COUNT = 10
@@ -58,40 +58,31 @@ def typed_words(selection: Selection, tokenizer: Tokenizer) -> tuple[str | None,
     return word, foil
 
 
-def draw_word_choices(view: View, tokenizer: Tokenizer) -> None:
+def draw_word_choices(view: View) -> None:
     """Draw the choices of word and foil as one question: why this word, and not that one."""
-    _boxes(view, tokenizer, gettext("Why"), gettext("and not"), both=True)
+    _boxes(view, gettext("Why"), gettext("and not"), both=True)
 
 
-def draw_word_choice(view: View, tokenizer: Tokenizer, label: str) -> None:
+def draw_word_choice(view: View, label: str) -> None:
     """Draw the choice of the word alone, with a `label`."""
-    _boxes(view, tokenizer, label, "", both=False)
+    _boxes(view, label, "", both=False)
 
 
-def _boxes(view: View, tokenizer: Tokenizer, word_label: str, foil_label: str, *, both: bool) -> None:
-    labels = {
-        "why": word_label,
-        "not": foil_label,
-        "own": gettext("the word of this step"),
-        "other": gettext("the likeliest other"),
-        "note": gettext("Choose one of the ten likeliest pieces, or type any word."),
-    }
-    boxes_address = register_payload(
-        view, "word_boxes", str(both), lambda selection: words_payload(view.trace, tokenizer, selection, labels)
-    )
-    piece_address = register_payload(
-        view, "named_piece", "", lambda selection: named_piece(selection.typed_word, tokenizer)
-    )
-    logit_attribution_choice(view, boxes_address, piece_address, labels, both=both)
+def _boxes(view: View, word_label: str, foil_label: str, *, both: bool) -> None:
+    note = gettext("Choose one of the ten likeliest pieces, or type any word.")
+    labels = {"why": word_label, "not": foil_label, "note": note, **_defaults()}
+    at, piece_at = (shown_address(name, {"view": view}, "{selection}") for name in ("word-boxes", "named-piece"))
+    logit_attribution_choice(view, at, piece_at, labels, both=both)
 
 
-def words_payload(
-    trace: Trace, tokenizer: Tokenizer, selection: Selection, labels: Mapping[str, str]
-) -> dict[str, Any]:
-    """Return the payload of the boxes: current values, options, and messages about typed text.
+def _defaults() -> dict[str, str]:
+    """Return the texts of the default word and the default foil."""
+    return {"own": gettext("the word of this step"), "other": gettext("the likeliest other")}
 
-    `selection` is the current selection; `labels` are the texts around the boxes, and of their default options.
-    """
+
+def words_payload(request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of the boxes: current values, options, and messages about typed text."""
+    trace, tokenizer, selection, labels = request.trace, _tokenizer(request), request.selection, _defaults()
     choices = {"word": (selection.word, selection.typed_word), "foil": (selection.foil, selection.typed_foil)}
     shown: dict[str, str] = {}
     messages: list[str] = []
@@ -113,10 +104,16 @@ def words_payload(
     return {"likeliest": likeliest, **shown, "feedback": messages}
 
 
-def named_piece(text: str, tokenizer: Tokenizer) -> dict[str, Any]:
+def named_piece_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the piece of a typed text, None where there is none, and a message about it."""
-    piece, message = parse_piece(text, tokenizer)
+    piece, message = parse_piece(request.selection.typed_word, _tokenizer(request))
     return {"piece": piece, "feedback": message}
+
+
+def _tokenizer(request: PayloadRequest) -> Tokenizer:
+    if (tokenizer := tokenizer_of(request.trace)) is None:
+        raise UnknownPayloadError("word-boxes")
+    return tokenizer
 
 
 def _is_typed(typed: str, index: int | None, tokenizer: Tokenizer) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
 import streamlit as st
@@ -18,11 +17,10 @@ from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
 from attnviz.trace.drawing import Face, HeatmapChoices
 from attnviz.ui.components.tables import tables, tables_payload
-from attnviz.ui.page_state.selection import Selection, with_selection
+from attnviz.ui.payloads import PayloadRequest, Shown, shown_address
 from attnviz.ui.resources import cached_posterior
-from attnviz.ui.session_payloads import register_payload
 from attnviz.ui.step.compared_attention import comparison_numbers
-from attnviz.ui.step.gold_panel import has_links
+from attnviz.ui.step.gold_panel import has_links, link_entries
 from attnviz.ui.step.heatmap_panel import shown_choices
 from attnviz.ui.step.stage_panels import stage_figures
 from attnviz.ui.step.subject_boxes import subject_of
@@ -35,30 +33,27 @@ NamedTable: TypeAlias = "tuple[str, pd.DataFrame]"
 """A table with its name."""
 
 
-def table_box(view: View, title: str, key: str, name: str, make: Callable[[Selection], Iterable[NamedTable]]) -> None:
-    """Draw a box with `title` and the tables that `make` returns for the current selection, made once it is open.
+def table_box(view: View, title: str, key: str, name: str, shown: Shown | None = None, **parameters: str) -> None:
+    """Draw a box with `title` and the tables of the payload `name` for the current selection, made once it is open.
 
-    `name` identifies the data that they are made from.
+    They are of `view` and what else is `shown`.
     """
-
-    def make_payload(selection: Selection) -> dict[str, Any]:
-        return tables_payload(make(selection))
-
     with st.expander(title, key=view.key(key)):
-        tables(view, register_payload(view, key, name, make_payload), f"{key}_rows")
+        at = shown_address(name, {"view": view, **(shown or {})}, "{selection}", **parameters)
+        tables(view, at, f"{key}_rows")
 
 
 def chart_tables(view: View) -> None:
     """Offer every chart as a table, computed only while the box is open."""
-    state = st.session_state.to_dict()
-    name = view.parent.fingerprint if view.parent is not None else ""
-    name += view.compared.identity if view.compared else ""
+    shown = {"session": link_entries(st.session_state, view)}
+    table_box(view, gettext("The charts as tables"), TABLES, "chart-tables", shown)
 
-    def make_tables(selection: Selection) -> list[NamedTable]:
-        subject = subject_of(view, with_selection(state, view, selection))
-        return all_tables(view, shown_choices(selection, view, links=has_links(state, view)), subject)
 
-    table_box(view, gettext("The charts as tables"), TABLES, name, make_tables)
+def chart_tables_payload(request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of every chart as a table."""
+    view, session = request.view, request.session
+    chosen = shown_choices(request.selection, view, links=has_links(session, view))
+    return tables_payload(all_tables(view, chosen, subject_of(view, session)))
 
 
 def all_tables(view: View, chosen: HeatmapChoices, subject: Subject) -> list[NamedTable]:

@@ -28,8 +28,8 @@ from attnviz.palette import ThemeName
 from attnviz.text import SPACE, SPECIAL_PIECES
 from attnviz.trace import Record
 from attnviz.ui.components.component import component
+from attnviz.ui.payloads import PayloadRequest, address
 from attnviz.ui.resources import cached_posterior
-from attnviz.ui.shared_payloads import PayloadRequest, address
 from attnviz.ui.view import MAIN, View
 
 PULLED_PIECES, COMPARED_WORDS = 5, 4

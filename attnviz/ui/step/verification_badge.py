@@ -30,8 +30,8 @@ from attnviz.palette import ThemeName
 from attnviz.trace import Record
 from attnviz.ui.components.component import component
 from attnviz.ui.page_state.selection import POSTERIOR_OPEN
+from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.resources import bytes_of, weights_digest_of
-from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.view import View
 
 _VERIFIERS: LRUCache[Verifier] = LRUCache(12 << 20, size=lambda verifier: 2 * bytes_of(verifier.trace))

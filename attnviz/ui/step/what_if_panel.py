@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, cast
 
@@ -30,7 +30,6 @@ from attnviz.trace.interventions import (
 )
 from attnviz.trace.what_ifs import (
     StoredWhatIfs,
-    TranslatorArguments,
     left_out_sentence,
     replaced_by,
     translator_arguments,
@@ -41,8 +40,8 @@ from attnviz.ui.examples import first_step
 from attnviz.ui.page_state.linked import Session
 from attnviz.ui.page_state.selection import with_chosen_heads
 from attnviz.ui.page_state.what_if_state import WHAT_IFS, open_what_ifs, stored_what_ifs
-from attnviz.ui.resources import cached_posterior, devices, tokenizer_of, translate, weights_of
-from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address, all_at_once
+from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address, all_at_once
+from attnviz.ui.resources import TranslateAgain, cached_posterior, devices, tokenizer_of, translate
 from attnviz.ui.view import View, view_key
 
 _LONGEST_TYPED = 80
@@ -192,10 +191,6 @@ def _has_attention(folder: str) -> bool:
         return False
 
 
-MakeTrace = Callable[[TranslatorArguments], Trace]
-"""Translates with these interventions."""
-
-
 def current_view(
     session: Session,
     view_id: str,
@@ -212,7 +207,7 @@ def current_view(
     that were `saved` need no model. What-ifs that fail are left out, and `stored_what_ifs` has the errors.
     """
     same_original = open_what_ifs(session, view_id, first, linked, saved.what_ifs if saved else None)
-    make = _trace_maker(first, device, beam)
+    make = TranslateAgain(first, device, beam)
     what_ifs = _computed_what_ifs(session, view_id, first, make, saved, same_original=same_original)
     number = stored_what_ifs(session, view_id).current
     trace = with_chosen_heads(session, view_id, what_ifs.trace(number), linked)
@@ -220,7 +215,7 @@ def current_view(
 
 
 def _computed_what_ifs(
-    session: Session, view_id: str, first: Trace, make: MakeTrace, saved: WhatIfs | None, *, same_original: bool
+    session: Session, view_id: str, first: Trace, make: TranslateAgain, saved: WhatIfs | None, *, same_original: bool
 ) -> WhatIfs:
     """Return the what-ifs of `first` that can be computed, and remove the others.
 
@@ -252,24 +247,6 @@ def _traces_by_what_if(saved: WhatIfs) -> dict[tuple[str, WhatIf], Trace]:
         parent = cast("Trace", saved.parent(number))
         traces[parent.fingerprint, what_if] = saved.trace(number)
     return traces
-
-
-def _trace_maker(first: Trace, device: str, beam: int | None) -> MakeTrace:
-    """Return a function that translates the sentence of `first` with interventions."""
-
-    def make(change: TranslatorArguments) -> Trace:
-        if weights_of(first) is None:
-            raise AttnvizError(
-                gettext(
-                    "What-ifs need the model “{model}”, which made this translation. This model is not "
-                    "installed: add its model folder.",
-                    model=first.model,
-                )
-            )
-        folder, width = str(installed_models()[first.model]), first.search.beam if beam is None else beam
-        return translate(folder, device, first.source_text, width, change.target, change.interventions)
-
-    return make
 
 
 def what_changed(view: View, theme: ThemeName) -> None:

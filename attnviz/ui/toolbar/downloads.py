@@ -5,7 +5,6 @@ The downloads are figures as they are drawn now, files of the whole translation,
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -16,9 +15,8 @@ from attnviz.analysis.attention_forms import face_names
 from attnviz.analysis.diagram_texts import diagram_alt, has_diagram
 from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.labels import step_heading
-from attnviz.analysis.recomputation import Weights
 from attnviz.architectures import narrate, step_texts
-from attnviz.export.chapters import ChapterPage, ChapterPicture, chapters_html
+from attnviz.export.chapters import ChapterPicture
 from attnviz.export.images import shortened_to_fit, translation_sheet
 from attnviz.export.saved_files import FigureOptions, contents, file_name, heading
 from attnviz.figures.comparison_figure import comparison
@@ -28,20 +26,20 @@ from attnviz.figures.printing import for_print
 from attnviz.figures.registry import step_figures
 from attnviz.figures.spec import Spec
 from attnviz.languages import gettext
-from attnviz.palette import ThemeName, palette
+from attnviz.palette import palette
 from attnviz.text import with_symbols
 from attnviz.trace import Trace
 from attnviz.ui.components.component import component
 from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.components.picture_files import PageDrawing, PictureFile, followed_picture_files, picture_files
 from attnviz.ui.fields import switch
-from attnviz.ui.page_state.gold_state import gold_of
+from attnviz.ui.page_state.gold_state import gold_entries, gold_of
 from attnviz.ui.page_state.linked import Session
-from attnviz.ui.page_state.selection import Selection, linked_selection, selection_of, with_selection
+from attnviz.ui.page_state.selection import selection_of
+from attnviz.ui.payloads import PayloadRequest, Shown, UnknownPayloadError, shown_address
 from attnviz.ui.resources import cached_posterior, has_posterior, weights_of
-from attnviz.ui.session_payloads import register_content, register_payload
 from attnviz.ui.step.compared_attention import compared_in
-from attnviz.ui.step.gold_panel import has_links
+from attnviz.ui.step.gold_panel import DRAW, has_links
 from attnviz.ui.step.heatmap_panel import shown_choices
 from attnviz.ui.step.subject_boxes import subject_of
 from attnviz.ui.view import Keyed, View
@@ -94,33 +92,15 @@ def download_box(draw: Callable[[], None], key: Callable[[str], str] = str) -> N
         draw()
 
 
-def offer_pictures(
-    view: View,
-    pictures: Callable[[Selection], Iterable[PictureFile]],
-    name: str,
-    key: str = "export",
-    caption: Callable[[Selection], str] = lambda _: "",
-) -> None:
-    """Offer the `pictures` of the current selection in `view`, which `caption` describes.
-
-    `name` identifies the data that they are made of.
-    """
-
-    def make(parameters: Mapping[str, str]) -> dict[str, Any] | bytes:
-        selection = linked_selection(view, parameters)
-        return picture_files(pictures(selection), parameters, caption(selection))
-
-    address = register_content(view.key(key), f"{view.identity} {name}", make)
-    followed_picture_files(view, f"{address}?{{selection}}", key)
+def offer_pictures(view: View, name: str, shown: Shown, key: str = "export", **parameters: str) -> None:
+    """Offer the pictures of the payload `name` for the current selection in `view`, and what else is `shown`."""
+    at = shown_address(name, {"view": view, **shown}, "{selection}", **parameters)
+    followed_picture_files(view, at, key)
 
 
-def offer_lecture(view: View, page: Callable[[Selection, ThemeName], ChapterPage], file: str, name: str) -> None:
-    """Offer the page for a lecture as `file`: `page` for the current selection; `name` identifies its data."""
-
-    def make_file(selection: Selection) -> bytes:
-        return chapters_html(functools.partial(page, selection)).encode("utf-8")
-
-    lecture_link(view, register_payload(view, "lecture", name, make_file), file)
+def offer_lecture(view: View, name: str, shown: Shown, file: str, **parameters: str) -> None:
+    """Offer the page for a lecture of the payload `name`, for the current selection in `view`, as `file`."""
+    lecture_link(view, shown_address(name, {"view": view, **shown}, "{selection}", **parameters), file)
 
 
 def lecture_link(view: Keyed, at: str, file: str) -> None:
@@ -151,38 +131,52 @@ def chapter_pictures(figures: Iterable[OfferedFigure]) -> tuple[ChapterPicture, 
 def downloads(view: View) -> None:
     """Offer the figures as currently drawn, and the files of the whole translation."""
     titled = switch(gettext("Title and sentences above the pictures"), key=view.key("titled"), default=True)
-    state = st.session_state.to_dict()
-
-    def make_files(selection: Selection) -> Iterator[PictureFile]:
-        for one in pictures(view, with_selection(state, view, selection)):
-            yield picture_file(view.trace, one, titled=titled)
-        if has_diagram(view.trace):
-            yield diagram_file(view, selection.step, file_name(view.trace, f"step-{selection.step + 1}-machine"))
-
-    def caption(selection: Selection) -> str:
-        return gettext(
-            "The files contain the pictures as they are shown now. Each picture of a single step shows step {step}.",
-            step=selection.step + 1,
-        )
-
-    name = f"{_current_gold(view, state).text()} {view.compared.identity if view.compared else ''}"
-    offer_pictures(view, make_files, f"{name} {titled}", caption=caption)
+    session = st.session_state
+    shown = {"session": gold_entries(session, view) | {view.key(DRAW): session.get(view.key(DRAW))}}
+    offer_pictures(view, "translation-pictures", shown, part="titled" if titled else "")
     st.caption(gettext("The whole translation"))
-    _translation_downloads(view, state, name)
+    _translation_downloads(view, shown)
 
 
-def _translation_downloads(view: View, state: Mapping[Any, Any], name: str) -> None:
+def translation_pictures(request: PayloadRequest) -> dict[str, Any] | bytes:
+    """Return the payload of the figures as currently drawn, as files."""
+    step = request.selection.step
+    caption = gettext(
+        "The files contain the pictures as they are shown now. Each picture of a single step shows step {step}.",
+        step=step + 1,
+    )
+    return picture_files(_translation_pictures(request, step), request.parameters, caption)
+
+
+def _translation_pictures(request: PayloadRequest, step: int) -> Iterator[PictureFile]:
+    for one in pictures(request.view, request.session):
+        yield picture_file(request.trace, one, titled=request.part == "titled")
+    if has_diagram(request.trace):
+        yield diagram_file(request.view, step, file_name(request.trace, f"step-{step + 1}-machine"))
+
+
+def _translation_downloads(view: View, shown: Shown) -> None:
     """Offer the files of the whole translation, in two columns."""
     trace = view.trace
     weights = weights_of(trace) if has_posterior(trace) or not trace.attends else None
     files = list(_translation_files(trace.attends, has_posterior_links=weights is not None).items())
     for start in range(0, len(files), 2):
         for column, (name_ending, label) in zip(st.columns(2, gap="medium"), files[start : start + 2], strict=False):
-            ending, file_weights = name_ending.split(".")[1], None if name_ending == PRIOR_LINKS else weights
-            key = "whole_before" if name_ending == PRIOR_LINKS else f"whole_{ending}"
-            make = functools.partial(_file_content, view, state, ending, file_weights)
+            key = "whole_before" if name_ending == PRIOR_LINKS else f"whole_{name_ending.split('.')[1]}"
+            at = shown_address("translation-file", {"view": view, **shown}, "{selection}", part=name_ending)
             with column:
-                file_link(view, label, register_payload(view, key, name, make), file_name(trace, name_ending), key)
+                file_link(view, label, at, file_name(trace, name_ending), key)
+
+
+def _file_labels() -> dict[str, str]:
+    """Return the labels of the files of the whole translation, by the endings of their names."""
+    return {
+        "lecture.html": gettext("Web page for a lecture, HTML"),
+        "heatmap.tex": gettext("Heatmap for LaTeX, TikZ"),
+        POSTERIOR_LINKS: gettext("Word links by posterior attention, Pharaoh format"),
+        PRIOR_LINKS: gettext("Word links by attention, Pharaoh format"),
+        "trace.json": gettext("Whole trace, JSON"),
+    }
 
 
 def _translation_files(attends: bool, *, has_posterior_links: bool) -> dict[str, str]:
@@ -190,28 +184,24 @@ def _translation_files(attends: bool, *, has_posterior_links: bool) -> dict[str,
 
     Files of an alignment need a model that `attends`.
     """
-    files = {
-        "lecture.html": gettext("Web page for a lecture, HTML"),
-        "heatmap.tex": gettext("Heatmap for LaTeX, TikZ"),
-        POSTERIOR_LINKS: gettext("Word links by posterior attention, Pharaoh format"),
-        PRIOR_LINKS: gettext("Word links by attention, Pharaoh format"),
-        "trace.json": gettext("Whole trace, JSON"),
-    }
+    files = _file_labels()
     if not has_posterior_links:
         del files[POSTERIOR_LINKS]
     return {name: label for name, label in files.items() if attends or name.endswith((".html", ".json"))}
 
 
-def _file_content(
-    view: View, state: Mapping[Any, Any], ending: str, weights: Weights | None, selection: Selection
-) -> bytes:
+def translation_file(request: PayloadRequest) -> bytes:
     """Return a file of the whole translation; the page for a lecture opens at the current step."""
-    options = _heatmap_options(view, with_selection(state, view, selection))
+    trace, ending = request.trace, request.part.rpartition(".")[2]
+    if request.part not in _file_labels():
+        raise UnknownPayloadError(request.part)
+    uses_weights = request.part != PRIOR_LINKS and (has_posterior(trace) or not trace.attends)
+    options = _heatmap_options(request.view, request.session)
     if ending == "html":
-        options = replace(options, step=selection.step)
+        options = replace(options, step=request.selection.step)
     else:  # printed figures have no margins
         options = replace(options, margins=False, gold=GoldLinks())
-    return contents(view.trace, ending, options, weights, view.what_ifs)
+    return contents(trace, ending, options, request.weights if uses_weights else None, request.view.what_ifs)
 
 
 def pictures(view: View, session: Session) -> Iterator[OfferedFigure]:

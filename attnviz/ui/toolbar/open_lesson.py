@@ -21,9 +21,9 @@ from attnviz.trace import Trace
 from attnviz.ui.components.component import component
 from attnviz.ui.language import language_address
 from attnviz.ui.page_state.linked import Parameters, Session, linked_entry, set_page_address
+from attnviz.ui.payloads import HtmlPage, PayloadRequest, shown_address
 from attnviz.ui.requests import request_button
 from attnviz.ui.resources import translate, weights_of
-from attnviz.ui.session_payloads import HtmlPage, register_content
 from attnviz.ui.turns import TURNS
 
 LESSON = "lesson"
@@ -74,15 +74,19 @@ def draw_lesson(opened: OpenLesson) -> None:
         request_button(gettext("Leave the lesson"), partial(close_lesson, session), key="leave_lesson")
     try:
         with st.spinner(gettext("Translating…")):
-            page = _page(lesson)
+            _page(lesson)
     except AttnvizError as error:
         with st.container(key="problem"):
             st.text(str(error))
     else:
-        at = register_content(LESSON, str(hash(page)), lambda _: page, in_every_language=True)
-        lesson_frame(at, str(lesson.title))
+        lesson_frame(shown_address(LESSON, {LESSON: lesson}, lang=""), str(lesson.title))
     parameters: Parameters = {LESSON: opened.name or None}
     set_page_address(session, f"lesson {opened.name}", parameters | language_address())
+
+
+def lesson_page(request: PayloadRequest) -> HtmlPage:
+    """Return the page of the lesson, in all its languages."""
+    return _page(request.shown[LESSON])
 
 
 def _page(lesson: Lesson) -> HtmlPage:

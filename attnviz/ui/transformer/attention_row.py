@@ -43,18 +43,17 @@ from attnviz.figures.subject import Subject
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces, piece_name
-from attnviz.trace.transformer_trace import Head
 from attnviz.ui.components.chart import EVERY_STEP, chart, inline_chart, steady_payload
 from attnviz.ui.components.component import component, packed
 from attnviz.ui.components.energy_decomposition import mount_energy_decomposition
 from attnviz.ui.components.equation import equation, inline_equation
-from attnviz.ui.components.picture_files import PictureFile
+from attnviz.ui.components.picture_files import picture_files
 from attnviz.ui.components.player import player
 from attnviz.ui.components.view_state import view_state
 from attnviz.ui.fields import option_segments
-from attnviz.ui.page_state.selection import Selection
+from attnviz.ui.page_state.selection import source_of
+from attnviz.ui.payloads import PayloadRequest, address
 from attnviz.ui.resources import cached_for_all, weights_of
-from attnviz.ui.shared_payloads import Maker, PayloadRequest, UnknownPayloadError, address, show_traces, shown_trace
 from attnviz.ui.step.verification_badge import verification
 from attnviz.ui.toolbar.downloads import OfferedFigure, download_box, offer_pictures, picture_file
 from attnviz.ui.transformer.exhibit import (
@@ -62,7 +61,6 @@ from attnviz.ui.transformer.exhibit import (
     GENERAL_MODEL,
     TRANSFORMER_MODEL,
     Exhibit,
-    ExhibitSelection,
     SentenceRequest,
     missing_exhibit_models,
 )
@@ -145,9 +143,7 @@ def energy_traces(request: SentenceRequest) -> tuple[Trace, Trace]:
     if reason := missing_exhibit_models(ADDITIVE_MODEL, GENERAL_MODEL):
         raise AttnvizError(reason)
     translation = _translation(request)
-    additive, general = show_traces(
-        VIEW_ID, *(request.trace_by(model, translation) for model in (ADDITIVE_MODEL, GENERAL_MODEL))
-    )
+    additive, general = (request.trace_by(model, translation) for model in (ADDITIVE_MODEL, GENERAL_MODEL))
     if not _have_same_pieces(additive, general):
         raise AttnvizError(_other_pieces_text(GENERAL_MODEL))
     return additive, general
@@ -181,8 +177,7 @@ def _sources(request: SentenceRequest) -> FormSources:
     additive, general = energy_traces(request)
     if missing_exhibit_models(TRANSFORMER_MODEL):
         return FormSources(additive, general, None)
-    transformer: Any
-    (transformer,) = show_traces("heads_of_row", request.trace_by(TRANSFORMER_MODEL, _translation(request)))
+    transformer = request.trace_by(TRANSFORMER_MODEL, _translation(request))
     head = best_head(transformer) if _have_same_pieces(additive, transformer) else None
     return FormSources(additive, general, head)
 
@@ -211,14 +206,14 @@ def _traces(sources: FormSources) -> list[Any]:
 
 def _offer_pictures(view: View, sources: FormSources) -> None:
     """Offer the row of the current step in every form as a picture."""
+    offer_pictures(view, "row-pictures", {"sources": sources}, "export_row")
 
-    def make_files(selection: Selection) -> Iterator[PictureFile]:
-        return (
-            picture_file(form_trace(name, sources), picture)
-            for name, picture in row_pictures(sources, selection.step).items()
-        )
 
-    offer_pictures(view, make_files, ".".join(trace.fingerprint for trace in _traces(sources)), "export_row")
+def row_picture_files(request: PayloadRequest) -> dict[str, Any] | bytes:
+    """Return the payload of the row of the current step in every form as files."""
+    sources, step = request.shown["sources"], request.selection.step
+    pictures = row_pictures(sources, step).items()
+    return picture_files((picture_file(form_trace(name, sources), one) for name, one in pictures), request.parameters)
 
 
 def row_pictures(sources: FormSources, step: int) -> dict[Form, OfferedFigure]:
@@ -243,28 +238,13 @@ def row_pictures(sources: FormSources, step: int) -> dict[Form, OfferedFigure]:
 
 
 def _payload_address(sources: FormSources, theme: ThemeName) -> str:
-    parts = [sources.general.fingerprint]
-    if sources.head:
-        parts += [sources.head.record.fingerprint, sources.head.name]
-    return address(sources.additive, "attention-row", theme, every=True, part="_".join(parts))
+    return address(sources.additive, "attention-row", theme, every=True, sources=sources)
 
 
-def _payload(request: PayloadRequest) -> dict[str, Any]:
-    """Return the payload of all forms and steps; the part names the other translations and the head."""
-    general, transformer, head = (*request.part.split("_"), "", "")[:3]
-    sources = FormSources(request.trace, shown_trace(general), _named_head(transformer, head))
-    if sources.general is None or bool(transformer) != bool(sources.head):
-        raise UnknownPayloadError("attention-row")
+def forms_payload(request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of all forms and steps."""
+    sources: FormSources = request.shown["sources"]
     return row_payload(_forms(sources), sources, request.theme)
-
-
-def _named_head(fingerprint: str, name: str) -> Head | None:
-    trace = shown_trace(fingerprint)
-    return trace.head_named(name) if trace is not None else None
-
-
-ATTENTION_ROW_MAKERS: Mapping[str, Maker] = {"attention-row": _payload}
-"""By the payload names in addresses."""
 
 
 _FIGURES = (ENERGY_DECOMPOSITION, SOFTMAX)
@@ -326,21 +306,16 @@ def _work_payload(_costs: dict[str, Multiplications], identity: str, theme: Them
     return steady_payload(figure, {EVERY_STEP: ("", work_sentence(*_costs.values()))})
 
 
-def _pictures(
-    view: View,  # noqa: ARG001  as others
-    request: SentenceRequest,
-    selection: ExhibitSelection,
-    theme: ThemeName,
-) -> Iterator[OfferedFigure]:
-    traces = energy_traces(request)
+def _pictures(asked: PayloadRequest, theme: ThemeName) -> Iterator[OfferedFigure]:
+    traces, step = energy_traces(asked.shown["request"]), asked.selection.step
     for trace in traces:
-        subject = Subject(trace, selection.step, weights_of(trace), selection.source, theme=theme)
+        subject = Subject(trace, step, weights_of(trace), source_of(asked.selection, asked.trace), theme=theme)
         for figure in _FIGURES:
             title = f"{figure.title(subject)}, {attention_name(str(trace.config['attention']))}"
             yield OfferedFigure(
                 title,
                 f"{figure.headline(subject)} ({trace.model})",
-                f"{trace.model}-{selection.step + 1}-{figure.name}",
+                f"{trace.model}-{step + 1}-{figure.name}",
                 figure.draw(subject),
             )
     costs, title = _work(traces), gettext("Multiplications")

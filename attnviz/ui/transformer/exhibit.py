@@ -14,8 +14,8 @@ from attnviz import lazy_pandas as pd
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
+from attnviz.ui.payloads import PayloadRequest
 from attnviz.ui.resources import translate
-from attnviz.ui.shared_payloads import register_trace
 from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.view import View
 
@@ -45,18 +45,7 @@ class SentenceRequest:
 
     def trace_by(self, model: str, target: str | tuple[int, ...] | None = None) -> Any:
         """Translate by `model`, force-decoded with `target` if any; raise AttnvizError on bad input."""
-        trace = translate(str(installed_models()[model]), self.device, self.sentence, self.beam, target)
-        return register_trace(trace)
-
-
-@dataclass(frozen=True)
-class ExhibitSelection:
-    """The current selection in an exhibit, counted from 0."""
-
-    step: int
-    source: int
-    swapped_words: tuple[int, int] | None
-    """Indices of two swapped words of the English sentence, if any."""
+        return translate(str(installed_models()[model]), self.device, self.sentence, self.beam, target)
 
 
 @dataclass(frozen=True)
@@ -67,11 +56,14 @@ class Exhibit:
     """Computes the exhibit's trace and returns its view; raises AttnvizError with a sentence if that is impossible."""
     draw: Callable[[View, SentenceRequest, ThemeName], None]
     """Draws the exhibit, which `make_view` has computed."""
-    pictures: Callable[[View, SentenceRequest, ExhibitSelection, ThemeName], Iterator[OfferedFigure]]
-    """Yields the current figures and their tables for downloads; also called outside a Streamlit run."""
+    pictures: Callable[[PayloadRequest, ThemeName], Iterator[OfferedFigure]]
+    """Yields the current figures and their tables for downloads.
+
+    What is shown is the `view`, the `request` and the `swap` of two words of the English sentence, if any.
+    """
     view_id: str
     """Id of the exhibit's view."""
-    tables: Callable[[View, SentenceRequest], Iterator[tuple[str, pd.DataFrame]]] | None = None
+    tables: Callable[[PayloadRequest], Iterator[tuple[str, pd.DataFrame]]] | None = None
     """Yields the tables that belong to no figure, each with its name."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -35,8 +35,8 @@ from attnviz.ui.components.chart import EVERY_STEP, inline_chart, steady_payload
 from attnviz.ui.components.gallery import cell, gallery, group
 from attnviz.ui.components.side_by_side import lanes, lanes_payload, written_lane
 from attnviz.ui.components.view_state import view_state
+from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.resources import Rows, bleu_rows, translate, weights_of
-from attnviz.ui.shared_payloads import Maker, PayloadRequest, UnknownPayloadError, address, shown_trace
 from attnviz.ui.step.verification_badge import verification, verification_rows
 from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.transformer.exhibit import (
@@ -46,7 +46,6 @@ from attnviz.ui.transformer.exhibit import (
     LARGE_MODEL,
     TRANSFORMER_MODEL,
     Exhibit,
-    ExhibitSelection,
     SentenceRequest,
 )
 from attnviz.ui.view import View
@@ -54,19 +53,19 @@ from attnviz.ui.view import View
 
 def models_badge(view: View, traces: Iterable[Any], theme: ThemeName, name: str = "verification") -> None:
     """Draw one verification badge for the current step of `traces`; `name` is unique in the view."""
-    parts = ".".join(trace.fingerprint for trace in traces if weights_of(trace) is not None)
-    if parts:
-        verification(view, address(view.trace, "models-verification", theme, every=False, part=parts), name)
+    verifiable = [trace for trace in traces if weights_of(trace) is not None]
+    if verifiable:
+        at = address(view.trace, "models-verification", theme, every=False, traces=verifiable)
+        verification(view, at, name)
 
 
-def _verification_payload(request: PayloadRequest) -> dict[str, Any]:
+def models_verification_payload(request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the checks of a step in every model; for shorter translations, of their last step."""
     step, *others = request.steps
-    traces = [shown_trace(fingerprint) for fingerprint in request.part.split(".")]
-    if others or any(trace is None for trace in traces):
+    if others:
         raise UnknownPayloadError("models-verification")
     verified: list[tuple[Record, int, Verification]] = []
-    for trace in traces:
+    for trace in request.shown["traces"]:
         weights, trace_step = weights_of(trace), min(step, len(trace.target_pieces) - 1)
         if weights is None:
             raise UnknownPayloadError("models-verification")
@@ -97,10 +96,6 @@ def _verification_payload(request: PayloadRequest) -> dict[str, Any]:
             for name, *rest in verification_rows(result)
         ],
     }
-
-
-FIVE_MODELS_MAKERS: Mapping[str, Maker] = {"models-verification": _verification_payload}
-"""By the payload names in addresses."""
 
 
 _MODELS = (FIXED_CONTEXT_MODEL, GENERAL_MODEL, ADDITIVE_MODEL, TRANSFORMER_MODEL, LARGE_MODEL)
@@ -135,7 +130,6 @@ def _all_traces(request: SentenceRequest) -> list[Any]:
 
 def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:
     traces = _all_traces(request)
-    st.session_state["attributions_on_show"] = traces  # payloads are available while the session holds the traces
     if absent := [name for name in _MODELS if name not in installed_models()]:
         st.text(gettext("Models not installed: {absent}.", absent=", ".join(absent)))
     rows = _bleu_rows()
@@ -207,12 +201,8 @@ def _length_title() -> str:
     return gettext("BLEU by the length of the sentence")
 
 
-def _pictures(
-    view: View,  # noqa: ARG001  as others
-    request: SentenceRequest,
-    selection: ExhibitSelection,  # noqa: ARG001  as others
-    theme: ThemeName,
-) -> Iterator[OfferedFigure]:
+def _pictures(asked: PayloadRequest, theme: ThemeName) -> Iterator[OfferedFigure]:
+    request: SentenceRequest = asked.shown["request"]
     for trace in _all_traces(request):
         if trace.attends:
             title, spec = gettext("Heatmap, {model}", model=trace.model), heatmap(trace, end=True, theme=theme)
@@ -223,11 +213,11 @@ def _pictures(
         yield OfferedFigure(title, title, "bleu-by-length", spec, note=note)
 
 
-def _tables(view: View, request: SentenceRequest) -> Iterator[tuple[str, pd.DataFrame]]:  # noqa: ARG001
+def _tables(asked: PayloadRequest) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield the translations as a table, one row for each model."""
     rows = _bleu_rows()
     frame = []
-    for trace in _all_traces(request):
+    for trace in _all_traces(asked.shown["request"]):
         facts = _facts(trace, rows)
         frame.append(
             {

@@ -35,9 +35,10 @@ from attnviz.ui.components.chart import inline_chart, steady_payload
 from attnviz.ui.components.energy_decomposition import mount_energy_decomposition
 from attnviz.ui.components.gallery import cell, gallery, group
 from attnviz.ui.components.player import PlayedLanguages
+from attnviz.ui.page_state.selection import source_of
+from attnviz.ui.payloads import PayloadRequest, address
 from attnviz.ui.requests import handle
 from attnviz.ui.resources import cached_for_all, weights_digest_of, weights_of
-from attnviz.ui.shared_payloads import address, show_traces
 from attnviz.ui.step.stage_panels import draw_stage, stage_figures
 from attnviz.ui.step.step_controls import step_controls
 from attnviz.ui.step.verification_badge import verification
@@ -45,7 +46,6 @@ from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.transformer.exhibit import (
     TRANSFORMER_MODEL,
     Exhibit,
-    ExhibitSelection,
     SentenceRequest,
     missing_exhibit_models,
 )
@@ -62,8 +62,7 @@ def _make_view(request: SentenceRequest) -> View:
     handle({HEAD: _store_head_name})
     opened_head: Any = trace.head_named(str(st.session_state[HEAD])) or best_head(trace)
     st.session_state[HEAD] = opened_head.name
-    shown: Any = show_traces("opened_head", opened_head)[0]
-    return View(HEADS_EXHIBIT.view_id, shown)
+    return View(HEADS_EXHIBIT.view_id, opened_head)
 
 
 def _store_head_name(name: object) -> None:
@@ -153,13 +152,9 @@ def _heatmap_payload(
     return steady_payload(heatmap(_opened_head, end=True, theme=theme), {})
 
 
-def _pictures(
-    view: View,
-    request: SentenceRequest,  # noqa: ARG001  as others
-    selection: ExhibitSelection,
-    theme: ThemeName,
-) -> Iterator[OfferedFigure]:
-    opened_head: Head = view.trace
+def _pictures(asked: PayloadRequest, theme: ThemeName) -> Iterator[OfferedFigure]:
+    opened_head: Head = asked.trace
+    step = asked.selection.step
     name, errors = head_title(opened_head), head_errors(opened_head.record)
     rates = errors.rates if errors else {}
     title, note = gettext("All heads"), _error_rate_sentence(errors) if errors else ""
@@ -171,16 +166,14 @@ def _pictures(
         heatmap(opened_head, end=True, theme=theme),
         note=kind_sentence(opened_head.kind),
     )
-    subject = Subject(opened_head, selection.step, source=selection.source, theme=theme)
+    subject = Subject(opened_head, step, source=source_of(asked.selection, asked.trace), theme=theme)
     of_stages = [figure for stage in HEAD_STAGES for figure in stage_figures(opened_head, stage)]
     for figure in (ENERGY_DECOMPOSITION, *of_stages):
-        heading = gettext(
-            "{picture}: {head}, row {row}", picture=figure.title(subject), head=name, row=selection.step + 1
-        )
+        heading = gettext("{picture}: {head}, row {row}", picture=figure.title(subject), head=name, row=step + 1)
         yield OfferedFigure(
             figure.title(subject),
             heading,
-            f"head-{opened_head.name}-{selection.step + 1}-{figure.name}",
+            f"head-{opened_head.name}-{step + 1}-{figure.name}",
             figure.draw(subject),
         )
 

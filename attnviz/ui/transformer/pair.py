@@ -38,12 +38,13 @@ from attnviz.ui.components.equation import inline_equation
 from attnviz.ui.components.player import PlayedLanguages
 from attnviz.ui.fields import text_box
 from attnviz.ui.page_state.linked import keep_for
+from attnviz.ui.payloads import PayloadRequest
 from attnviz.ui.requests import request_button
 from attnviz.ui.resources import cached_for_all, detector_folder, judgement_of, weights_of_detector
 from attnviz.ui.step.step_controls import step_controls
 from attnviz.ui.step.verification_badge import inline_verification, verification_rows
 from attnviz.ui.toolbar.downloads import OfferedFigure
-from attnviz.ui.transformer.exhibit import Exhibit, ExhibitSelection, SentenceRequest
+from attnviz.ui.transformer.exhibit import Exhibit, SentenceRequest
 from attnviz.ui.view import View
 
 FRENCH = "pair"
@@ -202,11 +203,9 @@ def _verification_payload(_judgement: Judgement, identity: str, code: str) -> di
     }
 
 
-def _pictures(
-    view: View, request: SentenceRequest, selection: ExhibitSelection, theme: ThemeName
-) -> Iterator[OfferedFigure]:
-    attention: AttentionView = view.trace
-    judgement, step = attention.record, selection.step
+def _pictures(asked: PayloadRequest, theme: ThemeName) -> Iterator[OfferedFigure]:
+    attention: AttentionView = asked.trace
+    judgement, step, swap = attention.record, asked.selection.step, asked.shown["swap"]
     for each, name in (
         (attention, gettext("French looks at English")),
         (pair_attention(judgement, "source"), gettext("English looks at French")),
@@ -220,17 +219,17 @@ def _pictures(
         compared_figure(judgement, step, theme=theme),
         note=texts.compared_sentence(judgement, step),
     )
-    other = _swapped_judgement(request, judgement, selection.swapped_words) if selection.swapped_words else None
+    other = _swapped_judgement(asked.shown["request"], judgement, swap) if swap else None
     title = gettext("A bag of vectors")
     yield OfferedFigure(
         title, title, "bag", bag_figure(judgement, other, theme=theme), note=_bag_sentence(judgement, other)
     )
 
 
-def _tables(view: View, request: SentenceRequest) -> Iterator[tuple[str, pd.DataFrame]]:  # noqa: ARG001  as others
+def _tables(asked: PayloadRequest) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield the numbers of the verdict, which are in no figure."""
-    yield gettext("The sums of the comparisons, and the hidden layer"), aggregated_table(view.trace.record)
-    yield gettext("The verdict"), verdict_table(view.trace.record)
+    yield gettext("The sums of the comparisons, and the hidden layer"), aggregated_table(asked.trace.record)
+    yield gettext("The verdict"), verdict_table(asked.trace.record)
 
 
 PAIR_EXHIBIT = Exhibit(_make_view, _draw, _pictures, "two", _tables)

@@ -19,8 +19,8 @@ from attnviz.lru_cache import LRUCache, size_of
 from attnviz.palette import ThemeName
 from attnviz.trace.parts import GradientNorms
 from attnviz.ui.components.chart import EVERY_STEP, caption_payload, chart, fitting_payload
+from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.resources import cached_gradient_norms, weights_digest_of
-from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.turns import TURNS
 from attnviz.ui.view import View
@@ -31,7 +31,7 @@ _CACHE: LRUCache[object] = LRUCache(4 << 20, size=size_of)
 
 def share_panel(view: View, trio: Trio, theme: ThemeName) -> None:
     """Draw the share of the gradient that reaches the right piece in each model."""
-    payload_address = address(trio.reference, "gradient-share", theme, every=True, models=trio_stamp())
+    payload_address = address(trio.reference, "gradient-share", theme, every=True, version=trio_stamp())
     chart(view, payload_address, "gradient_share", waiting=gettext("Computing…"))
 
 
@@ -43,7 +43,7 @@ def share_payload(request: PayloadRequest) -> dict[str, Any]:
 
 def signals_panel(view: View, trio: Trio, theme: ThemeName) -> None:
     """Draw how far gradients travel in each model."""
-    payload_address = address(trio.reference, "signals", theme, every=True, models=trio_stamp())
+    payload_address = address(trio.reference, "signals", theme, every=True, version=trio_stamp())
     chart(view, payload_address, "signals", waiting=gettext("Computing…"))
 
 

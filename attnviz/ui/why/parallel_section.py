@@ -18,8 +18,8 @@ from attnviz.languages import gettext, language, ngettext
 from attnviz.palette import ThemeName
 from attnviz.ui.components.chart import EVERY_STEP, caption_payload, chart, fitting_payload
 from attnviz.ui.components.side_by_side import lanes, lanes_payload, written_lane
+from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.resources import cached_for_all
-from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.view import View
 from attnviz.ui.why.three_models_section import Trio, force_decoded, missing_models_reason, trio_stamp
@@ -110,7 +110,7 @@ def translation_tables(trio: Trio) -> Iterator[tuple[str, pd.DataFrame]]:
 
 def forced_panel(view: View, trio: Trio, theme: ThemeName) -> None:
     """Draw the probability of each word in each model, with a summary."""
-    payload_address = address(trio.reference, "forced-words", theme, every=True, models=trio_stamp())
+    payload_address = address(trio.reference, "forced-words", theme, every=True, version=trio_stamp())
     chart(view, payload_address, "forced_words", waiting=gettext("Computing…"))
 
 

@@ -35,9 +35,9 @@ from attnviz.text import LONGEST_SENTENCE, LONGEST_TEXT
 from attnviz.ui.components.chart import EVERY_STEP, chart, inline_chart, steady_payload
 from attnviz.ui.components.side_by_side import lane, lanes, rows_payload, version
 from attnviz.ui.fields import segmented_control
+from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.resources import LENGTH_FILE, Rows, cached_translations, devices, translator_in
 from attnviz.ui.resources import bleu_rows as measured_of
-from attnviz.ui.shared_payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.turns import TURNS
 from attnviz.ui.view import View
@@ -82,9 +82,9 @@ def _first_words(sentence: str) -> str:
 def growth_panel(view: View, theme: ThemeName) -> None:
     """Draw the translations of the prefixes of the sentence of `view`, whose trace is a translation of all of it."""
     stamp = trio_stamp()
-    rows_address = address(view.trace, "growing", theme, every=True, models=stamp)
+    rows_address = address(view.trace, "growing", theme, every=True, version=stamp)
     lanes(view, {"at": rows_address, "waiting": gettext("Translating…")})
-    chart_address = address(view.trace, "growing-chart", theme, every=True, models=stamp)
+    chart_address = address(view.trace, "growing-chart", theme, every=True, version=stamp)
     chart(view, chart_address, "growth_chart", waiting=gettext("Translating…"))
 
 

@@ -3,10 +3,12 @@
 
 import { setPage } from "../address.js";
 import { acknowledge } from "../outbox/outbox.js";
+import { setVisitor } from "../requests.js";
 
 /** @param {Mounted<{ handledByTab: Record<string, number>, serverId: string, page: PagePayload }>} mounted */
 export default function ({ data }) {
   setPage(data.page.entry, data.page.parameters);
   acknowledge(data.handledByTab, data.serverId);
+  setVisitor(data.serverId);
   return undefined;
 }

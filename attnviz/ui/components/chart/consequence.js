@@ -25,7 +25,7 @@ export function requestConsequence(root, state) {
     const whatIf = { intervention: { kind: "weights", weights: Array.from(weights), step }, held };
     const query = new URLSearchParams({ what_if: JSON.stringify(whatIf) });
     const wanted = () => states.has(root) && state.sliders === sliders && sliders.shownWeights === weights;
-    const consequence = await fetchJson(`${consequenceAddress}?${query}`, true, wanted);
+    const consequence = await fetchJson(`${consequenceAddress}&${query}`, true, wanted);
     if (consequence && sliders.drag && wanted()) {
       showConsequence(root, sliders.bars[sliders.drag.piece], consequence, state.words?.outdated ?? "");
     }

@@ -1,0 +1,61 @@
+// Fetches payloads by the digest of their request. A server that does not know the request, for example after a restart,
+// is sent it once, by POST: sentences are in no address. The server side is `attnviz/ui/payloads.py`.
+
+export const REFUSED = 422; // status of an answer whose text says to the visitor why there is nothing
+const UNKNOWN = 428; // status of an answer that asks for the request
+const MOST = 500; // requests that are kept
+
+/** Requests as JSON, by their digests, the newest last. @type {Map<string, string>} */
+const requests = new Map();
+/** What is being sent, by digest. @type {Map<string, Promise<boolean>>} */
+const sending = new Map();
+let visitor = "";
+
+/**
+ * Keeps the requests that the server sends with the data of a component.
+ * @param {Record<string, string>} [sent]
+ */
+export function keepRequests(sent = {}) {
+  for (const [digest, text] of Object.entries(sent)) {
+    requests.delete(digest);
+    requests.set(digest, text);
+  }
+  for (const digest of requests.keys()) {
+    if (requests.size <= MOST) break;
+    requests.delete(digest);
+  }
+}
+
+/**
+ * Sets the id that the server gave the visitor: translations have their turn among those of other visitors.
+ * @param {string} id
+ */
+export const setVisitor = (id) => visitor = id;
+
+/**
+ * Sends the request of an address to the server, once at a time; false where it is not known here or not accepted.
+ * @param {URL} url
+ */
+function sendRequestOf(url) {
+  const digest = url.pathname.split("/").at(-2) ?? "", body = requests.get(digest);
+  if (body === undefined) return Promise.resolve(false);
+  let answered = sending.get(digest);
+  if (!answered) {
+    answered = fetch(url.origin + url.pathname, { method: "POST", body }).then(({ ok }) => ok);
+    sending.set(digest, answered);
+    answered.finally(() => sending.delete(digest)).catch(() => {});
+  }
+  return answered;
+}
+
+/**
+ * Fetches the payload at an address below the page, as `fetch` does.
+ * @param {string} at
+ * @param {{ method?: string, headers?: Record<string, string> }} [options]
+ */
+export async function fetchPayload(at, { method, headers } = {}) {
+  const url = new URL(at, document.baseURI);
+  const options = { method, headers: visitor ? { ...headers, "attnviz-visitor": visitor } : headers };
+  const answer = await fetch(url, options);
+  return answer.status === UNKNOWN && await sendRequestOf(url) ? fetch(url, options) : answer;
+}

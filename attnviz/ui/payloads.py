@@ -1,0 +1,394 @@
+"""Name the payloads that the browser fetches (JSON, files, pages) by their request, keep requests, and make payloads.
+
+A request says what is shown: the arguments of the functions that make payloads (`ui.payload_makers`), such as a
+translation or a view, described as JSON. Its digest is in the address, so that the same request has the same address in
+every server process, and no sentence is in a server's log. The page also sends the browser each request once in a run.
+A process that does not know a digest, after a restart for example, is sent the request (`accept`), and makes what is
+shown again.
+
+The digest is keyed with a secret: nobody can order work that no page has ordered.
+"""
+
+from __future__ import annotations
+
+import functools
+import gzip
+import hashlib
+import hmac
+import json
+import os
+import pkgutil
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, cast, get_args
+from urllib.parse import urlencode
+
+import orjson
+import streamlit as st
+from platformdirs import user_state_path
+
+from attnviz.analysis.recomputation import Weights
+from attnviz.environment import ATTNVIZ_SECRET
+from attnviz.languages import LANGUAGES, language, set_language
+from attnviz.lru_cache import LRUCache
+from attnviz.palette import ThemeName
+from attnviz.ui.page_state.selection import Selection, linked_selection, with_selection
+from attnviz.ui.queue_notice import translating_for
+from attnviz.ui.resources import (
+    bytes_of,
+    call_of,
+    weights_digest_of,
+    weights_of,
+)
+from attnviz.ui.view import View
+
+PAYLOAD_PREFIX = "attnviz-payload"
+"""Prefix of the addresses of payloads, below the page, before the digest of a request and the name of a payload."""
+JSON, FILE, HTML = "application/json", "application/octet-stream", "text/html"
+"""Media types of payloads."""
+LONGEST_REQUEST = 1 << 17
+"""Characters of the longest request that the browser gets and sends."""
+_LONGEST_QUERY = 1 << 14
+"""Characters of the longest query of an address."""
+
+
+class HtmlPage(str):
+    """A payload that is a whole HTML page, to be shown in a frame."""
+
+
+Shown = Mapping[str, Any]
+"""What is shown, by name: results, views, plain values, and tuples or mappings of them."""
+
+
+class UnknownPayloadError(LookupError):
+    """What is shown has no such payload, or the address has an invalid parameter."""
+
+
+class UnknownRequestError(LookupError):
+    """The process does not know the request with that digest."""
+
+
+@dataclass(frozen=True)
+class PayloadRequest:
+    """The inputs of a payload: what is shown, and the parameters of its address, which may be anything."""
+
+    shown: Shown
+    parameters: Mapping[str, str]
+
+    @property
+    def view(self) -> View:
+        """The view that the payload belongs to."""
+        view: View = self.shown["view"]
+        return view
+
+    @property
+    def trace(self) -> Any:
+        """The translation that the payload is of: that of the view, unless another one is shown."""
+        trace = self.shown.get("trace")
+        return self.view.trace if trace is None else trace
+
+    @property
+    def parent(self) -> Any:
+        """Translation from which this one was made by a change by hand, where it is shown too."""
+        return self.shown.get("parent")
+
+    @cached_property
+    def weights(self) -> Weights | None:
+        """Weights of the model that made the translation, or None where it is not installed."""
+        return weights_of(self.trace)
+
+    @cached_property
+    def steps(self) -> tuple[int, ...]:
+        """The requested steps."""
+        text, count = self.parameters.get("steps", ""), len(self.trace.target_pieces)
+        return tuple(range(count)) if text == "all" else (_index(text, count),)
+
+    @property
+    def word(self) -> int | None:
+        """Id of a piece that is requested in addition to those that the steps wrote."""
+        text = self.parameters.get("word", "")
+        return _index(text, self.trace.vocabulary_size) if text else None
+
+    @property
+    def theme(self) -> ThemeName:
+        """Colours of the figures."""
+        theme = self.parameters.get("theme", "")
+        if theme not in get_args(ThemeName):
+            raise UnknownPayloadError(theme)
+        return cast("ThemeName", theme)
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Values of the display options that the payload depends on."""
+        return tuple(self.parameters.get("options", "").split("."))
+
+    @property
+    def part(self) -> str:
+        """Requested part, in the maker's own terms."""
+        return self.parameters.get("part", "")
+
+    @property
+    def simple(self) -> bool:
+        """Whether figures and sentences are those of the level *Idea*."""
+        return self.parameters.get("simple") == "1"
+
+    @property
+    def selection(self) -> Selection:
+        """The visitor's selection in the view."""
+        return linked_selection(self.view, self.parameters)
+
+    @property
+    def session(self) -> dict[Any, Any]:
+        """The entries of the session state that are shown, and the selection, for functions that draw from them."""
+        return with_selection(self.shown.get("session", {}), self.view, self.selection)
+
+
+def _index(text: str, count: int) -> int:
+    """Return the number below `count` in a text; raise UnknownPayloadError for any other text."""
+    if not (text.isascii() and text.isdigit() and len(text) < 7 and int(text) < count):
+        raise UnknownPayloadError(text)
+    return int(text)
+
+
+Maker = Callable[[PayloadRequest], Any]
+"""Returns a JSON-serialisable value, a file as bytes, or an `HtmlPage`."""
+
+
+def _described(value: Any) -> Any:
+    """Return a value as JSON; a data class or a result is the call that makes it again (`_restored`)."""
+    if value is None or isinstance(value, (str, int, float)):
+        return value
+    if isinstance(value, Mapping):
+        return {"entries": [[key, _described(one)] for key, one in value.items()]}
+    if isinstance(value, frozenset):
+        return {"set": sorted(map(_described, value))}
+    if isinstance(value, Sequence):
+        return [_described(one) for one in value]
+    if hasattr(value, "fingerprint"):
+        function, arguments = call_of(value)
+    else:
+        function, arguments = type(value), {field.name: getattr(value, field.name) for field in fields(value)}
+        left_out = ("open_gold", "main") if isinstance(value, View) else ()  # no payload depends on these
+        arguments = {
+            field.name: arguments[field.name]
+            for field in fields(value)
+            if field.name not in left_out and arguments[field.name] != field.default
+        }
+    name = f"{function.__module__}:{function.__qualname__}"
+    return {"call": name, "arguments": {name: _described(one) for name, one in arguments.items()}}
+
+
+def _restored(value: Any) -> Any:
+    """Return what `_described` described; raise AttnvizError where a result cannot be made again."""
+    match value:
+        case list():
+            return tuple(map(_restored, value))
+        case {"entries": entries}:
+            return {key: _restored(one) for key, one in entries}
+        case {"set": members}:
+            return frozenset(map(_restored, members))
+        case {"call": name, "arguments": arguments}:
+            return pkgutil.resolve_name(name)(**{name: _restored(one) for name, one in arguments.items()})
+    return value
+
+
+@functools.cache
+def _secret() -> bytes:
+    """Return the secret of the app: that of the environment, else one that all its processes read from a file."""
+    if given := os.environ.get(ATTNVIZ_SECRET):
+        return given.encode("utf-8")
+    return _stored_secret(user_state_path("attnviz", appauthor=False) / "secret")
+
+
+def _stored_secret(path: Path) -> bytes:
+    """Return the secret in a file, a new one where there is none; where it cannot be stored, it is this process's."""
+    made = secrets.token_bytes(32)
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        written = path.with_name(f"{path.name}-{secrets.token_hex(4)}")
+        with os.fdopen(os.open(written, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(made)
+        with suppress(FileExistsError):
+            os.link(written, path)  # complete at once, and never in place of another process's
+        written.unlink()
+    with suppress(OSError):
+        return path.read_bytes() or made
+    return made
+
+
+def _digest(text: str) -> str:
+    return hmac.new(_secret(), text.encode("ascii"), hashlib.sha256).hexdigest()[:32]
+
+
+_TEXTS: LRUCache[str] = LRUCache(8 << 20, size=len)
+"""LRU cache of requests as JSON, by their digests."""
+
+
+def _results(value: Any) -> Iterator[Any]:
+    """Yield the results in a value."""
+    if hasattr(value, "arrays"):
+        yield getattr(value, "record", value)
+    elif isinstance(value, (Mapping, Sequence)) and not isinstance(value, str):
+        for one in value.values() if isinstance(value, Mapping) else value:
+            yield from _results(one)
+    elif is_dataclass(value):
+        for field in fields(value):
+            yield from _results(getattr(value, field.name))
+
+
+def _bytes_of(shown: Shown) -> int:
+    """Return the approximate size of what is shown: of the arrays of its results, each counted once."""
+    return 2000 + sum(map(bytes_of, {id(one): one for one in _results(shown)}.values()))
+
+
+_SHOWN: LRUCache[Shown] = LRUCache(96 << 20, size=_bytes_of)
+"""LRU cache of what requests show, by their digests."""
+_PAYLOADS: LRUCache[bytes] = LRUCache(32 << 20, size=len)
+"""LRU cache of compressed JSON payloads. Those of one translation take 150 to 300 kB."""
+
+
+def shown_address(name: str, shown: Shown, query: str = "", **parameters: str) -> str:
+    """Return the address of the payload `name` of what is `shown`, in the current language.
+
+    The `query` is added to its `parameters` as it is: {step}, {selection} and the names of options in it stand for
+    what is selected in the browser.
+    """
+    text = json.dumps(_described(shown), sort_keys=True, separators=(",", ":"))
+    digest = _digest(text)
+    _TEXTS.add(digest, text)
+    _SHOWN.add(digest, shown)
+    if len(text) <= LONGEST_REQUEST:
+        st.session_state.setdefault(_REQUESTS, {}).setdefault(digest, text)
+    chosen = urlencode({name: value for name, value in ({"lang": language()} | parameters).items() if value})
+    return f"{PAYLOAD_PREFIX}/{digest}/{name}?{'&'.join(filter(None, (chosen, query)))}"
+
+
+_REQUESTS = "payload_requests"
+"""Session state key of the requests of a run, by digest; each is empty once the browser has got it."""
+
+
+def begin_requests() -> None:
+    """Begin a run of the page or of a fragment, in which the browser gets each request once."""
+    st.session_state[_REQUESTS] = {}
+
+
+def take_requests() -> dict[str, str]:
+    """Return the requests that the browser is to get with the next component, by their digests."""
+    requests = st.session_state.get(_REQUESTS, {})
+    waiting = {digest: text for digest, text in requests.items() if text}
+    requests |= dict.fromkeys(waiting, "")
+    return waiting
+
+
+def accept(digest: str, text: str) -> bool:
+    """Keep a request that a browser sends; return False, without any work, where no page has made it."""
+    if not text.isascii() or not hmac.compare_digest(_digest(text), digest):
+        return False
+    _TEXTS.add(digest, text)
+    return True
+
+
+def is_known(digest: str) -> bool:
+    """Return whether this process knows the request with this digest."""
+    return _TEXTS.find(digest) is not None
+
+
+def _shown(digest: str) -> Shown:
+    text = _TEXTS.find(digest)
+    if text is None:
+        raise UnknownRequestError(digest)
+    return _SHOWN.get(digest, lambda: _restored(json.loads(text)))
+
+
+def payload(
+    makers: Mapping[str, Maker], digest: str, name: str, parameters: Mapping[str, str], visitor: str | None = None
+) -> tuple[bytes, str]:
+    """Return a payload, compressed by gzip, and its media type.
+
+    Args:
+        makers: The makers by the names of payloads.
+        digest: The digest of a request.
+        name: The name of the payload.
+        parameters: The parameters of its address, which may be anything.
+        visitor: Random id of the visitor, in whose turn translations are made.
+
+    Raises:
+        UnknownRequestError: The browser is to send the request.
+        UnknownPayloadError: There is no such payload.
+        AttnvizError: It cannot be made; the message says why.
+    """
+    code, maker = parameters.get("lang", "en"), makers.get(name)
+    if maker is None or code not in LANGUAGES or sum(map(len, parameters.values())) > _LONGEST_QUERY:
+        raise UnknownPayloadError(name)
+    set_language(code)
+    with translating_for(visitor):
+        request = PayloadRequest(_shown(digest), parameters)
+        shows_trace = "trace" in request.shown or "view" in request.shown
+        weights = weights_digest_of(request.trace) if shows_trace else None  # a model may be installed or removed
+        key = (digest, name, weights, *sorted(parameters.items()))
+        if (packed := _PAYLOADS.find(key)) is not None:
+            return packed, JSON
+        content = maker(request)
+    if isinstance(content, HtmlPage):
+        return _packed(content.encode("utf-8")), HTML
+    if isinstance(content, bytes):
+        return _packed(content), FILE
+    made = _packed(orjson.dumps(content, option=orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY))
+    return _PAYLOADS.add(key, made), JSON
+
+
+def _packed(content: bytes) -> bytes:
+    return gzip.compress(content, compresslevel=1, mtime=0)
+
+
+def address(
+    trace: Any,
+    name: str,
+    theme: ThemeName,
+    *,
+    every: bool,
+    word: bool = False,
+    options: Sequence[str] = (),
+    version: str = "",
+    part: str = "",
+    simple: bool = False,
+    **shown: Any,
+) -> str:
+    """Return the address of the payload `name` of `trace`, drawn for `theme` in the current language.
+
+    With `every`, the payload is of all steps; otherwise the address contains `{step}` for one. If the payload depends
+    on the chosen `word`, the address contains `{word}`; likewise the names of the display `options` that it depends on.
+    The `version` is that of further files that it is made from, and `part` the requested part. If `simple`, the payload
+    is that of the level *Idea*. What else is `shown`, such as the `parent` of a what-if, is part of the request.
+    """
+    query = [f"steps={'all' if every else '{step}'}"]
+    query += ["word={word}"] if word else []
+    query += [f"options={'.'.join(f'{{{option}}}' for option in options)}"] if options else []
+    return shown_address(
+        name,
+        {"trace": trace, **shown},
+        "&".join(query),
+        theme=theme,
+        weights=(weights_digest_of(trace) or "")[:12],
+        version=version,
+        part=part,
+        simple="1" if simple else "",
+    )
+
+
+MOST_AT_ONCE = 100
+"""Largest number of steps that the browser fetches at once; in longer translations it fetches each when it is shown."""
+
+
+def all_at_once(view: View) -> bool:
+    """Return whether the browser fetches the payloads of all steps at once."""
+    return view.steps <= MOST_AT_ONCE
+
+
+def payload_address(view: View, name: str, theme: ThemeName) -> str:
+    """Return the address of the payload `name` of `view` at its level of detail."""
+    return address(view.trace, name, theme, every=all_at_once(view), simple=view.simple)

@@ -1,0 +1,342 @@
+"""Payloads: named by their request, made once for all visitors, and made again from the request alone."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from attnviz import AttnvizError, Trace, Translator
+from attnviz.architectures import EVERY_TRANSLATION, IMPORTED, RNNSEARCH, TRANSFORMER
+from attnviz.checkpoint import save_model
+from attnviz.languages import set_language
+from attnviz.lru_cache import LRUCache
+from attnviz.network import TransformerConfig
+from attnviz.text import Tokenizer
+from attnviz.trace import WhatIf
+from attnviz.trace.interventions import ReplaceWeights, Temperature, forced_prefix
+from attnviz.trace.what_ifs import encode_what_ifs
+from attnviz.ui import payloads, resources
+from attnviz.ui.payload_makers import MAKERS
+from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, UnknownRequestError, address, payload
+from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
+from tests.figures import synthetic
+from tests.figures.payloads import figure_at
+from tests.snapshots import without_numbers
+from tests.transformers import random_transformer
+from tests.ui.opening import Run
+from tests.ui.shown_payloads import fetched, sent, sent_requests
+
+OF_ALL = EVERY_TRANSLATION - {"facts"}
+RECURRENT = RNNSEARCH.payloads - IMPORTED.payloads
+HEADS = TRANSFORMER.payloads - RNNSEARCH.payloads - {"word"}
+WITHOUT_ATTENTION = {
+    "state",
+    "maxout",
+    "candidates",
+    "context",
+    "verification",
+    "logit-attribution",
+    "contrast",
+    "facts",
+    "equation-3",
+    "equation-4",
+    "equation-5",
+}
+OF_WEIGHTS = {"verification", "logit-attribution", "contrast", "posterior", "equation-after"}
+
+
+@pytest.fixture
+def trace(en_fr: Path) -> Trace:
+    """Return a translation whose model is installed."""
+    return resources.translate(str(en_fr), "cpu", SENTENCES[0], 1, None)
+
+
+def test_payload_has_the_steps_that_its_address_requests(trace: Trace) -> None:
+    every = tuple(range(len(trace.target_pieces)))
+    for name in {*OF_ALL, *RECURRENT} - {"context", "changed"}:
+        for step in (0, every[-1]):
+            one = fetched(address(trace, name, "light", every=False), step)
+            if "values" in one:
+                assert list(one["values"]) == [str(step)]
+            if "steps" in one:
+                assert one["steps"] == [step]
+        if name != "verification":
+            whole = fetched(address(trace, name, "light", every=True))
+            if "values" in whole and name != "contrast":
+                assert list(whole["values"]) == [str(step) for step in every]
+                np.testing.assert_equal(figure_at(whole, every[-1]), figure_at(one, every[-1]))
+            if "steps" in whole:
+                assert tuple(whole["steps"]) == every
+
+
+def test_payloads_of_another_architecture_are_unavailable(trace: Trace, tokenizer: Tokenizer) -> None:
+    network = random_transformer(TransformerConfig(len(tokenizer), 12, 3, 2, 5), 1)
+    other = Translator(network, tokenizer).translate(SENTENCES[0], beam=1)
+    for shown, there, missing in ((trace, "posterior", HEADS), (other, "stream", RECURRENT)):
+        assert fetched(address(shown, there, "light", every=True))
+        for name in missing:
+            with pytest.raises(UnknownPayloadError):
+                fetched(address(shown, name, "light", every=False))
+
+
+@pytest.mark.parametrize("attention", ["additive", "general", "none"])
+def test_payloads_that_need_no_weights_work_without_the_model(
+    attention: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path))
+    trace = synthetic.trace(attention=attention)
+    names = WITHOUT_ATTENTION if attention == "none" else {*OF_ALL, *RECURRENT} - {"context", "changed"}
+    for name in sorted(names):
+        at = address(trace, name, "dark", every=name != "verification")
+        if name in OF_WEIGHTS:
+            with pytest.raises(UnknownPayloadError):
+                fetched(at)
+        else:
+            assert fetched(at)
+
+
+def test_changes_are_described_relative_to_a_shown_parent_translation(
+    trace: Trace, translator: Translator, snapshot: SnapshotAssertion
+) -> None:
+    count = len(trace.source_ids)
+    row = ReplaceWeights(tuple(float(j == 0) for j in range(count)), 1)
+    made = translator.translate(SENTENCES[0], interventions=[*forced_prefix(trace.target_ids, 1), row], beam=1)
+    found = fetched(address(made, "changed", "light", every=True, parent=trace))
+    sentences = [found["captions"][str(step)][1] for step in range(len(made.target_ids))]
+    assert [without_numbers(re.sub("“.*?”", "“…”", sentence)) for sentence in sentences[:2]] == snapshot
+    one = fetched(address(made, "changed", "light", every=False, parent=trace), 1)
+    np.testing.assert_equal(figure_at(one, 1), figure_at(found, 1))
+    with pytest.raises(UnknownPayloadError):
+        fetched(address(made, "changed", "light", every=True))
+
+
+def test_payloads_differ_by_theme_and_language(trace: Trace) -> None:
+    light, dark = (fetched(address(trace, "energy", theme, every=True)) for theme in ("light", "dark"))
+    assert light["template"] != dark["template"]
+    english = fetched(address(trace, "energy", "light", every=True))
+    set_language("fr")
+    french = fetched(address(trace, "energy", "light", every=True))
+    assert english["captions"] != french["captions"]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"name": "nothing"},
+        {"theme": "pink"},
+        {"lang": "de"},
+        {"steps": "-1"},
+        {"steps": "99999"},
+        {"steps": "²"},
+        {"steps": ""},
+        {"word": "-1"},
+        {"word": "999999"},
+        {"word": "x"},
+    ],
+    ids=str,
+)
+def test_invalid_request_raises_unknown_payload_error(trace: Trace, wrong: dict[str, str]) -> None:
+    digest = address(trace, "energy", "light", every=True).split("/")[1]
+    asked = {"theme": "light", "lang": "en", "steps": "all", "word": ""} | wrong
+    with pytest.raises(UnknownPayloadError):
+        payload(MAKERS, digest, asked.pop("name", "perturbation-tests" if "word" in wrong else "energy"), asked)
+
+
+def test_payload_is_computed_once_for_all_visitors(trace: Trace) -> None:
+    calls = []
+
+    def counted(asked: PayloadRequest) -> dict[str, int]:
+        calls.append(asked)
+        return {"made": len(calls)}
+
+    digest = address(trace, "energy", "light", every=True).split("/")[1]
+    asked = {"theme": "light", "lang": "en", "steps": "0"}
+    first, second = (payload({"counted": counted}, digest, "counted", asked) for _ in range(2))
+    assert first == second
+    assert len(calls) == 1
+    payload({"counted": counted}, digest, "counted", asked | {"lang": "fr"})
+    assert len(calls) == 2
+
+
+def restart() -> None:
+    """Empty the caches that a restart of the server empties, except those of models."""
+    for cache in (payloads._TEXTS, payloads._SHOWN, payloads._PAYLOADS, resources._TRACES, resources._UPLOADS):
+        cache._cached.clear()
+        cache._alive.clear()
+
+
+def _request_at(at: str) -> tuple[str, str]:
+    """Return the digest in an address, and its request as the browser gets it."""
+    digest = at.split("/")[1]
+    return digest, payloads._TEXTS.find(digest) or ""
+
+
+def test_request_makes_the_same_payloads_after_a_restart(
+    page: Run, trace: Trace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    what_ifs = (
+        WhatIf(0, ReplaceWeights((1, 0, *[0] * (len(trace.source_ids) - 2)), 1)),
+        WhatIf(1, Temperature(2.5), held=True),
+    )
+    app = page(sentence=SENTENCES[0], what_ifs=encode_what_ifs(what_ifs), what_if="2", gold="0-0.1-1")
+    addresses = sorted(
+        {given["at"] for element in app.get("bidi_component") if "at" in (given := sent(element.proto) or {})}
+    )
+    assert len(addresses) > 25
+    before, requests = [fetched(at) for at in addresses], dict(map(_request_at, addresses))
+    sent_with_page = [sent_requests(element.proto) for element in app.get("bidi_component")]
+    assert {digest: text for one in sent_with_page for digest, text in one.items()} == requests
+    assert sum(map(len, sent_with_page)) <= 2 * len(requests), "not with each payload"
+    restart()
+    for at in addresses:
+        with pytest.raises(UnknownRequestError):
+            fetched(at)
+    for digest, text in requests.items():
+        assert payloads.accept(digest, text)
+    for at, one in zip(addresses, before, strict=True):
+        if not at.split("?")[0].endswith(("-pictures", "-file")):  # the files name the duration of the translation
+            assert fetched(at) == one, at
+
+
+def test_no_address_contains_the_sentence(page: Run) -> None:
+    app = page(sentence="Zebras sing.", target="Des zèbres chantent.")
+    texts = [json.dumps(sent(element.proto)) for element in app.get("bidi_component")]
+    addresses = {at for text in texts for at in re.findall(rf"{payloads.PAYLOAD_PREFIX}/[^\"]*", text)}
+    assert len(addresses) > 25
+    assert not [at for at in addresses if re.search("zebra|sing|z%C3%A8bre|chant", at, re.IGNORECASE)]
+
+
+_ADDRESS = """
+import sys
+from attnviz.ui import resources
+from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, UnknownRequestError, address, payload
+trace = resources.translate(sys.argv[1], "cpu", sys.argv[2], 1, None)
+print(address(trace, "energy", "light", every=True))
+"""
+
+
+def test_other_processes_give_the_same_address(trace: Trace, en_fr: Path) -> None:
+    command = [sys.executable, "-c", _ADDRESS, str(en_fr), SENTENCES[0]]
+    other = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    assert other.stdout.strip() == address(trace, "energy", "light", every=True)
+
+
+def test_processes_without_a_given_secret_share_that_in_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "state" / "secret"
+    first = payloads._stored_secret(path)
+    assert payloads._stored_secret(path) == first == path.read_bytes()
+    assert len(first) == 32
+    assert path.stat().st_mode & 0o077 == 0
+    assert [one.name for one in path.parent.iterdir()] == ["secret"]
+    path.chmod(0o000)
+    blocked = tmp_path / "file"
+    blocked.touch()
+    assert len(payloads._stored_secret(blocked / "secret")) == 32, "it cannot be stored"
+
+
+def test_forged_request_is_refused_without_work(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
+    digest, text = _request_at(address(trace, "energy", "light", every=True))
+    restart()
+    monkeypatch.setattr(resources, "translate", None)  # would fail
+    forged = text.replace("bicycle", "tricycle")
+    assert forged != text
+    plain = hashlib.sha256(forged.encode()).hexdigest()[:32]
+    for wrong, request in ((digest, forged), (plain, forged), (digest, text + " "), (digest, f"é{text}")):
+        assert not payloads.accept(wrong, request)
+        with pytest.raises(UnknownRequestError):
+            payload(MAKERS, wrong, "energy", {"theme": "light", "steps": "all"})
+
+
+def test_replaced_model_makes_no_payload_of_an_old_request(
+    trace: Trace,
+    en_fr: Path,
+    make_network: ModelFactory,
+    tokenizer: Tokenizer,
+    snapshot: SnapshotAssertion,
+) -> None:
+    at = address(trace, "energy", "light", every=True)
+    digest, text = _request_at(at)
+    restart()
+    assert payloads.accept(digest, text)
+    save_model(en_fr, make_network("general", hidden_size=8), tokenizer)
+    with pytest.raises(AttnvizError) as error:
+        fetched(at)
+    assert str(error.value) == snapshot
+
+
+def test_uploaded_translation_is_named_by_its_content_and_available_while_it_is_open(
+    monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
+) -> None:
+    trace = synthetic.trace(seed=77)
+    at = address(trace, "energy", "light", every=True)
+    assert at == address(synthetic.trace(seed=77), "energy", "light", every=True)
+    digest, text = _request_at(at)
+    assert trace.fingerprint in text
+    assert trace.source_text not in text
+    before = fetched(at)
+    for cache in (payloads._TEXTS, payloads._SHOWN, payloads._PAYLOADS):
+        cache._cached.clear()
+    assert payloads.accept(digest, text)
+    assert fetched(at) == before
+    monkeypatch.setattr(resources, "_UPLOADS", LRUCache(1, size=resources._UPLOADS._cached.getsizeof))
+    payloads._SHOWN._cached.clear()
+    payloads._PAYLOADS._cached.clear()
+    address(trace, "energy", "light", every=True)
+    address(synthetic.trace(seed=78), "energy", "light", every=True)
+    payloads._SHOWN._cached.clear()
+    assert fetched(at) == before, "a session still holds it"
+    restart()
+    assert payloads.accept(digest, text)
+    with pytest.raises(AttnvizError) as error:
+        fetched(at)
+    assert str(error.value) == snapshot
+
+
+def test_caches_are_bounded_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    most = 3 * payloads._bytes_of({"trace": synthetic.trace(seed=1)})
+    monkeypatch.setattr(payloads, "_SHOWN", cache := LRUCache(most, size=payloads._bytes_of))
+    for seed in range(8):
+        address(synthetic.trace(seed=seed), "energy", "light", every=True)
+        assert 0 < cache.bytes <= most
+    assert len(cache._cached) < 8
+
+
+def test_altered_translation_has_its_own_payload(trace: Trace) -> None:
+    energies = trace.energies.copy()
+    energies[0, 0] += 1
+    altered = dataclasses.replace(trace, energies=energies)
+    one, other = (fetched(address(each, "energy", "light", every=True)) for each in (trace, altered))
+    assert one["values"]["0"] != other["values"]["0"]
+    assert one["values"]["1"] == other["values"]["1"]
+    assert not np.shares_memory(trace.energies, altered.energies)
+
+
+def test_posterior_heatmap_is_verified_when_it_is_shown(trace: Trace) -> None:
+    at = address(trace, "verification", "light", every=False, word=True, options=("face", "after_word"))
+    for shown in ({}, {"face": "after"}, {"face": "difference"}, {"after_word": "1"}):
+        found = fetched(at, **shown)
+        assert found["holds"]
+        assert ("α′ of the heatmap" in [row[0] for row in found["rows"]]) == bool(shown)
+        assert "posterior p(j | y)" in [row[0] for row in found["rows"]]
+
+
+def test_attribution_of_the_chosen_word_is_verified(trace: Trace) -> None:
+    at = address(trace, "verification", "light", every=False, word=True)
+    rare = int(np.argmin(trace.log_probabilities)) % 5 + 40
+    assert rare not in trace.top_ids[0, :10]
+    without, with_it = fetched(at), fetched(at.replace("{word}", str(rare)))
+    assert without["holds"]
+    assert with_it["holds"]
+    logit_attributions = [
+        next(row for row in found["rows"] if row[0] == "attribution sums") for found in (without, with_it)
+    ]
+    assert int(logit_attributions[1][1]) == int(logit_attributions[0][1]) + 1
