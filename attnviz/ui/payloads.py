@@ -191,7 +191,7 @@ def _restored(value: Any) -> Any:
             return {key: _restored(one) for key, one in entries}
         case {"set": members}:
             return frozenset(map(_restored, members))
-        case {"call": name, "arguments": arguments}:
+        case {"call": str(name), "arguments": arguments} if name.startswith("attnviz."):
             return pkgutil.resolve_name(name)(**{name: _restored(one) for name, one in arguments.items()})
     return value
 
