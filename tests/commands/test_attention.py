@@ -83,3 +83,38 @@ def test_pairs_without_links_are_reported(
     assert main([*command, "-o", str(folder / "a.pharaoh")]) == 0
     assert (folder / "a.pharaoh").read_text(encoding="utf-8") == "\n0-0\n"
     assert capsys.readouterr().err == snapshot
+
+
+def test_gold_links_are_drawn_on_the_picture_of_their_pair(
+    folder: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
+) -> None:
+    links, gold, page = folder / "links.txt", folder / "gold.jsonl", folder / "made.html"
+    links.write_text("0-0 1-1\n0-0 1-1\n", encoding="utf-8")
+    pairs = [(source.split(), target.split()) for source, target in zip(SOURCES, TARGETS, strict=True)]
+    objects = [{"source": source, "target": target, "S": [[0, 0]], "P": [[0, 1]]} for source, target in pairs]
+    gold.write_text("".join(json.dumps(one) + "\n" for one in objects), encoding="utf-8")
+    drawn = list[str]()
+    for command in (
+        ["attention", str(links), "--gold", str(gold)],
+        ["attention", str(links), *_sides(folder), "--gold", "0-0 0?1"],
+        ["figure", "--attention", str(links), "--gold", str(gold)],
+    ):
+        assert main([*command, "--sentence", "2", "-o", str(page)]) == 0
+        drawn.append(page.read_text(encoding="utf-8"))
+    assert SOURCES[1].split()[0] in drawn[0]
+    assert "sure core" in drawn[0]
+    assert "possible edge" in drawn[0]
+    assert drawn == drawn[:1] * 3
+    capsys.readouterr()
+
+    def refusal(*given: str, output: Path = page) -> str:
+        assert main([*given, "-o", str(output)]) == 2
+        return plain(capsys.readouterr().err, folder).splitlines()[-1]
+
+    attention = ("attention", str(links), *_sides(folder))
+    assert refusal(*attention, "--gold", "gold.json") == snapshot(name="neither a file nor links")
+    assert refusal(*attention, "--gold", "0-9") == snapshot(name="out of range")
+    assert refusal(*attention, "--gold", str(gold), output=folder / "a.json") == snapshot(name="not drawn")
+    gold.write_text('{"source": ["x"], "target": ["y"], "S": [[0, 0]]}\n', encoding="utf-8")
+    one = ("figure", "--attention", str(folder / "sockeye-matrix.txt"))
+    assert refusal(*one, "--gold", str(gold)) == snapshot(name="other words")
