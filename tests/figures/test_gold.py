@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from attnviz import Trace
+from attnviz import AttnvizError, Trace
 from attnviz.analysis.gold import GoldLinks, link_errors, linkable_words
 from attnviz.analysis.grid import FACES
 from attnviz.figures.heatmap import heatmap
@@ -49,6 +49,20 @@ def test_links_join_words_whatever_the_rows_are(trace: Trace) -> None:
         spec = heatmap(trace, by="steps", gold=GoldLinks(frozenset({link})))
         assert marked_cells(spec.figure(), "sure") == {link[::-1]}
         assert spec.data[0]["z"].shape == (target, source)
+
+
+def test_gold_links_are_given_as_text_or_pairs_too(trace: Trace) -> None:
+    gold = GoldLinks(frozenset({(0, 1), (2, 3)}), frozenset({(1, 1)}))
+    expected = trace.heatmap(gold=gold)
+    assert trace.heatmap(gold="0-1 2-3 1?1") == expected
+    pairs = [(0, 1), (2, 3)]
+    assert marked_cells(trace.heatmap(gold=pairs), "sure") == {(1, 0), (3, 2)}
+    assert marked_cells(trace.heatmap(gold=np.array(pairs).tolist()), "sure") == {(1, 0), (3, 2)}
+    assert not marked_cells(trace.heatmap(gold=""), "sure")
+    faulty: list[Any] = ["0-99", "a-b", [(0, -1)], [(0, 99)], [0, 1], 3, GoldLinks(frozenset({(0, 99)}))]
+    for given in faulty:
+        with pytest.raises(AttnvizError):
+            trace.heatmap(gold=given)
 
 
 @pytest.mark.parametrize("face", FACES)
