@@ -280,7 +280,7 @@ def _advice(records: AttentionRecords, pair: SentencePair, options: _Options) ->
 
 def _weights(trace: Trace, model: ModelOptions) -> Weights | None:
     """Return the weights that made `trace`, those of --model or of an installed model; None where they are others."""
-    from attnviz.model_folder import WEIGHTS_FILE, load_weights, weights_digest
+    from attnviz.model_folder import WEIGHTS_FILE, read_weights, weights_digest
 
     if model.model is None:
         with contextlib.suppress(AttnvizError):
@@ -288,5 +288,5 @@ def _weights(trace: Trace, model: ModelOptions) -> Weights | None:
         return None
     folder = model.folder
     if (folder / WEIGHTS_FILE).is_file() and weights_digest(folder) == trace.weights_digest:
-        return load_weights(folder)
+        return read_weights(folder)
     return None
