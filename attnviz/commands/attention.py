@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -159,12 +160,14 @@ def attention_command(
     records = with_gold_tokens(open_records(files, reading, (options.output, options.table), gold=gold), gold)
     print_format(records)
     if options.table is not None:
-        write_table(records, options.table, [gold] if isinstance(gold, str) else gold)
+        with _naming_options(records, options):
+            write_table(records, options.table, [gold] if isinstance(gold, str) else gold)
         if not ending:
             _print_unread(records, range(len(records)))
             return
     draws = ending in _DRAWN and not (ending == "csv" and _has_links(records))
-    chosen = _chosen(records, options, draws=draws)
+    with _naming_options(records, options):
+        chosen = _chosen(records, options, draws=draws)
     filled = [record for record in chosen if record is not None]
     print_remarks(filled)
     if not reading.unescape:
@@ -182,6 +185,30 @@ def attention_command(
         replace_bytes(options.output, attention_file_content(chosen, ending, options.sentence or 1))
         if ending == "pharaoh":
             _print_empty(filled)
+
+
+@contextlib.contextmanager
+def _naming_options(records: AttentionRecords, options: _Options) -> Iterator[None]:
+    """End the message of an AttnvizError with the options that fix how the chosen or the first faulty pair is read."""
+    try:
+        yield
+    except AttnvizError as error:
+        index = (options.sentence or next(iter(records.problems), 0) + 1) - 1
+        if not index < len(records):
+            raise
+        raise AttnvizError(f"{error} {_advice(records, index)}".strip()) from error
+
+
+def _advice(records: AttentionRecords, index: int) -> str:
+    """Return a sentence that names the options with which a pair can be read; empty where there are none."""
+    if None in records.tokens(index):
+        return "What a file lacks is given by --source-file and --target-file."
+    for name in ("transpose", "normalise"):
+        changed = dataclasses.replace(records, options=dataclasses.replace(records.options, **{name: True}))
+        with contextlib.suppress(AttnvizError):
+            changed[index]
+            return f"--{name} does."
+    return ""
 
 
 def write_table(records: AttentionRecords, path: Path, gold: Any = None) -> int:
