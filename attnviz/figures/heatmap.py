@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.attention_forms import SYMBOLS, face_names
 from attnviz.analysis.drift import drifts
-from attnviz.analysis.gold import GoldLinks, as_gold_links, link_count_texts, validated
+from attnviz.analysis.gold import GoldLinks, as_gold_links, link_count_texts, link_errors, validated
 from attnviz.analysis.grid import Grid, check_posterior, grid, link_markers
 from attnviz.analysis.labels import LONGEST, merged_cell_text, merging_text, shorten, size_text
 from attnviz.analysis.numbers import decimal, signed, significant
@@ -108,7 +108,7 @@ def heatmap(
         markers = link_markers(cells, words, gold)
         lines = marker_lines(markers)
         data += marker_traces(markers, sizes, len(cells.source))
-        add_marker_legend(layout, markers, sizes, ink)
+        add_marker_legend(layout, markers, len(link_errors(words, gold).missed), sizes, ink)
     return Spec(
         [image | _hover(cells, chosen.root, lines), *data],
         layout,

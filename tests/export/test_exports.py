@@ -269,6 +269,14 @@ def test_a_saved_figure_has_a_title_above_the_plot(trace: Trace, theme: str) -> 
     assert "title" not in spec.layout, "changed in place"
 
 
+def test_the_title_names_the_layer_of_a_head() -> None:
+    record = attention("a b", "c d", np.full((2, 2, 2, 2), 0.5)).select_heads(1, 0)
+    options = FigureOptions(by="words")
+    title = translation_sheet(figures.heatmap(record, options), record, heading(record, options)).layout.title.text
+    assert heading(record, options).endswith("head 1 of layer 2")
+    assert heading(record, options) in title
+
+
 def test_titles_are_shortened_to_fit() -> None:
     long = synthetic.trace("word " * 80, "字" * 200)
     figure = translation_sheet(figures.heatmap(long), long, "x" * 300)

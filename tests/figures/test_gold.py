@@ -36,11 +36,22 @@ def test_gold_links_are_marked_and_false_links_are_crossed(trace: Trace) -> None
     assert marked_cells(figure, "possible") == {(1, 1)}
     assert marked_cells(figure, "false") == {(i, j) for j, i in link_errors(trace.words(), gold).false}
     (legend,) = figure.layout.annotations
+    missed = len(link_errors(trace.words(), gold).missed)
+    assert missed
+    assert f"sure link ({missed} missed)" in legend.text
     assert all(name in legend.text for name in ("◉\u00a0sure link", "○\u00a0possible link", "×\u00a0false link"))
     assert "2 sure links and 1 possible link" in figure.layout.meta["alt"]
     assert figure.data[0].text[1][0].endswith("sure link")
     assert all(one.hoverinfo == "skip" for one in figure.data[1:])  # a click reaches the cell below
     go.Figure(figure.to_dict())  # Plotly's own check of every property
+
+
+def test_hit_and_missed_links_look_the_same_on_any_cell(trace: Trace) -> None:
+    found = sorted(link_errors(trace.words(), GoldLinks()).false)
+    figure = heatmap(trace, gold=GoldLinks(frozenset(found))).figure()
+    assert "missed" not in figure.layout.annotations[0].text
+    disc = next(one for one in figure.data if one.name == "sure edge").marker
+    assert (disc.symbol, disc.color, disc.line.color) == ("circle", MARKER_EDGE, MARKER_EDGE)  # hides the cell's colour
 
 
 def test_links_join_words_whatever_the_rows_are(trace: Trace) -> None:
