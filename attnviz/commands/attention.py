@@ -203,11 +203,14 @@ def _advice(records: AttentionRecords, index: int) -> str:
     """Return a sentence that names the options with which a pair can be read; empty where there are none."""
     if None in records.tokens(index):
         return "What a file lacks is given by --source-file and --target-file."
-    for name in ("transpose", "normalise"):
-        changed = dataclasses.replace(records, options=dataclasses.replace(records.options, **{name: True}))
+    others = {
+        "--transpose": dataclasses.replace(records.options, transpose=True),
+        "--normalise": dataclasses.replace(records.options, normalise=True),
+    }
+    for option, options in others.items():
         with contextlib.suppress(AttnvizError):
-            changed[index]
-            return f"--{name} does."
+            dataclasses.replace(records, options=options)[index]
+            return f"{option} does."
     return ""
 
 
