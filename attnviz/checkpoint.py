@@ -30,8 +30,8 @@ from attnviz.model_folder import (
     WEIGHTS_FILE,
     check_finite,
     damaged,
-    load_weights,
     read_config,
+    read_weights,
 )
 from attnviz.network import (
     AnyConfig,
@@ -190,7 +190,7 @@ class _SkipInitialisation(TorchFunctionMode):
 
 def _read_weights(folder: Path, expected: dict[str, Tensor]) -> dict[str, Tensor]:
     """Load the weights as float32; raise AttnvizError unless names and shapes equal those of `expected`."""
-    path, weights = folder / WEIGHTS_FILE, load_weights(folder)
+    path, weights = folder / WEIGHTS_FILE, read_weights(folder)
     if set(weights) != set(expected):
         odd = ", ".join(sorted(set(weights) ^ set(expected))[:3])
         raise AttnvizError(

@@ -14,10 +14,12 @@ from platformdirs import user_data_path
 from attnviz.environment import ATTNVIZ_MODELS
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
-from attnviz.model_folder import CONFIG_FILE, detector_folders, load_weights, model_folders, weights_digest
+from attnviz.model_folder import CONFIG_FILE, detector_folders, model_folders, read_weights, weights_digest
 
 _DEFAULT = "en-fr"
 """Name of the model that comes first."""
+_TRAINED = "model"
+"""Folder of the model in the folder of its training."""
 _PACKAGE = Path(__file__).resolve().parent
 
 
@@ -68,6 +70,11 @@ def find_model(model: str | Path | None = None) -> Path:
         if named and not (folder / CONFIG_FILE).is_file():
             return named
         if folder.is_dir():
+            trained = folder / _TRAINED
+            if (trained / CONFIG_FILE).is_file() and not (folder / CONFIG_FILE).is_file():
+                raise AttnvizError(
+                    gettext("{folder} is the folder of a training. Its model is {model}.", folder=folder, model=trained)
+                )
             return folder
     if not translators:
         raise AttnvizError(gettext("No model is installed. Fetch one with: attnviz models {model}", model=_DEFAULT))
@@ -78,6 +85,21 @@ def find_model(model: str | Path | None = None) -> Path:
             names=", ".join(installed),
         )
     )
+
+
+def load_weights(model: str | Path) -> dict[str, NDArray[Any]]:
+    """Load the weights of a model, without torch.
+
+    Args:
+        model: The name of an installed model (`attnviz.models`), or the path of a model folder.
+
+    Returns:
+        float16 or float32 arrays by parameter name.
+
+    Raises:
+        AttnvizError: There is no such model, or its weights are missing or damaged; the message names the file.
+    """
+    return read_weights(find_model(model))
 
 
 def installed_weights(model: str, digest: str) -> Mapping[str, NDArray[Any]]:
@@ -91,7 +113,7 @@ def installed_weights(model: str, digest: str) -> Mapping[str, NDArray[Any]]:
     raise AttnvizError(
         gettext(
             "The model “{model}” that made this translation is not installed. Give its weights: "
-            "weights=attnviz.analysis.load_weights(folder).",
+            "weights=attnviz.analysis.load_weights(model).",
             model=model,
         )
     )
@@ -99,7 +121,7 @@ def installed_weights(model: str, digest: str) -> Mapping[str, NDArray[Any]]:
 
 @lru_cache(maxsize=1)
 def _loaded_weights(folder: Path, _digest: str) -> Mapping[str, NDArray[Any]]:
-    return load_weights(folder)
+    return read_weights(folder)
 
 
 def installed_detectors() -> InstalledModels:

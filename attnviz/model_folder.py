@@ -88,7 +88,7 @@ def _digest(path: Path, _: tuple[int, ...]) -> str:
         raise AttnvizError(_unreadable(path, error)) from error
 
 
-def load_weights(folder: str | Path) -> dict[str, NDArray[Any]]:
+def read_weights(folder: str | Path) -> dict[str, NDArray[Any]]:
     """Load the weights of a model folder, model.safetensors, without torch.
 
     Args:
@@ -148,6 +148,15 @@ def read_config(folder: str | Path) -> dict[str, Any]:
     check_regular(path)
     try:
         fields = json.loads(path.read_text(encoding="utf-8"))
+        if "format" not in fields and {"model_type", "architectures"} & {*fields}:
+            raise AttnvizError(
+                gettext(
+                    "{folder} is a model of Hugging Face, which attnviz does not use as its own. Read its attention "
+                    "with attnviz attention {folder} --source-file FILE, or in Python with "
+                    "attnviz.from_huggingface.",
+                    folder=folder,
+                )
+            )
         if fields["format"] != MODEL_FORMAT:
             raise ValueError("it is not marked as one of this program's")
         check_version(str(path), fields["version"], MODEL_VERSION)

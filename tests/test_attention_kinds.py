@@ -21,7 +21,7 @@ from attnviz.errors import AttnvizError
 from attnviz.figures import heatmap, step_figures
 from attnviz.figures.registry import ENERGY_DECOMPOSITION
 from attnviz.figures.subject import Subject
-from attnviz.model_folder import load_weights
+from attnviz.model_folder import read_weights
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
 from attnviz.translator import Translator
@@ -54,11 +54,11 @@ def test_registered_kind_is_traced_drawn_and_verified(
     assert trace.config["attention"] == place
     assert np.ptp(trace.alignment, axis=1).max() > 0.05
     heatmap(trace)
-    subject = Subject(trace, 1, load_weights(tmp_path))
+    subject = Subject(trace, 1, read_weights(tmp_path))
     for figure in step_figures(subject).values():
         figure.draw(subject)
     assert len(narrate(trace, 1)) == len(equations(trace, 1)) == 5
-    verification = RecurrentVerifier(trace, load_weights(tmp_path)).verify(1, with_heatmap_posterior=True)
+    verification = RecurrentVerifier(trace, read_weights(tmp_path)).verify(1, with_heatmap_posterior=True)
     assert verification.holds
     checked = {check.quantity for check in verification.checks}
     assert {"alignment", "contexts", "states", "top_probabilities", "posterior", "heatmap_posterior"} <= checked
@@ -131,7 +131,7 @@ def test_train_command_accepts_a_scorer(tmp_path: Path, monkeypatch: pytest.Monk
     assert done == 0
     trace = Translator.load(output / "model", device="cpu").translate("the cat sees a red house.", beam=1)
     assert trace.config["attention"] == FORWARD
-    assert abs(float(load_weights(output / "model")["decoder.attention.pull"][0])) > 0  # it was learned
+    assert abs(float(read_weights(output / "model")["decoder.attention.pull"][0])) > 0  # it was learned
     monkeypatch.setenv(ATTNVIZ_SCORERS, "")
     assert main([*command, "--output", str(tmp_path / "other"), "--attention", FORWARD]) == 2
 

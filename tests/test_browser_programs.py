@@ -14,7 +14,7 @@ from attnviz.browser_programs import KATEX, PLOTLY, PLOTLY_TRACES, SERIF, SERIF_
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.registry import step_figures
 from attnviz.figures.subject import Subject
-from attnviz.model_folder import load_weights
+from attnviz.model_folder import read_weights
 from tests.conftest import REPOSITORY, SENTENCES
 from tests.figures import synthetic
 
@@ -32,7 +32,7 @@ def test_plotly_bundle_has_listed_trace_types() -> None:
 
 
 def test_plotly_bundle_covers_every_figure(translator: Translator, model_folder: Path) -> None:
-    trace, weights = translator.translate(SENTENCES[0], beam=1), load_weights(model_folder)
+    trace, weights = translator.translate(SENTENCES[0], beam=1), read_weights(model_folder)
     subject = Subject(trace, 1, weights=weights)
     drawn = [picture.draw(subject).figure() for picture in step_figures(subject).values()]
     for shown in (trace, synthetic.trace(attention="none")):

@@ -15,7 +15,7 @@ from attnviz import AttnvizError, Translator
 from attnviz.analysis.judgement import verify_judgement
 from attnviz.checkpoint import save_model
 from attnviz.detector import Detector
-from attnviz.model_folder import architecture, load_weights, model_folders, weights_digest
+from attnviz.model_folder import architecture, model_folders, read_weights, weights_digest
 from attnviz.network import DecomposableConfig
 from attnviz.text import Tokenizer
 from attnviz.training.preparation import start_from
@@ -42,7 +42,7 @@ def test_judgement_is_verified_by_the_folder_weights(detector: Detector, folder:
     assert judgement.model == "tiny"
     assert judgement.weights_digest == weights_digest(folder)
     assert (judgement.source_text, judgement.target_text) == PAIRS[0]
-    assert verify_judgement(judgement, load_weights(folder)).holds
+    assert verify_judgement(judgement, read_weights(folder)).holds
 
 
 def test_batched_probabilities_equal_single_ones(detector: Detector) -> None:

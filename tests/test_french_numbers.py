@@ -22,7 +22,7 @@ from attnviz.figures import FIGURES, heatmap, step_figures
 from attnviz.figures.registry import StepFigure
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext, ngettext, set_language
-from attnviz.model_folder import load_weights
+from attnviz.model_folder import read_weights
 from attnviz.trace.interventions import ExcludePosition
 from attnviz.ui.components.findings import findings_payload
 from tests.analysis.filled_equations import equations
@@ -48,7 +48,7 @@ def subject(trace: Trace, translator: Translator, model_folder: Path) -> Subject
     changed = translator.translate(
         trace.source_text, target=trace.translation, interventions=[ExcludePosition(0, step=0)]
     )
-    return Subject(changed, 1, load_weights(model_folder), parent=trace)
+    return Subject(changed, 1, read_weights(model_folder), parent=trace)
 
 
 def drawable(subject: Subject) -> dict[str, StepFigure]:
@@ -113,7 +113,7 @@ def test_sentences_contain_no_decimal_points(trace: Trace) -> None:
 
 
 def test_figures_contain_no_decimal_points(trace: Trace, subject: Subject, model_folder: Path) -> None:
-    weights = load_weights(model_folder)
+    weights = read_weights(model_folder)
     entries = logit_attribution(trace, weights, 1, trace.target_ids[1])
     assert not POINT.search(logit_attribution_sentence(trace, entries, "un", None))
     figures = [heatmap(trace, by="words", margins=True).figure(), heatmap(trace, by="steps", root=True).figure()]

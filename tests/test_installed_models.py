@@ -10,7 +10,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 import attnviz
-from attnviz import AttnvizError, Trace, Translator
+from attnviz import AttnvizError, Trace, Translator, analysis
 from attnviz import installed_models as module
 from attnviz.commands.main import main
 from attnviz.environment import ATTNVIZ_MODELS
@@ -78,6 +78,18 @@ def test_model_is_found_by_name_or_path(elsewhere: Path, model_folder: Path, sna
     with pytest.raises(AttnvizError) as unknown:
         find_model("en-de")
     assert {"nothing installed": str(nothing.value), "unknown name": str(unknown.value)} == snapshot
+    shutil.copytree(model_folder, Path("runs", "es", "model"))
+    with pytest.raises(AttnvizError) as training:
+        find_model("runs/es")
+    assert str(training.value) == snapshot(name="training")
+    assert analysis.load_weights("en-fr").keys() == analysis.load_weights(Path("own")).keys()
+    with pytest.raises(AttnvizError, match="There is no model en-de"):
+        analysis.load_weights("en-de")
+    Path("hub").mkdir()
+    Path("hub", "config.json").write_text('{"model_type": "marian"}', encoding="utf-8")
+    with pytest.raises(AttnvizError) as other:
+        Translator.load("hub")
+    assert str(other.value) == snapshot(name="Hugging Face")
     shutil.copytree(model_folder, Path("en-fr"))  # a folder goes before a name
     assert find_model("en-fr") == Path("en-fr")
 

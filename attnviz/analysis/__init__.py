@@ -19,7 +19,7 @@ from attnviz.analysis.perturbation_tests import (
 )
 from attnviz.analysis.posterior import PosteriorAttention, likelihood, posterior, posterior_attention
 from attnviz.analysis.step_evaluation import PerturbedStep, best_attention
-from attnviz.model_folder import load_weights
+from attnviz.installed_models import load_weights
 
 __all__ = [
     "ATTRIBUTION_METHODS",

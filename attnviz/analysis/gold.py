@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,6 +47,10 @@ class GoldLinks:
         """Return the links as text, `0-0 1?2`, sorted by target word."""
         signed = [*((i, j, "-") for j, i in self.sure), *((i, j, "?") for j, i in self.possible)]
         return " ".join(f"{j}{mark}{i}" for i, j, mark in sorted(signed))
+
+
+Gold = GoldLinks | str | Collection[Link]
+"""Gold links of a pair: also as text, `0-0 1?2`, and as pairs, all sure, of a source and a target word, from 0."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +116,22 @@ class PairLinks:
         return self.digest[:6] == PairLinks.of(*linkable_words(words), self.links).digest[:6]
 
 
+def as_gold_links(given: Gold) -> GoldLinks:
+    """Return links in any form of `Gold`; raise AttnvizError, naming it, where one is malformed."""
+    if isinstance(given, str):
+        sure, possible = parse_sure_and_possible(given) if given.strip() else (frozenset[Link](), frozenset[Link]())
+    elif isinstance(given, GoldLinks):
+        sure, possible = given.sure, given.possible
+    else:
+        try:
+            sure, possible = frozenset((int(j), int(i)) for j, i in given), frozenset[Link]()
+        except (TypeError, ValueError) as error:
+            raise AttnvizError(
+                gettext("A link must be a pair of numbers: source word and target word, both counted from 0.")
+            ) from error
+    return GoldLinks(sure, possible - sure)
+
+
 def parse_gold_links(text: str, words: Words) -> GoldLinks:
     """Return the links in a text between `words`: `i-j` sure, `i?j` or `ipj` only possible.
 
@@ -132,7 +152,7 @@ def validated(gold: GoldLinks, words: Words) -> GoldLinks:
     faulty = [
         f"{j}{'-' if (j, i) in gold.sure else '?'}{i}"
         for j, i in sorted(all_links, key=lambda link: link[::-1])
-        if j >= source or i >= target
+        if not (0 <= j < source and 0 <= i < target)
     ]
     if faulty:
         raise AttnvizError(

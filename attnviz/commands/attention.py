@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,12 +17,21 @@ from attnviz.commands.options import (
     AS_INPUT,
     OUTPUT_OPTIONS,
     FileNames,
+    FileOrLinks,
     FilePath,
     Output,
     Positive,
     ReadingOptions,
 )
-from attnviz.commands.shared import check_outputs, rate_text, report_escapes, write_rows
+from attnviz.commands.shared import (
+    check_outputs,
+    gold_links_of,
+    open_gold,
+    rate_text,
+    report_escapes,
+    with_gold_tokens,
+    write_rows,
+)
 from attnviz.errors import AttnvizError
 from attnviz.files import replace_bytes, replace_text
 
@@ -58,8 +68,10 @@ class _Options:
     table: FilePath | None = None
     """table of measures to write, with a row for each pair: entropy, words without a link, words whose links are one
     word off …; .parquet, which the page Corpus opens, or .csv"""
-    gold: Annotated[FilePath | None, AS_INPUT] = None
-    """gold links in any known format, for the error rate of each pair in --table"""
+    gold: Annotated[FileOrLinks | None, AS_INPUT] = None
+    """gold links (links marked by hand) to draw in .svg, .png, .pdf and .html, and a file of which gives the error
+    rate of each pair in --table: a file in any known format, or links such as 0-0 1?2: source word, sign, target word,
+    counted from 0; the sign is - for a sure link, ? for a possible link"""
 
     @property
     def ending(self) -> str:
@@ -68,22 +80,51 @@ class _Options:
 
 
 def open_records(
-    names: Sequence[str], reading: ReadingOptions, outputs: Sequence[Path | None] = (), *, attributions: bool = False
+    names: Sequence[str],
+    reading: ReadingOptions,
+    outputs: Sequence[Path | None] = (),
+    *,
+    gold: AttentionRecords | str | None = None,
+    attributions: bool = False,
 ) -> AttentionRecords:
     """Return the records of the files that `names` stand for.
 
-    With `attributions`, the model in a folder also computes those. Raise AttnvizError where a file cannot be read, or
-    is also one of the `outputs`.
+    The model in a folder reads the sentences of the `gold` file where the options give no others, and with
+    `attributions` also computes those. Raise AttnvizError where a file cannot be read, or is also one of the `outputs`.
     """
     from attnviz.corpora.corpus_lines import local_files, source_files
     from attnviz.importing.attention_reader import is_part, read_attention
     from attnviz.importing.huggingface_model import is_model_folder
 
     if len(names) == 1 and is_model_folder(names[0]):
-        return read_attention(names[0], **vars(reading), attributions=attributions)
+        sentences = _sentences(reading, gold)
+        if gold and sentences["target"] is None:
+            print(
+                "The model writes its own translations, because the gold links come without target words. If they are "
+                "of other translations, add --target-file.",
+                file=sys.stderr,
+            )
+        return read_attention(names[0], **vars(reading) | sentences, attributions=attributions)
     with local_files(source_files(names, is_part)) as files:
         check_outputs(filter(None, outputs), files)
         return read_attention(files, **vars(reading))
+
+
+def _sentences(reading: ReadingOptions, gold: AttentionRecords | str | None) -> dict[str, Path | list[str] | None]:
+    """Return the source and target sentences of the options, or else of a gold file whose pairs all have words."""
+    from attnviz.evaluation.alignment import detokenise
+    from attnviz.evaluation.file_links import joined_words
+    from attnviz.importing.records import AttentionRecords
+
+    found: dict[str, Path | list[str] | None] = {"source": reading.source, "target": reading.target}
+    if not isinstance(gold, AttentionRecords):
+        return found
+    for place, side in enumerate(found):
+        words = [joined_words(gold.tokens(index)[place]) for index in range(len(gold))]
+        if found[side] is None and all(words):
+            found[side] = [detokenise(one or ()) for one in words]
+            print(f"The {side} sentences are those of the gold file.", file=sys.stderr)
+    return found
 
 
 def attention_command(
@@ -99,7 +140,7 @@ def attention_command(
             are read as one file. The folder of a Hugging Face model is run on the sentences of --source-file
     """
     from attnviz.export.attention_files import ATTENTION_FILE_ENDINGS, attention_file_content
-    from attnviz.export.saved_files import check_ending, save
+    from attnviz.export.saved_files import GOLD_ENDINGS, FigureOptions, check_ending, save
 
     if options.compare:
         _compare_files(files, options.compare, options, reading)
@@ -107,22 +148,26 @@ def attention_command(
     ending = options.ending
     if options.output is not None and ending not in ATTENTION_FILE_ENDINGS:
         check_ending(options.output)
-    if options.gold and not options.table:
+    marks_gold = ending in GOLD_ENDINGS
+    if options.gold and not marks_gold and not options.table:
         raise AttnvizError(
-            "Gold links are for the table of measures. Add --table, use the command score, or draw them with: "
-            "attnviz figure --attention FILE --gold '0-0 1-2'."
+            f"Gold links are drawn in files that end in {', '.join(f'.{one}' for one in GOLD_ENDINGS)}, and counted in "
+            "--table. Give -o such a name, add --table, or use the command score."
         )
     if options.table is not None and options.table.suffix.lower() not in (".csv", ".parquet"):
         raise AttnvizError(f"A table ends in .parquet or .csv, so {options.table} was not written.")
-    records = open_records(files, reading, (options.output, options.table))
+    gold = open_gold(options.gold, reading.encoding) if options.gold else None
+    records = with_gold_tokens(open_records(files, reading, (options.output, options.table), gold=gold), gold)
     print_format(records)
     if options.table is not None:
-        write_table(records, options.table, options.gold)
+        with _naming_options(records, options):
+            write_table(records, options.table, [gold] if isinstance(gold, str) else gold)
         if not ending:
             _print_unread(records, range(len(records)))
             return
     draws = ending in _DRAWN and not (ending == "csv" and _has_links(records))
-    chosen = _chosen(records, options, draws=draws)
+    with _naming_options(records, options):
+        chosen = _chosen(records, options, draws=draws)
     filled = [record for record in chosen if record is not None]
     print_remarks(filled)
     if not reading.unescape:
@@ -134,17 +179,45 @@ def attention_command(
     if options.output is None:
         _print(records, chosen)
     elif draws:
-        save(filled[0], options.output)
+        marked = gold_links_of(filled[0], gold, records, options.sentence or 1) if gold and marks_gold else None
+        save(filled[0], options.output, FigureOptions(gold=marked))
     else:
         replace_bytes(options.output, attention_file_content(chosen, ending, options.sentence or 1))
         if ending == "pharaoh":
             _print_empty(filled)
 
 
-def write_table(records: AttentionRecords, path: Path, gold: Path | None) -> int:
+@contextlib.contextmanager
+def _naming_options(records: AttentionRecords, options: _Options) -> Iterator[None]:
+    """End the message of an AttnvizError with the options that fix how the chosen or the first faulty pair is read."""
+    try:
+        yield
+    except AttnvizError as error:
+        index = (options.sentence or next(iter(records.problems), 0) + 1) - 1
+        if not index < len(records):
+            raise
+        raise AttnvizError(f"{error} {_advice(records, index)}".strip()) from error
+
+
+def _advice(records: AttentionRecords, index: int) -> str:
+    """Return a sentence that names the options with which a pair can be read; empty where there are none."""
+    if None in records.tokens(index):
+        return "What a file lacks is given by --source-file and --target-file."
+    others = {
+        "--transpose": dataclasses.replace(records.options, transpose=True),
+        "--normalise": dataclasses.replace(records.options, normalise=True),
+    }
+    for option, options in others.items():
+        with contextlib.suppress(AttnvizError):
+            dataclasses.replace(records, options=options)[index]
+            return f"{option} does."
+    return ""
+
+
+def write_table(records: AttentionRecords, path: Path, gold: Any = None) -> int:
     """Write the measures of every pair to a .csv or .parquet file, and return the number of its rows.
 
-    Raise AttnvizError where that fails.
+    The forms of `gold` are those of `alignment_error`. Raise AttnvizError where that fails.
     """
     from pyarrow import csv, parquet
 

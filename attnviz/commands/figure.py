@@ -17,6 +17,7 @@ from attnviz.commands.options import (
     AS_INPUT,
     OUTPUT_OPTIONS,
     Beam,
+    FileOrLinks,
     FilePath,
     Folder,
     HeadOptions,
@@ -27,6 +28,7 @@ from attnviz.commands.options import (
     Positive,
     TokenText,
 )
+from attnviz.commands.shared import gold_links_of, open_gold, with_gold_tokens
 from attnviz.errors import AttnvizError, locate_errors
 from attnviz.installed_models import installed_weights
 from attnviz.palette import DEFAULT_COLOURS, Colours, ThemeName
@@ -97,9 +99,10 @@ class _Options:
     """show the coverage of each column and the entropy of each row beside the heatmap; not possible in .tex"""
     values: bool = False
     """write its number into each cell of the heatmap"""
-    gold: TokenText | None = None
-    """links marked by hand, to draw on the heatmap, such as 0-0 1?2: source word, sign, target word, counted from 0;
-    the sign is - for a sure link, ? for a possible link"""
+    gold: Annotated[FileOrLinks | None, AS_INPUT] = None
+    """gold links (links marked by hand) to draw on the heatmap: a file in any format that `attnviz attention` reads, or
+    links such as 0-0 1?2: source word, sign, target word, counted from 0; the sign is - for a sure link, ? for a
+    possible link"""
     longest: Positive = 80
     """letters of the longest label of the heatmap; longer words are shortened"""
     no_title: bool = False
@@ -157,12 +160,11 @@ def _draw(text: str | None, options: _Options, heads: HeadOptions, model: ModelO
         title=not options.no_title,
         theme=options.theme,
     )
-    trace, what_ifs = _drawn_objects(text, options, heads, model)
-    if options.gold:
-        from attnviz.analysis.gold import parse_gold_links
-
-        with locate_errors("--gold"):
-            figure_options = replace(figure_options, gold=parse_gold_links(options.gold, trace.words()))
+    gold = open_gold(options.gold) if options.gold else None
+    records = _records(options, gold)
+    trace, what_ifs = _drawn_objects(text, records, options, heads, model)
+    if gold:
+        figure_options = replace(figure_options, gold=gold_links_of(trace, gold, records, options.sentence))
     if not trace.has_maxout:
         with_weights = uses_weights(trace, figure_options.picture)
         save(trace, options.output, figure_options, _weights(trace, model) if with_weights else None)
@@ -223,7 +225,7 @@ def _imported(folder: Path) -> Iterator[Path]:
 
 
 def _drawn_objects(
-    text: str | None, options: _Options, heads: HeadOptions, model: ModelOptions
+    text: str | None, records: AttentionRecords | None, options: _Options, heads: HeadOptions, model: ModelOptions
 ) -> tuple[Any, WhatIfs | None]:
     """Return what is drawn, and for a saved trace also its what-ifs."""
     from attnviz.trace import WhatIfs
@@ -231,20 +233,27 @@ def _drawn_objects(
     if options.trace:
         what_ifs = WhatIfs.load(options.trace)
         return heads.of(what_ifs.first), what_ifs
-    if options.attention:
-        return heads.of(_attention(options)), None
+    if records:
+        return heads.of(_attention(records, options)), None
     trace = model.load().translate(text or "", beam=options.beam, target=options.target)
     return heads.of(trace), None
 
 
-def _attention(options: _Options) -> Attention:
-    """Return the attention in a file of another program; print remarks on how the file was read."""
-    from attnviz.analysis.imported_file_texts import remark_sentences
+def _records(options: _Options, gold: AttentionRecords | str | None) -> AttentionRecords | None:
+    """Return the records of the file of --attention, with the words of the gold file where it has no tokens."""
     from attnviz.importing.attention_reader import read_attention
 
+    if options.attention is None:
+        return None
     if options.face not in (None, "before"):
         raise AttnvizError("Posterior attention cannot be computed from attention weights alone. Leave out --face.")
-    records = read_attention(options.attention)
+    return with_gold_tokens(read_attention(options.attention), gold)
+
+
+def _attention(records: AttentionRecords, options: _Options) -> Attention:
+    """Return the chosen pair of a file of another program; print remarks on how the file was read."""
+    from attnviz.analysis.imported_file_texts import remark_sentences
+
     with locate_errors(f"{options.attention}, sentence {options.sentence}"):
         pair = records.pair_numbered(options.sentence)
         try:
@@ -271,7 +280,7 @@ def _advice(records: AttentionRecords, pair: SentencePair, options: _Options) ->
 
 def _weights(trace: Trace, model: ModelOptions) -> Weights | None:
     """Return the weights that made `trace`, those of --model or of an installed model; None where they are others."""
-    from attnviz.model_folder import WEIGHTS_FILE, load_weights, weights_digest
+    from attnviz.model_folder import WEIGHTS_FILE, read_weights, weights_digest
 
     if model.model is None:
         with contextlib.suppress(AttnvizError):
@@ -279,5 +288,5 @@ def _weights(trace: Trace, model: ModelOptions) -> Weights | None:
         return None
     folder = model.folder
     if (folder / WEIGHTS_FILE).is_file() and weights_digest(folder) == trace.weights_digest:
-        return load_weights(folder)
+        return read_weights(folder)
     return None

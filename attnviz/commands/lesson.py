@@ -58,12 +58,12 @@ class _Translators:
     def translate(self, sentence: LessonSentence) -> tuple[Any, Weights]:
         """Return the translation of a sentence and the weights of its model."""
         from attnviz.lessons.lesson_file import folder_of_model
-        from attnviz.model_folder import load_weights
+        from attnviz.model_folder import read_weights
         from attnviz.translator import Translator
 
         folder = folder_of_model(sentence, self._model.folder)
         if folder not in self._loaded:
             translator: Any = Translator.load(folder, self._model.device, self._model.precision)
-            self._loaded[folder] = translator, load_weights(folder)
+            self._loaded[folder] = translator, read_weights(folder)
         translator, weights = self._loaded[folder]
         return translator.translate(sentence.sentence, beam=sentence.beam, target=sentence.target), weights

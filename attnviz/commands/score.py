@@ -84,8 +84,8 @@ def score_command(
     from attnviz.importing.attention_reader import read_attention
 
     _check(options)
-    links: Any = open_records(files, reading, (options.output,), attributions=options.by == "erased")
     gold = read_attention(options.gold, format=options.gold_format, encoding=reading.encoding)
+    links: Any = open_records(files, reading, (options.output,), gold=gold, attributions=options.by == "erased")
     print_format(links, " ".join(files))
     print_format(gold, str(options.gold))
     if options.heads:
@@ -170,6 +170,11 @@ def _rank_heads(links: AttentionRecords, gold: AttentionRecords, options: _Optio
     found, output = find_heads(links, gold, by=options.by), options.output
     columns = ["rank", "layer", "head", "AER", "precision", "recall", "F1", "mutual", "erased"]
     print(markdown_table(columns, list(head_rows(found, _PRINTED)), 1))
+    if found.tied > 1:
+        print(
+            f"\n{found.tied} heads tie for the best value of “{found.by}”; alignment_heads begins with the first of "
+            "them, by layer and head. More sentences may tell them apart."
+        )
     print(
         "\nLayers and heads count from 0, those of --layer and --head from 1. "
         f"alignment_heads: {json.dumps(found.alignment_heads)}"

@@ -6,16 +6,21 @@ import contextlib
 import csv
 import io
 import itertools
+import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from attnviz.errors import AttnvizError
+from attnviz.errors import AttnvizError, locate_errors
 from attnviz.files import replace_text
 
 if TYPE_CHECKING:
     from tqdm import tqdm
+
+    from attnviz.analysis.gold import GoldLinks
+    from attnviz.importing.records import AttentionRecords
+    from attnviz.trace import Aligned
 
 STDIN = "/dev/stdin"
 """What the argument - becomes, on any system."""
@@ -56,6 +61,46 @@ def printing_to(output: Path | None) -> Iterator[None]:
     except OSError as error:
         error.filename = error.filename or str(output)
         raise
+
+
+def open_gold(given: str, encoding: str | None = None) -> AttentionRecords | str:
+    """Return the records of a gold file, or gold links written as text; raise AttnvizError for anything else."""
+    from attnviz.importing.attention_reader import read_attention
+    from attnviz.trace.word_link_text import are_links
+
+    with locate_errors("--gold"):
+        if os.path.isfile(given):  # noqa: PTH113 - of any text
+            return read_attention(given, encoding=encoding)
+        if not are_links(given):
+            raise AttnvizError(f"{given} is neither a file nor links such as 0-0 1?2.")
+        return given
+
+
+def with_gold_tokens(records: AttentionRecords, gold: AttentionRecords | str | None) -> AttentionRecords:
+    """Return the records of a file with the words of a gold file on each side where the file has no tokens."""
+    from attnviz.evaluation.two_files import with_tokens_of
+    from attnviz.importing.records import AttentionRecords
+
+    return with_tokens_of(records, gold) if isinstance(gold, AttentionRecords) else records
+
+
+def gold_links_of(
+    shown: Aligned, gold: AttentionRecords | str, file: AttentionRecords | None = None, number: int = 1
+) -> GoldLinks:
+    """Return the links of `gold` for the record `shown`, which is pair `number`, from 1, of a `file`.
+
+    Raise AttnvizError where `gold` lacks the pair, or the links are not between its words.
+    """
+    from attnviz.analysis.gold import parse_gold_links
+    from attnviz.evaluation.two_files import gold_of_pair
+
+    with locate_errors("--gold"):
+        if isinstance(gold, str):
+            return parse_gold_links(gold, shown.words())
+        links = gold_of_pair(gold, number, file, shown)
+        if links is None:
+            raise AttnvizError("No sentence pair of the file has the words of the pair shown.")
+        return links
 
 
 def check_outputs(outputs: Iterable[Path], inputs: Iterable[str | Path]) -> None:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, SupportsIndex, overload
 
 import numpy as np
 
-from attnviz.analysis.gold import parse_sure_and_possible
+from attnviz.analysis.gold import GoldLinks, as_gold_links
 from attnviz.analysis.measures import links as largest_links
 from attnviz.arguments import check_whole_argument
 from attnviz.bounds import shortened_repr
@@ -176,7 +176,7 @@ def side_of(links: Any, *, gold: bool = False) -> FileLinks:
         )
     given, pairs, words = [*links], list[Links](), list[Sides]()
     for item in [given] if given and all(map(_is_link, given)) else given:
-        pairs.append(_record_links(item, gold=gold) if isinstance(item, Aligned) else _item_links(item))
+        pairs.append(_record_links(item, gold=gold) if isinstance(item, Aligned) else _links_of(as_gold_links(item)))
         words.append(linkable(item) if isinstance(item, Aligned) else (None, None))
     return word_side(pairs, words)
 
@@ -191,19 +191,8 @@ def word_side(pairs: Sequence[Links], words: Sequence[Sides], numbers: Sequence[
     return FileLinks(pairs, (0,), words, [(None, None)] * len(pairs), numbers, range(len(pairs)))
 
 
-def _item_links(item: Any) -> Links:
-    """Return the links of one sentence in a list."""
-    if isinstance(item, str):
-        sure, possible = parse_sure_and_possible(item) if item.strip() else (frozenset[Link](), frozenset[Link]())
-        return Links(sure | possible, possible - sure)
-    if hasattr(item, "sure") and hasattr(item, "possible"):
-        return Links(frozenset(item.sure) | frozenset(item.possible), frozenset(item.possible) - frozenset(item.sure))
-    try:
-        return Links(frozenset((int(j), int(i)) for j, i in item))
-    except (TypeError, ValueError) as error:
-        raise AttnvizError(
-            gettext("A link must be a pair of numbers: source word and target word, both counted from 0.")
-        ) from error
+def _links_of(gold: GoldLinks) -> Links:
+    return Links(gold.sure | gold.possible, gold.possible)
 
 
 def _record_links(record: Aligned, *, gold: bool) -> Links:

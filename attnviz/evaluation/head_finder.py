@@ -56,6 +56,12 @@ class FoundHeads(OneLine):
     Each is [layer, head], 0-based, as in `generation_config.alignment_heads` of transformers.
     """
 
+    @property
+    def tied(self) -> int:
+        """Number of heads with the best value of the criterion: 1 unless heads tie, whose order is then by layer."""
+        scores = self.table[self.by]
+        return max(1, int((scores == scores.iloc[0]).sum()))
+
     def save(self, path: str | Path) -> None:
         """Write `alignment_heads` to a JSON file; other fields of an existing file, such as a config, are kept.
 

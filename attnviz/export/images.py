@@ -141,8 +141,8 @@ _TITLE_HEIGHT = 84
 """Pixels of the title's three lines, including those above."""
 _EDGE = 10
 """Pixels added to the right and bottom margins."""
-_NARROWEST = 520
-"""Pixels of the narrowest exported figure, so that the title fits."""
+_NARROWEST, _WIDEST_FOR_HEADING = 520, 720
+"""Pixels of the narrowest exported figure, for its title, and to which a long heading widens it at most."""
 
 
 def translation_sheet(spec: Spec, trace: Aligned, heading: str, *, theme: ThemeName = "light") -> go.Figure:
@@ -167,7 +167,9 @@ def _titled(
     """Return a figure as `titled_sheet` does; `made_by` names the origin of its numbers."""
     ink = palette(theme)
     print_figure = for_print(spec, ink.sheet)
-    extra_width = max(_NARROWEST - print_figure.layout.width, 0)  # empty space on the right
+    heading_width = width(heading, _HEADINGS[-1], bold=True) + 2 * _SIDE
+    narrowest = max(_NARROWEST, min(round(heading_width), _WIDEST_FOR_HEADING))
+    extra_width = max(narrowest - print_figure.layout.width, 0)  # empty space on the right
     space = print_figure.layout.width + extra_width - 2 * _SIDE
     origin = "  " + gettext("attnviz, {made_by}", made_by=made_by)
     size = next((size for size in _HEADINGS if width(heading, size, bold=True) <= space), _HEADINGS[-1])

@@ -35,6 +35,8 @@ _HEATMAP = "heatmap"
 _LOGIT_ATTRIBUTION = (LOGIT_ATTRIBUTION.name, CONTRAST.name)
 """Figures that need weights and are available without a maxout layer too."""
 IMAGES: dict[str, ImageFormat] = {"png": "png", "svg": "svg", "pdf": "pdf"}
+GOLD_ENDINGS = (*IMAGES, "html")
+"""Extensions of the files that mark gold links."""
 _ENDINGS = (*IMAGES, "html", "tex", "csv", "json", "pharaoh")
 
 
@@ -204,7 +206,7 @@ def _check_available(trace: Any, ending: str, options: FigureOptions, weights: W
         raise AttnvizError(
             f"A .{ending} file has no margins. Leave out the margins, or save .svg, .pdf, .png, .html or .csv."
         )
-    if options.gold and (options.picture != _HEATMAP or ending not in (*IMAGES, "html")):
+    if options.gold and (options.picture != _HEATMAP or ending not in GOLD_ENDINGS):
         raise AttnvizError(
             "Links marked by hand can be drawn only on the heatmap, in .png, .svg, .pdf and .html files."
         )

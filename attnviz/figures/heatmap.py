@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 
 from attnviz.analysis.attention_forms import SYMBOLS, face_names
 from attnviz.analysis.drift import drifts
-from attnviz.analysis.gold import GoldLinks, link_count_texts
+from attnviz.analysis.gold import GoldLinks, as_gold_links, link_count_texts, link_errors, validated
 from attnviz.analysis.grid import Grid, check_posterior, grid, link_markers
 from attnviz.analysis.labels import LONGEST, merged_cell_text, merging_text, shorten, size_text
 from attnviz.analysis.numbers import decimal, signed, significant
 from attnviz.analysis.posterior import posterior as posterior_attention
 from attnviz.analysis.recomputation import Weights
-from attnviz.arguments import check_each
 from attnviz.figures.fixed_context import fixed_context
 from attnviz.figures.grammar import bare_axis, cursor, sized_layout
 from attnviz.figures.heatmap_parts import (
@@ -74,7 +73,8 @@ def heatmap(
         `selection_colour`). The table has the target down and the source across, each name preceded by its number.
 
     Raises:
-        AttnvizError: A face lacks its posterior, the weights are another model's, or a choice is unknown.
+        AttnvizError: A face lacks its posterior, the weights are another model's, or a choice is unknown, or
+            a gold link is malformed or not between words of the trace.
     """
     chosen = heatmap_choices(choices, **named)
     if chosen.face != "before" and posterior is None and weights is not None:
@@ -83,7 +83,7 @@ def heatmap(
     cells, ink = grid(trace, chosen.unit, chosen.end, chosen.face, posterior), palette(chosen.theme)
     if not trace.attends:
         return fixed_context(trace, cells, ink, chosen.step, chosen.longest)
-    check_each(gettext("gold links"), (chosen.gold,) if chosen.gold is not None else (), (GoldLinks,))
+    gold = validated(as_gold_links(chosen.gold), trace.words()) if chosen.gold else GoldLinks()
     sizes, positions = cell_sizes(cells, chosen.longest, values=chosen.values), len(trace.source_pieces)
     layout = cells_layout(cells, sizes, ink, chosen.longest) | {
         "plot_bgcolor": cell_gap_colour(chosen, ink),
@@ -101,16 +101,19 @@ def heatmap(
         right = len(cells.source) - 0.5
         layout["shapes"].append(rectangle(-0.5, right, row - 0.5, row + 0.5, ROW_FRAME, ROW_FRAME_WIDTH))
     lines: dict[tuple[int, int], str] = {}
-    if chosen.gold:
+    if gold:
         words = trace.words()
         if posterior is not None and chosen.face != "before":  # false links of the difference are the posterior's
             words = replace(words, alignment=words.merged(posterior))
-        markers = link_markers(cells, words, chosen.gold)
+        markers = link_markers(cells, words, gold)
         lines = marker_lines(markers)
         data += marker_traces(markers, sizes, len(cells.source))
-        add_marker_legend(layout, markers, sizes, ink)
+        add_marker_legend(layout, markers, len(link_errors(words, gold).missed), sizes, ink)
     return Spec(
-        [image | _hover(cells, chosen.root, lines), *data], layout, _alt(cells, chosen), _table(cells, chosen.margins)
+        [image | _hover(cells, chosen.root, lines), *data],
+        layout,
+        _alt(cells, chosen, gold),
+        _table(cells, chosen.margins),
     )
 
 
@@ -234,7 +237,7 @@ def colour_bar(positions: Sequence[float], labels: Sequence[str], ink: Palette) 
     }
 
 
-def _alt(cells: Grid, chosen: HeatmapChoices) -> str:
+def _alt(cells: Grid, chosen: HeatmapChoices, gold: GoldLinks) -> str:
     """Return the text alternative: size, and the strongest cell of each row, or of the difference the largest gains."""
     links = [
         gettext(
@@ -246,10 +249,10 @@ def _alt(cells: Grid, chosen: HeatmapChoices) -> str:
         for word, row in zip(cells.target[:60], cells.shown, strict=False)
     ]
     shown = "; ".join(links) + ("; …" if len(cells.target) > 60 else "")
-    if chosen.gold:
+    if gold:
         shown += ". " + gettext(
             "The heatmap also shows {sure} and {possible}, marked by hand",
-            **link_count_texts(len(chosen.gold.sure), len(chosen.gold.possible)),
+            **link_count_texts(len(gold.sure), len(gold.possible)),
         )
     size = size_text(chosen.unit, len(cells.target), len(cells.source))
     if cells.merged:

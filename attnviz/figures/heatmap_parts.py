@@ -318,7 +318,8 @@ def marker_traces(markers: LinkMarkers, sizes: HeatmapSizes, columns: int) -> li
             f"{kind} edge": {"symbol": symbol, "size": size, "color": MARKER_EDGE, "line": {"width": line + 2.5}},
             kind: {"symbol": symbol, "size": size, "color": MARKER, "line": {"width": line}},
         }
-        if kind == "sure":  # a dot with a dark edge, which is visible on light cells too
+        if kind == "sure":  # a dot on a dark disc, so that links look the same on light and dark cells, hit or missed
+            layers["sure edge"] |= {"symbol": "circle", "line": {"width": line + 2.5, "color": MARKER_EDGE}}
             edge = {"width": 1, "color": MARKER_EDGE}
             layers["sure core"] = {"symbol": "circle", "size": 0.44 * size, "color": MARKER, "line": edge}
         rows, places = map(list, zip(*marked, strict=True))
@@ -327,9 +328,14 @@ def marker_traces(markers: LinkMarkers, sizes: HeatmapSizes, columns: int) -> li
     return traces
 
 
-def add_marker_legend(layout: Part, markers: LinkMarkers, sizes: HeatmapSizes, ink: Palette) -> None:
-    """Add the legend of the markers below the heatmap of `layout`, in as many lines as it needs."""
+def add_marker_legend(layout: Part, markers: LinkMarkers, missed: int, sizes: HeatmapSizes, ink: Palette) -> None:
+    """Add the legend of the markers below the heatmap of `layout`, in as many lines as it needs.
+
+    It says how many of the sure links are `missed`, which are marked like the others.
+    """
     lines, names = [""], marker_names()
+    if missed:
+        names["sure"] = ngettext("{link} ({count} missed)", "{link} ({count} missed)", missed, link=names["sure"])
     for kind in markers:
         text = f"{LINK_SYMBOLS[kind]}\u00a0{names[kind]}"
         longer = f"{lines[-1]}   {text}" if lines[-1] else text

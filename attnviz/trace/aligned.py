@@ -149,7 +149,7 @@ class AttentionMatrix:
         Args:
             weights: Weights of the model that made the trace (`analysis.load_weights`), which a `face` other than
                 "before" needs.
-            **choices: Fields of `figures.HeatmapChoices`.
+            **choices: Fields of `figures.HeatmapChoices`. `gold`, such as "0-0 1?2", marks gold links.
 
         Returns:
             The figure.

@@ -121,6 +121,10 @@ def _numbers(
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
         if isinstance(values, tuple):
             raise _several_matrices(name) from error
+        if row := _row_without_numbers(values):
+            raise AttnvizError(
+                gettext("Row {row} of {name} holds a value that is not a number.", name=name, row=row)
+            ) from error
         raise AttnvizError(
             gettext("{name} is not a table of numbers: all rows must have the same length.", name=name)
         ) from error
@@ -132,11 +136,29 @@ def _numbers(
             gettext("{name} must have rows and columns, but its shape is {shape}.", name=name, shape=shape)
         )
     is_valid = np.isfinite(matrix) | (matrix == -np.inf if empty else False)
-    if not is_valid.all() or np.abs(matrix[np.isfinite(matrix)]).max(initial=0) > 1e30:
+    is_faulty = ~is_valid | (np.isfinite(matrix) & (np.abs(matrix) > 1e30))
+    if is_faulty.any():
+        row = int(np.argwhere(is_faulty)[0][-2]) + 1
         raise AttnvizError(
-            gettext("{name} holds a value that is not a number, is infinite, or is larger than 1e30.", name=name)
+            gettext(
+                "Row {row} of {name} holds a value that is not a number, is infinite, or is larger than 1e30.",
+                name=name,
+                row=row,
+            )
         )
     return matrix
+
+
+def _row_without_numbers(values: Any) -> int | None:
+    """Return the first row, from 1, of a list of lists that holds no numbers only; None where there is none."""
+    if not isinstance(values, list) or not all(isinstance(row, list) for row in values):
+        return None
+    for number, row in enumerate(values, 1):
+        try:
+            np.asarray(row, dtype=np.float64)
+        except (ValueError, TypeError, OverflowError, RecursionError):
+            return None if any(isinstance(one, list) for one in row) else number
+    return None
 
 
 def _several_matrices(name: str) -> AttnvizError:

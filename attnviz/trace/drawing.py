@@ -18,6 +18,8 @@ from attnviz.palette import DEFAULT_COLOURS, Colours, ThemeName
 if TYPE_CHECKING:
     import pandas as pd
 
+    from attnviz.analysis.gold import Gold
+
 By = Literal["steps", "words"]
 """What a row and a column stand for: a decoder step and a source piece, or a word, whose number is a mean or a sum."""
 Face = Literal["before", "after", "difference"]
@@ -47,8 +49,10 @@ class HeatmapChoices:
     theme: ThemeName = "light"
     longest: int = 80
     """Letters of the longest label; longer words are shortened."""
-    gold: Any = None
-    """Gold links (`analysis.gold.GoldLinks`), which are marked, and so are false links of the displayed values."""
+    gold: Gold | None = None
+    """Gold links, which are marked, and so are false links of the displayed values: text such as `0-0 1?2` (source
+    word, `-` if sure or `?` if possible, target word, from 0, special tokens such as `</s>` excluded), pairs such as
+    `[(0, 0), (1, 2)]`, which are sure links, or `GoldLinks`."""
 
     @property
     def unit(self) -> By:
@@ -70,7 +74,7 @@ class HeatmapOptions(TypedDict, total=False):
     step: int | None
     theme: ThemeName
     longest: int
-    gold: Any
+    gold: Gold | None
 
 
 @also_spelled(colors="colours")

@@ -36,7 +36,7 @@ from attnviz.model_folder import (
     VOCABULARIES,
     WEIGHTS_FILE,
     architecture,
-    load_weights,
+    read_weights,
     stamp,
     weights_digest,
 )
@@ -430,7 +430,7 @@ def _installed_weights(trace: Record) -> tuple[str, Weights] | None:
 @cached_in(LRUCache(512 << 20, size=size_of))
 def _weights(folder: str, file: Stamp) -> tuple[str, dict[str, NDArray[np.floating]]]:  # noqa: ARG001  part of the key
     """Return the SHA-256 of the weights file, and the weights."""
-    weights = load_weights(folder)
+    weights = read_weights(folder)
     exact = {n: value if n.endswith("embedding.weight") else value.astype(np.float64) for n, value in weights.items()}
     return weights_digest(folder), exact
 

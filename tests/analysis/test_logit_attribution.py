@@ -15,7 +15,7 @@ from attnviz.analysis.energy_equations import energy_decomposition, saturated
 from attnviz.analysis.logit_attribution import centred_attributions, logit_attribution
 from attnviz.analysis.recomputation import recompute
 from attnviz.attention_kinds import ATTENTION_KINDS
-from attnviz.model_folder import load_weights
+from attnviz.model_folder import read_weights
 from attnviz.network.model_config import READOUT_STATES
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
@@ -164,7 +164,7 @@ def test_energy_decomposition_is_refused_without_attention(make_network: ModelFa
 
 def test_contributions_of_the_shipped_model_add_up(shipped_model: Path) -> None:
     trace = Translator.load(shipped_model, device="cpu").translate("A girl is riding a red bicycle.", beam=1)
-    weights = load_weights(shipped_model)
+    weights = read_weights(shipped_model)
     exact = recompute(weights, trace.config, trace.source_ids, trace.target_ids)
     cells = list(enumerate(trace.target_ids))
     for entry in centred_attributions(trace, weights, cells):

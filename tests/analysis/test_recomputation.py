@@ -14,7 +14,7 @@ from attnviz.analysis.recomputation import recompute
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.checkpoint import save_model
 from attnviz.errors import AttnvizError
-from attnviz.model_folder import load_weights
+from attnviz.model_folder import read_weights
 from attnviz.network.model_config import READOUT_STATES
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
@@ -45,7 +45,7 @@ MEASURES = {"entropy", "coverage"}
 
 def _deviations(folder: Path, trace: Trace) -> dict[str, float]:
     """Return, for each quantity, the largest difference to the recomputation over the largest number in it."""
-    found = recompute(load_weights(folder), trace.config, trace.source_ids, trace.target_ids)
+    found = recompute(read_weights(folder), trace.config, trace.source_ids, trace.target_ids)
     expected = dict(found)
     expected["top_probabilities"] = np.take_along_axis(found["distributions"], trace.top_ids.astype(np.int64), axis=1)
     chosen = found["distributions"][np.arange(len(trace.target_ids)), list(trace.target_ids)]
@@ -94,7 +94,7 @@ def test_trace_of_the_shipped_model_matches_the_recomputation(shipped_model: Pat
 
 def test_missing_or_damaged_weights_are_named(tmp_path: Path) -> None:
     with pytest.raises(AttnvizError, match=r"model\.safetensors"):
-        load_weights(tmp_path)
+        read_weights(tmp_path)
     (tmp_path / "model.safetensors").write_bytes(b"\x00" * 50)
     with pytest.raises(AttnvizError, match=r"model\.safetensors"):
-        load_weights(tmp_path)
+        read_weights(tmp_path)

@@ -21,7 +21,7 @@ from attnviz.analysis.verification import RecurrentVerifier, discrepancy_text, v
 from attnviz.analysis.weight_shapes import MisfitError
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.checkpoint import save_model
-from attnviz.model_folder import load_weights
+from attnviz.model_folder import read_weights
 from attnviz.network.model_config import READOUT_STATES
 from attnviz.text import Tokenizer, piece_name
 from attnviz.translator import Translator
@@ -35,7 +35,7 @@ def test_verification_holds_for_every_step_of_a_correct_trace(
 ) -> None:
     save_model(tmp_path, make_network(attention, readout_state), tokenizer)
     trace = Translator.load(tmp_path, "cpu").translate(SENTENCES[0], target=SENTENCES[1])
-    weights = load_weights(tmp_path)
+    weights = read_weights(tmp_path)
     for step in range(len(trace.target_pieces)):
         verification = verify(trace, weights, step)
         assert verification.holds, verification.discrepancies
@@ -70,7 +70,7 @@ def test_a_wrong_number_is_named(
     trace = translator.translate(SENTENCES[2], beam=1)
     changed = getattr(trace, array).copy()
     changed[place] += 0.01
-    verification = verify(dataclasses.replace(trace, **{array: changed}), load_weights(model_folder), 2)
+    verification = verify(dataclasses.replace(trace, **{array: changed}), read_weights(model_folder), 2)
     assert not verification.holds
     assert quantity in {wrong.quantity for wrong in verification.discrepancies}
 
@@ -80,12 +80,12 @@ def test_a_wrong_measure_is_named(
     model_folder: Path, translator: Translator, monkeypatch: pytest.MonkeyPatch, measure: str
 ) -> None:
     trace = translator.translate(SENTENCES[2], beam=1)
-    verifier = RecurrentVerifier(trace, load_weights(model_folder))
+    verifier = RecurrentVerifier(trace, read_weights(model_folder))
     numbers = {check.quantity: check.numbers for check in verifier.verify(2).checks}
     assert (numbers["entropy"], numbers["coverage"]) == (1, len(trace.source_pieces))
     true = getattr(measures, measure)
     monkeypatch.setattr(f"attnviz.analysis.verification.{measure}", lambda alignment: true(alignment) + 0.01)
-    wrong = RecurrentVerifier(trace, load_weights(model_folder)).verify(2).discrepancies
+    wrong = RecurrentVerifier(trace, read_weights(model_folder)).verify(2).discrepancies
     assert [one.quantity for one in wrong] == [measure]
     assert wrong[0].shown == pytest.approx(wrong[0].recomputed + 0.01, abs=1e-4)
 
@@ -95,12 +95,12 @@ def test_coverage_reveals_altered_weights_of_other_steps(model_folder: Path, tra
     alignment = trace.alignment.copy()
     alignment[0] = np.roll(alignment[0], 1)
     altered = dataclasses.replace(trace, alignment=alignment)
-    assert [one.quantity for one in verify(altered, load_weights(model_folder), 2).discrepancies] == ["coverage"]
+    assert [one.quantity for one in verify(altered, read_weights(model_folder), 2).discrepancies] == ["coverage"]
 
 
 def test_an_altered_scorer_weight_is_detected(model_folder: Path, translator: Translator) -> None:
     trace = translator.translate(SENTENCES[2], beam=1)
-    weights = load_weights(model_folder)
+    weights = read_weights(model_folder)
     score = weights["decoder.attention.score"].copy()
     score[0] += 0.1
     verification = verify(trace, weights | {"decoder.attention.score": score}, 1)
@@ -111,14 +111,14 @@ def test_an_altered_scorer_weight_is_detected(model_folder: Path, translator: Tr
 
 def test_an_altered_encoder_weight_is_detected(model_folder: Path, translator: Translator) -> None:
     trace = translator.translate(SENTENCES[2], beam=1)
-    weights = load_weights(model_folder)
+    weights = read_weights(model_folder)
     wrong = weights | {"encoder.gru.bias_hh_l0": weights["encoder.gru.bias_hh_l0"] + 0.1}
     assert [found.quantity for found in verify(trace, wrong, 1).discrepancies] == ["annotations"]
 
 
 def test_displayed_sums_are_verified(model_folder: Path, translator: Translator) -> None:
     trace = translator.translate(SENTENCES[2], beam=1)
-    weights = load_weights(model_folder)
+    weights = read_weights(model_folder)
     checks = {check.quantity: check for check in RecurrentVerifier(trace, weights).verify(1, pieces=[5, 17]).checks}
     assert checks["energy sums"].numbers == len(trace.source_pieces)
     asked = {trace.target_ids[1], *trace.top_ids[1, :10].tolist(), 5, 17}
@@ -154,7 +154,7 @@ AFTER = {"likelihood", "log_likelihood", "posterior"}
 
 
 def test_prior_likelihood_and_posterior_are_verified(model_folder: Path, translator: Translator) -> None:
-    trace, weights = translator.translate(SENTENCES[2], beam=1), load_weights(model_folder)
+    trace, weights = translator.translate(SENTENCES[2], beam=1), read_weights(model_folder)
     verifier, pieces = RecurrentVerifier(trace, weights), len(trace.source_pieces)
     for shown in (False, True):
         numbers = {check.quantity: check.numbers for check in verifier.verify(1, with_heatmap_posterior=shown).checks}
@@ -172,7 +172,7 @@ def test_an_altered_number_of_the_posterior_is_named(
     model_folder: Path, translator: Translator, monkeypatch: pytest.MonkeyPatch, made: str
 ) -> None:
     trace = translator.translate(SENTENCES[2], beam=1)
-    verifier = RecurrentVerifier(trace, load_weights(model_folder))
+    verifier = RecurrentVerifier(trace, read_weights(model_folder))
     place = "attnviz.analysis.verification"
     true = {"bayes": bayes, "posterior_of": posterior_of, "log_likelihood": Readouts.log_likelihood}
 
@@ -213,13 +213,13 @@ def test_weights_of_another_size_are_refused(translator: Translator, make_networ
 def test_arrays_of_different_sentences_are_refused(translator: Translator, model_folder: Path) -> None:
     one, other = translator.translate(SENTENCES[2], beam=1), translator.translate(SENTENCES[4], beam=1)
     with pytest.raises(MisfitError, match="keys"):
-        RecurrentVerifier(dataclasses.replace(one, keys=other.keys), load_weights(model_folder))
+        RecurrentVerifier(dataclasses.replace(one, keys=other.keys), read_weights(model_folder))
 
 
 def test_errors_of_the_verifier_are_not_reported_as_misfit(
     translator: Translator, model_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    verifier = RecurrentVerifier(translator.translate(SENTENCES[2], beam=1), load_weights(model_folder))
+    verifier = RecurrentVerifier(translator.translate(SENTENCES[2], beam=1), read_weights(model_folder))
     with pytest.raises(IndexError):
         verifier.verify(999)
 
@@ -235,7 +235,7 @@ def test_a_wrongly_masked_energy_is_infinitely_wrong(model_folder: Path, transla
     trace = translator.translate(SENTENCES[2], beam=1)
     energies = trace.energies.copy()
     energies[1, 0] = -np.inf
-    verification = verify(dataclasses.replace(trace, energies=energies), load_weights(model_folder), 1)
+    verification = verify(dataclasses.replace(trace, energies=energies), read_weights(model_folder), 1)
     assert verification.largest_difference == np.inf
     assert [wrong.quantity for wrong in verification.discrepancies] == ["energies"]
     assert verification.discrepancies[0].index == (0,)
@@ -243,6 +243,6 @@ def test_a_wrongly_masked_energy_is_infinitely_wrong(model_folder: Path, transla
 
 def test_the_shipped_model_is_verified_at_every_step(shipped_model: Path) -> None:
     trace = Translator.load(shipped_model, "cpu").translate("A girl is riding a red bicycle.", beam=1)
-    weights = load_weights(shipped_model)
+    weights = read_weights(shipped_model)
     for step in range(len(trace.target_pieces)):
         assert verify(trace, weights, step).holds

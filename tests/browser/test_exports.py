@@ -28,7 +28,7 @@ from attnviz.analysis.logit_attribution import centred_attributions
 from attnviz.analysis.numbers import signed
 from attnviz.analysis.posterior import posterior_sentence
 from attnviz.languages import LANGUAGES
-from attnviz.model_folder import load_weights
+from attnviz.model_folder import read_weights
 from tests.browser.server import READY, running_page
 from tests.browser.settled import settled
 from tests.browser.texts import text_of
@@ -229,7 +229,7 @@ def test_files_of_the_whole_translation_match_the_exporters(open_page: Opener, t
     assert by_attention.name != links.name
     assert by_attention.read_text() == pharaoh(trace.words()) + "\n"
     lecture = fetch(page, "Web page for a lecture, HTML", tmp_path)
-    weights = load_weights(Path(os.environ.get("ATTNVIZ_MODELS", SHIPPED_MODEL.parent)) / "en-fr")
+    weights = read_weights(Path(os.environ.get("ATTNVIZ_MODELS", SHIPPED_MODEL.parent)) / "en-fr")
     text = lecture.read_text(encoding="utf-8")
     assert close(_payload(text), _payload(export.lecture_html(trace, step=1, end=True, weights=weights)))
     assert '"logit-attribution":' in text
@@ -319,7 +319,7 @@ def test_lecture_page_shows_context_and_logits_in_two_languages(
 ) -> None:
     trace, weights = (
         Translator.load(shipped_model, device="cpu").translate(EXAMPLE, beam=1),
-        load_weights(shipped_model),
+        read_weights(shipped_model),
     )
     page = lecture(trace, width=width, height=height, dark=dark, weights=weights, margins=True)
     page.keyboard.press("ArrowRight")
@@ -348,7 +348,7 @@ def test_lecture_page_switches_attention_views_and_shows_the_posterior(
 ) -> None:
     trace, weights = (
         Translator.load(shipped_model, device="cpu").translate(EXAMPLE, beam=1),
-        load_weights(shipped_model),
+        read_weights(shipped_model),
     )
     page = lecture(trace, width=width, height=height, dark=dark, weights=weights, end=True, step=1)
     found = posterior_attention(trace, weights)

@@ -83,3 +83,63 @@ def test_pairs_without_links_are_reported(
     assert main([*command, "-o", str(folder / "a.pharaoh")]) == 0
     assert (folder / "a.pharaoh").read_text(encoding="utf-8") == "\n0-0\n"
     assert capsys.readouterr().err == snapshot
+
+
+def test_gold_links_are_drawn_on_the_picture_of_their_pair(
+    folder: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
+) -> None:
+    links, gold, page = folder / "links.txt", folder / "gold.jsonl", folder / "made.html"
+    links.write_text("0-0 1-1\n0-0 1-1\n", encoding="utf-8")
+    pairs = [(source.split(), target.split()) for source, target in zip(SOURCES, TARGETS, strict=True)]
+    objects = [{"source": source, "target": target, "S": [[0, 0]], "P": [[0, 1]]} for source, target in pairs]
+    gold.write_text("".join(json.dumps(one) + "\n" for one in objects), encoding="utf-8")
+    drawn = list[str]()
+    for command in (
+        ["attention", str(links), "--gold", str(gold)],
+        ["attention", str(links), *_sides(folder), "--gold", "0-0 0?1"],
+        ["figure", "--attention", str(links), "--gold", str(gold)],
+    ):
+        assert main([*command, "--sentence", "2", "-o", str(page)]) == 0
+        drawn.append(page.read_text(encoding="utf-8"))
+    assert SOURCES[1].split()[0] in drawn[0]
+    assert "sure core" in drawn[0]
+    assert "possible edge" in drawn[0]
+    assert drawn == drawn[:1] * 3
+    capsys.readouterr()
+
+    def refusal(*given: str, output: Path = page) -> str:
+        assert main([*given, "-o", str(output)]) == 2
+        return plain(capsys.readouterr().err, folder).splitlines()[-1]
+
+    attention = ("attention", str(links), *_sides(folder))
+    assert refusal(*attention, "--gold", "gold.json") == snapshot(name="neither a file nor links")
+    assert refusal(*attention, "--gold", "0-9") == snapshot(name="out of range")
+    assert refusal(*attention, "--gold", str(gold), output=folder / "a.json") == snapshot(name="not drawn")
+    gold.write_text('{"source": ["x"], "target": ["y"], "S": [[0, 0]]}\n', encoding="utf-8")
+    one = ("figure", "--attention", str(folder / "sockeye-matrix.txt"))
+    assert refusal(*one, "--gold", str(gold)) == snapshot(name="other words")
+
+
+FAULTY = {
+    "no tokens": [[0.5, 0.5], [0, 1]],
+    "transposed": {"source": ["a", "b"], "target": ["c", "d", "e"], "matrix": [[0.2, 0.3, 0.5], [0.8, 0.7, 0.5]]},
+    "columns add up to 1": {"source": ["a", "b"], "target": ["c", "d"], "matrix": [[0.2, 0.1], [0.8, 0.9]]},
+    "scores": {"source": ["a", "b"], "target": ["c", "d"], "matrix": [[2, 3], [4, 5]]},
+    "no number": {"source": ["a", "b"], "target": ["c", "d"], "matrix": [[0.5, 0.5], [0.5, "x"]]},
+    "not finite": {"source": ["a", "b"], "target": ["c", "d"], "matrix": [[0.5, 0.5], [0.5, None]]},
+}
+
+
+@pytest.mark.parametrize("name", FAULTY)
+def test_messages_name_the_options_that_help(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
+) -> None:
+    path = tmp_path / "given.json"
+    fields = FAULTY[name] if isinstance(FAULTY[name], dict) else {"matrix": FAULTY[name]}
+    path.write_text(json.dumps(fields), encoding="utf-8")
+    assert main(["attention", str(path), "-o", str(tmp_path / "made.html")]) == 2
+    message = capsys.readouterr().err.splitlines()[-1]
+    assert message == snapshot
+    for option in ("--transpose", "--normalise"):
+        if option in message:
+            assert main(["attention", str(path), option, "-o", str(tmp_path / "made.html")]) == 0

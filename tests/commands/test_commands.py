@@ -25,7 +25,7 @@ from attnviz.analysis.posterior import posterior_words
 from attnviz.checkpoint import save_model
 from attnviz.commands.main import main
 from attnviz.evaluation.alignment import between_tokens
-from attnviz.model_folder import load_weights
+from attnviz.model_folder import read_weights
 from attnviz.text import Tokenizer
 from attnviz.training.training_config import TRAINING_GROUPS, TrainingConfig
 from attnviz.translator import Translator
@@ -393,7 +393,7 @@ def test_align_prints_pharaoh_links_over_words(run, when: list[str], translator:
     assert len(lines) == 2
     for line, source, target in zip(lines, SENTENCES[0:3:2], SENTENCES[1:4:2], strict=True):
         trace = translator.translate(source, target=target)
-        words = trace.words() if "--before" in when else posterior_words(trace, load_weights(model_folder))
+        words = trace.words() if "--before" in when else posterior_words(trace, read_weights(model_folder))
         assert re.fullmatch(r"(\d+-\d+( \d+-\d+)*)?", line)
         found = {tuple(map(int, link.split("-"))) for link in line.split()}
         best = words.alignment.argmax(axis=1)
@@ -418,7 +418,7 @@ def test_align_with_threshold_and_words(run, tmp_path: Path, translator: Transla
 
 def test_align_threshold_applies_to_posterior_attention(run, translator: Translator, model_folder) -> None:
     _, out, _ = run("align", "--threshold", "0.1", given=PAIRS)
-    words = posterior_words(translator.translate(SENTENCES[0], target=SENTENCES[1]), load_weights(model_folder))
+    words = posterior_words(translator.translate(SENTENCES[0], target=SENTENCES[1]), read_weights(model_folder))
     inner = words.alignment[:-1, :-1]
     assert out.splitlines()[0] == " ".join(f"{j}-{i}" for j, i in links(inner, 0.1))
 
@@ -522,7 +522,7 @@ def test_figure_with_margins_and_logit_attributions(
     assert table.read_text(encoding="utf-8-sig") == figures.heatmap(trace, margins=True).frame().to_csv()
     arguments = ["figure", "--trace", str(saved), "-o", str(page), "--margins", "--model"]
     assert run(*arguments, str(model_folder)) == (0, "", "")
-    weights = load_weights(model_folder)
+    weights = read_weights(model_folder)
     assert page.read_text(encoding="utf-8") == export.lecture_html(trace, margins=True, weights=weights)
     arguments_of_step = ["--picture", "perturbation-tests", "--step", "2", "--model", str(model_folder)]
     assert run("figure", "--trace", str(saved), "-o", str(table), *arguments_of_step) == (0, "", "")
@@ -563,7 +563,7 @@ def test_figure_face_option_selects_heatmap_values(
     table, page = tmp_path / "x.csv", tmp_path / "x.html"
     arguments = ["figure", "--trace", str(saved), "--face", face, "--by", "words", "-o"]
     assert run(*arguments, str(table)) == (0, "", "")
-    weights = load_weights(model_folder)
+    weights = read_weights(model_folder)
     expected = figures.heatmap(trace, by="words", face=face, weights=weights).frame()
     assert table.read_text(encoding="utf-8-sig") == expected.to_csv()
     assert run(*arguments, str(page)) == (0, "", "")
@@ -593,7 +593,7 @@ def test_figure_finds_the_installed_model_that_made_the_trace(
     command = ["figure", "--trace", str(saved), "-o", str(links := tmp_path / "x.pharaoh")]
     assert main(command) == 0
     assert capfd.readouterr().err == ""
-    assert links.read_text() == pharaoh(posterior_words(trace, load_weights(model_folder))) + "\n"
+    assert links.read_text() == pharaoh(posterior_words(trace, read_weights(model_folder))) + "\n"
     shutil.rmtree(models / "tiny")
     assert main(command) == 0
     assert capfd.readouterr().err == snapshot(name="links")

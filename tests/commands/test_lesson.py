@@ -12,7 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz.commands.main import main
 from attnviz.export.lesson_page import lesson_html
 from attnviz.lessons import LessonSentence, read_lesson, shipped_lessons
-from attnviz.model_folder import load_weights
+from attnviz.model_folder import read_weights
 from attnviz.trace import Trace
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES, SHIPPED_MODEL
@@ -36,7 +36,7 @@ def test_page_is_that_of_the_model(tmp_path: Path, model_folder: Path, translato
     assert main(["lesson", str(path), "-o", str(page), "--model", str(model_folder), "--device", "cpu"]) == 0
 
     def translate(sentence: LessonSentence) -> tuple[Trace, object]:
-        return translator.translate(sentence.sentence, beam=1), load_weights(model_folder)
+        return translator.translate(sentence.sentence, beam=1), read_weights(model_folder)
 
     assert page.read_text(encoding="utf-8") == lesson_html(read_lesson(path), translate)
 

@@ -12,7 +12,7 @@ from attnviz.analysis.recomputation import recompute
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.checkpoint import save_model
 from attnviz.evaluation.forced import Likelihood, force_pairs, likelihoods, total_likelihood
-from attnviz.model_folder import load_weights
+from attnviz.model_folder import read_weights
 from attnviz.text import EOS, Tokenizer
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES, ModelFactory
@@ -39,7 +39,7 @@ def test_perplexity_equals_numpy_recomputation(
     """Each probability is recomputed in float64 from the saved weights."""
     network = make_network(attention)
     save_model(tmp_path, network, tokenizer)
-    weights, surprises = load_weights(tmp_path), []
+    weights, surprises = read_weights(tmp_path), []
     for source, target in PAIRS:
         source_ids, target_ids = ([*tokenizer.encode(text), EOS] for text in (source, target))
         found = recompute(weights, network.config.to_dict(), source_ids, target_ids)

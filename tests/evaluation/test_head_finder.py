@@ -53,6 +53,7 @@ def test_a_planted_head_is_first(records: list[Attention], by: str | None) -> No
     first = found.table.iloc[0]
     assert (first["layer"], first["head"], first["aer"], first["erased"]) == (*PLANTED, 0, 1)
     assert len(found.table) == 6
+    assert found.tied == 1
     assert "<table" in found._repr_html_()
 
 
@@ -157,6 +158,20 @@ def test_the_command_ranks_the_heads_of_a_file(
     first = records[0]
     np.savez(array, matrix=first.head_weights, source=PAIRS[0][0].split(), target=PAIRS[0][1].split())
     assert read_attention(array)[0].select_heads(1, 2).alignment.tolist() == first.select_heads(1, 2).alignment.tolist()
+
+
+def test_heads_that_tie_are_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
+) -> None:
+    weights = np.stack([np.eye(3), np.eye(3), np.eye(3)[::-1]])[None]
+    record = attention("a b c", "d e f", weights)
+    found = find_heads(record, ["0-0 1-1 2-2"])
+    assert (found.tied, found.alignment_heads) == (2, [[0, 0]])
+    path, gold = tmp_path / "heads.json", tmp_path / "gold.txt"
+    path.write_text(record.to_json(), encoding="utf-8")
+    gold.write_text("0-0 1-1 2-2\n", encoding="utf-8")
+    assert main(["score", str(path), "--gold", str(gold), "--heads"]) == 0
+    assert capsys.readouterr().out == snapshot
 
 
 def test_the_name_is_public() -> None:

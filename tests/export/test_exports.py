@@ -46,7 +46,7 @@ from attnviz.figures.registry import FIGURES, step_figure, step_figures
 from attnviz.figures.spec import width
 from attnviz.figures.subject import Subject
 from attnviz.languages import LANGUAGES, language, set_language
-from attnviz.model_folder import load_weights
+from attnviz.model_folder import read_weights
 from attnviz.palette import palette
 from tests.browser.server import find_chromium
 from tests.conftest import SENTENCES
@@ -198,7 +198,7 @@ def test_lecture_page_has_both_languages(trace: Trace, in_french: None, snapshot
 
 
 def test_lecture_page_with_weights_has_logit_attributions(translator: Translator, model_folder: Path) -> None:
-    trace, weights = translator.translate(SENTENCES[0], target=SENTENCES[1]), load_weights(model_folder)
+    trace, weights = translator.translate(SENTENCES[0], target=SENTENCES[1]), read_weights(model_folder)
     payload = json.loads(_Page(export.lecture_html(trace, weights=weights)).texts["payload"])
     shared = in_variant(payload["figures"], "en", "light")["logit-attribution"]
     assert len(shared["values"]) == len(trace.target_pieces)
@@ -215,7 +215,7 @@ def test_a_long_lecture_page_fits_in_eight_megabytes(shipped_model: Path) -> Non
     source = "The agreement on the European Economic Area was signed in August 1992 by all member states."
     trace = Translator.load(shipped_model, device="cpu").translate(source, beam=1)
     assert len(trace.source_pieces) >= 20
-    text = export.lecture_html(trace, margins=True, weights=load_weights(shipped_model))
+    text = export.lecture_html(trace, margins=True, weights=read_weights(shipped_model))
     assert len(text.encode()) < 8_000_000
 
 
@@ -267,6 +267,14 @@ def test_a_saved_figure_has_a_title_above_the_plot(trace: Trace, theme: str) -> 
     assert available > 3 * 16  # space for the title, besides the figure's own margin
     assert inner[0] == inner[1]
     assert "title" not in spec.layout, "changed in place"
+
+
+def test_the_title_names_the_layer_of_a_head() -> None:
+    record = attention("a b", "c d", np.full((2, 2, 2, 2), 0.5)).select_heads(1, 0)
+    options = FigureOptions(by="words")
+    title = translation_sheet(figures.heatmap(record, options), record, heading(record, options)).layout.title.text
+    assert heading(record, options).endswith("head 1 of layer 2")
+    assert heading(record, options) in title
 
 
 def test_titles_are_shortened_to_fit() -> None:
@@ -439,7 +447,7 @@ def test_csv_json_and_pharaoh_files_have_the_values(trace: Trace, tmp_path: Path
 def test_pharaoh_links_use_the_posterior_with_weights(
     translator: Translator, model_folder: Path, tmp_path: Path
 ) -> None:
-    trace, weights = translator.translate(SENTENCES[0], target=SENTENCES[1]), load_weights(model_folder)
+    trace, weights = translator.translate(SENTENCES[0], target=SENTENCES[1]), read_weights(model_folder)
     save(trace, tmp_path / "x.pharaoh", weights=weights)
     after, before = pharaoh(posterior_words(trace, weights)), pharaoh(trace.words())
     assert (tmp_path / "x.pharaoh").read_text() == f"{after}\n"

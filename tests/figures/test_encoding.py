@@ -17,7 +17,7 @@ from attnviz.checkpoint import save_model
 from attnviz.figures.encoding import FINEST, common_part, to_json
 from attnviz.figures.registry import FIGURES, step_figure
 from attnviz.figures.subject import Subject
-from attnviz.model_folder import load_weights
+from attnviz.model_folder import read_weights
 from attnviz.palette import ThemeName
 from attnviz.text import Tokenizer
 from tests.conftest import REPOSITORY, ModelFactory
@@ -38,7 +38,7 @@ def subjects(
     save_model(folder, make_network(attention=request.param), tokenizer)
     trace = Translator.load(folder, device="cpu").translate("The man in the park reads the old book.", beam=1)
     assert len(trace.target_pieces) >= 3
-    weights = load_weights(folder)
+    weights = read_weights(folder)
     return [Subject(trace, step, weights) for step in range(len(trace.target_pieces))]
 
 

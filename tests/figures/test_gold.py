@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from attnviz import Trace
+from attnviz import AttnvizError, Trace
 from attnviz.analysis.gold import GoldLinks, link_errors, linkable_words
 from attnviz.analysis.grid import FACES
 from attnviz.figures.heatmap import heatmap
@@ -36,11 +36,22 @@ def test_gold_links_are_marked_and_false_links_are_crossed(trace: Trace) -> None
     assert marked_cells(figure, "possible") == {(1, 1)}
     assert marked_cells(figure, "false") == {(i, j) for j, i in link_errors(trace.words(), gold).false}
     (legend,) = figure.layout.annotations
+    missed = len(link_errors(trace.words(), gold).missed)
+    assert missed
+    assert f"sure link ({missed} missed)" in legend.text
     assert all(name in legend.text for name in ("◉\u00a0sure link", "○\u00a0possible link", "×\u00a0false link"))
     assert "2 sure links and 1 possible link" in figure.layout.meta["alt"]
     assert figure.data[0].text[1][0].endswith("sure link")
     assert all(one.hoverinfo == "skip" for one in figure.data[1:])  # a click reaches the cell below
     go.Figure(figure.to_dict())  # Plotly's own check of every property
+
+
+def test_hit_and_missed_links_look_the_same_on_any_cell(trace: Trace) -> None:
+    found = sorted(link_errors(trace.words(), GoldLinks()).false)
+    figure = heatmap(trace, gold=GoldLinks(frozenset(found))).figure()
+    assert "missed" not in figure.layout.annotations[0].text
+    disc = next(one for one in figure.data if one.name == "sure edge").marker
+    assert (disc.symbol, disc.color, disc.line.color) == ("circle", MARKER_EDGE, MARKER_EDGE)  # hides the cell's colour
 
 
 def test_links_join_words_whatever_the_rows_are(trace: Trace) -> None:
@@ -49,6 +60,20 @@ def test_links_join_words_whatever_the_rows_are(trace: Trace) -> None:
         spec = heatmap(trace, by="steps", gold=GoldLinks(frozenset({link})))
         assert marked_cells(spec.figure(), "sure") == {link[::-1]}
         assert spec.data[0]["z"].shape == (target, source)
+
+
+def test_gold_links_are_given_as_text_or_pairs_too(trace: Trace) -> None:
+    gold = GoldLinks(frozenset({(0, 1), (2, 3)}), frozenset({(1, 1)}))
+    expected = trace.heatmap(gold=gold)
+    assert trace.heatmap(gold="0-1 2-3 1?1") == expected
+    pairs = [(0, 1), (2, 3)]
+    assert marked_cells(trace.heatmap(gold=pairs), "sure") == {(1, 0), (3, 2)}
+    assert marked_cells(trace.heatmap(gold=np.array(pairs).tolist()), "sure") == {(1, 0), (3, 2)}
+    assert not marked_cells(trace.heatmap(gold=""), "sure")
+    faulty: list[Any] = ["0-99", "a-b", [(0, -1)], [(0, 99)], [0, 1], 3, GoldLinks(frozenset({(0, 99)}))]
+    for given in faulty:
+        with pytest.raises(AttnvizError):
+            trace.heatmap(gold=given)
 
 
 @pytest.mark.parametrize("face", FACES)

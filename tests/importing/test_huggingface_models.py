@@ -16,6 +16,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import Attention, AttnvizError, find_heads, from_huggingface, read_attention
 from attnviz.commands.main import main
 from attnviz.trace.parts import Heads
+from tests.conftest import REPOSITORY
 
 try:
     import transformers
@@ -36,6 +37,8 @@ except ImportError:
     pytest.skip("transformers is not installed", allow_module_level=True)
 
 pytestmark = pytest.mark.nightly
+
+EXAMPLE = REPOSITORY / "attnviz/examples/my-model"
 
 
 @pytest.fixture(scope="module")
@@ -216,6 +219,25 @@ def test_a_folder_is_read_as_its_objects_are(kind: str, tokenizer: Any, tmp_path
     assert np.array_equal(chosen.alignment, records[0].head_weights[1, 0])
     with pytest.raises(AttnvizError, match=r"Sentence pairs: 1; sentences given: 2\."):
         read_attention(tmp_path, [TEXT], [TEXT, TEXT])
+
+
+def test_a_folder_reads_the_sentences_of_the_gold_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
+) -> None:
+    gold, scores, folder = *(str(tmp_path / name) for name in ("gold.jsonl", "scores.json")), str(EXAMPLE)
+    words = {"source": ["The", "green", "house", "."], "target": ["La", "maison", "verte", "."]}
+    Path(gold).write_text(json.dumps(words | {"S": [[0, 0], [1, 2]]}), encoding="utf-8")
+    assert main(["score", folder, "--gold", gold, "-o", scores]) == 0
+    assert json.loads(Path(scores).read_text())["sure"] == 2
+    assert "sentences" in capsys.readouterr().err
+    assert main(["attention", folder, "--gold", gold, "-o", str(tmp_path / "made.html")]) == 0
+    assert "sure core" in (tmp_path / "made.html").read_text(encoding="utf-8")
+    capsys.readouterr()
+    (tmp_path / "source").write_text("The green house.", encoding="utf-8")
+    (tmp_path / "links").write_text("0-0\n", encoding="utf-8")
+    given = ["--source-file", str(tmp_path / "source"), "--gold", str(tmp_path / "links")]
+    assert main(["score", folder, *given]) == 0
+    assert capsys.readouterr().err.splitlines()[0] == snapshot
 
 
 @pytest.mark.parametrize("implementation", ["sdpa", "eager"])

@@ -31,7 +31,7 @@ from attnviz.analysis.recomputation import recompute
 from attnviz.architectures import architecture_of, could_be_of, narrate, step_texts, verifier_of
 from attnviz.checkpoint import load_model
 from attnviz.commands.main import main
-from attnviz.model_folder import EVERY_FILE, load_weights, model_folders
+from attnviz.model_folder import EVERY_FILE, model_folders, read_weights
 from attnviz.trace import Trace, WhatIfs
 from attnviz.trace.interventions import ExcludePosition, ForceWords
 from tests.analysis.given import verified_names, verified_quantities
@@ -90,14 +90,14 @@ def test_logits_equal_peer_logits_in_torch_and_numpy(tmp_path: Path, kind: joey_
     with torch.inference_mode():
         logits = network.logits(torch.tensor([trace.source_ids]), torch.tensor([len(trace.source_ids)]), previous)[0]
     assert np.abs(logits.numpy() - expected[:, order]).max() < 1e-5
-    again = recompute(load_weights(made), trace.config, trace.source_ids, trace.target_ids)
+    again = recompute(read_weights(made), trace.config, trace.source_ids, trace.target_ids)
     assert np.abs(again["logits"] - expected[:, order]).max() < 1e-5
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_every_number_is_verified_and_saved(tmp_path: Path, kind: joey_nmt.Kind | None) -> None:
     _, made = _import_peer(tmp_path, kind)
-    translator, weights, (source, target) = Translator.load(made, device="cpu"), load_weights(made), _texts(kind)
+    translator, weights, (source, target) = Translator.load(made, device="cpu"), read_weights(made), _texts(kind)
     for options in ({}, {"beam": 3}, {"target": target}, {"interventions": [ForceWords((5,), 0)]}):
         trace: Any = translator.translate(source, **options)  # type: ignore[arg-type]
         assert trace.imported
@@ -138,7 +138,7 @@ def _cached_translation(tmp_path_factory: Any) -> tuple[Trace, Any]:
         _, made = _import_peer(tmp_path_factory.mktemp("joey"), KINDS[2])
         translator = Translator.load(made, device="cpu")
         _CACHED.update(
-            trace=translator.translate(*_texts(KINDS[2])[:1], target="the dog ."), weights=load_weights(made)
+            trace=translator.translate(*_texts(KINDS[2])[:1], target="the dog ."), weights=read_weights(made)
         )
     return _CACHED["trace"], _CACHED["weights"]
 
@@ -158,7 +158,7 @@ def test_every_equation_symbol_is_in_the_diagram(tmp_path: Path) -> None:
 def test_logit_attribution_of_linear_readout_sums_to_logit(tmp_path: Path) -> None:
     _, made = _import_peer(tmp_path, None)
     trace: Any = Translator.load(made, device="cpu").translate(TUTORIAL[0], target=TUTORIAL[1])
-    weights = load_weights(made)
+    weights = read_weights(made)
     logits = recompute(weights, trace.config, trace.source_ids, trace.target_ids)["logits"]
     cells = [(step, piece) for step in range(len(logits)) for piece in range(logits.shape[1])]
     for (step, piece), account in zip(cells, logit_attributions(trace, weights, cells), strict=True):
@@ -182,7 +182,7 @@ def test_posterior_attention_and_attributions_are_refused(tmp_path: Path, snapsh
     translator = Translator.load(made, device="cpu")
     trace: Any = translator.translate(TUTORIAL[0], beam=1)
     with pytest.raises(AttnvizError) as of_posterior:
-        posterior(trace, load_weights(made))
+        posterior(trace, read_weights(made))
     with pytest.raises(AttnvizError) as of_attributions:
         translator.attributions(trace)
     assert [str(of_posterior.value), str(of_attributions.value)] == snapshot
@@ -273,9 +273,9 @@ def test_attention_cannot_be_changed_but_words_can(tmp_path: Path, snapshot: Sna
 
 def test_half_option_rounds_weights_to_float16(tmp_path: Path) -> None:
     _, made = _import_peer(tmp_path, None, 0, "--half")
-    assert {array.dtype for array in load_weights(made).values()} == {np.dtype(np.float16)}
+    assert {array.dtype for array in read_weights(made).values()} == {np.dtype(np.float16)}
     trace = Translator.load(made, device="cpu").translate("ein mann", beam=1)
-    assert verifier_of(trace, load_weights(made)).verify(0).holds
+    assert verifier_of(trace, read_weights(made)).verify(0).holds
 
 
 @pytest.mark.nightly

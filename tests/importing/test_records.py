@@ -25,7 +25,7 @@ from attnviz.importing.formats.line_formats import LAYOUTS, Layout
 from attnviz.text import SPACE
 from attnviz.trace.word_link_text import CountingError
 from tests.conftest import REPOSITORY
-from tests.documentation.formats import with_table
+from tests.documentation.formats import with_tables
 from tests.figures import synthetic
 from tests.importing.attention_files import CONTENTS, FILES, SOURCES, TARGETS, File, weights
 from tests.importing.given import npy
@@ -98,7 +98,7 @@ def test_every_format_has_two_example_files() -> None:
 
 
 def test_the_guide_lists_every_format() -> None:
-    assert with_table(GUIDE) == GUIDE, "python -m tests.documentation .docs/pages/data.md"
+    assert with_tables(GUIDE) == GUIDE, "python -m tests.documentation .docs/pages/data.md"
     assert all(one.example and one.written_by for one in FORMATS)
 
 

@@ -30,7 +30,7 @@ from attnviz.importing.checkpoint_folder import read_checkpoint
 from attnviz.importing.family import load_checkpoint, read_translator, write_checkpoint
 from attnviz.importing.program import SPECIAL
 from attnviz.importing.unsupported import RESAVED_VOCABULARIES, opennmt_way_out
-from attnviz.model_folder import load_weights
+from attnviz.model_folder import read_weights
 from attnviz.text import EOS, PAD, UNK
 from attnviz.trace import WhatIfs
 from attnviz.trace.interventions import ForceWords
@@ -132,7 +132,7 @@ def test_imported_model_computes_the_same_in_torch_and_numpy(tmp_path: Path, cas
     previous = torch.tensor([trace.previous_ids])
     with torch.inference_mode():
         logits = network.logits(torch.tensor([trace.source_ids]), torch.tensor([len(trace.source_ids)]), previous)[0]
-    again = recompute(load_weights(made), trace.config, trace.source_ids, trace.target_ids)
+    again = recompute(read_weights(made), trace.config, trace.source_ids, trace.target_ids)
     columns = [place for place in range(len(again["logits"][0])) if not _is_added(case, place)]
     assert np.abs(logits.numpy()[:, columns] - expected.numpy()[:, order]).max() < 1e-5
     assert np.abs(again["logits"][:, columns] - expected.numpy()[:, order]).max() < 1e-5
@@ -157,7 +157,7 @@ def test_sentences_of_a_batch_are_translated_as_alone(tmp_path: Path, case: Case
 @every_case
 def test_every_number_is_verified_and_saved(tmp_path: Path, case: Case) -> None:
     _, made = _import(tmp_path, case)
-    translator, weights = Translator.load(made, device="cpu"), load_weights(made)
+    translator, weights = Translator.load(made, device="cpu"), read_weights(made)
     for options in ({"beam": 3}, {"target": case.pair[1]}, {"interventions": [ForceWords((5,), 0)]}):
         trace: Any = translator.translate(case.pair[0], **options)
         assert trace.imported
@@ -195,7 +195,7 @@ def test_altered_number_is_detected(tmp_path: Path, case: Case, name: str) -> No
     trace: Any = Translator.load(made, device="cpu").translate(*case.pair[:1], target=case.pair[1])
     array = getattr(trace, name).copy()
     array.flat[array.size // 2] += 0.01
-    verifier = verifier_of(dataclasses.replace(trace, **{name: array}), load_weights(made))
+    verifier = verifier_of(dataclasses.replace(trace, **{name: array}), read_weights(made))
     wrong = {one.quantity for step in range(len(trace.target_pieces)) for one in verifier.verify(step).discrepancies}
     assert verified_names(trace, name) & wrong
 

@@ -19,7 +19,7 @@ from attnviz import Trace, Translator
 from attnviz.analysis.attention_forms import FormSources, form_names
 from attnviz.checkpoint import save_model
 from attnviz.languages import format_share
-from attnviz.model_folder import load_weights
+from attnviz.model_folder import read_weights
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import TransformerTrace
@@ -82,11 +82,11 @@ def forced(folder: Path) -> tuple[Trace, Trace, TransformerTrace]:
 def expected_forms(folder: Path) -> dict[str, tuple[NDArray[np.float64] | None, NDArray[np.float64]]]:
     """Return the scores and weights of each form, computed in NumPy from states, annotations and weights."""
     additive, general, transformer = forced(folder)
-    learned = load_weights(folder / ADDITIVE_MODEL)
+    learned = read_weights(folder / ADDITIVE_MODEL)
     queries = additive.previous_states.astype(np.float64) @ learned["decoder.attention.query.weight"].T
     keys = additive.annotations.astype(np.float64) @ learned["decoder.attention.key.weight"].T
     additive_scores = np.tanh(queries[:, None] + keys[None]) @ learned["decoder.attention.score"]
-    projection = load_weights(folder / GENERAL_MODEL)["decoder.attention.key.weight"]
+    projection = read_weights(folder / GENERAL_MODEL)["decoder.attention.key.weight"]
     general_scores = general.previous_states.astype(np.float64) @ (general.annotations @ projection.T).T
     layer, head = 0, 0  # without measured error rates
     q, k = (one[layer].astype(np.float64) for one in (transformer.cross_queries, transformer.cross_keys))
@@ -186,10 +186,10 @@ def test_row_is_verified_in_its_three_models(open_page: Callable[..., AppTest]) 
 def test_numbers_in_the_texts_are_those_of_the_models(open_page: Callable[..., AppTest], folder: Path) -> None:
     payload = row_of(open_page())
     tx, ty = len(payload["sources"]), len(payload["targets"])
-    additive = load_weights(folder / ADDITIVE_MODEL)
+    additive = read_weights(folder / ADDITIVE_MODEL)
     units, both = additive["decoder.attention.key.weight"].shape
     state = additive["decoder.attention.query.weight"].shape[1]
-    product, _ = load_weights(folder / GENERAL_MODEL)["decoder.attention.key.weight"].shape
+    product, _ = read_weights(folder / GENERAL_MODEL)["decoder.attention.key.weight"].shape
     counts = [both * product * tx + product * tx * ty, both * units * tx + state * units * ty + units * tx * ty]
     texts = {name: numbers_in(form["text"]) for name, form in payload["forms"].items()}
     assert texts["general"] == [2015, *counts]

@@ -15,7 +15,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import AttnvizError
 from attnviz.analysis import posterior
 from attnviz.checkpoint import save_model
-from attnviz.model_folder import load_weights
+from attnviz.model_folder import read_weights
 from attnviz.text import EOS, Tokenizer
 from attnviz.trace.interventions import ReplaceWeights, Temperature
 from attnviz.translator import Translator
@@ -114,7 +114,7 @@ def test_controls_start_at_the_existing_interventions() -> None:
 def test_borrowed_weights_equal_those_of_their_source(models_folder: Path) -> None:
     trace = translate(str(models_folder / "en-fr"), "cpu", SENTENCE, 1, None)
     np.testing.assert_allclose(borrowed_row(trace, 0, "step", "2"), trace.alignment[2], atol=1e-6)
-    after = posterior(trace, load_weights(models_folder / "en-fr"))
+    after = posterior(trace, read_weights(models_folder / "en-fr"))
     np.testing.assert_allclose(borrowed_row(trace, 1, "posterior", ""), after[1], atol=1e-9)
     assert lenders(trace) == ["dotted"]
     other = Translator.load(models_folder / "dotted", device="cpu").translate(SENTENCE, target=trace.translation)

@@ -32,7 +32,7 @@ from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.checkpoint import save_model
 from attnviz.figures.subject import Subject
 from attnviz.lru_cache import LRUCache
-from attnviz.model_folder import load_weights
+from attnviz.model_folder import read_weights
 from attnviz.network.model_config import READOUT_STATES
 from attnviz.text import Tokenizer, piece_name
 from attnviz.ui import resources
@@ -304,7 +304,7 @@ def test_words_of_several_pieces_keep_their_names_in_both_boxes(
 
 
 def test_contrast_logit_equals_the_log_ratio_of_the_probabilities(model_folder: Path, translator: Translator) -> None:
-    trace, weights = translator.translate(SENTENCES[2], beam=1), load_weights(model_folder)
+    trace, weights = translator.translate(SENTENCES[2], beam=1), read_weights(model_folder)
     for step in range(len(trace.target_pieces)):
         ids, chances = trace.top_ids[step], trace.top_probabilities[step]
         difference = Subject(trace, step, weights, None, int(ids[0]), int(ids[3])).contrast.logit
@@ -324,7 +324,7 @@ def test_energy_decomposition_payload_has_the_exact_operands() -> None:
 
 
 def test_badge_text_counts_numbers_and_names_discrepancies(model_folder: Path, translator: Translator) -> None:
-    trace, weights = translator.translate(SENTENCES[2], beam=1), load_weights(model_folder)
+    trace, weights = translator.translate(SENTENCES[2], beam=1), read_weights(model_folder)
     verification = verify(trace, weights, 0)
     assert f"All {verification.numbers:,} numbers of step 1 are verified" in badge_text(verification, 0)
     assert {check.quantity for check in verification.checks} <= set(quantity_names())

@@ -17,7 +17,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import Translator
 from attnviz.checkpoint import save_model
 from attnviz.detector import Detector
-from attnviz.model_folder import load_weights, weights_digest
+from attnviz.model_folder import read_weights, weights_digest
 from attnviz.network import DecomposableConfig, TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import TransformerTrace
@@ -278,7 +278,7 @@ def test_five_translations_are_shown_side_by_side_and_verified(
     for lane in lanes["lanes"]:
         trace = Translator.load(folder / lane["model"], "cpu").translate(SENTENCE, beam=5)
         assert "".join(lane["parts"]).removesuffix(" </s>").strip() == trace.translation
-        count = sum(array.size for array in load_weights(folder / lane["model"]).values())
+        count = sum(array.size for array in read_weights(folder / lane["model"]).values())
         assert f"{count:,} " in lane["summary"]
         summary.append(without_numbers(lane["summary"]))
         assert len(lane["notes"]) == len(lanes["labels"])

@@ -401,9 +401,9 @@ JSON_FORMATS = (
         _near_miss_message,
         ("trace", "open"),
         example=(
-            '`{"source": […], "target": […], "matrix": [[…]]}`; attnviz also accepts other common field names, and '
-            "links or gold links instead of the matrix; the file may hold one object, a list, or one object on each "
-            "line"
+            '`{"source": […], "target": […], "matrix": [[…]]}`; attnviz also accepts [other field '
+            "names](#field-names), and links or gold links instead of the matrix; the file may hold one object, a "
+            "list, or one object on each line"
         ),
         written_by="`attnviz translate --json`, *Whole trace, JSON*, `record.save()`",
     ),
