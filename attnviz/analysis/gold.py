@@ -49,7 +49,7 @@ class GoldLinks:
         return " ".join(f"{j}{mark}{i}" for i, j, mark in sorted(signed))
 
 
-Gold = GoldLinks | str | Collection[Link]
+AnyGoldLinks = GoldLinks | str | Collection[Link]
 """Gold links of a pair: also as text, `0-0 1?2`, and as pairs, all sure, of a source and a target word, from 0."""
 
 
@@ -116,8 +116,8 @@ class PairLinks:
         return self.digest[:6] == PairLinks.of(*linkable_words(words), self.links).digest[:6]
 
 
-def as_gold_links(given: Gold) -> GoldLinks:
-    """Return links in any form of `Gold`; raise AttnvizError, naming it, where one is malformed."""
+def as_gold_links(given: AnyGoldLinks) -> GoldLinks:
+    """Return links in any form of `AnyGoldLinks`; raise AttnvizError, naming it, where one is malformed."""
     if isinstance(given, str):
         sure, possible = parse_sure_and_possible(given) if given.strip() else (frozenset[Link](), frozenset[Link]())
     elif isinstance(given, GoldLinks):

@@ -25,8 +25,8 @@ from attnviz.commands.options import (
 )
 from attnviz.commands.shared import (
     check_outputs,
-    gold_links_of,
-    open_gold,
+    gold_from,
+    gold_links_for,
     rate_text,
     report_escapes,
     with_gold_tokens,
@@ -156,7 +156,7 @@ def attention_command(
         )
     if options.table is not None and options.table.suffix.lower() not in (".csv", ".parquet"):
         raise AttnvizError(f"A table ends in .parquet or .csv, so {options.table} was not written.")
-    gold = open_gold(options.gold, reading.encoding) if options.gold else None
+    gold = gold_from(options.gold, reading.encoding) if options.gold else None
     records = with_gold_tokens(open_records(files, reading, (options.output, options.table), gold=gold), gold)
     print_format(records)
     if options.table is not None:
@@ -179,7 +179,7 @@ def attention_command(
     if options.output is None:
         _print(records, chosen)
     elif draws:
-        marked = gold_links_of(filled[0], gold, records, options.sentence or 1) if gold and marks_gold else None
+        marked = gold_links_for(filled[0], gold, records, options.sentence or 1) if gold and marks_gold else None
         save(filled[0], options.output, FigureOptions(gold=marked))
     else:
         replace_bytes(options.output, attention_file_content(chosen, ending, options.sentence or 1))

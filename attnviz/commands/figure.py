@@ -28,7 +28,7 @@ from attnviz.commands.options import (
     Positive,
     TokenText,
 )
-from attnviz.commands.shared import gold_links_of, open_gold, with_gold_tokens
+from attnviz.commands.shared import gold_from, gold_links_for, with_gold_tokens
 from attnviz.errors import AttnvizError, locate_errors
 from attnviz.installed_models import installed_weights
 from attnviz.palette import DEFAULT_COLOURS, Colours, ThemeName
@@ -160,11 +160,11 @@ def _draw(text: str | None, options: _Options, heads: HeadOptions, model: ModelO
         title=not options.no_title,
         theme=options.theme,
     )
-    gold = open_gold(options.gold) if options.gold else None
+    gold = gold_from(options.gold) if options.gold else None
     records = _records(options, gold)
     trace, what_ifs = _drawn_objects(text, records, options, heads, model)
     if gold:
-        figure_options = replace(figure_options, gold=gold_links_of(trace, gold, records, options.sentence))
+        figure_options = replace(figure_options, gold=gold_links_for(trace, gold, records, options.sentence))
     if not trace.has_maxout:
         with_weights = uses_weights(trace, figure_options.picture)
         save(trace, options.output, figure_options, _weights(trace, model) if with_weights else None)

@@ -67,7 +67,7 @@ Scorers = Annotated[
 ]
 FilePath = Annotated[Path, Parameter(metavar="FILE")]
 FileOrLinks = Annotated[str, Parameter(metavar="FILE|LINKS")]
-"""Gold links, which `shared.open_gold` reads."""
+"""Gold links, which `shared.gold_from` reads."""
 Folder = Annotated[Path, Parameter(metavar="FOLDER")]
 Output = Annotated[Path, Parameter(name=("--output", "-o"), metavar="FILE", group=_OUTPUT)]
 Several = Parameter(consume_multiple=False)

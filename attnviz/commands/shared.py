@@ -63,7 +63,7 @@ def printing_to(output: Path | None) -> Iterator[None]:
         raise
 
 
-def open_gold(given: str, encoding: str | None = None) -> AttentionRecords | str:
+def gold_from(given: str, encoding: str | None = None) -> AttentionRecords | str:
     """Return the records of a gold file, or gold links written as text; raise AttnvizError for anything else."""
     from attnviz.importing.attention_reader import read_attention
     from attnviz.trace.word_link_text import are_links
@@ -84,7 +84,7 @@ def with_gold_tokens(records: AttentionRecords, gold: AttentionRecords | str | N
     return with_tokens_of(records, gold) if isinstance(gold, AttentionRecords) else records
 
 
-def gold_links_of(
+def gold_links_for(
     shown: Aligned, gold: AttentionRecords | str, file: AttentionRecords | None = None, number: int = 1
 ) -> GoldLinks:
     """Return the links of `gold` for the record `shown`, which is pair `number`, from 1, of a `file`.

@@ -176,8 +176,9 @@ def side_of(links: Any, *, gold: bool = False) -> FileLinks:
         )
     given, pairs, words = [*links], list[Links](), list[Sides]()
     for item in [given] if given and all(map(_is_link, given)) else given:
-        pairs.append(_record_links(item, gold=gold) if isinstance(item, Aligned) else _links_of(as_gold_links(item)))
-        words.append(linkable(item) if isinstance(item, Aligned) else (None, None))
+        record = item if isinstance(item, Aligned) else None
+        pairs.append(_links_of(as_gold_links(item)) if record is None else _record_links(record, gold=gold))
+        words.append((None, None) if record is None else linkable(record))
     return word_side(pairs, words)
 
 

@@ -18,7 +18,6 @@ from attnviz.palette import DEFAULT_COLOURS, Colours, ThemeName
 if TYPE_CHECKING:
     import pandas as pd
 
-    from attnviz.analysis.gold import Gold
 
 By = Literal["steps", "words"]
 """What a row and a column stand for: a decoder step and a source piece, or a word, whose number is a mean or a sum."""
@@ -49,7 +48,7 @@ class HeatmapChoices:
     theme: ThemeName = "light"
     longest: int = 80
     """Letters of the longest label; longer words are shortened."""
-    gold: Gold | None = None
+    gold: Any = None
     """Gold links, which are marked, and so are false links of the displayed values: text such as `0-0 1?2` (source
     word, `-` if sure or `?` if possible, target word, from 0, special tokens such as `</s>` excluded), pairs such as
     `[(0, 0), (1, 2)]`, which are sure links, or `GoldLinks`."""
@@ -74,7 +73,7 @@ class HeatmapOptions(TypedDict, total=False):
     step: int | None
     theme: ThemeName
     longest: int
-    gold: Gold | None
+    gold: Any
 
 
 @also_spelled(colors="colours")

@@ -247,8 +247,8 @@ def _bytes_of(shown: Shown) -> int:
 
 _SHOWN: LRUCache[Shown] = LRUCache(96 << 20, size=_bytes_of)
 """LRU cache of what requests show, by their digests."""
-_PAYLOADS: LRUCache[bytes] = LRUCache(32 << 20, size=len)
-"""LRU cache of compressed JSON payloads. Those of one translation take 150 to 300 kB."""
+_PAYLOADS: LRUCache[tuple[bytes, str]] = LRUCache(32 << 20, size=lambda payload: len(payload[0]))
+"""LRU cache of compressed payloads and their media types. Those of one translation take 150 to 300 kB."""
 
 
 def shown_address(name: str, shown: Shown, query: str = "", **parameters: str) -> str:
@@ -330,19 +330,18 @@ def payload(
         shows_trace = "trace" in request.shown or "view" in request.shown
         weights = weights_digest_of(request.trace) if shows_trace else None  # a model may be installed or removed
         key = (digest, name, weights, *sorted(parameters.items()))
-        if (packed := _PAYLOADS.find(key)) is not None:
-            return packed, JSON
-        content = maker(request)
+        return _PAYLOADS.get(key, lambda: _packed(maker(request)))
+
+
+def _packed(content: Any) -> tuple[bytes, str]:
+    """Return what a maker made, compressed by gzip, and its media type."""
     if isinstance(content, HtmlPage):
-        return _packed(content.encode("utf-8")), HTML
-    if isinstance(content, bytes):
-        return _packed(content), FILE
-    made = _packed(orjson.dumps(content, option=orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY))
-    return _PAYLOADS.add(key, made), JSON
-
-
-def _packed(content: bytes) -> bytes:
-    return gzip.compress(content, compresslevel=1, mtime=0)
+        text, media_type = content.encode("utf-8"), HTML
+    elif isinstance(content, bytes):
+        text, media_type = content, FILE
+    else:
+        text, media_type = orjson.dumps(content, option=orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY), JSON
+    return gzip.compress(text, compresslevel=1, mtime=0), media_type
 
 
 def address(

@@ -150,11 +150,11 @@ def test_figure_draws_both_probabilities_and_is_valid(first: Trace, changed: Tra
     change = step_change(first, changed, STEP)
     subject = Subject(changed, STEP, parent=first, theme=theme)
     checked = go.Figure(figures.step_figure(subject, "changed").draw(subject).plotly)  # checks every property
-    bars = {trace.name: trace for trace in checked.data}
-    assert list(bars["before"].x) == [one.before or 0 for one in change.pieces]
-    assert list(bars["after"].x) == [one.after or 0 for one in change.pieces]
-    assert list(bars["moved"].x) == pytest.approx([change.context, change.state])
-    assert max(bars["moved"].x) <= checked.layout.xaxis2.range[1]
+    shares, moved = (trace.x for trace in checked.data if trace.type == "bar")
+    sides = [one.before for one in change.pieces], [one.after for one in change.pieces]
+    assert list(shares) == [share or 0 for side in sides for share in side]
+    assert list(moved) == pytest.approx([change.context, change.state])
+    assert max(moved) <= checked.layout.xaxis2.range[1]
     assert quoted_name(change.written.piece) in checked.layout.meta["alt"]
 
 

@@ -112,7 +112,7 @@ def test_restarted_server_is_sent_a_request_once_for_steps_and_what_ifs(chromium
         dispatch_change(page, to_json_dict(ExcludePosition(1, 1)))
         expect_shown(page, 1, 2)
         settled(page)
-        expect(page.locator(".st-key-what_changed")).to_contain_text("Effect of the what-if")
+        expect(page.locator(".st-key-what_changed")).to_be_visible()
 
 
 @pytest.mark.nightly

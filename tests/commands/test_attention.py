@@ -112,7 +112,7 @@ def test_gold_links_are_drawn_on_the_picture_of_their_pair(
         return plain(capsys.readouterr().err, folder).splitlines()[-1]
 
     attention = ("attention", str(links), *_sides(folder))
-    assert refusal(*attention, "--gold", "gold.json") == snapshot(name="neither a file nor links")
+    assert refusal(*attention, "--gold", "gold.json") == snapshot(name="not given")
     assert refusal(*attention, "--gold", "0-9") == snapshot(name="out of range")
     assert refusal(*attention, "--gold", str(gold), output=folder / "a.json") == snapshot(name="not drawn")
     gold.write_text('{"source": ["x"], "target": ["y"], "S": [[0, 0]]}\n', encoding="utf-8")

@@ -214,10 +214,10 @@ def _introduction(view: View, *, only_words: bool) -> str:
             'A <span class="decoder">row</span> is a French word, a <span class="encoder">column</span> an English '
             "word."
         )
-        looked = shown_if("bright", gettext("Bright cell: the translator looked at the English word.")) + shown_if(
+        brightness = shown_if("bright", gettext("Bright cell: the translator looked at the English word.")) + shown_if(
             "dark", gettext("Dark cell: the translator looked at the English word.")
         )
-        sentences = [axes, alike or looked]
+        sentences = [axes, alike or brightness]
         return " ".join([*sentences, *_piece_sentences(has_pieces, only_words=only_words)])
     sentences = [
         grid_sentences(only_words) + shown_if("before", f" {_brightness_sentences(only_words)} {alike}".rstrip())

@@ -81,7 +81,9 @@ export function buildSentences(root, { source, target, orders, spoken }, choose)
       reportPointing(root, buttons[k], kind);
       if (place.closest(".bar")) buttons[k].tabIndex = -1; // the copies in the bar are no tab stops
       // Punctuation stays on the line of the word before it.
-      if (space || !k || /[\p{L}\p{N}]/u.test(parts.join(""))) place.append(space ? " " : "", element("span", "unbroken"));
+      if (space || !k || /[\p{L}\p{N}]/u.test(parts.join(""))) {
+        place.append(space ? " " : "", element("span", "unbroken"));
+      }
       place.lastElementChild?.append(buttons[k]);
     }
   };
