@@ -14,12 +14,17 @@ from platformdirs import user_data_path
 from attnviz.environment import ATTNVIZ_MODELS
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
-from attnviz.model_folder import CONFIG_FILE, detector_folders, model_folders, read_weights, weights_digest
+from attnviz.model_folder import (
+    CONFIG_FILE,
+    TRAINED_MODEL,
+    detector_folders,
+    model_folders,
+    read_weights,
+    weights_digest,
+)
 
 _DEFAULT = "en-fr"
 """Name of the model that comes first."""
-_TRAINED = "model"
-"""Folder of the model in the folder of its training."""
 _PACKAGE = Path(__file__).resolve().parent
 
 
@@ -70,7 +75,7 @@ def find_model(model: str | Path | None = None) -> Path:
         if named and not (folder / CONFIG_FILE).is_file():
             return named
         if folder.is_dir():
-            trained = folder / _TRAINED
+            trained = folder / TRAINED_MODEL
             if (trained / CONFIG_FILE).is_file() and not (folder / CONFIG_FILE).is_file():
                 raise AttnvizError(
                     gettext("{folder} is the folder of a training. Its model is {model}.", folder=folder, model=trained)

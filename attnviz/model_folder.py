@@ -23,6 +23,8 @@ MODEL_VERSION = 2
 CONFIG_FILE, WEIGHTS_FILE, TOKENIZER_FILE = "config.json", "model.safetensors", "tokenizer.model"
 VOCABULARIES = "vocabularies.json"
 """Vocabularies of an imported translator, in place of the tokenizer."""
+TRAINED_MODEL = "model"
+"""Folder of the model in the folder of its training."""
 FILES = (CONFIG_FILE, WEIGHTS_FILE, TOKENIZER_FILE)
 """The files of a model trained by this program."""
 EVERY_FILE = (*FILES, VOCABULARIES)

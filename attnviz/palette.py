@@ -178,10 +178,7 @@ def heatmap_scale(colours: Colours) -> ColourScale:
 
 def is_dark_on_white(colours: Colours) -> bool:
     """Return whether larger values are darker on this scale."""
-    start, end = (
-        sum(int(colour[n : n + 2], 16) for n in (1, 3, 5)) for _, colour in (SCALES[colours][0], SCALES[colours][-1])
-    )
-    return start > end
+    return letter_colour(SCALES[colours][-1][1]) == "#ffffff"
 
 
 def heatmap_scale_names() -> dict[str, str]:

@@ -27,6 +27,7 @@ from attnviz.commands.shared import (
     check_outputs,
     gold_from,
     gold_links_for,
+    option_that_reads,
     rate_text,
     report_escapes,
     with_gold_tokens,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from attnviz.analysis.alignment_error import PairAgreement
     from attnviz.evaluation.two_files import LinkAgreement
     from attnviz.importing.records import AttentionRecords
+    from attnviz.importing.sentence_pair import Options
     from attnviz.trace import Attention
     from attnviz.trace.word_link_text import Link
 
@@ -203,15 +205,13 @@ def _advice(records: AttentionRecords, index: int) -> str:
     """Return a sentence that names the options with which a pair can be read; empty where there are none."""
     if None in records.tokens(index):
         return "What a file lacks is given by --source-file and --target-file."
-    others = {
-        "--transpose": dataclasses.replace(records.options, transpose=True),
-        "--normalise": dataclasses.replace(records.options, normalise=True),
-    }
-    for option, options in others.items():
-        with contextlib.suppress(AttnvizError):
-            dataclasses.replace(records, options=options)[index]
-            return f"{option} does."
-    return ""
+
+    def read(options: Options) -> Attention:
+        return dataclasses.replace(records, options=options)[index]
+
+    transposed = dataclasses.replace(records.options, transpose=True)
+    normalised = dataclasses.replace(records.options, normalise=True)
+    return option_that_reads({"--transpose": lambda: read(transposed), "--normalise": lambda: read(normalised)})
 
 
 def write_table(records: AttentionRecords, path: Path, gold: Any = None) -> int:

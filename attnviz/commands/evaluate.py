@@ -219,14 +219,14 @@ def _load(folders: Sequence[Path], device: str) -> tuple[list[Model], list[Judge
     from attnviz.detector import Detector
     from attnviz.evaluation.compared_models import Model
     from attnviz.evaluation.report import Judge
-    from attnviz.model_folder import architecture
+    from attnviz.model_folder import TRAINED_MODEL, architecture
     from attnviz.translator import Translator
 
     models: list[Model] = []
     judges: list[Judge] = []
     for folder in folders:
         resolved, warm_up = folder.resolve(), "What is computed first takes longer."  # untimed warm-up
-        name = resolved.parent.name if resolved.name == "model" else resolved.name
+        name = resolved.parent.name if resolved.name == TRAINED_MODEL else resolved.name
         name = str(folder) if name in {one.name for one in models} | {one.name for one in judges} else name
         if architecture(folder) == "decomposable":
             detector = Detector.load(folder, device=device)

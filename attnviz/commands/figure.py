@@ -28,7 +28,7 @@ from attnviz.commands.options import (
     Positive,
     TokenText,
 )
-from attnviz.commands.shared import gold_from, gold_links_for, with_gold_tokens
+from attnviz.commands.shared import gold_from, gold_links_for, option_that_reads, with_gold_tokens
 from attnviz.errors import AttnvizError, locate_errors
 from attnviz.installed_models import installed_weights
 from attnviz.palette import DEFAULT_COLOURS, Colours, ThemeName
@@ -271,11 +271,8 @@ def _advice(records: AttentionRecords, pair: SentencePair, options: _Options) ->
     """Return a sentence that names the options that would fix a failure to read the pair; empty where none would."""
     if None in (options.source_tokens or pair.tokens("source"), options.target or pair.tokens("target")):
         return "What a file lacks is given by --source-tokens and --target."
-    try:
-        records.attention(options.sentence - 1, options.source_tokens, options.target, normalise=True)
-    except AttnvizError:
-        return ""
-    return "--normalise does."
+    given = options.sentence - 1, options.source_tokens, options.target
+    return option_that_reads({"--normalise": lambda: records.attention(*given, normalise=True)})
 
 
 def _weights(trace: Trace, model: ModelOptions) -> Weights | None:

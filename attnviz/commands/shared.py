@@ -8,7 +8,7 @@ import io
 import itertools
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -101,6 +101,15 @@ def gold_links_for(
         if links is None:
             raise AttnvizError("No sentence pair of the file has the words of the pair shown.")
         return links
+
+
+def option_that_reads(tries: Mapping[str, Callable[[], object]]) -> str:
+    """Return a sentence that names the first option whose function reads what failed; empty where none does."""
+    for option, read in tries.items():
+        with contextlib.suppress(AttnvizError):
+            read()
+            return f"{option} does."
+    return ""
 
 
 def check_outputs(outputs: Iterable[Path], inputs: Iterable[str | Path]) -> None:

@@ -21,7 +21,7 @@ from attnviz.arguments import check_each
 from attnviz.checkpoint import save_model
 from attnviz.errors import AttnvizError
 from attnviz.memory import keep_memory, return_memory
-from attnviz.model_folder import TRAINING_LOG
+from attnviz.model_folder import TRAINED_MODEL, TRAINING_LOG
 from attnviz.network import AnyNetwork, build_network
 from attnviz.network.products import choose_precision
 from attnviz.training.encoded_pairs import epoch_batches
@@ -194,9 +194,9 @@ class _Run:
             except Interrupted:
                 raise self._stopped() from None
             assert self.log
-            if (self.output / "model").is_dir():  # no validation may have had a finite score
-                shutil.copyfile(self.log.path, self.output / "model" / TRAINING_LOG)
-        return self.output / "model"
+            if (self.output / TRAINED_MODEL).is_dir():  # no validation may have had a finite score
+                shutil.copyfile(self.log.path, self.output / TRAINED_MODEL / TRAINING_LOG)
+        return self.output / TRAINED_MODEL
 
     def _stop_when_asked(self) -> None:
         """Save the state and raise Stopped where any process of the run was asked to stop."""
@@ -334,8 +334,8 @@ class _Run:
             self._save(self.network)
 
     def _save(self, network: AnyNetwork) -> None:
-        save_model(self.output / "model", network, self.tokenizer)
-        self.task.finish(self.output / "model")
+        save_model(self.output / TRAINED_MODEL, network, self.tokenizer)
+        self.task.finish(self.output / TRAINED_MODEL)
 
     def _save_moment(self) -> None:
         """Save the weights as a model folder after the updates in `keep_at`."""

@@ -15,6 +15,7 @@ from attnviz.arguments import check_version
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.bounds import ARCHITECTURE_NAMES, LARGEST_GUIDANCE, LARGEST_SIZE, LARGEST_VOCABULARY, MOST_LAYERS
 from attnviz.errors import AttnvizError
+from attnviz.model_folder import TRAINED_MODEL
 
 if TYPE_CHECKING:
     from attnviz.network import TrainableConfig
@@ -260,7 +261,7 @@ class TrainingConfig:
             )
         if self.guidance and self.attention == "none":
             raise ValueError("guidance needs a model with attention: set guidance to 0")
-        if self.start_from and Path(self.start_from).resolve() == Path(self.output).resolve() / "model":
+        if self.start_from and Path(self.start_from).resolve() == Path(self.output).resolve() / TRAINED_MODEL:
             raise ValueError("start_from is the folder that the finished model would overwrite: give another output")
         self.model_config(self.vocabulary_size or DEFAULT_VOCABULARY)
 

@@ -13,6 +13,7 @@ import torch
 from tqdm import tqdm
 
 from attnviz.errors import AttnvizError
+from attnviz.model_folder import TRAINED_MODEL
 from attnviz.network import Trainable
 from attnviz.pair_files import Pair, read_pairs
 from attnviz.text import Tokenizer
@@ -109,7 +110,7 @@ class Validation:
         drawn = np.random.default_rng(0).permutation(len(self.pairs))[: config.bleu_sentences]
         self.translated = [self.pairs[i] for i in drawn]
         self.corpus = encode_pairs(self.pairs, [1.0] * len(self.pairs), tokenizer)
-        self.snapshots = Path(config.output) / "model" / FOLDER
+        self.snapshots = Path(config.output) / TRAINED_MODEL / FOLDER
         self.fixed = fixed_pairs(config, self.pairs) if config.snapshots else []
 
     @torch.inference_mode()

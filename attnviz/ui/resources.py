@@ -241,8 +241,9 @@ def call_of(result: Any) -> tuple[Callable[..., Any], dict[str, Any]]:
 
 
 def _note(result: Any, model: str, *arguments: Any) -> None:
-    """Note how a result was made."""
-    _CALLS[result] = made_again, {"model": model, "version": _version(result), "arguments": arguments}
+    """Note how a result was made, once: most come from a cache."""
+    if result not in _CALLS:
+        _CALLS[result] = made_again, {"model": model, "version": _version(result), "arguments": arguments}
 
 
 def _version(result: Any) -> str:
