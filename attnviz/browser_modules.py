@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import gzip
 import hashlib
+import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -16,8 +17,16 @@ from pathlib import Path
 _PACKAGE = Path(__file__).resolve().parent
 COMPONENTS = _PACKAGE / "ui" / "components"
 """Folder with a folder for each component."""
+ISOLATED = frozenset(
+    {"file_link", "gallery", "lesson_frame", "picture_files", "player", "side_by_side", "timeline", "tour", "what_ifs"}
+)
+"""Components in a shadow root, apart from the elements and styles of the page."""
 _IMPORT = re.compile(r'^import (?:[^;"]* from )?"(\.[^"]+)";\n', re.MULTILINE)
-_LATER_IMPORT = re.compile(r'\bimport\("(\.[^"]+)"\)')
+_LATERISOLATED = frozenset(
+    {"file_link", "gallery", "lesson_frame", "picture_files", "player", "side_by_side", "timeline", "tour", "what_ifs"}
+)
+"""Components in a shadow root, apart from the elements and styles of the page."""
+_IMPORT = re.compile(r'\bimport\("(\.[^"]+)"\)')
 _EXPORT = re.compile(r"^export (?=async |function |const |let |class )", re.MULTILINE)
 
 
@@ -61,7 +70,23 @@ def bundle(module: Path) -> str:
 def _files() -> dict[str, bytes]:
     """Return the contents of all modules by their path in the package, which is also their path in the URL folder."""
     files = sorted([*_PACKAGE.glob("figures/*.js"), *COMPONENTS.rglob("*.js")])
-    return {path.relative_to(_PACKAGE).as_posix(): path.read_bytes() for path in files}
+    written = {path.relative_to(_PACKAGE).as_posix(): path.read_bytes() for path in files}
+    return written | {"ui/components/files.js": f"export default {json.dumps(component_files())};\n".encode()}
+
+
+def component_files() -> dict[str, dict[str, str | bool]]:
+    """Return markup and style sheet of each component, and whether it is isolated; "blocks" has the style of boxes."""
+
+    def text(name: str, ending: str) -> str:
+        path = COMPONENTS / name / f"{name}.{ending}"
+        return path.read_text(encoding="utf-8").strip() if path.exists() else ""
+
+    names = sorted(path.name for path in COMPONENTS.iterdir() if module_path(path.name).exists())
+    files: dict[str, dict[str, str | bool]] = {
+        name: {"html": text(name, "html"), "css": text(name, "css"), "isolated": name in ISOLATED} for name in names
+    }
+    style = (COMPONENTS / "blocks.css").read_text(encoding="utf-8")
+    return {"blocks": {"html": "", "css": style, "isolated": False}} | files
 
 
 @functools.cache
@@ -89,5 +114,5 @@ def module_path(component: str) -> Path:
 
 def needed_modules(components: Iterable[str]) -> list[str]:
     """Return the URL paths of the modules of `components` and of all that these import."""
-    modules = with_imports([COMPONENTS / "mount.js", *map(module_path, components)])
-    return [path.relative_to(_PACKAGE).as_posix() for path in modules]
+    modules = with_imports([COMPONENTS / "blocks.js", *map(module_path, components)])
+    return ["ui/components/files.js", *(path.relative_to(_PACKAGE).as_posix() for path in modules)]

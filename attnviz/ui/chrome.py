@@ -40,7 +40,7 @@ from attnviz.ui.turns import in_turn
 
 def load_library() -> None:
     """Run Plotly's script in the browser, which fetches it from `attnviz.ui.server`."""
-    component("plotly", isolate=False)(key="library", data=PLOTLY.file_name, height=1)
+    component("plotly", key="library", data=PLOTLY.file_name, height=1)
 
 
 def page_links(titles: Mapping[str, str], current: str) -> None:
@@ -50,12 +50,12 @@ def page_links(titles: Mapping[str, str], current: str) -> None:
     """
     pages = [{"path": path, "title": title} for path, title in titles.items()]
     data = {"pages": pages, "current": current, "label": gettext("Pages")}
-    component("page_links", isolate=False)(key="pages", data=data, width="content")
+    component("page_links", key="pages", data=data, width="content")
 
 
 def link_messages(problems: Mapping[str, tuple[str, str]]) -> None:
     """Draw the messages; `problems` maps the name of an address parameter to its value and its message."""
-    component("link_messages", isolate=False)(key="link_messages", data={"problems": dict(problems)})
+    component("link_messages", key="link_messages", data={"problems": dict(problems)})
 
 
 def lecture_mode(page: str) -> None:
@@ -68,7 +68,7 @@ def lecture_mode(page: str) -> None:
         "left": gettext("Lecture mode is off."),
     }
     payload = {"page": page, "language": language(), "words": words}
-    component("lecture_mode", isolate=False)(key="lecture_mode", data=payload, width="content")
+    component("lecture_mode", key="lecture_mode", data=payload, width="content")
 
 
 @dataclass(frozen=True)

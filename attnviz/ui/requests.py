@@ -146,7 +146,7 @@ def acknowledge(handled_by_tab: Mapping[str, int], server_id: str, page: Mapping
     Call it last in every run. `server_id` differs after a restart of the server process (`Inbox.memory`).
     """
     payload = {"handledByTab": dict(handled_by_tab), "serverId": server_id, "page": dict(page)}
-    component("acknowledgement", isolate=False)(key="acknowledgement", data=payload, height=1)
+    component("acknowledgement", key="acknowledgement", data=payload, height=1)
 
 
 def outbox() -> Any:
@@ -158,8 +158,8 @@ def outbox() -> Any:
         ),
         "page": gettext("No connection to the server. The page opens when the connection is back."),
     }
-    return component("outbox", isolate=False)(
-        key=OUTBOX, data=payload, default={"sent": None}, on_sent_change=lambda: None, height=1
+    return component(
+        "outbox", key=OUTBOX, data=payload, default={"sent": None}, on_sent_change=lambda: None, height=1
     ).sent
 
 

@@ -28,12 +28,12 @@ ICON = str(_FOLDER / "icon.svg")
 def follow_theme(theme: ThemeName) -> None:
     """Set colours and language of the page; when the browser's theme differs from `theme`, rerun the page."""
     payload = {"background": palette(theme).paper, "language": language()}
-    component("theme", isolate=False)(key="theme", data=payload, height=1, on_changed_change=lambda: None)
+    component("theme", key="theme", data=payload, height=1, on_changed_change=lambda: None)
 
 
 def manage_popover_focus() -> None:
     """Run the script, which handles all popovers of the page."""
-    component("popover_focus", isolate=False)(key="focus", height=1)
+    component("popover_focus", key="focus", height=1)
 
 
 def theme_name() -> ThemeName:

@@ -1,67 +1,170 @@
-"""Register the app's Streamlit components, whose modules the browser imports, and pack arrays for them."""
+"""The blocks of a view: components, texts and boxes, collected on the server and drawn in the browser by one component.
+
+`view_blocks` collects what is drawn within it, and mounts it as one Streamlit component. Outside it, a component is
+mounted by itself, and boxes and texts are Streamlit's. The browser's side is `blocks.js`.
+"""
 
 from __future__ import annotations
 
 import base64
 import functools
 import json
-from typing import Any
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from types import TracebackType
+from typing import Any, Literal
 
 import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from attnviz.browser_modules import COMPONENTS, url_folder
+from attnviz.browser_modules import url_folder
 from attnviz.ui.payloads import take_requests
 
+Block = dict[str, Any]
+"""What the browser draws, as JSON: its `kind`, its `key` and what else its kind needs (`Block` in `types.d.ts`)."""
+Width = int | Literal["stretch", "content"]
+"""Width of a block in pixels, or of the whole box, or as its contents need it."""
+_GAPS = {"xsmall": 0.25, "small": 1, "medium": 2, "large": 4}
+"""Distance between the blocks of a box, in rem."""
+Gap = Literal["xsmall", "small", "medium", "large"]
 
-def _loader_script(component: str) -> str:
-    """Return the script that Streamlit gets for `component`: it imports the component's module from the folder.
+_open_box: ContextVar[list[Block] | None] = ContextVar("open_box", default=None)
+"""The blocks of the box that is being drawn; None outside a view."""
 
-    Streamlit sends the script with every change of the component's data and runs it from a `blob:` address, from which
-    relative imports fail. The folder's address is resolved once against the page, so that all components share their
-    modules. While the server is busy or restarts, the import is repeated.
-    """
-    return f"const version = {json.dumps(url_folder())}, name = {json.dumps(component)};\n{_LOADER_SCRIPT}"
-
-
-_LOADER_SCRIPT = """const folders = window.attnvizFolders ??= {};
-const folder = folders[version] ??= new URL(`./${version}/ui/components/`, document.baseURI).href;
-const paths = ["mount.js", `${name}/${name}.js`];
-let modules;
-for (let tries = 0; !modules; tries += 1) {
-  try {
-    modules = await Promise.all(paths.map((path) => import(folder + path)));
-  } catch (error) {
-    if (tries > 9) throw error;
-    await new Promise((resolve) => setTimeout(resolve, 1000));
+_LOADER_SCRIPT = """const folder = new URL(`./${version}/ui/components/`, document.baseURI).href;
+const load = async (path) => {
+  for (let tries = 0;; tries += 1) {
+    try {
+      return await import(folder + path);
+    } catch (error) {
+      if (tries > 9) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+    }
   }
-}
-export default modules[0].mountable(modules[1].default);
+};
+const [blocks, files] = await Promise.all([load("blocks.js"), load("files.js")]);
+export default blocks.host(files.default, load);
+"""
+"""Script that Streamlit gets: it imports the modules from the server's folder of this `version`.
+
+Streamlit runs it from a `blob:` address, from which relative imports fail. While the server is busy or restarts, an
+import is repeated.
 """
 
 
 @functools.cache
-def component(name: str, *, isolate: bool = True) -> Any:
-    """Return the command that mounts the component `name`, registered at the first call.
+def _command() -> Any:
+    """Return the command that mounts blocks, registered at the first call."""
+    script = f"const version = {json.dumps(url_folder())};\n{_LOADER_SCRIPT}"
+    return st.components.v2.component("attnviz_view", js=script, isolate_styles=False)
 
-    `<name>.html` and `<name>.css` in its folder are used if they exist. `isolate` mounts it in a shadow root, apart
-    from the page's elements and styles.
+
+def _mount(key: str, blocks: Sequence[Block], **options: Any) -> Any:
+    """Mount `blocks` as one component; `options` are those of Streamlit's command, whose result is returned."""
+    # Streamlit 1.67 looks for data frames among the values of a dict, and imports pandas and pyarrow to do so. It
+    # sends a list as it is.
+    return _command()(key=key, data=[[*blocks], *filter(None, [take_requests()])], **options)
+
+
+def component(name: str, key: str, data: Any = None, *, width: Width = "stretch", **options: Any) -> Any:
+    """Draw the component `name`, whose module, markup and style are in the folder of that name.
+
+    Args:
+        name: Name of the folder.
+        key: Key, unique on the page.
+        data: What its module gets, as JSON.
+        width: Its width.
+        **options: Options of Streamlit's command, for a component outside a view: its height, its state.
+
+    Returns:
+        The component's state outside a view, None within one.
     """
-    files = {kind: COMPONENTS / name / f"{name}.{kind}" for kind in ("html", "css")}
-    command = st.components.v2.component(
-        f"attnviz_{name}",
-        js=_loader_script(name),
-        **{kind: path.read_text(encoding="utf-8") if path.exists() else None for kind, path in files.items()},
-        isolate_styles=isolate,
-    )
+    block = {"kind": name, "key": key, "data": data}
+    if (blocks := _open_box.get()) is None:
+        return _mount(key, [block | {"key": ""}], width=width, **options)
+    blocks.append(block | _sized(width))
+    return None
 
-    def mount(*, data: Any = None, **options: Any) -> Any:
-        # Streamlit 1.67 looks for data frames among the values of a dict, and imports pandas and pyarrow to do so. It
-        # sends a list as it is.
-        return command(data=None if data is None else [data, *filter(None, [take_requests()])], **options)
 
-    return mount
+def _sized(width: Width) -> dict[str, Width]:
+    return {} if width == "stretch" else {"width": width}
+
+
+class Box:
+    """A box of a view; what is drawn within `with` is in it."""
+
+    def __init__(self, blocks: list[Block]) -> None:
+        self._blocks = blocks
+
+    def __enter__(self) -> None:
+        self._token = _open_box.set(self._blocks)
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        _open_box.reset(self._token)
+
+
+@contextmanager
+def view_blocks(key: str) -> Iterator[None]:
+    """Collect what is drawn within, and mount it as one component with this `key`."""
+    blocks: list[Block] = []
+    with Box(blocks):
+        yield
+    _mount(key, blocks)
+
+
+def box(key: str, *, row: bool = False, gap: Gap = "small", width: Width = "stretch") -> Any:
+    """Return a box with a `key`, to draw in; in a `row`, what is in it stands side by side."""
+    if (blocks := _open_box.get()) is None:
+        centred: Any = {"horizontal": True, "vertical_alignment": "center"} if row else {}
+        return st.container(key=key, gap=gap, width=width, **centred)
+    inner: list[Block] = []
+    blocks.append({"kind": "box", "key": key, "row": row, "gap": _GAPS[gap], "blocks": inner} | _sized(width))
+    return Box(inner)
+
+
+def columns(shares: Sequence[int], *, gap: Gap = "small") -> Sequence[Any]:
+    """Return boxes side by side whose widths are these `shares`; below each other in a narrow window."""
+    if (blocks := _open_box.get()) is None:
+        return st.columns([*shares], gap=gap)
+    inner: list[list[Block]] = [[] for _ in shares]
+    widths = [share / sum(shares) for share in shares]
+    blocks.append({"kind": "columns", "key": "", "gap": _GAPS[gap], "shares": widths, "columns": inner})
+    return [Box(one) for one in inner]
+
+
+def details(label: str, key: str) -> Any:
+    """Return a box that a visitor opens and closes by its `label`, to draw in."""
+    if (blocks := _open_box.get()) is None:
+        return st.expander(label, key=key)
+    inner: list[Block] = []
+    blocks.append({"kind": "details", "key": key, "label": label, "blocks": inner})
+    return Box(inner)
+
+
+def html(text: str, *, width: Width = "stretch") -> None:
+    """Draw HTML, in which all that comes from outside is escaped."""
+    if (blocks := _open_box.get()) is None:
+        st.html(text, width=width)
+    else:
+        blocks.append({"kind": "html", "key": "", "text": text} | _sized(width))
+
+
+def plain_text(text: str) -> None:
+    """Draw a text that is never markup."""
+    if (blocks := _open_box.get()) is None:
+        st.text(text)
+    else:
+        blocks.append({"kind": "text", "key": "", "text": text})
+
+
+def caption(text: str) -> None:
+    """Draw a text in small letters, which is never markup."""
+    if (blocks := _open_box.get()) is None:
+        st.caption(text)
+    else:
+        blocks.append({"kind": "caption", "key": "", "text": text})
 
 
 def packed(values: NDArray[Any]) -> str:

@@ -244,3 +244,39 @@ interface FetchingState<Numbers> extends ComponentState {
   wanted?: string;
   loading?: boolean;
 }
+
+/** What a component gets as it is mounted: see `blocks.js`. */
+interface ComponentFiles {
+  /** Its markup. */
+  html: string;
+  /** Its style sheet. */
+  css: string;
+  /** Whether it is in a shadow root. */
+  isolated: boolean;
+}
+
+/** A block of a view, as `component.py` writes it: a box, a text, or a component with its data. */
+interface Block {
+  kind: string;
+  key: string;
+  width?: number | "content";
+  /** Of a component. */
+  data?: unknown;
+  /** Of a text, or of HTML. */
+  text?: string;
+  /** Of a box: what is in it, the distance in rem, and whether it stands side by side. */
+  blocks?: Block[];
+  gap?: number;
+  row?: boolean;
+  /** Of a box that is opened. */
+  label?: string;
+  /** Of columns: their shares of the width, and what is in them. */
+  shares?: number[];
+  columns?: Block[][];
+}
+
+/** A mounted component: its data as text, and what ends it. */
+interface MountedComponent {
+  text: string | undefined;
+  cleanUp: (() => void) | undefined;
+}

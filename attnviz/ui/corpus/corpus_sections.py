@@ -81,9 +81,7 @@ def _keep_scroll(container: str, name: str) -> None:
 
     `name` identifies the contents of the list: another list begins at its top.
     """
-    component("kept_scroll", isolate=False)(
-        key=f"scroll_of_{container}", data={"container": container, "name": name}, height=1
-    )
+    component("kept_scroll", key=f"scroll_of_{container}", data={"container": container, "name": name}, height=1)
 
 
 def corpus_page(model: str, open_pair: OpenPair, open_attention: OpenAttention) -> None:

@@ -178,7 +178,7 @@ def neighbour_list(view: View, at: str, *, waiting: str) -> None:
     Each entry has `near` (its similarity), `before`, `marked` and `after` (the parts of its sentence), `other` (the
     other side) and `to` (the address that opens it).
     """
-    component("neighbours", isolate=False)(key=view.key("neighbours"), data={"at": at, "waiting": waiting})
+    component("neighbours", key=view.key("neighbours"), data={"at": at, "waiting": waiting})
 
 
 def neighbours_panel(view: View, theme: ThemeName) -> None:

@@ -35,7 +35,7 @@ _DEFAULT_WIDTH = 5
 
 def hypotheses(view: View, at: str) -> None:
     """Draw the list from the payload (`hypotheses_payload`) at the address `at`."""
-    component("hypotheses", isolate=False)(key=view.key("hypotheses"), data={"at": at})
+    component("hypotheses", key=view.key("hypotheses"), data={"at": at})
 
 
 def hypotheses_payload(tree: BeamTree, current_ids: Sequence[int]) -> dict[str, Any]:

@@ -101,7 +101,7 @@ def timeline(
         "opened": opened,
         "words": words,
     }
-    component("timeline")(key=view.key("timeline"), data=payload)
+    component("timeline", key=view.key("timeline"), data=payload)
 
 
 def learning_page() -> None:

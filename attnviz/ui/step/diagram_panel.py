@@ -123,7 +123,7 @@ def diagram_panel(view: View, theme: ThemeName) -> None:
         return
     stages = stage_names(stages_of(view))
     payload = {"at": payload_address(view, "diagram", theme), "stages": stages, "formulas": view.shows("numbers")}
-    component("diagram", isolate=False)(key=view.key("diagram"), data=payload)
+    component("diagram", key=view.key("diagram"), data=payload)
 
 
 def step_diagram_payload(request: PayloadRequest) -> dict[str, Any]:

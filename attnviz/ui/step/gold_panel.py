@@ -229,7 +229,7 @@ def link_drawing(view: View) -> None:
         "files": _files(view),
         "words": drawing_texts(*_place(view), of_file=not view.trace.translated),
     }
-    component("link_drawing", isolate=False)(key=view.key("link_drawing_bar"), data=payload)
+    component("link_drawing", key=view.key("link_drawing_bar"), data=payload)
 
 
 def _place(view: View) -> tuple[int, int]:

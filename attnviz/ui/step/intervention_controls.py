@@ -85,7 +85,7 @@ def _probability(other: Trace, trace: Trace, step: int) -> float | None:
 
 def other_word(view: View, at: str) -> None:
     """Draw the choice of another word for the current step, from the payload at the address `at`."""
-    component("other_word", isolate=False)(key=view.key("other_word"), data={"at": at})
+    component("other_word", key=view.key("other_word"), data={"at": at})
 
 
 def foils_payload(trace: Trace, steps: Sequence[int]) -> dict[str, Any]:
@@ -129,7 +129,7 @@ def weight_controls(view: View, at: str, models: Sequence[str]) -> None:
     """
     problems = stored_what_ifs(st.session_state, view.id).problems
     payload = {"at": at, "models": list(models), "undo": view.number > 0, "problem": "\n".join(problems)}
-    component("intervention_controls", isolate=False)(key=view.key("weight_controls"), data=payload)
+    component("intervention_controls", key=view.key("weight_controls"), data=payload)
 
 
 def controls_payload(trace: Trace, posterior: bool) -> dict[str, Any]:

@@ -26,7 +26,7 @@ def what_if_cards(view: View) -> None:
     The component is always mounted, so that the first what-if's card appears without delay.
     """
     payload = cards_payload(view.what_ifs, view.number) | {"folded": view.simple}
-    component("what_ifs")(key=view.key("what_if_cards"), data=payload)
+    component("what_ifs", key=view.key("what_if_cards"), data=payload)
 
 
 def cards_payload(what_ifs: WhatIfs | None, number: int) -> dict[str, Any]:

@@ -28,7 +28,7 @@ def logit_attribution_choice(view: View, at: str, piece_at: str, words: Mapping[
     The address `piece_at` returns the first piece of a typed text.
     """
     payload = {"at": at, "named": piece_at, "words": dict(words), "both": both}
-    component("attributed_word", isolate=False)(key=view.key("logit_attribution_choice"), data=payload)
+    component("attributed_word", key=view.key("logit_attribution_choice"), data=payload)
 
 
 def chosen_word_and_foil(trace: Trace, selection: Selection, pieces: int) -> tuple[int, int | None]:

@@ -38,7 +38,7 @@ PULLED_PIECES, COMPARED_WORDS = 5, 4
 
 def tour_card(view: View, at: str) -> None:
     """Place the card of the tour of `view`; its stops are in the payload at the address `at`."""
-    component("tour")(key=view.key("tour_card"), data={"at": at}, height=1)
+    component("tour", key=view.key("tour_card"), data={"at": at}, height=1)
 
 
 def tour(view: View, theme: ThemeName) -> None:

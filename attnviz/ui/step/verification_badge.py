@@ -40,12 +40,12 @@ _VERIFIERS: LRUCache[Verifier] = LRUCache(12 << 20, size=lambda verifier: 2 * by
 
 def inline_verification(view: View, payload: Mapping[str, Any]) -> None:
     """Draw a badge that is the same at every step, from a payload that is sent with the page."""
-    component("verification_badge", isolate=False)(key=view.key("verification"), data={**payload, "steps": view.steps})
+    component("verification_badge", key=view.key("verification"), data={**payload, "steps": view.steps})
 
 
 def verification(view: View, at: str, name: str = "verification") -> None:
     """Draw the badge of the current step from the payload at the address `at`; `name` is unique in the view."""
-    component("verification_badge", isolate=False)(key=view.key(name), data={"at": at, "steps": view.steps})
+    component("verification_badge", key=view.key(name), data={"at": at, "steps": view.steps})
 
 
 def verification_badge(view: View, weights: Weights | None, theme: ThemeName) -> None:

@@ -77,7 +77,7 @@ def diagram_file(view: View, step: int, file: str) -> PictureFile:
 def file_link(view: Keyed, label: str, at: str, file: str, key: str) -> None:
     """Draw the link to the file at the address `at`, for the current selection in `view`; it is saved as `file`."""
     payload = {"label": label, "at": at, "file": file, "container": view.key("room")}
-    component("file_link")(key=key, data=payload)
+    component("file_link", key=key, data=payload)
 
 
 def download_box(draw: Callable[[], None], key: Callable[[str], str] = str) -> None:

@@ -35,7 +35,7 @@ _PAGES: LRUCache[HtmlPage] = LRUCache(16 << 20, size=len)
 
 def lesson_frame(at: str, title: str) -> None:
     """Draw the frame with the page at the address `at`, in the current language, and give it the `title`."""
-    component("lesson_frame")(key="lesson_frame", data={"at": at, "title": title, "language": language()})
+    component("lesson_frame", key="lesson_frame", data={"at": at, "title": title, "language": language()})
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,7 @@ def attention_row(view: View, at: str, opened: str) -> None:
 
     `opened` is the name of the exhibit that is open, or empty.
     """
-    component("attention_row", isolate=False)(key=view.key("attention_row"), data={"at": at, "opened": opened})
+    component("attention_row", key=view.key("attention_row"), data={"at": at, "opened": opened})
 
 
 def row_payload(forms: Mapping[Form, AttentionForm], sources: FormSources, theme: ThemeName) -> dict[str, Any]:

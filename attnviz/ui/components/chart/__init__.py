@@ -82,7 +82,7 @@ def fitting_payload(figures: Sequence[Spec], captions: Captions) -> dict[str, An
 
 def inline_chart(view: Keyed, payload: Mapping[str, Any], name: str) -> None:
     """Draw a figure of `view` from a payload that is sent with the page."""
-    component("chart", isolate=False)(key=view.key(name), data=dict(payload))
+    component("chart", key=view.key(name), data=dict(payload))
 
 
 def chart(
@@ -115,4 +115,4 @@ def chart(
         payload |= {"hand": dict(hand), "consequence": consequence}
     if sent is not None:
         payload["sent"] = {"at": at.replace("{options}", ""), "payload": sent}
-    component("chart", isolate=False)(key=view.key(name), data=payload)
+    component("chart", key=view.key(name), data=payload)

@@ -19,7 +19,7 @@ from attnviz.ui.view import View
 
 def context_growth(view: View, at: str) -> None:
     """Draw the context of the current step from the payload at the address `at`."""
-    component("context_growth", isolate=False)(key=view.key("growth"), data={"at": at})
+    component("context_growth", key=view.key("growth"), data={"at": at})
 
 
 def growth_payload(attention: Trace | Head, sentences: Mapping[int, str], theme: ThemeName) -> dict[str, Any]:

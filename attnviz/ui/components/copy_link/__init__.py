@@ -15,4 +15,4 @@ def copy_link(view: Keyed) -> None:
         "failed": gettext("Copy the link from the address bar"),
         "lecture": gettext("Lecture mode"),
     }
-    component("copy_link", isolate=False)(key=view.key("copy_link"), data=words, width="content")
+    component("copy_link", key=view.key("copy_link"), data=words, width="content")

@@ -28,7 +28,7 @@ from attnviz.ui.view import View
 
 def mount_energy_decomposition(view: View, at: str, name: str = "energy-decomposition") -> None:
     """Draw the energy of the current cell from the payload at the address `at`; `name` is unique in the view."""
-    component("energy_decomposition", isolate=False)(key=view.key(name), data={"at": at})
+    component("energy_decomposition", key=view.key(name), data={"at": at})
 
 
 def energy_decomposition_payload(attention: Trace | Head, weights: Weights | None, theme: ThemeName) -> dict[str, Any]:

@@ -19,13 +19,13 @@ from attnviz.ui.view import View
 
 def equation(view: View, stage: int | str, at: str) -> None:
     """Draw the equation of `stage` for the current step and source piece, from the payload at the address `at`."""
-    component("equation", isolate=False)(key=view.key(f"equation_{stage}"), data={"at": at})
+    component("equation", key=view.key(f"equation_{stage}"), data={"at": at})
 
 
 def inline_equation(view: View, template: Equation, name: str) -> None:
     """Draw an equation that is the same at every step of `view`; `name` is unique in the view."""
     payload = equation_payload(template, range(view.steps), [{}] * view.steps, [{}], [{}] * view.steps)
-    component("equation", isolate=False)(key=view.key(f"equation_{name}"), data=payload)
+    component("equation", key=view.key(f"equation_{name}"), data=payload)
 
 
 def equation_payloads(trace: Record, steps: Sequence[int], theme: ThemeName) -> dict[int, dict[str, Any]]:

@@ -31,4 +31,4 @@ def field(key: str, payload: Mapping[str, Any], width: int | Literal["stretch", 
     """Draw the field of `payload`, a `FieldPayload` without `key` and `helpName`; what it lacks has its default."""
     help_name = gettext("Help for {name}", name=payload["label"]) if payload.get("help") else ""
     data = _DEFAULTS | {"key": key, "helpName": help_name} | dict(payload)
-    component("field", isolate=False)(key=f"field_{key}", data=data, width=width)
+    component("field", key=f"field_{key}", data=data, width=width)

@@ -48,12 +48,12 @@ def findings_panel(view: View) -> None:
 
 def inline_findings(view: View, payload: Mapping[str, Any], name: str) -> None:
     """Draw the findings of a payload like that of `findings_payload`; `name` is unique in the view."""
-    component("findings", isolate=False)(key=view.key(name), data=payload)
+    component("findings", key=view.key(name), data=payload)
 
 
 def findings_at(view: View, at: str, name: str) -> None:
     """Draw the findings of the payload at the address `at`; `name` is unique in the view."""
-    component("findings", isolate=False)(key=view.key(name), data={"at": at})
+    component("findings", key=view.key(name), data={"at": at})
 
 
 @cached_for_all

@@ -21,7 +21,7 @@ def gallery(view: Keyed, groups: Sequence[dict[str, Any]], chosen: str = "", req
     When a visitor chooses another, the browser sends a `request` with its code.
     """
     payload = {"language": language(), "groups": list(groups), "chosen": chosen, "request": request}
-    component("gallery")(key=view.key("gallery"), data=payload)
+    component("gallery", key=view.key("gallery"), data=payload)
 
 
 def group(name: str, caption: str, cells: Sequence[dict[str, Any]], across: int = 4) -> dict[str, Any]:

@@ -19,7 +19,7 @@ def step_summary(view: View, stages: Sequence[Stage], steps: Mapping[str, Any]) 
     `steps` is what `summary_payload` returns, or `{"at": address}` of it.
     """
     payload = {"stages": stage_names(stages), "steps": steps}
-    component("step_summary", isolate=False)(key=view.key("facts"), data=payload)
+    component("step_summary", key=view.key("facts"), data=payload)
 
 
 def stage_names(stages: Sequence[Stage]) -> list[dict[str, Any]]:

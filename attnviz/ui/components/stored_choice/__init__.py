@@ -10,7 +10,7 @@ from attnviz.ui.components.component import component
 def remember(name: str, value: str | None) -> None:
     """Store `value`, of letters, under `name` for a year; None leaves the stored value as it is."""
     payload = {"name": _cookie(name), "value": value}
-    component("stored_choice", isolate=False)(key=f"remembered_{name}", data=payload, height=1)
+    component("stored_choice", key=f"remembered_{name}", data=payload, height=1)
 
 
 def remembered(name: str) -> str | None:

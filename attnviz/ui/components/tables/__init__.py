@@ -13,7 +13,7 @@ from attnviz.ui.view import Keyed
 
 def tables(view: Keyed, at: str, name: str) -> None:
     """Draw the tables of the payload at the address `at`, for the current selection in `view`."""
-    component("tables", isolate=False)(key=view.key(name), data={"at": at})
+    component("tables", key=view.key(name), data={"at": at})
 
 
 def tables_payload(named_tables: Iterable[tuple[str, pd.DataFrame]]) -> dict[str, Any]:

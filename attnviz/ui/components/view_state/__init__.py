@@ -24,9 +24,7 @@ from attnviz.ui.view import MAIN, View
 
 def view_state(view: View, *, tour: bool = False) -> None:
     """Send the browser the state of `view`; with `tour`, the tour can be started there."""
-    component("view_state", isolate=False)(
-        key=view.key("view_state"), data=view_payload(st.session_state, view, tour=tour), height=1
-    )
+    component("view_state", key=view.key("view_state"), data=view_payload(st.session_state, view, tour=tour), height=1)
 
 
 def _digest(text: str) -> str:

@@ -1,0 +1,171 @@
+// Draws the blocks of a view: boxes, texts and components, whose modules it imports. A host (Streamlit's script in
+// `component.py`, a notebook, a file) says where modules come from, and calls what `host` returns with each change.
+
+import { keepRequests } from "./requests.js";
+import { element, write } from "./shared.js";
+
+/** Markup and style sheets of components, by their kinds. @type {Record<string, ComponentFiles>} */
+let files = {};
+/** Imports a module by its path in this folder. @type {(path: string) => Promise<any>} */
+let load;
+/** The function that mounts a component, by its kind, or the import of its module. @type {Map<string, any>} */
+const modules = new Map();
+/** @type {Map<string, CSSStyleSheet>} */
+const sheets = new Map();
+/** What is mounted in the element of a component. @type {WeakMap<Element, MountedComponent>} */
+const components = new WeakMap();
+/** The element in which a block draws, which may be in a shadow root. @type {WeakMap<Element, HTMLElement | ShadowRoot>} */
+const places = new WeakMap();
+/** Cleanup of the newest mount, by its element. @type {WeakMap<Element, () => void>} */
+const newestCleanUp = new WeakMap();
+
+/**
+ * Returns the function that draws blocks: it gets them in a list, perhaps with requests of payloads, and an element. A
+ * cleanup that arrives after a newer mount is ignored: of two changes at once, Streamlit may clean up the first after the
+ * second is mounted.
+ * @param {Record<string, ComponentFiles>} known
+ * @param {(path: string) => Promise<any>} imported
+ * @returns {(mounted: Mounted<[Block[], Record<string, string>?]>) => () => void}
+ */
+export function host(known, imported) {
+  files = known;
+  load = imported;
+  adopt(document, Object.keys(files).filter((kind) => !files[kind].isolated));
+  return ({ data, parentElement, setStateValue }) => {
+    keepRequests(data?.[1]);
+    drawBlocks(parentElement, data?.[0] ?? [], setStateValue);
+    const cleanUp = () => {
+      if (newestCleanUp.get(parentElement) === cleanUp) [...parentElement.children].forEach(end);
+    };
+    newestCleanUp.set(parentElement, cleanUp);
+    return cleanUp;
+  };
+}
+
+/**
+ * Applies the style sheets of components of these `kinds`, once each.
+ * @param {Document | ShadowRoot} root
+ * @param {string[]} kinds
+ */
+function adopt(root, kinds) {
+  for (const kind of kinds) {
+    const sheet = sheets.get(kind) ?? new CSSStyleSheet();
+    if (!sheets.has(kind)) sheet.replaceSync(files[kind]?.css ?? "");
+    sheets.set(kind, sheet);
+    if (!root.adoptedStyleSheets.includes(sheet)) root.adoptedStyleSheets.push(sheet);
+  }
+}
+
+/**
+ * Draws blocks in `parent`: elements of those that were there before stay, the others are ended.
+ * @param {Element} parent
+ * @param {Block[]} blocks
+ * @param {Mounted<any>["setStateValue"]} setStateValue
+ */
+function drawBlocks(parent, blocks, setStateValue) {
+  const before = new Map(
+    [...parent.children].map((node) => [node instanceof HTMLElement ? node.dataset.block : "", node]),
+  );
+  /** @type {Map<string, number>} */
+  const counts = new Map();
+  const nodes = blocks.map((block) => {
+    const count = counts.get(`${block.kind} ${block.key}`) ?? 0, name = `${block.kind} ${block.key} ${count}`;
+    counts.set(`${block.kind} ${block.key}`, count + 1);
+    const known = before.get(name);
+    before.delete(name);
+    return known instanceof HTMLElement ? known : newElement(block, name);
+  });
+  for (const node of before.values()) {
+    end(node);
+    node.remove();
+  }
+  nodes.forEach((node, place) => {
+    if (parent.children[place] !== node) parent.insertBefore(node, parent.children[place] ?? null);
+    change(node, blocks[place], setStateValue);
+  });
+}
+
+/**
+ * @param {Block} block
+ * @param {string} name
+ */
+function newElement({ kind, key }, name) {
+  const node = element(kind === "details" ? "details" : "div", `block ${kind}-block`);
+  node.dataset.block = name;
+  if (key) node.classList.add(`st-key-${key}`);
+  if (kind === "details") {
+    node.append(element("summary", ""), element("div", "box-block"));
+    places.set(node, /** @type {HTMLElement} */ (node.lastChild));
+  } else if (kind in files) {
+    const place = files[kind].isolated ? node.attachShadow({ mode: "open" }) : node;
+    if (place instanceof ShadowRoot) adopt(place, [kind]);
+    place.innerHTML = files[kind].html;
+    places.set(node, place);
+  }
+  return node;
+}
+
+/**
+ * Draws a block anew where it has changed.
+ * @param {HTMLElement} node
+ * @param {Block} block
+ * @param {Mounted<any>["setStateValue"]} setStateValue
+ */
+function change(node, block, setStateValue) {
+  const { kind, width } = block;
+  if (width !== undefined) node.style.width = width === "content" ? "fit-content" : `${width}px`;
+  if (kind === "html") {
+    if (node.dataset.text !== block.text) node.innerHTML = node.dataset.text = block.text ?? "";
+  } else if (kind === "text" || kind === "caption") write(node, block.text ?? "");
+  else if (kind === "columns") drawColumns(node, block, setStateValue);
+  else if (kind === "box" || kind === "details") {
+    node.classList.toggle("row", block.row === true);
+    node.style.setProperty("--gap", `${block.gap ?? 1}rem`);
+    if (kind === "details") write(/** @type {Element} */ (node.firstChild), block.label ?? "");
+    drawBlocks(/** @type {Element} */ (places.get(node) ?? node), block.blocks ?? [], setStateValue);
+  } else void mount(node, block, setStateValue);
+}
+
+/**
+ * @param {HTMLElement} node
+ * @param {Block} block
+ * @param {Mounted<any>["setStateValue"]} setStateValue
+ */
+function drawColumns(node, { gap, shares = [], columns = [] }, setStateValue) {
+  node.style.setProperty("--gap", `${gap}rem`);
+  while (node.children.length < shares.length) node.append(element("div", "box-block column"));
+  shares.forEach((share, place) => {
+    const column = /** @type {HTMLElement} */ (node.children[place]);
+    column.style.setProperty("--share", String(share));
+    drawBlocks(column, columns[place], setStateValue);
+  });
+}
+
+/**
+ * Mounts a component once its module is loaded, and again where its data have changed.
+ * @param {HTMLElement} node
+ * @param {Block} block
+ * @param {Mounted<any>["setStateValue"]} setStateValue
+ */
+async function mount(node, { kind, data }, setStateValue) {
+  const text = JSON.stringify(data ?? null), state = components.get(node) ?? { text: undefined, cleanUp: undefined };
+  components.set(node, state);
+  if (state.text === text) return;
+  state.text = text;
+  if (!modules.has(kind)) modules.set(kind, load(`${kind}/${kind}.js`));
+  if (modules.get(kind) instanceof Promise) modules.set(kind, (await modules.get(kind)).default);
+  if (state.text !== text || components.get(node) !== state) return; // changed or ended meanwhile
+  const parentElement = places.get(node) ?? node;
+  state.cleanUp = modules.get(kind)({ data, parentElement, setStateValue }) ?? state.cleanUp;
+}
+
+/**
+ * Ends what is mounted in an element.
+ * @param {Element} node
+ */
+function end(node) {
+  for (const each of [node, ...node.querySelectorAll(".block")]) {
+    components.get(each)?.cleanUp?.();
+    components.delete(each);
+  }
+}
