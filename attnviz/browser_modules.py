@@ -22,11 +22,7 @@ ISOLATED = frozenset(
 )
 """Components in a shadow root, apart from the elements and styles of the page."""
 _IMPORT = re.compile(r'^import (?:[^;"]* from )?"(\.[^"]+)";\n', re.MULTILINE)
-_LATERISOLATED = frozenset(
-    {"file_link", "gallery", "lesson_frame", "picture_files", "player", "side_by_side", "timeline", "tour", "what_ifs"}
-)
-"""Components in a shadow root, apart from the elements and styles of the page."""
-_IMPORT = re.compile(r'\bimport\("(\.[^"]+)"\)')
+_LATER_IMPORT = re.compile(r'\bimport\("(\.[^"]+)"\)')
 _EXPORT = re.compile(r"^export (?=async |function |const |let |class )", re.MULTILINE)
 
 

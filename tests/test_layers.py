@@ -231,10 +231,9 @@ def test_exported_names() -> None:
 _FIRST_VISIT = """
 import re, sys
 from tests.ui.opening import open_page
-from tests.ui.shown_payloads import fetched, sent
+from tests.ui.shown_payloads import fetched, fetching
 
-given = [sent(one.proto) for one in open_page().get("bidi_component")]
-addresses = [one["at"] for one in given if isinstance(one, dict) and "at" in one]
+addresses = [one["at"] for one in fetching(open_page())]
 addresses = [at for at in addresses if not re.search("-tables|-pictures|-file", at)]
 assert len(addresses) > 4 and all(map(fetched, addresses))
 print(*sorted({"pandas", "pyarrow", "sacrebleu"} & set(sys.modules)))

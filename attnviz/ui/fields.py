@@ -8,6 +8,7 @@ others. Until that is handled, the browser shows the value that the visitor set 
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,10 +18,11 @@ from typing import Any, Literal
 import streamlit as st
 
 from attnviz.languages import gettext
+from attnviz.ui.components.component import box, component, html, in_view, popover_box
 from attnviz.ui.components.field import field
 from attnviz.ui.opened_address import link
 from attnviz.ui.page_state.linked import add_parameters, linked_entry
-from attnviz.ui.requests import call_in_rerun
+from attnviz.ui.requests import call_in_rerun, inbox
 from attnviz.ui.view import View
 
 _FIELDS, _RESTORED = "fields", "restored_fields"
@@ -205,7 +207,7 @@ def _draw(
         add_parameters(session, {parameter: None if value == default else text})
     _fields()[key] = _Field(accepts, then)
     payload = data | {"kind": kind, "value": value, "label": style.label, "labelled": style.labelled}
-    with st.container(key=key, width=style.width):
+    with box(key, width=style.width):
         field(key, payload | {"help": style.help, "disabled": style.disabled}, style.width)
     return value
 
@@ -251,17 +253,17 @@ def _option(
     view: View, name: str, kind: str, label: str, width: int | Literal["stretch", "content"] = "content", **data: Any
 ) -> None:
     key = view.key(name)
-    with st.container(key=key, width=width):
+    with box(key, width=width):
         field(key, data | {"kind": kind, "option": name, "label": label}, width)
 
 
 def popover(label: str, *, key: str, **arguments: Any) -> Any:
     """Draw the button `label`, which opens a popover, and return the popover; `arguments` are those of `st.popover`.
 
-    A container with this `key` holds the button.
+    A container with this `key` holds the button. `close_popover` closes it.
     """
-    with st.container(key=key, width="content"):
-        return st.popover(label, key=current_key(key), **arguments)
+    with box(key, width="content"):
+        return popover_box(label, current_key(key), **{"type": "secondary"} | arguments)
 
 
 def close_popover(key: str) -> None:
@@ -294,14 +296,41 @@ def uploader(label: str, take: Take, *, key: str, megabytes: int) -> None:
     `take` is called at the start of a rerun. Every file type is accepted: Streamlit's message about a wrong type exists
     in English only.
     """
-    st.html(f"<style>{_translated_css(megabytes, gettext('Choose a file'))}</style>")
+    if in_view():
+        _file_choice(label, take, key=key, megabytes=megabytes)
+        return
+    html(f"<style>{_translated_css(megabytes, gettext('Choose a file'))}</style>")
     if (file := st.file_uploader(label, key=_widget_key(key), max_upload_size=megabytes)) is not None:
         call_in_rerun(partial(_take, key, partial(take, file.name, file.getvalue())))
 
 
+FILE = "file"
+"""Name of the request that brings a file: its value has the key of the uploader, the file's name and its content."""
+
+
+def _file_choice(label: str, take: Take, *, key: str, megabytes: int) -> None:
+    """Draw the uploader of a view; the browser reads the file and sends it as a request."""
+    own = _widget_key(key)
+    data = {
+        "key": own,
+        "label": label,
+        "bytes": megabytes * 2**20,
+        "tooLarge": gettext("The file is larger than {most} MB.", most=megabytes),
+    }
+    component("file_choice", own, data)
+
+    def handle_file(value: Any) -> None:
+        content = base64.b64decode(value["content"])
+        if len(content) <= megabytes * 2**20:
+            inbox(st.session_state).actions.append(partial(_take, key, partial(take, str(value["name"]), content)))
+
+    if inbox(st.session_state).handle({FILE: handle_file}, lambda value: value.get("key") == own):
+        st.rerun()
+
+
 def multiple_uploader(label: str, take: TakeAll, *, key: str, megabytes: int) -> None:
     """Draw the uploader as `uploader` does, for one or several files, which `take` gets together."""
-    st.html(f"<style>{_translated_css(megabytes, gettext('Choose files'))}</style>")
+    html(f"<style>{_translated_css(megabytes, gettext('Choose files'))}</style>")
     files = st.file_uploader(label, key=_widget_key(key), max_upload_size=megabytes, accept_multiple_files=True)
     if files:
         call_in_rerun(partial(_take, key, partial(take, [(file.name, file.getvalue()) for file in files])))

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
 from typing import Literal
 
-import streamlit as st
-
 from attnviz.analysis.why_attention import TextSection
+from attnviz.browser_programs import KATEX
 from attnviz.languages import gettext, language
+from attnviz.ui.components.component import component, html, popover_box
 
 
 def text_section(section: TextSection, french: str = "") -> None:
@@ -22,7 +22,7 @@ def text_section(section: TextSection, french: str = "") -> None:
     if french:
         paragraphs[-1] = f'<div>{paragraphs[-1]}<p class="french" lang="fr">{escape(french)}</p></div>'
     columns = " in-columns" if len(paragraphs) > 1 else ""
-    st.html(f'<div class="text-section{columns}"><h2>{escape(section.heading)}</h2>{"".join(paragraphs)}</div>')
+    html(f'<div class="text-section{columns}"><h2>{escape(section.heading)}</h2>{"".join(paragraphs)}</div>')
 
 
 def references(listed: Sequence[tuple[str, str, str]]) -> None:
@@ -33,7 +33,7 @@ def references(listed: Sequence[tuple[str, str, str]]) -> None:
         + "</li>"
         for who, title, number in listed
     )
-    st.html(f'<h2 class="section">{gettext("References")}</h2><ul class="references" lang="en">{items}</ul>')
+    html(f'<h2 class="section">{gettext("References")}</h2><ul class="references" lang="en">{items}</ul>')
 
 
 Topic = Literal["signs", "attention", "heads", "writing", "learning", "scores"]
@@ -41,13 +41,12 @@ Topic = Literal["signs", "attention", "heads", "writing", "learning", "scores"]
 
 def glossary_box(key: str, *topics: Topic) -> None:
     """Draw a popover with key `key` that defines the terms of `topics`."""
-    name = gettext("What the words on this page mean")
-    with st.popover(name, type="tertiary", key=key), st.container(key=f"{key}_terms"):
-        st.markdown("\n\n".join(glossary(*topics)))
+    with popover_box(gettext("What the words on this page mean"), key):
+        component("definitions", f"{key}_terms", {"texts": [*glossary(*topics)], "katex": KATEX.file_name})
 
 
 def glossary(*topics: Topic) -> Iterator[str]:
-    """Yield the definitions of the terms of `topics`, in Markdown."""
+    """Yield the definitions of the terms of `topics`, with **terms**, `signs` and $formulas$."""
     for topic in topics:
         yield from _TOPICS[topic]()
 

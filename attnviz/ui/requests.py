@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeGuard
 import streamlit as st
 
 from attnviz.languages import gettext
-from attnviz.ui.components.component import component
+from attnviz.ui.components.component import component, in_view
 from attnviz.ui.language import use_chosen_language
 from attnviz.ui.payloads import begin_requests
 
@@ -220,7 +220,12 @@ def request_button(label: str, action: Callable[[], object], *, key: str, **argu
     The browser sends the press as a request. `arguments` are those of `st.button`, whose return value is used
     only where there is no browser, as in tests.
     """
-    box, clicked = inbox(st.session_state), st.button(label, key=key, **arguments)
+    box, clicked = inbox(st.session_state), False
+    if in_view():
+        data = {"key": key, "label": label, "primary": arguments.get("type") == "primary"}
+        component("button", key, data, width="content")
+    else:
+        clicked = st.button(label, key=key, **arguments)
     press = {"press": lambda _: box.actions.append(action)}
     if box.handle(press, lambda pressed: pressed == key):
         st.rerun()

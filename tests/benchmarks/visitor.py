@@ -12,6 +12,7 @@ import secrets
 import time
 import urllib.request
 from collections import defaultdict
+from collections.abc import Iterator
 from http.cookies import SimpleCookie
 from typing import Any, Self
 from urllib.parse import urlsplit
@@ -241,14 +242,15 @@ class Visitor:
         self._widgets[key] = identity
         if not element.HasField("bidi_component"):
             return
-        if place := re.search(
-            r'"at": ?"(attnviz-(?:payload|shared-payload|session-payload|record)[^"]*)"', element.bidi_component.json
-        ):
-            self._places[key] = place[1]
+        for name, record in _components(key, element.bidi_component.json):
+            self._component(name, record, message)
+
+    def _component(self, key: str, record: Any, message: ForwardMsg) -> None:
         if key == "acknowledgement":
-            self._handled = _sent(element.bidi_component.json)["handledByTab"].get(self._tab, 0)
+            self._handled = record["handledByTab"].get(self._tab, 0)
+        if isinstance(record, dict) and isinstance(at := record.get("at"), str):
+            self._places[key] = at
         if key in ("player", "messenger", "view_state"):
-            record = _sent(element.bidi_component.json)
             if key == "view_state" and record["identity"] != self._shown.get("identity_on_show"):
                 record |= {"step": 0, "identity_on_show": record["identity"]}
             self._shown |= record
@@ -256,7 +258,15 @@ class Visitor:
                 self._fragment = message.delta.fragment_id
 
 
-def _sent(text: str) -> Any:
-    """Return the data of a component, which earlier versions of the app sent without a list around it."""
-    data = json.loads(text)
-    return data[0] if isinstance(data, list) else data
+def _components(key: str, text: str) -> Iterator[tuple[str, Any]]:
+    """Yield key and data of the components in an element; earlier versions of the app had one in each."""
+    data = json.loads(text or "null")
+    data = data[0] if isinstance(data, list) else data
+    if not (isinstance(data, list) and all(isinstance(block, dict) and "kind" in block for block in data)):
+        yield key, data
+        return
+    waiting = list(data)
+    while waiting:
+        block = waiting.pop(0)
+        yield block["key"] or key, block.get("data")
+        waiting += [inner for several in (block.get("blocks", ()), *block.get("columns", ())) for inner in several]

@@ -53,12 +53,12 @@ def check_each_module_is_fetched_once(chromium: Browser, address: str) -> None:
     root = f"{address}/{url_folder()}/"
     assert [name for name, _ in fetched if not name.startswith(root)] == []
     paths = {name.removeprefix(root) for name, _ in fetched}
-    assert {"ui/components/mount.js", "ui/components/diagram/plan.js", "figures/constants.js"} <= paths
+    assert {"ui/components/blocks.js", "ui/components/diagram/plan.js", "figures/constants.js"} <= paths
     assert 0 < sum(size for _, size in fetched) <= MOST
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("name", ["mount", "view", "chart/selection"])
+@pytest.mark.parametrize("name", ["blocks", "view", "chart/selection"])
 def test_failed_module_request_is_retried(open_page: Callable[..., Page], profile: BrowserContext, name: str) -> None:
     """Retry works for entry modules and for imported ones: the server may be busy or restarting."""
     address, refused = f"**/ui/components/{name}.js", []

@@ -34,6 +34,13 @@ def set_field(app: AppTest, key: str, value: str | bool) -> AppTest:
     return app.run()
 
 
+def press(app: AppTest, key: str) -> AppTest:
+    """Press a button of a view, and run the page."""
+    assert key in [given["key"] for given in mounted(app, "button")]
+    ask(app, "press", key)
+    return app.run()
+
+
 def ask(app: AppTest, name: str, value: Any) -> None:
     """Queue a request of the browser for the next run of the page."""
     box = inbox(app.session_state)

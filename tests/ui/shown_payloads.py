@@ -18,15 +18,42 @@ from attnviz.ui.page_state.selection import OPTIONS, Selection, linked_selection
 from attnviz.ui.payload_makers import MAKERS
 
 
+def blocks(app: AppTest) -> Iterator[dict[str, Any]]:
+    """Yield the blocks of all views of a page, those in boxes after their box, in the order of the page."""
+    for element in app.get("bidi_component"):
+        yield from _blocks_of(element.proto)
+
+
+def _blocks_of(component: Any) -> Iterator[dict[str, Any]]:
+    def within(listed: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        for block in listed:
+            yield block
+            for inner in (block.get("blocks", ()), *block.get("columns", ())):
+                yield from within(inner)
+
+    yield from within(json.loads(component.json)[0])
+
+
 def mounted(app: AppTest, component: str) -> list[Any]:
     """Return the data of each of our components of that name, in the order of the page."""
-    all_of_them = (element.proto for element in app.get("bidi_component"))
-    return [sent(proto) for proto in all_of_them if proto.component_name == f"attnviz_{component}"]
+    return [block["data"] for block in blocks(app) if block["kind"] == component]
 
 
-def sent(component: Any) -> Any:
-    """Return the data of a component, which `component.py` sends in a list."""
-    return json.loads(component.json or "[null]")[0]
+def fetching(app: AppTest) -> list[dict[str, Any]]:
+    """Return the data of our components that fetch a payload, in the order of the page."""
+    given = (block.get("data") for block in blocks(app))
+    return [one for one in given if isinstance(one, dict) and "at" in one]
+
+
+def page_html(app: AppTest) -> list[str]:
+    """Return the HTML of a page."""
+    native = [element.proto.body for element in app.get("html")]
+    return native + [block["text"] for block in blocks(app) if block["kind"] == "html"]
+
+
+def captions(app: AppTest) -> list[str]:
+    """Return the captions of a page."""
+    return [str(one.value) for one in app.caption] + [one["text"] for one in blocks(app) if one["kind"] == "caption"]
 
 
 def sent_requests(component: Any) -> dict[str, str]:
@@ -62,19 +89,30 @@ def payloads_of(app: AppTest, component: str, step: int = 0) -> list[dict[str, A
 
 def all_payloads(app: AppTest) -> Iterator[dict[str, Any]]:
     """Yield every payload that the components of a page fetch."""
-    for element in app.get("bidi_component"):
-        given = sent(element.proto)
-        if isinstance(given, dict) and "at" in given:
-            yield fetched(given["at"])
+    for given in fetching(app):
+        yield fetched(given["at"])
+
+
+def plain_texts(app: AppTest) -> list[str]:
+    """Return the plain texts of a page, those of its views last."""
+    return [element.value for element in app.text] + [one["text"] for one in blocks(app) if one["kind"] == "text"]
 
 
 def texts(app: AppTest) -> str:
-    """Return the plain texts of a page."""
-    return "\n".join(element.value for element in app.text)
+    """Return the plain texts of a page, in lines."""
+    return "\n".join(plain_texts(app))
 
 
 def panel_texts(app: AppTest, *keys: str) -> list[str]:
     """Return the texts, captions and HTML in the containers with these keys, in the order of the page."""
+
+    def within_box(block: dict[str, Any], inside: bool) -> Iterator[str]:
+        inside = inside or block["key"] in keys
+        if inside and block["kind"] in ("text", "caption", "html"):
+            yield block["text"]
+        for inner in (block.get("blocks", ()), *block.get("columns", ())):
+            for one in inner:
+                yield from within_box(one, inside)
 
     def within(node: Any, inside: bool) -> Iterator[str]:
         inside = inside or getattr(node, "key", None) in keys
@@ -82,6 +120,9 @@ def panel_texts(app: AppTest, *keys: str) -> list[str]:
             yield node.value
         elif inside and node.type == "html":
             yield node.proto.body
+        elif node.type == "bidi_component":
+            for block in json.loads(node.proto.json)[0]:
+                yield from within_box(block, inside)
         for child in getattr(node, "children", {}).values():
             yield from within(child, inside)
 
@@ -90,7 +131,7 @@ def panel_texts(app: AppTest, *keys: str) -> list[str]:
 
 def texts_with(app: AppTest, word: str) -> list[str]:
     """Return the plain texts of a page that contain `word`, in the order of the page."""
-    return [element.value for element in app.text if word in element.value]
+    return [text for text in plain_texts(app) if word in text]
 
 
 def address(app: AppTest) -> dict[str, str]:
@@ -105,7 +146,7 @@ def address(app: AppTest) -> dict[str, str]:
 def selected(app: AppTest) -> Selection:
     """Return the selection in the page's own view when the browser opens the link of the visit."""
     state = mounted(app, "view_state")[0]
-    addresses = (given["at"] for element in app.get("bidi_component") if "at" in (given := sent(element.proto) or {}))
+    addresses = (given["at"] for given in fetching(app))
     traces = (payloads.PayloadRequest(shown_at(at), {}).trace for at in addresses)
     trace = next(trace for trace in traces if trace.fingerprint == state["identity"])
     view = SimpleNamespace(trace=trace, key=str, steps=len(trace.target_pieces), first_step=state["firstStep"])

@@ -15,6 +15,7 @@ from attnviz.environment import ATTNVIZ_VISITORS
 from attnviz.ui import payloads
 from attnviz.ui.admission import IDLE_SECONDS, VisitorLimit, visitor_limit
 from attnviz.ui.queue_notice import current_notice
+from tests.ui.shown_payloads import plain_texts
 
 
 class Visitors:
@@ -99,6 +100,8 @@ def test_visitor_limit_rejects_an_invalid_number(monkeypatch: pytest.MonkeyPatch
 _NOTICE = """
 from attnviz.languages import set_language
 from attnviz.ui.queue_notice import current_notice, queue_notice
+from tests.ui.shown_payloads import plain_texts
+from tests.ui.shown_payloads import plain_texts
 
 set_language("{code}")
 with queue_notice("visitor"):
@@ -114,7 +117,7 @@ def _shown(code: str, *positions: tuple[int, float], is_ready: bool = False) -> 
     """Return the lines on a page that has shown these positions one after the other."""
     app = AppTest.from_string(_NOTICE.format(code=code, positions=positions, is_ready=is_ready)).run()
     assert not app.exception
-    return [text.value for text in app.text]
+    return plain_texts(app)
 
 
 def test_notice_says_the_position_and_a_long_wait(each_language: str, snapshot: SnapshotAssertion) -> None:

@@ -29,7 +29,7 @@ from tests.figures.payloads import fitting_figures
 from tests.strategies import texts as odd_texts
 from tests.ui.fields import field, fields, set_field
 from tests.ui.opening import Run
-from tests.ui.shown_payloads import address, fetched, mounted, panel_texts, texts
+from tests.ui.shown_payloads import address, fetched, mounted, page_html, panel_texts, texts
 from tests.what_if_links import link
 
 TRACE = synthetic.trace()
@@ -160,7 +160,7 @@ def test_dropped_and_swapped_words_change_the_other_sentence_and_the_address(
     without_red = SENTENCES[0].replace(" red", "")
     assert field(app, "other_sentence")["value"] == without_red
     assert address(app)["other_sentence"] == without_red
-    assert "riding a <del>red</del> bicycle" in "".join(element.proto.body for element in app.get("html"))
+    assert "riding a <del>red</del> bicycle" in "".join(element for element in page_html(app))
     app.button_group(key="edited_word").set_value(0).run()
     app.button(key="swap_words").click().run()
     assert field(app, "other_sentence")["value"] == without_red.replace("A girl", "girl A")

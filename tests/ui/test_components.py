@@ -17,7 +17,7 @@ COMPONENTS = PACKAGE / "ui" / "components"
 MOUNTED = sorted(
     name
     for path in PACKAGE.rglob("*.py")
-    for name in set(re.findall(r"\bcomponent\(\s*\"(\w+)\"", path.read_text(encoding="utf-8")))
+    for name in set(re.findall(r"(?<!v2\.)\bcomponent\(\s*\"(\w+)\"", path.read_text(encoding="utf-8")))
 )
 """The component of each module that mounts one."""
 FOLDERS = [COMPONENTS / name for name in dict.fromkeys(MOUNTED)]
@@ -74,16 +74,18 @@ def test_every_folder_of_code_is_a_package() -> None:
 def test_a_late_cleanup_does_not_end_a_newer_mount(tmp_path: Path) -> None:
     """On two quick changes Streamlit cleans up the first mount after the second began: the component stays mounted."""
     mounts = """(() => {
-      const here = {}, there = {}, ended = [];
-      const mount = mountable(({ data }) => () => { ended.push(data); });
-      const [first, second, other] = [here, here, there].map((parentElement, number) =>
-        mount({ parentElement, data: [number] })
-      );
+      globalThis.document = { adoptedStyleSheets: [] };
+      const ended = [], [here, there] = ["here", "there"].map((name) => ({ name, children: [] }));
+      const mount = host({}, null);
+      const [first, second, other] = [here, here, there].map((parentElement) => mount({ parentElement, data: [[]] }));
+      for (const { name, children } of [here, there]) {
+        children.push({ querySelectorAll: () => (ended.push(name), []) });
+      }
       const after = [first, other, second].map((end) => (end(), [...ended]));
       return JSON.stringify(after);
     })()"""
-    program = f'import {{ mountable }} from "{(COMPONENTS / "mount.js").as_uri()}";'
-    assert made_by(program, mounts, None, tmp_path) == [[], [2], [2, 1]]
+    program = f'import {{ host }} from "{(COMPONENTS / "blocks.js").as_uri()}";'
+    assert made_by(program, mounts, None, tmp_path) == [[], ["there"], ["there", "here"]]
 
 
 def test_css_selectors_limit_restyling_when_classes_change() -> None:

@@ -54,7 +54,7 @@ def strings(value: Any) -> Iterator[str]:
         for item in value:
             yield from strings(item)
     elif isinstance(value, str):
-        if value.startswith(('{"', '[{"')):
+        if value.startswith(('{"', '[{"', '[[{"')):
             yield from strings(json.loads(value))
         else:
             yield from re.split(r"<[^>]*>", re.sub(r"(?s)<style>.*?</style>", "", value))

@@ -16,7 +16,7 @@ from attnviz.analysis.gold import GoldLinks, link_errors, linkable_words
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES
 from tests.snapshots import without_numbers
-from tests.ui.fields import field, set_field
+from tests.ui.fields import field, press, set_field
 from tests.ui.opening import Run, upload
 from tests.ui.shown_payloads import address, fetched, heatmap_of, mounted, panel_texts, texts
 
@@ -38,7 +38,7 @@ def mark_names(app: AppTest) -> set[str]:
 
 def enter_links(app: AppTest, text: str) -> AppTest:
     set_field(app, "gold_text", text)
-    return app.button(key="gold_show").click().run()
+    return press(app, "gold_show")
 
 
 def test_entered_links_are_drawn_summarised_and_removed(
@@ -60,7 +60,7 @@ def test_entered_links_are_drawn_summarised_and_removed(
     assert f"“{words.source[j]}” → “{words.target[i]}” ({j}-{i}) is false" in first["text"]
     assert {"sure", "possible", "false"} <= mark_names(app)
     assert address(app)["gold"].endswith(".0-0.1p2")
-    app.button(key="gold_off").click().run()
+    press(app, "gold_off")
     assert links_payload(app) is None
     assert not mark_names(app)
     assert "gold" not in address(app)
@@ -143,7 +143,7 @@ def test_gold_links_of_an_opened_file_are_shown_and_can_be_removed(page: Run) ->
     assert "1 sure link and 1 possible link" in payload["summary"]
     assert linkable_words(record.words())[0] == ("the", "green", "house", ".")
     assert field(app, "gold_text")["value"] == "0-0 2?1"
-    app.button(key="gold_off").click().run()
+    press(app, "gold_off")
     assert links_payload(app) is None
     enter_links(app, "1-2")
     assert (payload := links_payload(app)) is not None

@@ -30,7 +30,7 @@ from attnviz.ui.view import MAIN, View
 from tests.conftest import REPOSITORY, ModelFactory
 from tests.ui.fields import field, set_field
 from tests.ui.opening import Run
-from tests.ui.shown_payloads import address, fetched, mounted, panel_texts, payloads_of, selected, texts
+from tests.ui.shown_payloads import address, fetched, mounted, page_html, panel_texts, payloads_of, selected, texts
 
 ANALYSIS_PAYLOADS = (
     "attributions-words",
@@ -105,10 +105,10 @@ def test_only_the_current_section_requests_payloads(lab: Run) -> None:
         "minimal-change",
     ]
     assert all(payloads_of(app, "chart"))
-    page_html = " ".join(one.proto.body for one in app.get("html"))
+    html_of_page = " ".join(page_html(app))
     for who, title, number in PERTURBATION_REFERENCES:
-        assert f"{html.escape(who)}. {title}." in page_html
-        assert f'href="https://arxiv.org/abs/{number}"' in page_html
+        assert f"{html.escape(who)}. {title}." in html_of_page
+        assert f'href="https://arxiv.org/abs/{number}"' in html_of_page
     set_field(app, "lang", "fr")
     assert field(app, "section")["value"] == "perturbation-tests"
 

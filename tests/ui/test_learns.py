@@ -25,7 +25,7 @@ from tests.conftest import REPOSITORY
 from tests.figures.payloads import figure_at, in_variant, one_of
 from tests.small_run import LINKS, MOMENTS, kept_run
 from tests.ui.opening import open_alone
-from tests.ui.shown_payloads import address, fetched, lecture_of, mounted, tables_of
+from tests.ui.shown_payloads import address, fetched, lecture_of, mounted, page_html, plain_texts, tables_of
 
 SHIPPED = REPOSITORY / "models" / "small-additive"
 
@@ -97,12 +97,12 @@ def test_shipped_runs_are_shown_side_by_side(monkeypatch: pytest.MonkeyPatch, sn
         assert {*LINK_MEASURES, *ROW_MEASURES} <= set(run.curves)
         assert run.counts["nouns"] == 132
         assert "nouns after an article" in chart["captions"]["0"][1]
-    page_html = " ".join(one.proto.body for one in app.get("html"))
+    html_of_page = " ".join(page_html(app))
     assert told_of_guided(runs) == snapshot
-    assert escape(told_of_guided(runs)) in page_html
-    assert all(f"https://arxiv.org/abs/{number}" in page_html for *_, number in LEARNING_REFERENCES if number)
+    assert escape(told_of_guided(runs)) in html_of_page
+    assert all(f"https://arxiv.org/abs/{number}" in html_of_page for *_, number in LEARNING_REFERENCES if number)
     alone = opened(runs="1")
-    assert escape(told_of_guided(runs)) not in " ".join(one.proto.body for one in alone.get("html"))
+    assert escape(told_of_guided(runs)) not in " ".join(page_html(alone))
 
 
 @pytest.mark.parametrize("name", ["unguided", "guided"])
@@ -135,7 +135,7 @@ def test_link_with_missing_items_shows_the_defaults(models: Path, linked: dict[s
 @pytest.mark.parametrize("lang", ["en", "fr"])
 def test_measure_definitions_are_shown_in_both_languages(lang: str, models: Path, snapshot: SnapshotAssertion) -> None:
     app = opened(lang=lang)
-    (rules,) = [one.proto.body for one in app.get("html") if 'class="rules"' in one.proto.body]
+    (rules,) = [one for one in page_html(app) if 'class="rules"' in one]
     assert re.findall("<dd>(.*?)</dd>", rules) == snapshot
 
 
@@ -221,7 +221,7 @@ def test_page_without_snapshots_is_not_offered_and_shows_a_command(
     (models / "small/snapshots/unguided.json").write_text("not even JSON")
     assert not learns_page.offered()
     app = opened()
-    assert "attnviz app --runs FOLDER" in app.text[0].value
+    assert "attnviz app --runs FOLDER" in plain_texts(app)[0]
 
 
 def test_identity_of_runs_depends_on_their_numbers_and_names(models: Path) -> None:

@@ -12,7 +12,7 @@ from attnviz.lessons import shipped_lessons
 from tests.commands.test_lesson import LESSON
 from tests.conftest import SHIPPED_MODEL
 from tests.ui.opening import open_page, upload
-from tests.ui.shown_payloads import fetched, mounted
+from tests.ui.shown_payloads import fetched, mounted, plain_texts
 
 
 @pytest.fixture(autouse=True)
@@ -53,7 +53,7 @@ def test_file_opens_as_a_lesson() -> None:
 )
 def test_faulty_lesson_gets_a_sentence(old: str, new: str, each_language: str, snapshot: SnapshotAssertion) -> None:
     app = upload(open_page(lang=each_language), "lesson.yaml", LESSON.replace(old, new).encode())
-    texts = [text.value for text in app.text]
+    texts = plain_texts(app)
     assert [text for text in texts if any(word in text.lower() for word in ("lesson", "leçon", "999"))] == snapshot
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from typing import Any
 
 import numpy as np
@@ -124,7 +125,9 @@ def go_to_pair(app: AppTest, number: int) -> dict[str, Any]:
 
 def open_links(app: AppTest, name: str, content: bytes) -> AppTest:
     """Open a file in the box of the links marked by hand."""
-    app.get("file_uploader")[-1].set_value((name, content, "text/plain")).run()
+    (key,) = (given["key"] for given in mounted(app, "file_choice"))
+    ask(app, "file", {"key": key, "name": name, "content": b64encode(content).decode("ascii")})
+    app.run()
     assert not app.exception
     return app
 

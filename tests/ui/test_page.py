@@ -25,7 +25,16 @@ from tests.conftest import ModelFactory
 from tests.strategies import FEW
 from tests.ui.fields import field, options, set_field
 from tests.ui.opening import Run, open_page
-from tests.ui.shown_payloads import panel_texts, payloads_of, shown_equations, steps_of, tables_of, texts
+from tests.ui.shown_payloads import (
+    mounted,
+    panel_texts,
+    payloads_of,
+    plain_texts,
+    shown_equations,
+    steps_of,
+    tables_of,
+    texts,
+)
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +57,7 @@ def problem(app: AppTest) -> str:
     """Return the message on the page, or nothing."""
     assert not app.exception
     assert not app.error
-    return next((text.value for text in app.text if "Shorten" in text.value or "empty" in text.value), "")
+    return next((text for text in plain_texts(app) if "Shorten" in text or "empty" in text), "")
 
 
 def test_page_opens_with_the_default_sentence_and_model(page: Run) -> None:
@@ -205,7 +214,7 @@ def test_sentence_without_any_known_part_is_refused(
 
 
 def test_glossary_defines_the_terms_and_symbols_of_the_page(page: Run) -> None:
-    glossary = "\n".join(element.value for element in page().markdown)
+    glossary = "\n".join(text for one in mounted(page(), "definitions") for text in one["texts"])
     for term in (
         "State",
         "Query",

@@ -33,7 +33,7 @@ from tests.figures.payloads import figure_at
 from tests.snapshots import without_numbers
 from tests.transformers import random_transformer
 from tests.ui.opening import Run
-from tests.ui.shown_payloads import fetched, sent, sent_requests
+from tests.ui.shown_payloads import blocks, fetched, fetching, sent_requests
 
 OF_ALL = EVERY_TRANSLATION - {"facts"}
 RECURRENT = RNNSEARCH.payloads - IMPORTED.payloads
@@ -188,9 +188,7 @@ def test_request_makes_the_same_payloads_after_a_restart(
         WhatIf(1, Temperature(2.5), held=True),
     )
     app = page(sentence=SENTENCES[0], what_ifs=encode_what_ifs(what_ifs), what_if="2", gold="0-0.1-1")
-    addresses = sorted(
-        {given["at"] for element in app.get("bidi_component") if "at" in (given := sent(element.proto) or {})}
-    )
+    addresses = sorted({given["at"] for given in fetching(app)})
     assert len(addresses) > 25
     before, requests = [fetched(at) for at in addresses], dict(map(_request_at, addresses))
     sent_with_page = [sent_requests(element.proto) for element in app.get("bidi_component")]
@@ -209,7 +207,7 @@ def test_request_makes_the_same_payloads_after_a_restart(
 
 def test_no_address_contains_the_sentence(page: Run) -> None:
     app = page(sentence="Zebras sing.", target="Des zèbres chantent.")
-    texts = [json.dumps(sent(element.proto)) for element in app.get("bidi_component")]
+    texts = [json.dumps(block) for block in blocks(app)]
     addresses = {at for text in texts for at in re.findall(rf"{payloads.PAYLOAD_PREFIX}/[^\"]*", text)}
     assert len(addresses) > 25
     assert not [at for at in addresses if re.search("zebra|sing|z%C3%A8bre|chant", at, re.IGNORECASE)]

@@ -150,7 +150,7 @@ def test_only_pages_send_preload_links() -> None:
     first, *others = page["link"].split(", ")
     assert first == f"<{PLOTLY.file_name}>; rel=preload; as=script"
     folder = f"<{browser_modules.url_folder()}/ui/components"
-    for name in ("mount", "view", "player/player", "chart/selection"):  # direct and indirect imports
+    for name in ("blocks", "view", "player/player", "chart/selection"):  # direct and indirect imports
         assert f"{folder}/{name}.js>; rel=modulepreload" in others
     assert not any("/machine/" in one for one in others)
     for announced in page["link"].split(", "):

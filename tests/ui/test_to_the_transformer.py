@@ -42,6 +42,7 @@ from tests.ui.shown_payloads import (
     fetched,
     lecture_of,
     mounted,
+    page_html,
     panel_texts,
     tables_of,
     texts,
@@ -135,7 +136,7 @@ def test_error_rates_of_the_heads_are_shown_below_them(page: Run, folder: Path) 
     *_, cross = gallery["groups"]
     assert [cell["note"] for cell in cross["cells"]][:2] == ["AER 0.90", "AER 0.80"]
     assert gallery["chosen"] == "cross.2.4"  # the head with the lowest error rate
-    shown = json.dumps([str(one.proto.body) for one in app.get("html")])
+    shown = json.dumps(page_html(app))
     assert "rate of 0.20" in shown
 
 

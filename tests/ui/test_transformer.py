@@ -35,9 +35,11 @@ from tests.ui.shown_payloads import (
     address,
     all_payloads,
     badge,
+    captions,
     fetched,
     heatmap_of,
     mounted,
+    page_html,
     panel_texts,
     shown_equations,
     texts,
@@ -72,9 +74,7 @@ def weights_in_heatmap(app: AppTest) -> NDArray[np.float64]:
 
 def page_prose(app: AppTest) -> str:
     """Return the texts, captions and HTML of the page."""
-    return "\n".join(
-        [texts(app), *(str(one.value) for one in app.caption), *(one.proto.body for one in app.get("html"))]
-    )
+    return "\n".join([texts(app), *captions(app), *page_html(app)])
 
 
 def open_trace(app: AppTest, text: str) -> AppTest:

@@ -22,7 +22,7 @@ from tests.conftest import SENTENCES, ModelFactory
 from tests.snapshots import without_numbers
 from tests.ui.fields import field, fields, set_field
 from tests.ui.opening import Run
-from tests.ui.shown_payloads import address, mounted, payloads_of
+from tests.ui.shown_payloads import address, mounted, payloads_of, plain_texts
 
 
 @pytest.fixture
@@ -132,7 +132,7 @@ def test_search_that_ends_before_the_intervention_shows_a_message(
         tree_payload(2, _payload_request(late))
     app = AppTest.from_function(_panel_of, kwargs={"saved": late.to_json()}, default_timeout=60).run()
     assert not app.exception
-    assert without_numbers(app.text[-1].value) == snapshot
+    assert without_numbers(plain_texts(app)[-1]) == snapshot
     assert "width" in fields(app)
 
 
@@ -146,7 +146,7 @@ def test_section_reports_the_missing_model(
     monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path_factory.mktemp("none")))
     app = AppTest.from_function(_panel_of, kwargs={"saved": trace.to_json()}, default_timeout=60).run()
     assert not app.exception
-    assert [text.value for text in app.text] == snapshot
+    assert plain_texts(app) == snapshot
     with pytest.raises(UnknownPayloadError):
         finished_hypotheses_payload(2, _payload_request(trace))
 

@@ -38,7 +38,7 @@ from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
 from tests.figures.payloads import fitting_figures
 from tests.snapshots import without_numbers
 from tests.ui.fields import set_field
-from tests.ui.shown_payloads import address, fetched, lecture_of, mounted, panel_texts, texts_with
+from tests.ui.shown_payloads import address, fetched, lecture_of, mounted, page_html, panel_texts, texts, texts_with
 
 Run = Callable[..., AppTest]
 KINDS = dict(zip(MODELS, ("none", "general", "additive"), strict=True))
@@ -73,10 +73,6 @@ def page(folder: Path) -> Run:
         return app.run()
 
     return run
-
-
-def texts(app: AppTest) -> str:
-    return "\n".join(element.value for element in app.text)
 
 
 def test_three_translations_are_shown_side_by_side_with_their_weights(page: Run, folder: Path) -> None:
@@ -131,7 +127,7 @@ def test_example_is_forced_with_the_translation_of_a_person(page: Run, snapshot:
     assert translate_trio(sentence, None).origin == "reference"
     assert translate_trio(sentence, "Il est assis.").origin == "visitor"
     assert translate_trio(SENTENCE, None).origin == "model"
-    assert [html.proto.body for html in app.get("html") if human in html.proto.body] == snapshot
+    assert [html for html in page_html(app) if human in html] == snapshot
     assert "target" not in address(app)
 
 
@@ -223,7 +219,7 @@ def test_given_translation_is_forced_on_all_models(page: Run, snapshot: Snapshot
     assert address(app)["target"] == "Deux chiens jouent."
     forced = fetched(mounted(app, "chart")[2]["at"])
     assert "chiens" in json.dumps(fitting_figures(forced)[0], default=list)
-    assert [html.proto.body for html in app.get("html") if "Deux chiens jouent." in html.proto.body] == snapshot
+    assert [html for html in page_html(app) if "Deux chiens jouent." in html] == snapshot
 
 
 @pytest.mark.parametrize("name", MODELS)

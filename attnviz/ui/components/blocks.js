@@ -2,7 +2,8 @@
 // `component.py`, a notebook, a file) says where modules come from, and calls what `host` returns with each change.
 
 import { keepRequests } from "./requests.js";
-import { element, write } from "./shared.js";
+import { element, find, write } from "./shared.js";
+import { placeBeside } from "./terms/card.js";
 
 /** Markup and style sheets of components, by their kinds. @type {Record<string, ComponentFiles>} */
 let files = {};
@@ -96,13 +97,43 @@ function newElement({ kind, key }, name) {
   if (kind === "details") {
     node.append(element("summary", ""), element("div", "box-block"));
     places.set(node, /** @type {HTMLElement} */ (node.lastChild));
+  } else if (kind === "popover") {
+    places.set(node, newPopover(node));
   } else if (kind in files) {
     const place = files[kind].isolated ? node.attachShadow({ mode: "open" }) : node;
     if (place instanceof ShadowRoot) adopt(place, [kind]);
-    place.innerHTML = files[kind].html;
+    place.append(parsed(files[kind].html));
     places.set(node, place);
   }
   return node;
+}
+
+/**
+ * Adds to `node` a button and what it opens.
+ * @param {HTMLElement} node
+ */
+function newPopover(node) {
+  const button = element("button", "opener"), box = element("div", "box-block opened");
+  Object.assign(box, { popover: "auto", tabIndex: 0 });
+  Object.assign(button, { type: "button", popoverTargetElement: box });
+  box.ontoggle = (event) => {
+    if (/** @type {ToggleEvent} */ (event).newState === "open") placeBeside(box, button);
+  };
+  node.append(button, box);
+  return box;
+}
+
+/**
+ * The nodes of HTML, without scripts, should any have come in with a text.
+ * @param {string} text
+ */
+function parsed(text) {
+  const nodes = document.createRange().createContextualFragment(text);
+  for (const node of nodes.querySelectorAll("*")) {
+    if (node instanceof HTMLScriptElement) node.remove();
+    for (const { name } of [...node.attributes]) if (name.startsWith("on")) node.removeAttribute(name);
+  }
+  return nodes;
 }
 
 /**
@@ -115,13 +146,13 @@ function change(node, block, setStateValue) {
   const { kind, width } = block;
   if (width !== undefined) node.style.width = width === "content" ? "fit-content" : `${width}px`;
   if (kind === "html") {
-    if (node.dataset.text !== block.text) node.innerHTML = node.dataset.text = block.text ?? "";
+    if (node.dataset.text !== block.text) node.replaceChildren(parsed(node.dataset.text = block.text ?? ""));
   } else if (kind === "text" || kind === "caption") write(node, block.text ?? "");
   else if (kind === "columns") drawColumns(node, block, setStateValue);
-  else if (kind === "box" || kind === "details") {
+  else if (kind === "box" || kind === "details" || kind === "popover") {
     node.classList.toggle("row", block.row === true);
     node.style.setProperty("--gap", `${block.gap ?? 1}rem`);
-    if (kind === "details") write(/** @type {Element} */ (node.firstChild), block.label ?? "");
+    if (block.label !== undefined) write(find(node, "summary, .opener"), block.label);
     drawBlocks(/** @type {Element} */ (places.get(node) ?? node), block.blocks ?? [], setStateValue);
   } else void mount(node, block, setStateValue);
 }
@@ -132,7 +163,7 @@ function change(node, block, setStateValue) {
  * @param {Mounted<any>["setStateValue"]} setStateValue
  */
 function drawColumns(node, { gap, shares = [], columns = [] }, setStateValue) {
-  node.style.setProperty("--gap", `${gap}rem`);
+  node.style.setProperty("--between", `${gap}rem`);
   while (node.children.length < shares.length) node.append(element("div", "box-block column"));
   shares.forEach((share, place) => {
     const column = /** @type {HTMLElement} */ (node.children[place]);

@@ -26,7 +26,7 @@ Block = dict[str, Any]
 """What the browser draws, as JSON: its `kind`, its `key` and what else its kind needs (`Block` in `types.d.ts`)."""
 Width = int | Literal["stretch", "content"]
 """Width of a block in pixels, or of the whole box, or as its contents need it."""
-_GAPS = {"xsmall": 0.25, "small": 1, "medium": 2, "large": 4}
+_GAPS = {"xsmall": 0.5, "small": 1, "medium": 2, "large": 4}
 """Distance between the blocks of a box, in rem."""
 Gap = Literal["xsmall", "small", "medium", "large"]
 
@@ -141,6 +141,23 @@ def details(label: str, key: str) -> Any:
     inner: list[Block] = []
     blocks.append({"kind": "details", "key": key, "label": label, "blocks": inner})
     return Box(inner)
+
+
+def popover_box(label: str, key: str, **arguments: Any) -> Any:
+    """Return a box that a visitor opens over the page by the button `label`, to draw in.
+
+    Outside a view, `arguments` are those of `st.popover`.
+    """
+    if (blocks := _open_box.get()) is None:
+        return st.popover(label, key=key, **{"type": "tertiary"} | arguments)
+    inner: list[Block] = []
+    blocks.append({"kind": "popover", "key": key, "label": label, "blocks": inner})
+    return Box(inner)
+
+
+def in_view() -> bool:
+    """Return whether what is drawn now is collected by `view_blocks`."""
+    return _open_box.get() is not None
 
 
 def html(text: str, *, width: Width = "stretch") -> None:

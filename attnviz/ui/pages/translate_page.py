@@ -26,6 +26,7 @@ from attnviz.trace.interventions import ReplaceWeights, Temperature
 from attnviz.trace.what_ifs import whole_weights
 from attnviz.ui.chrome import Page
 from attnviz.ui.components.chart import chart, inline_chart, steady_payload
+from attnviz.ui.components.component import box, html, plain_text, view_blocks
 from attnviz.ui.components.findings import findings_panel, inline_findings
 from attnviz.ui.components.player import PlayedLanguages
 from attnviz.ui.components.step_summary import step_summary
@@ -70,20 +71,19 @@ _NARROWEST = 640
 """Pixels of the attributions side by side, in which their captions fit; a narrower window scrolls them."""
 
 
-def draw_imported_attention(view: View) -> None:
+def _imported_attention(view: View) -> None:
     """Draw the panels of `view`, whose trace is an `Attention`, and say which are missing."""
-    with st.container(key=view.key("room")):  # components/view.js stores the view's state on this element
-        step_controls(view, PlayedLanguages(side_names(view.trace), ("und", "und")))
-        left, right = heatmap_with_columns(view, theme_name())
-        if view.shows("numbers") and not view.trace.is_self_attention:  # findings are about translations
-            with left:
-                findings_panel(view)
-        with right, st.container(key=view.key("step_panel")):
-            _step(view)
-        compared_attention_panel(view, theme_name())
-        if view.shows("numbers"):
-            _attributions(view)
-        chart_tables(view)
+    step_controls(view, PlayedLanguages(side_names(view.trace), ("und", "und")))
+    left, right = heatmap_with_columns(view, theme_name())
+    if view.shows("numbers") and not view.trace.is_self_attention:  # findings are about translations
+        with left:
+            findings_panel(view)
+    with right, box(view.key("step_panel")):
+        _step(view)
+    compared_attention_panel(view, theme_name())
+    if view.shows("numbers"):
+        _attributions(view)
+    chart_tables(view)
 
 
 def _attributions(view: View) -> None:
@@ -100,7 +100,7 @@ def _attributions(view: View) -> None:
             "In each row, gradient and erasure explain the word of the row, while the attention helps to write the "
             "next word."
         )
-    st.html(f'<h2 class="section">{gettext("Attributions")}</h2><p class="explanation">{sentences}</p>')
+    html(f'<h2 class="section">{gettext("Attributions")}</h2><p class="explanation">{sentences}</p>')
     figure = attributions(view.trace, methods, across=len(methods.names), theme=theme_name())
     meta = figure.layout["meta"]
     meta["narrowest"] = max(_NARROWEST, meta["narrowest"])
@@ -115,10 +115,10 @@ def _step(view: View) -> None:
     (stage,) = stages_of(view)
     for place, figure in enumerate(stage_figures(view.trace, stage, simple=view.simple)):
         if place:  # the stage above has the title of the first
-            st.html(f'<h2 class="section">{figure.title(Subject(view.trace, 0))}</h2>')
+            html(f'<h2 class="section">{figure.title(Subject(view.trace, 0))}</h2>')
         chart(view, payload_address(view, figure.name, theme), figure.name)
-    with st.container(key=view.key("missing_values_reason")):
-        st.text(missing_values_reason())
+    with box(view.key("missing_values_reason")):
+        plain_text(missing_values_reason())
 
 
 def context_choice(view: View) -> None:
@@ -132,8 +132,8 @@ def context_choice(view: View) -> None:
         "first": gettext("always that of step 1"),
         "mean": mean_context_name(),
     }
-    with st.container(horizontal=True, vertical_alignment="center", key=view.key("context_choice")):
-        st.html(f'<p class="label">{gettext("The decoder gets")}</p>', width="content")
+    with box(view.key("context_choice"), row=True):
+        html(f'<p class="label">{gettext("The decoder gets")}</p>', width="content")
         segmented_control(
             gettext("The decoder gets"),
             names,
@@ -143,8 +143,8 @@ def context_choice(view: View) -> None:
             label_visibility="collapsed",
         )
     if view.parent is not None and st.session_state[key] != "each":
-        with st.container(key=view.key("context_outcome")):
-            st.html(_outcome_html(view.trace, view.parent))
+        with box(view.key("context_outcome")):
+            html(_outcome_html(view.trace, view.parent))
 
 
 def _outcome_html(trace: Trace, parent: Trace) -> str:
@@ -188,28 +188,33 @@ def draw_steps(view: View, detail_level: DetailLevel = "everything") -> None:
     """Draw the parts of `view` that depend on the step, at the level `detail_level`."""
     begin_fragment()
     view = replace(view, detail_level=detail_level)
-    if not view.trace.translated:
-        draw_imported_attention(view)
-        return
-    with st.container(key=view.key("room")):  # components/view.js stores the view's state on this element
-        step_controls(view, tour=True)
-        with st.container(key=view.key("question")):
-            _question(view)
-        left, right = heatmap_with_columns(view, theme_name())
-        if view.shows("numbers"):
-            with left:
-                findings_panel(view)
-            with right:
-                _step_panel(view)
-            _diagram_and_stages(view)
+    with view_blocks(view.key("view")), box(view.key("room")):  # components/view.js stores its state on this element
+        if view.trace.translated:
+            _translation(view)
         else:
-            with right, st.container(key=view.key("in_place")):  # page.css shows one part at a time
-                _step_panel(view)
-                _diagram_and_stages(view)
-            with right:
-                _help(view)
-        chart_tables(view)
-        tour(view, theme_name())
+            _imported_attention(view)
+
+
+def _translation(view: View) -> None:
+    """Draw the panels of a translation."""
+    step_controls(view, tour=True)
+    with box(view.key("question")):
+        _question(view)
+    left, right = heatmap_with_columns(view, theme_name())
+    if view.shows("numbers"):
+        with left:
+            findings_panel(view)
+        with right:
+            _step_panel(view)
+        _diagram_and_stages(view)
+    else:
+        with right, box(view.key("in_place")):  # page.css shows one part at a time
+            _step_panel(view)
+            _diagram_and_stages(view)
+        with right:
+            _help(view)
+    chart_tables(view)
+    tour(view, theme_name())
 
 
 def _question(view: View) -> None:
@@ -231,17 +236,17 @@ def _question(view: View) -> None:
 
 
 def _diagram_and_stages(view: View) -> None:
-    with st.container(key=view.key("diagram_box")):
+    with box(view.key("diagram_box")):
         diagram_panel(view, theme_name())
         context_choice(view)
     state_first = stages_of(view)[0].number == 4
-    with st.container(key=view.key("stages_state_first" if state_first else "stages")):  # page.css places them
+    with box(view.key("stages_state_first" if state_first else "stages")):  # page.css places them
         _stages(view)
 
 
 def _step_panel(view: View) -> None:
     """Draw the panel beside the heatmap: the step's summary, its verification, and help."""
-    with st.container(key=view.key("step_panel")):
+    with box(view.key("step_panel")):
         _summary(view)
         if view.shows("everything"):
             verification_badge(view, weights_of(view.trace), theme_name())
@@ -268,19 +273,19 @@ def _stages(view: View) -> None:
     """Draw the five stages; at *Everything* also energy decomposition, logit attribution and posterior attention."""
     theme, weights = theme_name(), weights_of(view.trace)
     for place, stage in enumerate(stages_of(view), 1):
-        with st.container(key=view.key(f"stage_{stage.number}")):
+        with box(view.key(f"stage_{stage.number}")):
             draw_stage(view, stage, place, theme)
         if stage.number == 1 and view.shows("everything"):
-            with st.container(key=view.key("inside_energy")):
+            with box(view.key("inside_energy")):
                 energy_decomposition_panel(view, weights, theme)
         if stage.number == 5 and view.shows("everything"):
-            with st.container(key=view.key("inside_word")):
+            with box(view.key("inside_word")):
                 logit_attribution_panel(view, weights, theme)
     if view.shows("everything"):
-        with st.container(key=view.key("looking_back")):
+        with box(view.key("looking_back")):
             posterior_section(view, theme)
     if view.parent is not None:  # last, so that nothing else is mounted again; page.css places it below the weights
-        with st.container(key=view.key("what_changed")):
+        with box(view.key("what_changed")):
             what_changed(view, theme)
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import streamlit as st
-
 from attnviz import AttnvizError
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.comparison import (
@@ -25,6 +23,7 @@ from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.trace.drawing import HeatmapChoices
 from attnviz.ui.components.chart import chart, fitting_payload
+from attnviz.ui.components.component import box, caption, html, plain_text
 from attnviz.ui.components.findings import inline_findings
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, shown_address
 from attnviz.ui.step.gold_panel import SHOWN_LINKS
@@ -36,17 +35,17 @@ def compared_attention_panel(view: View, theme: ThemeName) -> None:
     compared = view.compared
     if compared is None:
         return
-    with st.container(key=view.key("compared_attention")):
-        st.html(f'<h2 class="section">{gettext("Side by side")}</h2>')
+    with box(view.key("compared_attention")):
+        html(f'<h2 class="section">{gettext("Side by side")}</h2>')
         try:
             agreement = link_agreement([view.trace], [compared.other])
         except AttnvizError as error:
-            with st.container(key=view.key("compare_told_files")):
-                st.text(str(error))
+            with box(view.key("compare_told_files")):
+                plain_text(str(error))
             return
         for remark in agreement.remarks:
-            st.caption(remark)
-        st.caption(gettext("Links join words, so both heatmaps show words."))
+            caption(remark)
+        caption(gettext("Links join words, so both heatmaps show words."))
         inline_findings(view, _links_payload(view, compared, agreement), "compared_links")
         at = shown_address("compared", {"view": view}, "{options}", theme=theme)
         chart(view, at, "compared", waiting=gettext("Computing…"))

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import streamlit as st
 from numpy.typing import NDArray
 
 from attnviz.analysis.context_units import DrawnUnits, drawn_units
@@ -30,7 +29,7 @@ from attnviz.palette import STRONGEST, ThemeName
 from attnviz.text import SPECIAL_PIECES, join_pieces, piece_name
 from attnviz.trace import Trace
 from attnviz.trace.interventions import interventions_at
-from attnviz.ui.components.component import component, packed
+from attnviz.ui.components.component import component, html, packed, plain_text
 from attnviz.ui.components.step_summary import stage_names
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, payload_address
 from attnviz.ui.step.stage_panels import narration, stages_of
@@ -117,9 +116,9 @@ def diagram_panel(view: View, theme: ThemeName) -> None:
 
     From the level of detail "numbers" on it has the symbols of the equations.
     """
-    st.html(f'<h2 class="section">{gettext("Architecture diagram at this step")}</h2>')
+    html(f'<h2 class="section">{gettext("Architecture diagram at this step")}</h2>')
     if not has_diagram(view.trace):
-        st.text(no_diagram_reason(view.trace))
+        plain_text(no_diagram_reason(view.trace))
         return
     stages = stage_names(stages_of(view))
     payload = {"at": payload_address(view, "diagram", theme), "stages": stages, "formulas": view.shows("numbers")}

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import streamlit as st
-
 from attnviz.analysis.energy_equations import texts_of
 from attnviz.analysis.recomputation import Weights
 from attnviz.figures.registry import ENERGY_DECOMPOSITION
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
+from attnviz.ui.components.component import html, plain_text
 from attnviz.ui.components.energy_decomposition import energy_decomposition_payload
 from attnviz.ui.components.energy_decomposition import mount_energy_decomposition as draw_energy_decomposition
 from attnviz.ui.components.tables import tables_payload
@@ -29,11 +28,11 @@ def energy_decomposition_panel(view: View, weights: Weights | None, theme: Theme
     trace = view.trace
     reason = ENERGY_DECOMPOSITION.missing(Subject(trace, 0, weights))
     if reason:
-        st.text(reason)
+        plain_text(reason)
         return
     # Each step then has its own keys, and the component supports one key for each piece.
     if trace.recurrent and trace.features_at(0).size:
-        st.text(
+        plain_text(
             gettext(
                 "In this model the keys change at every step, because they depend on the previous step’s weights. The "
                 "table lists the units of the chosen cell’s energy. The key of this cell is U h + L f, where h is the "
@@ -44,7 +43,7 @@ def energy_decomposition_panel(view: View, weights: Weights | None, theme: Theme
         return
     draw_energy_decomposition(view, address(trace, ENERGY_DECOMPOSITION.name, theme, every=True))
     if trace.recurrent:
-        st.html(f'<p class="explanation">{texts_of(trace.config["attention"]).units}</p>')
+        html(f'<p class="explanation">{texts_of(trace.config["attention"]).units}</p>')
     _table(view)
 
 

@@ -34,7 +34,7 @@ from attnviz.export.saved_files import file_name
 from attnviz.languages import gettext, language
 from attnviz.trace import Attention, Words
 from attnviz.trace.drawing import Face
-from attnviz.ui.components.component import component
+from attnviz.ui.components.component import box, component, html, plain_text
 from attnviz.ui.components.findings import findings_at
 from attnviz.ui.fields import popover, switch, text_box, uploader
 from attnviz.ui.opened_address import link
@@ -66,11 +66,11 @@ SHOWN_LINKS = 6
 def gold_box(view: View) -> None:
     """Draw the box in which links are entered."""
     session, key = st.session_state, view.key(TEXT)
-    box = view.key("gold_box")
-    with popover(gettext("Links marked by hand"), type="tertiary", key=box):
-        st.html(f'<p class="explanation">{escape(links_help(of_file=not view.trace.translated))}</p>')
+    key_of_box = view.key("gold_box")
+    with popover(gettext("Links marked by hand"), key=key_of_box):
+        html(f'<p class="explanation">{escape(links_help(of_file=not view.trace.translated))}</p>')
         for name, side in zip((gettext("Source"), gettext("Target")), linkable_words(view.trace.words()), strict=True):
-            st.html(f'<p class="explanation"><b>{escape(name)}</b> {_numbered(side)}</p>')
+            html(f'<p class="explanation"><b>{escape(name)}</b> {_numbered(side)}</p>')
         links = gold_of(session, view)
         text_box(
             gettext("Links"),
@@ -80,16 +80,17 @@ def gold_box(view: View) -> None:
             placeholder="0-0 1-2 2?1",
             label_visibility="collapsed",
         )
-        with st.container(horizontal=True):
+        with box(view.key("gold_buttons"), row=True):
             request_button(gettext("Show them"), partial(_store_links, view), type="primary", key=view.key("gold_show"))
             request_button(
                 gettext("Take them off"), partial(take_links, session, view, GoldLinks()), key=view.key("gold_off")
             )
         if problem := problem_of(session, view):
-            st.container(key=view.key("gold_problem_within")).text(problem)
+            with box(view.key("gold_problem_within")):
+                plain_text(problem)
         if view.open_gold:
             label = gettext("Or open a file of links, in any format")
-            uploader(label, partial(view.open_gold, view), key=box, megabytes=_MOST_MEGABYTES)
+            uploader(label, partial(view.open_gold, view), key=key_of_box, megabytes=_MOST_MEGABYTES)
 
 
 def _numbered(words: tuple[str, ...]) -> str:
@@ -109,11 +110,12 @@ def gold_panel(view: View, *, listed: bool) -> None:
     Each error is a link to its cell.
     """
     session = st.session_state
-    with st.container(key=view.key("gold_panel")):  # always present: otherwise the parts below are mounted again
+    with box(view.key("gold_panel")):  # always present: otherwise the parts below are mounted again
         if problem := problem_of(session, view):
-            st.container(key=view.key("gold_problem")).text(problem)
+            with box(view.key("gold_problem")):
+                plain_text(problem)
         elif has_links_for_other_words(session, view):
-            st.text(hidden_links_message())
+            plain_text(hidden_links_message())
         if listed and gold_of(session, view) is not None:
             shown = {"view": view, "session": link_entries(session, view)}
             findings_at(view, shown_address("gold-links", shown, "{options}"), "gold_links")

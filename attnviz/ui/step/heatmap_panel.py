@@ -24,6 +24,7 @@ from attnviz.trace import Attention, Record, Trace
 from attnviz.trace.drawing import HeatmapChoices
 from attnviz.trace.parts import head_choices
 from attnviz.ui.components.chart import chart, steady_payload
+from attnviz.ui.components.component import box, columns, details, html
 from attnviz.ui.fields import by_unit, option_segments, option_select, option_switch, select_box, shown_if
 from attnviz.ui.page_state.selection import HEADS, Selection
 from attnviz.ui.payloads import PayloadRequest, shown_address
@@ -53,25 +54,25 @@ def heatmap_panel(view: View, theme: ThemeName) -> None:
     title, draws = _title(view.trace), draws_links(view)
     gold, shown = drawn_gold(st.session_state, view), {"view": view, "session": link_entries(st.session_state, view)}
     at = shown_address("heatmap", shown, "{options}", theme=theme)
-    with st.container(key=view.key("alignment"), gap="xsmall"):
-        with st.container(horizontal=True, vertical_alignment="center", key=view.key("heatmap_title")):
-            st.html(f'<h2 class="section">{title}</h2>', width="content")
+    with box(view.key("alignment"), gap="xsmall"):
+        with box(view.key("heatmap_title"), row=True):
+            html(f'<h2 class="section">{title}</h2>', width="content")
             if attends and view.shows("numbers"):
                 link_drawing_switch(view)
-        st.html(f'<p class="explanation">{_introduction(view, only_words=draws or gold is not None)}</p>')
+        html(f'<p class="explanation">{_introduction(view, only_words=draws or gold is not None)}</p>')
         if draws:  # the link drawing below the heatmap writes into it
-            st.html('<div class="drawn-score"></div>')
+            html('<div class="drawn-score"></div>')
         if view.shows("numbers"):
             _heads_box(view)
         chart(view, at, "heatmap", sent=heatmap_payload(PayloadRequest(shown, {"theme": theme})))
     if view.simple:
         return
-    with st.container(key=view.key("link_drawing")):  # always present: otherwise the parts below are mounted again
+    with box(view.key("link_drawing")):  # always present: otherwise the parts below are mounted again
         if draws:
             link_drawing(view)
     if attends:
-        with st.expander(gettext("How to read the heatmap"), key=view.key("how_to_read")):
-            st.html(f'<p class="explanation">{_details(view.trace)}</p>')
+        with details(gettext("How to read the heatmap"), view.key("how_to_read")):
+            html(f'<p class="explanation">{_details(view.trace)}</p>')
     _switches(view, only_words=draws or gold is not None)
     if attends:
         gold_panel(view, listed=not draws)  # the bar of the drawing mode has the score
@@ -150,7 +151,7 @@ def _switches(view: View, *, only_words: bool) -> None:
     """Draw the options; with `only_words`, without the choice of rows and columns."""
     if has_posterior(view.trace):
         option_segments(view, "face", gettext("Attention before or after the word"), face_names())
-    with st.container(horizontal=True, vertical_alignment="center", key=view.key("heatmap_choices")):
+    with box(view.key("heatmap_choices"), row=True):
         if not only_words:
             option_segments(view, "by", gettext("Rows and columns"), unit_names())
         if not view.trace.attends:
@@ -364,12 +365,12 @@ def _one_vector_sentence(trace: Trace) -> str:
 def heatmap_with_columns(view: View, theme: ThemeName) -> tuple[DeltaGenerator, DeltaGenerator]:
     """Draw the heatmap; return the containers below and beside it."""
     if view.simple:  # the diagram beside it needs more width, and a wide heatmap scrolls
-        with st.container(key=view.key("idea_columns")):
-            left, right = st.columns([5, 7], gap="medium")
-        with left, st.container(key=view.key("fits_window")):
+        with box(view.key("idea_columns")):
+            left, right = columns([5, 7], gap="medium")
+        with left, box(view.key("fits_window")):
             heatmap_panel(view, theme)
         return left, right
-    left, right = st.columns([8, 5] if _column_count(view) > MOST_EQUAL else [11, 10], gap="large")
+    left, right = columns([8, 5] if _column_count(view) > MOST_EQUAL else [11, 10], gap="large")
     with left:
         heatmap_panel(view, theme)
     return left, right

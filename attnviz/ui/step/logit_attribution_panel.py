@@ -9,8 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import streamlit as st
-
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.labels import quote, shorten
 from attnviz.analysis.logit_attribution import logit_attribution_heading, logit_attribution_sentence, logit_attributions
@@ -24,6 +22,7 @@ from attnviz.palette import ThemeName
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
 from attnviz.ui.components.chart import chart, chart_payload
+from attnviz.ui.components.component import columns, html, plain_text
 from attnviz.ui.components.tables import tables_payload
 from attnviz.ui.page_state.selection import source_of
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, payload_address, shown_address
@@ -38,15 +37,15 @@ def logit_attribution_panel(view: View, weights: Weights | None, theme: ThemeNam
     trace, tokenizer = view.trace, tokenizer_of(view.trace)
     reason = LOGIT_ATTRIBUTION.missing(Subject(trace, 0, weights))
     if reason or weights is None or tokenizer is None:
-        st.text(reason)
+        plain_text(reason)
         return
     draw_word_choices(view)
-    left, right = st.columns(2, gap="large")
+    left, right = columns([1, 1], gap="large")
     for column, name in ((left, LOGIT_ATTRIBUTION.name), (right, CONTRAST.name)):
         with column:
             chosen_address = shown_address(f"{name}-chosen", {"view": view}, "{selection}", theme=theme)
             chart(view, payload_address(view, name, theme), name, chosen_address)
-    st.html(f'<p class="explanation">{_legend(trace)}</p>')
+    html(f'<p class="explanation">{_legend(trace)}</p>')
     table_box(view, gettext("All entries as a table"), "logit_attribution_table", "logit-attribution-tables")
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import streamlit as st
-
 from attnviz.analysis.posterior import (
     posterior_caption,
     posterior_equation,
@@ -22,6 +20,7 @@ from attnviz.figures.registry import POSTERIOR
 from attnviz.figures.subject import Subject
 from attnviz.palette import ThemeName
 from attnviz.ui.components.chart import chart, chart_payload
+from attnviz.ui.components.component import box, columns, html, plain_text
 from attnviz.ui.components.equation import equation, equation_payload
 from attnviz.ui.fields import option_disclosure
 from attnviz.ui.page_state.selection import POSTERIOR_OPEN
@@ -36,19 +35,19 @@ POSTERIOR_EQUATION = "equation-after"
 def posterior_section(view: View, theme: ThemeName) -> None:
     """Draw the section; the browser opens and closes it, and fetches its figures once it is open."""
     option_disclosure(view, POSTERIOR_OPEN, posterior_title())
-    with st.container(key=view.key("posterior_contents")):
+    with box(view.key("posterior_contents")):
         reason = POSTERIOR.missing(Subject(view.trace, 0, weights_of(view.trace)))
         if not reason and not has_posterior(view.trace):
             reason = misfit_text(view.trace, 0)
         if reason:
-            st.text(reason)
+            plain_text(reason)
             return
-        left, right = st.columns([7, 5], gap="medium")
+        left, right = columns([7, 5], gap="medium")
         with left:
             chart(view, payload_address(view, POSTERIOR.name, theme), POSTERIOR.name)
         with right:
             equation(view, "after", payload_address(view, POSTERIOR_EQUATION, theme))
-            st.html(f'<p class="explanation">{posterior_caption()}</p>')
+            html(f'<p class="explanation">{posterior_caption()}</p>')
 
 
 def posterior_payload(request: PayloadRequest) -> dict[str, Any]:

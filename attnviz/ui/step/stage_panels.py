@@ -12,8 +12,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import streamlit as st
-
 from attnviz.analysis.context_units import context_units
 from attnviz.analysis.diagram_texts import context_sentence
 from attnviz.analysis.logit_attribution import readout
@@ -25,6 +23,7 @@ from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.trace import Trace
 from attnviz.ui.components.chart import chart, chart_payload
+from attnviz.ui.components.component import caption, html
 from attnviz.ui.components.context_growth import context_growth, growth_payload
 from attnviz.ui.components.equation import equation, equation_payloads
 from attnviz.ui.components.step_summary import summary_payload
@@ -44,7 +43,7 @@ def draw_stage(view: View, stage: Stage, place: int, theme: ThemeName) -> None:
 
     Its `place` counts from 1: a model without attention has three stages.
     """
-    st.html(f'<h3><span class="number">{place}</span>{stage.title()}</h3>')
+    html(f'<h3><span class="number">{place}</span>{stage.title()}</h3>')
     for figure in stage_figures(view.trace, stage, simple=view.simple):
         _CONTROLS.get(figure.control, _chart)(view, figure, theme)
     if view.shows("numbers"):
@@ -60,16 +59,16 @@ def stage_figures(trace: Any, stage: Stage, *, simple: bool = False) -> list[Ste
 def _chart(view: View, figure: StepFigure, theme: ThemeName, hint: str = "") -> None:
     """Draw a figure with its caption, to which `hint` is added."""
     chart(view, payload_address(view, figure.name, theme), figure.name)
-    caption = figure.caption(Subject(view.trace, 0, simple=view.simple)) if figure.caption else ""
-    if caption or hint:
-        st.caption(f"{caption} {hint}".strip())
+    text = figure.caption(Subject(view.trace, 0, simple=view.simple)) if figure.caption else ""
+    if text or hint:
+        caption(f"{text} {hint}".strip())
 
 
 def _weights(view: View, figure: StepFigure, theme: ThemeName) -> None:
     weights_chart(view, payload_address(view, figure.name, theme))
     if view.shows("numbers"):
         if reason := architecture_of(view.trace).missing.get("softmax"):
-            st.caption(reason())
+            caption(reason())
         intervention_panel(view, theme)
 
 
@@ -78,7 +77,7 @@ def _sum(view: View, figure: StepFigure, theme: ThemeName) -> None:
     if not view.trace.attends:  # one vector instead of a weighted sum
         _chart(view, figure, theme)
         if view.shows("numbers"):
-            st.caption(
+            caption(
                 gettext(
                     "This model has no attention weights to change by hand. You can make the step write another word "
                     "instead."
@@ -88,14 +87,14 @@ def _sum(view: View, figure: StepFigure, theme: ThemeName) -> None:
         _chart(view, figure, theme)
     elif view.simple:
         chart(view, payload_address(view, figure.name, theme), "mixtures")
-        st.caption(
+        caption(
             gettext(
                 "The mixtures of the previous, the current and the next step. Each French word gets its own mixture."
             )
         )
     elif view.trace.has_heads or view.shows("everything"):
         context_growth(view, address(view.trace, "growth", theme, every=True))
-        st.caption(f"{gettext('One column for each unit.')} {colour_legend()}")
+        caption(f"{gettext('One column for each unit.')} {colour_legend()}")
 
 
 def _word(view: View, figure: StepFigure, theme: ThemeName) -> None:

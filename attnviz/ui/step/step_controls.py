@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import streamlit as st
-
 from attnviz.analysis.what_if_effects import what_ifs_payload
 from attnviz.languages import gettext, language
 from attnviz.trace import WhatIfs
 from attnviz.trace.what_ifs import with_descendants
-from attnviz.ui.components.component import component
+from attnviz.ui.components.component import box, component, html
 from attnviz.ui.components.player import PlayedLanguages, player
 from attnviz.ui.components.view_state import view_state
 from attnviz.ui.fields import by_unit
@@ -51,7 +49,7 @@ def step_controls(view: View, pair: PlayedLanguages | None = None, *, tour: bool
 
     `pair` describes sentences other than English and French. With `tour`, the tour of the translation can be started.
     """
-    player_box = st.container(key=view.key("player_box"))
+    player_box = box(view.key("player_box"))
     what_if_cards(view)
     view_state(view, tour=tour)
     with player_box:
@@ -100,4 +98,4 @@ def key_help(view: View, *, common_only: bool = False, has_stages: bool = False)
         if view.trace.attends
         else gettext("or click a French word")
     )
-    st.html(f'<div class="keys">{spans}<span>{click}</span></div>')
+    html(f'<div class="keys">{spans}<span>{click}</span></div>')

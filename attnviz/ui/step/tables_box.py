@@ -16,6 +16,7 @@ from attnviz.figures.registry import CHANGED, POSTERIOR
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
 from attnviz.trace.drawing import Face, HeatmapChoices
+from attnviz.ui.components.component import details
 from attnviz.ui.components.tables import tables, tables_payload
 from attnviz.ui.payloads import PayloadRequest, Shown, shown_address
 from attnviz.ui.resources import cached_posterior
@@ -38,7 +39,7 @@ def table_box(view: View, title: str, key: str, name: str, shown: Shown | None =
 
     They are of `view` and what else is `shown`.
     """
-    with st.expander(title, key=view.key(key)):
+    with details(title, view.key(key)):
         at = shown_address(name, {"view": view, **(shown or {})}, "{selection}", **parameters)
         tables(view, at, f"{key}_rows")
 

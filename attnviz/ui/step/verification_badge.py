@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import streamlit as st
-
 from attnviz.analysis.numbers import power_of_ten, thousands
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.verification import (
@@ -28,7 +26,7 @@ from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache
 from attnviz.palette import ThemeName
 from attnviz.trace import Record
-from attnviz.ui.components.component import component
+from attnviz.ui.components.component import component, plain_text
 from attnviz.ui.page_state.selection import POSTERIOR_OPEN
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.resources import bytes_of, weights_digest_of
@@ -54,7 +52,7 @@ def verification_badge(view: View, weights: Weights | None, theme: ThemeName) ->
     Posterior attention α′ is only verified where it is shown, since that takes all steps.
     """
     if weights is None:
-        st.text(not_verified_text(view.trace))
+        plain_text(not_verified_text(view.trace))
         return
     verification(
         view, address(view.trace, "verification", theme, every=False, word=True, options=("face", POSTERIOR_OPEN))

@@ -6,11 +6,11 @@ import { viewState } from "../view.js";
 import { equationAt } from "./texts.js";
 
 /**
- * KaTeX, loaded once for all equations; null where loading failed.
+ * KaTeX, loaded once for the page; null where loading failed.
  * @param {string} address
  * @returns {Promise<KatexLibrary | null>}
  */
-async function katexAt(address) {
+export async function katexAt(address) {
   try {
     await import(new URL(address, document.baseURI).href);
     return window.katex ?? null;

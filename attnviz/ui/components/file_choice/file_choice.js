@@ -1,0 +1,32 @@
+// A file that a visitor chooses or drops: its name and content are sent as a request.
+
+import { sendRequest } from "../outbox/outbox.js";
+import { find, write } from "../shared.js";
+
+/**
+ * The content of a file in base64.
+ * @param {File} file
+ * @returns {Promise<string>}
+ */
+function contentOf(file) {
+  return new Promise((read, fail) => {
+    const reader = new FileReader();
+    reader.onload = () => read(String(reader.result).replace(/^[^,]*,/, ""));
+    reader.onerror = () => fail(reader.error);
+    reader.readAsDataURL(file);
+  });
+}
+
+/** @param {Mounted<{ key: string, label: string, bytes: number, tooLarge: string }>} mounted */
+export default function ({ data, parentElement }) {
+  const problem = find(parentElement, "p"), input = find(parentElement, "input", HTMLInputElement);
+  write(find(parentElement, "span"), data.label);
+  input.onchange = async () => {
+    const [file] = input.files ?? [];
+    if (!file) return;
+    write(problem, file.size > data.bytes ? data.tooLarge : "");
+    if (file.size > data.bytes) return;
+    const content = await contentOf(file);
+    sendRequest("file", { key: data.key, name: file.name, content });
+  };
+}
