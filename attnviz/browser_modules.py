@@ -82,7 +82,8 @@ def component_files() -> dict[str, dict[str, str | bool]]:
         name: {"html": text(name, "html"), "css": text(name, "css"), "isolated": name in ISOLATED} for name in names
     }
     style = (COMPONENTS / "blocks.css").read_text(encoding="utf-8")
-    return {"blocks": {"html": "", "css": style, "isolated": False}} | files
+    files["blocks"] = {"html": "", "css": style, "isolated": False}
+    return files
 
 
 @functools.cache

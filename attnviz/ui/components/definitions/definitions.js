@@ -18,7 +18,9 @@ function paragraphParts(text, katex) {
     }
     if (part.startsWith("`")) return element("code", "", part.slice(1, -1));
     const node = element("span", "", part);
-    if (part.startsWith("$") && katex) katex.render(part.slice(1, -1), node, { displayMode: false, throwOnError: false });
+    if (part.startsWith("$") && katex) {
+      katex.render(part.slice(1, -1), node, { displayMode: false, throwOnError: false });
+    }
     return node;
   });
 }
