@@ -28,14 +28,15 @@ from typing import Any, cast, get_args
 from urllib.parse import urlencode
 
 import orjson
-import streamlit as st
 from platformdirs import user_state_path
 
+from attnviz import lazy_streamlit as st
 from attnviz.analysis.recomputation import Weights
 from attnviz.environment import ATTNVIZ_SECRET
 from attnviz.languages import LANGUAGES, language, set_language
 from attnviz.lru_cache import LRUCache
 from attnviz.palette import ThemeName
+from attnviz.ui.embedding import embedding
 from attnviz.ui.page_state.selection import Selection, linked_selection, with_selection
 from attnviz.ui.queue_notice import translating_for
 from attnviz.ui.resources import (
@@ -257,6 +258,8 @@ def shown_address(name: str, shown: Shown, query: str = "", **parameters: str) -
     The `query` is added to its `parameters` as it is: {step}, {selection} and the names of options in it stand for
     what is selected in the browser.
     """
+    if (host := embedding()) is not None:
+        return host.address(name, shown, {"lang": language()} | parameters, query)
     text = json.dumps(_described(shown), sort_keys=True, separators=(",", ":"))
     digest = _digest(text)
     _TEXTS.add(digest, text)

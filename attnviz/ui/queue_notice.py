@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
-
+from attnviz import lazy_streamlit as st
 from attnviz.languages import gettext, ngettext
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
 
 _LONG_WAIT = 10
 """Seconds from which on the expected wait is shown."""

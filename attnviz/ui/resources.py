@@ -11,20 +11,17 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-import streamlit as st
 from numpy.typing import NDArray
 
-from attnviz import AttnvizError, Trace, Translator
 from attnviz.analysis.judgement import pair_attention
 from attnviz.analysis.posterior import PosteriorAttention, posterior, posterior_attention
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.weight_shapes import MisfitError, check_fit
 from attnviz.architectures import could_be_of
-from attnviz.detector import Detector
-from attnviz.devices import available_devices, resolve_device
+from attnviz.errors import AttnvizError
 from attnviz.files import check_regular
 from attnviz.installed_models import installed_detectors, installed_models
 from attnviz.languages import gettext
@@ -40,16 +37,21 @@ from attnviz.model_folder import (
     stamp,
     weights_digest,
 )
-from attnviz.shared_translator import SharedTranslator
 from attnviz.text import Tokenizer
-from attnviz.trace import Aligned, BeamTree, Judgement, Record
+from attnviz.trace import Aligned, BeamTree, Judgement, Record, Trace
 from attnviz.trace.aligned import AttentionView
 from attnviz.trace.interventions import Intervention
 from attnviz.trace.parts import Attributions, GradientNorms, head_choices
 from attnviz.trace.what_ifs import TranslatorArguments
+from attnviz.ui.embedding import embedding
 from attnviz.ui.queue_notice import current_notice
 from attnviz.ui.turns import TURNS
 from attnviz.vocabulary import load_tokenizer
+
+if TYPE_CHECKING:  # they import torch, which a view of imported attention does not need
+    from attnviz.detector import Detector
+    from attnviz.shared_translator import SharedTranslator
+    from attnviz.translator import Translator
 
 LENGTH_FILE = "by-length.csv"
 """File that `attnviz evaluate --by-length --csv` writes."""
@@ -105,7 +107,7 @@ def judgement_of(folder: Path, device: str, source: str, target: str) -> Judgeme
 
     It is cached, the same object for every visitor. Raise AttnvizError on bad input.
     """
-    files, device_name = stamp(str(folder), *EVERY_FILE), str(resolve_device(device))
+    files, device_name = stamp(str(folder), *EVERY_FILE), _device_name(device)
     with TURNS.released():
         judgement = _JUDGEMENTS.get(
             (str(folder), device_name, files, source, target),
@@ -120,8 +122,10 @@ _JUDGEMENTS: LRUCache[Judgement] = LRUCache(
 )
 
 
-@st.cache_resource(max_entries=2, show_spinner=False)
+@cached_in(LRUCache(2, size=lambda _: 1))
 def _detector(folder: str, device: str, files: Stamp) -> Detector:  # noqa: ARG001  part of the key
+    from attnviz.detector import Detector
+
     return Detector.load(folder, device=device)
 
 
@@ -139,7 +143,16 @@ def weights_of_detector(judgement: Judgement) -> Weights | None:
 
 def devices() -> list[str]:
     """Return the choices of device: "auto", then the available ones."""
+    from attnviz.devices import available_devices
+
     return ["auto", *available_devices()]
+
+
+def _device_name(device: str) -> str:
+    """Return the full name of a device, such as that of "auto"; raise AttnvizError for one that is missing."""
+    from attnviz.devices import resolve_device
+
+    return str(resolve_device(device))
 
 
 def translate(
@@ -156,7 +169,7 @@ def translate(
     the same object for every visitor and run, so that values cached in a trace (its fingerprint, its verification) are
     computed once. Visitors who wait at the same time take fair turns, in batches; the page shows their position.
     """
-    files, device, notice = stamp(folder, *EVERY_FILE), str(resolve_device(device)), current_notice()
+    files, device, notice = stamp(folder, *EVERY_FILE), _device_name(device), current_notice()
 
     def compute() -> Trace:
         translator = _shared_translator(folder, device, files)
@@ -190,8 +203,11 @@ _TRACES: LRUCache[Trace] = LRUCache(32 << 20, size=bytes_of)
 """LRU cache of translations of all visitors. A sentence of twenty pieces takes half a megabyte."""
 
 
-@st.cache_resource(max_entries=6, show_spinner=False)
+@cached_in(LRUCache(6, size=lambda _: 1))
 def _shared_translator(folder: str, device: str, files: Stamp) -> SharedTranslator:  # noqa: ARG001  part of the key
+    from attnviz.shared_translator import SharedTranslator
+    from attnviz.translator import Translator
+
     return SharedTranslator(Translator.load(folder, device=device))
 
 
@@ -354,7 +370,7 @@ def cached_gradient_norms(trace: Trace) -> GradientNorms | None:
 def cached_translations(folder: str, device: str, texts: Sequence[str], beam: int) -> list[str]:
     """Return the translations of `texts`, in batches and without traces; raise AttnvizError on bad input."""
     with TURNS.released():
-        shared = _shared_translator(folder, str(resolve_device(device)), stamp(folder, *EVERY_FILE))
+        shared = _shared_translator(folder, _device_name(device), stamp(folder, *EVERY_FILE))
         return shared.translator.translate_batch(texts, beam=beam)
 
 
@@ -375,7 +391,7 @@ def translator_in(folder: str, device: str) -> Translator:
 
     Raise AttnvizError where it cannot be loaded.
     """
-    return _shared_translator(folder, str(resolve_device(device)), stamp(folder, *EVERY_FILE)).translator
+    return _shared_translator(folder, _device_name(device), stamp(folder, *EVERY_FILE)).translator
 
 
 def _translator_of(trace: Trace) -> Translator | None:
@@ -386,8 +402,8 @@ def _translator_of(trace: Trace) -> Translator | None:
     if _installed_weights(trace) is None:
         return None
     folder = str(installed_models()[trace.model])
-    device = trace.device if trace.device in available_devices() else "cpu"
-    return _shared_translator(folder, str(resolve_device(device)), stamp(folder, *EVERY_FILE)).translator
+    device = trace.device if trace.device in devices() else "cpu"
+    return _shared_translator(folder, _device_name(device), stamp(folder, *EVERY_FILE)).translator
 
 
 def posterior_attention_of(trace: Trace) -> PosteriorAttention | None:
@@ -405,8 +421,8 @@ def _posterior_attention(_trace: Trace, _weights: Weights, fingerprint: str, dig
 
 
 def tokenizer_of(trace: Record) -> Tokenizer | None:
-    """Return the tokenizer of the model that made `trace`, or None where `weights_of` returns None."""
-    if _installed_weights(trace) is None:
+    """Return the tokenizer of the model that made `trace`, or None where that model is not installed."""
+    if _installed_weights(trace) is None or trace.model not in installed_models():
         return None
     folder = str(installed_models()[trace.model])
     return _tokenizer(folder, stamp(folder, TOKENIZER_FILE, VOCABULARIES))
@@ -414,6 +430,8 @@ def tokenizer_of(trace: Record) -> Tokenizer | None:
 
 def _installed_weights(trace: Record) -> tuple[str, Weights] | None:
     """Return the digest and the weights of the model that made `trace`, or None where it is missing."""
+    if (host := embedding()) is not None and host.weights is not None and could_be_of(trace, host.weights[1]):
+        return host.weights
     # An attention matrix alone names no model.
     folder = installed_models().get(trace.model) if trace.translated else None
     if folder is None:

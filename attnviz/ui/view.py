@@ -8,13 +8,13 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Protocol, get_args
 
 from attnviz.analysis.gold import GoldLinks
 from attnviz.trace import Trace, WhatIfs
+from attnviz.trace.drawing import DetailLevel
 from attnviz.trace.what_ifs import TranslatorArguments
 
-DetailLevel = Literal["idea", "numbers", "everything"]
 DETAIL_LEVELS: tuple[DetailLevel, ...] = get_args(DetailLevel)
 """All levels, the lowest first; each includes those before it."""
 MAIN = ""
