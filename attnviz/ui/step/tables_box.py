@@ -36,7 +36,8 @@ NamedTable: TypeAlias = "tuple[str, pd.DataFrame]"
 def table_box(view: View, title: str, key: str, name: str, shown: Shown | None = None, **parameters: str) -> None:
     """Draw a box with `title` and the tables of the payload `name` for the current selection, made once it is open.
 
-    They are of `view` and what else is `shown`. A view that embeds its payloads has none: they would be nine tenths of it.
+    They are of `view` and what else is `shown`. A view that embeds its payloads has none: they
+    would be nine tenths of it.
     """
     if embedding() is not None:
         return
