@@ -37,7 +37,6 @@ from attnviz.languages import LANGUAGES, language, set_language
 from attnviz.lru_cache import LRUCache
 from attnviz.palette import ThemeName
 from attnviz.ui.page_state.selection import Selection, linked_selection, with_selection
-from attnviz.ui.queue_notice import translating_for
 from attnviz.ui.resources import (
     bytes_of,
     call_of,
@@ -45,6 +44,7 @@ from attnviz.ui.resources import (
     weights_of,
 )
 from attnviz.ui.view import View
+from attnviz.ui.waiting import translating_for
 
 PAYLOAD_PREFIX = "attnviz-payload"
 """Prefix of the addresses of payloads, below the page, before the digest of a request and the name of a payload."""

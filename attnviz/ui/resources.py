@@ -10,6 +10,7 @@ import hashlib
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -47,8 +48,7 @@ from attnviz.trace.aligned import AttentionView
 from attnviz.trace.interventions import Intervention
 from attnviz.trace.parts import Attributions, GradientNorms, head_choices
 from attnviz.trace.what_ifs import TranslatorArguments
-from attnviz.ui.queue_notice import current_notice
-from attnviz.ui.turns import TURNS
+from attnviz.ui.waiting import TRANSLATING_FOR, TURNS, show_position
 from attnviz.vocabulary import load_tokenizer
 
 LENGTH_FILE = "by-length.csv"
@@ -156,28 +156,25 @@ def translate(
     the same object for every visitor and run, so that values cached in a trace (its fingerprint, its verification) are
     computed once. Visitors who wait at the same time take fair turns, in batches; the page shows their position.
     """
-    files, device, notice = stamp(folder, *EVERY_FILE), str(resolve_device(device)), current_notice()
-
-    def compute() -> Trace:
-        translator = _shared_translator(folder, device, files)
-        if notice is None:
-            return translator.translate(text, beam=beam, target=target, interventions=interventions)
-        return translator.translate(
-            text,
-            beam=beam,
-            target=target,
-            interventions=interventions,
-            client=notice.visitor,
-            waiting=notice.show,
-        )
-
+    files, device = stamp(folder, *EVERY_FILE), str(resolve_device(device))
+    visitor, place = TRANSLATING_FOR.get()
     key = (folder, device, files, text, beam, target, interventions)
-    with TURNS.released():
-        # Not `get`: the page of a visitor who waits for the translation of another must show the position, and stop.
-        trace = _TRACES.find(key) or _TRACES.add(key, compute())
+    # Not `get`: the page of a visitor who waits for the translation of another must show the position, and stop.
+    trace = _TRACES.find(key)
+    if trace is None:
+        with TURNS.released():
+            made = _shared_translator(folder, device, files).translate(
+                text,
+                beam=beam,
+                target=target,
+                interventions=interventions,
+                client=visitor,
+                waiting=partial(show_position, place) if place else None,
+            )
+        trace = _TRACES.add(key, made)
+        if place:
+            place.empty()
     _note(trace, Path(folder).name, device, text, beam, target, interventions)
-    if notice is not None:  # not in `compute`: Streamlit may stop the run here, and the trace would not be cached
-        notice.hide()
     return trace
 
 
