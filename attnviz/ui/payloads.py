@@ -43,7 +43,7 @@ from attnviz.ui.resources import (
     weights_digest_of,
     weights_of,
 )
-from attnviz.ui.view import View
+from attnviz.ui.view import FilePair, View
 from attnviz.ui.waiting import translating_for
 
 PAYLOAD_PREFIX = "attnviz-payload"
@@ -230,7 +230,9 @@ _TEXTS: LRUCache[str] = LRUCache(8 << 20, size=len)
 
 def _results(value: Any) -> Iterator[Any]:
     """Yield the results in a value."""
-    if hasattr(value, "arrays"):
+    if isinstance(value, FilePair):
+        yield value
+    elif hasattr(value, "arrays"):
         yield getattr(value, "record", value)
     elif isinstance(value, (Mapping, Sequence)) and not isinstance(value, str):
         for one in value.values() if isinstance(value, Mapping) else value:
@@ -241,7 +243,7 @@ def _results(value: Any) -> Iterator[Any]:
 
 
 def _bytes_of(shown: Shown) -> int:
-    """Return the approximate size of what is shown: of the arrays of its results, each counted once."""
+    """Return the approximate size of what is shown: of its results, each counted once."""
     return 2000 + sum(map(bytes_of, {id(one): one for one in _results(shown)}.values()))
 
 

@@ -48,6 +48,7 @@ from attnviz.trace.aligned import AttentionView
 from attnviz.trace.interventions import Intervention
 from attnviz.trace.parts import Attributions, GradientNorms, head_choices
 from attnviz.trace.what_ifs import TranslatorArguments
+from attnviz.ui.view import FilePair
 from attnviz.ui.waiting import TRANSLATING_FOR, TURNS, show_position
 from attnviz.vocabulary import load_tokenizer
 
@@ -178,9 +179,14 @@ def translate(
     return trace
 
 
-def bytes_of(trace: Aligned) -> int:
-    """Return the bytes of the arrays of `trace`: 90 % of its size, and fast to compute."""
-    return sum(int(getattr(trace, quantity.name).nbytes) for quantity in trace.arrays)
+def bytes_of(result: Aligned | FilePair) -> int:
+    """Return the approximate bytes of a result in memory: of its arrays (90 % of them), or of the files of a pair.
+
+    What is read from a file takes 4 times (JSON) to 10 times (word links) its size.
+    """
+    if isinstance(result, FilePair):
+        return 10 * result.size
+    return sum(int(getattr(result, quantity.name).nbytes) for quantity in result.arrays)
 
 
 _TRACES: LRUCache[Trace] = LRUCache(32 << 20, size=bytes_of)
@@ -218,7 +224,7 @@ class TranslateAgain:
 
 _CALLS: weakref.WeakKeyDictionary[Any, tuple[Callable[..., Any], dict[str, Any]]] = weakref.WeakKeyDictionary()
 """How each result of this process was made: by which function below, and by which arguments."""
-_UPLOADS: LRUCache[Any] = LRUCache(32 << 20, size=lambda one: bytes_of(one) if hasattr(one, "arrays") else 2000)
+_UPLOADS: LRUCache[Any] = LRUCache(32 << 20, size=bytes_of)
 """LRU cache of what visitors uploaded, by fingerprint; what a session has open stays available."""
 
 
@@ -233,8 +239,12 @@ def call_of(result: Any) -> tuple[Callable[..., Any], dict[str, Any]]:
         return with_heads, {"trace": whole, "name": result.heads.name}
     if result in _CALLS:
         return _CALLS[result]
-    _UPLOADS.add(result.fingerprint, result)
-    return uploaded, {"fingerprint": result.fingerprint}
+    return uploaded, {"fingerprint": keep_upload(result).fingerprint}
+
+
+def keep_upload(result: Any) -> Any:
+    """Keep what a visitor uploaded; return the same that another one uploaded before, where that is available."""
+    return _UPLOADS.add(result.fingerprint, result)
 
 
 def _note(result: Any, model: str, *arguments: Any) -> None:
