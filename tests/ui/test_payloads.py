@@ -8,6 +8,7 @@ import json
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ from attnviz.ui import payloads, resources
 from attnviz.ui.payload_makers import MAKERS
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, UnknownRequestError, address, payload
 from attnviz.ui.toolbar.opened_file import FileChoice, GoldFile
-from attnviz.ui.view import FilePair
+from attnviz.ui.view import FilePair, View
 from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
 from tests.figures import synthetic
 from tests.figures.payloads import figure_at
@@ -368,6 +369,22 @@ def test_opened_files_are_kept_within_the_bounds_of_the_caches(
     assert 1 <= len(kept) <= 2, "each takes 10 times its size"
     shown = [one for one in payloads._SHOWN._cached.values() if getattr(one.get("view"), "file", None)]
     assert 1 <= len(shown) <= 2
+
+
+def test_page_describes_a_view_once_for_many_addresses(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    described, describe = Counter[int](), payloads._described
+
+    def counted(value: object) -> object:
+        if isinstance(value, View):
+            described[id(value)] += 1
+        return describe(value)
+
+    monkeypatch.setattr(payloads, "_described", counted)
+    app = page(sentence=SENTENCES[0])
+    addresses = [given["at"] for one in app.get("bidi_component") if "at" in (given := sent(one.proto) or {})]
+    assert len(addresses) > 25
+    assert described
+    assert max(described.values()) <= 2, "alone, and with entries of the session"
 
 
 def test_altered_translation_has_its_own_payload(trace: Trace) -> None:
