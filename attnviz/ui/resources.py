@@ -10,6 +10,7 @@ import hashlib
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -44,8 +45,7 @@ from attnviz.trace.interventions import Intervention
 from attnviz.trace.parts import Attributions, GradientNorms, head_choices
 from attnviz.trace.what_ifs import TranslatorArguments
 from attnviz.ui.embedding import embedding
-from attnviz.ui.queue_notice import current_notice
-from attnviz.ui.turns import TURNS
+from attnviz.ui.view import FilePair
 from attnviz.vocabulary import load_tokenizer
 
 if TYPE_CHECKING:  # they import torch, which a view of imported attention does not need
@@ -108,6 +108,8 @@ def judgement_of(folder: Path, device: str, source: str, target: str) -> Judgeme
     It is cached, the same object for every visitor. Raise AttnvizError on bad input.
     """
     files, device_name = stamp(str(folder), *EVERY_FILE), _device_name(device)
+    from attnviz.ui.waiting import TURNS  # it imports the server, which a view in a file does not need
+
     with TURNS.released():
         judgement = _JUDGEMENTS.get(
             (str(folder), device_name, files, source, target),
@@ -169,34 +171,38 @@ def translate(
     the same object for every visitor and run, so that values cached in a trace (its fingerprint, its verification) are
     computed once. Visitors who wait at the same time take fair turns, in batches; the page shows their position.
     """
-    files, device, notice = stamp(folder, *EVERY_FILE), _device_name(device), current_notice()
+    files, device = stamp(folder, *EVERY_FILE), _device_name(device)
+    from attnviz.ui.waiting import TRANSLATING_FOR, TURNS, show_position
 
-    def compute() -> Trace:
-        translator = _shared_translator(folder, device, files)
-        if notice is None:
-            return translator.translate(text, beam=beam, target=target, interventions=interventions)
-        return translator.translate(
-            text,
-            beam=beam,
-            target=target,
-            interventions=interventions,
-            client=notice.visitor,
-            waiting=notice.show,
-        )
-
+    visitor, place = TRANSLATING_FOR.get()
     key = (folder, device, files, text, beam, target, interventions)
-    with TURNS.released():
-        # Not `get`: the page of a visitor who waits for the translation of another must show the position, and stop.
-        trace = _TRACES.find(key) or _TRACES.add(key, compute())
+    # Not `get`: the page of a visitor who waits for the translation of another must show the position, and stop.
+    trace = _TRACES.find(key)
+    if trace is None:
+        with TURNS.released():
+            made = _shared_translator(folder, device, files).translate(
+                text,
+                beam=beam,
+                target=target,
+                interventions=interventions,
+                client=visitor,
+                waiting=partial(show_position, place) if place else None,
+            )
+        trace = _TRACES.add(key, made)
+        if place:
+            place.empty()
     _note(trace, Path(folder).name, device, text, beam, target, interventions)
-    if notice is not None:  # not in `compute`: Streamlit may stop the run here, and the trace would not be cached
-        notice.hide()
     return trace
 
 
-def bytes_of(trace: Aligned) -> int:
-    """Return the bytes of the arrays of `trace`: 90 % of its size, and fast to compute."""
-    return sum(int(getattr(trace, quantity.name).nbytes) for quantity in trace.arrays)
+def bytes_of(result: Aligned | FilePair) -> int:
+    """Return the approximate bytes of a result in memory: of its arrays (90 % of them), or of the files of a pair.
+
+    What is read from a file takes 4 times (JSON) to 10 times (word links) its size.
+    """
+    if isinstance(result, FilePair):
+        return 10 * result.size
+    return sum(int(getattr(result, quantity.name).nbytes) for quantity in result.arrays)
 
 
 _TRACES: LRUCache[Trace] = LRUCache(32 << 20, size=bytes_of)
@@ -237,7 +243,7 @@ class TranslateAgain:
 
 _CALLS: weakref.WeakKeyDictionary[Any, tuple[Callable[..., Any], dict[str, Any]]] = weakref.WeakKeyDictionary()
 """How each result of this process was made: by which function below, and by which arguments."""
-_UPLOADS: LRUCache[Any] = LRUCache(32 << 20, size=lambda one: bytes_of(one) if hasattr(one, "arrays") else 2000)
+_UPLOADS: LRUCache[Any] = LRUCache(32 << 20, size=bytes_of)
 """LRU cache of what visitors uploaded, by fingerprint; what a session has open stays available."""
 
 
@@ -252,8 +258,12 @@ def call_of(result: Any) -> tuple[Callable[..., Any], dict[str, Any]]:
         return with_heads, {"trace": whole, "name": result.heads.name}
     if result in _CALLS:
         return _CALLS[result]
-    _UPLOADS.add(result.fingerprint, result)
-    return uploaded, {"fingerprint": result.fingerprint}
+    return uploaded, {"fingerprint": keep_upload(result).fingerprint}
+
+
+def keep_upload(result: Any) -> Any:
+    """Keep what a visitor uploaded; return the same that another one uploaded before, where that is available."""
+    return _UPLOADS.add(result.fingerprint, result)
 
 
 def _note(result: Any, model: str, *arguments: Any) -> None:
@@ -369,6 +379,8 @@ def cached_gradient_norms(trace: Trace) -> GradientNorms | None:
 
 def cached_translations(folder: str, device: str, texts: Sequence[str], beam: int) -> list[str]:
     """Return the translations of `texts`, in batches and without traces; raise AttnvizError on bad input."""
+    from attnviz.ui.waiting import TURNS
+
     with TURNS.released():
         shared = _shared_translator(folder, _device_name(device), stamp(folder, *EVERY_FILE))
         return shared.translator.translate_batch(texts, beam=beam)
