@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
@@ -128,12 +130,42 @@ def view_html(view: EmbeddedView) -> str:
     return filled((COMPONENTS / "offline.html").read_text(encoding="utf-8"), parts)
 
 
-def modules_script(entry: str, kinds: Iterable[str]) -> str:
-    """Return the script of the module `entry` and of the components of these `kinds`."""
+def view_json(view: EmbeddedView, theme: ThemeName) -> str:
+    """Return a view in the current language with its payloads, for the module `guest.js`."""
+    return to_json(view.drawn(theme) | {"theme": theme})
+
+
+@functools.cache
+def guest_script() -> str:
+    """Return the script of a view in a page of others: the modules, and the programs that draw and typeset."""
+    style = PAGE_STYLE.read_text(encoding="utf-8")
+    own = f"{share_properties_css()}\n{style}".replace(":root {", "& {")
+    light, dark = (f"{_FONTS} {_colours(theme)}" for theme in THEMES)
+    frame = (
+        "background: var(--paper); color: var(--ink); font: 1rem/1.5 var(--sans); padding: 0.5rem 1rem; "
+        "container: attnviz / inline-size;"
+    )
+    page = f"& {{ {light} {frame} }}\n&[data-theme=dark] {{ {dark} }}\n{own}"
+    # Neither program is a module: one declares its name, the other looks for a loader of modules first.
+    plotly = f"globalThis.Plotly ??= (() => {{\n{PLOTLY.text}\nreturn Plotly;\n}})();\n"
+    katex = f"(() => {{\nlet define, exports, module;\n{KATEX.text}\n}})();\n"
+    return plotly + katex + modules_script("guest.js", component_files(), page)
+
+
+_FONTS = f"--st-font: {FONT}; --st-heading-font: Georgia, serif; --st-button-radius: 4px;"
+
+
+def modules_script(entry: str, kinds: Iterable[str], page_style: str = "") -> str:
+    """Return the script of the module `entry` and of the components of these `kinds`, and the style of their page."""
     files = component_files()
-    needed = [kind for kind in kinds if kind in files]
-    texts = {"files.js": f"export default {json.dumps({kind: files[kind] for kind in ['blocks', *needed]})};"}
-    return bundle([COMPONENTS / entry, *map(module_path, needed)], texts)
+    needed = {"blocks": files["blocks"]} | {kind: files[kind] for kind in sorted(kinds) if kind in files}
+    modules = [COMPONENTS / entry, *(module_path(kind) for kind in needed if kind != "blocks")]
+    if page_style:
+        needed = {"page": {"html": "", "css": page_style, "isolated": False}} | needed
+        needed = {
+            kind: one | {"css": _WIDTH_QUERY.sub("@container attnviz", str(one["css"]))} for kind, one in needed.items()
+        }
+    return bundle(modules, {"files.js": f"export default {json.dumps(needed)};"})
 
 
 def _kinds(blocks: Sequence[Mapping[str, Any]]) -> set[str]:
@@ -142,30 +174,34 @@ def _kinds(blocks: Sequence[Mapping[str, Any]]) -> set[str]:
     return {block["kind"] for block in blocks}.union(*map(_kinds, inner))
 
 
+_WIDTH_QUERY = re.compile(r"@media(?=(?: (?:and )?\((?:min|max)-width: [\w.]+\))+ \{)")
+"""A media query for the width of the window; in a page of others it asks for the width of the view."""
+
+
 def _theme_css() -> str:
     """Return the CSS of the colours and fonts that Streamlit gives a page."""
-
-    def colours(theme: ThemeName) -> str:
-        one = palette(theme)
-        found = {
-            "background": one.paper,
-            "secondary-background": one.sheet,
-            "text": one.ink,
-            "border": one.line,
-            "primary": one.decoder,
-            "green": one.encoder,
-            "violet": one.decoder,
-            "orange": one.context,
-            "red": one.minus,
-            "blue": one.plus,
-        }
-        return " ".join(f"--st-{name}-color: {colour};" for name, colour in found.items())
-
-    fonts = f"--st-font: {FONT}; --st-heading-font: Georgia, serif; --st-button-radius: 4px;"
     return (
-        f":root {{ {fonts} {colours('light')} }}\n"
-        f"@media (prefers-color-scheme: dark) {{ :root {{ {colours('dark')} }} }}"
+        f":root {{ {_FONTS} {_colours('light')} }}\n"
+        f"@media (prefers-color-scheme: dark) {{ :root {{ {_colours('dark')} }} }}"
     )
+
+
+def _colours(theme: ThemeName) -> str:
+    """Return the CSS properties of the colours that Streamlit gives a page."""
+    one = palette(theme)
+    found = {
+        "background": one.paper,
+        "secondary-background": one.sheet,
+        "text": one.ink,
+        "border": one.line,
+        "primary": one.decoder,
+        "green": one.encoder,
+        "violet": one.decoder,
+        "orange": one.context,
+        "red": one.minus,
+        "blue": one.plus,
+    }
+    return " ".join(f"--st-{name}-color: {colour};" for name, colour in found.items())
 
 
 def _text(value: Any) -> str:

@@ -382,7 +382,7 @@ def test_page_describes_a_view_once_for_many_addresses(page: Run, monkeypatch: p
     addresses = [given["at"] for given in fetching(app)]
     assert len(addresses) > 25
     assert described
-    assert max(described.values()) <= 2, "alone, and with entries of the session"
+    assert max(described.values()) <= 3, "alone, and with the entries of the session of the heatmap and of its files"
 
 
 def test_altered_translation_has_its_own_payload(trace: Trace) -> None:

@@ -26,12 +26,13 @@ const newestCleanUp = new WeakMap();
  * second is mounted.
  * @param {Record<string, ComponentFiles>} known
  * @param {(path: string) => Promise<any>} imported
+ * @param {string} [scope] selector of what the style sheets apply to, in a page of others
  * @returns {(mounted: Mounted<[Block[], Record<string, string>?]>) => () => void}
  */
-export function host(known, imported) {
+export function host(known, imported, scope = "") {
   files = known;
   load = imported;
-  adopt(document, Object.keys(files).filter((kind) => !files[kind].isolated));
+  adopt(document, Object.keys(files).filter((kind) => !files[kind].isolated), scope);
   return ({ data, parentElement, setStateValue }) => {
     keepRequests(data?.[1]);
     drawBlocks(parentElement, data?.[0] ?? [], setStateValue);
@@ -47,11 +48,13 @@ export function host(known, imported) {
  * Applies the style sheets of components of these `kinds`, once each.
  * @param {Document | ShadowRoot} root
  * @param {string[]} kinds
+ * @param {string} [scope]
  */
-function adopt(root, kinds) {
+function adopt(root, kinds, scope = "") {
   for (const kind of kinds) {
     const sheet = sheets.get(kind) ?? new CSSStyleSheet();
-    if (!sheets.has(kind)) sheet.replaceSync(files[kind]?.css ?? "");
+    const css = files[kind]?.css ?? "";
+    if (!sheets.has(kind)) sheet.replaceSync(scope ? `${scope} {\n${css}\n}` : css);
     sheets.set(kind, sheet);
     if (!root.adoptedStyleSheets.includes(sheet)) root.adoptedStyleSheets.push(sheet);
   }

@@ -298,3 +298,12 @@ interface OfflinePayload {
   /** Blocks and payloads, packed, by language, theme and number. */
   drawn: Record<string, string>;
 }
+
+/** The model of a view in a page of others, as anywidget has it. */
+interface GuestModel {
+  get(name: "view" | "theme"): string;
+  set(name: "theme", value: string): void;
+  save_changes(): void;
+  on(name: "change:view", callback: () => void): void;
+  off(name: "change:view", callback: () => void): void;
+}

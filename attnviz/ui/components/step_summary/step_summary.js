@@ -21,7 +21,7 @@ const stageOf = (root, stage) => viewRoot(root).querySelector(`[class*="st-key-s
  * @param {HTMLElement} root
  */
 const opensInPlace = (root) =>
-  root.closest(".st-key-in_place") !== null && matchMedia("(min-width: 1000px)").matches &&
+  getComputedStyle(root).getPropertyValue("--opens-in-place") === "1" &&
   !viewRoot(root).hasAttribute("data-tour");
 
 /**

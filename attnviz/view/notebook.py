@@ -1,0 +1,54 @@
+"""The step view in notebooks: JupyterLab, VS Code, Colab and marimo, through anywidget."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Unpack
+
+import anywidget
+import traitlets
+
+from attnviz.analysis.recomputation import Weights
+from attnviz.palette import ThemeName
+from attnviz.trace.drawing import DetailLevel, HeatmapOptions
+from attnviz.ui.embedded_view import guest_script, view_json
+from attnviz.view.opened import opened_view
+
+
+class StepView(anywidget.AnyWidget):
+    """An interactive view of a trace in a notebook: player, heatmap, diagram and stages.
+
+    Args:
+        trace: A translation, imported attention, or another record.
+        level: Level of detail: "idea", "numbers" or "everything".
+        weights: Weights of the model that made the trace (`load_weights`), for posterior attention and logit
+            attributions; without, those of the installed model of that name.
+        **named: How the heatmap is drawn, and the `step` at which the view opens: the arguments of `trace.heatmap`.
+
+    Raises:
+        AttnvizError: There is no such step, or an option does not exist.
+    """
+
+    _esm: ClassVar[str] = (
+        f'{guest_script()}\nexport default {{ render: attnvizModule("ui/components/guest.js").render }};\n'
+    )
+    view = traitlets.Unicode().tag(sync=True)
+    """Blocks and payloads, as JSON."""
+    theme = traitlets.Unicode().tag(sync=True)
+    """The theme of the page, "light" or "dark", which the browser finds."""
+
+    def __init__(
+        self,
+        trace: Any,
+        *,
+        level: DetailLevel = "idea",
+        weights: Weights | None = None,
+        **named: Unpack[HeatmapOptions],
+    ) -> None:
+        self._opened = opened_view(trace, level, weights, **named)
+        super().__init__(view=view_json(self._opened, "light"), theme="light")
+
+    @traitlets.observe("theme")
+    def _draw(self, change: Any) -> None:
+        """Draw the view in the theme of the page."""
+        theme: ThemeName = "dark" if change["new"] == "dark" else "light"
+        self.view = view_json(self._opened, theme)

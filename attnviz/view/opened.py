@@ -1,0 +1,23 @@
+"""The view of a trace that another host opens."""
+
+from __future__ import annotations
+
+from typing import Any, Unpack
+
+from attnviz import figures
+from attnviz.analysis.recomputation import Weights
+from attnviz.trace.drawing import DetailLevel, HeatmapOptions, heatmap_choices, step_index
+from attnviz.ui.embedded_view import EmbeddedView
+
+
+def opened_view(
+    trace: Any, level: DetailLevel, weights: Weights | None = None, **named: Unpack[HeatmapOptions]
+) -> EmbeddedView:
+    """Return the view of a trace at its `step`, by default the first, with a heatmap as `named`.
+
+    Raise AttnvizError where there is no such step or option.
+    """
+    chosen = heatmap_choices(None, **{"end": True} | named)
+    figures.heatmap(trace, chosen, weights=weights)  # raises where a choice is invalid
+    step = 0 if chosen.step is None else step_index(trace, chosen.step)
+    return EmbeddedView(trace, level, step, chosen, weights)
