@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib.util import find_spec
 from typing import Any, Unpack
 
 import numpy as np
@@ -76,6 +77,26 @@ def page_html(
     return view_html(EmbeddedView(trace, level, step, chosen, weights, what_ifs))
 
 
+def mime_bundle(trace: Any, include: Any = None, exclude: Any = None) -> Any:
+    """Return the interactive view of a trace and its alignment as a table, by media types.
+
+    Args:
+        trace: The record.
+        include: Media types that a notebook asks for; None for all.
+        exclude: Media types that it does not ask for.
+
+    Returns:
+        What a notebook displays; None where anywidget is not installed.
+    """
+    if find_spec("anywidget") is None:
+        return None
+    from attnviz.view.notebook import StepView
+
+    bundle = StepView(trace)._repr_mimebundle_(include=include, exclude=exclude)
+    data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
+    return data | {"text/html": table_html(trace)}, metadata  # the table is for what shows no widgets
+
+
 def to_frame(record: Aligned) -> pd.DataFrame:
     """Return one row for each step and source piece: `Aligned.to_frame` names the columns.
 
@@ -120,7 +141,16 @@ def _no_attention() -> str:
     return gettext("This model has no attention, so there is no alignment to put into a table.")
 
 
-__all__ = ["draw_beam_tree", "draw_heatmap", "draw_step", "links_frame", "page_html", "table_html", "to_frame"]
+__all__ = [
+    "draw_beam_tree",
+    "draw_heatmap",
+    "draw_step",
+    "links_frame",
+    "mime_bundle",
+    "page_html",
+    "table_html",
+    "to_frame",
+]
 
 
 def draw_heatmap(trace: Aligned, *, weights: Weights | None = None, **choices: Unpack[HeatmapOptions]) -> go.Figure:

@@ -174,6 +174,10 @@ class AttentionMatrix:
         """
         return drawing().draw_step(self, step_index(self, i), picture or self.attention_figure, **options)
 
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
+        """Return the interactive view for notebooks with anywidget, and otherwise None: they show `_repr_html_`."""
+        return drawing().mime_bundle(self, include, exclude)
+
     def _repr_html_(self) -> str:
         """Return the alignment as an HTML table without scripts, which notebooks display."""
         return drawing().table_html(self)

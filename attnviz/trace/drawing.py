@@ -130,6 +130,9 @@ class Drawing(Protocol):
     ) -> str:
         """Return an HTML page with the step view."""
 
+    def mime_bundle(self, trace: Any, include: Any, exclude: Any) -> Any:
+        """Return what a notebook displays, by media types; None without anywidget."""
+
     def to_frame(self, record: Any) -> pd.DataFrame:
         """Return one row for each step and source piece."""
 

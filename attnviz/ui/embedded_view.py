@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any
 
@@ -21,6 +21,7 @@ from attnviz.languages import LANGUAGES, language
 from attnviz.palette import FONT, ThemeName, palette
 from attnviz.trace import WhatIfs
 from attnviz.trace.drawing import HeatmapChoices
+from attnviz.trace.what_ifs import TranslatorArguments
 from attnviz.ui.components.component import collected
 from attnviz.ui.embedding import EmbeddedPayload, Embedding, embedded_in
 from attnviz.ui.page_state.gold_state import take_links
@@ -29,6 +30,7 @@ from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError
 from attnviz.ui.resources import has_posterior
 from attnviz.ui.step.step_makers import VIEW_MAKERS
 from attnviz.ui.step.step_view import step_view
+from attnviz.ui.step.what_if_panel import current_view, handle_what_if, is_about
 from attnviz.ui.style import PAGE_STYLE, share_properties_css
 from attnviz.ui.view import MAIN, DetailLevel, View
 
@@ -51,13 +53,17 @@ class EmbeddedView:
     """Weights of the model that made the trace; None for those of the installed model of that name."""
     what_ifs: WhatIfs | None = None
     """The what-ifs that the trace is one of; None for a trace without."""
+    translate_again: Callable[[TranslatorArguments], Any] | None = None
+    """Translates the sentence with interventions; None where no translator is at hand."""
+    session: dict[Any, Any] = field(default_factory=dict)
+    """What a reader has changed."""
 
     def drawn(self, theme: ThemeName) -> dict[str, Any]:
         """Return the blocks of the view in the current language and, by address, all payloads that they fetch."""
         weights = None if self.weights is None else (self.trace.weights_digest or "given", self.weights)
-        name = f"{self.trace.fingerprint[:16]}-{self.level}-{self.step}-{language()}-{theme}"
-        host = Embedding(name, theme, {}, weights)
-        view = View(MAIN, self.trace, self.what_ifs, self.number, self.level, self.step)
+        view = self.current()
+        name = f"{view.trace.fingerprint[:16]}-{self.level}-{view.first_step}-{language()}-{theme}"
+        host = Embedding(name, theme, {}, self.translate_again is not None, weights, self.session)
         if self.choices.gold is not None:
             take_links(host.session, view, validated(as_gold_links(self.choices.gold), self.trace.words()))
         with embedded_in(host):
@@ -66,6 +72,19 @@ class EmbeddedView:
                 step_view(view)
             found = {address: _made(payload) for address, payload in host.payloads(view.steps)}
         return {"blocks": blocks, "payloads": {address: one for address, one in found.items() if one is not None}}
+
+    def current(self) -> View:
+        """Return what is shown now: the trace, or what a reader made of it."""
+        if self.translate_again is None:
+            return View(MAIN, self.trace, self.what_ifs, self.number, self.level, self.step)
+        view = current_view(self.session, MAIN, self.trace, {}, make=self.translate_again)
+        return replace(view, detail_level=self.level, first_step=self.step)
+
+    def answer(self, request: Mapping[str, Any]) -> None:
+        """Handle a reader's `request` for a what-if, as the app does (`handle_what_if`)."""
+        view = self.current()
+        if is_about(view, request):
+            handle_what_if(self.session, view, request)
 
     @property
     def numbers(self) -> range:

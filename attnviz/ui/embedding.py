@@ -44,6 +44,8 @@ class Embedding:
     """Colours of the figures."""
     options: Mapping[str, tuple[str, ...]]
     """Values of each display option that a reader can choose from, the first at first; one for a fixed option."""
+    changes: bool = False
+    """Whether a change by hand gets an answer: a translator is at hand."""
     weights: tuple[str, Weights] | None = None
     """Digest and weights of the model that made the translation; None for those of the installed model."""
     session: MutableMapping[Any, Any] = field(default_factory=dict)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, ClassVar, Unpack
 
 import anywidget
@@ -20,6 +21,7 @@ class StepView(anywidget.AnyWidget):
     Args:
         trace: A translation, imported attention, or another record.
         level: Level of detail: "idea", "numbers" or "everything".
+        translator: The translator that made the trace. With it, a reader can change weights and words by hand.
         weights: Weights of the model that made the trace (`load_weights`), for posterior attention and logit
             attributions; without, those of the installed model of that name.
         **named: How the heatmap is drawn, and the `step` at which the view opens: the arguments of `trace.heatmap`.
@@ -36,19 +38,29 @@ class StepView(anywidget.AnyWidget):
     theme = traitlets.Unicode().tag(sync=True)
     """The theme of the page, "light" or "dark", which the browser finds."""
 
+    request = traitlets.Unicode().tag(sync=True)
+    """The last request for a what-if, as JSON."""
+
     def __init__(
         self,
         trace: Any,
         *,
-        level: DetailLevel = "idea",
+        level: DetailLevel = "numbers",
+        translator: Any = None,
         weights: Weights | None = None,
         **named: Unpack[HeatmapOptions],
     ) -> None:
-        self._opened = opened_view(trace, level, weights, **named)
+        self._opened = opened_view(trace, level, weights, translator, **named)
         super().__init__(view=view_json(self._opened, "light"), theme="light")
 
     @traitlets.observe("theme")
-    def _draw(self, change: Any) -> None:
+    def _draw(self, _: Any) -> None:
         """Draw the view in the theme of the page."""
-        theme: ThemeName = "dark" if change["new"] == "dark" else "light"
+        theme: ThemeName = "dark" if self.theme == "dark" else "light"
         self.view = view_json(self._opened, theme)
+
+    @traitlets.observe("request")
+    def _answer(self, change: Any) -> None:
+        """Make the what-if that the reader asks for, and draw it."""
+        self._opened.answer(json.loads(change["new"]))
+        self._draw(change)

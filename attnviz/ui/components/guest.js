@@ -3,7 +3,8 @@
 
 import { host } from "./blocks.js";
 import { embedPayloads } from "./requests.js";
-import { element } from "./shared.js";
+import { element, find } from "./shared.js";
+import { onMessage, send, viewState } from "./view.js";
 
 const mount = host(
   attnvizModule("files.js").default,
@@ -37,6 +38,20 @@ export function render({ model, el }) {
     root.dataset.theme = view.theme;
     embedPayloads(view.payloads);
     mount({ data: [view.blocks], parentElement: root, setStateValue: () => {} });
+    const room = find(root, "[class*='st-key-room']");
+    if (watched !== room) onMessage(room, "try", ({ detail }) => ask(detail));
+    else send(room, "answered");
+    watched = room;
+  };
+  /** @type {Element | null} */
+  let watched = null;
+  let asked = 0;
+  /** Asks for a what-if. @param {WhatIf} whatIf */
+  const ask = (whatIf) => {
+    const identity = watched && viewState(watched).view?.identity;
+    asked += 1;
+    model.set("request", JSON.stringify({ view: "", identity, what_if: whatIf, number: asked }));
+    model.save_changes();
   };
   model.on("change:view", draw);
   draw();

@@ -302,7 +302,7 @@ interface OfflinePayload {
 /** The model of a view in a page of others, as anywidget has it. */
 interface GuestModel {
   get(name: "view" | "theme"): string;
-  set(name: "theme", value: string): void;
+  set(name: "theme" | "request", value: string): void;
   save_changes(): void;
   on(name: "change:view", callback: () => void): void;
   off(name: "change:view", callback: () => void): void;

@@ -204,7 +204,8 @@ def _words() -> dict[str, str]:
 
 def can_be_changed(trace: Record) -> bool:
     """Return whether the app can translate the sentence of `trace` again: its model is installed."""
-    return embedding() is None and tokenizer_of(trace) is not None
+    host = embedding()
+    return tokenizer_of(trace) is not None if host is None else host.changes
 
 
 def slider_labels(trace: Record) -> dict[str, str] | None:

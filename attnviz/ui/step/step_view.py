@@ -25,7 +25,7 @@ from attnviz.ui.components.component import box, html, plain_text
 from attnviz.ui.components.findings import findings_panel, inline_findings
 from attnviz.ui.components.player import PlayedLanguages
 from attnviz.ui.components.step_summary import step_summary
-from attnviz.ui.embedding import page_session
+from attnviz.ui.embedding import embedding, page_session
 from attnviz.ui.examples import question, step_of_word
 from attnviz.ui.fields import segmented_control
 from attnviz.ui.glossary import glossary_box
@@ -106,7 +106,7 @@ def _step(view: View) -> None:
 
 def context_choice(view: View) -> None:
     """Draw the choice, where attention can be changed; `view` shows the translation with that vector."""
-    if view.what_ifs is None or slider_labels(view.trace) is None:
+    if view.what_ifs is None or slider_labels(view.trace) is None or embedding() is not None:
         return
     key = view.key("context")
     page_session()[key] = _current(view)

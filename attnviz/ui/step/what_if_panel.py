@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
@@ -30,6 +30,7 @@ from attnviz.trace.interventions import (
 )
 from attnviz.trace.what_ifs import (
     StoredWhatIfs,
+    TranslatorArguments,
     left_out_sentence,
     replaced_by,
     translator_arguments,
@@ -200,14 +201,15 @@ def current_view(
     device: str = "auto",
     beam: int | None = None,
     saved: WhatIfs | None = None,
+    make: Callable[[TranslatorArguments], Trace] | None = None,
 ) -> View:
     """Return the view of the current what-if of `first`, or of `first` itself.
 
-    The model that made `first` computes them on `device`, with beam width `beam`, by default that of `first`; those
-    that were `saved` need no model. What-ifs that fail are left out, and `stored_what_ifs` has the errors.
+    The model that made `first` computes them on `device`, with beam width `beam`, by default that of `first`, or `make`
+    does; those that were `saved` need no model. What-ifs that fail are left out, and `stored_what_ifs` has the errors.
     """
     same_original = open_what_ifs(session, view_id, first, linked, saved.what_ifs if saved else None)
-    make = TranslateAgain(first, device, beam)
+    make = make or TranslateAgain(first, device, beam)
     what_ifs = _computed_what_ifs(session, view_id, first, make, saved, same_original=same_original)
     number = stored_what_ifs(session, view_id).current
     trace = with_chosen_heads(session, view_id, what_ifs.trace(number), linked)
@@ -215,7 +217,13 @@ def current_view(
 
 
 def _computed_what_ifs(
-    session: Session, view_id: str, first: Trace, make: TranslateAgain, saved: WhatIfs | None, *, same_original: bool
+    session: Session,
+    view_id: str,
+    first: Trace,
+    make: Callable[[TranslatorArguments], Trace],
+    saved: WhatIfs | None,
+    *,
+    same_original: bool,
 ) -> WhatIfs:
     """Return the what-ifs of `first` that can be computed, and remove the others.
 

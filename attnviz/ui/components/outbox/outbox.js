@@ -116,7 +116,7 @@ function pressedKey({ target }) {
 // A button's trigger is lost where Streamlit supersedes its run (streamlit #9100): its press is a request instead.
 document.addEventListener("click", (click) => {
   const key = pressedKey(click);
-  if (key === null) return;
+  if (key === null || !setOutboxState) return; // in a page of others, its buttons are not ours
   click.preventDefault();
   click.stopImmediatePropagation();
   const act = handlers.get(key);
