@@ -93,8 +93,8 @@ def mime_bundle(trace: Any, include: Any = None, exclude: Any = None) -> Any:
     from attnviz.view.notebook import StepView
 
     bundle = StepView(trace)._repr_mimebundle_(include=include, exclude=exclude)
-    data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
-    return data | {"text/html": table_html(trace)}, metadata  # the table is for what shows no widgets
+    data, metadata = bundle if isinstance(bundle, tuple) else (bundle or {}, {})
+    return {**data, "text/html": table_html(trace)}, metadata  # the table is for what shows no widgets
 
 
 def to_frame(record: Aligned) -> pd.DataFrame:

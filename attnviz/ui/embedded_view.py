@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from html import escape
 from typing import Any
 
@@ -124,7 +125,7 @@ def view_html(view: EmbeddedView) -> str:
     title = in_every_language(lambda: step_texts(view.trace).made_by(view.trace))
     for theme in THEMES:
         for number in view.numbers:
-            by_language = in_every_language(lambda theme=theme, number=number: view.showing(number).drawn(theme))
+            by_language = in_every_language(partial(view.showing(number).drawn, theme))
             for code, one in by_language.items():
                 kinds |= _kinds(one["blocks"])
                 drawn[f"{code} {theme} {number}"] = compressed(one)
@@ -180,7 +181,8 @@ def modules_script(entry: str, kinds: Iterable[str], page_style: str = "") -> st
     needed = {"blocks": files["blocks"]} | {kind: files[kind] for kind in sorted(kinds) if kind in files}
     modules = [COMPONENTS / entry, *(module_path(kind) for kind in needed if kind != "blocks")]
     if page_style:
-        needed = {"page": {"html": "", "css": page_style, "isolated": False}} | needed
+        page: dict[str, str | bool] = {"html": "", "css": page_style, "isolated": False}
+        needed = {"page": page} | needed
         needed = {
             kind: one | {"css": _WIDTH_QUERY.sub("@container attnviz", str(one["css"]))} for kind, one in needed.items()
         }

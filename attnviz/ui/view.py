@@ -11,7 +11,7 @@ from typing import Any, Protocol, get_args
 
 from attnviz.analysis.gold import GoldLinks
 from attnviz.trace import Trace, WhatIfs
-from attnviz.trace.drawing import DetailLevel
+from attnviz.trace.drawing import DetailLevel as DetailLevel
 from attnviz.trace.what_ifs import TranslatorArguments
 
 DETAIL_LEVELS: tuple[DetailLevel, ...] = get_args(DetailLevel)
