@@ -16,7 +16,6 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.browser_programs import PLOTLY
 from attnviz.languages import LANGUAGES, gettext, language
 from attnviz.ui.components.component import component
 from attnviz.ui.fields import drop_restored_values, restore_values, segmented_control, set_value
@@ -34,11 +33,6 @@ from attnviz.ui.page_state.linked import (
 from attnviz.ui.requests import RESUME, Handler, acknowledge_handled, handle, inbox, next_request, receive
 from attnviz.ui.style import apply_style, theme_name
 from attnviz.ui.waiting import admitted, in_turn, translating_for
-
-
-def load_library() -> None:
-    """Run Plotly's script in the browser, which fetches it from `attnviz.ui.server`."""
-    component("plotly", key="library", data=PLOTLY.file_name, height=1)
 
 
 def page_links(titles: Mapping[str, str], current: str) -> None:
@@ -125,7 +119,6 @@ def run_pages(pages: Sequence[Page]) -> None:
     apply_style(theme_name())
     if not (_signed_in() and admitted()):
         return
-    load_library()
     current = _current_page(pages)
     st.set_page_config(page_title=f"{current.title()} · attnviz")
     open_address(session, current.path)

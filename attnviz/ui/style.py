@@ -1,14 +1,14 @@
-"""Apply the app's style sheet, follow the browser's theme, mount the focus script of popovers; path of the icon."""
+"""The style sheet and the scripts of every page, the theme of the visitor, and the path of the icon."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from attnviz import lazy_streamlit as st
-from attnviz.browser_programs import serif_style
+from attnviz.browser_programs import PLOTLY, serif_style
 from attnviz.languages import language
 from attnviz.palette import JOINT, QUIET, ThemeName, palette
-from attnviz.ui.components.component import component
+from attnviz.ui.components.component import component, view_blocks
 from attnviz.ui.embedding import embedding
 
 SHARES: dict[str, float] = {"quiet": QUIET, "joint": JOINT}
@@ -27,17 +27,6 @@ ICON = str(_FOLDER / "icon.svg")
 """The browser tab's icon: a local file, since Streamlit fetches its named icons from the internet."""
 
 
-def follow_theme(theme: ThemeName) -> None:
-    """Set colours and language of the page; when the browser's theme differs from `theme`, rerun the page."""
-    payload = {"background": palette(theme).paper, "language": language()}
-    component("theme", key="theme", data=payload, height=1, on_changed_change=lambda: None)
-
-
-def manage_popover_focus() -> None:
-    """Run the script, which handles all popovers of the page."""
-    component("popover_focus", key="focus", height=1)
-
-
 def theme_name() -> ThemeName:
     """Return the theme of the visitor's browser, or of the host that embeds the view."""
     if (host := embedding()) is not None:
@@ -46,11 +35,13 @@ def theme_name() -> ThemeName:
 
 
 def apply_style(theme: ThemeName) -> None:
-    """Add the style sheet to the page; when the browser's theme differs from `theme`, rerun the page.
+    """Add the style sheet and the page's scripts: Plotly, the focus of popovers, and one that follows the theme.
 
-    Figures contain their colours and must be drawn again; the style sheet uses the browser's live colours.
+    When the browser's theme differs from `theme`, the page is run again: figures contain their colours. The style sheet
+    uses the browser's live colours.
     """
-    own = PAGE_STYLE.read_text(encoding="utf-8")
-    st.html(f"<style>{serif_style()}{share_properties_css()}\n{own}</style>")
-    manage_popover_focus()
-    follow_theme(theme)
+    st.html(f"<style>{serif_style()}{share_properties_css()}\n{PAGE_STYLE.read_text(encoding='utf-8')}</style>")
+    with view_blocks("scripts", height=1, on_changed_change=lambda: None):
+        component("popover_focus", "focus")
+        component("plotly", "library", PLOTLY.file_name)
+        component("theme", "theme", {"background": palette(theme).paper, "language": language()})

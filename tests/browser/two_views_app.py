@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from attnviz.ui.chrome import load_library
 from attnviz.ui.components.component import view_blocks
 from attnviz.ui.fields import set_value
 from attnviz.ui.language import use_chosen_language
@@ -20,7 +19,6 @@ if __name__ == "__main__":
     request = next_request()
     use_chosen_language()
     apply_style(theme_name())
-    load_library()
     for name, seed in (("a", 0), ("b", 1)):
         view = View(name, trace(seed=seed))
         st.header(f"Model {name}")

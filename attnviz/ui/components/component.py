@@ -114,11 +114,11 @@ def collected() -> Iterator[list[Block]]:
 
 
 @contextmanager
-def view_blocks(key: str) -> Iterator[None]:
-    """Collect what is drawn within, and mount it as one component with this `key`."""
+def view_blocks(key: str, **options: Any) -> Iterator[None]:
+    """Collect what is drawn within, and mount it as one component with this `key` and Streamlit's `options` for it."""
     with collected() as blocks:
         yield
-    _mount(key, blocks)
+    _mount(key, blocks, **options)
 
 
 def box(key: str, *, row: bool = False, gap: Gap = "small", width: Width = "stretch") -> Any:
