@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from attnviz.analysis.labels import shorten
+from attnviz.analysis.labels import LONGEST, shorten
 from attnviz.analysis.measures import weight_order
 from attnviz.analysis.numbers import decimal, percent, significant, small
 from attnviz.figures.grammar import (
@@ -26,7 +26,7 @@ from attnviz.figures.grammar import (
     titled_axis,
     value_axis,
 )
-from attnviz.figures.spec import Part, Spec, Table, axis_labels, label_stride
+from attnviz.figures.spec import Part, Spec, Table, axis_labels, escape, label_stride
 from attnviz.figures.subject import Subject
 from attnviz.languages import format_share, gettext
 from attnviz.palette import PALE
@@ -40,6 +40,7 @@ def draw_attention(subject: Subject) -> Spec:
     """
     trace, step, ink = subject.attention, subject.step, subject.ink
     names = [piece_name(piece) for piece in trace.source_pieces]
+    labels = [shorten(name, subject.longest or LONGEST) for name in names]
     count, energies = len(names), finite_energies(trace)[step]
     bar = {"type": "bar", "x": np.arange(count, dtype=np.int32), "customdata": axis_labels(names, 60)}
     energy_bars = bar | {
@@ -54,17 +55,17 @@ def draw_attention(subject: Subject) -> Spec:
         "hovertemplate": "%{customdata}<br>α = %{y:.4f}<extra></extra>",
     }
     size = 13 if count <= 16 else 12 if count <= 30 else 11 if count <= 45 else 10
-    longest = max(len(shorten(name)) for name in names) * size * 0.58
+    longest = max(map(len, labels)) * size * 0.58
     is_upright = count > 14
     # Slanted by 50 degrees, whose sine is 0.77 and whose cosine times 0.58 is 0.37, labels extend to the left of their
     # bars; only the first can extend past the axis.
     bottom = int(longest + 12 if is_upright else longest * 0.77 + 30)
-    left = 46 if is_upright else max(46, int(len(shorten(names[0])) * size * 0.37))
+    left = 46 if is_upright else max(46, int(len(labels[0]) * size * 0.37))
     narrowest, peak = 60 + min(13 * count, max(320, 8 * count), 4000), int(trace.alignment[step].argmax())
     layout = sized_layout(ink, 214 + bottom, (left, 6, 6, bottom), narrowest, peak=peak) | {
         "bargap": 0.25,
         "xaxis": names_axis(
-            axis_labels(names),
+            [*map(escape, labels)],
             ink.encoder,
             size,
             ink,
@@ -97,7 +98,7 @@ def draw_imported(subject: Subject) -> Spec:
         "weight, {weight:.2f}.",
         **_strongest(subject),
     )
-    layout = source_layout(trace, subject.step, ink, axis)
+    layout = source_layout(subject, axis)
     return Spec([bars, *source_numbers(alpha, ink)], layout, alt, _table(subject, "alpha"))
 
 
@@ -117,14 +118,14 @@ def draw_energy(subject: Subject) -> Spec:
             "{name}.",
             **_strongest(subject),
         )
-        layout = source_layout(trace, step, ink, value_axis(ink, gettext("fit"), limits, showticklabels=False))
+        layout = source_layout(subject, value_axis(ink, gettext("fit"), limits, showticklabels=False))
         return Spec([bars], layout, alt, table)
     alt = gettext(
         "Energies of step {step}, a bar for each of {count} source pieces. Piece {number}, {name}, has the highest "
         "energy, {energy:.2f}.",
         **_strongest(subject),
     )
-    layout = source_layout(trace, step, ink, value_axis(ink, gettext("energy e"), limits))
+    layout = source_layout(subject, value_axis(ink, gettext("energy e"), limits))
     return Spec([bars, *source_numbers(energies, ink)], layout, alt, table)
 
 
@@ -148,7 +149,7 @@ def draw_softmax(subject: Subject) -> Spec:
         axis = value_axis(
             ink, gettext("share of attention"), [0, 1.2], tickvals=ticks, ticktext=[percent(tick) for tick in ticks]
         )
-        layout = source_layout(trace, step, ink, axis, weights=dragged | {"trace": 0, "axis": "xaxis", "shares": True})
+        layout = source_layout(subject, axis, weights=dragged | {"trace": 0, "axis": "xaxis", "shares": True})
         # No number for a bar that is too short to see.
         texts = source_numbers(alpha, ink, lambda share: format_share(share) if share >= 0.005 else "")
         return Spec([source_bars(trace, alpha, "α", ink.bar, ".1%"), *texts], layout, alt, table)
@@ -161,9 +162,7 @@ def draw_softmax(subject: Subject) -> Spec:
     energy_bars["marker"]["opacity"] = PALE
     limits = energy_range(all_energies, padding=0.06)
     layout = source_layout(
-        trace,
-        step,
-        ink,
+        subject,
         value_axis(ink, gettext("energy e"), limits, domain=[0, 0.36]),
         value_axis(ink, gettext("weight α"), [0, 1.16], domain=[0.44, 1], tickvals=[0, 0.5, 1]),
         weights=dragged | {"trace": 1, "axis": "xaxis2"},
@@ -223,9 +222,7 @@ def draw_posterior(subject: Subject) -> Spec:
     marks = np.where(found.heatmap_posterior[step] >= _VISIBLE, found.heatmap_posterior[step], np.nan)
     largest = _axis_end(float(likelihood.max()))
     layout = source_layout(
-        trace,
-        step,
-        ink,
+        subject,
         value_axis(ink, "α", [0, _AXIS_LENGTH], domain=[0, 0.26], tickvals=[0, 1]),
         value_axis(
             ink,

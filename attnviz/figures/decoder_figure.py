@@ -141,7 +141,7 @@ def draw_candidates(subject: Subject) -> Spec:
     ends = np.array(probabilities)
     count, own, names = len(rows), words.index(chosen), list(map(piece_name, pieces))
     shares = [format_share(probability, 1) for probability in probabilities]
-    labels, colours, opacities = axis_labels(names, _LABEL), [ink.quiet] * count, [PALE] * count
+    labels, colours, opacities = axis_labels(names, subject.longest or _LABEL), [ink.quiet] * count, [PALE] * count
     labels[own], colours[own], opacities[own] = emphasise(labels[own], ink.decoder), ink.decoder, 1
     likeliest = bars(
         ends,

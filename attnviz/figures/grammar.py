@@ -23,6 +23,7 @@ from attnviz.analysis.labels import shorten, subscript
 from attnviz.analysis.measures import weight_order
 from attnviz.analysis.numbers import decimal, signed
 from attnviz.figures.spec import APART, STRIP, Numbers, Part, base_axis, base_layout, escape, rectangle
+from attnviz.figures.subject import Subject
 from attnviz.languages import gettext, language
 from attnviz.palette import BAND, CELL_FRAME, ROW_FRAME, ROW_FRAME_WIDTH, STRONGEST, ColourScale, Palette
 from attnviz.text import piece_name
@@ -127,27 +128,25 @@ def value_axis(ink: Palette, title: str, limits: Sequence[float], **more: Any) -
     return titled_axis(ink, title, standoff=2) | axis | more
 
 
-def source_layout(
-    trace: AttentionMatrix, step: int, ink: Palette, *axes: Part, narrowest: int = 260, **meta: Any
-) -> Part:
+def source_layout(subject: Subject, *axes: Part, narrowest: int = 260, **meta: Any) -> Part:
     """Return a layout whose rows are the source pieces, in the order of the sentence.
 
     Args:
-        trace: The attention.
-        step: Step, 0-based, whose weights order the rows where the page asks for it.
-        ink: The palette.
+        subject: The step, whose weights order the rows where the page asks for it.
         axes: The axes of the values, `xaxis`, `xaxis2` …
         narrowest: Width in pixels below which the figure should scroll.
         meta: Further entries of `layout.meta`.
     """
-    count, thinned = len(trace.source_pieces), None
+    trace, ink, thinned = subject.attention, subject.ink, None
+    count = len(trace.source_pieces)
     if count > MOST_ROWS:
         more = gettext("{n} more", n=count - THINNED_ROWS)
         thinned = {"rows": THINNED_ROWS, "more": more, "height": _rows_height(THINNED_ROWS + 1)}
-    meta |= {"order": weight_order(trace, step), "selection_colour": ink.encoder, "thinned": thinned}
+    meta |= {"order": weight_order(trace, subject.step), "selection_colour": ink.encoder, "thinned": thinned}
     layout = sized_layout(ink, _rows_height(count), (LEFT, 8, TOP, 8), narrowest, **meta)
     layout |= {f"xaxis{'' if k == 1 else k}": {"anchor": "y"} | axis for k, axis in enumerate(axes, 1)}
-    rows = label_axis(row_names(trace), ink, ink.encoder, size=label_size(count))
+    names = row_names(trace, subject.longest or LABEL_LENGTH)
+    rows = label_axis(names, ink, ink.encoder, size=label_size(count))
     return layout | {"bargap": 0.3, "hovermode": "y", "barmode": "overlay", "yaxis": rows}
 
 
@@ -166,9 +165,9 @@ def label_size(count: int) -> int:
     return 13 if count <= 28 else 12 if count <= 48 else 11 if count <= 90 else 10
 
 
-def row_names(trace: AttentionMatrix) -> list[str]:
-    """Return a label for each source piece, with its number where a label occurs twice."""
-    names = _piece_names(tuple(trace.source_pieces), LABEL_LENGTH, language())
+def row_names(trace: AttentionMatrix, longest: int = LABEL_LENGTH) -> list[str]:
+    """Return a label for each source piece, of at most `longest` letters and its number where a label occurs twice."""
+    names = _piece_names(tuple(trace.source_pieces), longest, language())
     counts = Counter(names)
     return [escape(name) + (subscript(j) if counts[name] > 1 else "") for j, name in enumerate(names, 1)]
 

@@ -24,17 +24,26 @@ def for_print(spec: Spec, paper: str = "#ffffff") -> go.Figure:
     Cells of heatmaps are vector rectangles. The width is PRINT_WIDTH, at least `layout.meta["narrowest"]` and at most
     `layout.meta["widest"]`, where a figure has it. On the page a figure is as wide as its container and transparent.
     """
-    meta, margin = spec.layout["meta"], spec.layout["margin"]
+    spec = with_label_room(spec)
+    meta = spec.layout["meta"]
     # The browser that draws the file measures the labels, in its own font, and widens margins that are too narrow. The
     # viewer of an SVG may have another font: the left margin, on which labels end, holds the widest.
-    axes = {name: axis | {"automargin": True} for name, axis in spec.layout.items() if name[1:].startswith("axis")}
-    room = max((_label_room(axis) for name, axis in axes.items() if name[0] == "y" and "side" not in axis), default=0)
-    layout = axes | {
+    layout = {name: axis | {"automargin": True} for name, axis in spec.layout.items() if name[1:].startswith("axis")}
+    layout |= {
         "paper_bgcolor": paper,
         "width": max(meta["narrowest"], min(PRINT_WIDTH, meta.get("widest", PRINT_WIDTH))),
-        "margin": margin | {"l": max(margin["l"], room)},
     }
     return replace(spec, data=with_vector_cells(spec, paper), layout=spec.layout | layout).figure()
+
+
+def with_label_room(spec: Spec) -> Spec:
+    """Return a figure whose left margin holds the labels of its rows in any font; its bars are not shorter for that."""
+    layout, margin = spec.layout, spec.layout["margin"]
+    axes = [axis for name, axis in layout.items() if name.startswith("yaxis") and "side" not in axis]
+    added = max(0, max(map(_label_room, axes), default=0) - margin["l"])
+    widths = {name: layout["meta"][name] + added for name in ("narrowest", "widest") if name in layout["meta"]}
+    room = {"margin": margin | {"l": margin["l"] + added}, "meta": layout["meta"] | widths}
+    return replace(spec, layout=layout | room)
 
 
 def _label_room(axis: Part) -> int:

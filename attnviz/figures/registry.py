@@ -123,7 +123,7 @@ def _logit_attribution_heading(subject: Subject) -> str:
 
 
 def _contrast_title(subject: Subject) -> str:
-    name, against = (quote(shorten(name, 9)) for name in contrast_names(subject))
+    name, against = (quote(shorten(name, subject.longest or 9)) for name in contrast_names(subject))
     return gettext("Why {name} and not {against}", name=name, against=against)
 
 

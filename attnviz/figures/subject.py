@@ -52,6 +52,8 @@ class Subject:
     """Theme of the figure."""
     simple: bool = False
     """Whether the figure is that of the level *Idea*."""
+    longest: int = 0
+    """Letters of the longest label; 0 for as many as the page has room for, where the bars of all steps line up."""
     spelling: Callable[[int], str] | None = None
     """Returns the piece of an id, for pieces that are not recorded at the step."""
     parent: Trace | None = None

@@ -28,6 +28,7 @@ from attnviz.figures.spec import _WIDTHS, Spec, width
 from attnviz.figures.subject import Subject
 from attnviz.palette import FONT
 from attnviz.text import without_isolates
+from attnviz.trace.drawing import LONGEST_LABEL
 from tests.figures import synthetic
 
 pytestmark = pytest.mark.browser
@@ -70,7 +71,7 @@ def heatmap_sheets(source: str, target: str) -> Iterator[go.Figure]:
 
 def step_sheets(source: str, target: str) -> Iterator[go.Figure]:
     """Yield the figures of a step as printed."""
-    subject = Subject(synthetic.trace(source, target), 1)
+    subject = Subject(synthetic.trace(source, target), 1, longest=LONGEST_LABEL)
     for figure in step_figures(subject).values():
         yield translation_sheet(figure.draw(subject), subject.trace, figure.headline(subject))
 

@@ -206,7 +206,8 @@ def translation_file(request: PayloadRequest) -> bytes:
 
 def pictures(view: View, session: Session) -> Iterator[OfferedFigure]:
     """Yield the current figures: the heatmap, and those of the step, with the chosen energy and logit."""
-    options, trace, subject = _heatmap_options(view, session), view.trace, subject_of(view, session)
+    options, trace = _heatmap_options(view, session), view.trace
+    subject = replace(subject_of(view, session), longest=options.longest)
     posterior, title, file = None, gettext("Heatmap"), "heatmap"
     if not trace.attends:
         title, file = gettext("A single vector for all steps"), "one-vector"
