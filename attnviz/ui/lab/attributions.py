@@ -99,9 +99,11 @@ def attributions_pictures(view: View, session: Session) -> Iterator[OfferedFigur
     trace, selection = view.trace, selection_of(session, view)
     if unavailable_reason(trace):
         return
-    methods, title = attribution_methods_of(trace), gettext("What each word depended on")
-    figure = attributions(trace, methods, by=selection.choices.by, step=selection.step)
-    yield OfferedFigure(title, title, "attributions", figure)
+    title = gettext("What each word depended on")
+    chosen = {"by": selection.choices.by, "step": selection.step}
+    yield OfferedFigure(
+        title, title, "attributions", lambda: attributions(trace, attribution_methods_of(trace), **chosen)
+    )
 
 
 def attributions_tables(view: View, session: Session) -> Iterator[tuple[str, pd.DataFrame]]:

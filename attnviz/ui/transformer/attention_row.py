@@ -7,6 +7,7 @@ the payload of the row, and the pictures to save.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -231,7 +232,7 @@ def row_pictures(sources: FormSources, step: int) -> dict[Form, OfferedFigure]:
             form_names()[name],
             heading,
             f"step-{step + 1}-{name}",
-            weights_row(form, step, pieces, f"{heading}. {sentence}"),
+            partial(weights_row, form, step, pieces, f"{heading}. {sentence}"),
             note=sentence,
         )
     return pictures
@@ -316,14 +317,14 @@ def _pictures(asked: PayloadRequest, theme: ThemeName) -> Iterator[OfferedFigure
                 title,
                 f"{figure.headline(subject)} ({trace.model})",
                 f"{trace.model}-{step + 1}-{figure.name}",
-                figure.draw(subject),
+                partial(figure.draw, subject),
             )
     costs, title = _work(traces), gettext("Multiplications")
     yield OfferedFigure(
         title,
         title,
         "multiplications",
-        multiplications(costs, theme=theme),
+        lambda: multiplications(costs, theme=theme),
         note=work_sentence(*costs.values()),
     )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -158,12 +159,13 @@ def _pictures(asked: PayloadRequest, theme: ThemeName) -> Iterator[OfferedFigure
     name, errors = head_title(opened_head), head_errors(opened_head.record)
     rates = errors.rates if errors else {}
     title, note = gettext("All heads"), _error_rate_sentence(errors) if errors else ""
-    yield OfferedFigure(title, title, "heads", head_gallery(opened_head.record, rates, theme=theme), note=note)
+    gallery = partial(head_gallery, opened_head.record, rates, theme=theme)
+    yield OfferedFigure(title, title, "heads", gallery, note=note)
     yield OfferedFigure(
         name,
         name,
         f"head-{opened_head.name}",
-        heatmap(opened_head, end=True, theme=theme),
+        lambda: heatmap(opened_head, end=True, theme=theme),
         note=kind_sentence(opened_head.kind),
     )
     subject = Subject(opened_head, step, source=source_of(asked.selection, asked.trace), theme=theme)
@@ -174,7 +176,7 @@ def _pictures(asked: PayloadRequest, theme: ThemeName) -> Iterator[OfferedFigure
             figure.title(subject),
             heading,
             f"head-{opened_head.name}-{step + 1}-{figure.name}",
-            figure.draw(subject),
+            partial(figure.draw, subject),
         )
 
 
