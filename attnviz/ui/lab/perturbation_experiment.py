@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from html import escape
 from typing import Any
@@ -32,6 +33,7 @@ from attnviz.figures.registry import PERTURBATION_TESTS
 from attnviz.figures.spec import Spec
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
+from attnviz.trace.drawing import LONGEST_LABEL
 from attnviz.ui.components.chart import chart, steady_payload
 from attnviz.ui.fields import disclosure
 from attnviz.ui.glossary import references
@@ -189,7 +191,7 @@ def perturbation_tests_pictures(view: View, session: Session) -> Iterator[Offere
     trace = view.trace
     if unavailable_reason(trace):
         return
-    subject, figure = subject_of(view, session), PERTURBATION_TESTS
+    subject, figure = replace(subject_of(view, session), longest=LONGEST_LABEL), PERTURBATION_TESTS
     step = subject.step
     yield OfferedFigure(
         figure.title(subject), figure.headline(subject), f"step-{step + 1}-{figure.name}", partial(figure.draw, subject)

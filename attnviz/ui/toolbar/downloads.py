@@ -25,7 +25,7 @@ from attnviz.export.saved_files import FigureOptions, contents, file_name, headi
 from attnviz.figures.comparison_figure import comparison
 from attnviz.figures.diagram_table import diagram_table
 from attnviz.figures.heatmap import heatmap
-from attnviz.figures.printing import for_print
+from attnviz.figures.printing import for_print, with_label_room
 from attnviz.figures.registry import step_figures
 from attnviz.figures.spec import Spec
 from attnviz.languages import gettext
@@ -128,7 +128,7 @@ class OfferedFigure:
 
 def chapter_pictures(figures: Iterable[OfferedFigure]) -> tuple[ChapterPicture, ...]:
     """Return figures in the form of a page for a lecture."""
-    return tuple(ChapterPicture(figure.title, (figure.note,), (figure.draw(),)) for figure in figures)
+    return tuple(ChapterPicture(one.title, (one.note,), (with_label_room(one.draw()),)) for one in figures)
 
 
 def downloads(view: View) -> None:

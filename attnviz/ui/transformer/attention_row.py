@@ -44,6 +44,7 @@ from attnviz.figures.subject import Subject
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces, piece_name
+from attnviz.trace.drawing import LONGEST_LABEL
 from attnviz.ui.components.chart import EVERY_STEP, chart, inline_chart, steady_payload
 from attnviz.ui.components.component import component, packed
 from attnviz.ui.components.energy_decomposition import mount_energy_decomposition
@@ -310,7 +311,9 @@ def _work_payload(_costs: dict[str, Multiplications], identity: str, theme: Them
 def _pictures(asked: PayloadRequest, theme: ThemeName) -> Iterator[OfferedFigure]:
     traces, step = energy_traces(asked.shown["request"]), asked.selection.step
     for trace in traces:
-        subject = Subject(trace, step, weights_of(trace), source_of(asked.selection, asked.trace), theme=theme)
+        subject = Subject(
+            trace, step, weights_of(trace), source_of(asked.selection, asked.trace), theme=theme, longest=LONGEST_LABEL
+        )
         for figure in _FIGURES:
             title = f"{figure.title(subject)}, {attention_name(str(trace.config['attention']))}"
             yield OfferedFigure(

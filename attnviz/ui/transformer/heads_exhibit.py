@@ -30,6 +30,7 @@ from attnviz.lru_cache import LRUCache, cached_in, size_of
 from attnviz.model_folder import stamp
 from attnviz.palette import ThemeName
 from attnviz.trace import TransformerTrace
+from attnviz.trace.drawing import LONGEST_LABEL
 from attnviz.trace.parts import HEAD_KINDS, HeadKind
 from attnviz.trace.transformer_trace import Head
 from attnviz.ui.components.chart import inline_chart, steady_payload
@@ -168,7 +169,9 @@ def _pictures(asked: PayloadRequest, theme: ThemeName) -> Iterator[OfferedFigure
         lambda: heatmap(opened_head, end=True, theme=theme),
         note=kind_sentence(opened_head.kind),
     )
-    subject = Subject(opened_head, step, source=source_of(asked.selection, asked.trace), theme=theme)
+    subject = Subject(
+        opened_head, step, source=source_of(asked.selection, asked.trace), theme=theme, longest=LONGEST_LABEL
+    )
     of_stages = [figure for stage in HEAD_STAGES for figure in stage_figures(opened_head, stage)]
     for figure in (ENERGY_DECOMPOSITION, *of_stages):
         heading = gettext("{picture}: {head}, row {row}", picture=figure.title(subject), head=name, row=step + 1)
