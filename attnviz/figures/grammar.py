@@ -57,33 +57,36 @@ ROW_HEIGHT = 21
 
 
 def source_bars(
-    trace: AttentionMatrix, values: Numbers, symbol: str, colour: str | list[str], form: str = ".4f"
-) -> Part:
-    """Return one horizontal bar for each source piece.
+    subject: Subject,
+    values: Numbers,
+    symbol: str,
+    colour: str | list[str],
+    form: str = ".4f",
+    text: Callable[[float], str] = decimal,
+) -> list[Part]:
+    """Return one horizontal bar for each source piece, and the numbers at their ends, but none for long sentences.
 
     Args:
-        trace: The attention.
+        subject: The step.
         values: Lengths of the bars, (Tx,).
         symbol: Name of the values in hover texts; empty for hover texts without numbers.
         colour: Colour of all bars, or of each.
         form: D3's format of the numbers in hover texts.
+        text: Returns the text of a number.
     """
+    trace = subject.attention
     names = [*map(escape, _piece_names(tuple(trace.source_pieces), 60, language()))]
     number = f"<br>{symbol} = %{{x:{form}}}" if symbol else ""
-    return bars(values, {"color": colour}, names, hovertemplate=f"%{{customdata}}{number}<extra></extra>")
+    drawn = bars(values, {"color": colour}, names, hovertemplate=f"%{{customdata}}{number}<extra></extra>")
+    if len(values) > MOST_ROWS:
+        return [drawn]
+    texts = [f" {text(value)} " if math.isfinite(value) else " −∞ " for value in values.tolist()]
+    return [drawn, numbers(np.nan_to_num(values), texts, label_size(len(values)) - 1, subject.ink)]
 
 
 def signed_colours(values: Numbers, ink: Palette) -> list[str]:
     """Return the colours of signed bars of these `values`, (n,): blue from 0 up, red below."""
     return [ink.minus if value < 0 else ink.plus for value in values.tolist()]
-
-
-def source_numbers(values: Numbers, ink: Palette, text: Callable[[float], str] = decimal) -> list[Part]:
-    """Return the numbers at the ends of bars of these `values`, (Tx,), in a list that is empty for long sentences."""
-    if len(values) > MOST_ROWS:
-        return []
-    texts = [f" {text(value)} " if math.isfinite(value) else " −∞ " for value in values.tolist()]
-    return [numbers(np.nan_to_num(values), texts, label_size(len(values)) - 1, ink)]
 
 
 def numbers(
@@ -120,6 +123,11 @@ def texts_at(x: Any, y: Any, texts: Sequence[str], size: int, colour: str | list
         "textfont": font,
         "hoverinfo": "skip",
     } | more
+
+
+def on(axis: str, *traces: Part) -> list[Part]:
+    """Return traces on another horizontal axis than the first, such as "x2"."""
+    return [trace | {"xaxis": axis} for trace in traces]
 
 
 def value_axis(ink: Palette, title: str, limits: Sequence[float], **more: Any) -> Part:
