@@ -1,4 +1,7 @@
-"""Mount buttons that save figures: as PNG, SVG and CSV, made in the browser, and as PDF, made by the server."""
+"""Mount buttons that save figures: as PNG, SVG and CSV, made in the browser, and as PDF.
+
+The server makes the PDF. Where it has no browser for that, and for drawings of the page, the visitor prints it.
+"""
 
 from __future__ import annotations
 
@@ -43,8 +46,8 @@ class PictureFile:
     file: str
     """Name of its files, without an ending."""
     draw: Callable[[], tuple[go.Figure | PageDrawing, pd.DataFrame]]
-    """Returns the figure as printed, with its title, or a drawing that the browser copies from the page (it has no
-    PDF), and the numbers."""
+    """Returns the figure as printed, with its title, or a drawing that the browser copies from the page and prints,
+    and the numbers."""
 
 
 def followed_picture_files(view: Keyed, at: str, key: str) -> None:
