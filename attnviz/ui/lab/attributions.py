@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -99,11 +100,9 @@ def attributions_pictures(view: View, session: Session) -> Iterator[OfferedFigur
     trace, selection = view.trace, selection_of(session, view)
     if unavailable_reason(trace):
         return
-    title = gettext("What each word depended on")
-    chosen = {"by": selection.choices.by, "step": selection.step}
-    yield OfferedFigure(
-        title, title, "attributions", lambda: attributions(trace, attribution_methods_of(trace), **chosen)
-    )
+    methods, title = attribution_methods_of(trace), gettext("What each word depended on")
+    draw = partial(attributions, trace, methods, by=selection.choices.by, step=selection.step)
+    yield OfferedFigure(title, title, "attributions", draw)
 
 
 def attributions_tables(view: View, session: Session) -> Iterator[tuple[str, pd.DataFrame]]:

@@ -225,9 +225,9 @@ def pictures(view: View, session: Session) -> Iterator[OfferedFigure]:
     if view.compared:
         names = view.compared.names
         title = gettext("{first} and {other} side by side", first=names[0], other=names[1])
-        colours = {"end": options.end, "root": options.root, "colours": options.colours}
         both = compared_in(view, view.compared)
-        yield OfferedFigure(gettext("Side by side"), title, "comparison", lambda: comparison(both, names, **colours))
+        drawn = partial(comparison, both, names, end=options.end, root=options.root, colours=options.colours)
+        yield OfferedFigure(gettext("Side by side"), title, "comparison", drawn)
 
 
 def _heatmap_options(view: View, session: Mapping[Any, Any]) -> FigureOptions:
