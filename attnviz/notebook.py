@@ -97,7 +97,7 @@ def draw_step(
 ) -> go.Figure:
     """Return the figure `picture` of 0-based `step`, the name of one of `figures.FIGURES`.
 
-    Labels have at most `longest` letters, and the left margin fits them. Raise AttnvizError for another name, where the
+    Labels have at most `longest` letters, and the margins fit them. Raise AttnvizError for another name, where the
     figure needs the model's `weights` and they are not given, and where the vocabulary lacks the `foil`, the id of a
     piece.
     """

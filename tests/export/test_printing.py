@@ -156,7 +156,13 @@ def test_printed_cells_are_rectangles() -> None:
 def test_estimated_widths_are_those_of_the_widest_font() -> None:
     """Each letter is on a line of its own, so that Arabic letters are not joined."""
     text = "<br>".join(letter for letter in _WIDTHS if letter not in " <>&")
-    layout = {"font": {"family": FONT}, "width": 300, "height": 8000, "margin": {"l": 9}, "meta": {"narrowest": 300}}
+    layout = {
+        "font": {"family": FONT},
+        "width": 300,
+        "height": 8000,
+        "margin": {"l": 9, "b": 9},
+        "meta": {"narrowest": 300},
+    }
     spec = Spec([], layout | {"annotations": [{"text": text, "showarrow": False}]}, "")
     (page,) = printed([for_print(spec)])
     drawn = [one for one in parts(page, LTChar) if not one.get_text().isspace()]
