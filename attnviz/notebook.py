@@ -16,10 +16,12 @@ from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.weight_shapes import check_fit
 from attnviz.arguments import check_each, check_number, check_whole_argument
 from attnviz.errors import AttnvizError
+from attnviz.figures.printing import with_label_room
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.trace import Aligned, BeamTree, WhatIfs
 from attnviz.trace.drawing import (
+    LONGEST_LABEL,
     BeamTreeOptions,
     DetailLevel,
     HeatmapChoices,
@@ -165,21 +167,23 @@ def draw_step(
     weights: Weights | None = None,
     foil: int | None = None,
     theme: ThemeName = "light",
+    longest: int = LONGEST_LABEL,
 ) -> go.Figure:
     """Return the figure `picture` of 0-based `step`, the name of one of `figures.FIGURES`.
 
-    Raise AttnvizError for another name, where the figure needs the model's `weights` and they are not given, and where
-    the vocabulary lacks the `foil`, the id of a piece.
+    Labels have at most `longest` letters, and the margins fit them. Raise AttnvizError for another name, where the
+    figure needs the model's `weights` and they are not given, and where the vocabulary lacks the `foil`, the id of a
+    piece.
     """
     if weights is not None:
         check_each(gettext("model weights"), (weights,), (Mapping,))
         if trace.recurrent:
             check_fit(trace, weights)
-    subject = figures.Subject(trace, step, weights, foil=foil, theme=theme)
+    subject = figures.Subject(trace, step, weights, foil=foil, theme=theme, longest=longest)
     figure = figures.step_figure(subject, picture)
     if foil is not None:
         check_whole_argument(gettext("foil"), foil, 0, trace.vocabulary_size - 1)
-    return figure.draw(subject).figure()
+    return with_label_room(figure.draw(subject)).figure()
 
 
 def draw_beam_tree(tree: BeamTree, **options: Unpack[BeamTreeOptions]) -> go.Figure:

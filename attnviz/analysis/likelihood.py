@@ -46,8 +46,8 @@ class Readouts:
         if not trace.attends:
             raise AttnvizError(
                 gettext(
-                    "This model has no attention: it writes all its words from one context vector. So this model "
-                    "has no attention weights to change and no posterior attention."
+                    "This model has no attention: it writes all its words from one context vector. So there are "
+                    "no energies, no attention weights and no posterior attention."
                 )
             )
         if not trace.attends_once:

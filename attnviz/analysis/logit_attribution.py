@@ -228,11 +228,10 @@ def logit_attribution_heading(name: str, foil: str | None = None) -> str:
     return gettext("Why {name} and not {against}", name=name, against=foil)
 
 
-def logit_attribution_title(name: str, foil: str | None = None) -> str:
-    """Return what the bars add up to, for an axis; `name` and `foil` are piece and foil."""
-    if foil is None:
-        return gettext("{name} − mean", name=shorten(name, 9))
-    return f"{shorten(name, 9)} − {shorten(foil, 9)}"
+def logit_attribution_title(name: str, foil: str | None = None, *, longest: int) -> str:
+    """Return what the bars add up to, for an axis; piece (`name`) and `foil` have at most `longest` letters."""
+    name, against = shorten(name, longest), gettext("mean") if foil is None else shorten(foil, longest)
+    return f"{name} − {against}"
 
 
 def logit_attribution_sentence(trace: Trace, entries: LogitAttribution, name: str, foil: str | None) -> str:

@@ -32,6 +32,7 @@ from attnviz.commands.shared import gold_from, gold_links_for, option_that_reads
 from attnviz.errors import AttnvizError, locate_errors
 from attnviz.installed_models import installed_weights
 from attnviz.palette import DEFAULT_COLOURS, Colours, ThemeName
+from attnviz.trace.drawing import LONGEST_LABEL
 
 if TYPE_CHECKING:
     from attnviz.analysis.recomputation import Weights
@@ -103,8 +104,8 @@ class _Options:
     """gold links (links marked by hand) to draw on the heatmap: a file in any format that `attnviz attention` reads, or
     links such as 0-0 1?2: source word, sign, target word, counted from 0; the sign is - for a sure link, ? for a
     possible link"""
-    longest: Positive = 80
-    """letters of the longest label of the heatmap; longer words are shortened"""
+    longest: Positive = LONGEST_LABEL
+    """letters of the longest label; longer words are shortened"""
     no_title: bool = False
     """draw no title in .png, .svg and .pdf, for a paper that has its own captions"""
     theme: ThemeName = "light"

@@ -147,7 +147,7 @@ def _print_figure(trace: Aligned, options: FigureOptions, weights: Weights | Non
 
 def _subject(trace: Aligned, options: FigureOptions, weights: Weights | None) -> Subject:
     """Return the input of a figure of a step."""
-    return Subject(trace, options.step or 0, weights, options.source, theme=options.theme)
+    return Subject(trace, options.step or 0, weights, options.source, theme=options.theme, longest=options.longest)
 
 
 def picture(trace: Aligned, options: FigureOptions, weights: Weights | None = None) -> Spec:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from attnviz.analysis.labels import shorten
+from attnviz.analysis.labels import LONGEST, shorten
 from attnviz.analysis.measures import weight_order
 from attnviz.analysis.numbers import decimal, percent, significant, small
 from attnviz.figures.grammar import (
@@ -17,16 +17,16 @@ from attnviz.figures.grammar import (
     label_size,
     names_axis,
     numbers,
+    on,
     short_source_name,
     signed_colours,
     sized_layout,
     source_bars,
     source_layout,
-    source_numbers,
     titled_axis,
     value_axis,
 )
-from attnviz.figures.spec import Part, Spec, Table, axis_labels, label_stride
+from attnviz.figures.spec import Part, Spec, Table, axis_labels, escape, label_stride
 from attnviz.figures.subject import Subject
 from attnviz.languages import format_share, gettext
 from attnviz.palette import PALE
@@ -40,6 +40,7 @@ def draw_attention(subject: Subject) -> Spec:
     """
     trace, step, ink = subject.attention, subject.step, subject.ink
     names = [piece_name(piece) for piece in trace.source_pieces]
+    labels = [shorten(name, subject.longest or LONGEST) for name in names]
     count, energies = len(names), finite_energies(trace)[step]
     bar = {"type": "bar", "x": np.arange(count, dtype=np.int32), "customdata": axis_labels(names, 60)}
     energy_bars = bar | {
@@ -54,17 +55,17 @@ def draw_attention(subject: Subject) -> Spec:
         "hovertemplate": "%{customdata}<br>α = %{y:.4f}<extra></extra>",
     }
     size = 13 if count <= 16 else 12 if count <= 30 else 11 if count <= 45 else 10
-    longest = max(len(shorten(name)) for name in names) * size * 0.58
+    longest = max(map(len, labels)) * size * 0.58
     is_upright = count > 14
     # Slanted by 50 degrees, whose sine is 0.77 and whose cosine times 0.58 is 0.37, labels extend to the left of their
     # bars; only the first can extend past the axis.
     bottom = int(longest + 12 if is_upright else longest * 0.77 + 30)
-    left = 46 if is_upright else max(46, int(len(shorten(names[0])) * size * 0.37))
+    left = 46 if is_upright else max(46, int(len(labels[0]) * size * 0.37))
     narrowest, peak = 60 + min(13 * count, max(320, 8 * count), 4000), int(trace.alignment[step].argmax())
     layout = sized_layout(ink, 214 + bottom, (left, 6, 6, bottom), narrowest, peak=peak) | {
         "bargap": 0.25,
         "xaxis": names_axis(
-            axis_labels(names),
+            [*map(escape, labels)],
             ink.encoder,
             size,
             ink,
@@ -89,16 +90,15 @@ def draw_attention(subject: Subject) -> Spec:
 
 def draw_imported(subject: Subject) -> Spec:
     """Draw alpha_ij of another program: a bar in [0, 1] for each source piece."""
-    trace, ink, alpha = subject.attention, subject.ink, subject.attention.alignment[subject.step]
-    bars = source_bars(trace, alpha, "α", ink.bar)
+    ink, alpha = subject.ink, subject.attention.alignment[subject.step]
     axis = value_axis(ink, gettext("weight α"), [0, 1.16], tickvals=[0, 0.5, 1])
     alt = gettext(
         "Weights of step {step}, a bar for each of {count} source pieces. Piece {number}, {name}, has the largest "
         "weight, {weight:.2f}.",
         **_strongest(subject),
     )
-    layout = source_layout(trace, subject.step, ink, axis)
-    return Spec([bars, *source_numbers(alpha, ink)], layout, alt, _table(subject, "alpha"))
+    data, layout = source_bars(subject, alpha, "α", ink.bar), source_layout(subject, axis)
+    return Spec(data, layout, alt, _table(subject, "alpha"))
 
 
 def draw_energy(subject: Subject) -> Spec:
@@ -106,10 +106,9 @@ def draw_energy(subject: Subject) -> Spec:
 
     At the level *Idea* the bars have no scale and no numbers.
     """
-    trace, step, ink = subject.attention, subject.step, subject.ink
-    all_energies = finite_energies(trace)
-    energies, limits = all_energies[step], energy_range(all_energies)
-    bars = source_bars(trace, energies, "" if subject.simple else "e", signed_colours(energies, ink))
+    ink, all_energies = subject.ink, finite_energies(subject.attention)
+    energies, limits = all_energies[subject.step], energy_range(all_energies)
+    data = source_bars(subject, energies, "" if subject.simple else "e", signed_colours(energies, ink))
     table = _table(subject, "energy")
     if subject.simple:
         alt = gettext(
@@ -117,15 +116,15 @@ def draw_energy(subject: Subject) -> Spec:
             "{name}.",
             **_strongest(subject),
         )
-        layout = source_layout(trace, step, ink, value_axis(ink, gettext("fit"), limits, showticklabels=False))
-        return Spec([bars], layout, alt, table)
+        layout = source_layout(subject, value_axis(ink, gettext("fit"), limits, showticklabels=False))
+        return Spec(data[:1], layout, alt, table)
     alt = gettext(
         "Energies of step {step}, a bar for each of {count} source pieces. Piece {number}, {name}, has the highest "
         "energy, {energy:.2f}.",
         **_strongest(subject),
     )
-    layout = source_layout(trace, step, ink, value_axis(ink, gettext("energy e"), limits))
-    return Spec([bars, *source_numbers(energies, ink)], layout, alt, table)
+    layout = source_layout(subject, value_axis(ink, gettext("energy e"), limits))
+    return Spec(data, layout, alt, table)
 
 
 def draw_softmax(subject: Subject) -> Spec:
@@ -148,28 +147,27 @@ def draw_softmax(subject: Subject) -> Spec:
         axis = value_axis(
             ink, gettext("share of attention"), [0, 1.2], tickvals=ticks, ticktext=[percent(tick) for tick in ticks]
         )
-        layout = source_layout(trace, step, ink, axis, weights=dragged | {"trace": 0, "axis": "xaxis", "shares": True})
+        layout = source_layout(subject, axis, weights=dragged | {"trace": 0, "axis": "xaxis", "shares": True})
         # No number for a bar that is too short to see.
-        texts = source_numbers(alpha, ink, lambda share: format_share(share) if share >= 0.005 else "")
-        return Spec([source_bars(trace, alpha, "α", ink.bar, ".1%"), *texts], layout, alt, table)
+        data = source_bars(
+            subject, alpha, "α", ink.bar, ".1%", lambda share: format_share(share) if share >= 0.005 else ""
+        )
+        return Spec(data, layout, alt, table)
     alt = gettext(
         "Softmax of step {step}: each energy and its attention weight, side by side. The largest weight, "
         "{weight:.2f}, is that of piece {number}, {name}.",
         **_strongest(subject),
     )
-    energy_bars = source_bars(trace, energies, "e", signed_colours(energies, ink))
+    energy_bars, *_ = source_bars(subject, energies, "e", signed_colours(energies, ink))
     energy_bars["marker"]["opacity"] = PALE
     limits = energy_range(all_energies, padding=0.06)
     layout = source_layout(
-        trace,
-        step,
-        ink,
+        subject,
         value_axis(ink, gettext("energy e"), limits, domain=[0, 0.36]),
         value_axis(ink, gettext("weight α"), [0, 1.16], domain=[0.44, 1], tickvals=[0, 0.5, 1]),
         weights=dragged | {"trace": 1, "axis": "xaxis2"},
     )
-    on_weights = [source_bars(trace, alpha, "α", ink.bar), *source_numbers(alpha, ink)]
-    return Spec([energy_bars, *(part | {"xaxis": "x2"} for part in on_weights)], layout, alt, table)
+    return Spec([energy_bars, *on("x2", *source_bars(subject, alpha, "α", ink.bar))], layout, alt, table)
 
 
 def _strongest(subject: Subject) -> Part:
@@ -223,9 +221,7 @@ def draw_posterior(subject: Subject) -> Spec:
     marks = np.where(found.heatmap_posterior[step] >= _VISIBLE, found.heatmap_posterior[step], np.nan)
     largest = _axis_end(float(likelihood.max()))
     layout = source_layout(
-        trace,
-        step,
-        ink,
+        subject,
         value_axis(ink, "α", [0, _AXIS_LENGTH], domain=[0, 0.26], tickvals=[0, 1]),
         value_axis(
             ink,
@@ -238,12 +234,18 @@ def draw_posterior(subject: Subject) -> Spec:
         value_axis(ink, "→ p(j | y),  ◇ α′", [0, _AXIS_LENGTH], domain=[0.71, 1], tickvals=[0, 1]),
         narrowest=300,
     )
-    diamonds = source_bars(trace, marks, gettext("α′ of the heatmap"), ink.paper) | {
+    priors, likelihoods = (
+        source_bars(subject, prior, "α", ink.bar),
+        source_bars(subject, likelihood, "p(y | h)", ink.decoder, ".3~g", small),
+    )
+    posteriors, *_ = source_bars(subject, posterior, "p(j | y)", ink.bar)
+    diamonds, *_ = source_bars(subject, marks, gettext("α′ of the heatmap"), ink.paper)
+    del diamonds["orientation"]
+    diamonds |= {
         "type": "scatter",
         "mode": "markers",
         "marker": {"symbol": "diamond", "size": 9, "color": ink.paper, "line": {"width": 1.5, "color": ink.ink}},
     }
-    del diamonds["orientation"]
     ends = np.fmax(posterior, marks)
     # The number comes after the mark too.
     texts = [
@@ -251,15 +253,7 @@ def draw_posterior(subject: Subject) -> Spec:
         for value, mark in zip(posterior.tolist(), marks.tolist(), strict=True)
     ]
     posterior_numbers = [numbers(ends, texts, label_size(len(ends)) - 1, ink)] if len(ends) <= MOST_ROWS else []
-    data = [
-        source_bars(trace, prior, "α", ink.bar),
-        source_bars(trace, likelihood, "p(y | h)", ink.decoder, ".3~g") | {"xaxis": "x2"},
-        source_bars(trace, posterior, "p(j | y)", ink.bar) | {"xaxis": "x3"},
-        diamonds | {"xaxis": "x3"},
-        *source_numbers(prior, ink),
-        *(part | {"xaxis": "x2"} for part in source_numbers(likelihood, ink, small)),
-        *(part | {"xaxis": "x3"} for part in posterior_numbers),
-    ]
+    data = [*priors, *on("x2", *likelihoods), *on("x3", posteriors, diamonds, *posterior_numbers)]
     table = dict(_table(subject, "alpha")) | {
         gettext("likelihood p(y | h)"): likelihood,
         gettext("product"): prior * likelihood,

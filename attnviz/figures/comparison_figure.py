@@ -20,7 +20,7 @@ from attnviz.analysis.comparison import (
 from attnviz.analysis.grid import scale_end
 from attnviz.analysis.labels import shorten, size_text
 from attnviz.analysis.numbers import signed
-from attnviz.figures.grammar import cursor, names_axis, points, row_frames, side_by_side, titled_axis
+from attnviz.figures.grammar import cursor, names_axis, path, points, row_frames, side_by_side, titled_axis
 from attnviz.figures.heatmap import MOST_TEXTS, value_scale
 from attnviz.figures.heatmap_parts import CELL_GAP_COLOUR
 from attnviz.figures.spec import PRINT_WIDTH, Part, Spec, Table, escape, in_colour, label_stride, rectangle
@@ -211,8 +211,7 @@ def _word_traces(compared: Comparison, logs: list[Array], names: tuple[str, str]
     traces: list[Part] = []
     for name, colour, selected in (("likelier", ink.plus, other > first), ("less likely", ink.minus, other < first)):
         ends = np.stack([first, other, np.full(len(rows), np.nan)], axis=1)[selected]
-        line = {"type": "scatter", "mode": "lines", "line": {"color": colour, "width": 3}, "hoverinfo": "skip"}
-        traces.append(line | {"name": name, "x": ends.ravel(), "y": np.repeat(rows[selected], 3)})
+        traces.append(path(ends.ravel(), np.repeat(rows[selected], 3), colour, 3, name=name))
     texts = [_lines(word_hover_lines(compared, names, int(row))) for row in rows]
     ring = {"color": ink.paper, "line": {"color": ink.decoder, "width": 2}, "size": 9}
     for name, values, marker in (("first", first, ring), ("other", other, {"color": ink.decoder, "size": 9})):

@@ -62,8 +62,9 @@ def draw_context(subject: Subject) -> Spec:
     if attention.attends:
         alpha, order = attention.alignment[step], weight_order(attention, step)
         terms = alpha[:, None] * attention.values  # (Tx, units)
+        pieces = [shorten(piece_name(piece), subject.longest or 14) for piece in attention.source_pieces]
         largest, rest = sorted(order[:STRIPS]), sorted(order[STRIPS:])
-        names = [f"{decimal(alpha[j])}  {shorten(piece_name(attention.source_pieces[j]), 14)}" for j in largest]
+        names = [f"{decimal(alpha[j])}  {pieces[j]}" for j in largest]
         rows = [terms[j] for j in largest]
         if rest:
             names.append(f"{decimal(alpha[rest].sum())}  {gettext('{n} more', n=len(rest))}")
@@ -81,7 +82,7 @@ def draw_context(subject: Subject) -> Spec:
     limit = colour_limit(total)
     ends = [f"≤ −{significant(limit)}", "0", f"≥ {significant(limit)}"]
     scale = colour_bar([-limit, 0, limit], ends, ink) | {"x": 1, "xanchor": "right", "xpad": 10, "ypad": 6, "len": 150}
-    labels = axis_labels(names, 30)
+    labels = axis_labels(names, subject.longest + 30)
     labels[-1] = emphasise(labels[-1], ink.context)
     rows_axis, unit_axis = label_axis(labels, ink, ink.encoder, ticks=""), _unit_axis(attention, ink)
     layout = strips_layout(
@@ -264,8 +265,9 @@ def draw_context_units(subject: Subject) -> Spec:
         **above,
     )
 
-    labels = [f"{shorten(name, LABEL_LENGTH)} {decimal(share)}" for name, share in named]
-    labels = [*axis_labels(labels, LABEL_LENGTH + 6), f"<b>{gettext('sum = {c}', c=symbol)}</b>"]
+    longest = subject.longest or LABEL_LENGTH
+    labels = [f"{shorten(name, longest)} {decimal(share)}" for name, share in named]
+    labels = [*axis_labels(labels, longest + 6), f"<b>{gettext('sum = {c}', c=symbol)}</b>"]
     forward = trace.annotations.shape[1] // (1 + trace.reads_backwards)
     line_of_piece = {j: row for row, group in enumerate(groups) for j in group}
     inner = _WEIGHT_BAR + _GAP + _LINE * (lines + 1)

@@ -17,8 +17,9 @@ from attnviz.figures.grammar import (
     numbers,
     strips,
     strips_layout,
+    text_at,
 )
-from attnviz.figures.spec import Part, Spec, Table, axis_labels, emphasise, strip_caption
+from attnviz.figures.spec import Part, Spec, Table, axis_labels, emphasise
 from attnviz.figures.subject import Subject
 from attnviz.languages import format_share, gettext
 from attnviz.palette import LOSER_OPACITY, PALE
@@ -74,8 +75,8 @@ def draw_state(subject: Subject) -> Spec:
     layout = strips_layout(axis, units, ink, places[-1], ink.decoder, first=0, top=24, bottom=8)
     layout["xaxis"]["type"] = "category"
     layout["annotations"] = [
-        strip_caption(gettext("← rewritten"), 0, ink),
-        strip_caption(gettext("kept →"), 1, ink),
+        text_at(gettext("← rewritten"), 0, 1, ink.quiet, yref="paper"),
+        text_at(gettext("kept →"), 1, 1, ink.quiet, yref="paper", xanchor="right"),
     ]
     sentence = {"step": step + 1, "count": units, "kept": f"{float(keep.mean()):.0%}"}
     alt = (
@@ -141,7 +142,7 @@ def draw_candidates(subject: Subject) -> Spec:
     ends = np.array(probabilities)
     count, own, names = len(rows), words.index(chosen), list(map(piece_name, pieces))
     shares = [format_share(probability, 1) for probability in probabilities]
-    labels, colours, opacities = axis_labels(names, _LABEL), [ink.quiet] * count, [PALE] * count
+    labels, colours, opacities = axis_labels(names, subject.longest or _LABEL), [ink.quiet] * count, [PALE] * count
     labels[own], colours[own], opacities[own] = emphasise(labels[own], ink.decoder), ink.decoder, 1
     likeliest = bars(
         ends,

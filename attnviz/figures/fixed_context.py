@@ -8,9 +8,9 @@ import numpy as np
 
 from attnviz.analysis.grid import Grid, rows_of_steps
 from attnviz.analysis.labels import shorten
-from attnviz.figures.grammar import bare_axis, colour_limit, path, points, sized_layout, strips
-from attnviz.figures.heatmap_parts import BRACKET_ROOM, HIGHEST_ROW, LOWEST_ROW, axis_names, font_size, tick_labels
-from attnviz.figures.spec import Part, Spec, escape, label_width, rectangle, strip_caption
+from attnviz.figures.grammar import bare_axis, colour_limit, path, points, sized_layout, strips, text_at
+from attnviz.figures.heatmap_parts import BRACKET_ROOM, HIGHEST_ROW, LOWEST_ROW, widest_label, words_axis
+from attnviz.figures.spec import Part, Spec, escape, rectangle
 from attnviz.languages import gettext
 from attnviz.palette import ROW_FRAME, Palette
 
@@ -71,15 +71,12 @@ def fixed_context(trace: Any, cells: Grid, ink: Palette, step: int | None, longe
         (cells.source, cells.source_brackets, ink.encoder),
         (cells.target, cells.target_brackets, ink.decoder),
     ):
-        count, size = len(names), font_size(len(names))
-        room = label_width(axis_names(names, brackets).values(), size, longest)
-        margins.append(int(room) + 18 + BRACKET_ROOM * bool(brackets))
-        font = {"size": size, "color": colour}
-        axes.append(bare_axis(ink, range=[count - 0.5, -0.5], tickfont=font, **tick_labels(names, brackets, longest)))
+        margins.append(int(widest_label(names, brackets, longest)) + 18 + BRACKET_ROOM * bool(brackets))
+        axes.append(words_axis(names, brackets, colour, longest, ink, down=True))
     highest = max(rows, sources)
     height = _TOP + round(highest * float(np.clip(_ROWS_HEIGHT / highest, LOWEST_ROW, HIGHEST_ROW))) + 12
     hidden: Part = bare_axis(ink, range=[0, 1], showticklabels=False)
-    caption = strip_caption(gettext("c, {count} numbers", count=len(vector)), 0, ink)
+    caption = gettext("c, {count} numbers", count=len(vector))
     shown = rows_of_steps(cells, len(trace.target_pieces))
     meta = {"widest": 760, "steps": [steps[0] for steps in cells.steps], "rows": shown, "frame": ROW_FRAME}
     layout = sized_layout(ink, height, (*margins, _TOP, 12), 330, **meta) | {
@@ -89,9 +86,7 @@ def fixed_context(trace: Any, cells: Grid, ink: Palette, step: int | None, longe
         "yaxis2": axes[0] | {"anchor": "x2"},
         "yaxis3": hidden | {"range": [len(vector) + 0.5, 0.5], "overlaying": "y2", "anchor": "x2"},
         "shapes": [rectangle(_STRIP_X, 1, 0, 1, ink.context) | {"xref": "x2", "yref": "paper"}],
-        "annotations": [
-            caption | {"x": 0.5, "xanchor": "right", "yshift": 4, "font": {"size": 13, "color": ink.context}}
-        ],
+        "annotations": [text_at(caption, 0.5, 1, ink.context, 13, yref="paper", xanchor="right", yshift=4)],
     }
     row = None if step is None else shown[step]
     if row is not None:

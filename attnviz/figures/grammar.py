@@ -23,6 +23,7 @@ from attnviz.analysis.labels import shorten, subscript
 from attnviz.analysis.measures import weight_order
 from attnviz.analysis.numbers import decimal, signed
 from attnviz.figures.spec import APART, STRIP, Numbers, Part, base_axis, base_layout, escape, rectangle
+from attnviz.figures.subject import Subject
 from attnviz.languages import gettext, language
 from attnviz.palette import BAND, CELL_FRAME, ROW_FRAME, ROW_FRAME_WIDTH, STRONGEST, ColourScale, Palette
 from attnviz.text import piece_name
@@ -56,33 +57,36 @@ ROW_HEIGHT = 21
 
 
 def source_bars(
-    trace: AttentionMatrix, values: Numbers, symbol: str, colour: str | list[str], form: str = ".4f"
-) -> Part:
-    """Return one horizontal bar for each source piece.
+    subject: Subject,
+    values: Numbers,
+    symbol: str,
+    colour: str | list[str],
+    form: str = ".4f",
+    text: Callable[[float], str] = decimal,
+) -> list[Part]:
+    """Return one horizontal bar for each source piece, and the numbers at their ends, but none for long sentences.
 
     Args:
-        trace: The attention.
+        subject: The step.
         values: Lengths of the bars, (Tx,).
         symbol: Name of the values in hover texts; empty for hover texts without numbers.
         colour: Colour of all bars, or of each.
         form: D3's format of the numbers in hover texts.
+        text: Returns the text of a number.
     """
+    trace = subject.attention
     names = [*map(escape, _piece_names(tuple(trace.source_pieces), 60, language()))]
     number = f"<br>{symbol} = %{{x:{form}}}" if symbol else ""
-    return bars(values, {"color": colour}, names, hovertemplate=f"%{{customdata}}{number}<extra></extra>")
+    drawn = bars(values, {"color": colour}, names, hovertemplate=f"%{{customdata}}{number}<extra></extra>")
+    if len(values) > MOST_ROWS:
+        return [drawn]
+    texts = [f" {text(value)} " if math.isfinite(value) else " −∞ " for value in values.tolist()]
+    return [drawn, numbers(np.nan_to_num(values), texts, label_size(len(values)) - 1, subject.ink)]
 
 
 def signed_colours(values: Numbers, ink: Palette) -> list[str]:
     """Return the colours of signed bars of these `values`, (n,): blue from 0 up, red below."""
     return [ink.minus if value < 0 else ink.plus for value in values.tolist()]
-
-
-def source_numbers(values: Numbers, ink: Palette, text: Callable[[float], str] = decimal) -> list[Part]:
-    """Return the numbers at the ends of bars of these `values`, (Tx,), in a list that is empty for long sentences."""
-    if len(values) > MOST_ROWS:
-        return []
-    texts = [f" {text(value)} " if math.isfinite(value) else " −∞ " for value in values.tolist()]
-    return [numbers(np.nan_to_num(values), texts, label_size(len(values)) - 1, ink)]
 
 
 def numbers(
@@ -121,33 +125,36 @@ def texts_at(x: Any, y: Any, texts: Sequence[str], size: int, colour: str | list
     } | more
 
 
+def on(axis: str, *traces: Part) -> list[Part]:
+    """Return traces on another horizontal axis than the first, such as "x2"."""
+    return [trace | {"xaxis": axis} for trace in traces]
+
+
 def value_axis(ink: Palette, title: str, limits: Sequence[float], **more: Any) -> Part:
     """Return the axis of bars, on top; `more` are further properties of Plotly's axis."""
     axis = {"side": "top", "range": list(limits), "nticks": 4, "zerolinecolor": ink.quiet}
     return titled_axis(ink, title, standoff=2) | axis | more
 
 
-def source_layout(
-    trace: AttentionMatrix, step: int, ink: Palette, *axes: Part, narrowest: int = 260, **meta: Any
-) -> Part:
+def source_layout(subject: Subject, *axes: Part, narrowest: int = 260, **meta: Any) -> Part:
     """Return a layout whose rows are the source pieces, in the order of the sentence.
 
     Args:
-        trace: The attention.
-        step: Step, 0-based, whose weights order the rows where the page asks for it.
-        ink: The palette.
+        subject: The step, whose weights order the rows where the page asks for it.
         axes: The axes of the values, `xaxis`, `xaxis2` …
         narrowest: Width in pixels below which the figure should scroll.
         meta: Further entries of `layout.meta`.
     """
-    count, thinned = len(trace.source_pieces), None
+    trace, ink, thinned = subject.attention, subject.ink, None
+    count = len(trace.source_pieces)
     if count > MOST_ROWS:
         more = gettext("{n} more", n=count - THINNED_ROWS)
         thinned = {"rows": THINNED_ROWS, "more": more, "height": _rows_height(THINNED_ROWS + 1)}
-    meta |= {"order": weight_order(trace, step), "selection_colour": ink.encoder, "thinned": thinned}
+    meta |= {"order": weight_order(trace, subject.step), "selection_colour": ink.encoder, "thinned": thinned}
     layout = sized_layout(ink, _rows_height(count), (LEFT, 8, TOP, 8), narrowest, **meta)
     layout |= {f"xaxis{'' if k == 1 else k}": {"anchor": "y"} | axis for k, axis in enumerate(axes, 1)}
-    rows = label_axis(row_names(trace), ink, ink.encoder, size=label_size(count))
+    names = row_names(trace, subject.longest or LABEL_LENGTH)
+    rows = label_axis(names, ink, ink.encoder, size=label_size(count))
     return layout | {"bargap": 0.3, "hovermode": "y", "barmode": "overlay", "yaxis": rows}
 
 
@@ -166,9 +173,9 @@ def label_size(count: int) -> int:
     return 13 if count <= 28 else 12 if count <= 48 else 11 if count <= 90 else 10
 
 
-def row_names(trace: AttentionMatrix) -> list[str]:
-    """Return a label for each source piece, with its number where a label occurs twice."""
-    names = _piece_names(tuple(trace.source_pieces), LABEL_LENGTH, language())
+def row_names(trace: AttentionMatrix, longest: int = LABEL_LENGTH) -> list[str]:
+    """Return a label for each source piece, of at most `longest` letters and its number where a label occurs twice."""
+    names = _piece_names(tuple(trace.source_pieces), longest, language())
     counts = Counter(names)
     return [escape(name) + (subscript(j) if counts[name] > 1 else "") for j, name in enumerate(names, 1)]
 

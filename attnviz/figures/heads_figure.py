@@ -21,6 +21,7 @@ from attnviz.figures.grammar import (
     label_axis,
     line,
     numbers,
+    on,
     panel,
     sized_layout,
     strips,
@@ -76,10 +77,11 @@ def draw_stream(subject: Subject) -> Spec:
 
     labels[-1], colours[-1] = emphasise(labels[-1], ink.decoder), ink.decoder
     texts = [decimal(length) for length in lengths.tolist()]
-    on_lengths = [
+    on_lengths = on(
+        "x2",
         bars(lengths, {"color": colours}, texts, hovertemplate=gettext("length %{x:.3f}") + "<extra></extra>"),
         numbers(lengths, [f" {text}" for text in texts], 12, ink),
-    ]
+    )
     axis = label_axis(labels, ink, ink.quiet)
     layout = strips_layout(
         axis, units, ink, displayed, ink.context, height=_STREAM_ROW, left=132, top=44, bottom=8, narrowest=340
@@ -95,8 +97,7 @@ def draw_stream(subject: Subject) -> Spec:
         step=step + 1,
         told="; ".join(f"{name} {text}" for name, text in zip(names, texts, strict=True)),
     )
-    parts = [strips(rows, limit, ink), *(part | {"xaxis": "x2"} for part in on_lengths)]
-    return Spec(parts, layout, alt, table)
+    return Spec([strips(rows, limit, ink), *on_lengths], layout, alt, table)
 
 
 Rates = Mapping[tuple[int, int], float]

@@ -13,12 +13,12 @@ from attnviz.analysis.attention_forms import SYMBOLS, face_names
 from attnviz.analysis.drift import drifts
 from attnviz.analysis.gold import GoldLinks, as_gold_links, link_count_texts, link_errors, validated
 from attnviz.analysis.grid import Grid, check_posterior, grid, link_markers
-from attnviz.analysis.labels import LONGEST, merged_cell_text, merging_text, shorten, size_text
+from attnviz.analysis.labels import LONGEST, merged_cell_text, merging_text, size_text
 from attnviz.analysis.numbers import decimal, signed, significant
 from attnviz.analysis.posterior import posterior as posterior_attention
 from attnviz.analysis.recomputation import Weights
 from attnviz.figures.fixed_context import fixed_context
-from attnviz.figures.grammar import bare_axis, cursor, sized_layout
+from attnviz.figures.grammar import cursor, sized_layout
 from attnviz.figures.heatmap_parts import (
     CELL_GAP_COLOUR,
     COLOUR_BAR_LENGTH,
@@ -30,16 +30,16 @@ from attnviz.figures.heatmap_parts import (
     cell_sizes,
     cell_values,
     entropy_title,
-    font_size,
     hover_names,
     marker_lines,
     marker_traces,
-    tick_labels,
+    numbered,
+    strongest_cells,
+    words_axis,
 )
 from attnviz.figures.spec import Part, Spec, Table, rectangle
 from attnviz.languages import format_number, gettext
 from attnviz.palette import ROW_FRAME, ROW_FRAME_WIDTH, Colours, Palette, heatmap_scale, palette
-from attnviz.text import isolated
 from attnviz.trace.drawing import Face, HeatmapChoices, HeatmapOptions, heatmap_choices, step_index
 
 MOST_TEXTS = 10_000
@@ -174,26 +174,15 @@ def _hover(cells: Grid, root: bool, marker_lines: Mapping[tuple[int, int], str])
 
 def cells_layout(cells: Grid, sizes: HeatmapSizes, ink: Palette, longest: int = LONGEST) -> Part:
     """Return the layout of a heatmap of these cells, with labels of at most `longest` letters."""
-    rows, columns = cells.alpha.shape
-    height, margins = sizes.top + round(rows * sizes.row) + 44, (sizes.left, sizes.right, sizes.top, 44)
-    frame = {"linecolor": ink.line, "mirror": True}
+    height, margins = sizes.top + round(len(cells.target) * sizes.row) + 44, (sizes.left, sizes.right, sizes.top, 44)
+    frame: Part = {"linecolor": ink.line, "mirror": True}
     return sized_layout(ink, height, margins, sizes.narrowest, widest=sizes.widest) | {
         "plot_bgcolor": CELL_GAP_COLOUR,
         "hovermode": "closest",
-        "xaxis": bare_axis(
-            ink,
-            side="top",
-            range=[-0.5, columns - 0.5],
-            tickangle=sizes.angle,
-            tickfont={"size": font_size(columns), "color": ink.encoder},
-            **frame | tick_labels(cells.source, cells.source_brackets, longest),
+        "xaxis": words_axis(
+            cells.source, cells.source_brackets, ink.encoder, longest, ink, side="top", tickangle=sizes.angle, **frame
         ),
-        "yaxis": bare_axis(
-            ink,
-            range=[rows - 0.5, -0.5],
-            tickfont={"size": font_size(rows), "color": ink.decoder},
-            **frame | tick_labels(cells.target, cells.target_brackets, longest),
-        ),
+        "yaxis": words_axis(cells.target, cells.target_brackets, ink.decoder, longest, ink, down=True, **frame),
     }
 
 
@@ -239,16 +228,7 @@ def colour_bar(positions: Sequence[float], labels: Sequence[str], ink: Palette) 
 
 def _alt(cells: Grid, chosen: HeatmapChoices, gold: GoldLinks) -> str:
     """Return the text alternative: size, and the strongest cell of each row, or of the difference the largest gains."""
-    links = [
-        gettext(
-            "{target} on {source}: {alpha}",
-            target=shorten(word, 30),
-            source=shorten(cells.source[int(row.argmax())], 30),
-            alpha=signed(float(row.max())) if cells.face == "difference" else decimal(float(row.max())),
-        )
-        for word, row in zip(cells.target[:60], cells.shown, strict=False)
-    ]
-    shown = "; ".join(links) + ("; …" if len(cells.target) > 60 else "")
+    shown = strongest_cells(cells.target, cells.source, cells.shown, signs=cells.face == "difference")
     if gold:
         shown += ". " + gettext(
             "The heatmap also shows {sure} and {possible}, marked by hand",
@@ -270,9 +250,7 @@ def _alt(cells: Grid, chosen: HeatmapChoices, gold: GoldLinks) -> str:
 
 def _table(cells: Grid, margins: bool) -> Table:
     """Return the numbers; with `margins`, a last column has the entropies, and a last row the sums, of the face."""
-    rows, columns = (
-        [f"{number} {isolated(name)}" for number, name in enumerate(names, 1)] for names in (cells.target, cells.source)
-    )
+    rows, columns = map(numbered, (cells.target, cells.source))
     shown: dict[str, Any] = dict(zip(columns, cells.shown.T, strict=True))
     if margins:
         rows.append("Σ (α′ − α)" if cells.face == "difference" else f"Σ {SYMBOLS[cells.face]}")

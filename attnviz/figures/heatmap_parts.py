@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from attnviz.analysis.labels import LONGEST, shorten
 from attnviz.analysis.numbers import decimal, signed
 from attnviz.figures.grammar import bare_axis, bars, points, signed_colours, text_at, texts_at, titled_axis
 from attnviz.figures.spec import (
+    Numbers,
     Part,
     axis_labels,
     label_stride,
@@ -23,6 +25,7 @@ from attnviz.figures.spec import (
 )
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import LIGHT, MARKER, MARKER_EDGE, Palette, colour_at, heatmap_scale, letter_colour
+from attnviz.text import isolated
 from attnviz.trace.drawing import Face, HeatmapChoices
 from attnviz.trace.word_link_text import Link
 
@@ -70,8 +73,8 @@ def cell_sizes(cells: Grid, longest: int = LONGEST, *, values: bool = False) -> 
     row = float(np.clip(ROWS_HEIGHT / rows, min(LOWEST_ROW, LARGEST_SIDE / rows), HIGHEST_ROW))
     size, column_labels = font_size(columns), axis_names(cells.source, cells.source_brackets)
     row_label_width, column_label_width = (
-        label_width(axis_names(cells.target, cells.target_brackets).values(), font_size(rows), longest),
-        label_width(column_labels.values(), size, longest),
+        widest_label(cells.target, cells.target_brackets, longest),
+        widest_label(cells.source, cells.source_brackets, longest),
     )
     horizontal = columns * (column_label_width + 8) < min(420, columns * ASPECT * row)
     angle = 0 if horizontal else -90 if columns > 20 else -50
@@ -116,12 +119,55 @@ def axis_names(names: Sequence[str], brackets: Sequence[Bracket]) -> dict[float,
     return dict(sorted(labels.items()))
 
 
-def tick_labels(names: Sequence[str], brackets: Sequence[Bracket], longest: int) -> Part:
-    """Return the labels of an axis, of at most `longest` letters."""
-    labels = axis_names(names, brackets)
+def widest_label(names: Sequence[str], brackets: Sequence[Bracket], longest: int) -> float:
+    """Return the width in pixels of the widest label of an axis, of at most `longest` letters."""
+    return label_width(axis_names(names, brackets).values(), font_size(len(names)), longest)
+
+
+def words_axis(
+    names: Sequence[str],
+    brackets: Sequence[Bracket],
+    colour: str,
+    longest: int,
+    ink: Palette,
+    *,
+    down: bool = False,
+    **more: Any,
+) -> Part:
+    """Return an axis with words and pieces of words, in `colour`, of at most `longest` letters.
+
+    `down` is for an axis of rows, from the top; `more` are further properties of Plotly's axis.
+    """
+    labels, ends = axis_names(names, brackets), [-0.5, len(names) - 0.5]
     places = [*labels][:: label_stride(len(labels))]
+    axis = {
+        "range": ends[::-1] if down else ends,
+        "tickfont": {"size": font_size(len(names)), "color": colour},
+        "tickvals": places,
+        "ticktext": axis_labels((labels[place] for place in places), longest),
+    }
     standoff = {"ticklabelstandoff": BRACKET_ROOM} if brackets else {}
-    return {"tickvals": places, "ticktext": axis_labels((labels[place] for place in places), longest)} | standoff
+    return bare_axis(ink, **axis | standoff | more)
+
+
+def strongest_cells(target: Sequence[str], source: Sequence[str], cells: Numbers, *, signs: bool = False) -> str:
+    """Return the strongest cell of each of the first 60 rows for a text alternative, with `signs` for differences."""
+    write = signed if signs else decimal
+    listed = [
+        gettext(
+            "{target} on {source}: {alpha}",
+            target=shorten(word, 30),
+            source=shorten(source[int(row.argmax())], 30),
+            alpha=write(float(row.max())),
+        )
+        for word, row in zip(target[:60], cells, strict=False)
+    ]
+    return "; ".join([*listed, "…"] if len(target) > 60 else listed)
+
+
+def numbered(names: Sequence[str]) -> list[str]:
+    """Return the names of rows or columns in a table, which differ by their numbers from 1."""
+    return [f"{number} {isolated(name)}" for number, name in enumerate(names, 1)]
 
 
 def bracket_shapes(cells: Grid, ink: Palette) -> list[Part]:

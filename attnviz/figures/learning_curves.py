@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.grid import Grid
-from attnviz.analysis.labels import capitalised, shorten, size_text
+from attnviz.analysis.labels import capitalised, size_text
 from attnviz.analysis.learning import (
     LINK_MEASURES,
     QUALITY_MEASURES,
@@ -25,7 +25,7 @@ from attnviz.analysis.measures import coverage, entropy
 from attnviz.analysis.numbers import decimal, significant
 from attnviz.figures.grammar import curve, line, numbers, sized_layout, spaced, strips, text_at, titled_axis
 from attnviz.figures.heatmap import cells_layout, colour_bar
-from attnviz.figures.heatmap_parts import cell_sizes
+from attnviz.figures.heatmap_parts import cell_sizes, numbered, strongest_cells
 from attnviz.figures.spec import Part, Spec, Table, axis_labels, base_axis, escape
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import ROOT_GREYS, Palette, ThemeName, palette
@@ -266,8 +266,7 @@ def learning_heatmap(run: Snapshots, sentence: int, moment: int, *, theme: Theme
     alpha = words.alignment  # (target words, source words)
     groups = words.target_groups, words.source_groups
     cells = Grid(words.source, words.target, alpha, "before", alpha, *groups, coverage(alpha), entropy(alpha))
-    sizes, names = cell_sizes(cells), (words.target, words.source)
-    rows, columns = (axis_labels(side, 40) for side in names)
+    rows, columns = (axis_labels(side, 40) for side in (words.target, words.source))
     image = strips(
         alpha.astype(np.float64),
         1,
@@ -282,23 +281,13 @@ def learning_heatmap(run: Snapshots, sentence: int, moment: int, *, theme: Theme
         showscale=True,
         colorbar=colour_bar([0, *_COLOUR_BAR_TICKS], ["α = 0", *map(significant, _COLOUR_BAR_TICKS)], ink),
     )
-    strongest = [
-        gettext(
-            "{target} on {source}: {alpha}",
-            target=shorten(word, 30),
-            source=shorten(words.source[int(row.argmax())], 30),
-            alpha=decimal(float(row.max())),
-        )
-        for word, row in zip(words.target, alpha, strict=True)
-    ]
     alt = ngettext(
         "Alignment after {count} training update, a matrix of {size}. Largest weights: {shown}.",
         "Alignment after {count} training updates, a matrix of {size}. Largest weights: {shown}.",
         run.updates[moment],
         size=size_text("words", *alpha.shape),
-        shown="; ".join(strongest[:60]),
+        shown=strongest_cells(words.target, words.source, alpha),
     )
-    layout = cells_layout(cells, sizes, ink) | {"meta": {"narrowest": sizes.narrowest, "widest": sizes.widest}}
-    numbered, columns = ([f"{n} {name}" for n, name in enumerate(side, 1)] for side in names)
-    table = {gettext("target \\ source"): numbered} | dict(zip(columns, alpha.T, strict=True))
-    return Spec([image], layout, alt, table)
+    table = {gettext("target \\ source"): numbered(words.target)}
+    table |= dict(zip(numbered(words.source), alpha.T, strict=True))
+    return Spec([image], cells_layout(cells, cell_sizes(cells), ink), alt, table)

@@ -15,18 +15,19 @@ from attnviz.text import piece_name
 
 SOURCES = 12
 """Number of source pieces with a bar of their own, those with the largest contributions; the others share one."""
-_LABEL = 15
-"""Characters of a row's label, the same at every step, so that the bars begin at one position."""
+_LABEL, _COMPARED = 15, 9
+"""Characters of a row's label, the same at every step, so that the bars begin at one position; of a piece in the last.
+"""
 
 
 def draw_logit_attribution(subject: Subject) -> Spec:
     """Draw what each term adds to the logit of the word, minus the mean logit: see `_attribution`."""
-    return _attribution(subject, subject.logit_attribution, logit_attribution_title(subject.name(subject.word_id)))
+    return _attribution(subject, subject.logit_attribution, (subject.name(subject.word_id),))
 
 
 def draw_contrast(subject: Subject) -> Spec:
     """Draw what each term adds to the logit of the word, minus that of the foil: see `_attribution`."""
-    return _attribution(subject, subject.contrast, logit_attribution_title(*contrast_names(subject)))
+    return _attribution(subject, subject.contrast, contrast_names(subject))
 
 
 def contrast_names(subject: Subject) -> tuple[str, str]:
@@ -35,8 +36,8 @@ def contrast_names(subject: Subject) -> tuple[str, str]:
     return subject.name(subject.word_id), subject.name(subject.foil_id)
 
 
-def _attribution(subject: Subject, attribution: LogitAttribution, title: str) -> Spec:
-    """Draw a logit from the bias down to the sum, which has the label `title`.
+def _attribution(subject: Subject, attribution: LogitAttribution, compared: tuple[str, ...]) -> Spec:
+    """Draw a logit from the bias down to the sum, whose label has the `compared` pieces, the word and any foil.
 
     A source piece has a row with its contribution, and on the left its alpha_ij as a bar, which shows attention without
     effect; small contributions share a row. Without attention, one row is the whole sentence. For marks and clicks,
@@ -49,6 +50,7 @@ def _attribution(subject: Subject, attribution: LogitAttribution, title: str) ->
     others = [j for j in range(len(source)) if j not in own]
     rest = gettext("{n} more", n=len(others)) if own else gettext("c, the sentence")
     groups = [*([j] for j in own), *([others] if others else [])]
+    title = logit_attribution_title(*compared, longest=subject.longest or _COMPARED)
     names = [
         gettext("bias"),
         gettext("through sᵢ") if trace.reads_new_state else gettext("state sᵢ₋₁"),
@@ -65,7 +67,7 @@ def _attribution(subject: Subject, attribution: LogitAttribution, title: str) ->
     ]
     if own:
         hover[3:-1] = [f"{text}<br>α = {decimal(weight, 4)}" for text, weight in zip(hover[3:-1], weights, strict=True)]
-    labels = axis_labels(names, _LABEL)
+    labels = axis_labels(names, subject.longest or _LABEL)
     labels[-1] = f"<b>{labels[-1]}</b>"
     colours = [ink.quiet, ink.decoder, ink.decoder, *[ink.encoder if own else ink.context] * len(groups), ink.ink]
     labels = [in_colour(label, colour) for label, colour in zip(labels, colours, strict=True)]

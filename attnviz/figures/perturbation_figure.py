@@ -56,7 +56,9 @@ PERTURBATION_WIDTH, _LEFT, _RIGHT = 720, 8, 20
 def draw_perturbation_tests(subject: Subject) -> Spec:
     """Draw the perturbation tests of a step, with the attention that makes the word likeliest."""
     tests, best = subject.perturbation_tests, subject.best_attention
-    return perturbation_tests_figure(subject.trace, tests, subject.piece_or_id, best, theme=subject.theme)
+    return perturbation_tests_figure(
+        subject.trace, tests, subject.piece_or_id, best, theme=subject.theme, longest=subject.longest or _LABEL
+    )
 
 
 def perturbation_tests_figure(
@@ -67,6 +69,7 @@ def perturbation_tests_figure(
     *,
     theme: ThemeName = "light",
     width: int = PERTURBATION_WIDTH,
+    longest: int = _LABEL,
 ) -> Spec:
     """Draw the perturbation tests of a step, a row each: their weights over the source pieces, and p of the word.
 
@@ -81,6 +84,7 @@ def perturbation_tests_figure(
         best: Result of `analysis.best_attention`, for a row with the attention that makes the piece likeliest.
         theme: "light" or "dark".
         width: Width of the figure in pixels; as many source pieces are labelled as fit it.
+        longest: Letters of the longest label.
 
     Returns:
         The figure. The table has a row for each test and each permutation: divergence of the weights, change of the
@@ -159,7 +163,7 @@ def perturbation_tests_figure(
             range=[-0.6, count - 0.4],
             tickangle=-90,
             tickvals=labelled,
-            ticktext=axis_labels((source[j] for j in labelled), _LABEL),
+            ticktext=axis_labels((source[j] for j in labelled), longest),
             tickfont={"size": 11, "color": ink.encoder},
         ),
         "xaxis2": titled_axis(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 import re
 from dataclasses import replace
 from typing import Any
@@ -24,27 +25,45 @@ def for_print(spec: Spec, paper: str = "#ffffff") -> go.Figure:
     Cells of heatmaps are vector rectangles. The width is PRINT_WIDTH, at least `layout.meta["narrowest"]` and at most
     `layout.meta["widest"]`, where a figure has it. On the page a figure is as wide as its container and transparent.
     """
-    meta, margin = spec.layout["meta"], spec.layout["margin"]
+    spec = with_label_room(spec)
+    meta = spec.layout["meta"]
     # The browser that draws the file measures the labels, in its own font, and widens margins that are too narrow. The
-    # viewer of an SVG may have another font: the left margin, on which labels end, holds the widest.
-    axes = {name: axis | {"automargin": True} for name, axis in spec.layout.items() if name[1:].startswith("axis")}
-    room = max((_label_room(axis) for name, axis in axes.items() if name[0] == "y" and "side" not in axis), default=0)
-    layout = axes | {
+    # viewer of an SVG may have another font: the margins, on which labels end, hold the widest.
+    layout = {name: axis | {"automargin": True} for name, axis in spec.layout.items() if name[1:].startswith("axis")}
+    layout |= {
         "paper_bgcolor": paper,
         "width": max(meta["narrowest"], min(PRINT_WIDTH, meta.get("widest", PRINT_WIDTH))),
-        "margin": margin | {"l": max(margin["l"], room)},
     }
     return replace(spec, data=with_vector_cells(spec, paper), layout=spec.layout | layout).figure()
 
 
-def _label_room(axis: Part) -> int:
-    """Return the pixels that the labels of a vertical axis need on the left."""
-    if axis.get("anchor", "x") != "x" or axis.get("showticklabels") is False:
+def with_label_room(spec: Spec) -> Spec:
+    """Return a figure with room for labels in any font, on the left and below; its bars are not shorter for that."""
+    layout, margin = spec.layout, spec.layout["margin"]
+    axes = {name: axis for name, axis in layout.items() if name[1:].startswith("axis") and "side" not in axis}
+    left, below = (
+        max(0, max((_label_room(name, axis) for name, axis in axes.items() if name[0] == letter), default=0) - given)
+        for letter, given in (("y", margin["l"]), ("x", margin["b"]))
+    )
+    widths = {name: layout["meta"][name] + left for name in ("narrowest", "widest") if name in layout["meta"]}
+    room = {
+        "margin": margin | {"l": margin["l"] + left, "b": margin["b"] + below},
+        "height": layout["height"] + below,
+        "meta": layout["meta"] | widths,
+    }
+    return replace(spec, layout=layout | room)
+
+
+def _label_room(name: str, axis: Part) -> int:
+    """Return the pixels that the labels of an axis need at the edge of the figure, that of x axes below."""
+    is_row_axis = name.startswith("y")
+    if axis.get("showticklabels") is False or (is_row_axis and axis.get("anchor", "x") not in ("x", "free")):
         return 0
     texts, size = axis.get("ticktext", ()), axis["tickfont"]["size"]
     bold = any("<b>" in text for text in texts)
     longest = max((width(html.unescape(_MARKUP.sub("", text)), size, bold=bold) for text in texts), default=0)
-    return 18 + int(axis.get("ticklabelstandoff", 0)) + int(longest)
+    share = 1 if is_row_axis else abs(math.sin(math.radians(axis.get("tickangle", 0))))
+    return 18 + int(axis.get("ticklabelstandoff", 0)) + int(share * longest)
 
 
 def with_vector_cells(spec: Spec, paper: str) -> list[Part]:

@@ -20,7 +20,6 @@ from attnviz.figures.spec import Spec
 from attnviz.figures.step_change import draw_change
 from attnviz.figures.subject import (
     ATTENTION,
-    ATTENTION_FOR_POSTERIOR,
     COMPUTED,
     DECOMPOSABLE_SCORER,
     ENERGIES,
@@ -28,8 +27,6 @@ from attnviz.figures.subject import (
     INTERVENTION,
     LINEAR_READOUT,
     MAXOUT_READOUT,
-    PERTURBATION_WEIGHTS,
-    POSTERIOR_WEIGHTS,
     REQUIRES_HEADS,
     REQUIRES_IMPORTED_ATTENTION,
     REQUIRES_RECURRENT,
@@ -121,7 +118,7 @@ def _logit_attribution_heading(subject: Subject) -> str:
 
 
 def _contrast_title(subject: Subject) -> str:
-    name, against = (quote(shorten(name, 9)) for name in contrast_names(subject))
+    name, against = (quote(shorten(name, subject.longest or 9)) for name in contrast_names(subject))
     return gettext("Why {name} and not {against}", name=name, against=against)
 
 
@@ -181,7 +178,7 @@ POSTERIOR = StepFigure(
     "posterior",
     lambda _: gettext("Before and after the word"),
     draw_posterior,
-    (SINGLE_ATTENTION, ATTENTION_FOR_POSTERIOR, POSTERIOR_WEIGHTS),
+    (SINGLE_ATTENTION, ATTENTION, REQUIRES_WEIGHTS),
     gives_away=_EVERYTHING,
     uses_weights=True,
 )
@@ -215,7 +212,7 @@ PERTURBATION_TESTS = StepFigure(
     "perturbation-tests",
     lambda _: gettext("Perturbation tests"),
     draw_perturbation_tests,
-    (SINGLE_ATTENTION, ATTENTION, PERTURBATION_WEIGHTS),
+    (SINGLE_ATTENTION, ATTENTION, REQUIRES_WEIGHTS),
     on_page=False,
     gives_away=_EVERYTHING,
     uses_weights=True,

@@ -197,18 +197,3 @@ def _em(letter: str) -> float:
 def label_width(names: Iterable[str], size: float, longest: int = LONGEST) -> float:
     """Return the width in pixels of the widest of the `axis_labels` of `names`, with letters of `size` pixels."""
     return max(width(shorten(name, longest), size) for name in names)
-
-
-def strip_caption(text: str, x: int, ink: Palette) -> Part:
-    """Return a caption above the strips, at their left (0) or right (1) end."""
-    return {
-        "text": text,
-        "x": x,
-        "xref": "paper",
-        "xanchor": "right" if x else "left",
-        "y": 1,
-        "yref": "paper",
-        "yanchor": "bottom",
-        "showarrow": False,
-        "font": {"size": 12, "color": ink.quiet},
-    }

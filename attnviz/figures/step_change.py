@@ -47,7 +47,7 @@ def draw_change(subject: Subject) -> Spec:
         bars(moved, vectors, y=[1.2, 3.2], width=0.5, xaxis="x2"),
     ]
 
-    names = axis_labels([piece_name(piece.piece) for piece in pieces], 13)
+    names = axis_labels([piece_name(piece.piece) for piece in pieces], subject.longest or 13)
     labels = [emphasise(name, ink.decoder) if bold else name for name, bold in zip(names, written, strict=True)]
     heading = {"yref": "paper", "yshift": 6}
     notes = [text_at("□ {}   ■ {}".format(*sides), 0, 1, ink.quiet, **heading)]

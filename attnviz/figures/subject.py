@@ -52,6 +52,8 @@ class Subject:
     """Theme of the figure."""
     simple: bool = False
     """Whether the figure is that of the level *Idea*."""
+    longest: int = 0
+    """Letters of the longest label; 0 for as many as the page has room for, where the bars of all steps line up."""
     spelling: Callable[[int], str] | None = None
     """Returns the piece of an id, for pieces that are not recorded at the step."""
     parent: Trace | None = None
@@ -254,7 +256,10 @@ ENERGIES = Requirement(lambda subject: subject.trace.displayed.energies.size > 0
 COMPUTED = Requirement(lambda subject: subject.trace.translated, lambda _: missing_values_reason())
 ATTENTION = Requirement(
     lambda subject: subject.trace.attends,
-    lambda _: gettext("This model has no attention: it computes no energies, so there is nothing to decompose."),
+    lambda _: gettext(
+        "This model has no attention: it writes all its words from one context vector. So there are no energies, no "
+        "attention weights and no posterior attention."
+    ),
 )
 DECOMPOSABLE_SCORER = Requirement(
     lambda subject: subject.trace.has_heads or not scorer_of(subject.trace.config).missing,
@@ -271,31 +276,8 @@ SCORE_VECTOR = Requirement(
 REQUIRES_WEIGHTS = Requirement(
     lambda subject: subject.weights is not None,
     lambda subject: gettext(
-        "Logit attribution needs the weights of “{model}”, the model that made this translation. The model “{model}” "
-        "is not available: put it in the folder of models and open the translation again.",
-        model=subject.trace.model,
-    ),
-)
-PERTURBATION_WEIGHTS = Requirement(
-    lambda subject: subject.weights is not None,
-    lambda subject: gettext(
-        "Attributions and perturbation tests need “{model}”, the model that made this translation. The model "
-        "“{model}” is not available: put it in the folder of models and open the translation again.",
-        model=subject.trace.model,
-    ),
-)
-ATTENTION_FOR_POSTERIOR = Requirement(
-    lambda subject: subject.trace.attends,
-    lambda _: gettext(
-        "This model has no attention: it writes all its words from one context vector. So this model has no "
-        "attention weights to change and no posterior attention."
-    ),
-)
-POSTERIOR_WEIGHTS = Requirement(
-    lambda subject: subject.weights is not None,
-    lambda subject: gettext(
-        "Posterior attention needs the weights of “{model}”, the model that made this translation. The model "
-        "“{model}” is not available: put it in the folder of models and open the translation again.",
+        "These numbers need the weights of “{model}”, the model that made this translation. The model “{model}” is not "
+        "available: put it in the folder of models and open the translation again.",
         model=subject.trace.model,
     ),
 )

@@ -164,7 +164,8 @@ class AttentionMatrix:
             picture: The name of one of `figures.FIGURES`; by default that of the attention. A transformer's figures
                 show its `displayed` head.
             **options: Some figures need the model's `weights` (`analysis.load_weights`). "contrast" compares with the
-                piece whose id is the `foil`, by default the likeliest other piece.
+                piece whose id is the `foil`, by default the likeliest other piece. Labels have at most `longest`
+                letters.
 
         Returns:
             The figure.

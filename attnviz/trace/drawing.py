@@ -25,6 +25,10 @@ Face = Literal["before", "after", "difference"]
 """Which values are displayed: alpha, the posterior once the word is known, or posterior minus alpha."""
 
 
+LONGEST_LABEL = 80
+"""Letters of the longest label of a figure outside the page, whose margins fit its labels."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class HeatmapChoices:
     """How a heatmap is drawn: on the page, in files, by `trace.heatmap` and on the command line."""
@@ -46,7 +50,7 @@ class HeatmapChoices:
     step: int | None = None
     """Step, 0-based, whose row is framed."""
     theme: ThemeName = "light"
-    longest: int = 80
+    longest: int = LONGEST_LABEL
     """Letters of the longest label; longer words are shortened."""
     gold: Any = None
     """Gold links, which are marked, and so are false links of the displayed values: text such as `0-0 1?2` (source
@@ -88,6 +92,7 @@ class StepFigureOptions(TypedDict, total=False):
     weights: Mapping[str, NDArray[Any]] | None
     foil: int | None
     theme: ThemeName
+    longest: int
 
 
 class BeamTreeOptions(TypedDict, total=False):

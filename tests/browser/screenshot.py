@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import csv
 import io
 import sys
 import tempfile
 from pathlib import Path
-from urllib.parse import quote_plus, urlencode
+from urllib.parse import parse_qs, quote_plus, urlencode
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
@@ -15,7 +16,11 @@ from PIL import Image
 from playwright.sync_api import Locator, Page, sync_playwright
 
 from attnviz.evaluation.example_sentences import FIGURE_3
+from attnviz.export.images import image
+from attnviz.figures.printing import for_print
+from attnviz.figures.sentence_length_figure import bleu_by_length
 from attnviz.ui.examples import DEFAULT_SENTENCE
+from attnviz.ui.resources import LENGTH_FILE
 from tests.browser.server import CHROMIUM_FLAGS, READY, REPOSITORY, find_chromium, running_page
 from tests.browser.settled import settled
 from tests.what_if_links import link, only
@@ -32,15 +37,18 @@ ASIDE = {
     "what-if": f"?sentence=He+is+an+honest+man.&step=5&what_ifs={link(only(7, 4, 3))}&what_if=1&depth=everything",
     # A word whose posterior attention peaks at another piece than its attention.
     "posterior": f"?sentence={quote_plus(FIGURE_3[1])}&step=4&source=5&depth=everything&after_word=1",
-    "lab": f"lab?section=attributions&sentence={quote_plus(DEFAULT_SENTENCE)}&step=3",
-    "why": "why",
-    "beam-tree": f"lab?section=tree&sentence={quote_plus(DEFAULT_SENTENCE)}&step=3",
-    "learns": "learns?pair=6&update=250",  # the guided run has learnt an exchange of places, the other is still grey
+    "lab": f"?page=lab&section=attributions&sentence={quote_plus(DEFAULT_SENTENCE)}&step=3",
+    "why": "?page=why",
+    "beam-tree": f"?page=lab&section=tree&sentence={quote_plus(DEFAULT_SENTENCE)}&step=3",
+    # The guided run has learnt an exchange of places, the other is still grey.
+    "learns": "?page=learns&pair=6&update=250",
     "tour": f"?sentence={quote_plus(DEFAULT_SENTENCE)}&tour=4&depth=idea",
-    "transformer": f"transformer?sentence={quote_plus(DEFAULT_SENTENCE)}&form-energies=heads&exhibit=heads&step-head=3",
-    "corpus": "corpus",
+    "transformer": (
+        f"?page=transformer&sentence={quote_plus(DEFAULT_SENTENCE)}&form-energies=heads&exhibit=heads&step-head=3"
+    ),
+    "corpus": "?page=corpus",
     "gold": f"?{urlencode(OLDER)}",
-    "neighbours": f"lab?section=neighbours&sentence={quote_plus(DEFAULT_SENTENCE)}&step=3",
+    "neighbours": f"?page=lab&section=neighbours&sentence={quote_plus(DEFAULT_SENTENCE)}&step=3",
 }
 """URLs of the other screenshots, by the name of the file."""
 IDEA = f"?sentence={quote_plus(DEFAULT_SENTENCE)}&step=3&depth=idea"
@@ -65,11 +73,22 @@ k-means has greys stay grey."""
 
 def photograph(what: Page | Locator, path: Path) -> None:
     """Save a screenshot of a page, or of a part of it, as a small file."""
-    with Image.open(io.BytesIO(what.screenshot())) as screenshot:
-        reduced = screenshot.convert("RGB").quantize(
+    save(what.screenshot(), path)
+
+
+def save(picture: bytes, path: Path) -> None:
+    """Save a picture with few colours."""
+    with Image.open(io.BytesIO(picture)) as whole:
+        reduced = whole.convert("RGB").quantize(
             _COLOURS, Image.Quantize.MAXCOVERAGE, kmeans=1, dither=Image.Dither.NONE
         )
         reduced.save(path, optimize=True)
+
+
+def length_curves(models: Path, folder: Path) -> None:
+    """Keep the curves of BLEU by sentence length."""
+    with (models / LENGTH_FILE).open(encoding="utf-8", newline="") as file:
+        save(image(for_print(bleu_by_length([*csv.DictReader(file)])), "png"), folder / "by-length.png")
 
 
 def bottom(what: Locator) -> float:
@@ -124,6 +143,7 @@ def main() -> None:
         if not options.only:
             first_page(page, f"{address}/{options.query}", options.folder)
             newcomer_page(page, f"{address}/{IDEA}", options.folder)
+            length_curves(options.models, options.folder)
         for name in options.only or ASIDE:
             place = ASIDE[name]
             page.set_viewport_size({"width": width, "height": _HIGH.get(name, height)})
@@ -131,7 +151,7 @@ def main() -> None:
             if name == "corpus":
                 page.locator(".st-key-corpus_sample button").click()
                 page.mouse.move(0, 0)
-            last = ".st-key-vector_map" if name == "neighbours" else _LAST[place.partition("?")[0]]
+            last = ".st-key-vector_map" if name == "neighbours" else _LAST[parse_qs(place).get("?page", [""])[0]]
             settled(page, ".st-key-heatmap" if "depth=idea" in place else last)
             shown: Page | Locator = page
             if name in _PARTS:

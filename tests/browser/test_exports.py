@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pdfminer.high_level import extract_text
+from pdfminer.high_level import extract_pages, extract_text
 from pdfminer.layout import LAParams
 from playwright.sync_api import Browser, Page, expect
 from syrupy.assertion import SnapshotAssertion
@@ -100,10 +100,36 @@ def test_downloads_match_the_current_step(
     assert all(f">{number}<" in diagram for number in shown), "the weights on the diagram"
     assert 'fill="#ffffff"' in diagram, "white background, also if the page is dark"
     assert "var(" not in diagram, "no CSS variables: the file needs no style sheet"
+    assert "paint-order: stroke" in diagram, "the outline of a text is below its letters"
     assert EXAMPLE in diagram
     png = fetch(page, "Architecture diagram, PNG", tmp_path)
     assert png.name == "attnviz-the-agreement-on-the-step-3-machine.png"
     assert struct.unpack(">I", png.read_bytes()[16:20])[0] >= 3 * 760
+
+
+def test_diagram_is_printed_as_pdf_on_paper_of_its_size(open_page: Opener, tmp_path: Path) -> None:
+    """The frame that the page prints is printed here in its place: a browser without a window has no print dialog."""
+    page = open_page("?step=3")
+    page.add_init_script("""if (parent !== window) window.print = () => {
+        parent.document.documentElement.dataset.printed = document.documentElement.outerHTML;
+        dispatchEvent(new Event("afterprint"));
+    };""")
+    open_downloads(page)
+    numbers = page.locator(".diagram .drawing .number.strong")
+    numbers.first.wait_for(state="attached")
+    page.get_by_role("button", name="Architecture diagram, PDF", exact=True).click()
+    expect(page.locator("html[data-printed]")).to_have_count(1)
+    expect(page.locator("iframe[srcdoc]")).to_have_count(0)
+    printer = page.context.new_page()
+    printer.set_content(page.locator("html").get_attribute("data-printed"))
+    (path := tmp_path / "diagram.pdf").write_bytes(printer.pdf(prefer_css_page_size=True, print_background=True))
+    box = printer.locator("svg").bounding_box()
+    printer.close()
+    (sheet,) = extract_pages(path)
+    assert (sheet.width, sheet.height) == pytest.approx((0.75 * box["width"], 0.75 * box["height"]), abs=1)
+    text = extract_text(path)
+    assert "Architecture diagram: step 3 of" in text
+    assert all(number in text for number in numbers.all_text_contents())
 
 
 @pytest.mark.nightly

@@ -28,6 +28,7 @@ from attnviz.figures.spec import _WIDTHS, Spec, width
 from attnviz.figures.subject import Subject
 from attnviz.palette import FONT
 from attnviz.text import without_isolates
+from attnviz.trace.drawing import LONGEST_LABEL
 from tests.figures import synthetic
 
 pytestmark = pytest.mark.browser
@@ -70,7 +71,7 @@ def heatmap_sheets(source: str, target: str) -> Iterator[go.Figure]:
 
 def step_sheets(source: str, target: str) -> Iterator[go.Figure]:
     """Yield the figures of a step as printed."""
-    subject = Subject(synthetic.trace(source, target), 1)
+    subject = Subject(synthetic.trace(source, target), 1, longest=LONGEST_LABEL)
     for figure in step_figures(subject).values():
         yield translation_sheet(figure.draw(subject), subject.trace, figure.headline(subject))
 
@@ -155,7 +156,13 @@ def test_printed_cells_are_rectangles() -> None:
 def test_estimated_widths_are_those_of_the_widest_font() -> None:
     """Each letter is on a line of its own, so that Arabic letters are not joined."""
     text = "<br>".join(letter for letter in _WIDTHS if letter not in " <>&")
-    layout = {"font": {"family": FONT}, "width": 300, "height": 8000, "margin": {"l": 9}, "meta": {"narrowest": 300}}
+    layout = {
+        "font": {"family": FONT},
+        "width": 300,
+        "height": 8000,
+        "margin": {"l": 9, "b": 9},
+        "meta": {"narrowest": 300},
+    }
     spec = Spec([], layout | {"annotations": [{"text": text, "showarrow": False}]}, "")
     (page,) = printed([for_print(spec)])
     drawn = [one for one in parts(page, LTChar) if not one.get_text().isspace()]

@@ -16,6 +16,8 @@ from attnviz import AttnvizError, Trace, export, figures
 from attnviz.analysis.grid import grid
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.figures.attention_figure import draw_attention
+from attnviz.figures.decoder_figure import draw_candidates
+from attnviz.figures.spec import width
 from attnviz.figures.subject import Subject
 from attnviz.palette import DARK, LIGHT, Palette, ThemeName, heatmap_scale, palette
 from tests.conftest import REPOSITORY
@@ -134,8 +136,34 @@ def test_attention_bars_have_peak_and_width_metadata() -> None:
 def test_candidate_bars_start_at_the_same_position_at_every_step() -> None:
     base = synthetic.trace()
     long = dataclasses.replace(base, top_pieces=(("▁" + "anticonstitutionnellement",) * 12, *base.top_pieces[1:]))
-    margins = {long.step_figure(step, "candidates").layout.margin.l for step in range(len(long.target_pieces))}
-    assert len(margins) == 1
+    drawn = [draw_candidates(Subject(long, step)) for step in range(len(long.target_pieces))]
+    assert len({spec.layout["margin"]["l"] for spec in drawn}) == 1
+
+
+COMPOUND = "DONAUDAMPFSCHIFFFAHRTSGESELLSCHAFT"
+PIECE = COMPOUND[4:]
+"""What the trace has of it in one piece."""
+
+
+@pytest.mark.parametrize("name", ["attention", "energy", "softmax", "context", "units", "candidates"])
+def test_labels_outside_the_page_are_whole_unless_an_option_shortens_them(name: str) -> None:
+    trace = synthetic.trace(f"die {COMPOUND} gilt", "it applies")
+    trace = dataclasses.replace(trace, top_pieces=(("▁" + COMPOUND,) * 12, *trace.top_pieces[1:]))
+    whole, shortened = (trace.step_figure(0, name, **options) for options in ({}, {"longest": 8}))
+    axis = "xaxis" if name == "attention" else "yaxis"
+    labels, short = (" ".join(figure.layout[axis].ticktext) for figure in (whole, shortened))
+    assert PIECE in labels
+    assert PIECE not in short
+    assert "…" in short
+    if axis == "yaxis":
+        size = whole.layout.yaxis.tickfont.size
+        added = whole.layout.margin.l - shortened.layout.margin.l
+        assert whole.layout.margin.l > width(PIECE, size)
+        assert whole.layout.meta["narrowest"] == shortened.layout.meta["narrowest"] + added
+    else:
+        added = whole.layout.margin.b - shortened.layout.margin.b
+        assert added > 0
+        assert whole.layout.height == shortened.layout.height + added
 
 
 @pytest.mark.parametrize("ink", [LIGHT, DARK])

@@ -57,16 +57,15 @@ def test_columns_and_table_have_the_numbers(make_network: ModelFactory, tokenize
     subject = subject_of(kind, make_network, tokenizer)
     figure = step_figure(subject, "posterior").draw(dataclasses.replace(subject, theme=theme)).figure()
     go.Figure(json.loads(figure.to_json()))  # Plotly's own check of every property
-    prior, likelihood, posterior, mark = figure.data[:4]
+    prior, prior_numbers, likelihood, _, posterior, mark, posterior_numbers = figure.data
     found = subject.posterior_attention
     for bars, name in ((prior, "prior"), (likelihood, "likelihood"), (posterior, "posterior")):
         np.testing.assert_array_equal(bars.x, getattr(found, name)[1])
     shown = np.isfinite(mark.x)
     np.testing.assert_array_equal(mark.x[shown], found.heatmap_posterior[1][shown])
     assert np.all(found.heatmap_posterior[1][~shown] < 0.02)
-    texts = [[text.strip() for text in column.text] for column in figure.data[4:]]
-    assert texts[0] == [f"{weight:.2f}" for weight in found.prior[1]]
-    assert texts[2] == [f"{share:.2f}" for share in found.posterior[1]]
+    assert [text.strip() for text in prior_numbers.text] == [f"{weight:.2f}" for weight in found.prior[1]]
+    assert [text.strip() for text in posterior_numbers.text] == [f"{share:.2f}" for share in found.posterior[1]]
     assert max(found.likelihood[1]) <= figure.layout.xaxis2.tickvals[1] <= 1
     assert figure.layout.meta["narrowest"] <= 330
     assert figure.layout.meta["order"] == sorted(range(len(prior.x)), key=lambda j: -found.prior[1, j])
@@ -158,7 +157,7 @@ def test_columns_and_sentence_are_in_french(snapshot: SnapshotAssertion) -> None
     set_language("fr")
     figure, sentence = draw(trace, found), posterior_sentence(trace, found, 0)
     cells = posterior_texts_of_cells(found, 0)
-    assert "0,25" in figure.data[5].text[0]
+    assert "0,25" in figure.data[3].text[0]
     assert without_numbers(figure.layout.meta["alt"]) == snapshot(name="alternative text, fr")
     assert without_numbers(sentence) == snapshot(name="sentence, fr")
     assert cells["likelihood"][0] == "0{,}250"
@@ -176,7 +175,7 @@ def test_figure_is_refused_without_attention_or_weights(
     table = contents(trace, "csv", FigureOptions(picture="posterior", step=1), weights).decode("utf-8-sig")
     assert table.splitlines()[0].split(",")[-2:] == ["posterior p(j | y)", "α′ of the heatmap"]
     drawn = trace.step_figure(1, "posterior", weights=weights, theme="dark")
-    np.testing.assert_array_equal(drawn.data[2].x, Subject(trace, 1, weights).posterior_attention.posterior[1])
+    np.testing.assert_array_equal(drawn.data[4].x, Subject(trace, 1, weights).posterior_attention.posterior[1])
     missing = picture.missing(Subject(trace, 1))
     for draw in (
         lambda: contents(trace, "csv", FigureOptions(picture="posterior", step=1)),

@@ -164,14 +164,14 @@ def test_row_is_saved_in_every_form(folder: Path) -> None:
     assert [picture.title for picture in pictures.values()] == list(form_names().values())
     for name, (scores, weights) in expected.items():
         picture = pictures[name]  # type: ignore[index]
-        *heads, drawn = picture.figure.data[0]["z"]
+        *heads, drawn = picture.draw().data[0]["z"]
         np.testing.assert_allclose(drawn, weights[step], atol=2e-6)
-        table = picture.figure.frame()
+        table = picture.draw().frame()
         np.testing.assert_allclose(table.iloc[:, -1], weights[step], atol=2e-6)
         assert len(heads) == (4 if name == "heads" else 0)
         if scores is not None:
             np.testing.assert_allclose(table["energy e"], scores[step], atol=1e-5)
-        texts = [note["text"] for note in picture.figure.layout["annotations"]]
+        texts = [note["text"] for note in picture.draw().layout["annotations"]]
         assert texts[-len(weights[step]) :] == [format_share(float(w)) for w in weights[step]]
 
 

@@ -216,7 +216,7 @@ def test_saved_comparison_has_the_figure_and_its_numbers(two_models: Any, lab: R
     assert one.name == "comparison"
     assert "dotted" in one.heading
     compared = compare(trace, trace)
-    np.testing.assert_allclose(one.figure.frame()[trace.model].sum(), np.nansum(compared.first), rtol=1e-5)
+    np.testing.assert_allclose(one.draw().frame()[trace.model].sum(), np.nansum(compared.first), rtol=1e-5)
     assert list(comparison_pictures(View(MAIN, trace), session | {"compare": "what-if"})) == []
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import io
 import re
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +18,9 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import AttnvizError, Trace, Translator
 from attnviz.export.saved_files import file_name
 from attnviz.figures.heatmap import heatmap
+from attnviz.figures.registry import FIGURES
+from attnviz.figures.spec import Spec
+from attnviz.figures.subject import Subject
 from attnviz.ui.components import picture_files
 from attnviz.ui.page_state.selection import Selection
 from attnviz.ui.step import subject_boxes
@@ -50,15 +55,17 @@ def test_step_figures_have_unique_names_and_titles(
     assert headings[0] == snapshot
     assert all(f"step 3 of {len(trace.target_pieces)}, " in heading for heading in headings[1:])
     assert len(set(headings)) == len(headings)
-    energies = next(picture.figure.frame() for picture in offered if picture.name == "step-3-energy")
+    energies = next(picture.draw().frame() for picture in offered if picture.name == "step-3-energy")
     np.testing.assert_allclose(energies["energy"], trace.energies[2])
 
 
 def test_server_makes_one_pdf_at_a_time_and_refuses_what_it_cannot_draw(
     trace: Trace, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
 ) -> None:
-    offered = OfferedFigure("Heatmap", "Alignment", "heatmap", heatmap(trace))
-    files = [picture_file(trace, offered), diagram_file(View(MAIN, trace), 0, "machine")]
+    files = [
+        picture_file(trace, OfferedFigure("Heatmap", "Alignment", "heatmap", lambda: heatmap(trace))),
+        diagram_file(View(MAIN, trace), 0, "machine"),
+    ]
     asked = {"pdf": file_name(trace, "heatmap")}
 
     def draw(figure: go.Figure, image_format: str) -> tuple[bytes, str]:
@@ -88,6 +95,23 @@ def test_server_makes_one_pdf_at_a_time_and_refuses_what_it_cannot_draw(
         payload = picture_files.picture_files(files, {})
         assert isinstance(payload, dict)
         assert [picture["pdf"] for picture in payload["pictures"]] == [has_pdf, False]
+
+
+def test_a_pdf_of_the_page_draws_no_other_figure(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = []
+    for figure in FIGURES:
+        monkeypatch.setitem(figure.__dict__, "draw", partial(_noted, figure.draw, figure.name, drawn))
+    monkeypatch.setattr(subject_boxes, "weights_of", lambda _: None)
+    monkeypatch.setattr(subject_boxes, "tokenizer_of", lambda _: None)
+    monkeypatch.setattr(picture_files, "drawn", lambda *_: (b"%PDF", ""))
+    files = (picture_file(trace, one) for one in pictures(View(MAIN, trace), {"selection": Selection(2)}))
+    assert picture_files.picture_files(files, {"pdf": file_name(trace, "step-3-candidates")}) == b"%PDF"
+    assert drawn == ["candidates"]
+
+
+def _noted(draw: Callable[[Subject], Spec], name: str, drawn: list[str], subject: Subject) -> Spec:
+    drawn.append(name)
+    return draw(subject)
 
 
 @pytest.mark.parametrize(

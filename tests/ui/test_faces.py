@@ -85,6 +85,6 @@ def test_saved_heatmap_has_the_numbers_of_the_selected_face(en_fr: Path) -> None
     for face, expected in (("after", posterior), ("difference", posterior - trace.alignment)):
         chosen = Selection(choices=HeatmapChoices(face=face, end=True))
         saved = next(iter(pictures(view, with_selection({}, view, chosen))))
-        np.testing.assert_allclose(saved.figure.frame().to_numpy(), expected, atol=1e-6)
-        np.testing.assert_allclose(saved.figure.data[0]["z"], expected, atol=1e-6)
+        np.testing.assert_allclose(saved.draw().frame().to_numpy(), expected, atol=1e-6)
+        np.testing.assert_allclose(saved.draw().data[0]["z"], expected, atol=1e-6)
         assert saved.name == f"heatmap-{face}"

@@ -225,7 +225,7 @@ def test_every_figure_of_a_section_has_a_name_heading_and_numbers(trace: Trace, 
     pictures = list(SECTIONS[section].pictures(view, session))
     assert pictures
     assert len({one.name for one in pictures}) == len(pictures)
-    assert all(len(one.figure.frame()) and one.figure.data and one.heading for one in pictures)
+    assert all(len(one.draw().frame()) and one.draw().data and one.heading for one in pictures)
     if tabulate := SECTIONS[section].tables:
         assert all(len(table) for _, table in tabulate(view, session))
 

@@ -97,7 +97,7 @@ def test_table_and_files_have_the_posterior_numbers(en_fr: Path, page: Run, snap
     np.testing.assert_allclose(drawn, found.posterior[1], rtol=1e-5, atol=1e-6)
     saved = {one.name: one for one in pictures(View(MAIN, trace), {})}["step-1-posterior"]
     assert saved.title == snapshot(name="picture")
-    np.testing.assert_allclose(saved.figure.frame()["posterior p(j | y)"], found.posterior[0], atol=1e-6)
+    np.testing.assert_allclose(saved.draw().frame()["posterior p(j | y)"], found.posterior[0], atol=1e-6)
 
 
 def test_one_wrong_likelihood_turns_the_badge_red(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:

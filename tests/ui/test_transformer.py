@@ -260,8 +260,8 @@ def test_figures_and_files_can_be_saved(trace: TransformerTrace, transformer: Pa
     ]
     assert "head 2 of layer 2" in shown[0].heading
     for one in shown:
-        assert one.figure.alt
-        assert len(one.figure.frame())
+        assert one.draw().alt
+        assert len(one.draw().frame())
     files = {ending: contents(seen, ending, FigureOptions()) for ending in ("html", "tex", "pharaoh", "json", "csv")}
     assert all(files.values())
     assert b"head 2 of layer 2" in files["html"]

@@ -313,7 +313,7 @@ def test_every_figure_has_a_name_heading_and_numbers(folder: Path) -> None:
     three = translate_trio(SENTENCE, SENTENCES[7])
     pictures = list(why_pictures(three, three.own[-1]))
     assert [one.name for one in pictures] == ["sentence-growth", "bleu-by-length", "forced-words", "signals"]
-    assert all(len(one.figure.frame()) and one.figure.data and one.heading for one in pictures)
+    assert all(len(one.draw().frame()) and one.draw().data and one.heading for one in pictures)
 
 
 def test_lecture_page_has_every_chapter(page: Run) -> None:

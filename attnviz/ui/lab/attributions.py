@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -100,8 +101,8 @@ def attributions_pictures(view: View, session: Session) -> Iterator[OfferedFigur
     if unavailable_reason(trace):
         return
     methods, title = attribution_methods_of(trace), gettext("What each word depended on")
-    figure = attributions(trace, methods, by=selection.choices.by, step=selection.step)
-    yield OfferedFigure(title, title, "attributions", figure)
+    draw = partial(attributions, trace, methods, by=selection.choices.by, step=selection.step)
+    yield OfferedFigure(title, title, "attributions", draw)
 
 
 def attributions_tables(view: View, session: Session) -> Iterator[tuple[str, pd.DataFrame]]:

@@ -16,8 +16,8 @@ from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.step_evaluation import PerturbedStep, best_attention
 from attnviz.analysis.weight_shapes import MisfitError, check_fit
 from attnviz.architectures import architecture_of
-from attnviz.figures.subject import PERTURBATION_WEIGHTS, Subject
-from attnviz.languages import gettext
+from attnviz.figures.registry import PERTURBATION_TESTS
+from attnviz.figures.subject import Subject
 from attnviz.lru_cache import LRUCache, size_of
 from attnviz.trace import BeamTree
 from attnviz.ui import resources
@@ -98,14 +98,10 @@ def unavailable_reason(trace: Trace) -> str:
     """Return why `trace` has no attributions and perturbation tests, as a sentence; empty where it has."""
     if sentence := architecture_of(trace).missing.get("lab"):
         return sentence()
-    if not trace.attends:
-        return gettext(
-            "This model has no attention: it writes all its words from one context vector. So this model has no "
-            "attention weights to change and no posterior attention."
-        )
     weights = weights_of(trace)
-    if weights is None:
-        return PERTURBATION_WEIGHTS.sentence(Subject(trace, 0))
+    subject = Subject(trace, 0, weights)
+    if weights is None or not trace.attends:
+        return PERTURBATION_TESTS.missing(subject)
     try:
         check_fit(trace, weights)
     except MisfitError as error:  # altered, or not made by this model

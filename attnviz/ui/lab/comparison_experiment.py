@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
+from functools import partial
 from html import escape
 from typing import Any
 
@@ -175,10 +176,16 @@ def comparison_pictures(view: View, session: Session) -> Iterator[OfferedFigure]
     choices = _shown_choices(selection_of(session, view), pair)
     compared = compared_pair(pair, choices)
     heading = gettext("{first} and {other} side by side", first=pair.names[0], other=pair.names[1])
-    figure = comparison(
-        compared, pair.names, end=choices.end, root=choices.root, colours=choices.colours, leads=pair.leads
+    drawn = partial(
+        comparison,
+        compared,
+        pair.names,
+        end=choices.end,
+        root=choices.root,
+        colours=choices.colours,
+        leads=pair.leads,
     )
-    yield OfferedFigure(gettext("Side by side"), heading, "comparison", figure)
+    yield OfferedFigure(gettext("Side by side"), heading, "comparison", drawn)
 
 
 def comparison_tables(view: View, session: Session) -> Iterator[tuple[str, pd.DataFrame]]:

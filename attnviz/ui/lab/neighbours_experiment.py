@@ -391,8 +391,12 @@ def neighbours_pictures(view: View, session: Session) -> Iterator[OfferedFigure]
     (index, _), step = chosen, selection_of(session, view).step
     coordinates = index.projection.place(step_vectors(view.trace, index.kind)[step : step + 1])[0]
     name = _vector_name(view.trace, index.kind, step)
-    drawn = with_star(_drawn_map(view.trace, index, "light", linked=False), coordinates, name)
-    yield OfferedFigure(gettext("Map of all vectors"), name, f"step-{step + 1}-{index.kind}-map", drawn)
+    yield OfferedFigure(
+        gettext("Map of all vectors"),
+        name,
+        f"step-{step + 1}-{index.kind}-map",
+        lambda: with_star(_drawn_map(view.trace, index, "light", linked=False), coordinates, name),
+    )
 
 
 def neighbours_tables(view: View, session: Session) -> Iterator[tuple[str, pd.DataFrame]]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
 from html import escape
 from typing import Any
 
@@ -31,6 +33,7 @@ from attnviz.figures.registry import PERTURBATION_TESTS
 from attnviz.figures.spec import Spec
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
+from attnviz.trace.drawing import LONGEST_LABEL
 from attnviz.ui.components.chart import chart, steady_payload
 from attnviz.ui.fields import disclosure
 from attnviz.ui.glossary import references
@@ -188,23 +191,26 @@ def perturbation_tests_pictures(view: View, session: Session) -> Iterator[Offere
     trace = view.trace
     if unavailable_reason(trace):
         return
-    subject, figure = subject_of(view, session), PERTURBATION_TESTS
+    subject, figure = replace(subject_of(view, session), longest=LONGEST_LABEL), PERTURBATION_TESTS
     step = subject.step
     yield OfferedFigure(
-        figure.title(subject), figure.headline(subject), f"step-{step + 1}-{figure.name}", figure.draw(subject)
+        figure.title(subject), figure.headline(subject), f"step-{step + 1}-{figure.name}", partial(figure.draw, subject)
     )
-    for title, name, drawn in _figures_of_all_steps(trace, step):
-        yield OfferedFigure(title, title, name, drawn)
+    for title, name, draw in _figures_of_all_steps(trace, step):
+        yield OfferedFigure(title, title, name, draw)
 
 
-def _figures_of_all_steps(trace: Trace, step: int) -> Iterator[tuple[str, str, Spec]]:
-    """Yield title, name and figure of shuffled weights and minimal changes, with a 0-based step marked."""
-    shuffles, changes = shuffled_of(trace), minimal_change_of(trace)
-    yield gettext("All steps with shuffled weights"), "shuffled", shuffled_figure(trace, shuffles, step=step)
+def _figures_of_all_steps(trace: Trace, step: int) -> Iterator[tuple[str, str, Callable[[], Spec]]]:
+    """Yield title, name and drawing function of shuffled weights and minimal changes, with a 0-based step marked."""
+    yield (
+        gettext("All steps with shuffled weights"),
+        "shuffled",
+        lambda: shuffled_figure(trace, shuffled_of(trace), step=step),
+    )
     yield (
         gettext("Minimal weight change of each step"),
         "minimal-change",
-        minimal_change_figure(trace, changes, spelling_of(trace), step=step),
+        lambda: minimal_change_figure(trace, minimal_change_of(trace), spelling_of(trace), step=step),
     )
 
 
@@ -222,5 +228,5 @@ def perturbation_tests_tables(view: View, session: Session) -> Iterator[tuple[st
         gettext("Likeliest pieces of each test"),
         perturbation_tests_likeliest_table(subject.perturbation_tests, subject.piece_or_id, subject.best_attention),
     )
-    for title, _, drawn in _figures_of_all_steps(trace, subject.step):
-        yield title, drawn.frame()
+    for title, _, draw in _figures_of_all_steps(trace, subject.step):
+        yield title, draw().frame()

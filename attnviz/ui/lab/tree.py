@@ -169,4 +169,4 @@ def tree_pictures(view: View, session: Session) -> Iterator[OfferedFigure]:
         return
     tree, step = cached_beam_tree(view.trace, beam), selection_of(session, view).step
     title = gettext("Beam search, width {width}", width=beam)
-    yield OfferedFigure(title, title, f"beam-{beam}", beam_tree(tree, step=step))
+    yield OfferedFigure(title, title, f"beam-{beam}", lambda: beam_tree(tree, step=step))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from html import escape
 from typing import Any
 
+import plotly.graph_objects as go
 import streamlit as st
 
 from attnviz import AttnvizError
@@ -30,6 +31,7 @@ from attnviz.figures.learning_curves import (
     learning_heatmap,
     quality_curves,
 )
+from attnviz.figures.spec import Spec
 from attnviz.languages import gettext, language, ngettext
 from attnviz.trace.snapshots import Snapshots
 from attnviz.ui.chrome import Page
@@ -236,24 +238,39 @@ def _files(choices: LearningChoices, update: int) -> Iterator[PictureFile]:
     runs, updates = choices.runs, checkpoint_updates(choices.runs)
     for number, run in enumerate(runs, 1):
         checkpoint, name = run.moment(update), run_name(run, is_only_run=len(runs) == 1)
-        sentence, spec = run.sentences[choices.sentence], learning_heatmap(run, choices.sentence, checkpoint)
+        sentence = run.sentences[choices.sentence]
         heading = ngettext(
             "After {count} update, {run}", "After {count} updates, {run}", run.updates[checkpoint], run=name
         )
         yield PictureFile(
             f"{gettext('Heatmap')}, {name}",
             f"attnviz-learns-heatmap-{number}-{run.updates[checkpoint]}",
-            titled_sheet(spec, heading, run.name, (sentence.source, sentence.target)),
-            spec.frame(),
+            partial(
+                _sheet,
+                partial(learning_heatmap, run, choices.sentence, checkpoint),
+                heading,
+                run.name,
+                (sentence.source, sentence.target),
+            ),
         )
-    spec, title = quality_curves(runs, updates, update=update), gettext("Loss, BLEU and alignment error rate")
-    yield PictureFile(title, "attnviz-learns-quality", titled_sheet(spec, title, runs[0].name), spec.frame())
+    title, curves = (
+        gettext("Loss, BLEU and alignment error rate"),
+        partial(quality_curves, runs, updates, update=update),
+    )
+    yield PictureFile(title, "attnviz-learns-quality", partial(_sheet, curves, title, runs[0].name))
     for number, run in enumerate(runs, 1):
         if has_link_measures(run):
             title = f"{gettext('What is learnt when')}, {run_name(run, is_only_run=len(runs) == 1)}"
-            spec = attention_curves(run, updates, runs=runs, update=update)
-            sheet = titled_sheet(spec, title, run.name)
-            yield PictureFile(title, f"attnviz-learns-when-{number}", sheet, spec.frame())
+            curves = partial(attention_curves, run, updates, runs=runs, update=update)
+            yield PictureFile(title, f"attnviz-learns-when-{number}", partial(_sheet, curves, title, run.name))
+
+
+def _sheet(
+    draw: Callable[[], Spec], heading: str, model: str, sentences: tuple[str, str] | tuple[()] = ()
+) -> tuple[go.Figure, pd.DataFrame]:
+    """Return the figure that `draw` returns as it is saved, and its numbers."""
+    spec = draw()
+    return titled_sheet(spec, heading, model, sentences), spec.frame()
 
 
 def _tables(choices: LearningChoices) -> None:

@@ -176,7 +176,7 @@ def _exhibit_of(asked: PayloadRequest) -> Exhibit:
 
 def exhibit_tables_payload(asked: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the numbers in the figures of an exhibit."""
-    frames = [(picture.heading, picture.figure.frame()) for picture in _exhibit_of(asked).pictures(asked, asked.theme)]
+    frames = [(picture.heading, picture.draw().frame()) for picture in _exhibit_of(asked).pictures(asked, asked.theme)]
     return tables_payload([*frames, *_tables(asked)])
 
 

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Any
 
+import plotly.graph_objects as go
 import streamlit as st
 
+from attnviz import lazy_pandas as pd
 from attnviz.analysis.attention_forms import face_names
 from attnviz.analysis.diagram_texts import diagram_alt, has_diagram
 from attnviz.analysis.gold import GoldLinks
@@ -22,7 +25,7 @@ from attnviz.export.saved_files import FigureOptions, contents, file_name, headi
 from attnviz.figures.comparison_figure import comparison
 from attnviz.figures.diagram_table import diagram_table
 from attnviz.figures.heatmap import heatmap
-from attnviz.figures.printing import for_print
+from attnviz.figures.printing import for_print, with_label_room
 from attnviz.figures.registry import step_figures
 from attnviz.figures.spec import Spec
 from attnviz.languages import gettext
@@ -71,7 +74,7 @@ def diagram_file(view: View, step: int, file: str) -> PictureFile:
         [(shortened_to_fit(text, _NARROWEST, size), colour, size, weight) for text, colour, size, weight in lines],
         diagram_alt(trace, step, narrate(trace, step)),
     )
-    return PictureFile(gettext("Architecture diagram"), file, drawing, diagram_table(trace, step))
+    return PictureFile(gettext("Architecture diagram"), file, lambda: (drawing, diagram_table(trace, step)))
 
 
 def file_link(view: Keyed, label: str, at: str, file: str, key: str) -> None:
@@ -118,14 +121,14 @@ class OfferedFigure:
     """Title in its file."""
     name: str
     """Part of the file's name that distinguishes it from the others."""
-    figure: Spec
+    draw: Callable[[], Spec]
     note: str = ""
     """Text beside it on the page."""
 
 
 def chapter_pictures(figures: Iterable[OfferedFigure]) -> tuple[ChapterPicture, ...]:
     """Return figures in the form of a page for a lecture."""
-    return tuple(ChapterPicture(figure.title, (figure.note,), (figure.figure,)) for figure in figures)
+    return tuple(ChapterPicture(one.title, (one.note,), (with_label_room(one.draw()),)) for one in figures)
 
 
 def downloads(view: View) -> None:
@@ -206,22 +209,24 @@ def translation_file(request: PayloadRequest) -> bytes:
 
 def pictures(view: View, session: Session) -> Iterator[OfferedFigure]:
     """Yield the current figures: the heatmap, and those of the step, with the chosen energy and logit."""
-    options, trace, subject = _heatmap_options(view, session), view.trace, subject_of(view, session)
+    options, trace = _heatmap_options(view, session), view.trace
+    subject = replace(subject_of(view, session), longest=options.longest)
     posterior, title, file = None, gettext("Heatmap"), "heatmap"
     if not trace.attends:
         title, file = gettext("A single vector for all steps"), "one-vector"
     elif options.face != "before":
         posterior = cached_posterior(trace)
         title, file = f"{title}, {face_names()[options.face]}", f"{file}-{options.face}"
-    yield OfferedFigure(title, heading(trace, options), file, heatmap(trace, options, posterior=posterior))
+    yield OfferedFigure(title, heading(trace, options), file, partial(heatmap, trace, options, posterior=posterior))
     for name, figure in step_figures(subject).items():
         if figure.on_page:
             file = f"step-{subject.step + 1}-{name}"
-            yield OfferedFigure(figure.title(subject), figure.headline(subject), file, figure.draw(subject))
+            yield OfferedFigure(figure.title(subject), figure.headline(subject), file, partial(figure.draw, subject))
     if view.compared:
-        both, names = compared_in(view, view.compared), view.compared.names
+        names = view.compared.names
         title = gettext("{first} and {other} side by side", first=names[0], other=names[1])
-        drawn = comparison(both, names, end=options.end, root=options.root, colours=options.colours)
+        both = compared_in(view, view.compared)
+        drawn = partial(comparison, both, names, end=options.end, root=options.root, colours=options.colours)
         yield OfferedFigure(gettext("Side by side"), title, "comparison", drawn)
 
 
@@ -239,9 +244,13 @@ def _current_gold(view: View, session: Mapping[Any, Any]) -> GoldLinks:
 
 def picture_file(trace: Trace, offered: OfferedFigure, *, titled: bool = True) -> PictureFile:
     """Return a figure of `trace` as a file, `titled` with heading and sentences."""
-    spec = offered.figure
-    drawn = translation_sheet(spec, trace, offered.heading) if titled else for_print(spec)
-    return PictureFile(offered.title, file_name(trace, offered.name), drawn, spec.frame())
+
+    def draw() -> tuple[go.Figure, pd.DataFrame]:
+        spec = offered.draw()
+        drawn = translation_sheet(spec, trace, offered.heading) if titled else for_print(spec)
+        return drawn, spec.frame()
+
+    return PictureFile(offered.title, file_name(trace, offered.name), draw)
 
 
 def share_and_save(view: View | None) -> None:

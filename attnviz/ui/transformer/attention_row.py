@@ -7,6 +7,7 @@ the payload of the row, and the pictures to save.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -43,6 +44,7 @@ from attnviz.figures.subject import Subject
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces, piece_name
+from attnviz.trace.drawing import LONGEST_LABEL
 from attnviz.ui.components.chart import EVERY_STEP, chart, inline_chart, steady_payload
 from attnviz.ui.components.component import component, packed
 from attnviz.ui.components.energy_decomposition import mount_energy_decomposition
@@ -231,7 +233,7 @@ def row_pictures(sources: FormSources, step: int) -> dict[Form, OfferedFigure]:
             form_names()[name],
             heading,
             f"step-{step + 1}-{name}",
-            weights_row(form, step, pieces, f"{heading}. {sentence}"),
+            partial(weights_row, form, step, pieces, f"{heading}. {sentence}"),
             note=sentence,
         )
     return pictures
@@ -309,21 +311,23 @@ def _work_payload(_costs: dict[str, Multiplications], identity: str, theme: Them
 def _pictures(asked: PayloadRequest, theme: ThemeName) -> Iterator[OfferedFigure]:
     traces, step = energy_traces(asked.shown["request"]), asked.selection.step
     for trace in traces:
-        subject = Subject(trace, step, weights_of(trace), source_of(asked.selection, asked.trace), theme=theme)
+        subject = Subject(
+            trace, step, weights_of(trace), source_of(asked.selection, asked.trace), theme=theme, longest=LONGEST_LABEL
+        )
         for figure in _FIGURES:
             title = f"{figure.title(subject)}, {attention_name(str(trace.config['attention']))}"
             yield OfferedFigure(
                 title,
                 f"{figure.headline(subject)} ({trace.model})",
                 f"{trace.model}-{step + 1}-{figure.name}",
-                figure.draw(subject),
+                partial(figure.draw, subject),
             )
     costs, title = _work(traces), gettext("Multiplications")
     yield OfferedFigure(
         title,
         title,
         "multiplications",
-        multiplications(costs, theme=theme),
+        lambda: multiplications(costs, theme=theme),
         note=work_sentence(*costs.values()),
     )
 

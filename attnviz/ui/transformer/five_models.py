@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -205,12 +206,14 @@ def _pictures(asked: PayloadRequest, theme: ThemeName) -> Iterator[OfferedFigure
     request: SentenceRequest = asked.shown["request"]
     for trace in _all_traces(request):
         if trace.attends:
-            title, spec = gettext("Heatmap, {model}", model=trace.model), heatmap(trace, end=True, theme=theme)
-            yield OfferedFigure(title, title, f"heatmap-{trace.model}", spec, note=trace.translation)
+            title, draw = gettext("Heatmap, {model}", model=trace.model), partial(heatmap, trace, end=True, theme=theme)
+            yield OfferedFigure(title, title, f"heatmap-{trace.model}", draw, note=trace.translation)
     if rows := _bleu_rows():
-        title, spec = _length_title(), bleu_by_length(rows, theme, marked_length=len(request.sentence.split()))
+        title, words = _length_title(), len(request.sentence.split())
         note = f"{_length_sentence(rows)} {_bleu_gap_sentence(rows)}".strip()
-        yield OfferedFigure(title, title, "bleu-by-length", spec, note=note)
+        yield OfferedFigure(
+            title, title, "bleu-by-length", partial(bleu_by_length, rows, theme, marked_length=words), note=note
+        )
 
 
 def _tables(asked: PayloadRequest) -> Iterator[tuple[str, pd.DataFrame]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from attnviz.lru_cache import LRUCache, cached_in, size_of
 from attnviz.model_folder import stamp
 from attnviz.palette import ThemeName
 from attnviz.trace import TransformerTrace
+from attnviz.trace.drawing import LONGEST_LABEL
 from attnviz.trace.parts import HEAD_KINDS, HeadKind
 from attnviz.trace.transformer_trace import Head
 from attnviz.ui.components.chart import inline_chart, steady_payload
@@ -158,15 +160,18 @@ def _pictures(asked: PayloadRequest, theme: ThemeName) -> Iterator[OfferedFigure
     name, errors = head_title(opened_head), head_errors(opened_head.record)
     rates = errors.rates if errors else {}
     title, note = gettext("All heads"), _error_rate_sentence(errors) if errors else ""
-    yield OfferedFigure(title, title, "heads", head_gallery(opened_head.record, rates, theme=theme), note=note)
+    gallery = partial(head_gallery, opened_head.record, rates, theme=theme)
+    yield OfferedFigure(title, title, "heads", gallery, note=note)
     yield OfferedFigure(
         name,
         name,
         f"head-{opened_head.name}",
-        heatmap(opened_head, end=True, theme=theme),
+        lambda: heatmap(opened_head, end=True, theme=theme),
         note=kind_sentence(opened_head.kind),
     )
-    subject = Subject(opened_head, step, source=source_of(asked.selection, asked.trace), theme=theme)
+    subject = Subject(
+        opened_head, step, source=source_of(asked.selection, asked.trace), theme=theme, longest=LONGEST_LABEL
+    )
     of_stages = [figure for stage in HEAD_STAGES for figure in stage_figures(opened_head, stage)]
     for figure in (ENERGY_DECOMPOSITION, *of_stages):
         heading = gettext("{picture}: {head}, row {row}", picture=figure.title(subject), head=name, row=step + 1)
@@ -174,7 +179,7 @@ def _pictures(asked: PayloadRequest, theme: ThemeName) -> Iterator[OfferedFigure
             figure.title(subject),
             heading,
             f"head-{opened_head.name}-{step + 1}-{figure.name}",
-            figure.draw(subject),
+            partial(figure.draw, subject),
         )
 
 

@@ -210,19 +210,19 @@ def _pictures(asked: PayloadRequest, theme: ThemeName) -> Iterator[OfferedFigure
         (attention, gettext("French looks at English")),
         (pair_attention(judgement, "source"), gettext("English looks at French")),
     ):
-        yield OfferedFigure(name, name, f"attend-{each.name}", attend_figure(each, theme=theme))
+        yield OfferedFigure(name, name, f"attend-{each.name}", partial(attend_figure, each, theme=theme))
     title = gettext("Comparison of piece {number}", number=step + 1)
     yield OfferedFigure(
         title,
         title,
         f"compared-{step + 1}",
-        compared_figure(judgement, step, theme=theme),
+        partial(compared_figure, judgement, step, theme=theme),
         note=texts.compared_sentence(judgement, step),
     )
     other = _swapped_judgement(asked.shown["request"], judgement, swap) if swap else None
     title = gettext("A bag of vectors")
     yield OfferedFigure(
-        title, title, "bag", bag_figure(judgement, other, theme=theme), note=_bag_sentence(judgement, other)
+        title, title, "bag", partial(bag_figure, judgement, other, theme=theme), note=_bag_sentence(judgement, other)
     )
 
 

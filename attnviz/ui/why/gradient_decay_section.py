@@ -7,6 +7,7 @@ the figure to save; the gradients are cached for all visitors.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, cast
 
 from attnviz import AttnvizError, Trace
@@ -76,8 +77,8 @@ def signals_pictures(trio: Trio, theme: ThemeName = "light") -> Iterator[Offered
     """Yield the figure as it is saved."""
     traces = force_decoded(trio.reference)
     signals = [_cached_signals(trace) for trace in traces]
-    figure = gradient_norms(traces, signals, theme=theme)
-    yield OfferedFigure(_title(), _title(), "signals", figure, note=" ".join(_sentences(traces, signals)))
+    draw = partial(gradient_norms, traces, signals, theme=theme)
+    yield OfferedFigure(_title(), _title(), "signals", draw, note=" ".join(_sentences(traces, signals)))
 
 
 def _sentences(traces: tuple[Trace, ...], signals: list[GradientNorms]) -> tuple[str, str]:

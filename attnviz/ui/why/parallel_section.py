@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -138,8 +139,8 @@ def forced_tables(trio: Trio) -> Iterator[tuple[str, pd.DataFrame]]:
 def forced_pictures(trio: Trio, theme: ThemeName = "light") -> Iterator[OfferedFigure]:
     """Yield the figure as it is saved."""
     words = _forced_words(trio.reference)
-    figure = forced_words_figure(words, theme=theme)
-    yield OfferedFigure(_title(), _title(), "forced-words", figure, note=_sentence(words))
+    draw = partial(forced_words_figure, words, theme=theme)
+    yield OfferedFigure(_title(), _title(), "forced-words", draw, note=_sentence(words))
 
 
 def _sentence(words: ForcedWords) -> str:

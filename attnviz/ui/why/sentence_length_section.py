@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import partial
 from html import escape
 from typing import Any
 
@@ -193,8 +194,8 @@ def growth_tables(trace: Trace) -> Iterator[tuple[str, pd.DataFrame]]:
 def growth_pictures(trace: Trace, theme: ThemeName = "light") -> Iterator[OfferedFigure]:
     """Yield the figure as it is saved."""
     growth = growth_of(trace)
-    spec = sentence_growth(growth, theme=theme)
-    yield OfferedFigure(_title(), _title(), "sentence-growth", spec, note=growth_sentence(growth))
+    draw = partial(sentence_growth, growth, theme=theme)
+    yield OfferedFigure(_title(), _title(), "sentence-growth", draw, note=growth_sentence(growth))
 
 
 def growth_of(trace: Trace) -> PrefixTranslations:
@@ -304,8 +305,8 @@ def by_length_pictures(trio: Trio, theme: ThemeName = "light") -> Iterator[Offer
     """Yield the figure as it is saved."""
     if rows := three_models_bleu():
         word_count = len(trio.reference.source_text.split())
-        title, spec = _length_curve_title(), bleu_by_length(rows, theme, marked_length=word_count)
-        yield OfferedFigure(title, title, "bleu-by-length", spec, note=_sentence(rows, word_count, trio))
+        title, draw = _length_curve_title(), partial(bleu_by_length, rows, theme, marked_length=word_count)
+        yield OfferedFigure(title, title, "bleu-by-length", draw, note=_sentence(rows, word_count, trio))
 
 
 def _length_curve_title() -> str:

@@ -1,9 +1,12 @@
-"""Mount buttons that save figures: as PNG, SVG and CSV, made in the browser, and as PDF, made by the server."""
+"""Mount buttons that save figures: as PNG, SVG and CSV, made in the browser, and as PDF.
+
+The server makes the PDF. Where it has no browser for that, and for drawings of the page, the visitor prints it.
+"""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -42,9 +45,9 @@ class PictureFile:
     """Its name in the list."""
     file: str
     """Name of its files, without an ending."""
-    figure: go.Figure | PageDrawing
-    """The figure as printed, with its title, or a drawing that the browser copies from the page (it has no PDF)."""
-    numbers: pd.DataFrame
+    draw: Callable[[], tuple[go.Figure | PageDrawing, pd.DataFrame]]
+    """Returns the figure as printed, with its title, or a drawing that the browser copies from the page and prints,
+    and the numbers."""
 
 
 def followed_picture_files(view: Keyed, at: str, key: str) -> None:
@@ -70,7 +73,7 @@ def picture_files(
         AttnvizError: There is no such file, the server is drawing another PDF, or it cannot draw this one.
     """
     if "pdf" in parameters:
-        return _pdf(next((item.figure for item in files if item.file == parameters["pdf"]), None))
+        return _pdf(next((item.draw()[0] for item in files if item.file == parameters["pdf"]), None))
     has_browser = _has_browser()
     return {"pictures": [_file_payload(item, has_browser) for item in files], "of": caption or _words()["of"]}
 
@@ -104,10 +107,11 @@ def _has_browser() -> bool:
 
 
 def _file_payload(item: PictureFile, has_browser: bool) -> dict[str, Any]:
-    payload = {"title": item.title, "file": item.file, "table": without_isolates(item.numbers.to_csv())}
-    if isinstance(item.figure, PageDrawing):
-        return payload | {"figure": "", "drawing": asdict(item.figure), "pdf": False}
-    return payload | {"figure": figure_json(item.figure), "pdf": has_browser}
+    figure, numbers = item.draw()
+    payload = {"title": item.title, "file": item.file, "table": without_isolates(numbers.to_csv())}
+    if isinstance(figure, PageDrawing):
+        return payload | {"figure": "", "drawing": asdict(figure), "pdf": False}
+    return payload | {"figure": figure_json(figure), "pdf": has_browser}
 
 
 def _words() -> dict[str, str]:

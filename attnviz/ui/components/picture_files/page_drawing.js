@@ -1,8 +1,9 @@
 // Exports an SVG drawing of the page as a standalone SVG: a copy with inline styles, in print colours, below its title.
+// Prints an SVG on paper of its size.
 
 const INHERITED = ["font-family", "font-size", "font-style", "font-weight", "letter-spacing"];
 const PAINTED = ["fill", "stroke", "stop-color"];
-const STYLED = ["stroke-width", "stroke-dasharray", "opacity", "fill-opacity", "stroke-opacity"];
+const STYLED = ["paint-order", "stroke-width", "stroke-dasharray", "opacity", "fill-opacity", "stroke-opacity"];
 const NAMESPACE = "http://www.w3.org/2000/svg", FONT = "Source Sans, Segoe UI, sans-serif";
 const SIDE = 16, TITLE = 84, LINES = [27, 50, 70]; // pixels beside the drawing, above it, and of the lines of its title
 
@@ -75,4 +76,26 @@ export function pageDrawing({ box, narrowest, colours, title, alt }) {
   );
   put(file, "g", { transform: `translate(${SIDE} ${TITLE})` }).append(...copy.children);
   return { text: new XMLSerializer().serializeToString(file), width, height };
+}
+
+/**
+ * Opens the browser's print dialog for an SVG on paper of its size, where a visitor saves it as PDF.
+ * @param {{ text: string, width: number, height: number }} drawn
+ * @param {string} style of the page that is printed
+ * @param {Element} near after which the page to print is put: a click elsewhere would close the box
+ */
+export async function printSvg({ text, width, height }, style, near) {
+  const frame = document.createElement("iframe");
+  frame.style.cssText = "position: fixed; width: 0; height: 0; border: 0";
+  const paper = `@page { size: ${width}px ${height}px; margin: 0 } body { margin: 0 } svg { display: block }`;
+  frame.srcdoc = `<!DOCTYPE html><style>${style} ${paper}</style>${text}`;
+  await new Promise((load) => {
+    frame.onload = load;
+    near.after(frame);
+  });
+  const page = frame.contentWindow;
+  if (!page) throw new Error("there is no page to print");
+  await page.document.fonts.ready;
+  page.onafterprint = () => frame.remove();
+  page.print();
 }

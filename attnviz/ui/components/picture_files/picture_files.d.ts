@@ -17,7 +17,7 @@ interface Picture {
   figure: string | Figure;
   table: string;
   drawing?: PageDrawing;
-  /** Whether the server makes a PDF of it. */
+  /** Whether the server makes a PDF of it; otherwise the visitor prints it. */
   pdf: boolean;
 }
 

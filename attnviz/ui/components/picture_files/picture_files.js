@@ -1,4 +1,5 @@
-// Buttons that save the figures of a view: as PNG, SVG and CSV, made in the browser, and as PDF, made by the server.
+// Buttons that save the figures of a view: as PNG, SVG and CSV, made in the browser, and as PDF, made by the server or else
+// by printing.
 
 import { missingCharacters } from "../../../figures/glyphs.js";
 import { fetchJson } from "../payloads.js";
@@ -121,9 +122,14 @@ function saveButton(picture, format, words, at, report) {
     button.ariaBusy = "true";
     report("");
     try {
-      link.href = await FORMATS[format](picture, at);
-      if (format === "pdf") await saveFile(link, report);
-      else link.click();
+      if (format === "pdf" && !picture.pdf) {
+        const [drawn, font] = [await svgOf(picture), await pageFont()];
+        await (await import("./page_drawing.js")).printSvg(drawn, font, button);
+      } else {
+        link.href = await FORMATS[format](picture, at);
+        if (format === "pdf") await saveFile(link, report);
+        else link.click();
+      }
       const missing = format === "png" ? missingCharacters((await svgOf(picture)).text) : "";
       if (missing) report(fill(words.boxes, { characters: [...missing].slice(0, MOST_NAMED).join(" ") }));
     } catch {
@@ -147,9 +153,8 @@ function entry(picture, words, at) {
   title.textContent = picture.title;
   const problem = document.createElement("p");
   problem.setAttribute("role", "alert");
-  const formats = Object.keys(FORMATS).filter((format) => format !== "pdf" || picture.pdf);
   const report = (/** @type {string} */ text) => problem.textContent = text;
-  row.append(title, ...formats.map((format) => saveButton(picture, format, words, at, report)), problem);
+  row.append(title, ...Object.keys(FORMATS).map((format) => saveButton(picture, format, words, at, report)), problem);
   return row;
 }
 
