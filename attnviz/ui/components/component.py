@@ -106,12 +106,15 @@ class Box:
 
 
 @contextmanager
-def view_blocks(key: str) -> Iterator[None]:
-    """Collect what is drawn within, and mount it as one component with this `key`."""
+def view_blocks(key: str, *, width: Width = "stretch") -> Iterator[None]:
+    """Collect what is drawn within, and mount it as one component with this `key`; inside another, add it there."""
+    if in_view():
+        yield
+        return
     blocks: list[Block] = []
     with Box(blocks):
         yield
-    _mount(key, blocks)
+    _mount(key, blocks, width=width)
 
 
 def box(key: str, *, row: bool = False, gap: Gap = "small", width: Width = "stretch") -> Any:

@@ -5,7 +5,7 @@ The downloads are figures as they are drawn now, files of the whole translation,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -29,7 +29,7 @@ from attnviz.languages import gettext
 from attnviz.palette import palette
 from attnviz.text import with_symbols
 from attnviz.trace import Trace
-from attnviz.ui.components.component import component
+from attnviz.ui.components.component import component, popover_box
 from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.components.picture_files import PageDrawing, PictureFile, followed_picture_files, picture_files
 from attnviz.ui.fields import switch
@@ -80,16 +80,9 @@ def file_link(view: Keyed, label: str, at: str, file: str, key: str) -> None:
     component("file_link", key=key, data=payload)
 
 
-def download_box(draw: Callable[[], None], key: Callable[[str], str] = str) -> None:
-    """Draw a box with the downloads that `draw` draws; `key` returns the session state key of each part of the box.
-
-    The browser mounts the contents of an open box only, and fetches them then.
-    """
-    with (
-        st.popover(gettext("Download"), type="tertiary", key=key("downloads"), width="content"),
-        st.container(key=key("files"), width=IMAGE_WIDTH, gap="small"),
-    ):
-        draw()
+def download_box(key: str) -> Any:
+    """Return a box to draw downloads in; the browser draws an open box only, and fetches what is in it then."""
+    return popover_box(gettext("Download"), key)
 
 
 def offer_pictures(view: View, name: str, shown: Shown, key: str = "export", **parameters: str) -> None:
