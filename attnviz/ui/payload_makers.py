@@ -127,6 +127,7 @@ MAKERS: Mapping[str, Maker] = {
     "growing": sentence_length_section.length_growth_payload,
     "growing-chart": sentence_length_section.growth_chart_payload,
     "why-pictures": why_page.why_picture_files,
+    "why-tables": why_page.why_tables_payload,
     "why-lecture": why_page.why_lecture,
     "attention-row": attention_row.forms_payload,
     "row-pictures": attention_row.row_picture_files,
