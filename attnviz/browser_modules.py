@@ -11,8 +11,9 @@ import gzip
 import hashlib
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 _PACKAGE = Path(__file__).resolve().parent
 COMPONENTS = _PACKAGE / "ui" / "components"
@@ -21,15 +22,17 @@ ISOLATED = frozenset(
     {"file_link", "gallery", "lesson_frame", "picture_files", "player", "side_by_side", "timeline", "tour", "what_ifs"}
 )
 """Components in a shadow root, apart from the elements and styles of the page."""
-_IMPORT = re.compile(r'^import (?:[^;"]* from )?"(\.[^"]+)";\n', re.MULTILINE)
+_IMPORT = re.compile(r'^import (?:(?P<names>\{[^}]*\}) from )?"(?P<path>\.[^"]+)";\n', re.MULTILINE)
 _LATER_IMPORT = re.compile(r'\bimport\("(\.[^"]+)"\)')
-_EXPORT = re.compile(r"^export (?=async |function |const |let |class )", re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=async |function |const |class )", re.MULTILINE)
+_EXPORTED = re.compile(r"^export (?:async )?(?:function|const|class) (\w+)", re.MULTILINE)
+_EXPORT_LIST = re.compile(r"^export \{([^}]*)\};\n", re.MULTILINE)
 
 
 def static_imports(module: Path) -> list[Path]:
     """Return the modules that `module` imports by relative path, in order."""
     text = module.read_text(encoding="utf-8")
-    return [(module.parent / match[1]).resolve() for match in _IMPORT.finditer(text)]
+    return [(module.parent / match["path"]).resolve() for match in _IMPORT.finditer(text)]
 
 
 def dynamic_imports(module: Path) -> list[Path]:
@@ -53,13 +56,61 @@ def with_imports(modules: Iterable[Path]) -> list[Path]:
     return list(ordered)
 
 
-def bundle(module: Path) -> str:
-    """Return `module` and everything that it imports as one script, for a page that is a single file.
+def bundle(entries: Iterable[Path], generated: Mapping[str, str] = MappingProxyType({})) -> str:
+    """Return `entries` and all modules that they import, also later, as one script for a page without a server.
 
-    The modules share one scope, so no two of them may define the same name.
+    Its function `attnvizModule` returns the exports of a module by its path in the package, and runs it at first.
+    `generated` are texts of further modules, by path.
     """
-    texts = (path.read_text(encoding="utf-8") for path in with_imports([module]))
-    return "\n".join(_EXPORT.sub("", _IMPORT.sub("", text)) for text in texts)
+    modules: dict[Path, None] = {}
+    waiting = list(entries)
+    while waiting:
+        new = [module for module in with_imports(waiting) if module not in modules]
+        modules |= dict.fromkeys(new)
+        waiting = [later for module in new for later in dynamic_imports(module)]
+    texts = {_module_name(path): _as_function(path.read_text(encoding="utf-8"), path.parent) for path in modules}
+    texts |= {name: _as_function(text, _PACKAGE) for name, text in generated.items()}
+    functions = ",\n".join(f"{json.dumps(name)}: (exports) => {{\n{text}\n}}" for name, text in texts.items())
+    return _BUNDLE.replace("FUNCTIONS", functions)
+
+
+_BUNDLE = """const attnvizModule = (() => {
+const functions = {
+FUNCTIONS
+};
+const made = {};
+function attnvizModule(path) {
+  if (!(path in made)) functions[path](made[path] = {});
+  return made[path];
+}
+return attnvizModule;
+})();
+"""
+
+
+def _module_name(path: Path) -> str:
+    """Return the name of a module in a bundle: its path in the package, or its file name elsewhere."""
+    return path.relative_to(_PACKAGE).as_posix() if path.is_relative_to(_PACKAGE) else path.name
+
+
+def _as_function(text: str, folder: Path) -> str:
+    """Return the text of a module as the body of a function that fills its `exports`."""
+
+    def needed(path: str) -> str:
+        return f"attnvizModule({json.dumps(_module_name((folder / path).resolve()))})"
+
+    def imported(match: re.Match[str]) -> str:
+        names = re.sub(r"\bas\b", ":", match["names"] or "")
+        return f"const {names} = {needed(match['path'])};\n" if names else f"{needed(match['path'])};\n"
+
+    text = _IMPORT.sub(imported, text)
+    text = _LATER_IMPORT.sub(lambda match: f"Promise.resolve().then(() => {needed(match[1])})", text)
+    names = _EXPORTED.findall(text)
+    listed = [name.strip() for match in _EXPORT_LIST.findall(text) for name in match.split(",") if name.strip()]
+    text = _EXPORT_LIST.sub("", _EXPORT.sub("", text.replace("\nexport default ", "\nexports.default = ")))
+    if text.startswith("export default "):
+        text = text.replace("export default ", "exports.default = ", 1)
+    return f"{text}\nObject.assign(exports, {{ {', '.join([*names, *listed])} }});"
 
 
 @functools.cache

@@ -1,24 +1,14 @@
-"""`FairQueue`: a queue in which clients share a server equally, however much each of them asks for.
+"""Weighted fair queueing with equal weights: clients share a server equally, however much each of them asks for.
 
-Weighted fair queueing with equal weights: A. Demers, S. Keshav, S. Shenker, "Analysis and simulation of a fair queueing
-algorithm", SIGCOMM 1989.
+A. Demers, S. Keshav, S. Shenker, "Analysis and simulation of a fair queueing algorithm", SIGCOMM 1989.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, TypeVar
 
 _Item = TypeVar("_Item", bound=Hashable)
-
-
-class _Ticket(NamedTuple):
-    """Place of an item in the order."""
-
-    client: Hashable
-    cost: float
-    due: float
-    """Virtual time at which the item is finished, less the credit that the client uses for it."""
 
 
 class FairQueue(Generic[_Item]):
@@ -30,31 +20,30 @@ class FairQueue(Generic[_Item]):
     """
 
     def __init__(self, credit: float = 0.0) -> None:
-        """Let clients be ahead of their share by a `credit`, in the unit of costs.
-
-        Without it, a client that has had its share waits for the others with its next item, however small that is.
-        """
+        """Let clients be ahead of their share by a `credit` of costs: the next small item need not wait for others."""
         self._credit = credit
-        self._tickets: dict[_Item, _Ticket] = {}
+        self._due: dict[_Item, float] = {}
+        """Virtual time at which each item is finished, less the credit that its client uses for it."""
+        self._costs: dict[_Item, tuple[Hashable, float]] = {}
+        """Client and cost of each item."""
         self._time = 0.0
         self._finish: dict[Hashable, float] = {}
         """Virtual time at which all items of a client are finished."""
 
     def __iter__(self) -> Iterator[_Item]:
         """Yield the waiting items in order; those due at the same time in the order of arrival."""
-        yield from sorted(self._tickets, key=lambda item: self._tickets[item].due)
-
-    def __contains__(self, item: _Item) -> bool:
-        return item in self._tickets
+        yield from sorted(self._due, key=self._due.__getitem__)
 
     def add(self, item: _Item, client: Hashable, cost: float) -> None:
         """Add an item of a client; `cost` is positive, in any unit."""
         finish = self._finish[client] = max(self._time, self._finish.get(client, 0.0)) + cost
-        self._tickets[item] = _Ticket(client, cost, max(self._time + cost, finish - self._credit))
+        self._due[item] = max(self._time + cost, finish - self._credit)
+        self._costs[item] = client, cost
 
     def serve(self, item: _Item) -> None:
         """Remove an item because the server does it now."""
-        work = self._tickets.pop(item).cost
+        _, work = self._costs.pop(item)
+        del self._due[item]
         while unfinished := {client: finish for client, finish in self._finish.items() if finish > self._time}:
             self._finish = unfinished
             share, left = work / len(unfinished), min(unfinished.values()) - self._time
@@ -67,6 +56,7 @@ class FairQueue(Generic[_Item]):
 
     def drop(self, item: _Item) -> None:
         """Remove an item that the server need not do; its client gets the cost back."""
-        ticket = self._tickets.pop(item)
-        if ticket.client in self._finish:
-            self._finish[ticket.client] -= ticket.cost
+        client, cost = self._costs.pop(item)
+        del self._due[item]
+        if client in self._finish:
+            self._finish[client] -= cost

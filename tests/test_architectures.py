@@ -19,9 +19,9 @@ from attnviz.architectures import (
 )
 from attnviz.figures.registry import FIGURES
 from attnviz.trace import Aligned, Attention, attention
-from attnviz.ui.payload_makers import STEP_MAKERS
 from attnviz.ui.step import stage_panels
 from attnviz.ui.step.stage_panels import stage_figures
+from attnviz.ui.step.step_makers import STEP_MAKERS
 from tests.conftest import REPOSITORY
 from tests.figures.synthetic import trace as make_trace
 

@@ -37,8 +37,8 @@ LAYERS = (
 """From the lowest up: a package imports from lower layers and from itself."""
 
 UI_LAYERS = (
-    "request_filter session_expiry opened_address",
-    "examples language glossary admission queue_notice turns corpus_tables view",
+    "session_expiry opened_address",
+    "examples language glossary waiting corpus_tables view",
     "resources",
     "page_state",
     "payloads",

@@ -36,7 +36,7 @@ from attnviz.reading import (
     reading_for,
     strict_lines,
 )
-from attnviz.ui.turns import Turns
+from attnviz.ui.waiting import FairSemaphore
 from tests.snapshots import plain
 
 TEXT = "A summer.\tUn été chaud.\nA dog.\tUn chien, là.\n"
@@ -172,8 +172,8 @@ def test_reading_is_cancelled(tmp_path: Path) -> None:
 
 
 def test_reading_thread_passes_its_turn_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("attnviz.ui.turns._LONGEST_READING", 0.0)
-    gate, order, waiting = Turns(1), list[str](), threading.Event()
+    monkeypatch.setattr("attnviz.ui.waiting._LONGEST_READING", 0.0)
+    gate, order, waiting = FairSemaphore(1), list[str](), threading.Event()
 
     def draws() -> None:
         waiting.set()

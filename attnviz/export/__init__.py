@@ -1,8 +1,7 @@
-"""Export translations as images, HTML pages for lectures, TikZ, tables, JSON and word links."""
+"""Export translations as images, HTML pages, TikZ, tables, JSON and word links."""
 
 from attnviz.export.html_table import heatmap_html
-from attnviz.export.lecture import lecture_html
 from attnviz.export.saved_files import FigureOptions, save, table
 from attnviz.export.tikz import heatmap_tikz
 
-__all__ = ["FigureOptions", "heatmap_html", "heatmap_tikz", "lecture_html", "save", "table"]
+__all__ = ["FigureOptions", "heatmap_html", "heatmap_tikz", "save", "table"]

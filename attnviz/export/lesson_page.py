@@ -8,10 +8,10 @@ from typing import Any
 
 from attnviz.analysis.numbers import NO_BREAK, decimal
 from attnviz.analysis.recomputation import Weights
-from attnviz.export.lecture import stage_sentence
+from attnviz.architectures import stage_numbered
 from attnviz.export.offline_page import compressed, in_every_language, offline_page, packed_figures, variants
 from attnviz.figures.heatmap import heatmap
-from attnviz.figures.registry import step_figure
+from attnviz.figures.registry import StepFigure, step_figure
 from attnviz.figures.spec import Part, Spec
 from attnviz.languages import LANGUAGES, format_number, format_share, gettext, language, ngettext, set_language
 from attnviz.lessons import AskedQuestion, Lesson, LessonSentence, asked_questions
@@ -207,7 +207,7 @@ class _Item:
         texts = []
         for name in names:
             figure = None if name == HEATMAP else step_figure(subject, name)
-            note = stage_sentence(subject.trace, subject.step, figure, simple=simple) if figure else ""
+            note = _stage_sentence(subject.trace, subject.step, figure, simple=simple) if figure else ""
             texts.append({"title": figure.title(subject) if figure else self._heatmap_title(), "note": note})
         return texts
 
@@ -238,3 +238,9 @@ def _words(trace: Any, side: str, count: int | None) -> list[dict[str, Any]]:
         for place, (text, group) in enumerate(zip(texts[:count], groups[:count], strict=True))
         if text != "</s>"
     ]
+
+
+def _stage_sentence(trace: Any, step: int, figure: StepFigure, *, simple: bool = False) -> str:
+    """Return the sentence of the stage that `figure` belongs to; empty where there is none."""
+    stage = stage_numbered(trace, figure.stage)
+    return stage.text(trace, step, simple=simple).sentence if stage else ""

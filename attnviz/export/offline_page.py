@@ -33,13 +33,13 @@ def offline_page(name: str, title: str, payload: dict[str, Any], extra_scripts: 
         "language": language(),
         "title": escape(title),
         "body": _asset(f"{name}.html").rstrip(),
-        "style": _fill(_asset("lecture.css"), {"font": FONT, "pale_text": f"{PALE_TEXT:g}"} | colour),
+        "style": filled(_asset("pages.css"), {"font": FONT, "pale_text": f"{PALE_TEXT:g}"} | colour),
         # Inside a script element only "</script" and "<!--" are markup, and only with a literal "<".
         "payload": to_json(payload).replace("<", "\\u003c"),
         "plotly": PLOTLY.text + extra_scripts,
-        "program": bundle(_ASSETS / f"{name}.js"),
+        "program": bundle([_ASSETS / f"{name}.js"]) + f'attnvizModule("export/assets/{name}.js");',
     }
-    return _fill(_asset("page.html"), parts)
+    return filled(_asset("page.html"), parts)
 
 
 def in_every_language(make: Callable[[], Any]) -> dict[str, Any]:
@@ -87,6 +87,6 @@ def _asset(name: str) -> str:
     return (_ASSETS / name).read_text(encoding="utf-8")
 
 
-def _fill(template: str, parts: dict[str, str]) -> str:
+def filled(template: str, parts: Mapping[str, str]) -> str:
     """Return `template` with each {{name}} replaced, in one pass, so that inserted text is not substituted again."""
     return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], template)

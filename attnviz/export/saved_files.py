@@ -17,7 +17,6 @@ from attnviz.analysis.recomputation import Weights
 from attnviz.architectures import step_texts
 from attnviz.errors import AttnvizError
 from attnviz.export.images import ImageFormat, image, translation_sheet
-from attnviz.export.lecture import lecture_html
 from attnviz.export.tikz import heatmap_tikz
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.printing import for_print
@@ -29,7 +28,7 @@ from attnviz.languages import gettext
 from attnviz.palette import palette
 from attnviz.text import without_isolates
 from attnviz.trace import Aligned, WhatIfs
-from attnviz.trace.drawing import HeatmapChoices
+from attnviz.trace.drawing import DetailLevel, HeatmapChoices, drawing
 
 _HEATMAP = "heatmap"
 _LOGIT_ATTRIBUTION = (LOGIT_ATTRIBUTION.name, CONTRAST.name)
@@ -54,6 +53,8 @@ class FigureOptions(HeatmapChoices):
     """0-based source piece for energy decomposition and logit attribution; None for the strongest."""
     title: bool = True
     """Whether images have a title with the sentences."""
+    level: DetailLevel = "numbers"
+    """Level of detail of a page."""
 
 
 def save(
@@ -115,7 +116,8 @@ def contents(
     elif ending == "pharaoh":
         text = (links_text(trace) if weights is None else pharaoh(posterior_words(trace, weights))) + "\n"
     elif ending == "html":
-        text = lecture_html(trace, _with_gold(trace, options), weights=weights, what_ifs=what_ifs)
+        shown, level = _with_gold(trace, options), options.level
+        text = drawing().page_html(trace, shown, level=level, weights=weights, what_ifs=what_ifs)
     else:
         posterior_weights = None if weights is None or options.face == "before" else posterior(trace, weights)
         text = heatmap_tikz(trace, options, posterior=posterior_weights)

@@ -1,4 +1,4 @@
-"""`FIGURES`, the only list of the figures of a decoder step: page, files, lecture, lessons and command line read it."""
+"""`FIGURES`, the only list of the figures of a decoder step: page, files, lessons and command line read it."""
 
 from __future__ import annotations
 
@@ -69,8 +69,6 @@ class StepFigure:
     word."""
     on_page: bool = True
     """Whether the page offers it among the figures of the step; others combine several, or take long."""
-    lecture: str = ""
-    """Its place in the file for a lecture, which holds the first available figure of each place."""
     gives_away: frozenset[Number] = frozenset()
     """What it shows, so that a lesson cannot ask for it."""
     uses_weights: bool = False
@@ -184,7 +182,6 @@ POSTERIOR = StepFigure(
     lambda _: gettext("Before and after the word"),
     draw_posterior,
     (SINGLE_ATTENTION, ATTENTION_FOR_POSTERIOR, POSTERIOR_WEIGHTS),
-    lecture="posterior",
     gives_away=_EVERYTHING,
     uses_weights=True,
 )
@@ -202,7 +199,6 @@ LOGIT_ATTRIBUTION = StepFigure(
     lambda _: gettext("Logit attribution"),
     draw_logit_attribution,
     (LINEAR_READOUT, REQUIRES_WEIGHTS),
-    lecture="logit-attribution",
     gives_away=_EVERYTHING,
     uses_weights=True,
     heading=_logit_attribution_heading,
@@ -239,7 +235,6 @@ SOFTMAX = StepFigure(
     stage=2,
     at_idea=(COMPUTED,),
     control="weights",
-    lecture="weights",
     gives_away=frozenset({"energy", "weight"}),
 )
 
@@ -251,7 +246,6 @@ FIGURES: tuple[StepFigure, ...] = (
         draw_attention,
         (REQUIRES_RECURRENT, ATTENTION),
         on_page=False,
-        lecture="weights",
         gives_away=frozenset({"energy", "weight"}),
     ),
     StepFigure(
@@ -260,7 +254,6 @@ FIGURES: tuple[StepFigure, ...] = (
         draw_imported,
         (REQUIRES_IMPORTED_ATTENTION,),
         stage=2,
-        lecture="weights",
         gives_away=frozenset({"weight"}),
     ),
     StepFigure(
@@ -280,7 +273,6 @@ FIGURES: tuple[StepFigure, ...] = (
         (COMPUTED,),
         stage=3,
         control="sum",
-        lecture="context",
         gives_away=frozenset({"weight"}),
     ),
     StepFigure(
@@ -327,7 +319,6 @@ FIGURES: tuple[StepFigure, ...] = (
         stage=5,
         caption=_candidates_caption,
         control="word",
-        lecture="candidates",
         gives_away=frozenset({"word"}),
     ),
     POSTERIOR,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from collections.abc import Sequence
@@ -198,7 +199,14 @@ def _sentences_of(content: Content, name: str | None = None, count: int | None =
         if all(first):
             raise AttnvizError(first[0] if first else gettext("The file has no sentence pair."))
         reason = gettext("You chose the format.") if name else pairs.reason
-        return replace(pairs, format=pairs.format or one.name, title=pairs.title or one.title, reason=reason)
+        return replace(
+            pairs,
+            format=pairs.format or one.name,
+            title=pairs.title or one.title,
+            reason=reason,
+            digest=hashlib.sha256(content.data).hexdigest(),
+            size=len(content.data),
+        )
     advice = next(filter(None, (one.near_miss_message(content) for one in formats or DETECTED)), "")
     if name is None:
         raise AttnvizError(advice or _unknown(content))

@@ -288,6 +288,10 @@ class Sentences:
     """Name of the format; empty: that of the `Format` that read them."""
     reason: str = ""
     """Why the file is in this format."""
+    digest: str = ""
+    """SHA-256 of the content of the file, or of each file."""
+    size: int = 0
+    """Bytes of that content."""
 
     def __len__(self) -> int:
         """Return the number of pairs."""
@@ -328,4 +332,5 @@ def join_sentences(parts: Sequence[Sentences]) -> Sentences:
         raise AttnvizError(
             gettext("Some of the files count tokens from 0, and other files from 1. Read the files one by one.")
         )
-    return dataclasses.replace(parts[0], items=items, read=read, remarks=(), first=None)
+    digest, size = " ".join(part.digest for part in parts), sum(part.size for part in parts)
+    return dataclasses.replace(parts[0], items=items, read=read, remarks=(), first=None, digest=digest, size=size)

@@ -98,6 +98,10 @@ class BeamTreeOptions(TypedDict, total=False):
     theme: ThemeName
 
 
+DetailLevel = Literal["idea", "numbers", "everything"]
+"""Level of detail of a step view; each includes those before it."""
+
+
 class Drawing(Protocol):
     """The functions that the methods of a record or of a beam tree call, whose classes this module does not import."""
 
@@ -114,6 +118,17 @@ class Drawing(Protocol):
 
     def table_html(self, trace: Any) -> str:
         """Return the alignment as an HTML table without scripts."""
+
+    def page_html(
+        self,
+        trace: Any,
+        choices: HeatmapChoices | None = None,
+        *,
+        level: DetailLevel = "numbers",
+        weights: Mapping[str, NDArray[Any]] | None = None,
+        what_ifs: Any = None,
+    ) -> str:
+        """Return an HTML page with the step view."""
 
     def to_frame(self, record: Any) -> pd.DataFrame:
         """Return one row for each step and source piece."""

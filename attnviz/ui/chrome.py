@@ -18,7 +18,6 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.browser_programs import PLOTLY
 from attnviz.languages import LANGUAGES, gettext, language
-from attnviz.ui.admission import admitted, sign_out_link, signed_in
 from attnviz.ui.components.component import component
 from attnviz.ui.fields import drop_restored_values, restore_values, segmented_control, set_value
 from attnviz.ui.language import LANGUAGE, use_chosen_language
@@ -32,10 +31,9 @@ from attnviz.ui.page_state.linked import (
     open_address,
     page_payload,
 )
-from attnviz.ui.queue_notice import queue_notice
 from attnviz.ui.requests import RESUME, Handler, acknowledge_handled, handle, inbox, next_request, receive
 from attnviz.ui.style import apply_style, theme_name
-from attnviz.ui.turns import in_turn
+from attnviz.ui.waiting import admitted, in_turn, translating_for
 
 
 def load_library() -> None:
@@ -92,7 +90,23 @@ def go_to(path: str) -> None:
     drop_link_problems(st.session_state)
 
 
-@in_turn
+def _asks_to_sign_in() -> bool:
+    """Return whether the secrets have a section `auth` with a provider."""
+    return st.secrets.load_if_toml_exists() and "auth" in st.secrets
+
+
+def _signed_in() -> bool:
+    """Return whether this visitor may see the page; if not, draw the sign-in button."""
+    if not _asks_to_sign_in() or st.user.is_logged_in:
+        return True
+    with st.container(key="sign_in"):
+        st.subheader(gettext("Please sign in"), anchor=False)
+        st.text(gettext("Only people who sign in can use this page. What you type is not stored."))
+        st.button(gettext("Sign in"), on_click=st.login, type="primary", key="sign_in_button")
+    return False
+
+
+@in_turn()
 def run_pages(pages: Sequence[Page]) -> None:
     """Draw the current page, its navigation and title: the requested page, else that of the address, else the first."""
     session = st.session_state
@@ -109,7 +123,7 @@ def run_pages(pages: Sequence[Page]) -> None:
     handle(handlers)
     use_chosen_language()
     apply_style(theme_name())
-    if not (signed_in() and admitted()):
+    if not (_signed_in() and admitted()):
         return
     load_library()
     current = _current_page(pages)
@@ -118,7 +132,9 @@ def run_pages(pages: Sequence[Page]) -> None:
     first_request = next_request()
     _masthead(pages, current)
     messages = st.container(key="link_problem")
-    with queue_notice(inbox(session).memory), _page_container(pages, current):
+    with st.container(key="queue_notice"):
+        position = st.empty()
+    with translating_for(inbox(session).memory, position), _page_container(pages, current):
         current.draw()
     if problems := link_problems(session):
         with messages:
@@ -172,7 +188,8 @@ def _masthead(pages: Sequence[Page], current: Page) -> None:
         if len(pages) > 1:
             page_links({page.path: page.title() for page in pages}, current.path)
         _language_switch()
-        sign_out_link()
+        if _asks_to_sign_in() and st.user.is_logged_in:
+            st.button(gettext("Sign out"), on_click=st.logout, type="tertiary", key="sign_out")
         lecture_mode(current.path)
 
 

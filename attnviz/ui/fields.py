@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
-import streamlit as st
-
+from attnviz import lazy_streamlit as st
 from attnviz.languages import gettext
 from attnviz.ui.components.component import Width, box, component, in_view, popover_box
 from attnviz.ui.components.field import field
+from attnviz.ui.embedding import embedding, page_session
 from attnviz.ui.opened_address import link
 from attnviz.ui.page_state.linked import add_parameters, linked_entry
 from attnviz.ui.requests import call_in_rerun, inbox
@@ -40,7 +40,7 @@ class _Field:
 
 def _fields() -> dict[str, _Field]:
     """Return the fields that were drawn in this session, by key."""
-    fields: dict[str, _Field] = st.session_state.setdefault(_FIELDS, {})
+    fields: dict[str, _Field] = page_session().setdefault(_FIELDS, {})
     return fields
 
 
@@ -52,22 +52,22 @@ def set_value(payload: Any) -> None:
     match payload:
         case [str(key), value] if declared := _fields().get(key):
             if _is_accepted(declared.accepts, value):
-                st.session_state[key] = value
+                page_session()[key] = value
                 if declared.then:
                     declared.then()
         case [str(key), value]:
-            st.session_state.setdefault(_RESTORED, {})[key] = value
+            page_session().setdefault(_RESTORED, {})[key] = value
 
 
 def restore_values(values: Any) -> None:
     """Store a browser's field `values` by key, after a restart of the server; each is set when its field is drawn."""
     if isinstance(values, Mapping):
-        st.session_state[_RESTORED] = dict(values)
+        page_session()[_RESTORED] = dict(values)
 
 
 def drop_restored_values() -> None:
     """Drop the restored values of fields that were not drawn, before another link is followed."""
-    st.session_state.pop(_RESTORED, None)
+    page_session().pop(_RESTORED, None)
 
 
 def text_box(
@@ -191,7 +191,7 @@ def _draw(
     **data: Any,
 ) -> Any:
     """Draw a field; return its value."""
-    session = st.session_state
+    session = page_session()
     if parameter:
         offered = ("0", "1") if kind == "switch" else [value for value, _ in data.get("options", ())]
         parse = "1".__eq__ if kind == "switch" else str
@@ -249,7 +249,9 @@ def by_unit(words: str, steps: str) -> str:
 
 
 def _option(view: View, name: str, kind: str, label: str, width: Width = "content", **data: Any) -> None:
-    field(view.key(name), data | {"kind": kind, "option": name, "label": label}, width)
+    host = embedding()
+    if host is None or len(host.options[name]) > 1:
+        field(view.key(name), data | {"kind": kind, "option": name, "label": label}, width)
 
 
 def popover(label: str, *, key: str, **arguments: Any) -> Any:
@@ -271,12 +273,12 @@ def close_popover(key: str) -> None:
     If the server set whether the popover is open, a visitor who opened or closed it at the same moment would find the
     opposite.
     """
-    st.session_state[_count_key(key)] = st.session_state.get(_count_key(key), 0) + 1
+    page_session()[_count_key(key)] = page_session().get(_count_key(key), 0) + 1
 
 
 def current_key(key: str) -> str:
     """Return the key of the popover that is drawn now; keys of its widgets begin with it."""
-    return f"{key}_{st.session_state.get(_count_key(key), 0)}"
+    return f"{key}_{page_session().get(_count_key(key), 0)}"
 
 
 def _count_key(key: str) -> str:
@@ -321,9 +323,9 @@ def _file_choice(label: str, take: Take, *, key: str, megabytes: int) -> None:
     def handle_file(value: Any) -> None:
         content = base64.b64decode(value["content"])
         if len(content) <= megabytes * 2**20:
-            inbox(st.session_state).actions.append(partial(_take, key, partial(take, str(value["name"]), content)))
+            inbox(page_session()).actions.append(partial(_take, key, partial(take, str(value["name"]), content)))
 
-    if inbox(st.session_state).handle({FILE: handle_file}, lambda value: value.get("key") == own):
+    if inbox(page_session()).handle({FILE: handle_file}, lambda value: value.get("key") == own):
         st.rerun()
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
+from attnviz import lazy_streamlit as st
 from attnviz.languages import LANGUAGES, language, set_language
 from attnviz.ui.opened_address import link
 

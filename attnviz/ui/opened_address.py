@@ -12,7 +12,8 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import parse_qsl
 
-import streamlit as st
+from attnviz import lazy_streamlit as st
+from attnviz.ui.embedding import embedding, page_session
 
 _LINK = "link"
 _MOST = 100_000
@@ -21,7 +22,9 @@ _MOST = 100_000
 
 def link() -> Mapping[str, str]:
     """Return the parameters of the link, by name."""
-    session = st.session_state
+    session = page_session()
+    if embedding() is not None:
+        return {}
     if _LINK not in session:
         session[_LINK] = st.query_params.to_dict()
     return MappingProxyType(session[_LINK])

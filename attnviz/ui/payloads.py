@@ -21,14 +21,14 @@ import pkgutil
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields, is_dataclass
+from contextvars import ContextVar
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, cast, get_args
 from urllib.parse import urlencode
 
 import orjson
-import streamlit as st
 from platformdirs import user_state_path
 
 from attnviz.analysis.recomputation import Weights
@@ -36,15 +36,15 @@ from attnviz.environment import ATTNVIZ_SECRET
 from attnviz.languages import LANGUAGES, language, set_language
 from attnviz.lru_cache import LRUCache
 from attnviz.palette import ThemeName
+from attnviz.ui.embedding import embedding
 from attnviz.ui.page_state.selection import Selection, linked_selection, with_selection
-from attnviz.ui.queue_notice import translating_for
 from attnviz.ui.resources import (
     bytes_of,
     call_of,
     weights_digest_of,
     weights_of,
 )
-from attnviz.ui.view import View
+from attnviz.ui.view import FilePair, View
 
 PAYLOAD_PREFIX = "attnviz-payload"
 """Prefix of the addresses of payloads, below the page, before the digest of a request and the name of a payload."""
@@ -171,13 +171,10 @@ def _described(value: Any) -> Any:
     if hasattr(value, "fingerprint"):
         function, arguments = call_of(value)
     else:
-        function, arguments = type(value), {field.name: getattr(value, field.name) for field in fields(value)}
         left_out = ("open_gold", "main") if isinstance(value, View) else ()  # no payload depends on these
-        arguments = {
-            field.name: arguments[field.name]
-            for field in fields(value)
-            if field.name not in left_out and arguments[field.name] != field.default
-        }
+        given = {field.name: getattr(value, field.name) for field in fields(value) if field.name not in left_out}
+        defaults = {field.name: field.default for field in fields(value)}
+        function, arguments = type(value), {name: one for name, one in given.items() if one != defaults[name]}
     name = f"{function.__module__}:{function.__qualname__}"
     return {"call": name, "arguments": {name: _described(one) for name, one in arguments.items()}}
 
@@ -230,7 +227,9 @@ _TEXTS: LRUCache[str] = LRUCache(8 << 20, size=len)
 
 def _results(value: Any) -> Iterator[Any]:
     """Yield the results in a value."""
-    if hasattr(value, "arrays"):
+    if isinstance(value, FilePair):
+        yield value
+    elif hasattr(value, "arrays"):
         yield getattr(value, "record", value)
     elif isinstance(value, (Mapping, Sequence)) and not isinstance(value, str):
         for one in value.values() if isinstance(value, Mapping) else value:
@@ -241,7 +240,7 @@ def _results(value: Any) -> Iterator[Any]:
 
 
 def _bytes_of(shown: Shown) -> int:
-    """Return the approximate size of what is shown: of the arrays of its results, each counted once."""
+    """Return the approximate size of what is shown: of its results, each counted once."""
     return 2000 + sum(map(bytes_of, {id(one): one for one in _results(shown)}.values()))
 
 
@@ -251,37 +250,58 @@ _PAYLOADS: LRUCache[tuple[bytes, str]] = LRUCache(32 << 20, size=lambda payload:
 """LRU cache of compressed payloads and their media types. Those of one translation take 150 to 300 kB."""
 
 
+@dataclass
+class _Run:
+    """The requests of a run of the page or of a fragment."""
+
+    digests: dict[Any, tuple[str, Shown]] = field(default_factory=dict)
+    """Digests by the `_identity` of what is shown, which they keep: most addresses are of the same few requests."""
+    unsent: dict[str, str] = field(default_factory=dict)
+    """Requests by digest; each is empty once the browser has got it."""
+
+
+_RUN: ContextVar[_Run | None] = ContextVar("run", default=None)
+"""The run that this thread does; Streamlit ends the thread after it."""
+
+
+def begin_requests() -> None:
+    """Begin a run of the page or of a fragment, in which the browser gets each request once."""
+    _RUN.set(_Run())
+
+
+def take_requests() -> dict[str, str]:
+    """Return the requests that the browser is to get with the next component, by their digests."""
+    run = _RUN.get() or _Run()
+    waiting = {digest: text for digest, text in run.unsent.items() if text}
+    run.unsent |= dict.fromkeys(waiting, "")
+    return waiting
+
+
+def _identity(value: Any) -> Any:
+    """Return what is equal for mappings of the same objects, as long as these exist."""
+    return tuple((name, _identity(one)) for name, one in value.items()) if isinstance(value, Mapping) else id(value)
+
+
 def shown_address(name: str, shown: Shown, query: str = "", **parameters: str) -> str:
     """Return the address of the payload `name` of what is `shown`, in the current language.
 
     The `query` is added to its `parameters` as it is: {step}, {selection} and the names of options in it stand for
     what is selected in the browser.
     """
-    text = json.dumps(_described(shown), sort_keys=True, separators=(",", ":"))
-    digest = _digest(text)
-    _TEXTS.add(digest, text)
-    _SHOWN.add(digest, shown)
-    if len(text) <= LONGEST_REQUEST:
-        st.session_state.setdefault(_REQUESTS, {}).setdefault(digest, text)
+    if (host := embedding()) is not None:
+        return host.address(name, shown, {"lang": language()} | parameters, query)
+    run, identity = _RUN.get() or _Run(), _identity(shown)
+    if identity not in run.digests:
+        text = json.dumps(_described(shown), sort_keys=True, separators=(",", ":"))
+        digest = _digest(text)
+        run.digests[identity] = digest, shown
+        _TEXTS.add(digest, text)
+        _SHOWN.add(digest, shown)
+        if len(text) <= LONGEST_REQUEST:
+            run.unsent.setdefault(digest, text)
+    digest, _ = run.digests[identity]
     chosen = urlencode({name: value for name, value in ({"lang": language()} | parameters).items() if value})
     return f"{PAYLOAD_PREFIX}/{digest}/{name}?{'&'.join(filter(None, (chosen, query)))}"
-
-
-_REQUESTS = "payload_requests"
-"""Session state key of the requests of a run, by digest; each is empty once the browser has got it."""
-
-
-def begin_requests() -> None:
-    """Begin a run of the page or of a fragment, in which the browser gets each request once."""
-    st.session_state[_REQUESTS] = {}
-
-
-def take_requests() -> dict[str, str]:
-    """Return the requests that the browser is to get with the next component, by their digests."""
-    requests = st.session_state.get(_REQUESTS, {})
-    waiting = {digest: text for digest, text in requests.items() if text}
-    requests |= dict.fromkeys(waiting, "")
-    return waiting
 
 
 def accept(digest: str, text: str) -> bool:
@@ -324,6 +344,8 @@ def payload(
     code, maker = parameters.get("lang", "en"), makers.get(name)
     if maker is None or code not in LANGUAGES or sum(map(len, parameters.values())) > _LONGEST_QUERY:
         raise UnknownPayloadError(name)
+    from attnviz.ui.waiting import translating_for  # it imports the server, which a view in a file does not need
+
     set_language(code)
     with translating_for(visitor):
         request = PayloadRequest(_shown(digest), parameters)

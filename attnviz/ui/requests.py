@@ -13,8 +13,7 @@ from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeGuard
 
-import streamlit as st
-
+from attnviz import lazy_streamlit as st
 from attnviz.languages import gettext
 from attnviz.ui.components.component import component, in_view
 from attnviz.ui.language import use_chosen_language

@@ -10,21 +10,19 @@ import hashlib
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-import streamlit as st
 from numpy.typing import NDArray
 
-from attnviz import AttnvizError, Trace, Translator
 from attnviz.analysis.judgement import pair_attention
 from attnviz.analysis.posterior import PosteriorAttention, posterior, posterior_attention
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.weight_shapes import MisfitError, check_fit
 from attnviz.architectures import could_be_of
-from attnviz.detector import Detector
-from attnviz.devices import available_devices, resolve_device
+from attnviz.errors import AttnvizError
 from attnviz.files import check_regular
 from attnviz.installed_models import installed_detectors, installed_models
 from attnviz.languages import gettext
@@ -40,16 +38,20 @@ from attnviz.model_folder import (
     stamp,
     weights_digest,
 )
-from attnviz.shared_translator import SharedTranslator
 from attnviz.text import Tokenizer
-from attnviz.trace import Aligned, BeamTree, Judgement, Record
+from attnviz.trace import Aligned, BeamTree, Judgement, Record, Trace
 from attnviz.trace.aligned import AttentionView
 from attnviz.trace.interventions import Intervention
 from attnviz.trace.parts import Attributions, GradientNorms, head_choices
 from attnviz.trace.what_ifs import TranslatorArguments
-from attnviz.ui.queue_notice import current_notice
-from attnviz.ui.turns import TURNS
+from attnviz.ui.embedding import embedding
+from attnviz.ui.view import FilePair
 from attnviz.vocabulary import load_tokenizer
+
+if TYPE_CHECKING:  # they import torch, which a view of imported attention does not need
+    from attnviz.detector import Detector
+    from attnviz.shared_translator import SharedTranslator
+    from attnviz.translator import Translator
 
 LENGTH_FILE = "by-length.csv"
 """File that `attnviz evaluate --by-length --csv` writes."""
@@ -105,7 +107,9 @@ def judgement_of(folder: Path, device: str, source: str, target: str) -> Judgeme
 
     It is cached, the same object for every visitor. Raise AttnvizError on bad input.
     """
-    files, device_name = stamp(str(folder), *EVERY_FILE), str(resolve_device(device))
+    files, device_name = stamp(str(folder), *EVERY_FILE), _device_name(device)
+    from attnviz.ui.waiting import TURNS  # it imports the server, which a view in a file does not need
+
     with TURNS.released():
         judgement = _JUDGEMENTS.get(
             (str(folder), device_name, files, source, target),
@@ -120,8 +124,10 @@ _JUDGEMENTS: LRUCache[Judgement] = LRUCache(
 )
 
 
-@st.cache_resource(max_entries=2, show_spinner=False)
+@cached_in(LRUCache(2, size=lambda _: 1))
 def _detector(folder: str, device: str, files: Stamp) -> Detector:  # noqa: ARG001  part of the key
+    from attnviz.detector import Detector
+
     return Detector.load(folder, device=device)
 
 
@@ -139,7 +145,16 @@ def weights_of_detector(judgement: Judgement) -> Weights | None:
 
 def devices() -> list[str]:
     """Return the choices of device: "auto", then the available ones."""
+    from attnviz.devices import available_devices
+
     return ["auto", *available_devices()]
+
+
+def _device_name(device: str) -> str:
+    """Return the full name of a device, such as that of "auto"; raise AttnvizError for one that is missing."""
+    from attnviz.devices import resolve_device
+
+    return str(resolve_device(device))
 
 
 def translate(
@@ -156,42 +171,49 @@ def translate(
     the same object for every visitor and run, so that values cached in a trace (its fingerprint, its verification) are
     computed once. Visitors who wait at the same time take fair turns, in batches; the page shows their position.
     """
-    files, device, notice = stamp(folder, *EVERY_FILE), str(resolve_device(device)), current_notice()
+    files, device = stamp(folder, *EVERY_FILE), _device_name(device)
+    from attnviz.ui.waiting import TRANSLATING_FOR, TURNS, show_position
 
-    def compute() -> Trace:
-        translator = _shared_translator(folder, device, files)
-        if notice is None:
-            return translator.translate(text, beam=beam, target=target, interventions=interventions)
-        return translator.translate(
-            text,
-            beam=beam,
-            target=target,
-            interventions=interventions,
-            client=notice.visitor,
-            waiting=notice.show,
-        )
-
+    visitor, place = TRANSLATING_FOR.get()
     key = (folder, device, files, text, beam, target, interventions)
-    with TURNS.released():
-        # Not `get`: the page of a visitor who waits for the translation of another must show the position, and stop.
-        trace = _TRACES.find(key) or _TRACES.add(key, compute())
+    # Not `get`: the page of a visitor who waits for the translation of another must show the position, and stop.
+    trace = _TRACES.find(key)
+    if trace is None:
+        with TURNS.released():
+            made = _shared_translator(folder, device, files).translate(
+                text,
+                beam=beam,
+                target=target,
+                interventions=interventions,
+                client=visitor,
+                waiting=partial(show_position, place) if place else None,
+            )
+        trace = _TRACES.add(key, made)
+        if place:
+            place.empty()
     _note(trace, Path(folder).name, device, text, beam, target, interventions)
-    if notice is not None:  # not in `compute`: Streamlit may stop the run here, and the trace would not be cached
-        notice.hide()
     return trace
 
 
-def bytes_of(trace: Aligned) -> int:
-    """Return the bytes of the arrays of `trace`: 90 % of its size, and fast to compute."""
-    return sum(int(getattr(trace, quantity.name).nbytes) for quantity in trace.arrays)
+def bytes_of(result: Aligned | FilePair) -> int:
+    """Return the approximate bytes of a result in memory: of its arrays (90 % of them), or of the files of a pair.
+
+    What is read from a file takes 4 times (JSON) to 10 times (word links) its size.
+    """
+    if isinstance(result, FilePair):
+        return 10 * result.size
+    return sum(int(getattr(result, quantity.name).nbytes) for quantity in result.arrays)
 
 
 _TRACES: LRUCache[Trace] = LRUCache(32 << 20, size=bytes_of)
 """LRU cache of translations of all visitors. A sentence of twenty pieces takes half a megabyte."""
 
 
-@st.cache_resource(max_entries=6, show_spinner=False)
+@cached_in(LRUCache(6, size=lambda _: 1))
 def _shared_translator(folder: str, device: str, files: Stamp) -> SharedTranslator:  # noqa: ARG001  part of the key
+    from attnviz.shared_translator import SharedTranslator
+    from attnviz.translator import Translator
+
     return SharedTranslator(Translator.load(folder, device=device))
 
 
@@ -221,7 +243,7 @@ class TranslateAgain:
 
 _CALLS: weakref.WeakKeyDictionary[Any, tuple[Callable[..., Any], dict[str, Any]]] = weakref.WeakKeyDictionary()
 """How each result of this process was made: by which function below, and by which arguments."""
-_UPLOADS: LRUCache[Any] = LRUCache(32 << 20, size=lambda one: bytes_of(one) if hasattr(one, "arrays") else 2000)
+_UPLOADS: LRUCache[Any] = LRUCache(32 << 20, size=bytes_of)
 """LRU cache of what visitors uploaded, by fingerprint; what a session has open stays available."""
 
 
@@ -236,8 +258,12 @@ def call_of(result: Any) -> tuple[Callable[..., Any], dict[str, Any]]:
         return with_heads, {"trace": whole, "name": result.heads.name}
     if result in _CALLS:
         return _CALLS[result]
-    _UPLOADS.add(result.fingerprint, result)
-    return uploaded, {"fingerprint": result.fingerprint}
+    return uploaded, {"fingerprint": keep_upload(result).fingerprint}
+
+
+def keep_upload(result: Any) -> Any:
+    """Keep what a visitor uploaded; return the same that another one uploaded before, where that is available."""
+    return _UPLOADS.add(result.fingerprint, result)
 
 
 def _note(result: Any, model: str, *arguments: Any) -> None:
@@ -353,8 +379,10 @@ def cached_gradient_norms(trace: Trace) -> GradientNorms | None:
 
 def cached_translations(folder: str, device: str, texts: Sequence[str], beam: int) -> list[str]:
     """Return the translations of `texts`, in batches and without traces; raise AttnvizError on bad input."""
+    from attnviz.ui.waiting import TURNS
+
     with TURNS.released():
-        shared = _shared_translator(folder, str(resolve_device(device)), stamp(folder, *EVERY_FILE))
+        shared = _shared_translator(folder, _device_name(device), stamp(folder, *EVERY_FILE))
         return shared.translator.translate_batch(texts, beam=beam)
 
 
@@ -375,7 +403,7 @@ def translator_in(folder: str, device: str) -> Translator:
 
     Raise AttnvizError where it cannot be loaded.
     """
-    return _shared_translator(folder, str(resolve_device(device)), stamp(folder, *EVERY_FILE)).translator
+    return _shared_translator(folder, _device_name(device), stamp(folder, *EVERY_FILE)).translator
 
 
 def _translator_of(trace: Trace) -> Translator | None:
@@ -386,8 +414,8 @@ def _translator_of(trace: Trace) -> Translator | None:
     if _installed_weights(trace) is None:
         return None
     folder = str(installed_models()[trace.model])
-    device = trace.device if trace.device in available_devices() else "cpu"
-    return _shared_translator(folder, str(resolve_device(device)), stamp(folder, *EVERY_FILE)).translator
+    device = trace.device if trace.device in devices() else "cpu"
+    return _shared_translator(folder, _device_name(device), stamp(folder, *EVERY_FILE)).translator
 
 
 def posterior_attention_of(trace: Trace) -> PosteriorAttention | None:
@@ -405,8 +433,8 @@ def _posterior_attention(_trace: Trace, _weights: Weights, fingerprint: str, dig
 
 
 def tokenizer_of(trace: Record) -> Tokenizer | None:
-    """Return the tokenizer of the model that made `trace`, or None where `weights_of` returns None."""
-    if _installed_weights(trace) is None:
+    """Return the tokenizer of the model that made `trace`, or None where that model is not installed."""
+    if _installed_weights(trace) is None or trace.model not in installed_models():
         return None
     folder = str(installed_models()[trace.model])
     return _tokenizer(folder, stamp(folder, TOKENIZER_FILE, VOCABULARIES))
@@ -414,6 +442,8 @@ def tokenizer_of(trace: Record) -> Tokenizer | None:
 
 def _installed_weights(trace: Record) -> tuple[str, Weights] | None:
     """Return the digest and the weights of the model that made `trace`, or None where it is missing."""
+    if (host := embedding()) is not None and host.weights is not None and could_be_of(trace, host.weights[1]):
+        return host.weights
     # An attention matrix alone names no model.
     folder = installed_models().get(trace.model) if trace.translated else None
     if folder is None:

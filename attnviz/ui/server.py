@@ -11,28 +11,32 @@ import gc
 import gzip
 import hashlib
 import importlib
+import os
 import sys
 import threading
 from base64 import b64encode
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
+from fnmatch import fnmatchcase
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attnviz import AttnvizError, browser_modules
 from attnviz.browser_programs import KATEX, PLOTLY, SERIF
+from attnviz.environment import ATTNVIZ_FRAME_ANCESTORS
 from attnviz.memory import return_memory
-from attnviz.ui.request_filter import GUARD, frame_ancestors
 from attnviz.ui.session_expiry import SessionExpiry
+from attnviz.ui.waiting import UploadQuota
 
 FOR_EVER = "public, max-age=31536000, immutable"
 """Cache-Control header of content whose name changes whenever it changes."""
@@ -205,9 +209,41 @@ def _policy() -> str:
     texts = [part.partition("</script>")[0] for part in page.split("<script>")[1:]]
     hashes = (b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii") for text in texts)
     inline = " ".join(f"'sha256-{digest}'" for digest in hashes)
+    frames = os.environ.get(ATTNVIZ_FRAME_ANCESTORS, "").strip() or "'self'"
     return "; ".join(
-        f"{name} {sources.format(inline=inline, frames=frame_ancestors()).strip()}" for name, sources in POLICY.items()
+        f"{name} {sources.format(inline=inline, frames=frames).strip()}" for name, sources in POLICY.items()
     )
+
+
+def _is_host_allowed(host: str) -> bool:
+    """Return whether `server.allowedHosts` contains the host of a request, without its port, or is empty.
+
+    This stops DNS rebinding, where a foreign page's host name resolves to this server and its requests carry that name.
+    Streamlit 1.67 checks the host of WebSocket connections only, not of HTTP requests.
+    """
+    with suppress(ValueError):  # the host is malformed
+        name = (urlsplit(f"//{host}").hostname or "").rstrip(".")
+        allowed = st.get_option("server.allowedHosts") or ["*"]
+        return any(fnmatchcase(name, pattern.strip().lower().rstrip(".")) for pattern in allowed)
+    return False
+
+
+_FOREIGN_HOST = PlainTextResponse(
+    "This app does not answer under this host name. Whoever runs it can allow the name: attnviz app --host NAME, or "
+    "server.allowedHosts in .streamlit/config.toml.",
+    403,
+)
+
+
+class _AllowedHosts:
+    """Middleware that refuses requests under host names that are not the app's own."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        is_allowed = scope["type"] == "lifespan" or _is_host_allowed(Headers(scope=scope).get("host", ""))
+        await (self._app if is_allowed else _FOREIGN_HOST)(scope, receive, send)
 
 
 def _address_of_app(scope: Scope) -> str:
@@ -254,10 +290,11 @@ ROUTES = [
     _route("attnviz-{font}.woff2", _font),
     Route("/{folders:path}attnviz-payload/{digest}/{name}", _request, methods=["HEAD", "POST"]),
     _route("attnviz-payload/{digest}/{name}", _payload),
+    _route("_stcore/metrics", lambda _: PlainTextResponse("Not Found", 404)),
 ]
 """Routes beside Streamlit's own."""
 
-MIDDLEWARE = [GUARD, Middleware(SessionExpiry), Middleware(_PageHeaders)]
+MIDDLEWARE = [Middleware(one) for one in (_AllowedHosts, UploadQuota, SessionExpiry, _PageHeaders)]
 
 
 @asynccontextmanager

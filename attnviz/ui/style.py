@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import streamlit as st
-
+from attnviz import lazy_streamlit as st
 from attnviz.browser_programs import serif_style
 from attnviz.languages import language
 from attnviz.palette import JOINT, QUIET, ThemeName, palette
 from attnviz.ui.components.component import component
+from attnviz.ui.embedding import embedding
 
 SHARES: dict[str, float] = {"quiet": QUIET, "joint": JOINT}
 """Constants of style sheets: custom properties such as `--quiet-share`, in percent."""
@@ -21,6 +21,8 @@ def share_properties_css() -> str:
 
 
 _FOLDER = Path(__file__).parent
+PAGE_STYLE = _FOLDER / "page.css"
+"""The style sheet of the page."""
 ICON = str(_FOLDER / "icon.svg")
 """The browser tab's icon: a local file, since Streamlit fetches its named icons from the internet."""
 
@@ -37,7 +39,9 @@ def manage_popover_focus() -> None:
 
 
 def theme_name() -> ThemeName:
-    """Return the theme of the visitor's browser."""
+    """Return the theme of the visitor's browser, or of the host that embeds the view."""
+    if (host := embedding()) is not None:
+        return host.theme
     return "dark" if st.context.theme.type == "dark" else "light"
 
 
@@ -46,7 +50,7 @@ def apply_style(theme: ThemeName) -> None:
 
     Figures contain their colours and must be drawn again; the style sheet uses the browser's live colours.
     """
-    own = (_FOLDER / "page.css").read_text(encoding="utf-8")
+    own = PAGE_STYLE.read_text(encoding="utf-8")
     st.html(f"<style>{serif_style()}{share_properties_css()}\n{own}</style>")
     manage_popover_focus()
     follow_theme(theme)

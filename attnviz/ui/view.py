@@ -5,16 +5,15 @@ Nothing is drawn here. A page may have several views, each with its own choices.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Protocol, get_args
 
 from attnviz.analysis.gold import GoldLinks
 from attnviz.trace import Trace, WhatIfs
+from attnviz.trace.drawing import DetailLevel
 from attnviz.trace.what_ifs import TranslatorArguments
 
-DetailLevel = Literal["idea", "numbers", "everything"]
 DETAIL_LEVELS: tuple[DetailLevel, ...] = get_args(DetailLevel)
 """All levels, the lowest first; each includes those before it."""
 MAIN = ""
@@ -72,8 +71,10 @@ class FilePair:
 
     None without a file; raises AttnvizError.
     """
-    fingerprint: str = field(default_factory=lambda: secrets.token_hex(16))
-    """Random text that identifies this opening of the file."""
+    fingerprint: str = field(kw_only=True)
+    """Digest of the files, the number of the pair, and what the visitor chose for it."""
+    size: int = field(kw_only=True)
+    """Bytes of the files."""
 
     def key(self, number: int) -> str:
         """Return text that differs for each pair, also where pairs have the same words."""

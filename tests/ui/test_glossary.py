@@ -28,7 +28,7 @@ WORDS = {
     ),
     "corpus": ("corpus/corpus_sections.py", "chrF2", "BLEU", "AER", "Entropy", "Coverage", "Pharaoh"),
     "lab": ("pages/lab_page.py", "Attention weight", "Logit", "Posterior", "AER"),
-    "translate": ("pages/translate_page.py", "State", "Maxout", "GRU", "Head", "`<s>`, `</s>`, `<unk>`"),
+    "translate": ("step/step_view.py", "State", "Maxout", "GRU", "Head", "`<s>`, `</s>`, `<unk>`"),
 }
 """By page: the module that draws its glossary, and terms that must be in it."""
 

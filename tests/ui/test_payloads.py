@@ -8,15 +8,19 @@ import json
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Trace, Translator
+from attnviz.analysis.gold import GoldLinks
 from attnviz.architectures import EVERY_TRANSLATION, IMPORTED, RNNSEARCH, TRANSFORMER
 from attnviz.checkpoint import save_model
+from attnviz.importing.attention_reader import read_bytes
 from attnviz.languages import set_language
 from attnviz.lru_cache import LRUCache
 from attnviz.network import TransformerConfig
@@ -27,13 +31,16 @@ from attnviz.trace.what_ifs import encode_what_ifs
 from attnviz.ui import payloads, resources
 from attnviz.ui.payload_makers import MAKERS
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, UnknownRequestError, address, payload
+from attnviz.ui.toolbar.opened_file import FileChoice, GoldFile
+from attnviz.ui.view import FilePair, View
 from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
 from tests.figures import synthetic
 from tests.figures.payloads import figure_at
 from tests.snapshots import without_numbers
 from tests.transformers import random_transformer
-from tests.ui.opening import Run
+from tests.ui.opening import Run, open_page, upload
 from tests.ui.shown_payloads import blocks, fetched, fetching, sent_requests
+from tests.ui.test_link_drawing import PAIRS
 
 OF_ALL = EVERY_TRANSLATION - {"facts"}
 RECURRENT = RNNSEARCH.payloads - IMPORTED.payloads
@@ -306,6 +313,76 @@ def test_caches_are_bounded_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
         address(synthetic.trace(seed=seed), "energy", "light", every=True)
         assert 0 < cache.bytes <= most
     assert len(cache._cached) < 8
+
+
+def _addresses_of_file(name: str, content: bytes) -> set[str]:
+    """Return the addresses on a page that shows a file, without their parameters."""
+    app = upload(open_page(), name, content)
+    return {given["at"].split("?")[0] for given in fetching(app)}
+
+
+def test_same_file_has_the_same_addresses(models_folder: Path) -> None:
+    content = PAIRS.encode()
+    first = _addresses_of_file("pairs.tsv", content)
+    assert _addresses_of_file("pairs.tsv", content) == first
+    of_pair = {at for at in first if at.endswith(("/heatmap", "/chart-tables"))}
+    assert len(of_pair) == 2
+    for name, other in (("pairs.tsv", content + b"e\tf\t0-0\n"), ("other.tsv", content)):
+        assert not of_pair & _addresses_of_file(name, other)
+
+
+def test_fingerprint_of_an_opened_file_depends_on_every_file_and_choice() -> None:
+    records, others = (read_bytes(content.encode(), "pairs.tsv") for content in (PAIRS, PAIRS.replace("dog", "cat")))
+    choice = FileChoice("pairs.tsv", records)
+    again = FileChoice("pairs.tsv", read_bytes(PAIRS.encode(), "pairs.tsv"), problem="damaged", opening=7)
+    assert again.fingerprint == choice.fingerprint
+    gold = [GoldFile.scored("gold", [GoldLinks(frozenset(links)), None]) for links in ([], [(0, 1)])]
+    changes: list[dict[str, Any]] = [
+        {"name": "other.tsv"},
+        {"file": others},
+        {"number": 2},
+        {"source": "a house"},
+        {"target": "a house"},
+        {"normalise": True},
+        {"unescape": True},
+        {"other": ("other.tsv", records)},
+        {"other": ("other.tsv", others)},
+        *({"gold": one} for one in gold),
+    ]
+    fingerprints = {dataclasses.replace(choice, **change).fingerprint for change in changes}
+    assert len(fingerprints | {choice.fingerprint}) == len(changes) + 1
+
+
+def test_opened_files_are_kept_within_the_bounds_of_the_caches(
+    models_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = PAIRS.encode() * 1000
+    caches = [(resources, "_UPLOADS"), (payloads, "_SHOWN")]
+    for module, name in caches:
+        old = getattr(module, name)
+        monkeypatch.setattr(module, name, LRUCache(25 * len(content), size=old._cached.getsizeof))
+    for number in range(4):
+        assert _addresses_of_file(f"{number}.tsv", content)
+    kept = [one for one in resources._UPLOADS._cached.values() if isinstance(one, FilePair)]
+    assert 1 <= len(kept) <= 2, "each takes 10 times its size"
+    shown = [one for one in payloads._SHOWN._cached.values() if getattr(one.get("view"), "file", None)]
+    assert 1 <= len(shown) <= 2
+
+
+def test_page_describes_a_view_once_for_many_addresses(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    described, describe = Counter[int](), payloads._described
+
+    def counted(value: object) -> object:
+        if isinstance(value, View):
+            described[id(value)] += 1
+        return describe(value)
+
+    monkeypatch.setattr(payloads, "_described", counted)
+    app = page(sentence=SENTENCES[0])
+    addresses = [given["at"] for given in fetching(app)]
+    assert len(addresses) > 25
+    assert described
+    assert max(described.values()) <= 2, "alone, and with entries of the session"
 
 
 def test_altered_translation_has_its_own_payload(trace: Trace) -> None:

@@ -23,9 +23,9 @@ from attnviz.shared_translator import SharedTranslator
 from attnviz.text import Tokenizer
 from attnviz.ui import payloads, resources
 from attnviz.ui.payloads import payload_address
-from attnviz.ui.queue_notice import QueueNotice, translating_for
 from attnviz.ui.step import verification_badge
 from attnviz.ui.view import MAIN, View
+from attnviz.ui.waiting import translating_for
 from tests.conftest import SENTENCES, ModelFactory
 from tests.figures.payloads import figure_at
 from tests.test_shared_translator import BlockingTranslator, LeftError
@@ -111,25 +111,40 @@ def test_visitor_can_leave_while_another_waits_for_the_same_translation(
     blocking = BlockingTranslator(translator)
     shared = SharedTranslator(blocking)  # type: ignore[arg-type]  it has the attributes that are used
 
-    def show(notice: QueueNotice, *_: object) -> None:
-        if notice.visitor == "leaves":
-            raise LeftError
+    class Place:
+        """Place of the page that shows lines of text until its visitor has left."""
 
-    def ask(visitor: str, text: str) -> str:
-        with translating_for(visitor):
+        def __init__(self, *, left: bool) -> None:
+            self.lines, self.left = [""], left
+
+        def text(self, line: str) -> None:
+            if self.left:
+                raise LeftError
+            self.lines.append(line)
+
+        def empty(self) -> None:
+            self.lines.append("")
+
+    stays, leaves = Place(left=False), Place(left=True)
+
+    def ask(place: Any, text: str) -> str:
+        with translating_for("visitor", place):
             return resources.translate(str(en_fr), "cpu", text, 1, None).source_text
 
     monkeypatch.setattr(resources, "_shared_translator", lambda *_: shared)
-    monkeypatch.setattr(QueueNotice, "show", show)
     monkeypatch.setattr("attnviz.shared_translator.POLLING_SECONDS", 0.01)
     with ThreadPoolExecutor(2) as threads:
-        first = threads.submit(ask, "stays", "Two dogs.")
+        first = threads.submit(ask, stays, "Two dogs.")
         while not blocking.batches:
             time.sleep(0.001)
-        second = threads.submit(ask, "stays", SENTENCES[0])
+        second = threads.submit(ask, stays, SENTENCES[0])
         while not [*shared._queue]:
             time.sleep(0.001)
         with pytest.raises(LeftError):
-            ask("leaves", SENTENCES[0])
+            ask(leaves, SENTENCES[0])
+        while len(stays.lines) < 2:
+            time.sleep(0.001)
         blocking.go.set()
         assert [first.result(30), second.result(30)] == ["Two dogs.", SENTENCES[0]]
+    assert stays.lines[1].endswith("next.")
+    assert stays.lines[-1] == "", "the position stays on the page"

@@ -16,16 +16,21 @@ import urllib.request
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+import streamlit as st
 from starlette.applications import Starlette
 from starlette.responses import HTMLResponse, PlainTextResponse
 from starlette.routing import Route
 from starlette.types import Message
+from websockets import InvalidStatus, Subprotocol
+from websockets.asyncio.client import connect
 
 from attnviz import AttnvizError, browser_modules
 from attnviz.browser_programs import KATEX, PLOTLY, SERIF, BrowserProgram, serif_style
+from attnviz.environment import ATTNVIZ_FRAME_ANCESTORS
 from attnviz.ui import payload_makers, payloads, resources, server
 from attnviz.ui.examples import DEFAULT_SENTENCE
 from attnviz.ui.pages import translate_page
@@ -340,3 +345,121 @@ def test_payload_that_cannot_be_made_is_answered_with_the_sentence(monkeypatch: 
     status, headers, body = get(f"/{path}", query=query)
     assert (status, body.decode()) == (422, "Pair 3 has no tokens: é.")
     assert headers["content-type"].startswith("text/plain")
+
+
+@pytest.fixture
+def hosts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    allowed: list[str] = []
+    option = st.get_option
+
+    def get(name: str) -> Any:
+        return allowed if name == "server.allowedHosts" else option(name)
+
+    monkeypatch.setattr(st, "get_option", get)
+    return allowed
+
+
+def status(host: str, path: str = "/health", kind: str = "http") -> int:
+    """Return the status that answers a request, or refuses a connection; 0 where the app itself answers that."""
+    answers: list[Message] = []
+
+    async def receive() -> Message:
+        return {"type": f"{kind}.connect"}
+
+    async def send(message: Message) -> None:
+        answers.append(message)
+
+    scope = {"type": kind, "method": "GET", "path": path, "query_string": b"", "headers": [(b"host", host.encode())]}
+    asyncio.run(PAGE(scope, receive, send))
+    return int(answers[0].get("status", 0))
+
+
+@pytest.mark.parametrize(
+    ("host", "served"),
+    [
+        ("localhost:8501", True),
+        ("LOCALHOST.", True),
+        ("[::1]:8501", True),
+        ("a.example.org", True),
+        ("example.org", False),
+        ("evil.test", False),
+        ("localhost.evil.test", False),
+        ("evil.test:localhost", False),
+        ("localhost@evil.test", False),
+        ("", False),
+    ],
+)
+def test_only_allowed_hosts_are_served(hosts: list[str], host: str, served: bool) -> None:
+    hosts += ["localhost", "::1", "*.example.org"]
+    assert status(host) == (200 if served else 403)
+    assert status(host, kind="websocket") == (0 if served else 403)
+
+
+def test_all_hosts_are_served_without_a_list_of_allowed_hosts(hosts: list[str]) -> None:
+    assert not hosts
+    assert status("anything.test") == 200
+    hosts.append("*")
+    assert status("anything.test") == 200
+
+
+def test_metrics_endpoint_is_hidden(hosts: list[str]) -> None:
+    assert status("localhost", "/attnviz/_stcore/metrics") == 404
+
+
+def test_only_configured_sites_may_frame_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    for named, source in (("", "'self'"), ("https://example.org", "https://example.org")):
+        monkeypatch.setenv(ATTNVIZ_FRAME_ANCESTORS, named)
+        server._policy.cache_clear()
+        assert f"frame-ancestors {source}" in server._policy().split("; ")
+    server._policy.cache_clear()
+
+
+async def open_socket(address: str, host: str) -> None:
+    """Open and close the connection of the page under the name of a host."""
+    place = urlsplit(address)
+    async with connect(
+        f"ws://{host}/_stcore/stream", host=place.hostname, port=place.port, subprotocols=[Subprotocol("streamlit")]
+    ):
+        pass
+
+
+def test_community_cloud_serves_its_names(tmp_path: Path) -> None:
+    with running_page(tmp_path, tmp_path / "page.log", ".deploy/community-cloud/app.py") as address:
+        request = urllib.request.Request(address, headers={"Host": "a-name.streamlit.app"})
+        with urllib.request.urlopen(request) as answer:
+            assert answer.status == 200
+        asyncio.run(open_socket(address, "a-name.streamlit.app"))
+
+
+def test_running_server_filters_hosts_and_endpoints(tmp_path: Path) -> None:
+    (tmp_path / "en-fr").mkdir()
+    (tmp_path / "en-fr" / "config.json").write_text("{", encoding="utf-8")
+    statuses: dict[str, int] = {}
+    refusals: set[bytes] = set()
+    with running_page(tmp_path, tmp_path / "page.log") as address:
+        for host in ("localhost", "[::1]:8501", "evil.test"):
+            for path in ("/", "/_stcore/health", "/_stcore/metrics"):
+                asked = urllib.request.Request(address + path, headers={"Host": host})
+                try:
+                    with urllib.request.urlopen(asked) as answer:
+                        statuses[f"{host}{path}"] = answer.status
+                        policy = answer.headers.get_all("content-security-policy") or []
+                        assert path != "/" or "frame-ancestors 'self'" in "; ".join(policy)
+                except urllib.error.HTTPError as error:
+                    statuses[f"{host}{path}"] = error.code
+                    refusals.add(error.read())
+        with pytest.raises(InvalidStatus):
+            asyncio.run(open_socket(address, "evil.test"))
+        asyncio.run(open_socket(address, "localhost:8501"))
+    assert all(b"--host" in refusal for refusal in refusals - {b"Not Found"})
+    assert statuses == {
+        "[::1]:8501/": 200,
+        "[::1]:8501/_stcore/health": 200,
+        "[::1]:8501/_stcore/metrics": 404,
+        "localhost/": 200,
+        "localhost/_stcore/health": 200,
+        "localhost/_stcore/metrics": 404,
+        "evil.test/": 403,
+        "evil.test/_stcore/health": 403,
+        "evil.test/_stcore/metrics": 403,
+    }

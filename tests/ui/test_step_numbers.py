@@ -173,7 +173,7 @@ def test_altered_numbers_change_the_identity_of_a_translation() -> None:
 def test_missing_model_of_a_step_is_named(
     page: Run, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
 ) -> None:
-    monkeypatch.setattr("attnviz.ui.pages.translate_page.weights_of", lambda _: None)
+    monkeypatch.setattr("attnviz.ui.step.step_view.weights_of", lambda _: None)
     app = page()
     assert not app.exception
     assert texts_with(app, "“en-fr”") == snapshot

@@ -3,9 +3,9 @@
 import streamlit as st
 from starlette.middleware import Middleware
 
-from attnviz.ui.request_filter import RequestFilter
+from attnviz.ui.waiting import UploadQuota
 
 if __name__ == "__main__":
     st.text("Upload something.")
 else:
-    app = st.App(__file__, middleware=[Middleware(RequestFilter, 100_000, 250_000)])
+    app = st.App(__file__, middleware=[Middleware(UploadQuota, 100_000, 250_000)])

@@ -1,4 +1,4 @@
-// Helpers of the exported pages (lecture.js, chapters.js and lesson.js): finding and making elements, drawing figures,
+// Helpers of the exported pages (chapters.js and lesson.js): finding and making elements, drawing figures,
 // language buttons, unpacking data, and filling what figures of all steps, languages and themes share.
 
 import { filled } from "../../ui/components/chart/template.js";

@@ -216,6 +216,7 @@ for (const name of ["pointerdown", "pagehide"]) addEventListener(name, writeChan
 addEventListener("popstate", () => {
   if (timer !== undefined && entryName !== null && !followRequest) unwrittenAddresses.set(writtenEntry, addressOfAll());
   cancelWrite();
+  if (entryName === null) return; // in a file or a notebook, the address is not ours
   const now = currentEntry(), lateAddress = now && unwrittenAddresses.get(now.attnvizEntry);
   if (now && lateAddress) {
     unwrittenAddresses.delete(now.attnvizEntry);

@@ -16,9 +16,9 @@ from types import TracebackType
 from typing import Any, Literal
 
 import numpy as np
-import streamlit as st
 from numpy.typing import NDArray
 
+from attnviz import lazy_streamlit as st
 from attnviz.browser_modules import url_folder
 from attnviz.ui.payloads import take_requests
 
@@ -111,13 +111,20 @@ class Box:
 
 
 @contextmanager
+def collected() -> Iterator[list[Block]]:
+    """Collect what is drawn within in a list."""
+    blocks: list[Block] = []
+    with Box(blocks):
+        yield blocks
+
+
+@contextmanager
 def view_blocks(key: str, *, width: Width = "stretch") -> Iterator[None]:
     """Collect what is drawn within, and mount it as one component with this `key`; inside another, add it there."""
     if in_view():
         yield
         return
-    blocks: list[Block] = []
-    with Box(blocks):
+    with collected() as blocks:
         yield
     _mount(key, blocks, width=width)
 

@@ -7,6 +7,8 @@ const MOST = 500; // requests that are kept
 
 /** Requests as JSON, by their digests, the newest last. @type {Map<string, string>} */
 const requests = new Map();
+/** Payloads that travel with a view, by their addresses. @type {Map<string, any>} */
+const embedded = new Map();
 /** What is being sent, by digest. @type {Map<string, Promise<boolean>>} */
 const sending = new Map();
 let visitor = "";
@@ -25,6 +27,23 @@ export function keepRequests(sent = {}) {
     requests.delete(digest);
   }
 }
+
+/**
+ * Adds payloads that travel with a view, by their addresses.
+ * @param {Record<string, any>} payloads
+ */
+export function embedPayloads(payloads) {
+  for (const [at, payload] of Object.entries(payloads)) embedded.set(at, payload);
+}
+
+/** Whether payloads travel with the view, so that none can be fetched. */
+export const isEmbedded = () => embedded.size > 0;
+
+/**
+ * The payload at an address, if it travels with a view.
+ * @param {string} at
+ */
+export const embeddedPayload = (at) => embedded.get(at);
 
 /**
  * Sets the id that the server gave the visitor: translations have their turn among those of other visitors.

@@ -193,8 +193,13 @@ export function change(node, choice) {
   }
   if (choice.step !== undefined) setStep(now, clamp(choice.step, view.steps));
   if (choice.source !== undefined) now.chosen = choice.source === null ? null : clamp(choice.source, view.sources);
-  if (choice.word !== undefined) Object.assign(now, { word: choice.word, typedWord: choice.typedWord ?? "" });
-  if (choice.foil !== undefined) Object.assign(now, { foil: choice.foil, typedFoil: choice.typedFoil ?? "" });
+  const comparesWords = view.parameters.some(({ name }) => name === "word");
+  if (choice.word !== undefined && comparesWords) {
+    Object.assign(now, { word: choice.word, typedWord: choice.typedWord ?? "" });
+  }
+  if (choice.foil !== undefined && comparesWords) {
+    Object.assign(now, { foil: choice.foil, typedFoil: choice.typedFoil ?? "" });
+  }
   if (choice.stage !== undefined) now.stage = choice.stage;
   if (choice.order !== undefined) now.ordered = choice.order;
   if (choice.options !== undefined) now.options = { ...now.options, ...choice.options };

@@ -280,3 +280,21 @@ interface MountedComponent {
   text: string | undefined;
   cleanUp: (() => void) | undefined;
 }
+
+/** The exports of a module in a bundle: see `browser_modules.py`. */
+declare function attnvizModule(path: string): any;
+
+/** What a file has of a view: `embedded_view.py` writes it. */
+interface OfflinePayload {
+  /** Names of the languages, by code. */
+  names: Record<string, string>;
+  /** The language in which it opens. */
+  language: string;
+  /** By language. */
+  title: Record<string, string>;
+  /** Numbers of the what-ifs, and the one at which it opens; 0 is the original translation. */
+  what_ifs: number[];
+  current: number;
+  /** Blocks and payloads, packed, by language, theme and number. */
+  drawn: Record<string, string>;
+}

@@ -155,6 +155,8 @@ function belongsTo(node, event) {
     if (!root.isConnected) drawnRoots.delete(root);
   }
   const views = [...drawnRoots], path = event.composedPath();
+  // In a page of others, keys belong to the view that has the focus.
+  if (viewRoot(node).closest(".attnviz-guest")) return path.includes(viewRoot(node));
   /** @type {(one: Node, other: Node) => number} */
   const order = (one, other) => one.compareDocumentPosition(other) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1;
   const [last] = views.toSorted((one, other) =>

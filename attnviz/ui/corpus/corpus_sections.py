@@ -36,7 +36,7 @@ from attnviz.ui.corpus_tables import SAMPLE, SAMPLE_LINKS, offered_tables
 from attnviz.ui.fields import multiple_uploader, popover, segmented_control, select_box, text_box, uploader
 from attnviz.ui.glossary import glossary_box, text_section
 from attnviz.ui.requests import begin_fragment, request_button
-from attnviz.ui.turns import in_turn
+from attnviz.ui.waiting import in_turn
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -251,7 +251,7 @@ def _show_error(message: str) -> None:
 
 
 @st.fragment(run_every=1)
-@in_turn
+@in_turn()
 def _progress(job: CorpusJob) -> None:
     """Draw the progress, until the job has ended."""
     begin_fragment()

@@ -22,7 +22,7 @@ from attnviz.lru_cache import LRUCache, size_of
 from attnviz.trace import BeamTree
 from attnviz.ui import resources
 from attnviz.ui.resources import cached_attributions, weights_digest_of, weights_of
-from attnviz.ui.turns import TURNS
+from attnviz.ui.waiting import TURNS
 
 _Result = TypeVar("_Result")
 

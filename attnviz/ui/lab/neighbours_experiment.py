@@ -51,8 +51,8 @@ from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.resources import translator_in, weights_digest_of, weights_of
 from attnviz.ui.toolbar.downloads import OfferedFigure
-from attnviz.ui.turns import TURNS
 from attnviz.ui.view import View
+from attnviz.ui.waiting import TURNS
 
 SAMPLE_NAME = "sample"
 """Name of the sample corpus, whose vectors are computed; those of other corpora are loaded."""

@@ -24,6 +24,7 @@ from attnviz.palette import COLOURS
 from attnviz.trace import Trace
 from attnviz.trace.drawing import HeatmapChoices
 from attnviz.trace.parts import Heads, head_choices
+from attnviz.ui.embedding import embedding
 from attnviz.ui.language import LANGUAGE
 from attnviz.ui.page_state.detail_level import DETAIL_LEVEL
 from attnviz.ui.page_state.gold_state import gold_text
@@ -96,6 +97,8 @@ class Parameter:
 
 def _option_values(name: str, view: View) -> tuple[str, ...]:
     """Return the values of a display option; without posterior attention, only α can be shown."""
+    if (host := embedding()) is not None:
+        return tuple(host.options[name])
     return OPTIONS[name][:1] if name == "face" and not has_posterior(view.trace) else OPTIONS[name]
 
 
@@ -130,7 +133,8 @@ VIEW_PARAMETERS = (
 
 def browser_parameters(view: View) -> list[dict[str, Any]]:
     """Return the browser's parameters of `view` as JSON: see `ViewParameter` in `components/types.d.ts`."""
-    own = (parameter for parameter in VIEW_PARAMETERS if parameter.owner == "browser")
+    left_out = () if embedding() is None else ("word", "foil", "typed_word", "typed_foil")
+    own = (one for one in VIEW_PARAMETERS if one.owner == "browser" and one.name not in left_out)
     return [_as_json(parameter, view) for parameter in own if parameter.kind != "option" or parameter.offered(view)]
 
 

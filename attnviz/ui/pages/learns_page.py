@@ -62,8 +62,8 @@ from attnviz.ui.payloads import PayloadRequest, shown_address
 from attnviz.ui.requests import begin_fragment
 from attnviz.ui.style import theme_name
 from attnviz.ui.toolbar.downloads import download_box, lecture_link
-from attnviz.ui.turns import in_turn
 from attnviz.ui.view import Keyed
+from attnviz.ui.waiting import in_turn
 
 _INTERVAL = "10s"
 """Polling interval for a run that may be in progress."""
@@ -110,7 +110,7 @@ def learning_page() -> None:
     st.fragment(_draw, run_every=_INTERVAL if watching else None)(watching)
 
 
-@in_turn
+@in_turn()
 def _draw(watching: bool) -> None:
     begin_fragment()
     offered = trainings()

@@ -1,57 +1,18 @@
-"""The page *Translate*: a sentence, the step view of its translation or of imported attention, or a lesson.
-
-The browser changes the step by itself, from payloads that it fetches; the server does not know the current step.
-
-`context_choice` lets the visitor give all steps the same context vector, which adds a what-if.
-"""
+"""The page *Translate*: a sentence, the step view of its translation or of imported attention, or a lesson."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
-from functools import partial
-from html import escape
 
 import streamlit as st
 
-from attnviz.analysis.attribution_methods import recorded_attributions
-from attnviz.analysis.imported_file_texts import missing_values_reason, side_names
-from attnviz.analysis.what_if_effects import mean_context_name, words_with_changes
-from attnviz.figures.attribution_figure import attributions
-from attnviz.figures.subject import Subject
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
-from attnviz.trace import Trace, WhatIf
-from attnviz.trace.interventions import ReplaceWeights, Temperature
-from attnviz.trace.what_ifs import whole_weights
 from attnviz.ui.chrome import Page
-from attnviz.ui.components.chart import chart, inline_chart, steady_payload
-from attnviz.ui.components.component import box, html, plain_text, view_blocks
-from attnviz.ui.components.findings import findings_panel, inline_findings
-from attnviz.ui.components.player import PlayedLanguages
-from attnviz.ui.components.step_summary import step_summary
-from attnviz.ui.examples import question, step_of_word
-from attnviz.ui.fields import segmented_control
-from attnviz.ui.glossary import glossary_box
+from attnviz.ui.components.component import view_blocks
 from attnviz.ui.opened_address import link
-from attnviz.ui.page_state.what_if_state import WHAT_IFS, stored_what_ifs
-from attnviz.ui.payloads import all_at_once, payload_address
-from attnviz.ui.requests import begin_fragment
 from attnviz.ui.resources import tokenizer_of, translate, weights_of
-from attnviz.ui.step.compared_attention import compared_attention_panel
-from attnviz.ui.step.diagram_panel import diagram_panel
-from attnviz.ui.step.energy_decomposition_panel import energy_decomposition_panel
-from attnviz.ui.step.heatmap_panel import heatmap_with_columns
-from attnviz.ui.step.intervention_controls import slider_labels
-from attnviz.ui.step.logit_attribution_panel import logit_attribution_panel
-from attnviz.ui.step.posterior_section import posterior_section
-from attnviz.ui.step.stage_panels import draw_stage, facts, stage_figures, stages_of
-from attnviz.ui.step.step_controls import key_help, step_controls
-from attnviz.ui.step.tables_box import chart_tables
-from attnviz.ui.step.tour_panel import tour
-from attnviz.ui.step.verification_badge import verification_badge
-from attnviz.ui.step.what_if_panel import what_changed
-from attnviz.ui.style import theme_name
+from attnviz.ui.step.step_view import step_view
 from attnviz.ui.toolbar.controls import (
     controls,
     default_request,
@@ -63,230 +24,7 @@ from attnviz.ui.toolbar.controls import (
 from attnviz.ui.toolbar.downloads import share_and_save
 from attnviz.ui.toolbar.open_lesson import current_lesson, draw_lesson
 from attnviz.ui.toolbar.shown_translation import open_view, run_summary, shown_translation, status
-from attnviz.ui.view import DetailLevel, View, shows
-
-_EXACT = 10**6
-"""Sum of the weights of the first step for all steps: so many that the first step itself does not change."""
-_NARROWEST = 640
-"""Pixels of the attributions side by side, in which their captions fit; a narrower window scrolls them."""
-
-
-def _imported_attention(view: View) -> None:
-    """Draw the panels of `view`, whose trace is an `Attention`, and say which are missing."""
-    step_controls(view, PlayedLanguages(side_names(view.trace), ("und", "und")))
-    left, right = heatmap_with_columns(view, theme_name())
-    if view.shows("numbers") and not view.trace.is_self_attention:  # findings are about translations
-        with left:
-            findings_panel(view)
-    with right, box(view.key("step_panel")):
-        _step(view)
-    compared_attention_panel(view, theme_name())
-    if view.shows("numbers"):
-        _attributions(view)
-    chart_tables(view)
-
-
-def _attributions(view: View) -> None:
-    """Draw the recorded attributions of all steps side by side, if there are any."""
-    methods = recorded_attributions(view.trace)
-    if len(methods.names) < 2:
-        return
-    sentences = gettext(
-        "All heatmaps share one scale: the colour of a cell shows the cell’s share of its row. A blue cell supports "
-        "the word of its row, a red cell opposes this word."
-    )
-    if view.trace.kind == "decoder":
-        sentences += " " + gettext(
-            "In each row, gradient and erasure explain the word of the row, while the attention helps to write the "
-            "next word."
-        )
-    html(f'<h2 class="section">{gettext("Attributions")}</h2><p class="explanation">{sentences}</p>')
-    figure = attributions(view.trace, methods, across=len(methods.names), theme=theme_name())
-    meta = figure.layout["meta"]
-    meta["narrowest"] = max(_NARROWEST, meta["narrowest"])
-    inline_chart(view, steady_payload(figure, {}), "attributions")
-
-
-def _step(view: View) -> None:
-    """Draw the current step: its summary, attention, and imported energies."""
-    theme = theme_name()
-    _summary(view)
-    key_help(view, common_only=view.simple)
-    (stage,) = stages_of(view)
-    for place, figure in enumerate(stage_figures(view.trace, stage, simple=view.simple)):
-        if place:  # the stage above has the title of the first
-            html(f'<h2 class="section">{figure.title(Subject(view.trace, 0))}</h2>')
-        chart(view, payload_address(view, figure.name, theme), figure.name)
-    with box(view.key("missing_values_reason")):
-        plain_text(missing_values_reason())
-
-
-def context_choice(view: View) -> None:
-    """Draw the choice, where attention can be changed; `view` shows the translation with that vector."""
-    if view.what_ifs is None or slider_labels(view.trace) is None:
-        return
-    key = view.key("context")
-    st.session_state[key] = _current(view)
-    names = {
-        "each": gettext("a new mixture at each step"),
-        "first": gettext("always that of step 1"),
-        "mean": mean_context_name(),
-    }
-    with box(view.key("context_choice"), row=True):
-        html(f'<p class="label">{gettext("The decoder gets")}</p>', width="content")
-        segmented_control(
-            gettext("The decoder gets"),
-            names,
-            key=key,
-            default="each",
-            then=partial(_choose, view, key),
-            label_visibility="collapsed",
-        )
-    if view.parent is not None and st.session_state[key] != "each":
-        with box(view.key("context_outcome")):
-            html(_outcome_html(view.trace, view.parent))
-
-
-def _outcome_html(trace: Trace, parent: Trace) -> str:
-    """Return the translation with one vector for all steps, with the words marked that differ from `parent`."""
-    tags = {"same": "span", "other": "ins", "gone": "del"}
-    words = "".join(
-        f"{' ' if word.space else ''}<{tags[word.kind]}>{escape(word.text)}</{tags[word.kind]}>"
-        for word in words_with_changes(trace, parent)
-    )
-    name = gettext("Resulting translation")
-    return f'<div class="compared"><p><span class="name">{name}</span><span lang="fr">{words}</span></p></div>'
-
-
-def _current(view: View) -> str:
-    """Return the choice that the current what-if is, or "each"."""
-    match view.what_ifs.what_ifs[view.number - 1].intervention if view.what_ifs and view.number else None:
-        case ReplaceWeights(step=None, lender="step", of="0"):
-            return "first"
-        case Temperature(temperature=math.inf, step=None):
-            return "mean"
-    return "each"
-
-
-def _choose(view: View, key: str) -> None:
-    """Show the translation in which all steps get the chosen vector, or for "each" the translation before."""
-    session, current, chosen = st.session_state, _current(view), st.session_state[key]
-    if view.what_ifs is None or chosen == current:
-        return
-    base = view.number if current == "each" else view.what_ifs.what_ifs[view.number - 1].parent
-    stored = stored_what_ifs(session, view.id)
-    if chosen == "each":
-        session[view.key(WHAT_IFS)] = stored.showing(base)
-        return
-    weights = whole_weights(view.what_ifs.trace(base).alignment[0], _EXACT)
-    frozen = ReplaceWeights(weights, None, "step", "0")
-    session[view.key(WHAT_IFS)] = stored.adding(WhatIf(base, frozen if chosen == "first" else Temperature(math.inf)))
-
-
-@st.fragment
-def draw_steps(view: View, detail_level: DetailLevel = "everything") -> None:
-    """Draw the parts of `view` that depend on the step, at the level `detail_level`."""
-    begin_fragment()
-    view = replace(view, detail_level=detail_level)
-    with view_blocks(view.key("view")), box(view.key("room")):  # components/view.js stores its state on this element
-        if view.trace.translated:
-            _translation(view)
-        else:
-            _imported_attention(view)
-
-
-def _translation(view: View) -> None:
-    """Draw the panels of a translation."""
-    step_controls(view, tour=True)
-    with box(view.key("question")):
-        _question(view)
-    left, right = heatmap_with_columns(view, theme_name())
-    if view.shows("numbers"):
-        with left:
-            findings_panel(view)
-        with right:
-            _step_panel(view)
-        _diagram_and_stages(view)
-    else:
-        with right, box(view.key("in_place")):  # page.css shows one part at a time
-            _step_panel(view)
-            _diagram_and_stages(view)
-        with right:
-            _help(view)
-    chart_tables(view)
-    tour(view, theme_name())
-
-
-def _question(view: View) -> None:
-    """Draw the question about the translation of an example, with links to the steps of two words."""
-    if (asked := question(view.trace)) is None:
-        return
-    entries = [
-        {
-            "text": gettext("the step of “{word}”", word=word),
-            "kind": "example",
-            "strong": False,
-            "step": step_of_word(view.trace, word),
-            "source": None,
-        }
-        for word in (asked.word, asked.other)
-    ]
-    payload = {"summary": asked.text, "findings": entries, "steps": [], "atOnce": len(entries), "more": ""}
-    inline_findings(view, payload, "example_question")
-
-
-def _diagram_and_stages(view: View) -> None:
-    with box(view.key("diagram_box")):
-        diagram_panel(view, theme_name())
-        context_choice(view)
-    state_first = stages_of(view)[0].number == 4
-    with box(view.key("stages_state_first" if state_first else "stages")):  # page.css places them
-        _stages(view)
-
-
-def _step_panel(view: View) -> None:
-    """Draw the panel beside the heatmap: the step's summary, its verification, and help."""
-    with box(view.key("step_panel")):
-        _summary(view)
-        if view.shows("everything"):
-            verification_badge(view, weights_of(view.trace), theme_name())
-        if not view.simple:
-            _help(view)
-
-
-def _summary(view: View) -> None:
-    """Draw the summary of the current step; its payload is sent with the page, since it is in the window at once."""
-    if all_at_once(view):
-        payload = facts(view.trace, tuple(range(view.steps)), simple=view.simple)
-    else:
-        payload = {"at": payload_address(view, "facts", theme_name())}
-    step_summary(view, stages_of(view), payload)
-
-
-def _help(view: View) -> None:
-    """Draw the keyboard shortcuts and the glossary."""
-    key_help(view, common_only=view.simple, has_stages=True)
-    glossary_box(view.key("glossary"), "signs", "attention", "heads", "writing")
-
-
-def _stages(view: View) -> None:
-    """Draw the five stages; at *Everything* also energy decomposition, logit attribution and posterior attention."""
-    theme, weights = theme_name(), weights_of(view.trace)
-    for place, stage in enumerate(stages_of(view), 1):
-        with box(view.key(f"stage_{stage.number}")):
-            draw_stage(view, stage, place, theme)
-        if stage.number == 1 and view.shows("everything"):
-            with box(view.key("inside_energy")):
-                energy_decomposition_panel(view, weights, theme)
-        if stage.number == 5 and view.shows("everything"):
-            with box(view.key("inside_word")):
-                logit_attribution_panel(view, weights, theme)
-    if view.shows("everything"):
-        with box(view.key("looking_back")):
-            posterior_section(view, theme)
-    if view.parent is not None:  # last, so that nothing else is mounted again; page.css places it below the weights
-        with box(view.key("what_changed")):
-            what_changed(view, theme)
+from attnviz.ui.view import shows
 
 
 def cache_default_translation() -> None:
@@ -306,7 +44,7 @@ def _draw() -> None:
     drawn = controls(available)
     request = drawn.request
     shown = shown_translation(request, back=bool(request), steps=True)
-    view = shown.view
+    view = shown.view and replace(shown.view, detail_level=page_detail_level())
     if view:
         open_view(view, request_address(request, available) if shown.asked and request else None)
         if view.trace.translated:
@@ -320,7 +58,8 @@ def _draw() -> None:
         with drawn.status:
             status(view)
     if view:
-        draw_steps(view, page_detail_level())
+        with view_blocks(view.key("view")):
+            step_view(view)
         if view.trace.translated:
             tour_offer()
 

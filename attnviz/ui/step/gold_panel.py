@@ -11,8 +11,6 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-import streamlit as st
-
 from attnviz.analysis.attention_forms import face_names
 from attnviz.analysis.gold import (
     MOST_GOLD_LINKS,
@@ -36,6 +34,7 @@ from attnviz.trace import Attention, Words
 from attnviz.trace.drawing import Face
 from attnviz.ui.components.component import box, component, html, plain_text
 from attnviz.ui.components.findings import findings_at
+from attnviz.ui.embedding import embedding, page_session
 from attnviz.ui.fields import popover, switch, text_box, uploader
 from attnviz.ui.opened_address import link
 from attnviz.ui.page_state.gold_state import (
@@ -65,7 +64,7 @@ SHOWN_LINKS = 6
 
 def gold_box(view: View) -> None:
     """Draw the box in which links are entered."""
-    session, key = st.session_state, view.key(TEXT)
+    session, key = page_session(), view.key(TEXT)
     key_of_box = view.key("gold_box")
     with popover(gettext("Links marked by hand"), key=key_of_box):
         html(f'<p class="explanation">{escape(links_help(of_file=not view.trace.translated))}</p>')
@@ -101,7 +100,7 @@ def _numbered(words: tuple[str, ...]) -> str:
 
 
 def _store_links(view: View) -> None:
-    set_links(st.session_state, view, str(st.session_state.get(view.key(TEXT)) or ""))
+    set_links(page_session(), view, str(page_session().get(view.key(TEXT)) or ""))
 
 
 def gold_panel(view: View, *, listed: bool) -> None:
@@ -109,7 +108,7 @@ def gold_panel(view: View, *, listed: bool) -> None:
 
     Each error is a link to its cell.
     """
-    session = st.session_state
+    session = page_session()
     with box(view.key("gold_panel")):  # always present: otherwise the parts below are mounted again
         if problem := problem_of(session, view):
             with box(view.key("gold_problem")):
@@ -176,11 +175,11 @@ DRAW = "draw"
 
 def draws_links(view: View) -> bool:
     """Return whether the visitor draws links in `view`, which needs attention and the level *Numbers*."""
-    if view.simple or not view.trace.attends:
+    if view.simple or not view.trace.attends or embedding() is not None:
         return False
     key = view.key(DRAW)
-    linked_entry(st.session_state, link(), key, False, offered=("0", "1"), parse="1".__eq__)
-    return st.session_state[key] is True
+    linked_entry(page_session(), link(), key, False, offered=("0", "1"), parse="1".__eq__)
+    return page_session()[key] is True
 
 
 def has_links(session: Mapping[Any, Any], view: View) -> bool:
@@ -214,7 +213,7 @@ def link_drawing_switch(view: View) -> None:
 
 def link_drawing(view: View) -> None:
     """Draw the bar below the heatmap; its script puts the cells over the heatmap."""
-    words, gold = view.trace.words(), gold_of(st.session_state, view) or GoldLinks()
+    words, gold = view.trace.words(), gold_of(page_session(), view) or GoldLinks()
     source, target = linkable_words(words)
     payload = {
         "language": language(),
@@ -241,7 +240,7 @@ def _place(view: View) -> tuple[int, int]:
 
 def _files(view: View) -> list[list[dict[str, str]]]:
     """Return the files of this pair and, where the view shows one of several pairs of a file, those of all pairs."""
-    session, files = st.session_state, list[tuple[str, dict[str, Any], str]]()
+    session, files = page_session(), list[tuple[str, dict[str, Any], str]]()
     files.append(("links-of-pair", gold_entries(session, view), file_name(view.trace, "links")))
     if view.file and 1 < view.file.count <= MOST_SAVED:
         name = f"attnviz-{Path(view.file.name).stem}-links"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-import streamlit as st
-
 from attnviz import figures
+from attnviz import lazy_streamlit as st
 from attnviz.analysis.attention_forms import face_explanation, face_names
 from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.grid import FACES, grid
@@ -24,6 +24,7 @@ from attnviz.trace.drawing import HeatmapChoices
 from attnviz.trace.parts import head_choices
 from attnviz.ui.components.chart import chart, steady_payload
 from attnviz.ui.components.component import Box, box, columns, details, html
+from attnviz.ui.embedding import embedding, page_session
 from attnviz.ui.fields import by_unit, option_segments, option_select, option_switch, select_box, shown_if
 from attnviz.ui.page_state.selection import HEADS, Selection
 from attnviz.ui.payloads import PayloadRequest, shown_address
@@ -51,12 +52,12 @@ def heatmap_panel(view: View, theme: ThemeName) -> None:
     """
     attends = view.trace.attends
     title, draws = _title(view.trace), draws_links(view)
-    gold, shown = drawn_gold(st.session_state, view), {"view": view, "session": link_entries(st.session_state, view)}
+    gold, shown = drawn_gold(page_session(), view), {"view": view, "session": link_entries(page_session(), view)}
     at = shown_address("heatmap", shown, "{options}", theme=theme)
     with box(view.key("alignment"), gap="xsmall"):
         with box(view.key("heatmap_title"), row=True):
             html(f'<h2 class="section">{title}</h2>', width="content")
-            if attends and view.shows("numbers"):
+            if attends and view.shows("numbers") and embedding() is None:
                 link_drawing_switch(view)
         html(f'<p class="explanation">{_introduction(view, only_words=draws or gold is not None)}</p>')
         if draws:  # the link drawing below the heatmap writes into it
@@ -96,7 +97,7 @@ def _title(trace: Record | Attention) -> str:
 def _heads_box(view: View) -> None:
     """Draw the choice of a transformer's heads, which applies to the whole page."""
     choices = head_choices(view.trace)
-    if not choices:
+    if not choices or embedding() is not None:
         return
     names = {code: capitalised(heads_name(heads)) for code, heads in choices.items()}
     current = view.trace.heads.name
@@ -179,7 +180,8 @@ def _switches(view: View, *, only_words: bool) -> None:
         )
         option_switch(view, "values", gettext("Numbers"), gettext("Write its number into each cell."))
         option_select(view, "colours", gettext("Colours"), heatmap_scale_names(), 260)
-        gold_box(view)
+        if embedding() is None:
+            gold_box(view)
 
 
 def root_switch(view: View) -> None:
@@ -361,7 +363,7 @@ def _one_vector_sentence(trace: Trace) -> str:
     )
 
 
-def heatmap_with_columns(view: View, theme: ThemeName) -> tuple[Box, Box]:
+def heatmap_with_columns(view: View, theme: ThemeName) -> Sequence[Box]:
     """Draw the heatmap; return the containers below and beside it."""
     if view.simple:  # the diagram beside it needs more width, and a wide heatmap scrolls
         with box(view.key("idea_columns")):

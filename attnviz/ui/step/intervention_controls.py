@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import orjson
-import streamlit as st
 
 from attnviz.analysis.labels import quote, quoted_name, shorten
 from attnviz.analysis.numbers import percent
@@ -24,6 +23,7 @@ from attnviz.trace.interventions import ENDLESS, ReplaceEnergies, ReplaceWeights
 from attnviz.trace.what_ifs import translator_arguments
 from attnviz.ui.components.chart import chart
 from attnviz.ui.components.component import component
+from attnviz.ui.embedding import embedding, page_session
 from attnviz.ui.page_state.what_if_state import stored_what_ifs
 from attnviz.ui.payloads import PayloadRequest, address, shown_address
 from attnviz.ui.resources import has_posterior, tokenizer_of
@@ -127,7 +127,7 @@ def weight_controls(view: View, at: str, models: Sequence[str]) -> None:
 
     `models` are those whose attention can be borrowed.
     """
-    problems = stored_what_ifs(st.session_state, view.id).problems
+    problems = stored_what_ifs(page_session(), view.id).problems
     payload = {"at": at, "models": list(models), "undo": view.number > 0, "problem": "\n".join(problems)}
     component("intervention_controls", key=view.key("weight_controls"), data=payload)
 
@@ -203,8 +203,8 @@ def _words() -> dict[str, str]:
 
 
 def can_be_changed(trace: Record) -> bool:
-    """Return whether the model that made `trace` is installed, so that it can translate again."""
-    return tokenizer_of(trace) is not None
+    """Return whether the app can translate the sentence of `trace` again: its model is installed."""
+    return embedding() is None and tokenizer_of(trace) is not None
 
 
 def slider_labels(trace: Record) -> dict[str, str] | None:

@@ -24,6 +24,7 @@ from attnviz.trace import Trace
 from attnviz.ui.components.chart import chart, chart_payload
 from attnviz.ui.components.component import columns, html, plain_text
 from attnviz.ui.components.tables import tables_payload
+from attnviz.ui.embedding import embedding
 from attnviz.ui.page_state.selection import source_of
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, payload_address, shown_address
 from attnviz.ui.resources import cached_for_all, tokenizer_of, weights_digest_of
@@ -34,12 +35,13 @@ from attnviz.ui.view import View
 
 def logit_attribution_panel(view: View, weights: Weights | None, theme: ThemeName) -> None:
     """Draw the choices, the logit attribution of the chosen word at the current step, and the contrast."""
-    trace, tokenizer = view.trace, tokenizer_of(view.trace)
+    trace = view.trace
     reason = LOGIT_ATTRIBUTION.missing(Subject(trace, 0, weights))
-    if reason or weights is None or tokenizer is None:
+    if reason or weights is None:
         plain_text(reason)
         return
-    draw_word_choices(view)
+    if embedding() is None:
+        draw_word_choices(view)
     left, right = columns([1, 1], gap="large")
     for column, name in ((left, LOGIT_ATTRIBUTION.name), (right, CONTRAST.name)):
         with column:
@@ -59,11 +61,18 @@ def chosen_payload(name: str, request: PayloadRequest) -> dict[str, Any]:
 
 
 def _model(request: PayloadRequest) -> tuple[Weights, Tokenizer]:
-    """Return weights and tokenizer; raise UnknownPayloadError where the logits cannot be attributed."""
-    weights, tokenizer = request.weights, tokenizer_of(request.trace)
-    if LOGIT_ATTRIBUTION.missing(Subject(request.trace, 0, weights)) or weights is None or tokenizer is None:
+    """Return weights and tokenizer; raise UnknownPayloadError where the logits of other words cannot be attributed."""
+    if (tokenizer := tokenizer_of(request.trace)) is None:
         raise UnknownPayloadError(LOGIT_ATTRIBUTION.name)
-    return weights, tokenizer
+    return _weights(request), tokenizer
+
+
+def _weights(request: PayloadRequest) -> Weights:
+    """Return the weights; raise UnknownPayloadError where the logits cannot be attributed."""
+    weights = request.weights
+    if LOGIT_ATTRIBUTION.missing(Subject(request.trace, 0, weights)) or weights is None:
+        raise UnknownPayloadError(LOGIT_ATTRIBUTION.name)
+    return weights
 
 
 def _legend(trace: Trace) -> str:
@@ -117,7 +126,7 @@ def logit_attribution_payload(name: str, request: PayloadRequest) -> dict[str, A
 
     Raise UnknownPayloadError where the model is not installed, or its logits cannot be attributed.
     """
-    weights, tokenizer = _model(request)
+    weights, tokenizer = _weights(request), tokenizer_of(request.trace)
     key = request.trace.fingerprint, request.theme, language(), weights_digest_of(request.trace)
     return _payload(_own_word_figures(request.trace, weights, tokenizer, request.steps, key), name)
 
@@ -138,7 +147,7 @@ def _payload(by_step: Mapping[int, Mapping[str, _Captioned]], name: str) -> dict
 def _own_word_figures(
     _trace: Trace,
     _weights: Weights,
-    _tokenizer: Tokenizer,
+    _tokenizer: Tokenizer | None,
     steps: tuple[int, ...],
     key: tuple[str, ThemeName, str, str | None],  # cache key: trace, theme, language and weights
 ) -> dict[int, dict[str, _Captioned]]:
@@ -159,7 +168,7 @@ def _chosen_word_figures(
 
 
 def _figures_by_step(
-    trace: Trace, weights: Weights, tokenizer: Tokenizer, comparisons: Sequence[_Comparison], theme: ThemeName
+    trace: Trace, weights: Weights, tokenizer: Tokenizer | None, comparisons: Sequence[_Comparison], theme: ThemeName
 ) -> dict[int, dict[str, _Captioned]]:
     """Return, by step, the "logit-attribution" of each comparison and, if it has a foil, the "contrast"."""
     step_pieces = [
@@ -185,9 +194,17 @@ def _figures_by_step(
     return by_step
 
 
-def _subject(trace: Trace, weights: Weights, tokenizer: Tokenizer, comparison: _Comparison) -> Subject:
+def _subject(trace: Trace, weights: Weights, tokenizer: Tokenizer | None, comparison: _Comparison) -> Subject:
     foil = comparison.word if comparison.foil is None else comparison.foil
-    return Subject(trace, comparison.step, weights, comparison.source, comparison.word, foil, spelling=tokenizer.piece)
+    return Subject(
+        trace,
+        comparison.step,
+        weights,
+        comparison.source,
+        comparison.word,
+        foil,
+        spelling=tokenizer and tokenizer.piece,
+    )
 
 
 def piece_heading(piece: str, typed: str | None) -> str:

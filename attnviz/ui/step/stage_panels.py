@@ -27,6 +27,7 @@ from attnviz.ui.components.component import caption, html
 from attnviz.ui.components.context_growth import context_growth, growth_payload
 from attnviz.ui.components.equation import equation, equation_payloads
 from attnviz.ui.components.step_summary import summary_payload
+from attnviz.ui.embedding import embedding
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address, payload_address
 from attnviz.ui.resources import cached_for_all
 from attnviz.ui.step.intervention_controls import intervention_panel, other_word_panel, weights_chart
@@ -99,7 +100,7 @@ def _sum(view: View, figure: StepFigure, theme: ThemeName) -> None:
 
 def _word(view: View, figure: StepFigure, theme: ThemeName) -> None:
     """Draw the likeliest pieces, and the choice of another."""
-    has_attribution = view.shows("everything") and view.trace.recurrent and view.trace.linear
+    has_attribution = embedding() is None and view.shows("everything") and view.trace.recurrent and view.trace.linear
     _chart(view, figure, theme, _click_hint(view.trace) if has_attribution else "")
     if not view.simple:
         other_word_panel(view, payload_address(view, "foils", theme))

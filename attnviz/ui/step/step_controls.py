@@ -11,6 +11,7 @@ from attnviz.trace.what_ifs import with_descendants
 from attnviz.ui.components.component import box, component, html
 from attnviz.ui.components.player import PlayedLanguages, player
 from attnviz.ui.components.view_state import view_state
+from attnviz.ui.embedding import embedding
 from attnviz.ui.fields import by_unit
 from attnviz.ui.resources import has_posterior
 from attnviz.ui.step.intervention_controls import slider_labels
@@ -90,7 +91,9 @@ def key_help(view: View, *, common_only: bool = False, has_stages: bool = False)
         shortcuts.pop("S")
     if common_only or not has_posterior(view.trace):
         shortcuts.pop("B")
-    if common_only:
+    if embedding() is not None:
+        shortcuts.pop("L")
+    if common_only or embedding() is not None:
         shortcuts.pop(gettext("Enter"))
     spans = "".join(f"<span><kbd>{keys}</kbd> {what}</span>" for keys, what in shortcuts.items())
     click = (

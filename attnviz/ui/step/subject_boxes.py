@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import streamlit as st
-
 from attnviz.analysis.labels import shorten
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
+from attnviz.lru_cache import LRUCache, cached_in
 from attnviz.text import CONTINUES, SPACE, UNK, Tokenizer, piece_name
 from attnviz.trace import Trace
 from attnviz.ui.components.component import component
@@ -152,10 +151,14 @@ def parse_piece(text: str, tokenizer: Tokenizer) -> tuple[int | None, str]:
     )
 
 
-@st.cache_data(max_entries=2, show_spinner=False, hash_funcs={Tokenizer: lambda tokenizer: tokenizer.model})
 def _piece_ids(tokenizer: Tokenizer) -> dict[str, int]:
     """Return the ids of all pieces by their names in the figures."""
-    return {piece_name(tokenizer.piece(index)): index for index in range(len(tokenizer))}
+    return _ids_by_name(tokenizer, tokenizer.model)
+
+
+@cached_in(LRUCache(2, size=lambda _: 1))
+def _ids_by_name(_tokenizer: Tokenizer, model: bytes) -> dict[str, int]:  # noqa: ARG001  part of the key
+    return {piece_name(_tokenizer.piece(index)): index for index in range(len(_tokenizer))}
 
 
 def subject_of(view: View, session: Session) -> Subject:

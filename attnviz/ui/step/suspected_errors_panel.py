@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-import streamlit as st
-
 from attnviz.analysis.findings import FindingKind
 from attnviz.analysis.suspected_errors import (
     CardLine,
@@ -22,6 +20,7 @@ from attnviz.languages import language
 from attnviz.text import EOS
 from attnviz.trace import Record
 from attnviz.trace.interventions import ExcludePosition, ForceWords, Intervention, ReplaceWeights, to_json_dict
+from attnviz.ui.embedding import page_session
 from attnviz.ui.examples import question
 from attnviz.ui.page_state.inputs import is_listed_pair
 from attnviz.ui.resources import cached_for_all, tokenizer_of
@@ -33,7 +32,7 @@ def suspected_error_payloads(view: View) -> list[dict[str, Any]]:
 
     In a pair that was opened from the list of the page *Corpus*, all unread words are struck through.
     """
-    is_listed = view.id == MAIN and is_listed_pair(st.session_state)
+    is_listed = view.id == MAIN and is_listed_pair(page_session())
     can_change = view.translate_again is not None
     return _payloads(view.trace, view.identity, language(), can_change, view.shows("numbers"), is_listed)
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-import streamlit as st
-
 from attnviz import figures
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.attention_forms import SYMBOLS, face_names
@@ -18,6 +16,7 @@ from attnviz.languages import gettext
 from attnviz.trace.drawing import Face, HeatmapChoices
 from attnviz.ui.components.component import details
 from attnviz.ui.components.tables import tables, tables_payload
+from attnviz.ui.embedding import embedding, page_session
 from attnviz.ui.payloads import PayloadRequest, Shown, shown_address
 from attnviz.ui.resources import cached_posterior
 from attnviz.ui.step.compared_attention import comparison_numbers
@@ -37,8 +36,11 @@ NamedTable: TypeAlias = "tuple[str, pd.DataFrame]"
 def table_box(view: View, title: str, key: str, name: str, shown: Shown | None = None, **parameters: str) -> None:
     """Draw a box with `title` and the tables of the payload `name` for the current selection, made once it is open.
 
-    They are of `view` and what else is `shown`.
+    They are of `view` and what else is `shown`. A view that embeds its payloads has none: they
+    would be nine tenths of it.
     """
+    if embedding() is not None:
+        return
     with details(title, view.key(key)):
         at = shown_address(name, {"view": view, **(shown or {})}, "{selection}", **parameters)
         tables(view, at, f"{key}_rows")
@@ -46,7 +48,7 @@ def table_box(view: View, title: str, key: str, name: str, shown: Shown | None =
 
 def chart_tables(view: View) -> None:
     """Offer every chart as a table, computed only while the box is open."""
-    shown = {"session": link_entries(st.session_state, view)}
+    shown = {"session": link_entries(page_session(), view)}
     table_box(view, gettext("The charts as tables"), TABLES, "chart-tables", shown)
 
 

@@ -27,6 +27,7 @@ from attnviz.lru_cache import LRUCache
 from attnviz.palette import ThemeName
 from attnviz.trace import Record
 from attnviz.ui.components.component import component, plain_text
+from attnviz.ui.embedding import embedding
 from attnviz.ui.page_state.selection import POSTERIOR_OPEN
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.resources import bytes_of, weights_digest_of
@@ -54,9 +55,9 @@ def verification_badge(view: View, weights: Weights | None, theme: ThemeName) ->
     if weights is None:
         plain_text(not_verified_text(view.trace))
         return
-    verification(
-        view, address(view.trace, "verification", theme, every=False, word=True, options=("face", POSTERIOR_OPEN))
-    )
+    # The posterior of all steps would take a minute to verify, where a view embeds all its payloads.
+    options = ("face", POSTERIOR_OPEN) if embedding() is None else ()
+    verification(view, address(view.trace, "verification", theme, every=False, word=True, options=options))
 
 
 def verification_payload(request: PayloadRequest) -> dict[str, Any]:

@@ -187,7 +187,7 @@ def translation_file(request: PayloadRequest) -> bytes:
     uses_weights = request.part != PRIOR_LINKS and (has_posterior(trace) or not trace.attends)
     options = _heatmap_options(request.view, request.session)
     if ending == "html":
-        options = replace(options, step=request.selection.step)
+        options = replace(options, step=request.selection.step, level=request.view.detail_level)
     else:  # printed figures have no margins
         options = replace(options, margins=False, gold=GoldLinks())
     return contents(trace, ending, options, request.weights if uses_weights else None, request.view.what_ifs)

@@ -24,7 +24,7 @@ from attnviz.ui.page_state.linked import Parameters, Session, linked_entry, set_
 from attnviz.ui.payloads import HtmlPage, PayloadRequest, shown_address
 from attnviz.ui.requests import request_button
 from attnviz.ui.resources import translate, weights_of
-from attnviz.ui.turns import TURNS
+from attnviz.ui.waiting import TURNS
 
 LESSON = "lesson"
 """Session state key of the open lesson, and address parameter with the name of one that comes with the program."""

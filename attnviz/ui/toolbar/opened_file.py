@@ -5,6 +5,7 @@ The opened file replaces the translation until the request changes. An uploaded 
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -35,6 +36,7 @@ from attnviz.ui.fields import uploader as file_uploader
 from attnviz.ui.page_state.gold_state import set_problem, take_links
 from attnviz.ui.page_state.linked import SENTENCE_PAGES, Session, clear_with_link
 from attnviz.ui.requests import call_in_rerun, request_button
+from attnviz.ui.resources import keep_upload
 from attnviz.ui.toolbar.open_lesson import open_lesson
 from attnviz.ui.view import Compared, FilePair, View
 
@@ -84,6 +86,10 @@ class GoldFile:
 
     Raises AttnvizError where they cannot be read.
     """
+    digest: str
+    """Digest of the links of all pairs."""
+    size: int = 0
+    """Bytes of the file."""
 
     @classmethod
     def scored(cls, name: str, links: Sequence[GoldLinks | None]) -> GoldFile:
@@ -93,7 +99,8 @@ class GoldFile:
             found = links[number - 1] if number <= len(links) else None
             return None if found is None else validated(found, record.words())
 
-        return cls(name, links_of)
+        texts = [None if found is None else found.text() for found in links]
+        return cls(name, links_of, hashlib.sha256(repr(texts).encode("ascii")).hexdigest())
 
 
 @dataclass(frozen=True)
@@ -118,6 +125,20 @@ class FileChoice:
     """Error message, empty where the file was opened."""
     opening: int = 0
     """Number of the opened file in this session: text typed for one file does not apply to the next."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Digest of the files and the choices: equal for pairs that are read and marked alike."""
+        other, gold = self.other and self.other[1].pairs.digest, self.gold and (self.gold.name, self.gold.digest)
+        choices = (self.name, self.number, self.source, self.target, self.normalise, self.unescape)
+        text = repr((*choices, self.file.pairs.digest, other, gold))
+        return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()
+
+    @property
+    def size(self) -> int:
+        """Bytes of the files."""
+        others = (self.other[1].pairs.size if self.other else 0) + (self.gold.size if self.gold else 0)
+        return self.file.pairs.size + others
 
 
 def open_file_uploader() -> None:
@@ -173,13 +194,20 @@ def choose_attention(session: Session, choice: FileChoice) -> None:
         session[_OPENED] = replace(session.get(_OPENED, OpenedFile("", None)), problem="")
         return
     compared, problem = _compared(choice, attention)
-    pair = FilePair(choice.name, choice.number, len(choice.file), partial(_filled, choice))
+    pair = FilePair(
+        choice.name,
+        choice.number,
+        len(choice.file),
+        partial(_filled, choice),
+        fingerprint=choice.fingerprint,
+        size=choice.size,
+    )
     if choice.gold:
         gold = lru_cache(maxsize=8)(partial(_gold_links, choice))
         pair = replace(pair, gold_name=choice.gold.name, gold=gold)
         problem = problem or _gold_problem(choice, gold)
     choice = replace(choice, problem="")
-    session[_OPENED] = OpenedFile(choice.name, WhatIfs(attention), problem, compared, pair, choice)
+    session[_OPENED] = OpenedFile(choice.name, WhatIfs(attention), problem, compared, keep_upload(pair), choice)
     session[_CHOICE] = choice
 
 
@@ -291,7 +319,12 @@ def open_gold_file(session: Session, view: View, name: str, content: bytes) -> N
     except AttnvizError as error:
         set_problem(session, view, f"{gettext('{name} was not opened.', name=name)} {error}")
         return
-    gold = GoldFile(name, lambda number, record: gold_of_pair(records, number, choice.file, record))
+    gold = GoldFile(
+        name,
+        lambda number, record: gold_of_pair(records, number, choice.file, record),
+        records.pairs.digest,
+        records.pairs.size,
+    )
     choose_attention(session, replace(choice, gold=gold))
 
 

@@ -22,8 +22,8 @@ from attnviz.ui.components.chart import EVERY_STEP, caption_payload, chart, fitt
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.resources import cached_gradient_norms, weights_digest_of
 from attnviz.ui.toolbar.downloads import OfferedFigure
-from attnviz.ui.turns import TURNS
 from attnviz.ui.view import View
+from attnviz.ui.waiting import TURNS
 from attnviz.ui.why.three_models_section import Trio, force_decoded, missing_models_reason, trio_stamp
 
 _CACHE: LRUCache[object] = LRUCache(4 << 20, size=size_of)

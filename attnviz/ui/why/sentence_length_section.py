@@ -38,8 +38,8 @@ from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.resources import LENGTH_FILE, Rows, cached_translations, devices, translator_in
 from attnviz.ui.resources import bleu_rows as measured_of
 from attnviz.ui.toolbar.downloads import OfferedFigure
-from attnviz.ui.turns import TURNS
 from attnviz.ui.view import View
+from attnviz.ui.waiting import TURNS
 from attnviz.ui.why.three_models_section import MODELS, Trio, judge_model, missing_models_reason, trio_stamp
 
 _BEAM = 5

@@ -1,6 +1,7 @@
 // The equation of a stage with the numbers of the current step, typeset by KaTeX.
 
 import { payloadOf } from "../payloads.js";
+import { isEmbedded } from "../requests.js";
 import { drawSoon, find, findAll, makeScrollable, onMessages, states, whenIdle, write } from "../shared.js";
 import { viewState } from "../view.js";
 import { equationAt } from "./texts.js";
@@ -12,7 +13,7 @@ import { equationAt } from "./texts.js";
  */
 export async function katexAt(address) {
   try {
-    await import(new URL(address, document.baseURI).href);
+    if (!window.katex) await import(new URL(address, document.baseURI).href);
     return window.katex ?? null;
   } catch {
     return null;
@@ -36,7 +37,12 @@ async function draw(root, state) {
   const place = find(root, ".math");
   if (katex) {
     state.latex = latex;
-    katex.render(latex, place, { displayMode: true, throwOnError: false });
+    // The fonts of KaTeX are Streamlit's: elsewhere, the browser typesets.
+    katex.render(latex, place, {
+      displayMode: true,
+      throwOnError: false,
+      ...(isEmbedded() ? { output: "mathml" } : {}),
+    });
     // Not at once: reading a width would lay out the page for every equation of a step.
     whenIdle(() => findAll(place, ".katex-display").forEach(makeScrollable));
   } else write(place, latex); // unrendered LaTeX, until it is drawn again

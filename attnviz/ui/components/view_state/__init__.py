@@ -9,12 +9,11 @@ import hashlib
 from dataclasses import asdict
 from typing import Any
 
-import streamlit as st
-
 from attnviz.architectures import step_texts
 from attnviz.figures.grammar import MOST_ROWS
 from attnviz.languages import gettext
 from attnviz.ui.components.component import component
+from attnviz.ui.embedding import page_session
 from attnviz.ui.page_state import inputs, linked
 from attnviz.ui.page_state.linked import Session
 from attnviz.ui.page_state.selection import browser_parameters, own_parameters
@@ -24,7 +23,7 @@ from attnviz.ui.view import MAIN, View
 
 def view_state(view: View, *, tour: bool = False) -> None:
     """Send the browser the state of `view`; with `tour`, the tour can be started there."""
-    component("view_state", key=view.key("view_state"), data=view_payload(st.session_state, view, tour=tour), height=1)
+    component("view_state", key=view.key("view_state"), data=view_payload(page_session(), view, tour=tour), height=1)
 
 
 def _digest(text: str) -> str:

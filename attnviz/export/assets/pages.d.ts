@@ -1,63 +1,9 @@
-// Payloads of the exported pages, which `attnviz/export/lecture.py` and `attnviz/export/chapters.py` write.
-
-/** Texts of a step and of each of its figures. */
-interface LectureStep {
-  sentence: string;
-  pictures: Record<string, { title: string; note: string }>;
-}
-
-interface LectureWords {
-  heading: string;
-  labels: { previous: string; next: string; step: string; grid: string; faces: string };
-  steps: LectureStep[];
-  /** The name of each face of the heatmap, and the explanation below it. */
-  faces: Record<string, string>;
-  footers: Record<string, string>;
-}
+// Payloads of the exported pages, which `chapters.py` and `lesson_page.py` in `attnviz/export` write.
 
 /** What several figures (or pages) have in common, and by their names what is different (`figures/encoding.py`). */
 interface Shared {
   template: unknown;
   values: Record<string, unknown[]>;
-}
-
-/** The figures of the heatmap by face, and of each picture by step, from 0. */
-interface LectureFigures {
-  faces: Shared;
-  pictures: Record<string, Shared>;
-}
-
-/** A translation of the sentence. */
-interface LectureVersion {
-  target: { text: string; space: boolean }[];
-  words: Record<string, LectureWords>;
-  /** `LectureFigures` in one object, by theme and language. */
-  figures: Shared;
-}
-
-/** The initial translation, and the others. */
-interface LecturePayload extends LectureVersion {
-  source: string;
-  /** The initial step, from 1. */
-  step: number;
-  /** The initial face of the heatmap. */
-  face: string;
-  language: string;
-  /** Own name of each language. */
-  names: Record<string, string>;
-  /** With what-ifs: the cards in each language, the number of the initial translation, and the packed data of the
-   * others. */
-  cards?: Record<string, { cards: LectureCard[]; words: Record<string, string> }>;
-  current?: number;
-  others?: (string | null)[];
-}
-
-/** The first translation, or a what-if. */
-interface LectureCard {
-  description: string;
-  on: string;
-  words: { text: string; kind: "same" | "other" | "gone"; space: boolean }[];
-  per_word: string;
 }
 
 interface ChapterTable {

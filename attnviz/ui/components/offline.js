@@ -1,0 +1,86 @@
+// A view in a file: draws it in the language and theme of the reader, from what the file has of each. The fragment of the
+// address has the step, so that a link to the file opens there.
+
+import { host } from "./blocks.js";
+import { embedPayloads } from "./requests.js";
+import { element, find, findAll, setLanguage } from "./shared.js";
+import { onMessage, sendChoice, viewState } from "./view.js";
+
+/** @type {OfflinePayload} */
+const { names, language, title, what_ifs: numbers, current, drawn } = JSON.parse(
+  find(document, "#payload").textContent ?? "",
+);
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const mount = host(
+  attnvizModule("files.js").default,
+  (path) => Promise.resolve(attnvizModule(`ui/components/${path}`)),
+);
+const main = find(document, "main");
+const shown = { language, number: current };
+
+/**
+ * Unpacks data: gzipped JSON in base64.
+ * @param {string} packed
+ * @returns {Promise<any>}
+ */
+function unpack(packed) {
+  const bytes = Uint8Array.from(atob(packed), (sign) => sign.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
+}
+
+/** The root of the view. */
+const view = () => find(main, "[class*='st-key-room']");
+
+/** Goes to the step of the fragment, if it has one. */
+function followFragment() {
+  const step = Number(new URLSearchParams(location.hash.slice(1)).get("step"));
+  if (step > 0) sendChoice(view(), { step: step - 1 });
+}
+
+async function draw() {
+  const wanted = `${shown.language} ${dark.matches ? "dark" : "light"} ${shown.number}`;
+  const { blocks, payloads } = await unpack(drawn[wanted]);
+  if (wanted !== `${shown.language} ${dark.matches ? "dark" : "light"} ${shown.number}`) return;
+  setLanguage(shown.language);
+  document.title = title[shown.language];
+  embedPayloads(payloads);
+  const isFirst = main.childElementCount === 0;
+  mount({ data: [blocks], parentElement: main, setStateValue: () => {} });
+  if (!isFirst) return;
+  // The state of the view is opened by a component, whose module runs soon.
+  const opened = onMessage(view(), "shown", () => {
+    opened();
+    queueMicrotask(followFragment);
+    onMessage(view(), "step", () => {
+      const { step } = viewState(view());
+      if (step !== null) history.replaceState(history.state, "", `#step=${step + 1}`);
+    });
+  });
+  onMessage(view(), "try", ({ detail }) => {
+    if (detail.kind !== "what_if" || !numbers.includes(detail.index)) return;
+    shown.number = detail.index;
+    void draw();
+  });
+}
+
+/** Draws a button for each language. */
+function drawLanguages() {
+  const box = find(document, ".languages");
+  for (const [code, name] of Object.entries(names)) {
+    const button = element("button", "", name);
+    button.type = "button";
+    button.lang = code;
+    button.onclick = () => {
+      shown.language = code;
+      for (const each of findAll(box, "button")) each.setAttribute("aria-pressed", String(each === button));
+      void draw();
+    };
+    button.setAttribute("aria-pressed", String(code === language));
+    box.append(button);
+  }
+}
+
+drawLanguages();
+dark.addEventListener("change", () => void draw());
+addEventListener("hashchange", followFragment);
+void draw();

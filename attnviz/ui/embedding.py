@@ -1,0 +1,111 @@
+"""A view whose payloads travel with it, for hosts without a server of ours: files, notebooks, other people's apps.
+
+While an `Embedding` is current, payloads get addresses of their own, and nothing is read from or written to a Streamlit
+session. What needs the server (word links drawn by hand, what-ifs, typed words, saved pictures) is left out.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping, MutableMapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+
+from attnviz import lazy_streamlit as st
+from attnviz.analysis.recomputation import Weights
+from attnviz.palette import ThemeName
+
+_LEFT_OUT = re.compile(
+    r"-(chosen|pictures|file|links|of-pair|of-file|of-attention)$|^(word-boxes|named-piece|consequence)$"
+)
+"""Payloads that need the server: those of typed words, of what a change by hand would do, of files and of links."""
+_PLACE = re.compile(r"\{(\w+)\}")
+
+
+@dataclass(frozen=True)
+class EmbeddedPayload:
+    """A payload that travels with a view: its name, what it is made of, and the parameters of its address."""
+
+    name: str
+    shown: Mapping[str, Any]
+    parameters: Mapping[str, str]
+
+
+@dataclass
+class Embedding:
+    """A host that embeds the payloads of a view."""
+
+    name: str
+    """Distinguishes the payloads of one view from those of another."""
+    theme: ThemeName
+    """Colours of the figures."""
+    options: Mapping[str, tuple[str, ...]]
+    """Values of each display option that a reader can choose from, the first at first; one for a fixed option."""
+    weights: tuple[str, Weights] | None = None
+    """Digest and weights of the model that made the translation; None for those of the installed model."""
+    session: MutableMapping[Any, Any] = field(default_factory=dict)
+    """Stands for the session state."""
+    _templates: dict[str, EmbeddedPayload] = field(default_factory=dict)
+    """By address with placeholders, also in the parameters."""
+
+    def address(self, name: str, shown: Mapping[str, Any], parameters: Mapping[str, str], query: str) -> str:
+        """Return the address of a payload, with its placeholders; empty where it needs the server."""
+        if _LEFT_OUT.search(name):
+            return ""
+        query = query.replace("{selection}", "steps={step}")
+        address = f"{self.name}/{len(self._templates)}/{name}?{query}"
+        of_query = dict(part.split("=", 1) for part in query.split("&") if "=" in part)
+        given = {key: value for key, value in parameters.items() if value}
+        self._templates[address] = EmbeddedPayload(name, shown, given | of_query)
+        return address
+
+    def payloads(self, steps: int) -> Iterator[tuple[str, EmbeddedPayload]]:
+        """Yield each payload that a reader can come to see in so many `steps`, with its address."""
+        for address, payload in self._templates.items():
+            for filling in self._fillings(address, steps):
+
+                def filled(text: str, filling: Mapping[str, str] = filling) -> str:
+                    return _PLACE.sub(lambda place: filling[place[1]], text)
+
+                options = {name: filling.get(name, values[0]) for name, values in self.options.items()}
+                own = {name: filled(value) for name, value in payload.parameters.items()}
+                of_step = {"step": str(int(filling["step"]) + 1)} if "{step}" in address else {}
+                yield filled(address), EmbeddedPayload(payload.name, payload.shown, options | own | of_step)
+
+    def _fillings(self, address: str, steps: int) -> Iterator[dict[str, str]]:
+        """Yield the values of the placeholders in an address, as the browser fills them (`filledAddress`)."""
+        places = set(_PLACE.findall(address))
+        names = [name for name in self.options if name in places or "options" in places]
+        for step in range(steps) if "step" in places else [0]:
+            for values in itertools.product(*(self.options[name] for name in names)):
+                chosen = dict(zip(names, values, strict=True))
+                changed = (f"{name}={value}" for name, value in chosen.items() if value != self.options[name][0])
+                yield {"step": str(step), "word": "", "size": "", "options": "&".join(changed), **chosen}
+
+
+_CURRENT: ContextVar[Embedding | None] = ContextVar("embedding", default=None)
+
+
+def embedding() -> Embedding | None:
+    """Return the host that embeds the payloads of what is drawn now; None on a page of the app."""
+    return _CURRENT.get()
+
+
+@contextmanager
+def embedded_in(host: Embedding) -> Iterator[None]:
+    """Make `host` the current one."""
+    token = _CURRENT.set(host)
+    try:
+        yield
+    finally:
+        _CURRENT.reset(token)
+
+
+def page_session() -> MutableMapping[Any, Any]:
+    """Return the session state of the visitor, or what stands for it."""
+    host = embedding()
+    state: MutableMapping[Any, Any] = st.session_state if host is None else host.session  # type: ignore[assignment]
+    return state

@@ -1,0 +1,353 @@
+"""Waiting: turns of threads, places of visitors, the position of a sentence that waits, and quotas of uploads."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import math
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, contextmanager
+from http.cookies import SimpleCookie
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import streamlit.runtime
+from hypothesis import given
+from hypothesis import strategies as st
+from starlette.responses import PlainTextResponse
+from starlette.types import Message, Receive, Scope, Send
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
+from streamlit.testing.v1 import AppTest
+from syrupy.assertion import SnapshotAssertion
+
+from attnviz.environment import ATTNVIZ_VISITORS
+from attnviz.ui import payloads, waiting
+from attnviz.ui.waiting import IDLE_SECONDS, TRANSLATING_FOR, FairSemaphore, UploadQuota, in_turn, visitor_limit
+from tests.benchmarks.visitor import Visitor
+from tests.browser.server import running_server
+
+
+def test_concurrent_work_stays_within_the_limit() -> None:
+    gate, working, most = FairSemaphore(2), [], []
+
+    def work() -> None:
+        with gate.held(), gate.held():  # a page, and a fragment of it
+            working.append(1)
+            most.append(len(working))
+            time.sleep(0.005)
+            working.pop()
+
+    with ThreadPoolExecutor(10) as threads:
+        for done in [threads.submit(work) for _ in range(20)]:
+            done.result(30)
+    assert max(most) == 2
+
+
+def test_released_turn_lets_another_thread_work() -> None:
+    gate, go = FairSemaphore(1), threading.Event()
+
+    def waits() -> bool:
+        with gate.held(), gate.released():
+            return go.wait(30)
+
+    def works() -> None:
+        with gate.held():
+            go.set()
+
+    with ThreadPoolExecutor(2) as threads:
+        waiting = threads.submit(waits)
+        time.sleep(0.05)
+        threads.submit(works).result(30)
+        assert waiting.result(30)
+    with gate.released():  # without a turn, releasing does nothing
+        pass
+    assert [gate.place(thread) for thread in (1, 2)] == [0, 1], "the turn was not given back, or twice"
+
+
+def test_turn_is_given_back_after_an_exception(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting, "TURNS", FairSemaphore(1))
+
+    @in_turn()
+    def fails(what: str) -> None:
+        with waiting.TURNS.released():
+            raise KeyError(what)
+
+    for _ in range(3):
+        with pytest.raises(KeyError, match="twice"):
+            fails("twice")
+    assert fails.__name__ == "fails"
+
+
+class Visitors:
+    """Semaphore whose visitors arrive and leave, with a simulated clock."""
+
+    def __init__(self, most: int) -> None:
+        self.present: set[str] = set()
+        self.now = 0.0
+        self.limit = FairSemaphore(most, IDLE_SECONDS, lambda: self.now)
+
+    def place(self, visitor: str) -> int:
+        self.present.add(visitor)
+        return self.limit.place(visitor)
+
+    def leave(self, visitor: str) -> None:
+        self.present.discard(visitor)
+        self.limit.leave(visitor)
+
+
+def test_visitors_are_admitted_in_order_of_arrival() -> None:
+    visitors = Visitors(2)
+    assert [visitors.place(name) for name in "abcd"] == [0, 0, 1, 2]
+    assert [visitors.place(name) for name in "dcba"] == [2, 1, 0, 0]
+    visitors.leave("a")
+    assert [visitors.place(name) for name in "dc"] == [1, 0]
+    visitors.leave("d")  # a visitor in the queue may leave too
+    assert visitors.place("e") == 1
+
+
+def test_idle_visitor_is_replaced_by_the_next_visitor_in_the_queue() -> None:
+    visitors = Visitors(2)
+    visitors.place("a"), visitors.place("b")
+    visitors.now = IDLE_SECONDS - 1
+    assert [visitors.place("b"), visitors.place("c")] == [0, 1]
+    visitors.now = IDLE_SECONDS
+    assert [visitors.place("c"), visitors.place("b"), visitors.place("a")] == [0, 0, 1]
+    visitors.now = 10 * IDLE_SECONDS  # without a queue, idle visitors stay
+    visitors.leave("a")
+    assert [visitors.place("b"), visitors.place("c")] == [0, 0]
+
+
+@given(
+    st.integers(1, 4),
+    st.lists(st.tuples(st.sampled_from("abcdefgh"), st.sampled_from(["look", "leave", "wait"])), max_size=60),
+)
+def test_active_visitors_stay_within_the_limit_and_the_queue_keeps_its_order(
+    most: int, events: list[tuple[str, str]]
+) -> None:
+    visitors = Visitors(most)
+    before: dict[str, int] = {}
+    for visitor, event in events:
+        if event == "leave":
+            visitors.leave(visitor)
+            before.pop(visitor, None)
+            continue
+        visitors.now += IDLE_SECONDS / 7 if event == "wait" else 1
+        place = visitors.place(visitor)
+        if before.get(visitor):  # a visitor in the queue never moves back
+            assert place <= before[visitor]
+        before[visitor] = place
+    places = {visitor: visitors.limit.place(visitor) for visitor in sorted(visitors.present)}
+    waiting = [place for place in places.values() if place]
+    assert len(places) - len(waiting) <= most
+    assert not waiting or len(places) > most
+
+
+@pytest.mark.parametrize(("text", "most"), [("", math.inf), (" ", math.inf), ("1", 1), (" 40 ", 40)])
+def test_visitor_limit_is_read_from_the_environment(monkeypatch: pytest.MonkeyPatch, text: str, most: float) -> None:
+    monkeypatch.setenv(ATTNVIZ_VISITORS, text)
+    assert visitor_limit() == most
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "many", "1.5", "01", "²"])
+def test_visitor_limit_rejects_an_invalid_number(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setenv(ATTNVIZ_VISITORS, text)
+    with pytest.raises(ValueError, match="whole number"):
+        visitor_limit()
+
+
+_NOTICE = """
+import streamlit as st
+from attnviz.languages import set_language
+from attnviz.ui.waiting import show_position
+
+set_language("{code}")
+place = st.empty()
+for position in {positions}:
+    show_position(place, *position)
+"""
+
+
+def _shown(code: str, *positions: tuple[int, float]) -> list[str]:
+    """Return the lines on a page that has shown these positions one after the other."""
+    app = AppTest.from_string(_NOTICE.format(code=code, positions=positions)).run()
+    assert not app.exception
+    return [text.value for text in app.text]
+
+
+def test_notice_says_the_position_and_a_long_wait(each_language: str, snapshot: SnapshotAssertion) -> None:
+    shown = [_shown(each_language, position) for position in [(12, 47.0), (1, 10.0), (0, 9.0), (3, 0.0)]]
+    assert shown == snapshot
+
+
+def test_notice_shows_one_position() -> None:
+    assert _shown("en", (3, 40.0), (2, 20.0)) == _shown("en", (2, 20.0))
+
+
+def test_payload_is_made_in_the_turn_of_the_visitor_who_requests_it() -> None:
+    def visitor(_: object) -> str | None:
+        return TRANSLATING_FOR.get()[0]
+
+    digest = payloads.shown_address("visitor", {"number": 1}).split("/")[1]
+    for name in ("one", None):
+        packed, _ = payloads.payload({"visitor": visitor}, digest, "visitor", {"for": str(name)}, name)
+        assert json.loads(gzip.decompress(packed)) == name
+    assert TRANSLATING_FOR.get() == (None, None)
+
+
+@contextmanager
+def upload_server(folder: Path) -> Iterator[str]:
+    """Run a page whose quotas are 100 kB for a session and 250 kB for all; yield its address."""
+    with running_server(folder, folder / "page.log", "tests/ui/upload_app.py") as (address, _):
+        yield address
+
+
+async def upload(
+    address: str, session: str, file: str, size: int = 0, method: str = "PUT", *, token: bool = True
+) -> int:
+    """Send `size` bytes as the upload of a session; return the status of the answer."""
+
+    def send() -> int:
+        with urllib.request.urlopen(f"{address}/_stcore/health") as answer:
+            cookie = SimpleCookie(answer.headers["Set-Cookie"])["_streamlit_xsrf"].value
+        part = (
+            b'--edge\r\nContent-Disposition: form-data; name="x"; filename="x"\r\n\r\n'
+            + bytes(size)
+            + b"\r\n--edge--\r\n"
+        )
+        headers = {"Content-Type": "multipart/form-data; boundary=edge"}
+        if token:
+            headers |= {"X-Xsrftoken": cookie, "Cookie": f"_streamlit_xsrf={cookie}"}
+        path = f"{address}/_stcore/upload_file/{session}/{file}"
+        request = urllib.request.Request(path, part if size else b"", headers, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=30) as answer:
+                return int(answer.status)
+        except urllib.error.HTTPError as error:
+            error.close()
+            return error.code
+
+    return await asyncio.to_thread(send)
+
+
+@asynccontextmanager
+async def present(address: str) -> AsyncIterator[str]:
+    """Visit the page; yield the id of the session, which then ends."""
+    visitor = await Visitor.arrive(address)
+    try:
+        await visitor.open()
+        yield visitor.session
+    finally:
+        await visitor.leave()
+
+
+def test_uploads_are_limited_by_what_each_session_and_all_have_in_memory(tmp_path: Path) -> None:
+    async def visit(address: str) -> None:
+        async with present(address) as last, present(address) as other:
+            async with present(address) as first:
+                for file, size, status in (("a", 20_000, 204), ("a", 30_000, 204), ("b", 60_000, 429)):
+                    assert await upload(address, first, file, size) == status
+                assert await upload(address, first, "a", method="DELETE") == 204
+                assert await upload(address, first, "c", 80_000) == 204, "a deleted upload counts nothing"
+                assert await upload(address, other, "a", 80_000) == 204
+                assert await upload(address, last, "a", 80_000) == 429
+                assert await upload(address, last, "a", 10_000) == 204
+            for _ in range(100):  # until the server has noticed that the first visitor has left
+                if (status := await upload(address, last, "b", 50_000)) == 204:
+                    break
+            assert status == 204, "the uploads of a session that has ended count nothing"
+
+    with upload_server(tmp_path) as address:
+        asyncio.run(visit(address))
+
+
+def test_refused_uploads_count_nothing(tmp_path: Path) -> None:
+    async def visit(address: str) -> None:
+        async with present(address) as session:
+            for count in range(43):
+                assert await upload(address, session, f"empty{count}") == 400
+            for _ in range(5):
+                assert await upload(address, "no-session", "x", 80_000) == 400
+                assert await upload(address, session, "x", 80_000, token=False) == 403
+                assert await upload(address, session, "x", 80_000, "POST") == 405
+                assert await upload(address, session, "x", 110_000) == 429
+            assert await upload(address, session, "x", 80_000) == 204
+
+    with upload_server(tmp_path) as address:
+        asyncio.run(visit(address))
+
+
+def test_small_uploads_are_limited_in_number(tmp_path: Path) -> None:
+    async def visit(address: str) -> None:
+        async with present(address) as session:
+            statuses = [await upload(address, session, f"file{count}", 1) for count in range(7)]
+        assert statuses == [204] * 6 + [429]
+
+    with upload_server(tmp_path) as address:
+        asyncio.run(visit(address))
+
+
+async def put(quota: UploadQuota, length: str, file: str = "file") -> int:
+    """Return the status that answers an upload of the session `visit`."""
+    answers: list[Message] = []
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: Message) -> None:
+        answers.append(message)
+
+    path, headers = f"/below/_stcore/upload_file/visit/{file}", [(b"content-length", length.encode())]
+    await quota({"type": "http", "method": "PUT", "path": path, "headers": headers}, receive, send)
+    return int(answers[0]["status"])
+
+
+@pytest.fixture
+def uploads(monkeypatch: pytest.MonkeyPatch) -> MemoryUploadedFileManager:
+    """Return Streamlit's store of uploads, without a server."""
+    store = MemoryUploadedFileManager("")
+    runtime = SimpleNamespace(uploaded_file_mgr=store, is_active_session=lambda _: True)
+    monkeypatch.setattr(streamlit.runtime, "get_instance", lambda: runtime)
+    return store
+
+
+@pytest.mark.parametrize("length", ["", "-5", "1" * 16, "²"])
+def test_upload_without_a_length_is_refused(length: str) -> None:
+    assert asyncio.run(put(UploadQuota(_refuse), length)) == 411
+
+
+def test_upload_takes_room_while_it_arrives_and_is_deleted_after_ten_minutes(
+    uploads: MemoryUploadedFileManager, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(waiting, "LIFETIME", 0.2)
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["path"].endswith("slow"):
+            assert await put(quota, "60000", "other") == 429
+            await asyncio.sleep(60)
+        uploads.add_file("visit", UploadedFileRec("file", "a.txt", "text/plain", bytes(60_000)))
+        await PlainTextResponse("", 204)(scope, receive, send)
+
+    quota = UploadQuota(app, 100_000)
+
+    async def visit() -> None:
+        with pytest.raises(TimeoutError):
+            await put(quota, "60000", "slow")
+        assert await put(quota, "60000") == 204
+        assert await put(quota, "60000", "other") == 429
+        while uploads.file_storage["visit"]:
+            await asyncio.sleep(0.01)
+        assert await put(quota, "60000", "other") == 204
+
+    asyncio.run(visit())
+
+
+async def _refuse(scope: Scope, receive: Receive, send: Send) -> None:
+    await PlainTextResponse("", 500)(scope, receive, send)
