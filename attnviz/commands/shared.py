@@ -128,7 +128,7 @@ def numbered(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
     return ((number, line.rstrip("\r\n")) for number, line in enumerate(lines, 1))
 
 
-def plain_text(tokens: str) -> str:
+def detokenised(tokens: str) -> str:
     """Return a sentence whose tokens are separated by spaces as plain text."""
     from attnviz.evaluation.alignment import detokenise
 
@@ -141,7 +141,7 @@ def model_text(text: str, *, unescape: bool, tokenised: bool = False) -> str:
         from attnviz.trace.tokens import unescaped_text
 
         text = unescaped_text(text)
-    return plain_text(text) if tokenised else text
+    return detokenised(text) if tokenised else text
 
 
 def report_escapes(lines: Iterable[tuple[int, str]], unit: str = "Line") -> bool:

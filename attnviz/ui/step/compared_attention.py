@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from attnviz import AttnvizError
+from attnviz.errors import AttnvizError
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.comparison import (
     ComparedSide,
