@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from attnviz import lazy_streamlit as st
 from attnviz.languages import gettext
-from attnviz.ui.components.component import box, component, html, in_view, popover_box
+from attnviz.ui.components.component import Width, box, component, in_view, popover_box
 from attnviz.ui.components.field import field
 from attnviz.ui.embedding import embedding, page_session
 from attnviz.ui.opened_address import link
@@ -169,7 +169,7 @@ class _Style:
     labelled: bool
     help: str = ""
     disabled: bool = False
-    width: int | Literal["stretch", "content"] = "stretch"
+    width: Width = "stretch"
 
 
 def _is_text(value: Any) -> bool:
@@ -207,8 +207,7 @@ def _draw(
         add_parameters(session, {parameter: None if value == default else text})
     _fields()[key] = _Field(accepts, then)
     payload = data | {"kind": kind, "value": value, "label": style.label, "labelled": style.labelled}
-    with box(key, width=style.width):
-        field(key, payload | {"help": style.help, "disabled": style.disabled}, style.width)
+    field(key, payload | {"help": style.help, "disabled": style.disabled}, style.width)
     return value
 
 
@@ -249,23 +248,23 @@ def by_unit(words: str, steps: str) -> str:
     return shown_if("words", words) + shown_if("steps", steps)
 
 
-def _option(
-    view: View, name: str, kind: str, label: str, width: int | Literal["stretch", "content"] = "content", **data: Any
-) -> None:
-    host, key = embedding(), view.key(name)
-    if host is not None and len(host.options[name]) < 2:
-        return
-    with box(key, width=width):
-        field(key, data | {"kind": kind, "option": name, "label": label}, width)
+def _option(view: View, name: str, kind: str, label: str, width: Width = "content", **data: Any) -> None:
+    host = embedding()
+    if host is None or len(host.options[name]) > 1:
+        field(view.key(name), data | {"kind": kind, "option": name, "label": label}, width)
 
 
 def popover(label: str, *, key: str, **arguments: Any) -> Any:
-    """Draw the button `label`, which opens a popover, and return the popover; `arguments` are those of `st.popover`.
+    """Draw the button `label`, which opens a popover, and return the popover.
 
-    A container with this `key` holds the button. `close_popover` closes it.
+    A container with this `key` holds the button. `close_popover` closes it. Outside a view, `arguments` are those of
+    `st.popover`.
     """
-    with box(key, width="content"):
-        return popover_box(label, current_key(key), **{"type": "secondary"} | arguments)
+    if in_view():
+        with box(key, width="content"):
+            return popover_box(label, current_key(key))
+    with st.container(key=key, width="content"):
+        return st.popover(label, key=current_key(key), **arguments)
 
 
 def close_popover(key: str) -> None:
@@ -301,7 +300,7 @@ def uploader(label: str, take: Take, *, key: str, megabytes: int) -> None:
     if in_view():
         _file_choice(label, take, key=key, megabytes=megabytes)
         return
-    html(f"<style>{_translated_css(megabytes, gettext('Choose a file'))}</style>")
+    st.html(f"<style>{_translated_css(megabytes, gettext('Choose a file'))}</style>")
     if (file := st.file_uploader(label, key=_widget_key(key), max_upload_size=megabytes)) is not None:
         call_in_rerun(partial(_take, key, partial(take, file.name, file.getvalue())))
 
@@ -332,7 +331,7 @@ def _file_choice(label: str, take: Take, *, key: str, megabytes: int) -> None:
 
 def multiple_uploader(label: str, take: TakeAll, *, key: str, megabytes: int) -> None:
     """Draw the uploader as `uploader` does, for one or several files, which `take` gets together."""
-    html(f"<style>{_translated_css(megabytes, gettext('Choose files'))}</style>")
+    st.html(f"<style>{_translated_css(megabytes, gettext('Choose files'))}</style>")
     files = st.file_uploader(label, key=_widget_key(key), max_upload_size=megabytes, accept_multiple_files=True)
     if files:
         call_in_rerun(partial(_take, key, partial(take, [(file.name, file.getvalue()) for file in files])))

@@ -5,7 +5,7 @@ The definitions are here, by topic; sections and references come from the caller
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import Literal
 
@@ -42,7 +42,12 @@ Topic = Literal["signs", "attention", "heads", "writing", "learning", "scores"]
 def glossary_box(key: str, *topics: Topic) -> None:
     """Draw a popover with key `key` that defines the terms of `topics`."""
     with popover_box(gettext("What the words on this page mean"), key):
-        component("definitions", f"{key}_terms", {"texts": [*glossary(*topics)], "katex": KATEX.file_name})
+        definitions(f"{key}_terms", glossary(*topics))
+
+
+def definitions(key: str, texts: Iterable[str]) -> None:
+    """Draw paragraphs with **terms**, `signs` and $formulas$."""
+    component("definitions", key, {"texts": [*texts], "katex": KATEX.file_name})
 
 
 def glossary(*topics: Topic) -> Iterator[str]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, Literal, NamedTuple, TypeGuard
 
 from attnviz import lazy_streamlit as st
 from attnviz.languages import gettext
@@ -213,20 +213,28 @@ def call_in_rerun(action: Callable[[], object]) -> None:
     st.rerun()
 
 
-def request_button(label: str, action: Callable[[], object], *, key: str, **arguments: Any) -> None:
+def request_button(
+    label: str,
+    action: Callable[[], object],
+    *,
+    key: str,
+    type: Literal["primary", "secondary", "tertiary"] = "secondary",  # noqa: A002  as Streamlit's
+    disabled: bool = False,
+    **arguments: Any,
+) -> None:
     """Draw a button; when it was pressed, rerun the page and call `action` first.
 
-    The browser sends the press as a request. `arguments` are those of `st.button`, whose return value is used
-    only where there is no browser, as in tests.
+    The browser sends the press as a request. Outside a view, `arguments` are further ones of `st.button`, whose return
+    value is used only where there is no browser, as in tests.
     """
     box, clicked = inbox(st.session_state), False
     if in_view():
-        data = {"key": key, "label": label, "primary": arguments.get("type") == "primary"}
+        data = {"key": key, "label": label, "type": type, "disabled": disabled}
         component("button", key, data, width="content")
     else:
-        clicked = st.button(label, key=key, **arguments)
+        clicked = st.button(label, key=key, type=type, disabled=disabled, **arguments)
     press = {"press": lambda _: box.actions.append(action)}
-    if box.handle(press, lambda pressed: pressed == key):
+    if box.handle(press, lambda pressed: pressed == key and not disabled):
         st.rerun()
     if clicked:
         call_in_rerun(action)

@@ -256,10 +256,10 @@ def test_tables_and_downloads_contain_the_numbers(open_page: Opener, address: st
     expect(page.locator(".st-key-tables .tables table")).to_have_count(2)
     page.get_by_text("Download").first.click()
     with page.expect_download() as saved:
-        page.locator(".st-key-files").get_by_text("CSV").first.click()
+        page.locator(".st-key-export").get_by_text("CSV").first.click()
     text = saved.value.path().read_text(encoding="utf-8-sig")
     assert text.splitlines()[0].split(",") == snapshot(name="columns")
     assert len(text.splitlines()) == 1 + 8 * 9
     with page.expect_download() as saved:
-        page.locator(".st-key-files").get_by_text("SVG").first.click()
+        page.locator(".st-key-export").get_by_text("SVG").first.click()
     assert re.search(">small-additive [^<]*en-fr<", saved.value.path().read_text(encoding="utf-8"))

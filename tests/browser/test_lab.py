@@ -339,7 +339,7 @@ def test_lab_explains_that_a_model_has_no_attention(open_page: Opener, snapshot:
         to_section(page, name)
         expect(chosen_section(page)).to_have_text(name)
         wait_until_idle(page)
-        assert page.get_by_test_id("stText").last.inner_text() == snapshot(name=name)
+        assert page.locator(".text-block").last.inner_text() == snapshot(name=name)
     page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
     page.keyboard.press("ArrowRight")
     wait_for_step(page, 2)

@@ -314,4 +314,4 @@ def test_tree_has_alt_text_and_a_table(open_page: Opener, address: str) -> None:
     assert alt
     assert "was chosen" in alt
     page.get_by_text("All hypotheses as a table").click()
-    expect(page.locator("[data-testid='stDataFrame']")).to_be_visible()
+    expect(page.locator(".st-key-tree_rows table")).to_be_visible()

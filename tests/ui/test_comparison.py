@@ -19,7 +19,7 @@ from attnviz.installed_models import installed_models
 from attnviz.text import Tokenizer
 from attnviz.trace import WhatIf, WhatIfs
 from attnviz.trace.interventions import Temperature
-from attnviz.ui.lab.compared_translation import COMPARED_KINDS, ComparedPair, chosen_partner, other_what_ifs, shown_text
+from attnviz.ui.lab.compared_translation import COMPARED_KINDS, ComparedPair, chosen_partner, other_what_ifs
 from attnviz.ui.lab.comparison_experiment import differing_sentences_html
 from attnviz.ui.page_state.linked import keep_for
 from attnviz.ui.view import MAIN, View
@@ -27,7 +27,7 @@ from tests.conftest import SENTENCES, ModelFactory
 from tests.figures import synthetic
 from tests.figures.payloads import fitting_figures
 from tests.strategies import texts as odd_texts
-from tests.ui.fields import field, fields, set_field
+from tests.ui.fields import field, fields, press, set_field
 from tests.ui.opening import Run
 from tests.ui.shown_payloads import address, fetched, mounted, page_html, panel_texts, texts
 from tests.what_if_links import link
@@ -89,12 +89,10 @@ def test_current_model_or_what_if_is_never_compared_with_itself() -> None:
 
 
 @given(text=odd_texts)
-def test_differing_sentences_and_labels_are_escaped(text: str) -> None:
+def test_differing_sentences_are_escaped(text: str) -> None:
     one, two = synthetic.trace("The agreement"), synthetic.trace(f"The {text} agreement", f"{text} accord")
     html = differing_sentences_html(ComparedPair(one, two, (text, "<b>"), "first"))
     assert set(re.findall(r"</?(\w+)", html)) <= {"p", "span", "del", "ins"}
-    unmarked = re.sub(r"\\([!-/:-@\[-`{-~])", "", shown_text(text))
-    assert not re.search(r"[!-/:-@\[-`{-~]", unmarked)
 
 
 def test_differing_words_are_marked_and_equal_sentences_left_out() -> None:
@@ -155,14 +153,14 @@ def test_dropped_and_swapped_words_change_the_other_sentence_and_the_address(
     app = lab(section="comparison", compare="sentence", sentence=SENTENCES[0])
     same = panel_texts(app, "compare_told")
     assert same == snapshot
-    app.button_group(key="edited_word").set_value(5).run()
-    app.button(key="drop_word").click().run()
+    set_field(app, "edited_word", "5")
+    press(app, "drop_word")
     without_red = SENTENCES[0].replace(" red", "")
     assert field(app, "other_sentence")["value"] == without_red
     assert address(app)["other_sentence"] == without_red
     assert "riding a <del>red</del> bicycle" in "".join(element for element in page_html(app))
-    app.button_group(key="edited_word").set_value(0).run()
-    app.button(key="swap_words").click().run()
+    set_field(app, "edited_word", "0")
+    press(app, "swap_words")
     assert field(app, "other_sentence")["value"] == without_red.replace("A girl", "girl A")
     set_field(app, "other_sentence", SENTENCES[6])
     assert picture(app)
@@ -171,7 +169,7 @@ def test_dropped_and_swapped_words_change_the_other_sentence_and_the_address(
     first = mounted(app, "player")[0]["target"]
     words = fitting_figures(picture(app, by="words"))[0]["data"][-1]["text"]
     assert len(words) == len(first)  # the same words, from another sentence
-    app.button(key="undo_edits").click().run()
+    press(app, "undo_edits")
     assert panel_texts(app, "compare_told") == same
     assert "other_sentence" not in address(app)
 

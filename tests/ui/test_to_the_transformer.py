@@ -34,7 +34,7 @@ from tests.detectors import random_detector
 from tests.figures.payloads import in_variant
 from tests.snapshots import without_numbers
 from tests.transformers import random_transformer
-from tests.ui.fields import ask, field, set_field
+from tests.ui.fields import ask, field, press, set_field
 from tests.ui.shown_payloads import (
     address,
     all_payloads,
@@ -219,8 +219,6 @@ def test_two_energies_of_one_cell_are_shown_side_by_side_and_verified(page: Run)
 
 def test_energy_figures_have_tables(page: Run) -> None:
     app = page(exhibit="dot")
-    app.session_state["tables-energies"] = True
-    app.run()
     assert not app.exception
     assert len(tables_of(app)) == 5
     assert [row[0] for row in tables_of(app)[-1]["rows"]] == ["additive", "general"]
@@ -229,8 +227,6 @@ def test_energy_figures_have_tables(page: Run) -> None:
 @pytest.mark.parametrize(("exhibit", "pictures"), [("dot", 5), ("pair", 4), ("heads", 7), ("answers", 4)])
 def test_lecture_page_has_the_current_exhibit(page: Run, detector: Path, exhibit: str, pictures: int) -> None:
     app = page(exhibit=exhibit, swap="1.3")
-    app.session_state["downloads"] = True
-    app.run()
     assert not app.exception
     found = lecture_of(app)
     _, shown = found["words"]["fr"]["chapters"]
@@ -389,14 +385,14 @@ def test_swapping_two_words_does_not_change_the_verdict(page: Run, detector: Pat
     app = page(exhibit="pair")
     before = comparisons_caption(app)
     assert before == snapshot(name="one order")
-    app.button(key="swap_button").click().run()
+    press(app, "swap_button")
     assert not app.exception
     assert address(app)["swap"] == "2.5"
     assert without_numbers(comparisons_caption(app)) == snapshot(name="another order")
     first, *rest = SENTENCE.removesuffix(".").split()
     rest[0], rest[3] = rest[3], rest[0]
     assert " ".join([first, *rest]) + "." in texts(app)
-    app.button(key="swap_button").click().run()
+    press(app, "swap_button")
     assert comparisons_caption(app) == before
     assert "swap" not in address(app)
 
@@ -411,7 +407,7 @@ def test_invalid_swap_is_ignored(page: Run, detector: Path, swap: str) -> None:
 def test_one_word_cannot_be_swapped(page: Run, detector: Path) -> None:
     app = page(exhibit="pair", sentence="Snow")
     assert not app.exception
-    assert not [one for one in app.button if one.key == "swap_button"]
+    assert not {"swap_button"} & {one["key"] for one in mounted(app, "button")}
 
 
 def test_exhibits_can_be_visited_in_any_order(page: Run, detector: Path) -> None:
@@ -429,7 +425,7 @@ def test_exhibits_can_be_visited_in_any_order(page: Run, detector: Path) -> None
 def test_comparison_of_all_models_opens_and_closes(page: Run) -> None:
     app = page()
     for name in ("answers", None):
-        app.button(key="compare_models").click().run()
+        press(app, "compare_models")
         assert not app.exception
         assert address(app).get("exhibit") == name
         assert len(mounted(app, "side_by_side")) == (name is not None)

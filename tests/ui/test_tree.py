@@ -22,7 +22,7 @@ from tests.conftest import SENTENCES, ModelFactory
 from tests.snapshots import without_numbers
 from tests.ui.fields import field, fields, set_field
 from tests.ui.opening import Run
-from tests.ui.shown_payloads import address, mounted, payloads_of, plain_texts
+from tests.ui.shown_payloads import address, mounted, page_html, payloads_of, plain_texts
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def test_invalid_width_is_reported_and_the_default_width_drawn(page: Run, width:
 
 
 def test_greedy_search_is_a_line_and_forced_decoding_has_the_default_width(page: Run) -> None:
-    assert "single line" in "".join(one.body for one in page(search="greedy").get("html"))
+    assert "single line" in "".join(page_html(page(search="greedy")))
     app = page(target="Une fille fait du vélo.")
     assert field(app, "width")["value"] == "5"
     assert "not in this tree" in payloads_of(app, "chart")[0]["captions"]["0"][1]
@@ -97,12 +97,9 @@ def test_model_without_attention_has_a_beam_search(
     assert len(payloads_of(app, "hypotheses")[0]["entries"]) == 3
 
 
-def test_the_table_is_made_when_it_is_opened(page: Run, shown: Translator) -> None:
-    app = page(search="beam 3")
-    assert not app.dataframe
-    app.session_state["tree_table"] = True
-    app.run()
-    assert len(app.dataframe[0].value) == len(shown.beam_tree(SENTENCES[0], beam=3).nodes)
+def test_the_table_has_all_hypotheses(page: Run, shown: Translator) -> None:
+    ((table,),) = [one["tables"] for one in payloads_of(page(search="beam 3"), "tables")]
+    assert len(table["rows"]) == len(shown.beam_tree(SENTENCES[0], beam=3).nodes)
 
 
 def _payload_request(trace: Trace) -> PayloadRequest:

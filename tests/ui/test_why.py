@@ -38,7 +38,17 @@ from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
 from tests.figures.payloads import fitting_figures
 from tests.snapshots import without_numbers
 from tests.ui.fields import set_field
-from tests.ui.shown_payloads import address, fetched, lecture_of, mounted, page_html, panel_texts, texts, texts_with
+from tests.ui.shown_payloads import (
+    address,
+    fetched,
+    lecture_of,
+    mounted,
+    page_html,
+    panel_texts,
+    tables_of,
+    texts,
+    texts_with,
+)
 
 Run = Callable[..., AppTest]
 KINDS = dict(zip(MODELS, ("none", "general", "additive"), strict=True))
@@ -329,7 +339,5 @@ def test_lecture_page_has_every_chapter(page: Run) -> None:
 
 def test_page_has_a_table_for_every_figure(page: Run) -> None:
     app = page(sentence=SENTENCE, long="own")
-    app.session_state["tables-why"] = True
-    app.run()
     assert not app.exception
-    assert len(app.dataframe) == 7  # three translations, and four pictures
+    assert len(tables_of(app)) == 7  # three translations, and four pictures

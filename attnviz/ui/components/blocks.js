@@ -101,7 +101,7 @@ function newElement({ kind, key }, name) {
     node.append(element("summary", ""), element("div", "box-block"));
     places.set(node, /** @type {HTMLElement} */ (node.lastChild));
   } else if (kind === "popover") {
-    places.set(node, newPopover(node));
+    addPopover(node);
   } else if (kind in files) {
     const place = files[kind].isolated ? node.attachShadow({ mode: "open" }) : node;
     if (place instanceof ShadowRoot) adopt(place, [kind]);
@@ -112,18 +112,38 @@ function newElement({ kind, key }, name) {
 }
 
 /**
- * Adds to `node` a button and what it opens.
+ * Adds to `node` a button and the box that it opens, which stays beside it.
  * @param {HTMLElement} node
  */
-function newPopover(node) {
+function addPopover(node) {
   const button = element("button", "opener"), box = element("div", "box-block opened");
   Object.assign(box, { popover: "auto", tabIndex: 0 });
   Object.assign(button, { type: "button", popoverTargetElement: box });
+  const place = () => placeBeside(box, button), sizes = new ResizeObserver(place);
   box.ontoggle = (event) => {
-    if (/** @type {ToggleEvent} */ (event).newState === "open") placeBeside(box, button);
+    if (/** @type {ToggleEvent} */ (event).newState === "open") {
+      sizes.observe(box);
+      document.addEventListener("scroll", place, { capture: true, passive: true });
+    } else {
+      sizes.disconnect();
+      document.removeEventListener("scroll", place, { capture: true });
+    }
   };
   node.append(button, box);
-  return box;
+}
+
+/**
+ * Changes a popover, whose blocks are drawn only while it is open: they may fetch what takes the server long to make.
+ * @param {HTMLElement} node
+ * @param {Block} block
+ * @param {Mounted<any>["setStateValue"]} setStateValue
+ */
+function changePopover(node, { label = "", blocks = [] }, setStateValue) {
+  const box = find(node, ".opened");
+  const draw = (/** @type {boolean} */ isOpen) => drawBlocks(box, isOpen ? blocks : [], setStateValue);
+  write(find(node, ".opener"), label);
+  box.onbeforetoggle = (event) => draw(/** @type {ToggleEvent} */ (event).newState === "open");
+  draw(box.matches(":popover-open"));
 }
 
 /**
@@ -152,10 +172,11 @@ function change(node, block, setStateValue) {
     if (node.dataset.text !== block.text) node.replaceChildren(parsed(node.dataset.text = block.text ?? ""));
   } else if (kind === "text" || kind === "caption") write(node, block.text ?? "");
   else if (kind === "columns") drawColumns(node, block, setStateValue);
-  else if (kind === "box" || kind === "details" || kind === "popover") {
+  else if (kind === "popover") changePopover(node, block, setStateValue);
+  else if (kind === "box" || kind === "details") {
     node.classList.toggle("row", block.row === true);
     node.style.setProperty("--gap", `${block.gap ?? 1}rem`);
-    if (block.label !== undefined) write(find(node, "summary, .opener"), block.label);
+    if (block.label !== undefined) write(find(node, "summary"), block.label);
     drawBlocks(/** @type {Element} */ (places.get(node) ?? node), block.blocks ?? [], setStateValue);
   } else void mount(node, block, setStateValue);
 }

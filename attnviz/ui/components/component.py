@@ -1,7 +1,7 @@
 """The blocks of a view: components, texts and boxes, collected on the server and drawn in the browser by one component.
 
 `view_blocks` collects what is drawn within it, and mounts it as one Streamlit component. Outside it, a component is
-mounted by itself, and boxes and texts are Streamlit's. The browser's side is `blocks.js`.
+mounted by itself; boxes and texts stand in views only. The browser's side is `blocks.js`.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _GAPS = {"xsmall": 0.5, "small": 1, "medium": 2, "large": 4}
 """Distance between the blocks of a box, in rem."""
 Gap = Literal["xsmall", "small", "medium", "large"]
 
-_open_box: ContextVar[list[Block] | None] = ContextVar("open_box", default=None)
-"""The blocks of the box that is being drawn; None outside a view."""
+_open_box: ContextVar[list[Block]] = ContextVar("open_box")
+"""The blocks of the box that is being drawn; not set outside a view."""
 
 _LOADER_SCRIPT = """const folder = new URL(`./${version}/ui/components/`, document.baseURI).href;
 const load = async (path) => {
@@ -82,10 +82,15 @@ def component(name: str, key: str, data: Any = None, *, width: Width = "stretch"
         The component's state outside a view, None within one.
     """
     block = {"kind": name, "key": key, "data": data}
-    if (blocks := _open_box.get()) is None:
+    if not in_view():
         return _mount(key, [block | {"key": ""}], width=width, **options)
-    blocks.append(block | _sized(width))
+    _open_box.get().append(block | _sized(width))
     return None
+
+
+def in_view() -> bool:
+    """Return whether what is drawn now is collected by `view_blocks`."""
+    return _open_box.get(None) is not None
 
 
 def _sized(width: Width) -> dict[str, Width]:
@@ -115,80 +120,62 @@ def collected() -> Iterator[list[Block]]:
 
 @contextmanager
 def view_blocks(key: str, **options: Any) -> Iterator[None]:
-    """Collect what is drawn within, and mount it as one component with this `key` and Streamlit's `options` for it."""
+    """Collect what is drawn within, and mount it as one component with this `key` and Streamlit's `options` for it.
+
+    Inside another view, add it there.
+    """
+    if in_view():
+        yield
+        return
     with collected() as blocks:
         yield
     _mount(key, blocks, **options)
 
 
-def box(key: str, *, row: bool = False, gap: Gap = "small", width: Width = "stretch") -> Any:
+def box(key: str, *, row: bool = False, gap: Gap = "small", width: Width = "stretch") -> Box:
     """Return a box with a `key`, to draw in; in a `row`, what is in it stands side by side."""
-    if (blocks := _open_box.get()) is None:
-        centred: Any = {"horizontal": True, "vertical_alignment": "center"} if row else {}
-        return st.container(key=key, gap=gap, width=width, **centred)
     inner: list[Block] = []
-    blocks.append({"kind": "box", "key": key, "row": row, "gap": _GAPS[gap], "blocks": inner} | _sized(width))
+    _open_box.get().append({"kind": "box", "key": key, "row": row, "gap": _GAPS[gap], "blocks": inner} | _sized(width))
     return Box(inner)
 
 
-def columns(shares: Sequence[int], *, gap: Gap = "small") -> Sequence[Any]:
+def columns(shares: Sequence[int], *, gap: Gap = "small") -> Sequence[Box]:
     """Return boxes side by side whose widths are these `shares`; below each other in a narrow window."""
-    if (blocks := _open_box.get()) is None:
-        return st.columns([*shares], gap=gap)
     inner: list[list[Block]] = [[] for _ in shares]
     widths = [share / sum(shares) for share in shares]
-    blocks.append({"kind": "columns", "key": "", "gap": _GAPS[gap], "shares": widths, "columns": inner})
+    _open_box.get().append({"kind": "columns", "key": "", "gap": _GAPS[gap], "shares": widths, "columns": inner})
     return [Box(one) for one in inner]
 
 
-def details(label: str, key: str) -> Any:
+def details(label: str, key: str) -> Box:
     """Return a box that a visitor opens and closes by its `label`, to draw in."""
-    if (blocks := _open_box.get()) is None:
-        return st.expander(label, key=key)
+    return _opened("details", label, key)
+
+
+def popover_box(label: str, key: str) -> Box:
+    """Return a box that a visitor opens over the page by the button `label`, to draw in."""
+    return _opened("popover", label, key)
+
+
+def _opened(kind: str, label: str, key: str) -> Box:
     inner: list[Block] = []
-    blocks.append({"kind": "details", "key": key, "label": label, "blocks": inner})
+    _open_box.get().append({"kind": kind, "key": key, "label": label, "blocks": inner})
     return Box(inner)
-
-
-def popover_box(label: str, key: str, **arguments: Any) -> Any:
-    """Return a box that a visitor opens over the page by the button `label`, to draw in.
-
-    Outside a view, `arguments` are those of `st.popover`.
-    """
-    if (blocks := _open_box.get()) is None:
-        return st.popover(label, key=key, **{"type": "tertiary"} | arguments)
-    inner: list[Block] = []
-    blocks.append({"kind": "popover", "key": key, "label": label, "blocks": inner})
-    return Box(inner)
-
-
-def in_view() -> bool:
-    """Return whether what is drawn now is collected by `view_blocks`."""
-    return _open_box.get() is not None
 
 
 def html(text: str, *, width: Width = "stretch") -> None:
     """Draw HTML, in which all that comes from outside is escaped."""
-    if (blocks := _open_box.get()) is None:
-        st.html(text, width=width)
-    else:
-        blocks.append({"kind": "html", "key": "", "text": text} | _sized(width))
+    _open_box.get().append({"kind": "html", "key": "", "text": text} | _sized(width))
 
 
 def plain_text(text: str) -> None:
     """Draw a text that is never markup."""
-    if (blocks := _open_box.get()) is None:
-        st.text(text)
-    else:
-        blocks.append({"kind": "text", "key": "", "text": text})
+    _open_box.get().append({"kind": "text", "key": "", "text": text})
 
 
 def caption(text: str) -> None:
     """Draw a text in small letters, which is never markup."""
-    if (blocks := _open_box.get()) is None:
-        st.caption(text)
-    else:
-        blocks.append({"kind": "caption", "key": "", "text": text})
+    _open_box.get().append({"kind": "caption", "key": "", "text": text})
 
 
 def packed(values: NDArray[Any]) -> str:

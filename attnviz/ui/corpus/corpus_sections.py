@@ -27,7 +27,7 @@ from attnviz.analysis.why_attention import TextSection
 from attnviz.evaluation.scoring import by_record
 from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext, ngettext
-from attnviz.ui.components.component import component
+from attnviz.ui.components.component import component, view_blocks
 from attnviz.ui.corpus import jobs, table
 from attnviz.ui.corpus.corpus_plot import plot_panel
 from attnviz.ui.corpus.jobs import MOST_LINES, MOST_MEGABYTES, CorpusJob, File, Files
@@ -93,9 +93,11 @@ def corpus_page(model: str, open_pair: OpenPair, open_attention: OpenAttention) 
     if job is not None and not running:
         job = _store_result(job)
     with st.container(key="corpus_opening"):
-        text_section(TextSection(gettext("Corpus"), (_introduction(),)))
+        with view_blocks("corpus_introduction"):
+            text_section(TextSection(gettext("Corpus"), (_introduction(),)))
         _table_sources(model)
-        glossary_box("glossary", "signs", "attention", "writing", "scores")
+        with view_blocks("terms"):
+            glossary_box("glossary", "signs", "attention", "writing", "scores")
     message, identity = st.session_state.get(_UPLOAD_ERROR, ("", ""))
     if message and identity == st.session_state[key(table.TABLE)]:
         _show_error(message)

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-import streamlit as st
-
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.attribution_methods import (
     agreement,
@@ -24,7 +22,9 @@ from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.trace.drawing import By
 from attnviz.ui.components.chart import chart, steady_payload
+from attnviz.ui.components.component import details, html, plain_text
 from attnviz.ui.fields import option_segments
+from attnviz.ui.glossary import definitions
 from attnviz.ui.lab.cached_analyses import attribution_methods_of, unavailable_reason
 from attnviz.ui.page_state.linked import Session
 from attnviz.ui.page_state.selection import selection_of
@@ -40,9 +40,9 @@ ATTRIBUTION_LAYOUTS = {"": (3, 1380), "-narrow": (2, 358)}
 def attributions_panel(view: View, theme: ThemeName) -> None:
     """Draw the attributions of all steps, with sentences about the current step."""
     if reason := unavailable_reason(view.trace):
-        st.text(reason)
+        plain_text(reason)
         return
-    st.html(f'<p class="explanation">{_how_to_read()}</p>')
+    html(f'<p class="explanation">{_how_to_read()}</p>')
     option_segments(view, "by", gettext("Rows and columns"), unit_names())
     chart(
         view,
@@ -50,14 +50,13 @@ def attributions_panel(view: View, theme: ThemeName) -> None:
         "attributions",
         waiting=gettext("Computing…"),
     )
-    st.html(f'<p class="explanation">{attributions_caveat()}</p>')
-    with st.expander(gettext("How to read each method, and its limits"), key=view.key("attributions_sentence")):
-        for method in attribution_method_texts().values():
-            st.markdown(
-                gettext(
-                    "**{name}**, in {unit}. {sentence}", name=method.name, unit=method.unit, sentence=method.sentence
-                )
-            )
+    html(f'<p class="explanation">{attributions_caveat()}</p>')
+    with details(gettext("How to read each method, and its limits"), view.key("attributions_sentence")):
+        texts = [
+            gettext("**{name}**, in {unit}. {sentence}", name=method.name, unit=method.unit, sentence=method.sentence)
+            for method in attribution_method_texts().values()
+        ]
+        definitions(view.key("attributions_methods"), texts)
 
 
 def _how_to_read() -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast, get_args
@@ -15,7 +14,8 @@ from attnviz.analysis.labels import quote, shorten
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.text import LONGEST_SENTENCE
-from attnviz.ui.fields import switch, text_box
+from attnviz.ui.components.component import box
+from attnviz.ui.fields import segmented_control, switch, text_box
 from attnviz.ui.page_state import inputs
 from attnviz.ui.page_state.linked import Session
 from attnviz.ui.requests import request_button
@@ -180,12 +180,10 @@ def unknown_text_sentence(pair: ComparedPair) -> str:
 
 _MOST_WORDS = 80
 """Number of words with a button; the rest of a longer sentence is edited in the box."""
-_MARKDOWN_CHARACTERS = re.compile(r"([!-/:-@\[-`{-~])")
 
 
 def sentence_editor(view: View) -> None:
     """Draw the text box, its words as buttons, and the actions on the chosen word."""
-    session, chosen = st.session_state, view.key("edited_word")
     sentence = text_box(
         gettext("The other sentence"),
         key=view.key(COMPARED_SENTENCE),
@@ -195,17 +193,15 @@ def sentence_editor(view: View) -> None:
         parameter=view.key(COMPARED_SENTENCE),
     )
     words = sentence_words(sentence)[:_MOST_WORDS]
-    if session.get(chosen) not in range(len(words)):
-        session[chosen] = None
-    st.pills(
+    chosen = segmented_control(
         gettext("Words of the edited sentence"),
-        range(len(words)),
-        format_func=lambda k: _label(words, k),
-        key=chosen,
+        {str(k): shorten(word, 30) for k, word in enumerate(words)},
+        key=view.key("edited_word"),
+        default="",
         label_visibility="collapsed",
     )
-    with st.container(horizontal=True, vertical_alignment="center", key=view.key("edits")):
-        _actions(view, words)
+    with box(view.key("edits"), row=True):
+        _actions(view, sentence, words, int(chosen) if chosen else None)
         switch(
             gettext("Hold the translation"),
             key=view.key(COMPARED_HELD),
@@ -217,10 +213,9 @@ def sentence_editor(view: View) -> None:
         )
 
 
-def _actions(view: View, words: tuple[str, ...]) -> None:
-    """Draw the actions on the chosen word and the undo button; disabled actions stay visible."""
-    session, sentence = st.session_state, str(st.session_state[view.key(COMPARED_SENTENCE)] or "")
-    word: int | None = session[view.key("edited_word")]
+def _actions(view: View, sentence: str, words: tuple[str, ...], word: int | None) -> None:
+    """Draw the actions on the chosen `word` and the undo button; disabled actions stay visible."""
+    session, source = st.session_state, view.trace.source_text
     next_index = None if word is None else next_word(sentence, word)
     drop, swap = gettext("Drop"), gettext("Swap with the next word")
     if word is not None:
@@ -230,7 +225,7 @@ def _actions(view: View, words: tuple[str, ...]) -> None:
         swap = gettext("Swap {word} and {next}", word=_quoted(words[word]), next=_quoted(other))
 
     def set_sentence(changed: str) -> None:
-        session[view.key("edited_word")] = None
+        session[view.key("edited_word")] = ""
         session[view.key(COMPARED_SENTENCE)] = changed
 
     request_button(
@@ -242,7 +237,6 @@ def _actions(view: View, words: tuple[str, ...]) -> None:
         key=view.key("swap_words"),
         disabled=next_index is None,
     )
-    source = view.trace.source_text
     request_button(
         gettext("Undo all"),
         lambda: set_sentence(source),
@@ -253,17 +247,4 @@ def _actions(view: View, words: tuple[str, ...]) -> None:
 
 
 def _quoted(word: str) -> str:
-    return shown_text(quote(shorten(word, 20)))
-
-
-def _label(words: tuple[str, ...], index: int) -> str:
-    """Return the label of a word's button.
-
-    Streamlit identifies options by their labels, so repeated words get invisible characters (U+2060) at the end.
-    """
-    return shown_text(shorten(words[index], 30)) + "\u2060" * words[:index].count(words[index])
-
-
-def shown_text(text: str) -> str:
-    """Return `text` escaped for Markdown."""
-    return _MARKDOWN_CHARACTERS.sub(r"\\\1", text)
+    return quote(shorten(word, 20))

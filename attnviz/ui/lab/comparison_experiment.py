@@ -32,6 +32,7 @@ from attnviz.palette import ThemeName
 from attnviz.text import SPACE, SPECIAL_PIECES
 from attnviz.trace.drawing import By, Face, HeatmapChoices
 from attnviz.ui.components.chart import chart, fitting_payload
+from attnviz.ui.components.component import box, html, plain_text
 from attnviz.ui.fields import option_segments, segmented_control, select_box
 from attnviz.ui.lab.compared_translation import (
     COMPARED_KIND,
@@ -117,7 +118,7 @@ def comparison_panel(view: View, theme: ThemeName) -> None:
     _switches(view, pair)
     at = shown_address("comparison", {"view": view, "pair": pair}, "{options}", theme=theme)
     chart(view, at, "comparison", waiting=gettext("Computing…"))
-    st.html(f'<p class="explanation">{comparison_caveat()}</p>')
+    html(f'<p class="explanation">{comparison_caveat()}</p>')
 
 
 def comparison_payload(request: PayloadRequest) -> dict[str, Any]:
@@ -204,7 +205,7 @@ def _choices(view: View) -> None:
     """Draw the choice of what is compared."""
     kinds = {"model": gettext("Two models"), "sentence": gettext("Two sentences"), "what-if": gettext("A what-if")}
     models = other_models(view.trace)
-    with st.container(horizontal=True, vertical_alignment="center", key=view.key("compared")):
+    with box(view.key("compared"), row=True):
         kind = segmented_control(
             gettext("What is compared"),
             kinds,
@@ -235,7 +236,7 @@ def _choices(view: View) -> None:
                 width=240,
             )
     if kind == "what-if":
-        st.html(
+        html(
             '<p class="explanation">'
             + gettext(
                 "This view compares two what-ifs, or a what-if with the original translation. If a word appears "
@@ -245,7 +246,7 @@ def _choices(view: View) -> None:
         )
         _what_if_descriptions(view)
     elif kind == "model":
-        st.html(
+        html(
             '<p class="explanation">'
             + gettext(
                 "Forced decoding makes both models write the same translation, so that every cell of one heatmap "
@@ -255,7 +256,7 @@ def _choices(view: View) -> None:
             + "</p>"
         )
     else:
-        st.html(
+        html(
             '<p class="explanation">'
             + gettext(
                 "Change the sentence below: type in it, or choose a word to drop it or swap it with the next word. "
@@ -277,7 +278,7 @@ def _what_if_descriptions(view: View) -> None:
         for number in numbers
         if number < len(descriptions)
     ]:
-        st.text("\n".join(lines))
+        plain_text("\n".join(lines))
 
 
 def _switches(view: View, pair: ComparedPair) -> None:
@@ -285,7 +286,7 @@ def _switches(view: View, pair: ComparedPair) -> None:
     if without_attention := [trace for trace in (pair.first, pair.other) if not trace.attends]:
         _message(no_heatmaps_reason(without_attention[0].model), "compare_told_looks")
         return
-    with st.container(horizontal=True, vertical_alignment="center", key=view.key("comparison_switches")):
+    with box(view.key("comparison_switches"), row=True):
         if all(has_posterior(trace) for trace in (pair.first, pair.other)):
             option_segments(view, "face", gettext("Attention before or after the word"), face_names())
         if is_same_segmentation(pair):
@@ -297,10 +298,10 @@ def _sentences(pair: ComparedPair) -> None:
     """Draw both sentences and translations where they differ; highlight the words that only one has."""
     if problem := unknown_text_sentence(pair):
         _message(problem, "compare_told_unread")
-    if html := differing_sentences_html(pair):
-        st.html(f'<div class="compared">{html}</div>')
+    if sentences := differing_sentences_html(pair):
+        html(f'<div class="compared">{sentences}</div>')
 
 
 def _message(sentence: str, key: str) -> None:
-    with st.container(key=key):
-        st.text(sentence)
+    with box(key):
+        plain_text(sentence)

@@ -10,7 +10,6 @@ from typing import Any, cast, get_args
 from urllib.parse import urlencode
 
 import numpy as np
-import streamlit as st
 from numpy.typing import NDArray
 
 from attnviz import AttnvizError, Trace
@@ -44,7 +43,7 @@ from attnviz.lru_cache import LRUCache
 from attnviz.palette import ThemeName
 from attnviz.text import SPACE, piece_name
 from attnviz.ui.components.chart import chart, chart_payload
-from attnviz.ui.components.component import component
+from attnviz.ui.components.component import box, columns, component, html, plain_text
 from attnviz.ui.corpus_tables import SAMPLE, offered_tables
 from attnviz.ui.fields import segmented_control, select_box
 from attnviz.ui.page_state.linked import Session
@@ -184,18 +183,18 @@ def neighbour_list(view: View, at: str, *, waiting: str) -> None:
 def neighbours_panel(view: View, theme: ThemeName) -> None:
     """Draw the choices, the neighbours of the current step, and the map."""
     if reason := _unavailable_reason(view.trace):
-        st.text(reason)
+        plain_text(reason)
         return
     kind, metric, corpus = _choices(view.trace)
-    st.html(f'<p class="explanation">{escape(neighbours_caption())}</p>')
+    html(f'<p class="explanation">{escape(neighbours_caption())}</p>')
     part, version = f"{kind}.{metric}.{corpus}", corpus_version(corpus)
-    left, right = st.columns(2, gap="large")
+    left, right = columns((1, 1), gap="large")
     with left:
-        st.html(f'<h2 class="section">{escape(gettext("The nearest"))}</h2>')
+        html(f'<h2 class="section">{escape(gettext("The nearest"))}</h2>')
         payload_address = address(view.trace, "neighbours", theme, every=False, version=version, part=part)
         neighbour_list(view, payload_address, waiting=gettext("Computing…"))
     with right:
-        st.html(f'<h2 class="section">{escape(gettext("Map of all vectors"))}</h2>')
+        html(f'<h2 class="section">{escape(gettext("Map of all vectors"))}</h2>')
         payload_address = address(view.trace, "vector-map", theme, every=True, version=version, part=part)
         chart(view, payload_address, "vector_map", waiting=gettext("Computing…"))
 
@@ -210,7 +209,7 @@ def _unavailable_reason(trace: Any) -> str:
 def _choices(trace: Trace) -> tuple[str, str, str]:
     """Draw the choices; return kind, metric and corpus."""
     corpora = corpora_of(trace)
-    with st.container(horizontal=True, vertical_alignment="center", key="neighbour_choices"):
+    with box("neighbour_choices", row=True):
         offered = (
             (VECTOR_KIND, gettext("Which vectors"), vector_kind_names()),
             (VECTOR_METRIC, gettext("Measure"), metric_names()),

@@ -8,8 +8,6 @@ from functools import partial
 from html import escape
 from typing import Any
 
-import streamlit as st
-
 from attnviz import Trace
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.perturbation_tests import (
@@ -35,6 +33,7 @@ from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.trace.drawing import LONGEST_LABEL
 from attnviz.ui.components.chart import chart, steady_payload
+from attnviz.ui.components.component import box, columns, html, plain_text
 from attnviz.ui.fields import disclosure
 from attnviz.ui.glossary import references
 from attnviz.ui.lab.cached_analyses import (
@@ -58,7 +57,7 @@ PERTURBATION_WIDTHS = {"": PERTURBATION_WIDTH, "-narrow": 358}
 def perturbation_tests_panel(view: View, theme: ThemeName) -> None:
     """Draw the perturbation tests of the current step, and a button that opens the rest of the section."""
     if reason := unavailable_reason(view.trace):
-        st.text(reason)
+        plain_text(reason)
         return
     chart(
         view,
@@ -75,7 +74,7 @@ def perturbation_tests_panel(view: View, theme: ThemeName) -> None:
 
 def _more(view: View) -> None:
     """Draw how to read the picture, what the tests show, and the choice of a word for the best attention."""
-    left, right = st.columns(2, gap="large")
+    left, right = columns((1, 1), gap="large")
     with left:
         _heading(
             gettext("How to read the picture"),
@@ -85,7 +84,7 @@ def _more(view: View) -> None:
                 "each test. A line marks the probability of the word with the weights that the model computed."
             ),
         )
-        with st.container(key=view.key("inside_word")):
+        with box(view.key("inside_word")):
             _best_attention_choice(view)
     with right:
         _heading(gettext("What perturbation tests show, and their limits"), perturbation_tests_caveat())
@@ -93,8 +92,8 @@ def _more(view: View) -> None:
 
 def _all_steps(view: View, theme: ThemeName) -> None:
     """Draw the figures of all steps: shuffled weights, and minimal changes."""
-    left, right = st.columns(2, gap="large")
-    with left, st.container(key=view.key("beside_bars")):
+    left, right = columns((1, 1), gap="large")
+    with left, box(view.key("beside_bars")):
         _heading(
             gettext("All steps with shuffled weights"),
             gettext(
@@ -127,7 +126,7 @@ def _all_steps(view: View, theme: ThemeName) -> None:
 
 
 def _heading(title: str, text: str) -> None:
-    st.html(f'<h2 class="section">{escape(title)}</h2><p class="explanation">{escape(text)}</p>')
+    html(f'<h2 class="section">{escape(title)}</h2><p class="explanation">{escape(text)}</p>')
 
 
 def _best_attention_choice(view: View) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import streamlit as st
-
 from attnviz import AttnvizError, Trace
 from attnviz.analysis.beam_sentences import position_sentence, score_computation, search_sentence, winner_sentence
 from attnviz.figures.beam_tree_figure import beam_tree
@@ -15,13 +13,13 @@ from attnviz.palette import ThemeName
 from attnviz.trace import BeamTree
 from attnviz.trace.interventions import ForceWords
 from attnviz.ui.components.chart import chart, steady_payload
-from attnviz.ui.components.component import component
-from attnviz.ui.fields import disclosure, segmented_control
+from attnviz.ui.components.component import box, component, details, html, plain_text
+from attnviz.ui.components.tables import tables, tables_payload
+from attnviz.ui.fields import segmented_control
 from attnviz.ui.lab.cached_analyses import cached_beam_tree
 from attnviz.ui.page_state.linked import Session
 from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address
-from attnviz.ui.requests import begin_fragment
 from attnviz.ui.resources import weights_of
 from attnviz.ui.toolbar.downloads import OfferedFigure
 from attnviz.ui.view import View
@@ -63,17 +61,18 @@ def hypotheses_payload(tree: BeamTree, current_ids: Sequence[int]) -> dict[str, 
 def tree_panel(view: View, theme: ThemeName) -> None:
     """Draw the search of the chosen width, and its finished hypotheses."""
     if weights_of(view.trace) is None:
-        st.text(_missing_model_reason(view.trace))
+        plain_text(_missing_model_reason(view.trace))
         return
     beam = _chosen_width(view)
     if reason := _no_tree_reason(view.trace, beam):
-        st.text(reason)
+        plain_text(reason)
         return
-    st.html(f'<p class="explanation">{_how_to_read(beam)}</p>')
+    html(f'<p class="explanation">{_how_to_read(beam)}</p>')
     chart(view, address(view.trace, f"tree-{beam}", theme, every=True), "tree")
-    st.html(f'<h2 class="section">{gettext("Finished hypotheses")}</h2>')
+    html(f'<h2 class="section">{gettext("Finished hypotheses")}</h2>')
     hypotheses(view, address(view.trace, f"hypotheses-{beam}", theme, every=True))
-    st.fragment(_hypotheses_table)(view, beam)
+    with details(gettext("All hypotheses as a table"), view.key("tree_table")):
+        tables(view, address(view.trace, f"tree-table-{beam}", theme, every=True), "tree_rows")
 
 
 def _chosen_width(view: View) -> int:
@@ -83,8 +82,8 @@ def _chosen_width(view: View) -> int:
         if view.trace.search.beam in TREE_WIDTHS and _made_by_search(view.trace)
         else _DEFAULT_WIDTH
     )
-    with st.container(horizontal=True, vertical_alignment="center", key="width_of_beam"):
-        st.text(gettext("Width of the beam"), width="content")
+    with box("width_of_beam", row=True):
+        plain_text(gettext("Width of the beam"))
         chosen = segmented_control(
             gettext("Width of the beam"),
             {str(beam): str(beam) for beam in TREE_WIDTHS},
@@ -133,13 +132,6 @@ def _no_tree_reason(trace: Trace, beam: int) -> str:
     return ""
 
 
-def _hypotheses_table(view: View, beam: int) -> None:
-    """Offer all hypotheses as a table, made only when opened."""
-    begin_fragment()
-    if disclosure(gettext("All hypotheses as a table"), key=view.key("tree_table")):
-        st.dataframe(beam_tree(cached_beam_tree(view.trace, beam)).frame(), height=420)
-
-
 def tree_payload(beam: int, request: PayloadRequest) -> dict[str, Any]:
     """Return the payload of the search tree of this width; raise UnknownPayloadError where there is none."""
     trace = request.trace
@@ -156,6 +148,15 @@ def finished_hypotheses_payload(beam: int, request: PayloadRequest) -> dict[str,
     return hypotheses_payload(_requested_tree(beam, request), request.trace.target_ids)
 
 
+def tree_table_payload(beam: int, request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of this width's hypotheses as a table; raise UnknownPayloadError where there are none."""
+    return tables_payload([(_title(beam), beam_tree(_requested_tree(beam, request)).frame())])
+
+
+def _title(beam: int) -> str:
+    return gettext("Beam search, width {width}", width=beam)
+
+
 def _requested_tree(beam: int, request: PayloadRequest) -> Any:
     if request.weights is None or _no_tree_reason(request.trace, beam):
         raise UnknownPayloadError("tree")
@@ -168,5 +169,4 @@ def tree_pictures(view: View, session: Session) -> Iterator[OfferedFigure]:
     if weights_of(view.trace) is None or _no_tree_reason(view.trace, beam):
         return
     tree, step = cached_beam_tree(view.trace, beam), selection_of(session, view).step
-    title = gettext("Beam search, width {width}", width=beam)
-    yield OfferedFigure(title, title, f"beam-{beam}", lambda: beam_tree(tree, step=step))
+    yield OfferedFigure(_title(beam), _title(beam), f"beam-{beam}", lambda: beam_tree(tree, step=step))

@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
-
 from attnviz.analysis.learning import (
     LEARNING_REFERENCES,
     LINK_MEASURES,
@@ -28,6 +25,7 @@ from attnviz.languages import gettext, language, ngettext
 from attnviz.palette import ThemeName
 from attnviz.trace.snapshots import Snapshots
 from attnviz.ui.components.chart import chart_payload, inline_chart, steady_payload
+from attnviz.ui.components.component import Box, box, columns
 from attnviz.ui.learns.runs import LearningChoices, LearningView, runs_identity
 from attnviz.ui.resources import cached_for_all
 
@@ -41,13 +39,13 @@ def checkpoint_updates(runs: Sequence[Snapshots]) -> tuple[int, ...]:
 
 def attention_panel(runs: list[Snapshots], sentence: int, theme: ThemeName) -> None:
     """Draw heatmaps of each run for `sentence`, side by side; next to a single run, its quality."""
-    updates, columns = checkpoint_updates(runs), st.columns(max(2, len(runs)), gap="large")
-    for number, (column, run) in enumerate(zip(columns, runs, strict=False), 1):
-        with column, st.container(key=VIEW.key(f"heatmap_{number}")):
+    updates, boxes = checkpoint_updates(runs), columns((1,) * max(2, len(runs)), gap="large")
+    for number, (column, run) in enumerate(zip(boxes, runs, strict=False), 1):
+        with column, box(VIEW.key(f"heatmap_{number}")):
             payload = _heatmap_payload(run, updates, len(runs) == 1, runs_identity([run]), sentence, theme, language())
             inline_chart(VIEW, payload, f"heatmap_chart_{number}")
     if len(runs) == 1:
-        with columns[1]:
+        with boxes[1]:
             quality_panel(runs, theme)
 
 
@@ -58,21 +56,21 @@ def quality_panel(runs: list[Snapshots], theme: ThemeName) -> None:
     )
 
 
-def attention_measures_panel(runs: list[Snapshots], theme: ThemeName) -> DeltaGenerator | None:
+def attention_measures_panel(runs: list[Snapshots], theme: ThemeName) -> Box | None:
     """Draw what the attention of each run has learnt over the updates.
 
-    Several runs have their quality next to it. Return the container beside the figure of a single run.
+    Several runs have their quality next to it. Return the box beside the figure of a single run.
     """
     updates, several = checkpoint_updates(runs), len(runs) > 1
-    columns = st.columns(max(2, len(runs) + several), gap="large")
-    for number, (column, run) in enumerate(zip(columns, runs, strict=False), 1):
+    boxes = columns((1,) * max(2, len(runs) + several), gap="large")
+    for number, (column, run) in enumerate(zip(boxes, runs, strict=False), 1):
         if has_link_measures(run):
             with column:
                 payload = _learnt_payload(run, runs, updates, runs_identity([run, *runs]), theme, language())
                 inline_chart(VIEW, payload, f"learnt_{number}")
     if not several:
-        return columns[1]
-    with columns[-1]:
+        return boxes[1]
+    with boxes[-1]:
         quality_panel(runs, theme)
     return None
 

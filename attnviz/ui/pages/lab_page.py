@@ -20,6 +20,7 @@ from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.chrome import Page
+from attnviz.ui.components.component import box, view_blocks
 from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.components.picture_files import picture_files
 from attnviz.ui.components.tables import tables_payload
@@ -46,7 +47,6 @@ from attnviz.ui.lab.tree import tree_panel, tree_pictures
 from attnviz.ui.page_state.inputs import DEVICE, SEARCH
 from attnviz.ui.page_state.linked import Session
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError
-from attnviz.ui.requests import begin_fragment
 from attnviz.ui.step.step_controls import key_help, step_controls
 from attnviz.ui.step.suspected_errors_panel import shown_suspected_errors
 from attnviz.ui.step.tables_box import table_box
@@ -105,29 +105,27 @@ SECTIONS: Mapping[str, LabSection] = {
 """By their names in the address, in the order of the page; the first is the default."""
 
 
-@st.fragment
 def lab_page(view: View, *, requested: bool = False) -> None:
     """Draw the lab of `view`; if its translation was `requested`, show how it was computed."""
-    begin_fragment()
-    with st.container(key=view.key("room")):  # the browser stores the view's state here: see components/view.js
-        with st.container(key="lab_opening"):
+    waiting = st.empty()  # above the view, so that a spinner in it does not mount the view again
+    with view_blocks(view.key("view")), box(view.key("room")):  # components/view.js stores its state on this element
+        with box("lab_opening"):
             text_section(TextSection(gettext("Lab"), (_introduction(),)))
-        sentences = st.container(key=view.key("sentences"))
-        with st.container(horizontal=True, vertical_alignment="center", key="beside_section"):
+        sentences = box(view.key("sentences"))
+        with box("beside_section", row=True):
             chosen = _chosen_section()
-            section = SECTIONS[chosen]
-            files = st.container(width="content")
+            files = box("section_files", width="content")
             if requested:
                 status(view)
             copy_link(view)
-        with st.container(key=view.key("section_panel")):
-            section.draw(view, theme_name())
-        with files:
-            _downloads(view, chosen)  # after the section's own choices, which a link may set
+        with box(view.key("section_panel")), waiting:
+            SECTIONS[chosen].draw(view, theme_name())
+        with files, download_box("downloads"):  # after the section's own choices, which a link may set
+            offer_pictures(view, "lab-pictures", _shown(view, chosen), part=chosen)
         with sentences:
             step_controls(view)  # after the choice of the section, which is part of the address
         _tables(view, chosen)
-        with st.container(horizontal=True, vertical_alignment="center", key="lab_foot"):
+        with box("lab_foot", row=True):
             key_help(view, common_only=True)
             glossary_box(view.key("glossary"), "signs", "attention", "heads", "writing", "scores")
 
@@ -172,11 +170,6 @@ def _section(request: PayloadRequest) -> LabSection:
     if request.part not in SECTIONS:
         raise UnknownPayloadError(request.part)
     return SECTIONS[request.part]
-
-
-def _downloads(view: View, name: str) -> None:
-    """Offer the figures of the section."""
-    download_box(lambda: offer_pictures(view, "lab-pictures", _shown(view, name), part=name))
 
 
 def pictures_of_section(request: PayloadRequest) -> dict[str, Any] | bytes:

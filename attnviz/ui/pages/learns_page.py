@@ -35,7 +35,7 @@ from attnviz.figures.spec import Spec
 from attnviz.languages import gettext, language, ngettext
 from attnviz.trace.snapshots import Snapshots
 from attnviz.ui.chrome import Page
-from attnviz.ui.components.component import component
+from attnviz.ui.components.component import box, caption, component, details, html, plain_text, view_blocks
 from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.components.picture_files import PictureFile, followed_picture_files, picture_files
 from attnviz.ui.components.tables import tables, tables_payload
@@ -119,37 +119,40 @@ def _draw(watching: bool) -> None:
     if not offered:
         st.text(_no_snapshots_reason())
         return
-    with st.container(key="learns_opening"):
-        how = gettext("Press Play to watch the training from the beginning.")
-        text_section(TextSection(gettext("How it learns"), (f"{learning_introduction()} {how}",)))
-    glossary_box("glossary", "signs", "attention", "learning", "scores")
-    with st.container(key=VIEW.key("room")):  # the browser stores the checkpoint here: see components/view.js
-        with st.container(horizontal=True, vertical_alignment="bottom", key="learns_choices"):
+    with (
+        view_blocks(VIEW.key("view")),
+        box(VIEW.key("room")),
+    ):  # components/view.js stores the checkpoint on this element
+        with box("learns_opening"):
+            how = gettext("Press Play to watch the training from the beginning.")
+            text_section(TextSection(gettext("How it learns"), (f"{learning_introduction()} {how}",)))
+        glossary_box("glossary", "signs", "attention", "learning", "scores")
+        with box("learns_choices", row=True):
             choices = choose_runs(offered)
             if choices:
                 _downloads(choices)
                 copy_link(VIEW)
         if watches_run(offered) != watching:
             st.rerun()  # only the page sets the interval of the redraws
-        if choices is None:
-            st.text(_unreadable_reason())
-            return
-        _figures(choices)
+        if choices:
+            _figures(choices)
+        else:
+            plain_text(_unreadable_reason())
 
 
 def _figures(choices: LearningChoices) -> None:
     """Draw the figures at the current checkpoint, and sentences about it."""
     _timeline(choices)
     if sentence := guidance_definition(choices.runs):
-        st.html(f'<p class="explanation">{escape(sentence)}</p>')
+        html(f'<p class="explanation">{escape(sentence)}</p>')
     attention_panel(choices.runs, choices.sentence, theme_name())
     definitions_box = None
     if len(choices.runs) > 1 or has_link_measures(choices.runs[0]):
-        st.html(f'<h2 class="section">{escape(gettext("What is learnt when"))}</h2>')
+        html(f'<h2 class="section">{escape(gettext("What is learnt when"))}</h2>')
         definitions_box = attention_measures_panel(choices.runs, theme_name())
     if choices.watching:
-        st.caption(gettext("This page reloads the training run every ten seconds."))
-    with definitions_box or st.expander(gettext("What the curves measure"), key=VIEW.key("rules")):
+        caption(gettext("This page reloads the training run every ten seconds."))
+    with definitions_box or details(gettext("What the curves measure"), VIEW.key("rules")):
         _definitions(choices.runs)
     _tables(choices)
     references(LEARNING_REFERENCES)
@@ -186,20 +189,17 @@ def _definitions(runs: list[Snapshots]) -> None:
     names, rules = learning_measure_names(), measure_definitions()
     shown = [name for name in rules if any(name in run.curves for run in runs)]
     listed = "".join(f"<dt>{escape(names[name])}</dt><dd>{escape(rules[name])}</dd>" for name in shown)
-    st.html(f'<dl class="rules">{listed}</dl>')
+    html(f'<dl class="rules">{listed}</dl>')
     if sentence := link_counts_text(runs):
-        st.html(f'<p class="explanation">{escape(sentence)}</p>')
+        html(f'<p class="explanation">{escape(sentence)}</p>')
 
 
 def _downloads(choices: LearningChoices) -> None:
     """Offer the figures at the current checkpoint, and its page for a lecture."""
-
-    def draw() -> None:
+    with download_box(VIEW.key("downloads")):
         followed_picture_files(VIEW, _checkpoint_address(choices, "learning-pictures"), VIEW.key("export"))
         file = f"attnviz-learns-{choices.runs[0].name}-lecture.html"
         lecture_link(VIEW, _checkpoint_address(choices, "learning-lecture"), file)
-
-    download_box(draw, VIEW.key)
 
 
 def learning_pictures(request: PayloadRequest) -> dict[str, Any] | bytes:
@@ -275,8 +275,8 @@ def _sheet(
 
 def _tables(choices: LearningChoices) -> None:
     """Offer the numbers in the figures."""
-    with st.expander(gettext("The charts as tables"), key=VIEW.key("tables")):
-        tables(VIEW, _checkpoint_address(choices, "learning-tables"), VIEW.key("tables_rows"))
+    with details(gettext("The charts as tables"), VIEW.key("tables")):
+        tables(VIEW, _checkpoint_address(choices, "learning-tables"), "tables_rows")
 
 
 def _numbers(choices: LearningChoices, update: int) -> Iterator[tuple[str, pd.DataFrame]]:

@@ -23,6 +23,7 @@ from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.chrome import Page
+from attnviz.ui.components.component import box, html, plain_text, view_blocks
 from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.components.equation import inline_equation
 from attnviz.ui.components.picture_files import picture_files
@@ -31,7 +32,7 @@ from attnviz.ui.glossary import glossary_box, references, text_section
 from attnviz.ui.opened_address import link
 from attnviz.ui.page_state import linked
 from attnviz.ui.page_state.linked import linked_entry
-from attnviz.ui.payloads import PayloadRequest, Shown, UnknownPayloadError
+from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError
 from attnviz.ui.requests import handle, request_button
 from attnviz.ui.step.tables_box import table_box
 from attnviz.ui.style import theme_name
@@ -64,13 +65,13 @@ def draw_transformer(request: SentenceRequest) -> None:
     """Draw the row of weights for the sentence of `request`, and below it the exhibit that is open."""
     exhibit_name = _open_exhibit_name()
     exhibit = EXHIBITS.get(exhibit_name)
-    row_place, exhibit_place = st.container(), st.container()
-    with row_place, st.spinner(gettext("Translating…")):
+    waiting, row_place, exhibit_place = st.empty(), box("transformer_row"), box("transformer_exhibit")
+    with waiting, st.spinner(gettext("Translating…")):
         row, row_problem = _made(attention_row.make_view, request)
         row = row and replace(row, main=request.view)
     view, problem = row, ""
     if exhibit and exhibit.view_id != attention_row.VIEW_ID:
-        with exhibit_place, st.spinner(gettext("Translating…")):
+        with exhibit_place, waiting, st.spinner(gettext("Translating…")):
             view, problem = _made(exhibit.make_view, request)
         if view and not row:
             view = replace(view, main=request.view)
@@ -79,16 +80,16 @@ def draw_transformer(request: SentenceRequest) -> None:
     with row_place:
         _problem(row_problem, "row")
         if row:
-            with st.container(key=row.key("room")):  # the browser stores the view's state here: see components/view.js
+            with box(row.key("room")):  # components/view.js stores the view's state on this element
                 attention_row.draw(row, request, theme_name(), exhibit_name)
                 if exhibit and view is row:
                     _exhibit(row, exhibit, request, exhibit_name)
     with exhibit_place:
         _problem(problem, "exhibit")
         if exhibit and view and view is not row:
-            with st.container(key=view.key("room")):
+            with box(view.key("room")):
                 _exhibit(view, exhibit, request, exhibit_name)
-    with st.container(horizontal=True, vertical_alignment="center", key="transformer_foot"):
+    with box("transformer_foot", row=True):
         is_open = exhibit_name == "answers"
         label = gettext("Close the comparison") if is_open else gettext("Compare all five models")
         request_button(label, partial(_store_exhibit_name, "" if is_open else "answers"), key="compare_models")
@@ -123,23 +124,26 @@ def _made(make_view: Callable[[SentenceRequest], View], request: SentenceRequest
 
 def _problem(text: str, name: str) -> None:
     if text:
-        with st.container(key=f"transformer_problem_{name}"):
-            st.text(text)
+        with box(f"transformer_problem_{name}"):
+            plain_text(text)
 
 
 def _exhibit(view: View, exhibit: Exhibit, request: SentenceRequest, exhibit_name: str) -> None:
     """Draw an exhibit with its text, its tables and its downloads, in the room of its view."""
     name = _as_exhibit_name(exhibit_name)
-    with st.container(key=f"exhibit_{exhibit_name}"):  # the row scrolls to it: see components/attention_row
+    with box(f"exhibit_{exhibit_name}"):  # the row scrolls to it: see components/attention_row
         text_section(transformer_exhibits.exhibit_section(name))
     exhibit.draw(view, request, theme_name())
     if EQUATION_LINES[name]:
-        with st.container(key=view.key("equations")):
-            st.html(f'<h2 class="section">{gettext("How the equations change")}</h2>')
+        with box(view.key("equations")):
+            html(f'<h2 class="section">{gettext("How the equations change")}</h2>')
             inline_equation(view, exhibit_equation(name, theme_name()), "equations")
     shown = {"request": request, "swap": chosen_swap(request.sentence)}
     table_box(view, gettext("The charts as tables"), "tables", "exhibit-tables", shown, theme=theme_name(), part=name)
-    download_box(lambda: _downloads(view, shown, file_name(request.view.trace, f"{name}.html"), name))
+    with download_box("downloads"):
+        offer_pictures(view, "exhibit-pictures", shown, part=name)
+        file = file_name(request.view.trace, f"{name}.html")
+        offer_lecture(view, "exhibit-lecture", shown, file, part=name)
 
 
 def _as_exhibit_name(name: str) -> ExhibitName:
@@ -154,12 +158,6 @@ def _write_address(view: View, exhibit_name: str) -> None:
     if chosen:
         parameters[chosen] = session[chosen]
     linked.set_page_address(session, f"{main_identity} {exhibit_name} {view.identity}", parameters)
-
-
-def _downloads(view: View, shown: Shown, file: str, name: ExhibitName) -> None:
-    """Offer the figures of the exhibit, and its page for a lecture."""
-    offer_pictures(view, "exhibit-pictures", shown, part=name)
-    offer_lecture(view, "exhibit-lecture", shown, file, part=name)
 
 
 def _tables(asked: PayloadRequest) -> tuple[tuple[str, pd.DataFrame], ...]:
@@ -216,7 +214,7 @@ def _lecture_page(asked: PayloadRequest, theme: ThemeName) -> ChapterPage:
 
 def _draw() -> None:
     available = installed_models()
-    with st.container(key="transformer_opening"):
+    with view_blocks("transformer_introduction"), box("transformer_opening"):
         text_section(transformer_exhibits.exhibits_introduction())
     request = None
     if available:
@@ -228,7 +226,8 @@ def _draw() -> None:
         return
     open_view(shown.view, request_address(request, available) if shown.asked and request else None)
     device, beam = (request.device, request.beam) if request else ("auto", 5)
-    draw_transformer(SentenceRequest(shown.view, device, beam))
+    with view_blocks("transformer_view"), box("transformer_blocks"):
+        draw_transformer(SentenceRequest(shown.view, device, beam))
 
 
 TRANSFORMER_PAGE = Page("transformer", lambda: gettext("To the transformer"), _draw, shows_sentence=True)

@@ -26,13 +26,14 @@ from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.ui.chrome import Page
+from attnviz.ui.components.component import box, details, html, plain_text, view_blocks
 from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.components.picture_files import picture_files
+from attnviz.ui.components.tables import tables, tables_payload
 from attnviz.ui.components.view_state import view_state
 from attnviz.ui.fields import disclosure
 from attnviz.ui.glossary import glossary_box, references, text_section
-from attnviz.ui.payloads import PayloadRequest
-from attnviz.ui.requests import begin_fragment
+from attnviz.ui.payloads import PayloadRequest, shown_address
 from attnviz.ui.resources import translate
 from attnviz.ui.style import theme_name
 from attnviz.ui.toolbar.controls import (
@@ -51,7 +52,7 @@ from attnviz.ui.toolbar.downloads import (
     picture_file,
 )
 from attnviz.ui.toolbar.shown_translation import open_view, shown_translation
-from attnviz.ui.view import View
+from attnviz.ui.view import View, view_key
 from attnviz.ui.why.gradient_decay_section import share_panel, signals_panel, signals_pictures, signals_tables
 from attnviz.ui.why.parallel_section import (
     forced_panel,
@@ -150,12 +151,12 @@ def why_page(trio: Trio, main_view: View, result: DeltaGenerator) -> None:
     The address includes the parameters of `main_view`, of other pages.
     """
     view = View(TRANSLATIONS, trio.longest, main=main_view)
-    with result:
+    with result, view_blocks("why_growth_view"), box("why_growth"):
         growth_trace = _growth_section(trio)
-    with st.container(key=view.key("room")):  # the browser stores the view's state here: see components/view.js
+    with view_blocks(view.key("view")), box(view.key("room")):  # components/view.js stores its state on this element
         text_section(why_attention.length_section())
         if message := by_length_panel(view, trio, theme_name()):
-            st.text(message)
+            plain_text(message)
         text_section(why_attention.translations_section())
         translations_panel(view, trio)
         text_section(
@@ -165,70 +166,62 @@ def why_page(trio: Trio, main_view: View, result: DeltaGenerator) -> None:
         forced_panel(view, trio, theme_name())
         _signals_section(view, trio)
         view_state(view)
-    _footer(view, trio, growth_trace)
+        _footer(view, trio, growth_trace)
 
 
 def _growth_section(trio: Trio) -> Trace | None:
     """Draw the growing sentence; return a model's translation of it, or None where there is no judge."""
     judge_name = judge_model()
     if judge_name is None:
-        st.text(no_judge_reason())
+        plain_text(no_judge_reason())
         return None
     text_section(why_attention.growth_section())
-    with st.container(key="why_growth"):  # the choice of the sentence is below, but decides what is above it
-        shown, choice = st.container(), st.container()
-    with choice:
-        sentence = choose_sentence(trio.reference.source_text)
-        st.html(f'<p class="explanation">{escape(why_attention.judge_section(judge_name))}</p>')
-    with shown, st.spinner(gettext("Translating…")):
+    room = box(view_key(GROWTH, "room"))  # the choice of the sentence is below, but decides what is in it
+    sentence = choose_sentence(trio.reference.source_text)
+    html(f'<p class="explanation">{escape(why_attention.judge_section(judge_name))}</p>')
+    with st.spinner(gettext("Translating…")):
         trace = translate(str(installed_models()[MODELS[-1]]), trio.reference.device, sentence, 5, None)
     count = len(prefixes(sentence))
     view = View(GROWTH, trace, first_step=count - 1, step_count=count)
-    with shown, st.container(key=view.key("room")):
+    with room:
         growth_panel(view, theme_name())
         view_state(view)
     return trace
 
 
-@st.fragment
 def _signals_section(view: View, trio: Trio) -> None:
     """Draw the share of the gradient that reaches the right piece, and a button that opens the figure of its paths."""
-    begin_fragment()
     text_section(why_attention.gradient_section())
     share_panel(view, trio, theme_name())
     if disclosure(why_attention.gradient_paths_section().heading, key=view.key("signal_paths")):
         for paragraph in why_attention.gradient_paths_section().paragraphs:
-            st.html(f'<p class="explanation">{escape(paragraph)}</p>')
+            html(f'<p class="explanation">{escape(paragraph)}</p>')
         signals_panel(view, trio, theme_name())
 
 
 def _footer(view: View, trio: Trio, growth_trace: Trace | None) -> None:
     """Draw downloads, tables and references."""
-    with st.container(horizontal=True, vertical_alignment="center", key="why_foot"):
-        _downloads(view, trio, growth_trace)
+    shown = {"trio": trio, "growth": growth_trace}
+    with box("why_foot", row=True):
+        with download_box("downloads"):
+            offer_pictures(view, "why-pictures", shown)
+            offer_lecture(view, "why-lecture", shown, file_name(trio.reference, "why.html"))
         copy_link(view)
-    _tables(view, trio, growth_trace)
+    with details(gettext("The charts as tables"), view.key("tables")):
+        tables(view, shown_address("why-tables", shown), "tables_rows")
     references(WHY_REFERENCES)
 
 
-@st.fragment
-def _tables(view: View, trio: Trio, growth_trace: Trace | None) -> None:
-    """Offer the numbers in the figures, computed only when opened."""
-    begin_fragment()
-    if not disclosure(gettext("The charts as tables"), key=view.key("tables")):
-        return
-    with st.spinner(gettext("Computing…")):
-        tables = list(_all_tables(trio, growth_trace))
-    for name, table in tables:
-        st.markdown(f"**{name}**")
-        st.dataframe(table, height="content" if len(table) <= 12 else 420)
+def why_tables_payload(request: PayloadRequest) -> dict[str, Any]:
+    """Return the payload of the numbers in the figures of the page."""
+    return tables_payload(_all_tables(request.shown["trio"], request.shown["growth"]))
 
 
 def _all_tables(trio: Trio, growth_trace: Trace | None) -> Iterator[tuple[str, pd.DataFrame]]:
     if growth_trace is not None:
         yield from growth_tables(growth_trace)
-    for tables in (by_length_tables, translation_tables, forced_tables, signals_tables):
-        yield from tables(trio)
+    for tables_of in (by_length_tables, translation_tables, forced_tables, signals_tables):
+        yield from tables_of(trio)
 
 
 def why_pictures(trio: Trio, growth_trace: Trace | None) -> Iterator[OfferedFigure]:
@@ -237,17 +230,6 @@ def why_pictures(trio: Trio, growth_trace: Trace | None) -> Iterator[OfferedFigu
         yield from growth_pictures(growth_trace)
     for pictures in (by_length_pictures, forced_pictures, signals_pictures):
         yield from pictures(trio)
-
-
-def _downloads(view: View, trio: Trio, growth_trace: Trace | None) -> None:
-    """Offer the figures, and the page for a lecture."""
-    shown = {"trio": trio, "growth": growth_trace}
-
-    def draw() -> None:
-        offer_pictures(view, "why-pictures", shown)
-        offer_lecture(view, "why-lecture", shown, file_name(trio.reference, "why.html"))
-
-    download_box(draw)
 
 
 def why_picture_files(request: PayloadRequest) -> dict[str, Any] | bytes:
@@ -264,7 +246,7 @@ def why_lecture(request: PayloadRequest) -> bytes:
 
 def _draw() -> None:
     available = installed_models()
-    with st.container(key="why_opening"):
+    with view_blocks("why_introduction"), box("why_opening"):
         text_section(why_attention.why_introduction())
     result, request = st.container(key="why_result"), None
     if available:
@@ -274,7 +256,8 @@ def _draw() -> None:
             with st.popover(gettext("Force another translation"), type="tertiary", key="own"):
                 own_translation()
         request = current_request(available)
-    glossary_box("glossary", "signs", "attention", "learning", "scores")
+    with view_blocks("terms"):
+        glossary_box("glossary", "signs", "attention", "learning", "scores")
     shown = shown_translation(request, back=False)
     if shown.view is None:
         return

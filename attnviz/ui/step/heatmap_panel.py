@@ -23,7 +23,7 @@ from attnviz.trace import Attention, Record, Trace
 from attnviz.trace.drawing import HeatmapChoices
 from attnviz.trace.parts import head_choices
 from attnviz.ui.components.chart import chart, steady_payload
-from attnviz.ui.components.component import box, columns, details, html
+from attnviz.ui.components.component import Box, box, columns, details, html
 from attnviz.ui.embedding import embedding, page_session
 from attnviz.ui.fields import by_unit, option_segments, option_select, option_switch, select_box, shown_if
 from attnviz.ui.page_state.selection import HEADS, Selection
@@ -363,7 +363,7 @@ def _one_vector_sentence(trace: Trace) -> str:
     )
 
 
-def heatmap_with_columns(view: View, theme: ThemeName) -> Sequence[Any]:
+def heatmap_with_columns(view: View, theme: ThemeName) -> Sequence[Box]:
     """Draw the heatmap; return the containers below and beside it."""
     if view.simple:  # the diagram beside it needs more width, and a wide heatmap scrolls
         with box(view.key("idea_columns")):

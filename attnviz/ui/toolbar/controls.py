@@ -32,10 +32,11 @@ from attnviz.ui.page_state.detail_level import (
 from attnviz.ui.requests import request_button
 from attnviz.ui.resources import devices
 from attnviz.ui.toolbar import opened_file
-from attnviz.ui.toolbar.downloads import IMAGE_WIDTH
 from attnviz.ui.view import DetailLevel
 
 _EXAMPLES = "examples"
+_MORE_WIDTH = 740
+"""Width of the box *More* in pixels: two columns, so that it fits the height of a small window."""
 _EXAMPLES_WIDTH = 620
 """Width of the box of examples in pixels; a narrower window shrinks it."""
 
@@ -83,7 +84,7 @@ def controls(models: dict[str, Path]) -> Controls:
         tour_box = st.container(key="tour_box", width="content")
         with (
             popover(gettext("More"), key=opened_file.BOX, type="tertiary"),
-            st.container(key="files", width=IMAGE_WIDTH, gap="small"),
+            st.container(key="files", width=_MORE_WIDTH, gap="small"),
         ):
             titles = gettext("Settings"), gettext("Open a file"), gettext("Share and save")
             settings, open_box, share_box = st.tabs(titles)

@@ -5,7 +5,7 @@ The downloads are figures as they are drawn now, files of the whole translation,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
@@ -32,7 +32,7 @@ from attnviz.languages import gettext
 from attnviz.palette import palette
 from attnviz.text import with_symbols
 from attnviz.trace import Trace
-from attnviz.ui.components.component import component
+from attnviz.ui.components.component import Box, box, caption, columns, component, popover_box, view_blocks
 from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.components.picture_files import PageDrawing, PictureFile, followed_picture_files, picture_files
 from attnviz.ui.fields import switch
@@ -46,10 +46,6 @@ from attnviz.ui.step.gold_panel import DRAW, has_links
 from attnviz.ui.step.heatmap_panel import shown_choices
 from attnviz.ui.step.subject_boxes import subject_of
 from attnviz.ui.view import Keyed, View
-
-IMAGE_WIDTH = 740
-"""Width of the box in pixels: two columns, so that it fits the height of a small window."""
-
 
 POSTERIOR_LINKS, PRIOR_LINKS = "links.pharaoh", "links-by-attention.pharaoh"
 """Endings of the names of files with word links, by posterior attention and by attention."""
@@ -83,16 +79,9 @@ def file_link(view: Keyed, label: str, at: str, file: str, key: str) -> None:
     component("file_link", key=key, data=payload)
 
 
-def download_box(draw: Callable[[], None], key: Callable[[str], str] = str) -> None:
-    """Draw a box with the downloads that `draw` draws; `key` returns the session state key of each part of the box.
-
-    The browser mounts the contents of an open box only, and fetches them then.
-    """
-    with (
-        st.popover(gettext("Download"), type="tertiary", key=key("downloads"), width="content"),
-        st.container(key=key("files"), width=IMAGE_WIDTH, gap="small"),
-    ):
-        draw()
+def download_box(key: str) -> Box:
+    """Return a box to draw downloads in; the browser draws an open box only, and fetches what is in it then."""
+    return popover_box(gettext("Download"), key)
 
 
 def offer_pictures(view: View, name: str, shown: Shown, key: str = "export", **parameters: str) -> None:
@@ -137,7 +126,7 @@ def downloads(view: View) -> None:
     session = st.session_state
     shown = {"session": gold_entries(session, view) | {view.key(DRAW): session.get(view.key(DRAW))}}
     offer_pictures(view, "translation-pictures", shown, part="titled" if titled else "")
-    st.caption(gettext("The whole translation"))
+    caption(gettext("The whole translation"))
     _translation_downloads(view, shown)
 
 
@@ -164,7 +153,7 @@ def _translation_downloads(view: View, shown: Shown) -> None:
     weights = weights_of(trace) if has_posterior(trace) or not trace.attends else None
     files = list(_translation_files(trace.attends, has_posterior_links=weights is not None).items())
     for start in range(0, len(files), 2):
-        for column, (name_ending, label) in zip(st.columns(2, gap="medium"), files[start : start + 2], strict=False):
+        for column, (name_ending, label) in zip(columns((1, 1), gap="medium"), files[start : start + 2], strict=False):
             key = "whole_before" if name_ending == PRIOR_LINKS else f"whole_{name_ending.split('.')[1]}"
             at = shown_address("translation-file", {"view": view, **shown}, "{selection}", part=name_ending)
             with column:
@@ -260,7 +249,8 @@ def share_and_save(view: View | None) -> None:
     server.
     """
     if view:
-        with st.container(horizontal=True, vertical_alignment="center", key="share"):
-            st.caption(gettext("The link opens the page as it is shown now."))
-            copy_link(view)
-        downloads(view)
+        with view_blocks("share_view"), box("share_blocks", gap="xsmall"):
+            with box("share", row=True):
+                caption(gettext("The link opens the page as it is shown now."))
+                copy_link(view)
+            downloads(view)

@@ -21,6 +21,7 @@ from attnviz.importing.records import format_sentence
 from attnviz.languages import gettext
 from attnviz.text import SPACE
 from attnviz.ui.chrome import go_to
+from attnviz.ui.components.component import box, plain_text, view_blocks
 from attnviz.ui.examples import DEFAULT_SENTENCE
 from attnviz.ui.fields import popover, uploader
 from attnviz.ui.language import language_address
@@ -121,8 +122,8 @@ def open_view(view: View, requested: Parameters | None) -> None:
 
 def status(view: View) -> None:
     """Draw the model, device and search."""
-    with st.container(key="status", width="stretch"):
-        st.text(run_summary(view))
+    with view_blocks("status_view"), box("status"):
+        plain_text(run_summary(view))
 
 
 def run_summary(view: View) -> str:

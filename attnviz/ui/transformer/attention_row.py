@@ -10,8 +10,6 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-import streamlit as st
-
 from attnviz import AttnvizError, Trace
 from attnviz.analysis.attention_forms import (
     FORM_EXHIBITS,
@@ -46,7 +44,7 @@ from attnviz.palette import ThemeName
 from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces, piece_name
 from attnviz.trace.drawing import LONGEST_LABEL
 from attnviz.ui.components.chart import EVERY_STEP, chart, inline_chart, steady_payload
-from attnviz.ui.components.component import component, packed
+from attnviz.ui.components.component import box, columns, component, html, packed, plain_text
 from attnviz.ui.components.energy_decomposition import mount_energy_decomposition
 from attnviz.ui.components.equation import equation, inline_equation
 from attnviz.ui.components.picture_files import picture_files
@@ -193,22 +191,18 @@ def draw(view: View, request: SentenceRequest, theme: ThemeName, opened: str) ->
     view_state(view)
     names: dict[str, str] = {form: name for form, name in form_names().items() if form in view.forms}
     sources = _sources(request)
-    with st.container(horizontal=True, vertical_alignment="center", key=view.key("beside_form")):
+    with box(view.key("beside_form"), row=True):
         option_segments(view, "form", gettext("Form of attention"), names)
-        download_box(lambda: _offer_pictures(view, sources), lambda part: f"{part}_of_row")
+        with download_box("downloads_of_row"):
+            offer_pictures(view, "row-pictures", {"sources": sources}, "export_row")
     attention_row(view, _payload_address(sources, theme), opened)
     models_badge(view, _traces(sources), theme, "row_verification")
     if sources.head is None:
-        st.text(missing_exhibit_models(TRANSFORMER_MODEL) or _other_pieces_text(TRANSFORMER_MODEL))
+        plain_text(missing_exhibit_models(TRANSFORMER_MODEL) or _other_pieces_text(TRANSFORMER_MODEL))
 
 
 def _traces(sources: FormSources) -> list[Any]:
     return [sources.additive, sources.general, *([sources.head.record] if sources.head else [])]
-
-
-def _offer_pictures(view: View, sources: FormSources) -> None:
-    """Offer the row of the current step in every form as a picture."""
-    offer_pictures(view, "row-pictures", {"sources": sources}, "export_row")
 
 
 def row_picture_files(request: PayloadRequest) -> dict[str, Any] | bytes:
@@ -254,18 +248,18 @@ _FIGURES = (ENERGY_DECOMPOSITION, SOFTMAX)
 
 def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:
     traces = energy_traces(request)
-    with st.container(key=view.key("player_box")):
+    with box(view.key("player_box")):
         player(view)
-    for trace, column in zip(traces, st.columns(2, gap="large"), strict=True):
+    for trace, column in zip(traces, columns((1, 1), gap="large"), strict=True):
         with column:
             _energy_column(view, trace, theme)
     costs = _work(traces)
-    with st.container(key=view.key("work")):
-        st.html(f'<h2 class="section">{gettext("Cost of computing the energies")}</h2>')
-        left, right = st.columns([11, 10], gap="large")
+    with box(view.key("work")):
+        html(f'<h2 class="section">{gettext("Cost of computing the energies")}</h2>')
+        left, right = columns((11, 10), gap="large")
         with left:
             _work_chart(view, traces, costs, theme)
-        with right, st.container(key=view.key("equations_work")):
+        with right, box(view.key("equations_work")):
             sizes = int(traces[0].config["hidden_size"]), int(traces[0].config["alignment_size"])
             lengths = len(traces[0].source_pieces), len(traces[0].target_pieces)
             additive, dot = costs.values()
@@ -275,15 +269,15 @@ def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:
 def _energy_column(view: View, trace: Trace, theme: ThemeName) -> None:
     """Draw the energy of the current cell in one model: its units, the softmax, the equation and its verification."""
     kind = str(trace.config["attention"])
-    st.html(f'<h2 class="section">{attention_name(kind)} <small class="model">{trace.model}</small></h2>')
+    html(f'<h2 class="section">{attention_name(kind)} <small class="model">{trace.model}</small></h2>')
     mount_energy_decomposition(
         view, address(trace, ENERGY_DECOMPOSITION.name, theme, every=True), f"energy_decomposition_{kind}"
     )
     chart(view, address(trace, "softmax", theme, every=True), f"softmax_{kind}")
-    with st.container(key=view.key(f"equations_{kind}")):
+    with box(view.key(f"equations_{kind}")):
         equation(view, f"energy_{kind}", address(trace, "equation-1", theme, every=True))
     if weights_of(trace) is None:
-        st.text(not_verified_text(trace))
+        plain_text(not_verified_text(trace))
     else:
         verification(view, address(trace, "verification", theme, every=False), f"verification_{kind}")
 

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import streamlit as st
 
 from attnviz import AttnvizError
 from attnviz import lazy_pandas as pd
@@ -33,6 +32,7 @@ from attnviz.model_folder import count_parameters
 from attnviz.palette import ThemeName
 from attnviz.trace import Record
 from attnviz.ui.components.chart import EVERY_STEP, inline_chart, steady_payload
+from attnviz.ui.components.component import html, plain_text
 from attnviz.ui.components.gallery import cell, gallery, group
 from attnviz.ui.components.side_by_side import lanes, lanes_payload, written_lane
 from attnviz.ui.components.view_state import view_state
@@ -132,16 +132,14 @@ def _all_traces(request: SentenceRequest) -> list[Any]:
 def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:
     traces = _all_traces(request)
     if absent := [name for name in _MODELS if name not in installed_models()]:
-        st.text(gettext("Models not installed: {absent}.", absent=", ".join(absent)))
+        plain_text(gettext("Models not installed: {absent}.", absent=", ".join(absent)))
     rows = _bleu_rows()
     if sentence := _bleu_gap_sentence(rows):
-        st.html(f'<p class="explanation">{sentence}</p>')
+        html(f'<p class="explanation">{sentence}</p>')
     lanes(view, _lanes(view, traces, rows))
     view_state(view)
     models_badge(view, traces, theme)
-    st.html(
-        f'<h2 class="section">{gettext("Where the models look")}</h2><p class="explanation">{heatmaps_caption()}</p>'
-    )
+    html(f'<h2 class="section">{gettext("Where the models look")}</h2><p class="explanation">{heatmaps_caption()}</p>')
     cells = [_cell(trace) for trace in traces if trace.attends]
     gallery(view, [group("", "", cells, len(cells))])
     if rows:
@@ -185,7 +183,7 @@ def _cell(trace: Any) -> dict[str, Any]:
 def _by_length(view: View, request: SentenceRequest, rows: Rows, theme: ThemeName) -> None:
     word_count = len(request.sentence.split())
     spec = bleu_by_length(rows, theme, marked_length=word_count)
-    st.html(f'<h2 class="section">{_length_title()}</h2>')
+    html(f'<h2 class="section">{_length_title()}</h2>')
     inline_chart(view, steady_payload(spec, {EVERY_STEP: ("", _length_sentence(rows))}), "by_length")
 
 

@@ -34,6 +34,7 @@ from attnviz.trace.drawing import LONGEST_LABEL
 from attnviz.trace.parts import HEAD_KINDS, HeadKind
 from attnviz.trace.transformer_trace import Head
 from attnviz.ui.components.chart import inline_chart, steady_payload
+from attnviz.ui.components.component import box, columns, html, plain_text
 from attnviz.ui.components.energy_decomposition import mount_energy_decomposition
 from attnviz.ui.components.gallery import cell, gallery, group
 from attnviz.ui.components.player import PlayedLanguages
@@ -82,24 +83,24 @@ def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:  # no
         HEAD,
     )
     if errors:
-        st.html(f'<p class="explanation">{_error_rate_sentence(errors)}</p>')
-    st.html(
+        html(f'<p class="explanation">{_error_rate_sentence(errors)}</p>')
+    html(
         f'<h2 class="section opened">{head_title(opened_head)}</h2>'
         f'<p class="explanation">{kind_sentence(opened_head.kind)}</p>'
     )
     step_controls(view, _player_names(opened_head.kind))
-    left, right = st.columns([11, 10], gap="large")
+    left, right = columns((11, 10), gap="large")
     with left:
         inline_chart(view, _heatmap_payload(opened_head, opened_head.fingerprint, theme, language()), "heatmap")
     with right:
         if weights_of(view.trace) is None:
-            st.text(not_verified_text(view.trace))
+            plain_text(not_verified_text(view.trace))
         else:
             verification(view, address(view.trace, "verification", theme, every=False))
         mount_energy_decomposition(view, address(view.trace, ENERGY_DECOMPOSITION.name, theme, every=True))
-    with st.container(key=view.key("stages")):
+    with box(view.key("stages")):
         for place, stage in enumerate(HEAD_STAGES, 1):
-            with st.container(key=view.key(f"stage_{stage.number}")):
+            with box(view.key(f"stage_{stage.number}")):
                 draw_stage(view, stage, place, theme)
 
 

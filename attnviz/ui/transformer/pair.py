@@ -34,9 +34,10 @@ from attnviz.palette import ThemeName
 from attnviz.trace import Judgement
 from attnviz.trace.aligned import AttentionView
 from attnviz.ui.components.chart import EVERY_STEP, chart_payload, inline_chart, steady_payload
+from attnviz.ui.components.component import box, columns, html, plain_text
 from attnviz.ui.components.equation import inline_equation
 from attnviz.ui.components.player import PlayedLanguages
-from attnviz.ui.fields import text_box
+from attnviz.ui.fields import select_box, text_box
 from attnviz.ui.page_state.linked import keep_for
 from attnviz.ui.payloads import PayloadRequest
 from attnviz.ui.requests import request_button
@@ -88,23 +89,23 @@ def _french(request: SentenceRequest) -> str:
 def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:
     attention: AttentionView = view.trace
     judgement: Judgement = attention.record
-    st.html(f'<p class="explanation">{texts.detector_caption()}</p>')
+    html(f'<p class="explanation">{texts.detector_caption()}</p>')
     step_controls(view, PlayedLanguages((gettext("English"), gettext("French")), second_is_written=False))
     inline_verification(view, _verification_payload(judgement, judgement.fingerprint, language()))
-    st.html(f'<h2 class="section">{gettext("Attend")}</h2><p class="explanation">{texts.attention_caption()}</p>')
-    left, right = st.columns(2, gap="large")
+    html(f'<h2 class="section">{gettext("Attend")}</h2><p class="explanation">{texts.attention_caption()}</p>')
+    left, right = columns((1, 1), gap="large")
     with left:
         inline_chart(view, _attend_payload(attention, attention.fingerprint, theme, language(), True), "heatmap")
     with right:
         from_english = pair_attention(judgement, "source")
         payload = _attend_payload(from_english, from_english.fingerprint, theme, language(), False)
         inline_chart(view, payload, "other_way")
-    left, right = st.columns(2, gap="large")
+    left, right = columns((1, 1), gap="large")
     with left:
-        st.html(f'<h2 class="section">{gettext("Compare")}</h2>')
+        html(f'<h2 class="section">{gettext("Compare")}</h2>')
         inline_chart(view, _comparison_payload(judgement, judgement.fingerprint, theme, language()), "compared")
-    with right, st.container(key=view.key("equations_verdict")):
-        st.html(
+    with right, box(view.key("equations_verdict")):
+        html(
             f'<h2 class="section">{gettext("Aggregate, then decide")}</h2>'
             f'<p class="explanation"><b>{texts.verdict(judgement)}</b></p>'
         )
@@ -114,13 +115,13 @@ def _draw(view: View, request: SentenceRequest, theme: ThemeName) -> None:
 
 def _swap_section(view: View, request: SentenceRequest, judgement: Judgement, theme: ThemeName) -> None:
     """Draw the English sentence as a bag of vectors, and the controls that swap two of its words."""
-    st.html(f'<h2 class="section">{gettext("A bag of vectors")}</h2>')
+    html(f'<h2 class="section">{gettext("A bag of vectors")}</h2>')
     swapped_words = choose_swap(request.sentence)
     other, identity = None, judgement.fingerprint
     if swapped_words:
         other = _swapped_judgement(request, judgement, swapped_words)
         identity += other.fingerprint
-        st.text(other.source_text)
+        plain_text(other.source_text)
     inline_chart(view, _bag_payload(judgement, other, identity, theme, language()), "bag")
 
 
@@ -251,21 +252,16 @@ def choose_swap(sentence: str) -> tuple[int, int] | None:
     if len(words) < 2:
         return None
     defaults = chosen or (min(1, len(words) - 2), max(len(words) - 2, min(1, len(words) - 2) + 1))
-    with st.container(horizontal=True, vertical_alignment="bottom", key="swap_words"):
-        indices = [
-            st.selectbox(
-                label,
-                list(range(len(words))),
-                default,
-                key=f"{key}_{len(words)}",
-                disabled=chosen is not None,
-                format_func=lambda k: f"{k + 1} {shorten(words[k], 24)}" if k < len(words) else "",
-                width=220,
-            )
-            for key, default, label in zip(
-                (_FIRST_WORD, _SECOND_WORD), defaults, (gettext("This word"), gettext("and this one")), strict=True
-            )
-        ]
+    names = {str(index): f"{index + 1} {shorten(word, 24)}" for index, word in enumerate(words)}
+    with box("swap_words", row=True):
+        labels = gettext("This word"), gettext("and this one")
+        indices = []
+        for name, default, label in zip((_FIRST_WORD, _SECOND_WORD), defaults, labels, strict=True):
+            key = f"{name}_{len(words)}"
+            if chosen:
+                st.session_state[key] = str(default)
+            index = select_box(label, names, key=key, default=str(default), disabled=chosen is not None, width=220)
+            indices.append(int(index))
         label = gettext("Undo the swap") if chosen else gettext("Swap them")
         request_button(
             label,

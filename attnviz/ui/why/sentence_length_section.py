@@ -12,8 +12,6 @@ from functools import partial
 from html import escape
 from typing import Any
 
-import streamlit as st
-
 from attnviz import AttnvizError, Trace
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.numbers import percent, small
@@ -34,6 +32,7 @@ from attnviz.model_folder import read_config
 from attnviz.palette import ThemeName
 from attnviz.text import LONGEST_SENTENCE, LONGEST_TEXT
 from attnviz.ui.components.chart import EVERY_STEP, chart, inline_chart, steady_payload
+from attnviz.ui.components.component import html
 from attnviz.ui.components.side_by_side import lane, lanes, rows_payload, version
 from attnviz.ui.fields import segmented_control
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address
@@ -256,7 +255,7 @@ def by_length_panel(view: View, trio: Trio, theme: ThemeName) -> str:
             file=LENGTH_FILE,
         )
     word_count = len(trio.reference.source_text.split())
-    st.html(f'<p class="explanation"><b>{escape(_shares_sentence(rows, trio))}</b></p>')
+    html(f'<p class="explanation"><b>{escape(_shares_sentence(rows, trio))}</b></p>')
     spec = bleu_by_length(rows, theme, marked_length=word_count)
     payload = steady_payload(spec, {EVERY_STEP: ("", _sentence(rows, word_count, trio))})
     inline_chart(view, payload, "by_length")

@@ -3,10 +3,11 @@
 import { sendRequest } from "../outbox/outbox.js";
 import { find, write } from "../shared.js";
 
-/** @param {Mounted<{ key: string, label: string, primary: boolean }>} mounted */
+/** @param {Mounted<{ key: string, label: string, type: string, disabled: boolean }>} mounted */
 export default function ({ data, parentElement }) {
-  const button = find(parentElement, "button");
+  const button = find(parentElement, "button", HTMLButtonElement);
   write(button, data.label);
-  button.classList.toggle("primary", data.primary);
+  button.className = `own-button ${data.type}`;
+  button.disabled = data.disabled;
   button.onclick = () => void sendRequest("press", data.key);
 }

@@ -28,20 +28,12 @@ function paragraphParts(text, katex) {
 /** @param {Mounted<{ texts: string[], katex: string }>} mounted */
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".definitions");
-  const draw = async () => {
-    const katex = await katexAt(data.katex);
+  const typeset = data.texts.some((text) => text.includes("$")) ? katexAt(data.katex) : Promise.resolve(null);
+  void typeset.then((katex) => {
     root.replaceChildren(...data.texts.map((text) => {
       const paragraph = element("p", "");
       paragraph.append(...paragraphParts(text, katex));
       return paragraph;
     }));
-  };
-  // In a closed box: it is typeset once it is opened.
-  const sight = new IntersectionObserver((entries) => {
-    if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
-    sight.disconnect();
-    void draw();
   });
-  sight.observe(root);
-  return () => sight.disconnect();
 }

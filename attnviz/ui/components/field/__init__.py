@@ -7,10 +7,10 @@ the values, which the browser sends as requests.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 from attnviz.languages import gettext
-from attnviz.ui.components.component import component
+from attnviz.ui.components.component import Width, box, component, view_blocks
 
 _DEFAULTS = {
     "value": "",
@@ -27,8 +27,12 @@ _DEFAULTS = {
 """Payload of a field, except for what each field has of its own."""
 
 
-def field(key: str, payload: Mapping[str, Any], width: int | Literal["stretch", "content"]) -> None:
-    """Draw the field of `payload`, a `FieldPayload` without `key` and `helpName`; what it lacks has its default."""
+def field(key: str, payload: Mapping[str, Any], width: Width) -> None:
+    """Draw the field of `payload`, a `FieldPayload` without `key` and `helpName`; what it lacks has its default.
+
+    Streamlit stores a component's state under its key, so that the component of a field outside a view has another one.
+    """
     help_name = gettext("Help for {name}", name=payload["label"]) if payload.get("help") else ""
     data = _DEFAULTS | {"key": key, "helpName": help_name} | dict(payload)
-    component("field", key=f"field_{key}", data=data, width=width)
+    with view_blocks(f"field_{key}", width=width), box(key, width=width):
+        component("field", "", data)

@@ -21,6 +21,7 @@ function switchMode(root, { words }, on) {
   page.toggleAttribute(`data-${LECTURE}`, on);
   if (!on) find(root, ".black").hidden = true;
   for (const button of findAll(document, OPEN)) button.click(); // an open popover would cover the page
+  for (const box of findAll(document, ".opened:popover-open")) box.hidePopover();
   write(find(root, ".said"), on ? words.entered : words.left);
   document.dispatchEvent(new CustomEvent("attnviz:letters")); // figures are measured in pixels
   writeAddress();
