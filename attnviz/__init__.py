@@ -87,11 +87,11 @@ def models() -> "InstalledModels":
     return installed_models()
 
 
-def _notebook() -> "Drawing":
+def _displays() -> "Drawing":
     """Import the drawing functions, and Plotly with them, when something is first drawn."""
-    from attnviz import notebook
+    from attnviz import displays
 
-    return notebook
+    return displays
 
 
 def __dir__() -> list[str]:
@@ -102,4 +102,4 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__} - (frozenset() if find_spec("torch") else _NEED_TORCH))
 
 
-register_drawing(_notebook)
+register_drawing(_displays)

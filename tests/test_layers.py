@@ -32,7 +32,8 @@ LAYERS = (
     "lessons",
     "export corpora",
     "ui",
-    "notebook commands",
+    "view",
+    "displays commands",
     "__init__ __main__",
 )
 """From the lowest up: a package imports from lower layers and from itself."""
@@ -63,7 +64,7 @@ FORBIDDEN = {
     ),
     "model_folder text vocabulary palette trace": "torch streamlit plotly",
     "analysis": "torch streamlit plotly pandas attnviz.lazy_pandas",
-    "architectures figures lessons export notebook commands": "torch streamlit",
+    "architectures figures lessons export displays commands": "torch streamlit",
     "network checkpoint decoding translator detector shared_translator": "streamlit plotly",
     "training evaluation importing": "streamlit plotly",
     "corpora": "streamlit plotly pandas attnviz.lazy_pandas",

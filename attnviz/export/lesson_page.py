@@ -143,7 +143,7 @@ def _page(lesson: Lesson, translate: Translate) -> str:
         ),
         "items": [item.payload() for item in items],
     }
-    return offline_page("lesson", str(lesson.title), payload)
+    return offline_page(str(lesson.title), payload)
 
 
 @dataclass(frozen=True)

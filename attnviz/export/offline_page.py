@@ -1,4 +1,4 @@
-"""Build HTML files for lectures: one file that opens offline, in every language, light and dark."""
+"""Build HTML files that open offline, in every language, light and dark: the page of a lesson, and what files share."""
 
 from __future__ import annotations
 
@@ -17,29 +17,28 @@ from attnviz.browser_programs import PLOTLY
 from attnviz.figures.encoding import common_part, to_json
 from attnviz.figures.spec import Part, Spec
 from attnviz.languages import LANGUAGES, language, set_language
-from attnviz.palette import FONT, PALE_TEXT, ThemeName, palette
+from attnviz.palette import FONT, ThemeName, palette
 
 THEMES: tuple[ThemeName, ...] = ("light", "dark")
 _ASSETS = Path(__file__).parent / "assets"
 
 
-def offline_page(name: str, title: str, payload: dict[str, Any], extra_scripts: str = "") -> str:
-    """Return an HTML page: the assets `name`.html, its body, and `name`.js, the script that displays `payload` in it.
+def offline_page(title: str, payload: dict[str, Any]) -> str:
+    """Return the HTML page of a lesson, whose script displays `payload`.
 
-    It contains Plotly (about 1.2 MB) and `extra_scripts`. A content security policy forbids network access.
+    It contains Plotly (about 1.2 MB). A content security policy forbids network access.
     """
     colour = {f"{theme}_{name}": value for theme in THEMES for name, value in asdict(palette(theme)).items()}
     parts = {
         "language": language(),
         "title": escape(title),
-        "body": _asset(f"{name}.html").rstrip(),
-        "style": filled(_asset("pages.css"), {"font": FONT, "pale_text": f"{PALE_TEXT:g}"} | colour),
+        "style": filled(_asset("lesson.css"), {"font": FONT} | colour),
         # Inside a script element only "</script" and "<!--" are markup, and only with a literal "<".
         "payload": to_json(payload).replace("<", "\\u003c"),
-        "plotly": PLOTLY.text + extra_scripts,
-        "program": bundle([_ASSETS / f"{name}.js"]) + f'attnvizModule("export/assets/{name}.js");',
+        "plotly": PLOTLY.text,
+        "program": bundle([_ASSETS / "lesson.js"]) + 'attnvizModule("export/assets/lesson.js");',
     }
-    return filled(_asset("page.html"), parts)
+    return filled(_asset("lesson.html"), parts)
 
 
 def in_every_language(make: Callable[[], Any]) -> dict[str, Any]:

@@ -33,7 +33,7 @@ from attnviz.figures.heatmap_parts import (
     hover_names,
     marker_lines,
     marker_traces,
-    numbered,
+    numbered_labels,
     strongest_cells,
     words_axis,
 )
@@ -250,7 +250,7 @@ def _alt(cells: Grid, chosen: HeatmapChoices, gold: GoldLinks) -> str:
 
 def _table(cells: Grid, margins: bool) -> Table:
     """Return the numbers; with `margins`, a last column has the entropies, and a last row the sums, of the face."""
-    rows, columns = map(numbered, (cells.target, cells.source))
+    rows, columns = map(numbered_labels, (cells.target, cells.source))
     shown: dict[str, Any] = dict(zip(columns, cells.shown.T, strict=True))
     if margins:
         rows.append("Σ (α′ − α)" if cells.face == "difference" else f"Σ {SYMBOLS[cells.face]}")

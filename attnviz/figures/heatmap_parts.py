@@ -165,7 +165,7 @@ def strongest_cells(target: Sequence[str], source: Sequence[str], cells: Numbers
     return "; ".join([*listed, "…"] if len(target) > 60 else listed)
 
 
-def numbered(names: Sequence[str]) -> list[str]:
+def numbered_labels(names: Sequence[str]) -> list[str]:
     """Return the names of rows or columns in a table, which differ by their numbers from 1."""
     return [f"{number} {isolated(name)}" for number, name in enumerate(names, 1)]
 

@@ -25,7 +25,7 @@ from attnviz.analysis.measures import coverage, entropy
 from attnviz.analysis.numbers import decimal, significant
 from attnviz.figures.grammar import curve, line, numbers, sized_layout, spaced, strips, text_at, titled_axis
 from attnviz.figures.heatmap import cells_layout, colour_bar
-from attnviz.figures.heatmap_parts import cell_sizes, numbered, strongest_cells
+from attnviz.figures.heatmap_parts import cell_sizes, numbered_labels, strongest_cells
 from attnviz.figures.spec import Part, Spec, Table, axis_labels, base_axis, escape
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import ROOT_GREYS, Palette, ThemeName, palette
@@ -288,6 +288,6 @@ def learning_heatmap(run: Snapshots, sentence: int, moment: int, *, theme: Theme
         size=size_text("words", *alpha.shape),
         shown=strongest_cells(words.target, words.source, alpha),
     )
-    table = {gettext("target \\ source"): numbered(words.target)}
-    table |= dict(zip(numbered(words.source), alpha.T, strict=True))
+    table = {gettext("target \\ source"): numbered_labels(words.target)}
+    table |= dict(zip(numbered_labels(words.source), alpha.T, strict=True))
     return Spec([image], cells_layout(cells, cell_sizes(cells), ink), alt, table)

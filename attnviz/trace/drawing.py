@@ -1,6 +1,6 @@
 """`Drawing`: protocol and registry of the functions that draw traces, and make data frames of them.
 
-`attnviz/__init__.py` registers `attnviz.notebook`, so that traces import neither Plotly, pandas nor higher layers.
+`attnviz/__init__.py` registers `attnviz.displays`, so that traces import neither Plotly, pandas nor higher layers.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def heatmap_choices(choices: HeatmapChoices | None, **named: Any) -> HeatmapChoi
 
 
 class StepFigureOptions(TypedDict, total=False):
-    """Options of the figure of a step, with the defaults of `notebook.draw_step`."""
+    """Options of the figure of a step, with the defaults of `displays.draw_step`."""
 
     weights: Mapping[str, NDArray[Any]] | None
     foil: int | None

@@ -27,7 +27,7 @@ from attnviz.ui.components.component import collected
 from attnviz.ui.embedding import EmbeddedPayload, Embedding, embedded_in
 from attnviz.ui.page_state.gold_state import take_links
 from attnviz.ui.page_state.selection import OPTIONS, PAGE_CHOICES, POSTERIOR_OPEN
-from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError
+from attnviz.ui.payloads import Maker, PayloadRequest, UnknownPayloadError
 from attnviz.ui.resources import has_posterior
 from attnviz.ui.step.step_makers import VIEW_MAKERS
 from attnviz.ui.step.step_view import step_view
@@ -37,6 +37,10 @@ from attnviz.ui.view import MAIN, DetailLevel, View
 
 CHOSEN_HERE = ("face", "by", POSTERIOR_OPEN)
 """Display options that a reader of an embedded view chooses; the others stay as they were."""
+
+
+Drawn = Mapping[str, Any]
+"""Blocks and, by address, their payloads."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,7 @@ class EmbeddedView:
     session: dict[Any, Any] = field(default_factory=dict)
     """What a reader has changed."""
 
-    def drawn(self, theme: ThemeName) -> dict[str, Any]:
+    def drawn(self, theme: ThemeName) -> Drawn:
         """Return the blocks of the view in the current language and, by address, all payloads that they fetch."""
         weights = None if self.weights is None else (self.trace.weights_digest or "given", self.weights)
         view = self.current()
@@ -69,10 +73,7 @@ class EmbeddedView:
             take_links(host.session, view, validated(as_gold_links(self.choices.gold), self.trace.words()))
         with embedded_in(host):
             host.options = self._options()
-            with collected() as blocks:
-                step_view(view)
-            found = {address: _made(payload) for address, payload in host.payloads(view.steps)}
-        return {"blocks": blocks, "payloads": {address: one for address, one in found.items() if one is not None}}
+            return embedded(host, partial(step_view, view), view.steps, VIEW_MAKERS)
 
     def current(self) -> View:
         """Return what is shown now: the trace, or what a reader made of it."""
@@ -119,40 +120,78 @@ class EmbeddedView:
         return found
 
 
+def embedded(host: Embedding, draw: Callable[[], object], steps: int, makers: Mapping[str, Maker]) -> Drawn:
+    """Return the blocks that `draw` draws for the current `host`, and all payloads that they fetch in any step."""
+    with collected() as blocks:
+        draw()
+    found = {address: _made(payload, makers) for address, payload in host.payloads(steps)}
+    return {"blocks": blocks, "payloads": {address: one for address, one in found.items() if one is not None}}
+
+
+def page_of(name: str, draw: Callable[[], object], steps: int, makers: Mapping[str, Maker], theme: ThemeName) -> Drawn:
+    """Return what `draw` draws, with its payloads, where a reader chooses no options; `name` is that of the page."""
+    host = Embedding(f"{name}-{language()}-{theme}", theme, {name: values[:1] for name, values in OPTIONS.items()})
+    with embedded_in(host):
+        return embedded(host, draw, steps, makers)
+
+
 def view_html(view: EmbeddedView) -> str:
     """Return an HTML page with the view, in every language and both themes, which needs no network."""
+
+    def draw(theme: ThemeName, number: int) -> Drawn:
+        return view.showing(number).drawn(theme)
+
+    return html_page(lambda: step_texts(view.trace).made_by(view.trace), draw, view.numbers, view.number)
+
+
+def html_page(
+    title: Callable[[], str],
+    draw: Callable[[ThemeName, int], Drawn],
+    numbers: Sequence[int] = (0,),
+    current: int = 0,
+) -> str:
+    """Return an HTML page in every language and both themes, which needs no network.
+
+    Args:
+        title: Returns the title in the current language.
+        draw: Returns what is shown in the current language, for a theme and one of the `numbers`.
+        numbers: Numbers of the what-ifs that a reader chooses from, 0 for the original.
+        current: The number at which the page opens.
+
+    Returns:
+        The page.
+    """
     kinds, drawn = set[str](), {}
-    title = in_every_language(lambda: step_texts(view.trace).made_by(view.trace))
     for theme in THEMES:
-        for number in view.numbers:
-            by_language = in_every_language(partial(view.showing(number).drawn, theme))
-            for code, one in by_language.items():
+        for number in numbers:
+            for code, one in in_every_language(partial(draw, theme, number)).items():
                 kinds |= _kinds(one["blocks"])
                 drawn[f"{code} {theme} {number}"] = compressed(one)
+    titles = in_every_language(title)
     payload = {
         "names": LANGUAGES,
         "language": language(),
-        "title": title,
-        "what_ifs": [*view.numbers],
-        "current": view.number,
+        "title": titles,
+        "what_ifs": [*numbers],
+        "current": current,
         "drawn": drawn,
     }
     style = [_theme_css(), share_properties_css(), PAGE_STYLE.read_text(encoding="utf-8")]
     parts = {
         "language": language(),
-        "title": escape(title[language()]),
+        "title": escape(titles[language()]),
         "style": "\n".join([*style, (COMPONENTS / "offline.css").read_text(encoding="utf-8")]),
         # Inside a script element only "</script" and "<!--" are markup, and only with a literal "<".
         "payload": to_json(payload).replace("<", "\\u003c"),
-        "programs": PLOTLY.text + (KATEX.text if view.level != "idea" else ""),
-        "modules": modules_script("offline.js", kinds),
+        "programs": PLOTLY.text + (KATEX.text if {"equation", "definitions"} & kinds else ""),
+        "modules": modules_script("offline.js", kinds) + 'attnvizModule("ui/components/offline.js");',
     }
     return filled((COMPONENTS / "offline.html").read_text(encoding="utf-8"), parts)
 
 
 def view_json(view: EmbeddedView, theme: ThemeName) -> str:
     """Return a view in the current language with its payloads, for the module `guest.js`."""
-    return to_json(view.drawn(theme) | {"theme": theme})
+    return to_json({**view.drawn(theme), "theme": theme})
 
 
 @functools.cache
@@ -229,9 +268,9 @@ def _text(value: Any) -> str:
     return str(int(value)) if isinstance(value, bool) else str(value)
 
 
-def _made(payload: EmbeddedPayload) -> Any:
+def _made(payload: EmbeddedPayload, makers: Mapping[str, Maker]) -> Any:
     """Return what a payload's maker makes, None where there is no such payload."""
     try:
-        return VIEW_MAKERS[payload.name](PayloadRequest(payload.shown, payload.parameters))
+        return makers[payload.name](PayloadRequest(payload.shown, payload.parameters))
     except UnknownPayloadError:
         return None

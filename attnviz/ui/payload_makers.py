@@ -13,7 +13,6 @@ from attnviz.ui.payloads import Maker
 from attnviz.ui.step.step_makers import VIEW_MAKERS
 from attnviz.ui.toolbar import downloads, open_lesson
 from attnviz.ui.transformer import attention_row, five_models
-from attnviz.ui.why import gradient_decay_section, parallel_section, sentence_length_section
 
 MAKERS: Mapping[str, Maker] = {
     **VIEW_MAKERS,
@@ -40,11 +39,7 @@ MAKERS: Mapping[str, Maker] = {
     "lab-pictures": lab_page.pictures_of_section,
     "lab-tables": lab_page.tables_of_section_payload,
     # Of the other pages.
-    "forced-words": parallel_section.forced_payload,
-    "gradient-share": gradient_decay_section.share_payload,
-    "signals": gradient_decay_section.signals_payload,
-    "growing": sentence_length_section.length_growth_payload,
-    "growing-chart": sentence_length_section.growth_chart_payload,
+    **why_page.WHY_MAKERS,
     "why-pictures": why_page.why_picture_files,
     "why-tables": why_page.why_tables_payload,
     "why-lecture": why_page.why_lecture,

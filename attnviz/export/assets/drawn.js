@@ -1,8 +1,7 @@
-// Helpers of the exported pages (chapters.js and lesson.js): finding and making elements, drawing figures,
+// Helpers of the page of a lesson (lesson.js): finding and making elements, drawing figures,
 // language buttons, unpacking data, and filling what figures of all steps, languages and themes share.
 
 import { filled } from "../../ui/components/chart/template.js";
-import { ROW_FRAME_WIDTH } from "../../figures/constants.js";
 
 const CONFIG = { displayModeBar: false, doubleClick: false, showTips: false, responsive: false };
 export const darkTheme = window.matchMedia("(prefers-color-scheme: dark)");
@@ -74,25 +73,6 @@ export function draw(chart, { data, layout }, shapes) {
   chart.style.maxWidth = widest ? `${widest}px` : "";
   chart.style.height = `${layout.height}px`;
   return Plotly.react(chart, data, { ...layout, width: chart.clientWidth, shapes: shapes ?? layout.shapes }, CONFIG);
-}
-
-/**
- * The layout's own shapes, and a frame around the row of the step.
- * @param {Layout} layout
- * @param {number} step
- */
-export function shapesWithFrame({ meta, xaxis, shapes = [] }, step) {
-  const row = meta.rows?.[step] ?? null;
-  if (row === null) return shapes;
-  const [x0, x1] = xaxis.range;
-  return [...shapes, {
-    type: "rect",
-    x0,
-    x1,
-    y0: row - 0.5,
-    y1: row + 0.5,
-    line: { color: meta.frame, width: ROW_FRAME_WIDTH },
-  }];
 }
 
 /**

@@ -9,6 +9,7 @@ const MOST = 500; // requests that are kept
 const requests = new Map();
 /** Payloads that travel with a view, by their addresses. @type {Map<string, any>} */
 const embedded = new Map();
+let embeds = false;
 /** What is being sent, by digest. @type {Map<string, Promise<boolean>>} */
 const sending = new Map();
 let visitor = "";
@@ -33,11 +34,12 @@ export function keepRequests(sent = {}) {
  * @param {Record<string, any>} payloads
  */
 export function embedPayloads(payloads) {
+  embeds = true;
   for (const [at, payload] of Object.entries(payloads)) embedded.set(at, payload);
 }
 
 /** Whether payloads travel with the view, so that none can be fetched. */
-export const isEmbedded = () => embedded.size > 0;
+export const isEmbedded = () => embeds;
 
 /**
  * The payload at an address, if it travels with a view.

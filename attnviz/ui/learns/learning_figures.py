@@ -6,27 +6,21 @@ from collections.abc import Sequence
 from typing import Any
 
 from attnviz.analysis.learning import (
-    LEARNING_REFERENCES,
     LINK_MEASURES,
     ROW_MEASURES,
     grouped_digits,
-    guidance_definition,
     halfway_sentence,
-    learning_measure_names,
-    link_counts_text,
-    measure_definitions,
     measured_values_text,
     own_translation_sentence,
     run_name,
 )
-from attnviz.export.chapters import Chapter, ChapterPage, ChapterPicture
-from attnviz.figures.learning_curves import attention_curves, baselines_table, learning_heatmap, quality_curves
+from attnviz.figures.learning_curves import attention_curves, learning_heatmap, quality_curves
 from attnviz.languages import gettext, language, ngettext
 from attnviz.palette import ThemeName
 from attnviz.trace.snapshots import Snapshots
 from attnviz.ui.components.chart import chart_payload, inline_chart, steady_payload
 from attnviz.ui.components.component import Box, box, columns
-from attnviz.ui.learns.runs import LearningChoices, LearningView, runs_identity
+from attnviz.ui.learns.runs import LearningView, runs_identity
 from attnviz.ui.resources import cached_for_all
 
 VIEW = LearningView()
@@ -122,39 +116,6 @@ def _learnt_payload(
     return steady_payload(spec, dict.fromkeys(range(len(updates)), (heading, halfway_sentence(_run))))
 
 
-def learning_chapters(choices: LearningChoices, update: int, theme: ThemeName) -> ChapterPage:
-    """Return the exported page of the chosen runs, opened at `update`."""
-    runs, updates = choices.runs, checkpoint_updates(choices.runs)
-    sentence, title = runs[0].sentences[choices.sentence], gettext("Loss, BLEU and alignment error rate")
-    curves = tuple(quality_curves(runs, updates, update=shown_update, theme=theme) for shown_update in updates)
-    chapters = [
-        Chapter(
-            gettext("Where it looks"),
-            (learning_introduction(), *filter(None, [guidance_definition(runs)]), sentence.target),
-            tuple(_attention_picture(run, choices, updates, theme) for run in runs),
-        ),
-        Chapter(title, (), (ChapterPicture(title, ("",), curves),)),
-    ]
-    if any(map(has_link_measures, runs)):
-        chapters.append(
-            Chapter(
-                gettext("Attention during training"),
-                (),
-                tuple(_learnt_picture(run, runs, updates, theme) for run in runs if has_link_measures(run)),
-            )
-        )
-    chapters.append(_definitions(runs))
-    opened = max(0, sum(checkpoint_update <= update for checkpoint_update in updates) - 1)
-    return ChapterPage(
-        gettext("How it learns"),
-        sentence.source,
-        tuple(chapters),
-        tuple(checkpoint_sentence(runs, checkpoint_update) for checkpoint_update in updates),
-        opened,
-        LEARNING_REFERENCES,
-    )
-
-
 def learning_introduction() -> str:
     """Return the introduction of the page."""
     return gettext(
@@ -171,34 +132,3 @@ def checkpoint_sentence(runs: Sequence[Snapshots], update: int) -> str:
         checkpoint = gettext("Before the first update")
     quality = measured_values_text(runs[0], update) if len(runs) == 1 else ""
     return gettext("{run}: {told}", run=checkpoint, told=quality) if quality else checkpoint
-
-
-def _attention_picture(
-    run: Snapshots, choices: LearningChoices, updates: Sequence[int], theme: ThemeName
-) -> ChapterPicture:
-    """Return the attention of a run at every checkpoint; its table is that of the last."""
-    checkpoints = [run.moment(update) for update in updates]
-    return ChapterPicture(
-        run_name(run, is_only_run=len(choices.runs) == 1),
-        tuple(own_translation_sentence(run, choices.sentence, checkpoint) for checkpoint in checkpoints),
-        tuple(learning_heatmap(run, choices.sentence, checkpoint, theme=theme) for checkpoint in checkpoints),
-    )
-
-
-def _learnt_picture(run: Snapshots, runs: list[Snapshots], updates: Sequence[int], theme: ThemeName) -> ChapterPicture:
-    figures = tuple(
-        attention_curves(run, updates, runs=runs, update=shown_update, theme=theme) for shown_update in updates
-    )
-    return ChapterPicture(run_name(run, is_only_run=len(runs) == 1), (halfway_sentence(run),), figures)
-
-
-def _definitions(runs: list[Snapshots]) -> Chapter:
-    """Return the definitions of the measures, and the baselines of untrained attention."""
-    names, rules = learning_measure_names(), measure_definitions()
-    measures = [name for name in rules if any(name in run.curves for run in runs)]
-    definitions = [gettext("{run}: {told}", run=names[name], told=rules[name]) for name in measures]
-    levels = gettext("Baselines: attention without training")
-    tables = ((levels, baselines_table(runs[0])),) if runs[0].levels else ()
-    return Chapter(
-        gettext("What the curves measure"), tuple(filter(None, (*definitions, link_counts_text(runs)))), (), tables
-    )

@@ -23,7 +23,6 @@ from attnviz.analysis.learning import (
 )
 from attnviz.analysis.why_attention import TextSection
 from attnviz.environment import ATTNVIZ_RUNS
-from attnviz.export.chapters import chapters_html
 from attnviz.export.images import titled_sheet
 from attnviz.figures.learning_curves import (
     attention_curves,
@@ -39,6 +38,8 @@ from attnviz.ui.components.component import box, caption, component, details, ht
 from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.components.picture_files import PictureFile, followed_picture_files, picture_files
 from attnviz.ui.components.tables import tables, tables_payload
+from attnviz.ui.embedded_view import html_page, page_of
+from attnviz.ui.embedding import embedding
 from attnviz.ui.glossary import glossary_box, references, text_section
 from attnviz.ui.language import language_address
 from attnviz.ui.learns.learning_figures import (
@@ -48,7 +49,6 @@ from attnviz.ui.learns.learning_figures import (
     checkpoint_sentence,
     checkpoint_updates,
     has_link_measures,
-    learning_chapters,
     learning_introduction,
 )
 from attnviz.ui.learns.runs import (
@@ -123,9 +123,7 @@ def _draw(watching: bool) -> None:
         view_blocks(VIEW.key("view")),
         box(VIEW.key("room")),
     ):  # components/view.js stores the checkpoint on this element
-        with box("learns_opening"):
-            how = gettext("Press Play to watch the training from the beginning.")
-            text_section(TextSection(gettext("How it learns"), (f"{learning_introduction()} {how}",)))
+        _introduction()
         glossary_box("glossary", "signs", "attention", "learning", "scores")
         with box("learns_choices", row=True):
             choices = choose_runs(offered)
@@ -135,14 +133,20 @@ def _draw(watching: bool) -> None:
         if watches_run(offered) != watching:
             st.rerun()  # only the page sets the interval of the redraws
         if choices:
-            _figures(choices)
+            _figures(choices, linked_update())
         else:
             plain_text(_unreadable_reason())
 
 
-def _figures(choices: LearningChoices) -> None:
-    """Draw the figures at the current checkpoint, and sentences about it."""
-    _timeline(choices)
+def _introduction() -> None:
+    with box("learns_opening"):
+        how = gettext("Press Play to watch the training from the beginning.")
+        text_section(TextSection(gettext("How it learns"), (f"{learning_introduction()} {how}",)))
+
+
+def _figures(choices: LearningChoices, update: int | None) -> None:
+    """Draw the figures at the current checkpoint, at first that of `update`, and sentences about it."""
+    _timeline(choices, update)
     if sentence := guidance_definition(choices.runs):
         html(f'<p class="explanation">{escape(sentence)}</p>')
     attention_panel(choices.runs, choices.sentence, theme_name())
@@ -174,14 +178,15 @@ def _unreadable_reason() -> str:
     )
 
 
-def _timeline(choices: LearningChoices) -> None:
-    """Draw the controls of the checkpoints, with the measures of each."""
-    runs, updates, update = choices.runs, checkpoint_updates(choices.runs), linked_update()
+def _timeline(choices: LearningChoices, update: int | None) -> None:
+    """Draw the controls of the checkpoints, with the measures of each; they open at an `update`, or the last."""
+    runs, updates = choices.runs, checkpoint_updates(choices.runs)
     opened = None if update is None else max(0, sum(checkpoint_update <= update for checkpoint_update in updates) - 1)
     captions = [checkpoint_sentence(runs, checkpoint_update) for checkpoint_update in updates]
     names = " ".join([*(run.name for run in runs), str(len(runs))])
     timeline(VIEW, names, updates, captions, (grouped_digits(updates[0]), grouped_digits(updates[-1])), opened)
-    set_page_address(st.session_state, names, language_address())
+    if embedding() is None:
+        set_page_address(st.session_state, names, language_address())
 
 
 def _definitions(runs: list[Snapshots]) -> None:
@@ -208,8 +213,16 @@ def learning_pictures(request: PayloadRequest) -> dict[str, Any] | bytes:
 
 
 def learning_lecture(request: PayloadRequest) -> bytes:
-    """Return the page for a lecture, at a checkpoint."""
-    return chapters_html(partial(learning_chapters, *_requested(request))).encode("utf-8")
+    """Return the page as a file, which opens at a checkpoint."""
+    choices, update = _requested(request)
+
+    def draw() -> None:
+        with box(VIEW.key("room")):
+            _introduction()
+            _figures(choices, update)
+
+    page = html_page(lambda: gettext("How it learns"), lambda theme, _: page_of("learns", draw, 0, {}, theme))
+    return page.encode("utf-8")
 
 
 def learning_tables(request: PayloadRequest) -> dict[str, Any]:
@@ -275,6 +288,8 @@ def _sheet(
 
 def _tables(choices: LearningChoices) -> None:
     """Offer the numbers in the figures."""
+    if embedding() is not None:
+        return
     with details(gettext("The charts as tables"), VIEW.key("tables")):
         tables(VIEW, _checkpoint_address(choices, "learning-tables"), "tables_rows")
 

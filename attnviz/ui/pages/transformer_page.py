@@ -17,28 +17,29 @@ from attnviz import AttnvizError
 from attnviz import lazy_pandas as pd
 from attnviz.analysis import transformer_exhibits
 from attnviz.analysis.transformer_exhibits import EQUATION_LINES, ExhibitName, exhibit_equation
-from attnviz.export.chapters import Chapter, ChapterPage, chapters_html
 from attnviz.export.saved_files import file_name
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
-from attnviz.palette import ThemeName
 from attnviz.ui.chrome import Page
 from attnviz.ui.components.component import box, html, plain_text, view_blocks
 from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.components.equation import inline_equation
 from attnviz.ui.components.picture_files import picture_files
 from attnviz.ui.components.tables import tables_payload
+from attnviz.ui.components.view_state import view_state
+from attnviz.ui.embedded_view import html_page, page_of
+from attnviz.ui.embedding import page_session
 from attnviz.ui.glossary import glossary_box, references, text_section
 from attnviz.ui.opened_address import link
 from attnviz.ui.page_state import linked
 from attnviz.ui.page_state.linked import linked_entry
-from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError
+from attnviz.ui.payloads import Maker, PayloadRequest, UnknownPayloadError
 from attnviz.ui.requests import handle, request_button
+from attnviz.ui.step.step_makers import VIEW_MAKERS
 from attnviz.ui.step.tables_box import table_box
 from attnviz.ui.style import theme_name
 from attnviz.ui.toolbar.controls import current_request, request_address, sentence_box
 from attnviz.ui.toolbar.downloads import (
-    chapter_pictures,
     download_box,
     offer_lecture,
     offer_pictures,
@@ -131,19 +132,24 @@ def _problem(text: str, name: str) -> None:
 def _exhibit(view: View, exhibit: Exhibit, request: SentenceRequest, exhibit_name: str) -> None:
     """Draw an exhibit with its text, its tables and its downloads, in the room of its view."""
     name = _as_exhibit_name(exhibit_name)
-    with box(f"exhibit_{exhibit_name}"):  # the row scrolls to it: see components/attention_row
-        text_section(transformer_exhibits.exhibit_section(name))
-    exhibit.draw(view, request, theme_name())
-    if EQUATION_LINES[name]:
-        with box(view.key("equations")):
-            html(f'<h2 class="section">{gettext("How the equations change")}</h2>')
-            inline_equation(view, exhibit_equation(name, theme_name()), "equations")
+    _exhibit_figures(view, exhibit, request, name)
     shown = {"request": request, "swap": chosen_swap(request.sentence)}
     table_box(view, gettext("The charts as tables"), "tables", "exhibit-tables", shown, theme=theme_name(), part=name)
     with download_box("downloads"):
         offer_pictures(view, "exhibit-pictures", shown, part=name)
         file = file_name(request.view.trace, f"{name}.html")
         offer_lecture(view, "exhibit-lecture", shown, file, part=name)
+
+
+def _exhibit_figures(view: View, exhibit: Exhibit, request: SentenceRequest, name: ExhibitName) -> None:
+    """Draw the text, the figures and the equation of an exhibit."""
+    with box(f"exhibit_{name}"):  # the row scrolls to it: see components/attention_row
+        text_section(transformer_exhibits.exhibit_section(name))
+    exhibit.draw(view, request, theme_name())
+    if EQUATION_LINES[name]:
+        with box(view.key("equations")):
+            html(f'<h2 class="section">{gettext("How the equations change")}</h2>')
+            inline_equation(view, exhibit_equation(name, theme_name()), "equations")
 
 
 def _as_exhibit_name(name: str) -> ExhibitName:
@@ -187,29 +193,28 @@ def exhibit_pictures(asked: PayloadRequest) -> dict[str, Any] | bytes:
 
 
 def exhibit_lecture(asked: PayloadRequest) -> bytes:
-    """Return the lecture page of an exhibit."""
-    return chapters_html(partial(_lecture_page, asked)).encode("utf-8")
+    """Return an exhibit as a file."""
+    name, view, request = _as_exhibit_name(asked.part), asked.view, asked.shown["request"]
+
+    def draw() -> None:
+        page_session()[SWAP] = ".".join(str(index + 1) for index in asked.shown["swap"] or ())
+        with box("transformer_opening"):
+            text_section(transformer_exhibits.exhibits_introduction())
+        with box(view.key("room")):
+            _exhibit_figures(view, EXHIBITS[name], request, name)
+            if EXHIBITS[name].view_id == attention_row.VIEW_ID:  # on the page, the row of weights has it
+                view_state(view)
+        references(transformer_exhibits.EXHIBIT_REFERENCES)
+
+    page = html_page(
+        lambda: gettext("To the transformer"),
+        lambda theme, _: page_of(f"{name}-{view.identity[:16]}", draw, view.steps, _EXHIBIT_MAKERS, theme),
+    )
+    return page.encode("utf-8")
 
 
-def _lecture_page(asked: PayloadRequest, theme: ThemeName) -> ChapterPage:
-    name = _as_exhibit_name(asked.part)
-    text, equation = transformer_exhibits.exhibit_section(name), exhibit_equation(name, theme)
-    has_equation = bool(EQUATION_LINES[name])
-    note = (transformer_exhibits.note(name),) if has_equation else ()
-    shown = Chapter(
-        text.heading,
-        (*text.paragraphs, *note),
-        chapter_pictures(_exhibit_of(asked).pictures(asked, theme)),
-        _tables(asked),
-        equation.latex if has_equation else "",
-    )
-    introduction = transformer_exhibits.exhibits_introduction()
-    return ChapterPage(
-        gettext("To the transformer"),
-        asked.shown["request"].sentence,
-        (Chapter(introduction.heading, introduction.paragraphs), shown),
-        references=transformer_exhibits.EXHIBIT_REFERENCES,
-    )
+_EXHIBIT_MAKERS: Mapping[str, Maker] = {**VIEW_MAKERS, "models-verification": five_models.models_verification_payload}
+"""Makers of the payloads of an exhibit's figures."""
 
 
 def _draw() -> None:

@@ -1,13 +1,11 @@
 """The page *Why attention?*: a growing sentence, BLEU by length, the current sentence in three models.
 
-Below are the gradients of these models, their tables, and the downloads (figures, and the lecture page that
-`why_chapters` makes).
+Below are the gradients of these models, their tables, and the downloads (figures, and the page as a file).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Any
 
@@ -18,22 +16,21 @@ from attnviz import AttnvizError, Trace
 from attnviz import lazy_pandas as pd
 from attnviz.analysis import why_attention
 from attnviz.analysis.prefixes import prefixes
-from attnviz.analysis.why_attention import WHY_REFERENCES, TextSection, attention_name
-from attnviz.export.chapters import Chapter, ChapterPage, ChapterPicture, chapters_html
+from attnviz.analysis.why_attention import WHY_REFERENCES
 from attnviz.export.saved_files import file_name
-from attnviz.figures.heatmap import heatmap
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
-from attnviz.palette import ThemeName
 from attnviz.ui.chrome import Page
 from attnviz.ui.components.component import box, details, html, plain_text, view_blocks
 from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.components.picture_files import picture_files
 from attnviz.ui.components.tables import tables, tables_payload
 from attnviz.ui.components.view_state import view_state
+from attnviz.ui.embedded_view import html_page, page_of
+from attnviz.ui.embedding import embedding
 from attnviz.ui.fields import disclosure
 from attnviz.ui.glossary import glossary_box, references, text_section
-from attnviz.ui.payloads import PayloadRequest, shown_address
+from attnviz.ui.payloads import Maker, PayloadRequest, shown_address
 from attnviz.ui.resources import translate
 from attnviz.ui.style import theme_name
 from attnviz.ui.toolbar.controls import (
@@ -45,7 +42,6 @@ from attnviz.ui.toolbar.controls import (
 )
 from attnviz.ui.toolbar.downloads import (
     OfferedFigure,
-    chapter_pictures,
     download_box,
     offer_lecture,
     offer_pictures,
@@ -53,9 +49,17 @@ from attnviz.ui.toolbar.downloads import (
 )
 from attnviz.ui.toolbar.shown_translation import open_view, shown_translation
 from attnviz.ui.view import View, view_key
-from attnviz.ui.why.gradient_decay_section import share_panel, signals_panel, signals_pictures, signals_tables
+from attnviz.ui.why.gradient_decay_section import (
+    share_panel,
+    share_payload,
+    signals_panel,
+    signals_payload,
+    signals_pictures,
+    signals_tables,
+)
 from attnviz.ui.why.parallel_section import (
     forced_panel,
+    forced_payload,
     forced_pictures,
     forced_tables,
     translation_tables,
@@ -66,83 +70,17 @@ from attnviz.ui.why.sentence_length_section import (
     by_length_pictures,
     by_length_tables,
     choose_sentence,
-    growth_of,
+    growth_chart_payload,
     growth_panel,
     growth_pictures,
     growth_tables,
+    length_growth_payload,
     no_judge_reason,
 )
 from attnviz.ui.why.three_models_section import MODELS, Trio, judge_model, missing_models_reason, translate_trio
 
 TRANSLATIONS, GROWTH = "why", "length"
 """Ids of the page's views: the three translations, and the growing sentence."""
-
-
-def why_chapters(trio: Trio, growth_trace: Trace | None, theme: ThemeName) -> ChapterPage:
-    """Return the lecture page of `trio`, and of the growing sentence where there is one.
-
-    Raise AttnvizError where a model is not installed.
-    """
-    reference = trio.reference
-    forced, text = why_attention.forced_section(reference.model, trio.origin), reference.translation
-    translation_text = {
-        "model": gettext("Translation by {model}: {text}", model=reference.model, text=text),
-        "reference": gettext("Reference translation: {text}", text=text),
-        "visitor": gettext("Given translation: {text}", text=text),
-    }[trio.origin]
-    chapters = [
-        _chapter(why_attention.why_introduction()),
-        *_growth(growth_trace, theme),
-        _chapter(why_attention.length_section(), *by_length_pictures(trio, theme)),
-        _translations(trio, theme),
-        _chapter(TextSection(forced.heading, (forced.paragraphs[0], translation_text)), *forced_pictures(trio, theme)),
-        _chapter(
-            _with_paragraphs_of(why_attention.gradient_section(), why_attention.gradient_paths_section()),
-            *signals_pictures(trio, theme),
-        ),
-    ]
-    count = len(trio.longest.target_pieces)
-    step_names = tuple(gettext("step {step} of {count}", step=step + 1, count=count) for step in range(count))
-    return ChapterPage(
-        gettext("Why attention?"), reference.source_text, tuple(chapters), step_names, references=WHY_REFERENCES
-    )
-
-
-def _growth(trace: Trace | None, theme: ThemeName) -> list[Chapter]:
-    """Return the chapter of the growing sentence of `trace`, with the translations of all of it."""
-    if trace is None:
-        return []
-    growth = growth_of(trace)
-    section = why_attention.growth_section()
-    texts = [
-        f"{attention_name(kind)}: {row[-1].text}"
-        for kind, row in zip(growth.attentions, growth.translations, strict=True)
-    ]
-    paragraphs = (growth.sentence, *texts, why_attention.judge_section(growth.judge))
-    return [_chapter(TextSection(section.heading, paragraphs), *growth_pictures(trace, theme))]
-
-
-def _translations(trio: Trio, theme: ThemeName) -> Chapter:
-    """Return the three translations, each with its heatmap or its only vector; the row of a step is framed."""
-    note = gettext(
-        "Each picture has one row for each French word. The slider above and the keys ← and → change the "
-        "step. A frame marks the row of the current step."
-    )
-    heatmaps = tuple(_heatmap(trace, theme) for trace in trio.own)
-    return Chapter(why_attention.translations_section().heading, (note,), heatmaps, tuple(translation_tables(trio)))
-
-
-def _heatmap(trace: Trace, theme: ThemeName) -> ChapterPicture:
-    name = attention_name(str(trace.config["attention"]))
-    return ChapterPicture(f"{name} ({trace.model})", (trace.translation,), (heatmap(trace, end=True, theme=theme),))
-
-
-def _with_paragraphs_of(text: TextSection, other: TextSection) -> TextSection:
-    return TextSection(text.heading, text.paragraphs + other.paragraphs)
-
-
-def _chapter(text: TextSection, *pictures: OfferedFigure) -> Chapter:
-    return Chapter(text.heading, text.paragraphs, chapter_pictures(pictures))
 
 
 def why_page(trio: Trio, main_view: View, result: DeltaGenerator) -> None:
@@ -154,19 +92,21 @@ def why_page(trio: Trio, main_view: View, result: DeltaGenerator) -> None:
     with result, view_blocks("why_growth_view"), box("why_growth"):
         growth_trace = _growth_section(trio)
     with view_blocks(view.key("view")), box(view.key("room")):  # components/view.js stores its state on this element
-        text_section(why_attention.length_section())
-        if message := by_length_panel(view, trio, theme_name()):
-            plain_text(message)
-        text_section(why_attention.translations_section())
-        translations_panel(view, trio)
-        text_section(
-            why_attention.forced_section(trio.reference.model, trio.origin),
-            trio.reference.translation,
-        )
-        forced_panel(view, trio, theme_name())
-        _signals_section(view, trio)
-        view_state(view)
+        _trio_sections(view, trio)
         _footer(view, trio, growth_trace)
+
+
+def _trio_sections(view: View, trio: Trio) -> None:
+    """Draw the sections about three translations of one sentence."""
+    text_section(why_attention.length_section())
+    if message := by_length_panel(view, trio, theme_name()):
+        plain_text(message)
+    text_section(why_attention.translations_section())
+    translations_panel(view, trio)
+    text_section(why_attention.forced_section(trio.reference.model, trio.origin), trio.reference.translation)
+    forced_panel(view, trio, theme_name())
+    _signals_section(view, trio)
+    view_state(view)
 
 
 def _growth_section(trio: Trio) -> Trace | None:
@@ -181,19 +121,26 @@ def _growth_section(trio: Trio) -> Trace | None:
     html(f'<p class="explanation">{escape(why_attention.judge_section(judge_name))}</p>')
     with st.spinner(gettext("Translating…")):
         trace = translate(str(installed_models()[MODELS[-1]]), trio.reference.device, sentence, 5, None)
-    count = len(prefixes(sentence))
-    view = View(GROWTH, trace, first_step=count - 1, step_count=count)
     with room:
-        growth_panel(view, theme_name())
-        view_state(view)
+        _growth_view(trace)
     return trace
+
+
+def _growth_view(trace: Trace) -> None:
+    """Draw the growing sentence that a model has translated whole as `trace`."""
+    count = len(prefixes(trace.source_text))
+    view = View(GROWTH, trace, first_step=count - 1, step_count=count)
+    growth_panel(view, theme_name())
+    view_state(view)
 
 
 def _signals_section(view: View, trio: Trio) -> None:
     """Draw the share of the gradient that reaches the right piece, and a button that opens the figure of its paths."""
     text_section(why_attention.gradient_section())
     share_panel(view, trio, theme_name())
-    if disclosure(why_attention.gradient_paths_section().heading, key=view.key("signal_paths")):
+    if embedding() is not None or disclosure(
+        why_attention.gradient_paths_section().heading, key=view.key("signal_paths")
+    ):
         for paragraph in why_attention.gradient_paths_section().paragraphs:
             html(f'<p class="explanation">{escape(paragraph)}</p>')
         signals_panel(view, trio, theme_name())
@@ -240,8 +187,37 @@ def why_picture_files(request: PayloadRequest) -> dict[str, Any] | bytes:
 
 
 def why_lecture(request: PayloadRequest) -> bytes:
-    """Return the page for a lecture."""
-    return chapters_html(partial(why_chapters, request.shown["trio"], request.shown["growth"])).encode("utf-8")
+    """Return the page as a file."""
+    trio, growth = request.shown["trio"], request.shown["growth"]
+    view = View(TRANSLATIONS, trio.longest)
+
+    def draw() -> None:
+        with box("why_opening"):
+            text_section(why_attention.why_introduction())
+        if growth is not None:
+            with box("why_growth"):
+                text_section(why_attention.growth_section())
+                with box(view_key(GROWTH, "room")):
+                    _growth_view(growth)
+        with box(view.key("room")):
+            _trio_sections(view, trio)
+        references(WHY_REFERENCES)
+
+    name = f"why-{trio.reference.fingerprint[:16]}"
+    page = html_page(
+        lambda: gettext("Why attention?"), lambda theme, _: page_of(name, draw, view.steps, WHY_MAKERS, theme)
+    )
+    return page.encode("utf-8")
+
+
+WHY_MAKERS: Mapping[str, Maker] = {
+    "forced-words": forced_payload,
+    "gradient-share": share_payload,
+    "signals": signals_payload,
+    "growing": length_growth_payload,
+    "growing-chart": growth_chart_payload,
+}
+"""Makers of the payloads of the page's figures."""
 
 
 def _draw() -> None:

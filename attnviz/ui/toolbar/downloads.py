@@ -5,7 +5,7 @@ The downloads are figures as they are drawn now, files of the whole translation,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
@@ -19,13 +19,12 @@ from attnviz.analysis.diagram_texts import diagram_alt, has_diagram
 from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.labels import step_heading
 from attnviz.architectures import narrate, step_texts
-from attnviz.export.chapters import ChapterPicture
 from attnviz.export.images import shortened_to_fit, translation_sheet
 from attnviz.export.saved_files import FigureOptions, contents, file_name, heading
 from attnviz.figures.comparison_figure import comparison
 from attnviz.figures.diagram_table import diagram_table
 from attnviz.figures.heatmap import heatmap
-from attnviz.figures.printing import for_print, with_label_room
+from attnviz.figures.printing import for_print
 from attnviz.figures.registry import step_figures
 from attnviz.figures.spec import Spec
 from attnviz.languages import gettext
@@ -113,11 +112,6 @@ class OfferedFigure:
     draw: Callable[[], Spec]
     note: str = ""
     """Text beside it on the page."""
-
-
-def chapter_pictures(figures: Iterable[OfferedFigure]) -> tuple[ChapterPicture, ...]:
-    """Return figures in the form of a page for a lecture."""
-    return tuple(ChapterPicture(one.title, (one.note,), (with_label_room(one.draw()),)) for one in figures)
 
 
 def downloads(view: View) -> None:

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-import streamlit as st
-
 from attnviz import AttnvizError
 from attnviz import lazy_pandas as pd
 from attnviz.analysis import judgement as texts
@@ -37,6 +35,7 @@ from attnviz.ui.components.chart import EVERY_STEP, chart_payload, inline_chart,
 from attnviz.ui.components.component import box, columns, html, plain_text
 from attnviz.ui.components.equation import inline_equation
 from attnviz.ui.components.player import PlayedLanguages
+from attnviz.ui.embedding import embedding, page_session
 from attnviz.ui.fields import select_box, text_box
 from attnviz.ui.page_state.linked import keep_for
 from attnviz.ui.payloads import PayloadRequest
@@ -69,7 +68,7 @@ def _make_view(request: SentenceRequest) -> View:
 
 def _french(request: SentenceRequest) -> str:
     """Draw the box of the French sentence, by default the translation; return its text."""
-    session, translation = st.session_state, str(request.view.trace.translation)
+    session, translation = page_session(), str(request.view.trace.translation)
     keep_for(session, FRENCH, request.sentence)
     if not str(session.get(FRENCH, translation)).strip():
         session[FRENCH] = translation
@@ -243,14 +242,14 @@ _FIRST_WORD, _SECOND_WORD = "swap_one", "swap_other"
 
 def chosen_swap(sentence: str) -> tuple[int, int] | None:
     """Return the 0-based indices of the two swapped words; None while unswapped."""
-    return _parse_swap(st.session_state.get(SWAP), len(sentence.split()))
+    return _parse_swap(page_session().get(SWAP), len(sentence.split()))
 
 
 def choose_swap(sentence: str) -> tuple[int, int] | None:
     """Draw the choice of two words and the button that swaps them; return `chosen_swap`."""
     words, chosen = sentence.split(), chosen_swap(sentence)
-    if len(words) < 2:
-        return None
+    if len(words) < 2 or embedding() is not None:
+        return chosen
     defaults = chosen or (min(1, len(words) - 2), max(len(words) - 2, min(1, len(words) - 2) + 1))
     names = {str(index): f"{index + 1} {shorten(word, 24)}" for index, word in enumerate(words)}
     with box("swap_words", row=True):
@@ -259,7 +258,7 @@ def choose_swap(sentence: str) -> tuple[int, int] | None:
         for name, default, label in zip((_FIRST_WORD, _SECOND_WORD), defaults, labels, strict=True):
             key = f"{name}_{len(words)}"
             if chosen:
-                st.session_state[key] = str(default)
+                page_session()[key] = str(default)
             index = select_box(label, names, key=key, default=str(default), disabled=chosen is not None, width=220)
             indices.append(int(index))
         label = gettext("Undo the swap") if chosen else gettext("Swap them")
@@ -274,7 +273,7 @@ def choose_swap(sentence: str) -> tuple[int, int] | None:
 
 
 def _store_swap(indices: list[int] | None) -> None:
-    st.session_state[SWAP] = None if indices is None else ".".join(str(index + 1) for index in sorted(indices))
+    page_session()[SWAP] = None if indices is None else ".".join(str(index + 1) for index in sorted(indices))
 
 
 def _parse_swap(value: object, count: int) -> tuple[int, int] | None:

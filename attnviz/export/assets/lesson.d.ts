@@ -1,48 +1,9 @@
-// Payloads of the exported pages, which `chapters.py` and `lesson_page.py` in `attnviz/export` write.
+// Payload of the page of a lesson, which `attnviz/export/lesson_page.py` writes.
 
 /** What several figures (or pages) have in common, and by their names what is different (`figures/encoding.py`). */
 interface Shared {
   template: unknown;
   values: Record<string, unknown[]>;
-}
-
-interface ChapterTable {
-  head?: string[];
-  rows?: string[][];
-  /** Text on how many rows are left out, if any. */
-  more?: string;
-}
-
-interface ChapterTexts {
-  heading: string;
-  paragraphs: string[];
-  pictures: { title: string; notes: string[]; table: ChapterTable }[];
-  tables: (ChapterTable & { title: string })[];
-}
-
-/** The figures of each picture are by moment, from 0. */
-interface DrawnChapter {
-  equation: string;
-  pictures: Shared[];
-}
-
-interface ChapterPageWords {
-  title: string;
-  sentence: string;
-  moments: string[];
-  labels: { previous: string; next: string; step: string; numbers: string; references: string };
-  chapters: ChapterTexts[];
-  references: string[];
-  footer: string;
-}
-
-interface ChapterPagePayload {
-  language: string;
-  names: Record<string, string>;
-  opened: number;
-  words: Record<string, ChapterPageWords>;
-  /** Each `DrawnChapter`, by theme and language. */
-  figures: Shared;
 }
 
 interface LessonWord {
