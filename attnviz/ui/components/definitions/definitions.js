@@ -1,6 +1,6 @@
 // Definitions of terms: paragraphs with **terms**, `signs` and $formulas$, typeset by KaTeX.
 
-import { katexAt } from "../equation/equation.js";
+import { katexAt, typeset } from "../equation/equation.js";
 import { element, find } from "../shared.js";
 
 /**
@@ -18,9 +18,7 @@ function paragraphParts(text, katex) {
     }
     if (part.startsWith("`")) return element("code", "", part.slice(1, -1));
     const node = element("span", "", part);
-    if (part.startsWith("$") && katex) {
-      katex.render(part.slice(1, -1), node, { displayMode: false, throwOnError: false });
-    }
+    if (part.startsWith("$") && katex) typeset(katex, part.slice(1, -1), node, false);
     return node;
   });
 }

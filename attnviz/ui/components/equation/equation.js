@@ -21,6 +21,16 @@ export async function katexAt(address) {
 }
 
 /**
+ * Typesets a formula. The fonts of KaTeX are Streamlit's: in an embedded view, the browser typesets.
+ * @param {KatexLibrary} katex
+ * @param {string} latex
+ * @param {HTMLElement} place
+ * @param {boolean} displayMode
+ */
+export const typeset = (katex, latex, place, displayMode) =>
+  katex.render(latex, place, { displayMode, throwOnError: false, output: isEmbedded() ? "mathml" : "htmlAndMathml" });
+
+/**
  * @param {HTMLElement} root
  * @param {EquationState} state
  */
@@ -37,12 +47,7 @@ async function draw(root, state) {
   const place = find(root, ".math");
   if (katex) {
     state.latex = latex;
-    // The fonts of KaTeX are Streamlit's: elsewhere, the browser typesets.
-    katex.render(latex, place, {
-      displayMode: true,
-      throwOnError: false,
-      ...(isEmbedded() ? { output: "mathml" } : {}),
-    });
+    typeset(katex, latex, place, true);
     // Not at once: reading a width would lay out the page for every equation of a step.
     whenIdle(() => findAll(place, ".katex-display").forEach(makeScrollable));
   } else write(place, latex); // unrendered LaTeX, until it is drawn again
