@@ -9,13 +9,14 @@ from html import escape
 from typing import Any
 
 from attnviz.analysis.gold import as_gold_links, validated
+from attnviz.analysis.labels import shorten
 from attnviz.analysis.recomputation import Weights
 from attnviz.architectures import step_texts
 from attnviz.browser_modules import COMPONENTS, bundle, component_files, module_path
-from attnviz.browser_programs import KATEX, PLOTLY
+from attnviz.browser_programs import KATEX, PLOTLY, SERIF_FAMILY, serif_style
 from attnviz.export.offline_page import THEMES, compressed, filled, in_every_language
 from attnviz.figures.encoding import to_json
-from attnviz.languages import LANGUAGES, language
+from attnviz.languages import LANGUAGES, gettext, language
 from attnviz.palette import FONT, ThemeName, palette
 from attnviz.trace import WhatIfs
 from attnviz.trace.drawing import HeatmapChoices
@@ -32,6 +33,8 @@ from attnviz.ui.view import MAIN, DetailLevel, View
 
 CHOSEN_HERE = ("face", "by", POSTERIOR_OPEN)
 """Display options that a reader of an embedded view chooses; the others stay as they were."""
+_TYPESET = {"definitions", "equation"}
+"""Kinds of blocks with formulas."""
 
 
 @dataclass(frozen=True)
@@ -79,11 +82,12 @@ class EmbeddedView:
         return next(number for number, one in traces.items() if one.fingerprint == self.trace.fingerprint)
 
     def showing(self, number: int) -> EmbeddedView:
-        """Return the view of another what-if, at the same step where it has that."""
+        """Return the view of another what-if, at the same step where it has that; its words have no gold links."""
         if number == self.number or self.what_ifs is None:
             return self
         trace = self.what_ifs.trace(number)
-        return replace(self, trace=trace, step=min(self.step, len(trace.target_pieces) - 1))
+        choices = replace(self.choices, gold=None)
+        return replace(self, trace=trace, step=min(self.step, len(trace.target_pieces) - 1), choices=choices)
 
     def _options(self) -> dict[str, tuple[str, ...]]:
         """Return the values of each display option, the opening one first."""
@@ -100,7 +104,6 @@ class EmbeddedView:
 def view_html(view: EmbeddedView) -> str:
     """Return an HTML page with the view, in every language and both themes, which needs no network."""
     kinds, drawn = set[str](), {}
-    title = in_every_language(lambda: step_texts(view.trace).made_by(view.trace))
     for theme in THEMES:
         for number in view.numbers:
             by_language = in_every_language(lambda theme=theme, number=number: view.showing(number).drawn(theme))
@@ -110,22 +113,27 @@ def view_html(view: EmbeddedView) -> str:
     payload = {
         "names": LANGUAGES,
         "language": language(),
-        "title": title,
+        "footers": in_every_language(lambda: _footer(view.trace)),
         "what_ifs": [*view.numbers],
         "current": view.number,
         "drawn": drawn,
     }
-    style = [_theme_css(), share_properties_css(), PAGE_STYLE.read_text(encoding="utf-8")]
+    style = [serif_style(embedded=True), _theme_css(), share_properties_css(), PAGE_STYLE.read_text(encoding="utf-8")]
     parts = {
         "language": language(),
-        "title": escape(title[language()]),
+        "title": escape(f"attnviz: {shorten(view.trace.source_text, 80)}"),
         "style": "\n".join([*style, (COMPONENTS / "offline.css").read_text(encoding="utf-8")]),
         # Inside a script element only "</script" and "<!--" are markup, and only with a literal "<".
         "payload": to_json(payload).replace("<", "\\u003c"),
-        "programs": PLOTLY.text + (KATEX.text if view.level != "idea" else ""),
+        "programs": PLOTLY.text + (KATEX.text if kinds & _TYPESET else ""),
         "modules": modules_script("offline.js", kinds),
     }
     return filled((COMPONENTS / "offline.html").read_text(encoding="utf-8"), parts)
+
+
+def _footer(trace: Any) -> str:
+    """Return how the numbers of a view were made."""
+    return gettext("{how}; made with attnviz.", how=step_texts(trace).made_by_search(trace))
 
 
 def modules_script(entry: str, kinds: Iterable[str]) -> str:
@@ -161,7 +169,7 @@ def _theme_css() -> str:
         }
         return " ".join(f"--st-{name}-color: {colour};" for name, colour in found.items())
 
-    fonts = f"--st-font: {FONT}; --st-heading-font: Georgia, serif; --st-button-radius: 4px;"
+    fonts = f"--st-font: {FONT}; --st-heading-font: '{SERIF_FAMILY}', Georgia, serif; --st-button-radius: 4px;"
     return (
         f":root {{ {fonts} {colours('light')} }}\n"
         f"@media (prefers-color-scheme: dark) {{ :root {{ {colours('dark')} }} }}"

@@ -25,7 +25,7 @@ from attnviz.ui.components.component import box, html, plain_text
 from attnviz.ui.components.findings import findings_panel, inline_findings
 from attnviz.ui.components.player import PlayedLanguages
 from attnviz.ui.components.step_summary import step_summary
-from attnviz.ui.embedding import page_session
+from attnviz.ui.embedding import embedding, page_session
 from attnviz.ui.examples import question, step_of_word
 from attnviz.ui.fields import segmented_control
 from attnviz.ui.glossary import glossary_box
@@ -177,7 +177,8 @@ def step_view(view: View) -> None:
 
 def _translation(view: View) -> None:
     """Draw the panels of a translation."""
-    step_controls(view, tour=True)
+    has_tour = embedding() is None  # it is started from the page around the view
+    step_controls(view, tour=has_tour)
     with box(view.key("question")):
         _question(view)
     left, right = heatmap_with_columns(view, theme_name())
@@ -194,7 +195,8 @@ def _translation(view: View) -> None:
         with right:
             _help(view)
     chart_tables(view)
-    tour(view, theme_name())
+    if has_tour:
+        tour(view, theme_name())
 
 
 def _question(view: View) -> None:
