@@ -17,7 +17,7 @@ PACKAGE = REPOSITORY / "attnviz"
 
 LAYERS = (
     "environment",
-    "errors languages bounds browser_modules browser_programs fair_queue lru_cache memory lazy_pandas",
+    "errors languages bounds browser_modules browser_programs fair_queue lru_cache memory lazy_pandas lazy_streamlit",
     "attention_kinds deadlines extras file_kinds files",
     "imported_families reading",
     "arguments text pair_files network versions",
@@ -31,22 +31,24 @@ LAYERS = (
     "architectures",
     "lessons",
     "export corpora",
-    "notebook ui commands",
+    "ui",
+    "notebook commands",
     "__init__ __main__",
 )
 """From the lowest up: a package imports from lower layers and from itself."""
 
 UI_LAYERS = (
+    "embedding",
     "request_filter session_expiry opened_address",
-    "examples language glossary admission queue_notice turns corpus_tables view",
+    "examples language admission queue_notice turns corpus_tables view",
     "resources",
     "page_state",
     "payloads",
     "components",
     "requests",
-    "fields style",
+    "fields style glossary",
     "chrome step",
-    "toolbar",
+    "toolbar embedded_view",
     "corpus lab learns transformer why",
     "pages",
     "payload_makers",

@@ -18,9 +18,7 @@ from attnviz import lazy_streamlit as st
 from attnviz.analysis.recomputation import Weights
 from attnviz.palette import ThemeName
 
-_LEFT_OUT = re.compile(
-    r"-(chosen|pictures|file|links|of-pair|of-file|of-attention)$|^(word-boxes|named-piece|consequence)$"
-)
+_LEFT_OUT = re.compile(r"-(chosen|pictures|file|of-pair|of-file|of-attention)$|^(word-boxes|named-piece|consequence)$")
 """Payloads that need the server: those of typed words, of what a change by hand would do, of files and of links."""
 _PLACE = re.compile(r"\{(\w+)\}")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from attnviz import AttnvizError
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.comparison import (
     ComparedSide,
@@ -16,6 +15,7 @@ from attnviz.analysis.comparison import (
     compare,
     only_one_sentence,
 )
+from attnviz.errors import AttnvizError
 from attnviz.evaluation.two_files import LinkAgreement, link_agreement
 from attnviz.figures.comparison_figure import comparison
 from attnviz.figures.spec import Spec
