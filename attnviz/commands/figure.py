@@ -186,6 +186,8 @@ def _draw(text: str | None, options: _Options, heads: HeadOptions, model: ModelO
     )
     if weights is None and face != "before" and trace.attends:
         raise AttnvizError(f"The option --face {face} {missing}")
+    if weights is None and ending == "html":  # a page uses those of the installed model that made the trace
+        weights = _weights(trace, ModelOptions())
     if weights is None and ending in WITHOUT_THE_MODEL and not links_of_attention:
         print(f"{WITHOUT_THE_MODEL[ending]}: that {missing}", file=sys.stderr)
     save(trace, options.output, figure_options, weights, what_ifs)

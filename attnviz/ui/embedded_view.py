@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
@@ -136,10 +136,10 @@ def _footer(trace: Any) -> str:
     return gettext("{how}; made with attnviz.", how=step_texts(trace).made_by_search(trace))
 
 
-def modules_script(entry: str, kinds: Iterable[str]) -> str:
+def modules_script(entry: str, kinds: Set[str]) -> str:
     """Return the script of the module `entry` and of the components of these `kinds`."""
     files = component_files()
-    needed = [kind for kind in kinds if kind in files]
+    needed = [kind for kind in files if kind in kinds]
     texts = {"files.js": f"export default {json.dumps({kind: files[kind] for kind in ['blocks', *needed]})};"}
     return bundle([COMPONENTS / entry, *map(module_path, needed)], texts)
 
