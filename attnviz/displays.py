@@ -27,7 +27,6 @@ from attnviz.trace.drawing import (
     HeatmapChoices,
     HeatmapOptions,
     heatmap_choices,
-    step_index,
 )
 from attnviz.trace.parts import head_choices
 
@@ -43,40 +42,19 @@ _AXES = {("Ty", "Tx"): ("i", "j"), ("L", "H", "Ty", "Tx"): ("layer", "head", "i"
 """Names of the index columns, by the shape of a quantity."""
 
 
-def page_html(
-    trace: Any,
+def draw_page(
+    trace: Aligned,
     choices: HeatmapChoices | None = None,
     *,
     level: DetailLevel = "numbers",
     weights: Weights | None = None,
     what_ifs: WhatIfs | None = None,
-    **named: Unpack[HeatmapOptions],
 ) -> str:
-    """Return an HTML page with the step view of a trace, which needs no network.
-
-    It has every language and both themes; the browser's theme is shown.
-
-    Args:
-        trace: The record.
-        choices: How the heatmap is drawn. The page opens at its `step`, 0-based, and its `face`.
-        level: Level of detail: "idea", "numbers" or "everything".
-        weights: Weights of the model that made the trace (`load_weights`). With them, posterior attention and logit
-            attributions are shown, and numbers are verified; without, those of the installed model of that name.
-        what_ifs: The what-ifs that `trace` belongs to; each gets a card that displays it.
-        **named: What `choices` has, by name.
-
-    Returns:
-        The page.
-
-    Raises:
-        AttnvizError: There is no such step, or an option does not exist.
-    """
+    """Return an HTML page with the step view: `export.page_html` describes the arguments."""
     from attnviz.ui.embedded_view import EmbeddedView, view_html
 
-    chosen = heatmap_choices(choices, **named)
-    step = 0 if chosen.step is None else step_index(trace, chosen.step)
-    figures.heatmap(trace, chosen, weights=weights)  # raises where a choice is invalid
-    return view_html(EmbeddedView(trace, level, step, chosen, weights, what_ifs))
+    chosen = heatmap_choices(choices)
+    return view_html(EmbeddedView(trace, level, chosen.step or 0, chosen, weights, what_ifs))
 
 
 def mime_bundle(trace: Any, include: Any = None, exclude: Any = None) -> Any:
@@ -146,10 +124,10 @@ def _no_attention() -> str:
 __all__ = [
     "draw_beam_tree",
     "draw_heatmap",
+    "draw_page",
     "draw_step",
     "links_frame",
     "mime_bundle",
-    "page_html",
     "table_html",
     "to_frame",
 ]

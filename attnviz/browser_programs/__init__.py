@@ -5,6 +5,7 @@ README.md in this folder lists their origin and licence.
 
 from __future__ import annotations
 
+import base64
 import functools
 import hashlib
 from dataclasses import dataclass
@@ -60,6 +61,11 @@ class BrowserFont:
         """File name with a digest of the content."""
         return f"attnviz-{self.name}-{_digest(self.content)}.woff2"
 
+    @functools.cached_property
+    def data_url(self) -> str:
+        """The font file as a URL, for a page without other files."""
+        return f"data:font/woff2;base64,{base64.b64encode(self.content).decode('ascii')}"
+
 
 SERIF = (BrowserFont("serif", "normal"), BrowserFont("serif-italic", "italic"))
 """Font of headings and sentences: a subset of Source Serif, a sixth of its size."""
@@ -68,10 +74,10 @@ SERIF_FAMILY = "Attnviz Serif"
 """Name of the font in style sheets and in `.streamlit/config.toml`."""
 
 
-def serif_style() -> str:
-    """Return the CSS that declares the font, for a page in the same folder as the font files."""
+def serif_style(*, embedded: bool = False) -> str:
+    """Return the CSS that declares the font, for a page in the same folder as the font files, or with them in it."""
     return "".join(
         f'@font-face {{ font-family: "{SERIF_FAMILY}"; font-style: {font.style}; font-weight: 400 700; '
-        f'font-display: swap; src: url("{font.file_name}") format("woff2"); }}\n'
+        f'font-display: swap; src: url("{font.data_url if embedded else font.file_name}") format("woff2"); }}\n'
         for font in SERIF
     )

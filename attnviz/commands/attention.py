@@ -35,6 +35,7 @@ from attnviz.commands.shared import (
 )
 from attnviz.errors import AttnvizError
 from attnviz.files import replace_bytes, replace_text
+from attnviz.trace.drawing import DetailLevel
 
 if TYPE_CHECKING:
     from attnviz.analysis.alignment_error import PairAgreement
@@ -74,6 +75,8 @@ class _Options:
     """gold links (links marked by hand) to draw in .svg, .png, .pdf and .html, and a file of which gives the error
     rate of each pair in --table: a file in any known format, or links such as 0-0 1?2: source word, sign, target word,
     counted from 0; the sign is - for a sure link, ? for a possible link"""
+    level: DetailLevel = "numbers"
+    """level of detail of .html: idea, numbers or everything; each has all of those before it"""
 
     @property
     def ending(self) -> str:
@@ -182,7 +185,7 @@ def attention_command(
         _print(records, chosen)
     elif draws:
         marked = gold_links_for(filled[0], gold, records, options.sentence or 1) if gold and marks_gold else None
-        save(filled[0], options.output, FigureOptions(gold=marked))
+        save(filled[0], options.output, FigureOptions(gold=marked, level=options.level))
     else:
         replace_bytes(options.output, attention_file_content(chosen, ending, options.sentence or 1))
         if ending == "pharaoh":

@@ -32,7 +32,7 @@ from attnviz.commands.shared import gold_from, gold_links_for, option_that_reads
 from attnviz.errors import AttnvizError, locate_errors
 from attnviz.installed_models import installed_weights
 from attnviz.palette import DEFAULT_COLOURS, Colours, ThemeName
-from attnviz.trace.drawing import LONGEST_LABEL
+from attnviz.trace.drawing import LONGEST_LABEL, DetailLevel
 
 if TYPE_CHECKING:
     from attnviz.analysis.recomputation import Weights
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 WITHOUT_THE_MODEL = {
-    "html": "The page gets no logit attribution",
+    "html": "The page gets neither posterior attention nor logit attributions",
     "pharaoh": "The links come from attention, not from posterior attention",
 }
 """Message for each output format that is incomplete where the model's weights are missing."""
@@ -54,8 +54,8 @@ class _Options:
     """What is drawn, and how."""
 
     output: Output
-    """file to write: .png, .svg and .pdf hold the picture, .csv its numbers, .html all steps for a lecture, .tex the
-    heatmap in TikZ, .json the trace, .pharaoh the word links"""
+    """file to write: .png, .svg and .pdf hold the picture, .csv its numbers, .html the interactive view of all
+    steps, .tex the heatmap in TikZ, .json the trace, .pharaoh the word links"""
     trace: Annotated[FilePath | None, AS_INPUT] = None
     """saved trace to draw; this needs no model"""
     attention: Annotated[FilePath | None, AS_INPUT] = None
@@ -109,7 +109,9 @@ class _Options:
     no_title: bool = False
     """draw no title in .png, .svg and .pdf, for a paper that has its own captions"""
     theme: ThemeName = "light"
-    """colour theme of .png, .svg and .pdf"""
+    """colour theme of .png, .svg and .pdf; .html follows the browser's"""
+    level: DetailLevel = "numbers"
+    """level of detail of .html: idea, numbers or everything; each has all of those before it"""
 
 
 def figure_command(
@@ -160,6 +162,7 @@ def _draw(text: str | None, options: _Options, heads: HeadOptions, model: ModelO
         longest=options.longest,
         title=not options.no_title,
         theme=options.theme,
+        level=options.level,
     )
     gold = gold_from(options.gold) if options.gold else None
     records = _records(options, gold)
@@ -167,7 +170,7 @@ def _draw(text: str | None, options: _Options, heads: HeadOptions, model: ModelO
     if gold:
         figure_options = replace(figure_options, gold=gold_links_for(trace, gold, records, options.sentence))
     if not trace.has_maxout:
-        with_weights = uses_weights(trace, figure_options.picture)
+        with_weights = uses_weights(trace, figure_options.picture) or (ending == "html" and trace.translated)
         save(trace, options.output, figure_options, _weights(trace, model) if with_weights else None)
         return
     from attnviz.figures.registry import figure_named
@@ -183,6 +186,8 @@ def _draw(text: str | None, options: _Options, heads: HeadOptions, model: ModelO
     )
     if weights is None and face != "before" and trace.attends:
         raise AttnvizError(f"The option --face {face} {missing}")
+    if weights is None and ending == "html":  # a page uses those of the installed model that made the trace
+        weights = _weights(trace, ModelOptions())
     if weights is None and ending in WITHOUT_THE_MODEL and not links_of_attention:
         print(f"{WITHOUT_THE_MODEL[ending]}: that {missing}", file=sys.stderr)
     save(trace, options.output, figure_options, weights, what_ifs)

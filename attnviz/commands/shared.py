@@ -128,20 +128,17 @@ def numbered(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
     return ((number, line.rstrip("\r\n")) for number, line in enumerate(lines, 1))
 
 
-def detokenised(tokens: str) -> str:
-    """Return a sentence whose tokens are separated by spaces as plain text."""
-    from attnviz.evaluation.alignment import detokenise
-
-    return detokenise(tokens.split())
-
-
 def model_text(text: str, *, unescape: bool, tokenised: bool = False) -> str:
     """Return the text that the model reads for an input text, by the options --unescape and --tokenised."""
     if unescape:
         from attnviz.trace.tokens import unescaped_text
 
         text = unescaped_text(text)
-    return detokenised(text) if tokenised else text
+    if tokenised:
+        from attnviz.evaluation.alignment import detokenise
+
+        text = detokenise(text.split())
+    return text
 
 
 def report_escapes(lines: Iterable[tuple[int, str]], unit: str = "Line") -> bool:

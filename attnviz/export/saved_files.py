@@ -16,6 +16,7 @@ from attnviz.analysis.posterior import posterior, posterior_words
 from attnviz.analysis.recomputation import Weights
 from attnviz.architectures import step_texts
 from attnviz.errors import AttnvizError
+from attnviz.export.html_page import page_html
 from attnviz.export.images import ImageFormat, image, translation_sheet
 from attnviz.export.tikz import heatmap_tikz
 from attnviz.figures.heatmap import heatmap
@@ -28,7 +29,7 @@ from attnviz.languages import gettext
 from attnviz.palette import palette
 from attnviz.text import without_isolates
 from attnviz.trace import Aligned, WhatIfs
-from attnviz.trace.drawing import DetailLevel, HeatmapChoices, drawing
+from attnviz.trace.drawing import DetailLevel, HeatmapChoices
 
 _HEATMAP = "heatmap"
 _LOGIT_ATTRIBUTION = (LOGIT_ATTRIBUTION.name, CONTRAST.name)
@@ -54,7 +55,7 @@ class FigureOptions(HeatmapChoices):
     title: bool = True
     """Whether images have a title with the sentences."""
     level: DetailLevel = "numbers"
-    """Level of detail of a page."""
+    """Level of detail of .html: "idea", "numbers" or "everything"."""
 
 
 def save(
@@ -66,7 +67,7 @@ def save(
 ) -> None:
     """Write a figure, a table, a page or the record itself; the extension of the file decides.
 
-    .png, .svg and .pdf are the figure, .csv its numbers, .html the whole translation to step through, .tex the heatmap
+    .png, .svg and .pdf are the figure, .csv its numbers, .html the interactive step view, .tex the heatmap
     in TikZ, .json the trace, .pharaoh its word links.
 
     Args:
@@ -74,8 +75,8 @@ def save(
         path: The file.
         options: Which figure, and how it is drawn.
         weights: Weights of the model that made the trace (`load_weights`). Logit attributions and faces of the heatmap
-            other than "before" need them. With them, .html contains the logit attributions, and .pharaoh links by
-            posterior attention instead of attention.
+            other than "before" need them. With them, .html has posterior attention and logit attributions, and .pharaoh
+            links by posterior attention instead of attention.
         what_ifs: The what-ifs that `trace` is one of. With them, .html has a card for each, and .json all of them.
 
     Raises:
@@ -104,7 +105,7 @@ def contents(
     trace: Any, ending: str, options: FigureOptions, weights: Weights | None = None, what_ifs: WhatIfs | None = None
 ) -> bytes:
     """Return the content of a file with this `ending`, one of ENDINGS; raise AttnvizError as `save` does."""
-    if not uses_weights(trace, options.picture):
+    if ending != "html" and not uses_weights(trace, options.picture):
         weights = None
     if ending == "csv":
         return csv(table(trace, options, weights))
@@ -116,8 +117,7 @@ def contents(
     elif ending == "pharaoh":
         text = (links_text(trace) if weights is None else pharaoh(posterior_words(trace, weights))) + "\n"
     elif ending == "html":
-        shown, level = _with_gold(trace, options), options.level
-        text = drawing().page_html(trace, shown, level=level, weights=weights, what_ifs=what_ifs)
+        text = page_html(trace, options, level=options.level, weights=weights, what_ifs=what_ifs)
     else:
         posterior_weights = None if weights is None or options.face == "before" else posterior(trace, weights)
         text = heatmap_tikz(trace, options, posterior=posterior_weights)

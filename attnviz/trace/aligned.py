@@ -5,9 +5,12 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
+from attnviz.arguments import checked_path
+from attnviz.files import replace_text
 from attnviz.text import join_pieces, word_groups
 from attnviz.trace.drawing import HeatmapOptions, StepFigureOptions, drawing, step_index
 from attnviz.trace.interventions import Intervention
@@ -228,6 +231,19 @@ class Aligned(AttentionMatrix, SavedResult):
         """Return the class name and both sentences, each shortened to 80 characters."""
         source, target = (shorten(text, 80, placeholder=" …") for text in (self.source_text, self.translation))
         return f"<{type(self).__name__}: {source} → {target}>"
+
+    def save(self, path: str | Path) -> None:
+        """Write the record to a file.
+
+        Args:
+            path: The file. If its name ends in .html, it is a page with the step view (see `export.page_html`);
+                otherwise, it is JSON, which `load` reads.
+        """
+        given = checked_path(path)
+        if given.suffix.lower() == ".html":
+            replace_text(given, drawing().draw_page(self))
+        else:
+            super().save(given)
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row for each step and source piece, with every recorded number of such a pair.

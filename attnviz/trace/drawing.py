@@ -124,7 +124,7 @@ class Drawing(Protocol):
     def table_html(self, trace: Any) -> str:
         """Return the alignment as an HTML table without scripts."""
 
-    def page_html(
+    def draw_page(
         self,
         trace: Any,
         choices: HeatmapChoices | None = None,

@@ -18,11 +18,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from attnviz.arguments import checked_path
 from attnviz.errors import AttnvizError
 from attnviz.files import replace_text
 from attnviz.languages import gettext
 from attnviz.text import EOS
 from attnviz.trace.attention_record import Attention
+from attnviz.trace.drawing import drawing
 from attnviz.trace.interventions import (
     AttentionIntervention,
     ExcludePosition,
@@ -223,9 +225,12 @@ class WhatIfs:
         """Write everything to a file.
 
         Args:
-            path: The file.
+            path: The file. If its name ends in .html, it is a page with the step view of the first translation and a
+                card for each what-if; otherwise, it is JSON, which `load` reads.
         """
-        replace_text(Path(path), self.to_json())
+        given = checked_path(path)
+        is_page = given.suffix.lower() == ".html"
+        replace_text(given, drawing().draw_page(self.first, what_ifs=self) if is_page else self.to_json())
 
     @classmethod
     def load(cls, path: str | Path) -> WhatIfs:

@@ -5,20 +5,21 @@ from __future__ import annotations
 import functools
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import partial
 from html import escape
 from typing import Any
 
 from attnviz.analysis.gold import as_gold_links, validated
+from attnviz.analysis.labels import shorten
 from attnviz.analysis.recomputation import Weights
 from attnviz.architectures import step_texts
 from attnviz.browser_modules import COMPONENTS, bundle, component_files, module_path
-from attnviz.browser_programs import KATEX, PLOTLY
+from attnviz.browser_programs import KATEX, PLOTLY, SERIF_FAMILY, serif_style
 from attnviz.export.offline_page import THEMES, compressed, filled, in_every_language
 from attnviz.figures.encoding import to_json
-from attnviz.languages import LANGUAGES, language
+from attnviz.languages import LANGUAGES, gettext, language
 from attnviz.palette import FONT, ThemeName, palette
 from attnviz.trace import WhatIfs
 from attnviz.trace.drawing import HeatmapChoices
@@ -37,6 +38,8 @@ from attnviz.ui.view import MAIN, DetailLevel, View
 
 CHOSEN_HERE = ("face", "by", POSTERIOR_OPEN)
 """Display options that a reader of an embedded view chooses; the others stay as they were."""
+_TYPESET = {"definitions", "equation"}
+"""Kinds of blocks with formulas."""
 
 
 Drawn = Mapping[str, Any]
@@ -102,11 +105,12 @@ class EmbeddedView:
         return next(number for number, one in traces.items() if one.fingerprint == self.trace.fingerprint)
 
     def showing(self, number: int) -> EmbeddedView:
-        """Return the view of another what-if, at the same step where it has that."""
+        """Return the view of another what-if, at the same step where it has that; its words have no gold links."""
         if number == self.number or self.what_ifs is None:
             return self
         trace = self.what_ifs.trace(number)
-        return replace(self, trace=trace, step=min(self.step, len(trace.target_pieces) - 1))
+        choices = replace(self.choices, gold=None)
+        return replace(self, trace=trace, step=min(self.step, len(trace.target_pieces) - 1), choices=choices)
 
     def _options(self) -> dict[str, tuple[str, ...]]:
         """Return the values of each display option, the opening one first."""
@@ -135,26 +139,36 @@ def page_of(name: str, draw: Callable[[], object], steps: int, makers: Mapping[s
         return embedded(host, draw, steps, makers)
 
 
+def made_with_attnviz() -> str:
+    """Return the footer of a page that shows no single translation."""
+    return gettext("Made with attnviz. This file opens without an internet connection.")
+
+
 def view_html(view: EmbeddedView) -> str:
     """Return an HTML page with the view, in every language and both themes, which needs no network."""
 
     def draw(theme: ThemeName, number: int) -> Drawn:
         return view.showing(number).drawn(theme)
 
-    return html_page(lambda: step_texts(view.trace).made_by(view.trace), draw, view.numbers, view.number)
+    def footer() -> str:
+        return gettext("{how}; made with attnviz.", how=step_texts(view.trace).made_by_search(view.trace))
+
+    return html_page(f"attnviz: {shorten(view.trace.source_text, 80)}", draw, footer, view.numbers, view.number)
 
 
 def html_page(
-    title: Callable[[], str],
+    title: str,
     draw: Callable[[ThemeName, int], Drawn],
+    footer: Callable[[], str],
     numbers: Sequence[int] = (0,),
     current: int = 0,
 ) -> str:
     """Return an HTML page in every language and both themes, which needs no network.
 
     Args:
-        title: Returns the title in the current language.
+        title: Title of the document.
         draw: Returns what is shown in the current language, for a theme and one of the `numbers`.
+        footer: Returns in the current language how it was made.
         numbers: Numbers of the what-ifs that a reader chooses from, 0 for the original.
         current: The number at which the page opens.
 
@@ -167,23 +181,22 @@ def html_page(
             for code, one in in_every_language(partial(draw, theme, number)).items():
                 kinds |= _kinds(one["blocks"])
                 drawn[f"{code} {theme} {number}"] = compressed(one)
-    titles = in_every_language(title)
     payload = {
         "names": LANGUAGES,
         "language": language(),
-        "title": titles,
+        "footers": in_every_language(footer),
         "what_ifs": [*numbers],
         "current": current,
         "drawn": drawn,
     }
-    style = [_theme_css(), share_properties_css(), PAGE_STYLE.read_text(encoding="utf-8")]
+    style = [serif_style(embedded=True), _theme_css(), share_properties_css(), PAGE_STYLE.read_text(encoding="utf-8")]
     parts = {
         "language": language(),
-        "title": escape(titles[language()]),
+        "title": escape(title),
         "style": "\n".join([*style, (COMPONENTS / "offline.css").read_text(encoding="utf-8")]),
         # Inside a script element only "</script" and "<!--" are markup, and only with a literal "<".
         "payload": to_json(payload).replace("<", "\\u003c"),
-        "programs": PLOTLY.text + (KATEX.text if {"equation", "definitions"} & kinds else ""),
+        "programs": PLOTLY.text + (KATEX.text if kinds & _TYPESET else ""),
         "modules": modules_script("offline.js", kinds) + 'attnvizModule("ui/components/offline.js");',
     }
     return filled((COMPONENTS / "offline.html").read_text(encoding="utf-8"), parts)
@@ -208,13 +221,13 @@ def guest_script() -> str:
     # Neither program is a module: one declares its name, the other looks for a loader of modules first.
     plotly = f"globalThis.Plotly ??= (() => {{\n{PLOTLY.text}\nreturn Plotly;\n}})();\n"
     katex = f"(() => {{\nlet define, exports, module;\n{KATEX.text}\n}})();\n"
-    return plotly + katex + modules_script("guest.js", component_files(), page)
+    return plotly + katex + modules_script("guest.js", component_files().keys(), page)
 
 
-_FONTS = f"--st-font: {FONT}; --st-heading-font: Georgia, serif; --st-button-radius: 4px;"
+_FONTS = f"--st-font: {FONT}; --st-heading-font: '{SERIF_FAMILY}', Georgia, serif; --st-button-radius: 4px;"
 
 
-def modules_script(entry: str, kinds: Iterable[str], page_style: str = "") -> str:
+def modules_script(entry: str, kinds: Set[str], page_style: str = "") -> str:
     """Return the script of the module `entry` and of the components of these `kinds`, and the style of their page."""
     files = component_files()
     needed = {"blocks": files["blocks"]} | {kind: files[kind] for kind in sorted(kinds) if kind in files}

@@ -18,9 +18,7 @@ from attnviz import lazy_streamlit as st
 from attnviz.analysis.recomputation import Weights
 from attnviz.palette import ThemeName
 
-_LEFT_OUT = re.compile(
-    r"-(chosen|pictures|file|links|of-pair|of-file|of-attention)$|^(word-boxes|named-piece|consequence)$"
-)
+_LEFT_OUT = re.compile(r"-(chosen|pictures|file|of-pair|of-file|of-attention)$|^(word-boxes|named-piece|consequence)$")
 """Payloads that need the server: those of typed words, of what a change by hand would do, of files and of links."""
 _PLACE = re.compile(r"\{(\w+)\}")
 
@@ -57,7 +55,8 @@ class Embedding:
         """Return the address of a payload, with its placeholders; empty where it needs the server."""
         if _LEFT_OUT.search(name):
             return ""
-        query = query.replace("{selection}", "steps={step}")
+        # Of the options that a reader chooses, figures and links depend on these.
+        query = query.replace("{selection}", "steps={step}").replace("{options}", "face={face}&by={by}")
         address = f"{self.name}/{len(self._templates)}/{name}?{query}"
         of_query = dict(part.split("=", 1) for part in query.split("&") if "=" in part)
         given = {key: value for key, value in parameters.items() if value}
@@ -80,12 +79,10 @@ class Embedding:
     def _fillings(self, address: str, steps: int) -> Iterator[dict[str, str]]:
         """Yield the values of the placeholders in an address, as the browser fills them (`filledAddress`)."""
         places = set(_PLACE.findall(address))
-        names = [name for name in self.options if name in places or "options" in places]
+        names = [name for name in self.options if name in places]
         for step in range(steps) if "step" in places else [0]:
             for values in itertools.product(*(self.options[name] for name in names)):
-                chosen = dict(zip(names, values, strict=True))
-                changed = (f"{name}={value}" for name, value in chosen.items() if value != self.options[name][0])
-                yield {"step": str(step), "word": "", "size": "", "options": "&".join(changed), **chosen}
+                yield {"step": str(step), "word": "", "size": "", **dict(zip(names, values, strict=True))}
 
 
 _CURRENT: ContextVar[Embedding | None] = ContextVar("embedding", default=None)

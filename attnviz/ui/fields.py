@@ -305,7 +305,7 @@ def uploader(label: str, take: Take, *, key: str, megabytes: int) -> None:
         call_in_rerun(partial(_take, key, partial(take, file.name, file.getvalue())))
 
 
-FILE_REQUEST = "file"
+_FILE = "file"
 """Name of the request that brings a file: its value has the key of the uploader, the file's name and its content."""
 
 
@@ -325,7 +325,7 @@ def _file_choice(label: str, take: Take, *, key: str, megabytes: int) -> None:
         if len(content) <= megabytes * 2**20:
             inbox(page_session()).actions.append(partial(_take, key, partial(take, str(value["name"]), content)))
 
-    if inbox(page_session()).handle({FILE_REQUEST: handle_file}, lambda value: value.get("key") == own):
+    if inbox(page_session()).handle({_FILE: handle_file}, lambda value: value.get("key") == own):
         st.rerun()
 
 

@@ -12,6 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import read_attention
 from attnviz.commands.main import main
 from tests.importing.attention_files import CONTENTS, LINKS, SOURCES, TARGETS, TEXTS
+from tests.saved_pages import saved_view
 from tests.snapshots import plain
 
 
@@ -101,10 +102,12 @@ def test_gold_links_are_drawn_on_the_picture_of_their_pair(
     ):
         assert main([*command, "--sentence", "2", "-o", str(page)]) == 0
         drawn.append(page.read_text(encoding="utf-8"))
-    assert SOURCES[1].split()[0] in drawn[0]
-    assert "sure core" in drawn[0]
-    assert "possible edge" in drawn[0]
+    heatmap = saved_view(drawn[0]).heatmap()
+    assert SOURCES[1].split()[0] in heatmap["layout"]["xaxis"]["ticktext"]
+    assert {"sure core", "possible edge"} <= {one["name"] for one in heatmap["data"] if "name" in one}
     assert drawn == drawn[:1] * 3
+    assert main(["attention", str(links), *_sides(folder), "--level", "idea", "-o", str(page)]) == 0
+    assert saved_view(page.read_text(encoding="utf-8")).mounted("view_state")[0]["level"] == "idea"
     capsys.readouterr()
 
     def refusal(*given: str, output: Path = page) -> str:

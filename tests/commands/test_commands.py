@@ -31,6 +31,7 @@ from attnviz.training.training_config import TRAINING_GROUPS, TrainingConfig
 from attnviz.translator import Translator
 from tests.browser.server import free_port, serving
 from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
+from tests.saved_pages import saved_view
 from tests.snapshots import plain
 
 
@@ -520,10 +521,11 @@ def test_figure_with_margins_and_logit_attributions(
     table, page = tmp_path / "x.csv", tmp_path / "x.html"
     assert run("figure", "--trace", str(saved), "-o", str(table), "--margins") == (0, "", "")
     assert table.read_text(encoding="utf-8-sig") == figures.heatmap(trace, margins=True).frame().to_csv()
-    arguments = ["figure", "--trace", str(saved), "-o", str(page), "--margins", "--model"]
+    arguments = ["figure", "--trace", str(saved), "-o", str(page), "--margins", "--level", "everything", "--model"]
     assert run(*arguments, str(model_folder)) == (0, "", "")
     weights = read_weights(model_folder)
-    assert page.read_text(encoding="utf-8") == export.lecture_html(trace, margins=True, weights=weights)
+    expected = export.page_html(trace, margins=True, weights=weights, level="everything")
+    assert page.read_text(encoding="utf-8") == expected
     arguments_of_step = ["--picture", "perturbation-tests", "--step", "2", "--model", str(model_folder)]
     assert run("figure", "--trace", str(saved), "-o", str(table), *arguments_of_step) == (0, "", "")
     subject = figures.Subject(trace, 1, weights)
@@ -532,10 +534,6 @@ def test_figure_with_margins_and_logit_attributions(
         == figures.step_figure(subject, "perturbation-tests").draw(subject).frame().to_csv()
     )
     save_model(other := tmp_path / "other", make_network("general"), tokenizer)
-    code, _, errors = run(*arguments, str(other))
-    assert code == 0
-    assert plain(errors, tmp_path) == snapshot(name="no ledger")
-    assert '"logit_attribution":' not in page.read_text(encoding="utf-8")
     links = tmp_path / "x.pharaoh"
     arguments = ["figure", "--trace", str(saved), "-o", str(links), "--model"]
     assert run(*arguments, str(model_folder)) == (0, "", "")
@@ -600,6 +598,9 @@ def test_figure_finds_the_installed_model_that_made_the_trace(
     assert links.read_text() == pharaoh(trace.words()) + "\n"
     assert main([*command, "--face", "after"]) == 2
     assert capfd.readouterr().err == snapshot(name="face")
+    assert main(["figure", "--trace", str(saved), "-o", str(page := tmp_path / "x.html")]) == 0
+    assert capfd.readouterr().err == snapshot(name="page")
+    assert saved_view(page.read_text(encoding="utf-8")).values_of("face") == ["before"]
 
 
 def test_train_then_translate(run, tmp_path: Path) -> None:

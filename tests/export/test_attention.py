@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -23,13 +25,16 @@ from attnviz.analysis.findings import (
 )
 from attnviz.analysis.gold import pharaoh
 from attnviz.analysis.imported_file_texts import missing_values_reason
+from attnviz.analysis.labels import LONGEST
 from attnviz.architectures import narrate
 from attnviz.commands.main import main
 from attnviz.export.saved_files import FigureOptions, contents
-from attnviz.figures.registry import FIGURES
+from attnviz.figures.registry import FIGURES, step_figure
 from attnviz.figures.subject import Subject
+from tests.figures.payloads import close, plain
 from tests.importing.given import SOURCE, TARGET, marian, matrix
-from tests.snapshots import plain
+from tests.saved_pages import saved_view
+from tests.snapshots import plain as plain_message
 
 
 @pytest.fixture
@@ -37,17 +42,42 @@ def record() -> Attention:
     return attention(SOURCE, TARGET, matrix(), energies=np.log(matrix()))
 
 
-@pytest.mark.parametrize("ending", ["html", "tex", "csv", "json", "pharaoh"])
+@pytest.mark.parametrize("ending", ["tex", "csv", "json", "pharaoh"])
 def test_every_text_format_is_written(record: Attention, ending: str) -> None:
-    content = contents(record, ending, FigureOptions(by="words", margins=ending in ("csv", "html"))).decode("utf-8-sig")
+    content = contents(record, ending, FigureOptions(by="words", margins=ending == "csv")).decode("utf-8-sig")
     expected = {
-        "html": missing_values_reason(),
         "tex": "économique",
         "csv": "économique",
         "json": "attnviz-attention",
         "pharaoh": "0-0 1-2 2-1 3-3 3-4 4-5 5-6",
     }[ending]
     assert expected in content
+
+
+def test_page_of_attention_has_its_weights_and_what_is_missing(record: Attention) -> None:
+    page = saved_view(contents(record, "html", FigureOptions(margins=True)).decode("utf-8"))
+    assert missing_values_reason() in page.texts()
+    drawn = figures.heatmap(record, margins=True, longest=LONGEST)
+    assert close(plain(page.heatmap()), plain(drawn.plotly))
+    for step in range(len(record.target_pieces)):
+        drawn = step_figure(subject := Subject(record, step), "look").draw(subject)
+        assert close(plain(page.figure("look", step)), plain(drawn.plotly))
+
+
+_WITHOUT_LIBRARIES = """
+import sys
+sys.modules |= {"torch": None, "streamlit": None}
+from attnviz import Attention
+Attention.load(sys.argv[1]).save(sys.argv[2])
+"""
+
+
+def test_page_of_attention_needs_neither_torch_nor_streamlit(record: Attention, tmp_path: Path) -> None:
+    record.save(given := tmp_path / "a.json")
+    command = [sys.executable, "-c", _WITHOUT_LIBRARIES, given, made := tmp_path / "a.html"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert made.read_text(encoding="utf-8") == contents(record, "html", FigureOptions()).decode("utf-8")
 
 
 def test_sentences_without_an_end_mark_keep_their_last_link() -> None:
@@ -95,7 +125,7 @@ def test_figure_command_draws_an_attention_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
 ) -> None:
     def error_output() -> str:
-        return plain(capsys.readouterr().err, tmp_path)
+        return plain_message(capsys.readouterr().err, tmp_path)
 
     soft, made = tmp_path / "soft.txt", tmp_path / "made.json"
     soft.write_text(marian(matrix(1)) + "\n" + marian(matrix(2) / 2), encoding="utf-8")

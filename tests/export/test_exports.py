@@ -7,13 +7,17 @@ import dataclasses
 import html
 import io
 import json
+import math
 import re
 import shutil
 import subprocess
 import sys
 import warnings
+from collections.abc import Mapping
 from html.parser import HTMLParser
+from itertools import product
 from pathlib import Path
+from typing import Any, get_args
 from xml.etree.ElementTree import fromstring
 
 import kaleido
@@ -22,12 +26,13 @@ import pandas as pd
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz import Attention, AttnvizError, Trace, Translator, attention, export, figures
+from attnviz import Attention, AttnvizError, ExcludePosition, Temperature, Trace, Translator, attention, export, figures
 from attnviz.analysis.gold import pharaoh
-from attnviz.analysis.labels import step_heading
+from attnviz.analysis.labels import LONGEST, step_heading
 from attnviz.analysis.logit_attribution import centred_attributions
 from attnviz.analysis.numbers import signed
 from attnviz.analysis.posterior import posterior_words
+from attnviz.analysis.stages import ENERGY_STAGE
 from attnviz.browser_programs import PLOTLY
 from attnviz.environment import BROWSER_PATH
 from attnviz.errors import MissingFontWarning
@@ -39,6 +44,7 @@ from attnviz.export.images import (
     shortened_to_fit,
     translation_sheet,
 )
+from attnviz.export.offline_page import THEMES
 from attnviz.export.saved_files import contents, heading
 from attnviz.export.tikz import escape_tex
 from attnviz.figures.printing import for_print
@@ -48,11 +54,14 @@ from attnviz.figures.subject import Subject
 from attnviz.languages import LANGUAGES, language, set_language
 from attnviz.model_folder import read_weights
 from attnviz.palette import palette
+from attnviz.trace import WhatIf, WhatIfs
+from attnviz.trace.drawing import DetailLevel
 from tests.browser.server import find_chromium
 from tests.conftest import SENTENCES
 from tests.figures import synthetic
-from tests.figures.payloads import draws, in_variant, one_of
-from tests.snapshots import plain
+from tests.figures.payloads import close, plain
+from tests.saved_pages import flattened, page_payload, saved_view
+from tests.snapshots import plain as plain_message
 
 HARD = "A_b # $5 100% {x} \\foo ~ ^ & -- ,, '' \" < | ` ?` !` \u5b57 \U0001f600 #1 \\\\ ^^M don't </script><!--"
 WITHOUT_FONT = "\u2fe0"
@@ -162,60 +171,133 @@ def in_french() -> None:
 
 
 @pytest.mark.parametrize("attention", ["additive", "none"])
-def test_lecture_page_is_self_contained_and_complete(attention: str, snapshot: SnapshotAssertion) -> None:
+def test_page_is_self_contained_and_complete(attention: str, snapshot: SnapshotAssertion) -> None:
     trace = synthetic.trace(HARD, attention=attention)
-    page = _Page(text := export.lecture_html(trace, step=2, margins=True))
+    page = _Page(text := export.page_html(trace, step=2, margins=True, level="everything"))
     assert page.requested == []
     assert PLOTLY.text in text
-    payload = json.loads(page.texts["payload"])
-    assert payload["step"] == 3
-    assert len(payload["target"]) == len(trace.target_pieces)
-    shown = {"attention", "context", "candidates"} if attention == "additive" else {"context", "candidates"}
-    for code in LANGUAGES:
-        assert payload["words"][code]["footers"]["before"] == snapshot(name=f"footer, {code}")
-        for theme in ("light", "dark"):
-            drawn = in_variant(payload["figures"], code, theme)
-            set_language(code)
-            assert set(drawn) == shown | {"faces"}
-            assert set(drawn["faces"]["values"]) == {"before"}  # the others need the weights
-            for name in shown:
-                expected = step_figure(subject := Subject(trace, 1, theme=theme), name).draw(subject)
-                assert draws(drawn[name], 1, expected)
-            assert draws(drawn["faces"], "before", figures.heatmap(trace, margins=True, theme=theme))
-            set_language("en")
-            assert palette(theme).paper in text.split("</style>")[0]
+    assert page.texts["title"].startswith("attnviz: A_b # $5 100%")
+    assert page_payload(text)["footers"] == snapshot
+    of_attention = {"additive": {"energy", "softmax", "units"}, "none": {"context"}}
+    shown = {"state", "maxout", "candidates"} | of_attention[attention]
+    for code, theme in product(LANGUAGES, THEMES):
+        set_language(code)
+        view = saved_view(text, code, theme)
+        (state,) = view.mounted("view_state")
+        assert (state["firstStep"], state["steps"], state["hasTour"]) == (2, len(trace.target_pieces), False)
+        assert view.values_of("face") == ["before"]  # the others need the weights
+        heatmap = figures.heatmap(trace, margins=attention == "additive", theme=theme, longest=LONGEST)
+        assert close(plain(view.heatmap()), plain(heatmap.plotly))
+        for name, step in product(shown, range(len(trace.target_pieces))):
+            drawn = step_figure(subject := Subject(trace, step, theme=theme), name).draw(subject)
+            assert close(plain(view.figure(name, step)), plain(drawn.plotly)), name
+        assert palette(theme).paper in text.split("</style>")[0]
 
 
-def test_lecture_page_has_both_languages(trace: Trace, in_french: None, snapshot: SnapshotAssertion) -> None:
-    text = export.lecture_html(trace)
+@pytest.mark.parametrize("level", get_args(DetailLevel))
+def test_a_page_has_the_payloads_that_it_draws_and_no_other(trace: Trace, level: DetailLevel) -> None:
+    view = saved_view(export.page_html(trace, level=level))
+    drawn = {
+        at.format_map({"face": "before", "by": by, "step": step})
+        for at in view.addresses()
+        for by, step in product(("steps", "words"), range(len(trace.target_pieces)))
+    }
+    assert set(view.payloads) == drawn
+    assert None not in view.payloads.values()
+
+
+def test_page_has_both_languages_and_themes(trace: Trace, in_french: None) -> None:
+    text = export.page_html(trace)
     assert '<html lang="fr">' in text
     assert language() == "fr"
-    payload = json.loads(_Page(text).texts["payload"])
+    payload = page_payload(text)
     assert payload["language"] == "fr"
-    assert set(payload["words"]) == set(LANGUAGES)
-    assert {code: words["heading"] for code, words in payload["words"].items()} == snapshot
-    assert set(payload["figures"]["values"]) == {"light", "dark"}
+    assert set(payload["drawn"]) == {f"{code} {theme} 0" for code, theme in product(LANGUAGES, THEMES)}
+    for code in LANGUAGES:
+        set_language(code)
+        (stages,) = (one["stages"] for one in saved_view(text, code).mounted("step_summary"))
+        assert stages[0]["title"] == ENERGY_STAGE.title()
 
 
-def test_lecture_page_with_weights_has_logit_attributions(translator: Translator, model_folder: Path) -> None:
+def test_page_has_what_its_level_shows(trace: Trace) -> None:
+    kinds = {
+        level: {block["kind"] for block in flattened(saved_view(export.page_html(trace, level=level)).blocks)}
+        for level in get_args(DetailLevel)
+    }
+    assert kinds["numbers"] - kinds["idea"] == {"details", "equation", "field", "findings"}
+    assert kinds["everything"] - kinds["numbers"] == {"context_growth", "energy_decomposition", "text"}
+
+
+def test_page_of_an_unknown_level_or_step_is_refused(trace: Trace, snapshot: SnapshotAssertion) -> None:
+    for options in ({"level": "all"}, {"step": 7}):
+        with pytest.raises(AttnvizError) as error:
+            export.page_html(trace, **options)  # type: ignore[arg-type]
+        assert str(error.value) == snapshot(name=f"{options}")
+
+
+def test_trace_is_saved_as_a_page_where_the_name_ends_in_html(trace: Trace, tmp_path: Path) -> None:
+    trace.save(tmp_path / "x.HTML")
+    assert (tmp_path / "x.HTML").read_text(encoding="utf-8") == export.page_html(trace)
+    trace.save(tmp_path / "x.json")
+    assert Trace.load(tmp_path / "x.json").fingerprint == trace.fingerprint
+
+
+def test_page_with_weights_has_logit_attributions(translator: Translator, model_folder: Path) -> None:
     trace, weights = translator.translate(SENTENCES[0], target=SENTENCES[1]), read_weights(model_folder)
-    payload = json.loads(_Page(export.lecture_html(trace, weights=weights)).texts["payload"])
-    shared = in_variant(payload["figures"], "en", "light")["logit-attribution"]
-    assert len(shared["values"]) == len(trace.target_pieces)
+    view = saved_view(export.page_html(trace, weights=weights, level="everything"))
+    captions = view.payload("logit-attribution")["captions"]
     for i in range(len(trace.target_pieces)):
-        drawn = one_of(shared, i)
+        drawn = view.figure("logit-attribution", i)
         (attribution,) = centred_attributions(trace, weights, [(i, trace.target_ids[i])])
         total = next(one for one in drawn["data"] if one["type"] == "waterfall")["x"][-1]
         assert total == pytest.approx(attribution.logit, abs=1e-6)
-        assert signed(attribution.logit) in payload["words"]["en"]["steps"][i]["pictures"]["logit-attribution"]["note"]
+        assert signed(attribution.logit) in " ".join(captions[str(i)])
+        assert view.payload("verification", step=i)["holds"]
+
+
+@pytest.fixture
+def what_ifs(translator: Translator) -> WhatIfs:
+    """Return a translation, a what-if whose attention skips a piece at each step, and one of uniform attention."""
+    first = translator.translate(SENTENCES[0], beam=1)
+    changes = (ExcludePosition(1), Temperature(math.inf))
+    traces = tuple(translator.translate(SENTENCES[0], beam=1, interventions=[one]) for one in changes)
+    return WhatIfs(first, tuple(WhatIf(0, one) for one in changes), traces)
+
+
+def test_page_has_a_view_for_each_what_if(what_ifs: WhatIfs, tmp_path: Path) -> None:
+    what_ifs.save(tmp_path / "x.html")
+    text = (tmp_path / "x.html").read_text(encoding="utf-8")
+    assert page_payload(text)["what_ifs"] == [0, 1, 2]
+    assert page_payload(text)["current"] == 0
+    for number in range(3):
+        view, trace = saved_view(text, "fr", "dark", number), what_ifs.trace(number)
+        (cards,) = view.mounted("what_ifs")
+        assert (cards["current"], len(cards["cards"])) == (number, 3)
+        assert not any(card["remove"] for card in cards["cards"]), "a page keeps its what-ifs"
+        assert view.mounted("view_state")[0]["identity"] == trace.fingerprint
+        np.testing.assert_allclose(plain(view.heatmap())["data"][0]["z"], trace.alignment[:-1, :-1], atol=2e-5)
+    opened = export.page_html(what_ifs.traces[0], what_ifs=what_ifs, step=-1, gold="0-0")
+    assert page_payload(opened)["current"] == 1
+    steps = [saved_view(opened, number=number).mounted("view_state")[0]["firstStep"] for number in range(3)]
+    last = [len(what_ifs.trace(number).target_pieces) - 1 for number in range(3)]
+    assert steps == [min(last[1], one) for one in last]
+    assert ["sure" in _scatter_names(saved_view(opened, number=number).heatmap()) for number in range(3)] == [
+        False,
+        True,
+        False,
+    ], "only the words of the translation that is saved are known to have these links"
+
+
+def _scatter_names(figure: Mapping[str, Any]) -> list[str]:
+    return [trace["name"] for trace in figure["data"] if trace["type"] == "scatter"]
 
 
 @pytest.mark.nightly
-def test_a_long_lecture_page_fits_in_eight_megabytes(shipped_model: Path) -> None:
+def test_a_long_page_fits_in_eight_megabytes(shipped_model: Path) -> None:
     source = "The agreement on the European Economic Area was signed in August 1992 by all member states."
     trace = Translator.load(shipped_model, device="cpu").translate(source, beam=1)
     assert len(trace.source_pieces) >= 20
-    text = export.lecture_html(trace, margins=True, weights=read_weights(shipped_model))
+    text = export.page_html(trace, margins=True, weights=read_weights(shipped_model), level="everything")
     assert len(text.encode()) < 8_000_000
 
 
@@ -392,7 +474,7 @@ def test_image_export_times_out_when_the_browser_hangs(
     monkeypatch.setattr(images, "TIMEOUT", 1.0)
     with pytest.raises(AttnvizError, match="TimeoutError") as error:
         image(for_print(figures.heatmap(trace)), "png")
-    assert plain(error.value, tmp_path) == snapshot
+    assert plain_message(error.value, tmp_path) == snapshot
 
 
 def test_image_export_is_refused_without_a_browser(
@@ -474,5 +556,5 @@ def test_invalid_exports_are_refused(
 ) -> None:
     with pytest.raises(AttnvizError) as error:
         save(trace, tmp_path / name, options)
-    assert plain(error.value, tmp_path) == snapshot
+    assert plain_message(error.value, tmp_path) == snapshot
     assert list(tmp_path.iterdir()) == []

@@ -1,10 +1,11 @@
-"""Exports of the heatmap's faces: tables, TikZ, lecture pages and headings."""
+"""Exports of the heatmap's faces: tables, TikZ, pages and headings."""
 
 from __future__ import annotations
 
 import io
 import json
 import re
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -13,16 +14,19 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Trace, Translator, analysis, figures
+from attnviz.analysis.attention_forms import face_names
 from attnviz.analysis.grid import FACES, grid
+from attnviz.analysis.labels import LONGEST
 from attnviz.analysis.posterior import posterior_sentence
 from attnviz.export import FigureOptions
 from attnviz.export.saved_files import contents, heading
 from attnviz.figures.registry import step_figure
 from attnviz.figures.subject import Subject
-from attnviz.languages import LANGUAGES
+from attnviz.languages import LANGUAGES, set_language
 from attnviz.trace.drawing import Face
 from tests.conftest import SENTENCES
-from tests.figures.payloads import draws, in_variant, one_of
+from tests.figures.payloads import close, plain
+from tests.saved_pages import saved_view
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +40,7 @@ def weights(model_folder: Path) -> dict[str, np.ndarray]:
 
 
 @pytest.mark.parametrize("face", FACES)
-def test_csv_tikz_and_lecture_contain_the_face(trace: Trace, weights, face, snapshot: SnapshotAssertion) -> None:
+def test_csv_tikz_and_page_contain_the_face(trace: Trace, weights, face) -> None:
     shown = grid(trace, end=False, face=face, posterior=analysis.posterior(trace, weights)).shown
     options = FigureOptions(face=face)
     table = pd.read_csv(io.BytesIO(contents(trace, "csv", options, weights)), index_col=0)
@@ -44,13 +48,11 @@ def test_csv_tikz_and_lecture_contain_the_face(trace: Trace, weights, face, snap
     tikz = contents(trace, "tex", options, weights).decode()
     cells = [float(number) for number in re.findall(r"\\cell\{\d+\}\{\d+\}\{(-?[\d.]+)\}", tikz)]
     np.testing.assert_allclose(cells, shown.ravel(), atol=6e-5)
-    page = contents(trace, "html", options, weights).decode()
-    payload = json.loads(re.search(r'<script[^>]*id="payload"[^>]*>(.*?)</script>', page, re.DOTALL)[1])
-    assert payload["face"] == face
-    drawn = one_of(in_variant(payload["figures"], "en", "light")["faces"], face)["data"][0]["text"]
-    assert ("α′ = " in json.dumps(drawn, ensure_ascii=False)) == (face != "before")
-    for code in LANGUAGES:
-        assert payload["words"][code]["footers"][face] == snapshot(name=f"footer, {code}")
+    page = saved_view(contents(trace, "html", options, weights).decode())
+    assert page.values_of("face") == [face, *(other for other in FACES if other != face)]
+    drawn = page.heatmap(face=face)["data"][0]
+    np.testing.assert_allclose(drawn["z"].reshape(shown.shape), shown, atol=2e-5)
+    assert ("α′ = " in json.dumps(plain(drawn["text"]), ensure_ascii=False)) == (face != "before")
 
 
 @pytest.mark.usefixtures("each_language")
@@ -67,24 +69,21 @@ def test_tikz_colours_of_a_difference_match_its_signs(trace: Trace, weights) -> 
     assert int(least[1][:2], 16) > int(least[1][4:], 16), "a loss is red"
 
 
-def test_lecture_with_weights_has_all_faces_and_posterior_figures(trace: Trace, weights) -> None:
-    page = contents(trace, "html", FigureOptions(by="steps", margins=True), weights).decode()
-    payload = json.loads(re.search(r'<script[^>]*id="payload"[^>]*>(.*?)</script>', page, re.DOTALL)[1])
-    found, pictures = analysis.posterior_attention(trace, weights), in_variant(payload["figures"], "en", "light")
-    for face, expected in zip(
-        FACES, (trace.alignment, found.heatmap_posterior, found.heatmap_posterior - trace.alignment), strict=True
-    ):
-        drawn = figures.heatmap(trace, face=face, posterior=found.heatmap_posterior, margins=True)
-        assert draws(pictures["faces"], face, drawn)
-        np.testing.assert_allclose(drawn.data[0]["z"], expected[:-1, :-1])
+def test_page_with_weights_has_all_faces_and_posterior_figures(trace: Trace, weights) -> None:
+    options = FigureOptions(margins=True, level="everything")
+    text, found = contents(trace, "html", options, weights).decode(), analysis.posterior_attention(trace, weights)
+    page, shown = saved_view(text), found.heatmap_posterior
+    for face, by in product(FACES, ("steps", "words")):
+        drawn = figures.heatmap(trace, face=face, by=by, posterior=shown, margins=True, longest=LONGEST)
+        assert close(plain(page.heatmap(face=face, by=by)), plain(drawn.plotly))
     for i in range(len(trace.target_pieces)):
         subject = Subject(trace, i, weights)
-        assert draws(pictures["posterior"], i, step_figure(subject, "posterior").draw(subject))
-        texts = payload["words"]["en"]["steps"][i]["pictures"]["posterior"]
-        assert texts["note"] == posterior_sentence(trace, found, i)
-    for words in payload["words"].values():
-        assert set(words["faces"]) == set(words["footers"]) == set(FACES)
-        assert len(set(words["footers"].values())) == 3
+        assert close(plain(page.figure("posterior", i)), plain(step_figure(subject, "posterior").draw(subject).plotly))
+        assert posterior_sentence(trace, found, i) in page.payload("posterior")["captions"][str(i)]
+    for code in LANGUAGES:
+        set_language(code)
+        (switch,) = (one for one in saved_view(text, code).mounted("field") if one.get("option") == "face")
+        assert dict(switch["options"]) == face_names()
 
 
 @pytest.mark.parametrize("ending", ["csv", "tex", "html", "svg"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from types import SimpleNamespace
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -16,22 +16,13 @@ from attnviz.analysis.step_equations import Equation
 from attnviz.ui import payloads
 from attnviz.ui.page_state.selection import OPTIONS, Selection, linked_selection
 from attnviz.ui.payload_makers import MAKERS
+from tests.saved_pages import flattened
 
 
-def blocks(app: AppTest) -> Iterator[dict[str, Any]]:
+def blocks(app: AppTest) -> Iterator[Mapping[str, Any]]:
     """Yield the blocks of all views of a page, those in boxes after their box, in the order of the page."""
     for element in app.get("bidi_component"):
-        yield from _blocks_of(element.proto)
-
-
-def _blocks_of(component: Any) -> Iterator[dict[str, Any]]:
-    def within(listed: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-        for block in listed:
-            yield block
-            for inner in (block.get("blocks", ()), *block.get("columns", ())):
-                yield from within(inner)
-
-    yield from within(json.loads(component.json)[0])
+        yield from flattened(json.loads(element.proto.json)[0])
 
 
 def mounted(app: AppTest, component: str) -> list[Any]:

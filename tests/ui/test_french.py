@@ -8,22 +8,23 @@ import shutil
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.export import lecture_html
+from attnviz.export import page_html
 from attnviz.figures import Subject, heatmap, step_figures
 from attnviz.languages import catalog_files, read_catalog, set_language
 from attnviz.palette import FONT
+from attnviz.trace.drawing import DetailLevel
 from attnviz.ui.examples import EXAMPLES
 from attnviz.ui.payloads import PayloadRequest
 from attnviz.ui.toolbar.downloads import translation_file
 from attnviz.ui.view import MAIN, View
 from tests.figures import synthetic
-from tests.figures.payloads import in_variant, one_of
+from tests.saved_pages import saved_view
 from tests.ui.fields import field, set_field
 from tests.ui.opening import Run, open_page
 from tests.ui.shown_payloads import address, all_payloads, panel_texts, shown_equations
@@ -122,20 +123,16 @@ ENGLISH = {message.id for message in read_catalog(catalog_files()["fr"]) if mess
 
 
 @pytest.mark.usefixtures("french")
-def test_lecture_file_is_french() -> None:
-    for by in ("words", "steps"):
-        page = lecture_html(synthetic.trace(), by=by)
-        record = json.loads(re.search(r'(?s)id="payload">(.*?)</script>', page)[1])
-        # The file opens in French; the English texts lie beside, for its language switch.
-        pictures = in_variant(record["figures"], "fr", "light")
-        drawn = [one_of(shared, name) for shared in pictures.values() for name in shared["values"]]
-        opening = [record["words"]["fr"], drawn, page.split("<script")[0]]
-        shape = {"line"}  # also a type of Plotly's shapes
-        assert not ENGLISH & {text.strip() for text in strings(opening)} - shape
-        assert ENGLISH & {text.strip() for text in strings(record["words"]["en"])}
+def test_saved_page_is_french() -> None:
+    # A single word may be a name that is not shown.
+    english = {text for text in ENGLISH if isinstance(text, str) and PROSE.search(text)}
+    for level in get_args(DetailLevel):
+        page = page_html(synthetic.trace(), level=level)
+        view = saved_view(page, "fr")
+        assert not english & {text.strip() for text in strings([view.blocks, view.payloads])}
+        assert english & {text.strip() for text in strings(saved_view(page, "en").blocks)}
         assert '<html lang="fr">' in page
-        assert record["words"]["fr"]["heading"] == "Étape {i} sur {n}"
-        assert "Une ligne par " in page
+        assert "étape {step} sur {count}" in {*strings(view.blocks)}
 
 
 def test_file_has_the_language_of_the_page_in_any_thread() -> None:

@@ -28,6 +28,7 @@ const CLICKER_KEYS = { PageDown: 1, PageUp: -1 }; // a presenter's remote contro
  */
 export function isForPage(event, own) {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return false;
+  if (event.key === "Escape" && document.querySelector(".opened:popover-open")) return false; // it closes that first
   const path = event.composedPath().filter((node) => node instanceof Element);
   return !path.some((node) => node.matches(FIELDS) && !(own && node.matches(own)));
 }

@@ -7,7 +7,7 @@ import { element, find, findAll, setLanguage } from "./shared.js";
 import { onMessage, sendChoice, viewState } from "./view.js";
 
 /** @type {OfflinePayload} */
-const { names, language, title, what_ifs: numbers, current, drawn } = JSON.parse(
+const { names, language, footers, what_ifs: numbers, current, drawn } = JSON.parse(
   find(document, "#payload").textContent ?? "",
 );
 const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -42,7 +42,7 @@ async function draw() {
   const { blocks, payloads } = await unpack(drawn[wanted]);
   if (wanted !== `${shown.language} ${dark.matches ? "dark" : "light"} ${shown.number}`) return;
   setLanguage(shown.language);
-  document.title = title[shown.language];
+  find(document, "footer").textContent = footers[shown.language];
   embedPayloads(payloads);
   const isFirst = main.childElementCount === 0;
   mount({ data: [blocks], parentElement: main, setStateValue: () => {} });

@@ -290,8 +290,8 @@ interface OfflinePayload {
   names: Record<string, string>;
   /** The language in which it opens. */
   language: string;
-  /** By language. */
-  title: Record<string, string>;
+  /** How the numbers were made, by language. */
+  footers: Record<string, string>;
   /** Numbers of the what-ifs, and the one at which it opens; 0 is the original translation. */
   what_ifs: number[];
   current: number;

@@ -38,7 +38,7 @@ from attnviz.ui.components.component import box, caption, component, details, ht
 from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.components.picture_files import PictureFile, followed_picture_files, picture_files
 from attnviz.ui.components.tables import tables, tables_payload
-from attnviz.ui.embedded_view import html_page, page_of
+from attnviz.ui.embedded_view import html_page, made_with_attnviz, page_of
 from attnviz.ui.embedding import embedding
 from attnviz.ui.glossary import glossary_box, references, text_section
 from attnviz.ui.language import language_address
@@ -221,7 +221,8 @@ def learning_lecture(request: PayloadRequest) -> bytes:
             _introduction()
             _figures(choices, update)
 
-    page = html_page(lambda: gettext("How it learns"), lambda theme, _: page_of("learns", draw, 0, {}, theme))
+    title = f"attnviz: {gettext('How it learns')}"
+    page = html_page(title, lambda theme, _: page_of("learns", draw, 0, {}, theme), made_with_attnviz)
     return page.encode("utf-8")
 
 

@@ -27,7 +27,7 @@ from attnviz.ui.components.equation import inline_equation
 from attnviz.ui.components.picture_files import picture_files
 from attnviz.ui.components.tables import tables_payload
 from attnviz.ui.components.view_state import view_state
-from attnviz.ui.embedded_view import html_page, page_of
+from attnviz.ui.embedded_view import html_page, made_with_attnviz, page_of
 from attnviz.ui.embedding import page_session
 from attnviz.ui.glossary import glossary_box, references, text_section
 from attnviz.ui.opened_address import link
@@ -206,9 +206,11 @@ def exhibit_lecture(asked: PayloadRequest) -> bytes:
                 view_state(view)
         references(transformer_exhibits.EXHIBIT_REFERENCES)
 
+    title = f"attnviz: {gettext('To the transformer')}"
     page = html_page(
-        lambda: gettext("To the transformer"),
+        title,
         lambda theme, _: page_of(f"{name}-{view.identity[:16]}", draw, view.steps, _EXHIBIT_MAKERS, theme),
+        made_with_attnviz,
     )
     return page.encode("utf-8")
 

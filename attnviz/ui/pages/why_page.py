@@ -26,7 +26,7 @@ from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.components.picture_files import picture_files
 from attnviz.ui.components.tables import tables, tables_payload
 from attnviz.ui.components.view_state import view_state
-from attnviz.ui.embedded_view import html_page, page_of
+from attnviz.ui.embedded_view import html_page, made_with_attnviz, page_of
 from attnviz.ui.embedding import embedding
 from attnviz.ui.fields import disclosure
 from attnviz.ui.glossary import glossary_box, references, text_section
@@ -204,9 +204,8 @@ def why_lecture(request: PayloadRequest) -> bytes:
         references(WHY_REFERENCES)
 
     name = f"why-{trio.reference.fingerprint[:16]}"
-    page = html_page(
-        lambda: gettext("Why attention?"), lambda theme, _: page_of(name, draw, view.steps, WHY_MAKERS, theme)
-    )
+    title = f"attnviz: {gettext('Why attention?')}"
+    page = html_page(title, lambda theme, _: page_of(name, draw, view.steps, WHY_MAKERS, theme), made_with_attnviz)
     return page.encode("utf-8")
 
 

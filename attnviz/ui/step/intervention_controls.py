@@ -25,7 +25,7 @@ from attnviz.ui.components.chart import chart
 from attnviz.ui.components.component import component
 from attnviz.ui.embedding import embedding, page_session
 from attnviz.ui.page_state.what_if_state import stored_what_ifs
-from attnviz.ui.payloads import PayloadRequest, address, shown_address
+from attnviz.ui.payloads import PayloadRequest, address, payload_address, shown_address
 from attnviz.ui.resources import has_posterior, tokenizer_of
 from attnviz.ui.step.what_if_panel import lenders, requested_intervention
 from attnviz.ui.view import View
@@ -232,10 +232,10 @@ def intervention_panel(view: View, theme: ThemeName) -> None:
         weight_controls(view, address(view.trace, "weight_controls", theme, every=True), lenders(view.trace))
 
 
-def other_word_panel(view: View, words_address: str) -> None:
-    """Draw the choice of another word from the payload at `words_address`, if the model can write one."""
+def other_word_panel(view: View, theme: ThemeName) -> None:
+    """Draw the choice of another word for the current step, if the model can write one."""
     if can_be_changed(view.trace):
-        other_word(view, words_address)
+        other_word(view, payload_address(view, "foils", theme))
 
 
 def interventions_payload(request: PayloadRequest) -> dict[str, Any]:

@@ -103,7 +103,7 @@ def _word(view: View, figure: StepFigure, theme: ThemeName) -> None:
     has_attribution = embedding() is None and view.shows("everything") and view.trace.recurrent and view.trace.linear
     _chart(view, figure, theme, _click_hint(view.trace) if has_attribution else "")
     if not view.simple:
-        other_word_panel(view, payload_address(view, "foils", theme))
+        other_word_panel(view, theme)
 
 
 def _click_hint(trace: Trace) -> str:

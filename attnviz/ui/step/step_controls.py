@@ -29,13 +29,19 @@ def what_if_cards(view: View) -> None:
 
 
 def cards_payload(what_ifs: WhatIfs | None, number: int) -> dict[str, Any]:
-    """Return the payload of the cards, with `number` current; no cards where there are no what-ifs."""
+    """Return the payload of the cards, with `number` current; no cards where there are no what-ifs.
+
+    The what-ifs of an embedded view stay: nothing removes them.
+    """
     if what_ifs is None or not what_ifs.what_ifs:
         return {"language": language(), "cards": [], "current": 0, "words": {}}
     others = [0, *(len(with_descendants(what_ifs.what_ifs, k + 1)) - 1 for k in range(len(what_ifs.what_ifs)))]
-    texts = what_ifs_payload(what_ifs)
-    cards = [card | {"remove": _remove(k, others[k]) if k else ""} for k, card in enumerate(texts["cards"])]
-    return {"language": language(), "current": number, "words": texts["words"], "cards": cards}
+    texts, can_remove = what_ifs_payload(what_ifs), embedding() is None
+    words = texts["words"] if can_remove else texts["words"] | {"undo": ""}
+    cards = [
+        card | {"remove": _remove(k, others[k]) if k and can_remove else ""} for k, card in enumerate(texts["cards"])
+    ]
+    return {"language": language(), "current": number, "words": words, "cards": cards}
 
 
 def _remove(number: int, others: int) -> str:

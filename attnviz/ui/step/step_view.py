@@ -177,7 +177,8 @@ def step_view(view: View) -> None:
 
 def _translation(view: View) -> None:
     """Draw the panels of a translation."""
-    step_controls(view, tour=True)
+    has_tour = embedding() is None  # it is started from the page around the view
+    step_controls(view, tour=has_tour)
     with box(view.key("question")):
         _question(view)
     left, right = heatmap_with_columns(view, theme_name())
@@ -194,7 +195,8 @@ def _translation(view: View) -> None:
         with right:
             _help(view)
     chart_tables(view)
-    tour(view, theme_name())
+    if has_tour:
+        tour(view, theme_name())
 
 
 def _question(view: View) -> None:

@@ -32,7 +32,7 @@ import { drawTerms } from "./terms.js";
  */
 function drawPlan(root, state, payload) {
   const drawing = find(root, ".drawing", SVGElement), boxWidth = find(root, ".scroll").clientWidth;
-  const measure = textMeasure(root), plan = planFor(payload, boxWidth, measure);
+  const measure = textMeasure(root, "--serif"), plan = planFor(payload, boxWidth, measure);
   drawing.replaceChildren();
   drawing.setAttribute("width", String(plan.width));
   drawing.setAttribute("height", String(plan.height));
@@ -41,7 +41,13 @@ function drawPlan(root, state, payload) {
   const { contextName, mix, ...attention } = drawAttention(drawing, payload, plan);
   const columns = drawEncoder(drawing, payload, plan, state.numbers);
   const decoder = drawDecoder(drawing, payload, plan, (viewState(root).view?.terms.cards.length ?? 0) > 0);
-  const { symbols, stageLinks, states: stateNames } = drawNames(drawing, payload, plan, state.stages, measure);
+  const { symbols, stageLinks, states: stateNames } = drawNames(
+    drawing,
+    payload,
+    plan,
+    state.stages,
+    textMeasure(root, "--sans"),
+  );
   const texts = { ...decoder.texts, symbols, stageLinks, stateNames, context: [contextName], mix };
   Object.assign(state, { plan, boxWidth, parts: { ...attention, ...decoder, columns, texts }, pose: undefined });
   drawTerms(drawing, payload, plan);
@@ -50,12 +56,13 @@ function drawPlan(root, state, payload) {
 }
 
 /**
- * Returns a function that measures the width of a text.
+ * Returns a function that measures the width of a text in the font of a custom property.
  * @param {HTMLElement} root
+ * @param {"--serif" | "--sans"} font
  */
-function textMeasure(root) {
+function textMeasure(root, font) {
   const pen = document.createElement("canvas").getContext("2d");
-  const family = getComputedStyle(root).getPropertyValue("--serif") || "serif";
+  const family = getComputedStyle(root).getPropertyValue(font) || "serif";
   return (/** @type {string} */ text, /** @type {number} */ letters) => {
     if (!pen) return text.length * letters * 0.5;
     pen.font = `${letters}px ${family}`;

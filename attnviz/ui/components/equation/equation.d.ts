@@ -27,6 +27,6 @@ interface KatexLibrary {
   render(
     latex: string,
     node: HTMLElement,
-    options: { displayMode: boolean; throwOnError: boolean; output?: "mathml" },
+    options: { displayMode: boolean; throwOnError: boolean; output?: "mathml" | "htmlAndMathml" },
   ): void;
 }

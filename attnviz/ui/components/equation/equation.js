@@ -21,15 +21,14 @@ export async function katexAt(address) {
 }
 
 /**
- * Typesets a formula; the browser does where the fonts of KaTeX, which Streamlit has, are missing.
+ * Typesets a formula. The fonts of KaTeX are Streamlit's: in an embedded view, the browser typesets.
  * @param {KatexLibrary} katex
  * @param {string} latex
  * @param {HTMLElement} place
  * @param {boolean} displayMode
  */
-export function typeset(katex, latex, place, displayMode) {
-  katex.render(latex, place, { displayMode, throwOnError: false, ...(isEmbedded() ? { output: "mathml" } : {}) });
-}
+export const typeset = (katex, latex, place, displayMode) =>
+  katex.render(latex, place, { displayMode, throwOnError: false, output: isEmbedded() ? "mathml" : "htmlAndMathml" });
 
 /**
  * @param {HTMLElement} root

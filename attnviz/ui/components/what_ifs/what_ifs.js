@@ -49,7 +49,7 @@ function cardItem(root, state, card, index) {
     blurAfterClick(event);
   };
   item.append(button);
-  if (!index) return item;
+  if (!card.remove) return item;
   const remove = element("button", "remove", "×");
   remove.type = "button";
   remove.title = card.remove;
@@ -88,7 +88,7 @@ function drawLine(root, { data: { cards, current, folded, words }, open = !folde
   write(find(root, ".title"), words.title ?? "");
   write(find(root, ".now"), open || !card ? "" : current ? `${current} · ${card.description}` : card.description);
   write(undo, words.undo ?? "");
-  undo.hidden = !current;
+  undo.hidden = !current || !words.undo;
   write(all, fill(words.all ?? "", { count: cards.length - 1 }));
   all.setAttribute("aria-expanded", String(open));
   find(root, "ol").hidden = !open;
