@@ -65,7 +65,7 @@ LET_GO = """() => {
 }"""
 
 
-BOX = '[data-testid="stPopoverBody"], .receipt:not([hidden])'
+BOX = '[data-testid="stPopoverBody"], .opened:popover-open, .receipt:not([hidden])'
 
 
 def close_box(page: Page) -> None:

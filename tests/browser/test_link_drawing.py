@@ -199,8 +199,9 @@ def test_gold_file_is_opened_beside_the_heatmap_and_pictures_can_be_saved(open_p
     page = open_page(QUERY)
     settled(page, ".st-key-heatmap")
     page.locator(".st-key-gold_box button").first.click()
-    page.get_by_test_id("stPopoverBody").locator("input[type=file]").set_input_files(tmp_path / "gold.pharaoh")
-    expect(page.get_by_test_id("stPopoverBody")).to_have_count(0)
+    opened = page.locator(".st-key-gold_box .opened:popover-open")
+    opened.locator("input[type=file]").set_input_files(tmp_path / "gold.pharaoh")
+    expect(opened).to_have_count(0)
     expect(page.locator(f"{GRID} .marker.sure")).to_have_count(2)
     assert marks(page, "possible") == ["1-2"]
     expect(page.locator(RATE)).to_contain_text("error rate")

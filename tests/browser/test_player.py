@@ -222,7 +222,7 @@ def test_tab_closes_a_popover_and_returns_to_its_button(open_page: Opener, backw
 def test_french_glossary_explains_the_decimal_comma(open_page: Opener) -> None:
     page = open_page("?lang=fr")
     page.locator(".st-key-glossary button").click()
-    expect(page.locator('[data-testid="stPopoverBody"]')).to_contain_text("virgule décimale")
+    expect(page.locator(BOX)).to_contain_text("virgule décimale")
 
 
 @pytest.mark.nightly

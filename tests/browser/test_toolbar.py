@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Opener
 from tests.browser.settled import settled, wait_until_idle, wait_until_still
-from tests.browser.test_accessibility import close_box
+from tests.browser.test_accessibility import BOX, close_box
 from tests.browser.views import at_night, open_settings
 
 pytestmark = pytest.mark.browser
@@ -81,7 +81,7 @@ def test_controls_on_a_phone_do_not_overlap_and_are_large_enough(open_page: Open
     page = open_page(f"?lang={lang}", width=390, height=844)
     settled(page)
     assert page.evaluate(CLASHES, SMALLEST) == {"small": [], "crossed": [], "beyond": []}
-    opened = page.locator("[data-testid=stPopoverBody]")
+    opened = page.locator(BOX)
     for box in ("examples", "more", "glossary"):
         page.locator(f".st-key-{box} button").first.click()
         wait_until_still(opened)

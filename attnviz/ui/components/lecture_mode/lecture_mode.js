@@ -3,10 +3,10 @@
 
 import { isForPage, isLecture } from "../keyboard.js";
 import { setParameters } from "../address.js";
+import { OPEN } from "../popover_focus/popover_focus.js";
 import { blurAfterClick, find, findAll, setLanguage, states, write, writeTexts } from "../shared.js";
 
 const LECTURE = "lecture"; // its address parameter; also the attribute `data-lecture` of the page's root element
-const OPEN = "[data-testid='stPopoverButton'][aria-expanded='true']";
 const page = document.documentElement;
 
 /** Writes into the address whether the mode is on. */
@@ -21,7 +21,6 @@ function switchMode(root, { words }, on) {
   page.toggleAttribute(`data-${LECTURE}`, on);
   if (!on) find(root, ".black").hidden = true;
   for (const button of findAll(document, OPEN)) button.click(); // an open popover would cover the page
-  for (const box of findAll(document, ".opened:popover-open")) box.hidePopover();
   write(find(root, ".said"), on ? words.entered : words.left);
   document.dispatchEvent(new CustomEvent("attnviz:letters")); // figures are measured in pixels
   writeAddress();

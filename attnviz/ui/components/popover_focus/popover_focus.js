@@ -1,12 +1,13 @@
-// Keyboard focus of popovers, which Streamlit puts at the end of the document, far from their button: opening one by the
-// keyboard moves the focus into it, Escape moves it back to the button, and Tab beyond either end closes the popover. A
+// Keyboard focus of popovers: those of views, and Streamlit's, which are at the end of the document, far from their button.
+// Opening one by the keyboard moves the focus into it, Escape moves it back to the button, and Tab beyond either end closes the popover. A
 // choice that closes it moves the focus back, too.
 
 import { findAll } from "../shared.js";
 
-const BUTTON = "[data-testid='stPopoverButton'][aria-expanded='false']";
-const OPEN = "[data-testid='stPopoverButton'][aria-expanded='true']";
-const BOX = "[data-testid='stPopoverBody']";
+const BUTTON = "[data-testid='stPopoverButton'][aria-expanded='false'], .opener:has(+ .opened:not(:popover-open))";
+/** Selector of the buttons of open popovers. */
+export const OPEN = "[data-testid='stPopoverButton'][aria-expanded='true'], .opener:has(+ .opened:popover-open)";
+const BOX = "[data-testid='stPopoverBody'], .opened:popover-open";
 
 /** @type {HTMLElement | null} */
 let opener = null;
