@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import re
 from collections.abc import Iterator, Mapping
 from types import SimpleNamespace
 from typing import Any
@@ -175,14 +174,11 @@ def column(table: dict[str, Any], name: str) -> list[str]:
     return [row[place] for row in table["rows"]]
 
 
-def lecture_of(app: AppTest, step: int | None = None, **selection: str) -> dict[str, Any]:
-    """Return the payload of the lecture page that is offered for download."""
-    text = fetched(mounted(app, "file_link")[0]["at"], step, **selection).decode("utf-8")
+def saved_page(app: AppTest, step: int | None = None, **selection: str) -> str:
+    """Return the page that is offered for download."""
+    text: str = fetched(mounted(app, "file_link")[0]["at"], step, **selection).decode("utf-8")
     assert len(text.encode()) < 8_000_000
-    record = re.search(r'id="payload">(.*?)</script>', text)
-    assert record is not None
-    found: dict[str, Any] = json.loads(record[1])
-    return found
+    return text
 
 
 def badge(app: AppTest) -> dict[str, Any]:

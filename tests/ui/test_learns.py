@@ -22,10 +22,11 @@ from attnviz.trace.snapshots import Snapshots
 from attnviz.ui.learns.runs import runs_identity, snapshot_folders, watched_run_folders
 from tests.benchmarks.saved_models import main, measurement_table
 from tests.conftest import REPOSITORY
-from tests.figures.payloads import figure_at, in_variant, one_of
+from tests.figures.payloads import figure_at
+from tests.saved_pages import flattened, saved_view
 from tests.small_run import LINKS, MOMENTS, kept_run
 from tests.ui.opening import open_alone
-from tests.ui.shown_payloads import address, fetched, lecture_of, mounted, page_html, plain_texts, tables_of
+from tests.ui.shown_payloads import address, fetched, mounted, page_html, plain_texts, saved_page, tables_of
 
 SHIPPED = REPOSITORY / "models" / "small-additive"
 
@@ -158,20 +159,20 @@ def test_files_and_tables_show_the_current_update(models: Path) -> None:
     np.testing.assert_allclose(shown, words.alignment, atol=1e-6)
 
 
-def test_lecture_page_has_every_snapshot(models: Path) -> None:
+def test_saved_page_has_every_snapshot(models: Path) -> None:
     app = opened()
     checkpoint = mounted(app, "timeline")[0]["updates"].index(20)
-    contents, run = lecture_of(app, checkpoint), Snapshots.load(models / "small/snapshots/unguided.json")
-    words = contents["words"]["en"]
-    assert words["moments"][contents["opened"]].startswith("After 20 updates")
-    heatmaps, quality, *_ = in_variant(contents["figures"], "en", "light")
-    assert len(heatmaps["pictures"]) == 2, "both runs"
-    for picture in (*heatmaps["pictures"], *quality["pictures"]):
-        assert len(picture["values"]) == len(words["moments"])
+    text, run = saved_page(app, checkpoint), Snapshots.load(models / "small/snapshots/unguided.json")
+    saved = saved_view(text)
+    (moments,) = saved.mounted("timeline")
+    assert moments["updates"][moments["opened"]] == 20
+    charts = {block["key"]: block["data"] for block in flattened(saved.blocks) if block["kind"] == "chart"}
+    heatmaps = [data for key, data in charts.items() if key.startswith("heatmap_")]
+    assert len(heatmaps) == 2, "both runs"
+    assert all(len(data["values"]) == len(moments["updates"]) for data in heatmaps)
     weights = run.sentences[0].words(run.alignments[0][0]).alignment
-    cells = one_of(heatmaps["pictures"][0], 0)["data"][0]["z"]
-    np.testing.assert_allclose(cells, weights, atol=2e-5)
-    assert contents["words"]["fr"]["title"] == "Comment il apprend"
+    np.testing.assert_allclose(figure_at(heatmaps[0], 0)["data"][0]["z"], weights, atol=2e-5)
+    assert "Comment il apprend" in " ".join(saved_view(text, "fr").texts())
 
 
 def test_run_in_progress_shows_new_snapshots(

@@ -27,6 +27,7 @@ from attnviz.ui.toolbar.downloads import pictures
 from attnviz.ui.view import View
 from tests.conftest import SENTENCES
 from tests.detectors import random_detector
+from tests.saved_pages import saved_view
 from tests.snapshots import without_numbers
 from tests.transformers import random_transformer
 from tests.ui.fields import fields, options, set_field
@@ -264,7 +265,7 @@ def test_figures_and_files_can_be_saved(trace: TransformerTrace, transformer: Pa
         assert len(one.draw().frame())
     files = {ending: contents(seen, ending, FigureOptions()) for ending in ("html", "tex", "pharaoh", "json", "csv")}
     assert all(files.values())
-    assert b"head 2 of layer 2" in files["html"]
+    assert "Shown: head 2 of layer 2." in saved_view(files["html"].decode("utf-8")).texts()
     assert files["pharaoh"] != contents(trace.select_heads(0, 0), "pharaoh", FigureOptions())
 
 

@@ -19,6 +19,7 @@ from attnviz.analysis.prefixes import FIRST, prefixes
 from attnviz.checkpoint import save_model
 from attnviz.corpora.judging import judge
 from attnviz.evaluation.example_sentences import REFERENCE_TRANSLATIONS, TABLE_3, TECHNOLOGY
+from attnviz.languages import LANGUAGES
 from attnviz.text import Tokenizer
 from attnviz.ui.examples import DEFAULT_SENTENCE, EXAMPLES
 from attnviz.ui.pages.why_page import why_pictures
@@ -36,15 +37,17 @@ from attnviz.ui.why.three_models_section import (
 )
 from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
 from tests.figures.payloads import fitting_figures
+from tests.saved_pages import flattened, saved_view
 from tests.snapshots import without_numbers
 from tests.ui.fields import set_field
 from tests.ui.shown_payloads import (
     address,
+    blocks,
     fetched,
-    lecture_of,
     mounted,
     page_html,
     panel_texts,
+    saved_page,
     tables_of,
     texts,
     texts_with,
@@ -326,15 +329,17 @@ def test_every_figure_has_a_name_heading_and_numbers(folder: Path) -> None:
     assert all(len(one.draw().frame()) and one.draw().data and one.heading for one in pictures)
 
 
-def test_lecture_page_has_every_chapter(page: Run) -> None:
-    app = page(sentence=SENTENCE, long="own")
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_saved_page_has_every_section(language: str, page: Run) -> None:
+    app = page(sentence=SENTENCE, long="own", lang=language)
     assert not app.exception
-    contents = lecture_of(app)
-    labels = contents["words"]["en"]
-    assert [len(chapter["pictures"]) for chapter in labels["chapters"]] == [0, 1, 1, 3, 1, 1]
-    assert len(labels["moments"]) == max(len(trace.target_pieces) for trace in translate_trio(SENTENCE, None).own)
-    assert all(chapter["pictures"][0]["notes"][0] for chapter in labels["chapters"][1:])
-    assert set(contents["figures"]["values"]) == {"light", "dark"}
+    saved = saved_view(saved_page(app), language, "dark")
+    drawn = [block["key"] for block in flattened(saved.blocks) if block["kind"] in ("chart", "side_by_side")]
+    shown = [block["key"] for block in blocks(app) if block["kind"] in ("chart", "side_by_side")]
+    assert [key for key in drawn if key in shown] == shown
+    assert len(drawn) == len(shown) + 1, "the paths of the gradient, which the page shows once they are opened"
+    assert set(saved.addresses()) == set(saved.payloads)
+    assert {text for text in page_html(app) if "text-section" in text} <= set(saved.texts())
 
 
 def test_page_has_a_table_for_every_figure(page: Run) -> None:

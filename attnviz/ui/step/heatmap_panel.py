@@ -23,7 +23,7 @@ from attnviz.trace import Attention, Record, Trace
 from attnviz.trace.drawing import HeatmapChoices
 from attnviz.trace.parts import head_choices
 from attnviz.ui.components.chart import chart, steady_payload
-from attnviz.ui.components.component import Box, box, columns, details, html
+from attnviz.ui.components.component import Box, box, caption, columns, details, html
 from attnviz.ui.embedding import embedding, page_session
 from attnviz.ui.fields import by_unit, option_segments, option_select, option_switch, select_box, shown_if
 from attnviz.ui.page_state.selection import HEADS, Selection
@@ -95,9 +95,12 @@ def _title(trace: Record | Attention) -> str:
 
 
 def _heads_box(view: View) -> None:
-    """Draw the choice of a transformer's heads, which applies to the whole page."""
+    """Draw the choice of a transformer's heads, which applies to the whole page; in an embedded view, their name."""
     choices = head_choices(view.trace)
-    if not choices or embedding() is not None:
+    if not choices:
+        return
+    if embedding() is not None:
+        caption(gettext("Shown: {heads}.", heads=heads_name(view.trace.heads)))
         return
     names = {code: capitalised(heads_name(heads)) for code, heads in choices.items()}
     current = view.trace.heads.name
