@@ -109,8 +109,8 @@ class EmbeddedView:
         if number == self.number or self.what_ifs is None:
             return self
         trace = self.what_ifs.trace(number)
-        choices = replace(self.choices, gold=None)
-        return replace(self, trace=trace, step=min(self.step, len(trace.target_pieces) - 1), choices=choices)
+        step, choices = min(self.step, len(trace.target_pieces) - 1), replace(self.choices, gold=None)
+        return replace(self, trace=trace, step=step, choices=choices, session={})
 
     def _options(self) -> dict[str, tuple[str, ...]]:
         """Return the values of each display option, the opening one first."""

@@ -19,6 +19,7 @@ from attnviz.checkpoint import save_model
 from attnviz.languages import set_language
 from attnviz.text import Tokenizer
 from attnviz.trace.interventions import ExcludePosition
+from attnviz.translator import Translator
 from attnviz.ui import resources
 from attnviz.ui.examples import DEFAULT_SENTENCE
 from attnviz.ui.lab import cached_analyses
@@ -207,7 +208,7 @@ def test_perturbation_tests_are_computed_once_for_all_themes_and_widths(
 
 
 def test_what_if_has_its_own_attributions(en_fr: Path, trace: Trace) -> None:
-    translator = resources.Translator.load(en_fr, device="cpu")
+    translator = Translator.load(en_fr, device="cpu")
     changed = translator.translate(
         trace.source_text, target=trace.translation, interventions=[ExcludePosition(1, step=0)]
     )

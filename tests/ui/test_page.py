@@ -236,7 +236,7 @@ def test_glossary_defines_the_terms_and_symbols_of_the_page(page: Run) -> None:
 def test_missing_device_shows_a_message(
     page: Run, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
 ) -> None:
-    monkeypatch.setattr("attnviz.devices.available_devices", lambda: ["cuda:7", "cpu"])
+    monkeypatch.setattr("attnviz.ui.toolbar.controls.devices", lambda: ["auto", "cuda:7", "cpu"])
     app = page()
     set_field(app, "device", "cuda:7")
     assert not app.exception

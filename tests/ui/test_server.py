@@ -31,6 +31,7 @@ from websockets.asyncio.client import connect
 from attnviz import AttnvizError, browser_modules
 from attnviz.browser_programs import KATEX, PLOTLY, SERIF, BrowserProgram, serif_style
 from attnviz.environment import ATTNVIZ_FRAME_ANCESTORS
+from attnviz.translator import Translator
 from attnviz.ui import payload_makers, payloads, resources, server
 from attnviz.ui.examples import DEFAULT_SENTENCE
 from attnviz.ui.pages import translate_page
@@ -171,7 +172,7 @@ def test_warm_up_translates_the_default_sentence(
     folder = shutil.copytree(model_folder, tmp_path / "en-fr")
     server.warm_up()
     # From here on, loading a model would fail, so the translation must come from the cache.
-    monkeypatch.setattr(resources.Translator, "load", None)
+    monkeypatch.setattr(Translator, "load", None)
     assert resources.translate(str(folder), "auto", DEFAULT_SENTENCE, 5, None).source_text == DEFAULT_SENTENCE
 
 

@@ -48,7 +48,7 @@ from tests.conftest import SENTENCES, ModelFactory
 from tests.figures.synthetic import trace as make_trace
 from tests.snapshots import without_numbers
 from tests.ui.opening import Run, first_page
-from tests.ui.shown_payloads import badge, fetched, mounted, payloads_of, texts_with
+from tests.ui.shown_payloads import badge, fetched, mounted, payloads_of, plain_texts, texts_with
 
 
 def test_the_badge_of_every_step_is_green(page: Run, snapshot: SnapshotAssertion) -> None:
@@ -92,18 +92,20 @@ def test_unavailable_energy_decomposition_is_explained(snapshot: SnapshotAsserti
 
         import numpy as np
 
+        from attnviz.ui.components.component import view_blocks
         from attnviz.ui.step.energy_decomposition_panel import energy_decomposition_panel
         from attnviz.ui.view import View
         from tests.figures.synthetic import trace as make_trace
 
         trace = dataclasses.replace(make_trace(attention=attention), score_vector=np.zeros(0, np.float32))
-        energy_decomposition_panel(View("", trace), None, "light")
+        with view_blocks("view"):
+            energy_decomposition_panel(View("", trace), None, "light")
 
     none = AppTest.from_function(script, args=("none",)).run()
-    assert [text.value for text in none.text] == snapshot(name="no attention")
+    assert plain_texts(none) == snapshot(name="no attention")
     early = AppTest.from_function(script, args=("additive",)).run()
     assert not early.exception
-    assert [text.value for text in early.text] == snapshot(name="no model")
+    assert plain_texts(early) == snapshot(name="no model")
 
 
 def test_a_wrong_weight_turns_the_badge_red_and_names_the_number(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -150,10 +150,12 @@ def test_section_reports_the_missing_model(
 
 def _panel_of(saved: str) -> None:
     from attnviz import Trace
+    from attnviz.ui.components.component import view_blocks
     from attnviz.ui.lab.tree import tree_panel
     from attnviz.ui.view import View
 
-    tree_panel(View("", Trace.from_json(saved)), "light")
+    with view_blocks("view"):
+        tree_panel(View("", Trace.from_json(saved)), "light")
 
 
 def test_every_width_has_its_payload(shown: Translator) -> None:

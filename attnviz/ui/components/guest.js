@@ -1,5 +1,5 @@
 // A view in a page of others: a notebook or a Streamlit app. Its model has the view, as anywidget's front-end modules get
-// it (https://anywidget.dev/en/afm/), and is told the theme of the page.
+// it, and is told the theme of the page.
 
 import { host } from "./blocks.js";
 import { embedPayloads } from "./requests.js";
