@@ -13,7 +13,7 @@ from attnviz.architectures import step_texts
 from attnviz.figures.grammar import MOST_ROWS
 from attnviz.languages import gettext
 from attnviz.ui.components.component import component
-from attnviz.ui.embedding import page_session
+from attnviz.ui.embedding import embedding, page_session
 from attnviz.ui.page_state import inputs, linked
 from attnviz.ui.page_state.linked import Session
 from attnviz.ui.page_state.selection import browser_parameters, own_parameters
@@ -42,8 +42,8 @@ def _terms(view: View) -> dict[str, Any]:
 
 def view_payload(session: Session, view: View, *, tour: bool = False) -> dict[str, Any]:
     """Return the state of `view` for the browser."""
-    is_address_view, page = view.id == MAIN or view.main is not None, linked.page_payload(session)
-    shown = view.main or view
+    shown, page = view.main or view, linked.page_payload(session)
+    is_address_view = shown.id == MAIN and embedding() is None
     omits_sentence = is_address_view and page["parameters"].get(inputs.SENTENCE) is None
     return {
         "id": view.id,
