@@ -1,4 +1,4 @@
-"""Build HTML files for lectures: one file that opens offline, in every language, light and dark."""
+"""Build HTML files of chapters and lessons: one file that opens offline, in every language, light and dark."""
 
 from __future__ import annotations
 

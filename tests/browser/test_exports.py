@@ -54,9 +54,9 @@ def open_downloads(page: Page) -> None:
 def open_trace(page: Page, path: Path) -> None:
     # A box that opens while a run ends may be drawn twice, and a file that it is given between is lost.
     page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
-    if not page.locator("input[type=file]").count():
+    if not page.locator(".stFileUploader input[type=file]").count():
         open_share(page)
-    page.locator("input[type=file]").set_input_files(path)
+    page.locator(".stFileUploader input[type=file]").set_input_files(path)
 
 
 @pytest.mark.parametrize(("width", "height", "dark"), [(1440, 900, False), at_night(390, 844, True)])
@@ -288,7 +288,7 @@ def test_invalid_file_shows_an_error_and_keeps_the_translation(
         path.write_bytes(content)
         open_trace(page, path)
         expect(page.locator(".st-key-file_problem")).to_contain_text(f"{name}.json")
-        expect(page.locator("input[type=file]")).to_have_count(0)  # the box closes with each file
+        expect(page.locator(".stFileUploader input[type=file]")).to_have_count(0)  # the box closes with each file
         assert text_of(page.locator(".st-key-file_problem")) == snapshot(name=name)
         expect(page.locator(".player .target")).to_have_text(before)
         assert "Traceback" not in page.locator("body").inner_text()
@@ -309,5 +309,5 @@ def test_saved_trace_opens_without_a_model(
         expect(page.locator(".st-key-notice")).to_contain_text("agreement.json")
         page.keyboard.press("ArrowRight")
         expect(page.get_by_role("heading", name=re.compile(r"^Step 2 of 7"))).to_be_visible()
-        expect(page.locator("input[type=file]")).to_have_count(0)  # the box is closed
+        expect(page.locator(".stFileUploader input[type=file]")).to_have_count(0)  # the box is closed
         page.close()
