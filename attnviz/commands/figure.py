@@ -105,7 +105,7 @@ class _Options:
     links such as 0-0 1?2: source word, sign, target word, counted from 0; the sign is - for a sure link, ? for a
     possible link"""
     longest: Positive = LONGEST_LABEL
-    """letters of the longest label; longer words are shortened"""
+    """letters of the longest label, except in .html; longer words are shortened"""
     no_title: bool = False
     """draw no title in .png, .svg and .pdf, for a paper that has its own captions"""
     theme: ThemeName = "light"

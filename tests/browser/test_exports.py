@@ -1,4 +1,4 @@
-"""Export and import: chart and trace downloads, the offline lecture page, and opening a saved trace."""
+"""Export and import: chart and trace downloads, the saved page, and opening a saved trace."""
 
 from __future__ import annotations
 
@@ -8,25 +8,19 @@ import json
 import os
 import re
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from pdfminer.high_level import extract_pages, extract_text
 from pdfminer.layout import LAParams
 from playwright.sync_api import Browser, Page, expect
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz import Trace, Translator, export
-from attnviz.analysis import posterior_attention
+from attnviz import Trace, export
 from attnviz.analysis.gold import pharaoh
-from attnviz.analysis.grid import FACES
-from attnviz.analysis.logit_attribution import centred_attributions
-from attnviz.analysis.numbers import signed
-from attnviz.analysis.posterior import posterior_sentence
 from attnviz.languages import LANGUAGES
 from attnviz.model_folder import read_weights
 from tests.browser.server import READY, running_page
@@ -35,7 +29,8 @@ from tests.browser.texts import text_of
 from tests.browser.views import EXAMPLE, at_night, open_share
 from tests.conftest import SHIPPED_MODEL
 from tests.figures import synthetic
-from tests.figures.payloads import close, in_variant, one_of, plain
+from tests.figures.payloads import close, unpacked
+from tests.saved_pages import saved_view
 
 pytestmark = pytest.mark.browser
 
@@ -59,9 +54,9 @@ def open_downloads(page: Page) -> None:
 def open_trace(page: Page, path: Path) -> None:
     # A box that opens while a run ends may be drawn twice, and a file that it is given between is lost.
     page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
-    if not page.locator("input[type=file]").count():
+    if not page.locator(".stFileUploader input[type=file]").count():
         open_share(page)
-    page.locator("input[type=file]").set_input_files(path)
+    page.locator(".stFileUploader input[type=file]").set_input_files(path)
 
 
 @pytest.mark.parametrize(("width", "height", "dark"), [(1440, 900, False), at_night(390, 844, True)])
@@ -254,170 +249,22 @@ def test_files_of_the_whole_translation_match_the_exporters(open_page: Opener, t
     by_attention = fetch(page, "Word links by attention, Pharaoh format", tmp_path)
     assert by_attention.name != links.name
     assert by_attention.read_text() == pharaoh(trace.words()) + "\n"
-    lecture = fetch(page, "Web page for a lecture, HTML", tmp_path)
+    saved = fetch(page, "Web page for a lecture, HTML", tmp_path)
     weights = read_weights(Path(os.environ.get("ATTNVIZ_MODELS", SHIPPED_MODEL.parent)) / "en-fr")
-    text = lecture.read_text(encoding="utf-8")
-    assert close(_payload(text), _payload(export.lecture_html(trace, step=1, end=True, weights=weights)))
-    assert '"logit-attribution":' in text
+    text = saved.read_text(encoding="utf-8")
+    expected = export.page_html(trace, step=1, end=True, weights=weights, level="everything")
+    for code, theme in product(LANGUAGES, ("light", "dark")):
+        made, by_hand = (saved_view(one, code, theme) for one in (text, expected))
+        assert made.blocks == by_hand.blocks
+        assert close(opened(made.payloads), opened(by_hand.payloads))
     assert len(text.encode()) < 8_000_000
 
 
-def _payload(text: str) -> dict[str, Any]:
-    """Return the payload of a lecture page with lists of numbers, since 32-bit and 64-bit sums differ slightly."""
-    found = re.search(r'id="payload">(.*?)</script>', text)
-    assert found is not None
-    payload = json.loads(found[1])
-    payload["figures"] = [
-        {name: {key: plain(one_of(shared, key)) for key in shared["values"]} for name, shared in pictures.items()}
-        for pictures in (in_variant(payload["figures"], *variant) for variant in product(LANGUAGES, ("light", "dark")))
-    ]
-    return payload
-
-
-@pytest.fixture
-def lecture(chromium: Browser, tmp_path: Path) -> Iterator[Callable[..., Page]]:
-    """Return a function that opens a trace's lecture page from disk, offline; assert that it requests nothing."""
-    asked: list[str] = []
-    contexts = []
-
-    def open_lecture(trace: Trace, *, width: int = 1440, height: int = 900, dark: bool = False, **choices: Any) -> Page:
-        path = tmp_path / "lecture.html"
-        path.write_text(export.lecture_html(trace, **choices), encoding="utf-8")
-        context = chromium.new_context(
-            viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light", offline=True
-        )
-        contexts.append(context)
-        page = context.new_page()
-        page.on("request", lambda request: asked.append(request.url) if request.url != path.as_uri() else None)
-        page.on("console", lambda message: asked.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: asked.append(str(error)))
-        page.goto(path.as_uri())
-        expect(page.locator("#heatmap .ytick").first).to_be_visible()
-        return page
-
-    yield open_lecture
-    for context in contexts:
-        context.close()
-    assert asked == []
-
-
-def lecture_step(page: Page) -> tuple[str, float, str]:
-    """Return the heading, the row framed in the heatmap and the sentence."""
-    row = page.locator("#heatmap").evaluate("(chart) => chart.layout.shapes.at(-1).y0 + 0.5")
-    return page.locator("#heading").inner_text(), float(row), page.locator("#sentence").inner_text()
-
-
-@pytest.mark.parametrize(("width", "height", "dark"), [(1440, 900, False), at_night(390, 844, True)])
-def test_lecture_page_steps_by_key_slider_and_click(
-    lecture: Callable[..., Page], width: int, height: int, dark: bool
-) -> None:
-    trace = synthetic.trace()
-    page = lecture(trace, width=width, height=height, dark=dark)
-    count = len(trace.target_pieces)
-    assert lecture_step(page)[:2] == (f"Step 1 of {count}", 0)
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("ArrowRight")
-    heading, row, sentence = lecture_step(page)
-    assert (heading, row) == (f"Step 3 of {count}", 2)
-    assert f"wrote “a” with probability {float(trace.probabilities[2]):.3f}" in sentence
-    drawn = page.locator("#picture-attention").evaluate("(chart) => chart.calcdata[1].map((bar) => bar.s)")
-    assert drawn == pytest.approx(trace.alignment[2].tolist(), abs=1e-6)
-    page.keyboard.press("ArrowLeft")
-    assert lecture_step(page)[1] == 1
-    page.keyboard.press("End")
-    assert page.locator("#heading").inner_text() == f"Step {count} of {count}"  # the end mark, which has no row
-    page.keyboard.press("ArrowLeft")
-    assert lecture_step(page)[1] == count - 2
-    page.locator("#step").fill("4")
-    assert lecture_step(page)[0] == f"Step 4 of {count}"
-    page.locator("#target button").first.click()
-    assert lecture_step(page)[0] == f"Step 1 of {count}"
-    expect(page.locator("#picture-attention")).to_have_attribute("aria-label", re.compile(r"\bstep 1\b"))
-    ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
-    assert (sum(map(int, re.findall(r"\d+", ground))) < 300) == dark
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize(("width", "height", "dark"), [(1440, 900, True), (390, 844, False)])
-def test_lecture_page_shows_context_and_logits_in_two_languages(
-    lecture: Callable[..., Page], shipped_model: Path, width: int, height: int, dark: bool
-) -> None:
-    trace, weights = (
-        Translator.load(shipped_model, device="cpu").translate(EXAMPLE, beam=1),
-        read_weights(shipped_model),
-    )
-    page = lecture(trace, width=width, height=height, dark=dark, weights=weights, margins=True)
-    page.keyboard.press("ArrowRight")
-    strips = page.locator("#picture-context").evaluate("(chart) => Array.from(chart.calcdata[0][0].z.at(-1))")
-    assert strips == pytest.approx(trace.contexts[1].tolist(), abs=2e-5)
-    total = page.locator("#picture-logit-attribution").evaluate("(chart) => chart.data[0].x.at(-1)")
-    (account,) = centred_attributions(trace, weights, [(1, trace.target_ids[1])])
-    assert total == pytest.approx(account.logit, abs=1e-5)
-    expect(page.locator("#note-logit-attribution")).to_contain_text(signed(account.logit))
-    expect(page.locator("#heatmap")).to_contain_text("H, bits")
-    for label, heading, title in (("FR", "Étape 2 sur", "Vecteur de contexte"), ("EN", "Step 2 of", "Context vector")):
-        page.get_by_role("button", name=label, exact=True).click()
-        expect(page.locator("#heading")).to_contain_text(heading)
-        expect(page.locator("#title-context")).to_have_text(title)
-        assert page.evaluate("document.documentElement.lang") == label.lower()
-    assert lecture_step(page)[1] == 1
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    page.mouse.wheel(0, 1200)
-    expect(page.locator("#next")).to_be_in_viewport()
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize(("width", "height", "dark"), [(1440, 900, False), at_night(390, 844, True)])
-def test_lecture_page_switches_attention_views_and_shows_the_posterior(
-    lecture: Callable[..., Page], shipped_model: Path, width: int, height: int, dark: bool
-) -> None:
-    trace, weights = (
-        Translator.load(shipped_model, device="cpu").translate(EXAMPLE, beam=1),
-        read_weights(shipped_model),
-    )
-    page = lecture(trace, width=width, height=height, dark=dark, weights=weights, end=True, step=1)
-    found = posterior_attention(trace, weights)
-
-    def cells() -> Any:
-        return page.locator("#heatmap").evaluate("(chart) => Array.from(chart.calcdata[0][0].z, (row) => [...row])")
-
-    faces = (trace.alignment, found.heatmap_posterior, found.heatmap_posterior - trace.alignment)
-    for key, (name, expected) in zip(
-        ("", "b", "b", "b"), [*zip(FACES, faces, strict=True), (FACES[0], faces[0])], strict=True
-    ):
-        if key:
-            page.keyboard.press(key)
-        expect(page.locator('#faces [aria-pressed="true"]')).to_have_attribute("value", name)
-        np.testing.assert_allclose(cells(), expected, atol=2e-5)
-        assert lecture_step(page)[1] == 1, "the step's row is framed in every face"
-    page.get_by_role("button", name="After the word", exact=True).click()
-    np.testing.assert_allclose(cells(), found.heatmap_posterior, atol=2e-5)
-    expect(page.locator("#footer")).to_contain_text("After the word: α′")
-    page.keyboard.press("ArrowRight")
-    bars = page.locator("#picture-posterior").evaluate(
-        "(chart) => chart.calcdata.slice(0, 3).map((bars) => bars.map(({ s }) => s))"
-    )
-    np.testing.assert_allclose(bars, [found.prior[2], found.likelihood[2], found.posterior[2]], atol=1e-6)
-    expect(page.locator("#note-posterior")).to_have_text(posterior_sentence(trace, found, 2))
-    page.get_by_role("button", name="FR", exact=True).click()
-    expect(page.locator('#faces [aria-pressed="true"]')).to_have_text("Après le mot")
-    expect(page.locator("#title-posterior")).to_contain_text("l’attention a posteriori")
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-
-
-@pytest.mark.nightly
-def test_lecture_page_follows_the_theme_and_escapes_markup(lecture: Callable[..., Page]) -> None:
-    trace = synthetic.trace("</script><script>window.broken=1</script> <b>bold</b> <!-- &amp;")
-    page = lecture(trace, step=2)
-    assert page.evaluate("window.broken") is None
-    expect(page.locator("#source")).to_have_text(re.compile(r"^</script><script>window"))
-    assert lecture_step(page)[0].startswith("Step 3 ")
-    colour = "(chart) => chart._fullLayout.font.color"
-    light = page.locator("#heatmap").evaluate(colour)
-    page.emulate_media(color_scheme="dark")
-    page.wait_for_function(f"(light) => ({colour})(document.getElementById('heatmap')) !== light", arg=light)
-    assert lecture_step(page)[0].startswith("Step 3 ")
+def opened(payloads: dict[str, Any]) -> Any:
+    """Return payloads with lists of numbers in their figures, since 32-bit and 64-bit sums differ slightly."""
+    figures = {at: one for at, one in payloads.items() if isinstance(one, dict) and "template" in one}
+    parts = {at: [json.loads(one["template"]), *map(json.loads, one["values"].values())] for at, one in figures.items()}
+    return unpacked(parts)
 
 
 @pytest.fixture
@@ -467,7 +314,7 @@ def test_invalid_file_shows_an_error_and_keeps_the_translation(
         path.write_bytes(content)
         open_trace(page, path)
         expect(page.locator(".st-key-file_problem")).to_contain_text(f"{name}.json")
-        expect(page.locator("input[type=file]")).to_have_count(0)  # the box closes with each file
+        expect(page.locator(".stFileUploader input[type=file]")).to_have_count(0)  # the box closes with each file
         assert text_of(page.locator(".st-key-file_problem")) == snapshot(name=name)
         expect(page.locator(".player .target")).to_have_text(before)
         assert "Traceback" not in page.locator("body").inner_text()
@@ -488,5 +335,5 @@ def test_saved_trace_opens_without_a_model(
         expect(page.locator(".st-key-notice")).to_contain_text("agreement.json")
         page.keyboard.press("ArrowRight")
         expect(page.get_by_role("heading", name=re.compile(r"^Step 2 of 7"))).to_be_visible()
-        expect(page.locator("input[type=file]")).to_have_count(0)  # the box is closed
+        expect(page.locator(".stFileUploader input[type=file]")).to_have_count(0)  # the box is closed
         page.close()

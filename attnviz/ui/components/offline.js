@@ -37,6 +37,12 @@ function followFragment() {
   if (step > 0) sendChoice(view(), { step: step - 1 });
 }
 
+/** Writes the current step into the fragment. */
+function writeFragment() {
+  const { step } = viewState(view());
+  if (step !== null) history.replaceState(history.state, "", `#step=${step + 1}`);
+}
+
 async function draw() {
   const wanted = `${shown.language} ${dark.matches ? "dark" : "light"} ${shown.number}`;
   const { blocks, payloads } = await unpack(drawn[wanted]);
@@ -50,10 +56,9 @@ async function draw() {
   // The state of the view is opened by a component, whose module runs soon.
   const opened = onMessage(view(), "shown", () => {
     opened();
-    queueMicrotask(followFragment);
-    onMessage(view(), "step", () => {
-      const { step } = viewState(view());
-      if (step !== null) history.replaceState(history.state, "", `#step=${step + 1}`);
+    queueMicrotask(() => {
+      followFragment();
+      onMessage(view(), "step", writeFragment);
     });
   });
   onMessage(view(), "try", ({ detail }) => {

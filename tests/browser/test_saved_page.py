@@ -1,0 +1,265 @@
+"""A saved page, opened from disk without a network: the step view with its steps, faces, languages and what-ifs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from attnviz import ExcludePosition, Temperature, Trace, Translator, attention, export
+from attnviz.analysis import posterior_attention
+from attnviz.analysis.grid import FACES
+from attnviz.analysis.logit_attribution import centred_attributions
+from attnviz.analysis.numbers import signed
+from attnviz.analysis.posterior import posterior_sentence
+from attnviz.model_folder import read_weights
+from attnviz.trace import WhatIf, WhatIfs
+from attnviz.trace.drawing import DetailLevel
+from tests.browser.test_axe import AXE, VIOLATIONS
+from tests.browser.test_page import framed_row
+from tests.browser.views import EXAMPLE, at_night, on_screen
+from tests.figures import synthetic
+
+pytestmark = pytest.mark.browser
+
+Opener = Callable[..., Page]
+STEP = ".st-key-facts h2"
+CURRENT = ".player .target [aria-current]"
+
+
+@pytest.fixture
+def open_saved(chromium: Browser, tmp_path: Path) -> Iterator[Opener]:
+    """Return a function that opens a page from disk, offline; assert that it needs nothing else and no script fails."""
+    faults: list[str] = []
+    contexts = []
+
+    def open_page(
+        text: str, fragment: str = "", *, width: int = 1440, height: int = 900, dark: bool = False, **options: Any
+    ) -> Page:
+        (path := tmp_path / "page.html").write_text(text, encoding="utf-8")
+        theme = "dark" if dark else "light"
+        size = {"width": width, "height": height}
+        context = chromium.new_context(viewport=size, color_scheme=theme, offline=True, **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("request", lambda request: faults.append(request.url) if is_foreign(request.url) else None)
+        page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.goto(path.as_uri() + fragment)
+        expect(page.locator(".st-key-heatmap .ytick").first).to_be_visible()
+        return page
+
+    def is_foreign(url: str) -> bool:
+        return not url.startswith(("data:", "blob:", (tmp_path / "page.html").as_uri()))
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert faults == []
+
+
+def choose_language(page: Page, name: str) -> None:
+    page.get_by_role("button", name=name, exact=True).click()
+    expect(page.get_by_role("button", name=name, exact=True)).to_have_attribute("aria-pressed", "true")
+
+
+@pytest.fixture(scope="module")
+def example(shipped_model: Path) -> tuple[Trace, Any]:
+    """Return a translation by the model that comes with attnviz, and the weights of the model."""
+    return Translator.load(shipped_model, device="cpu").translate(EXAMPLE, beam=1), read_weights(shipped_model)
+
+
+@pytest.mark.parametrize(("width", "height", "dark"), [(1440, 900, False), at_night(390, 844, True)])
+def test_saved_page_steps_by_key_slider_click_and_link(open_saved: Opener, width: int, height: int, dark: bool) -> None:
+    trace = synthetic.trace()
+    page = open_saved(export.page_html(trace), width=width, height=height, dark=dark)
+    expect(page.locator(STEP)).to_have_text("Step 1 of 7")
+    assert framed_row(page) == 0
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(STEP)).to_have_text("Step 3 of 7")
+    expect(page.locator(".st-key-facts")).to_contain_text(f"“a” with probability {float(trace.probabilities[2]):.3f}")
+    assert framed_row(page) == 2
+    page.wait_for_url("**#step=3")
+    page.keyboard.press("End")
+    expect(page.locator(STEP)).to_have_text("Step 7 of 7")
+    page.locator(".player input[type=range]").fill("4")
+    expect(page.locator(STEP)).to_have_text("Step 4 of 7")
+    page.locator(".player .target button, .player .target [role=button]").first.click()
+    expect(page.locator(STEP)).to_have_text("Step 1 of 7")
+    page.mouse.click(*on_screen(page, "heatmap", 1, 4))
+    expect(page.locator(STEP)).to_have_text("Step 5 of 7")
+    page.evaluate("location.hash = 'step=2'")
+    expect(page.locator(STEP)).to_have_text("Step 2 of 7")
+    page.reload()
+    expect(page.locator(STEP)).to_have_text("Step 2 of 7")
+    assert framed_row(page) == 1
+    page.locator(".st-key-softmax").scroll_into_view_if_needed()
+    bars = page.locator(".st-key-softmax .js-plotly-plot")
+    bars.wait_for()
+    weights = bars.evaluate("(chart) => chart.calcdata[1].map((bar) => bar.s)")
+    assert weights == pytest.approx(trace.alignment[1].tolist(), abs=1e-6)
+    ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (sum(map(int, re.findall(r"\d+", ground)[:3])) < 300) == dark
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_saved_page_opens_at_its_step_and_face_and_its_link_at_another_step(
+    open_saved: Opener, example: tuple[Trace, Any]
+) -> None:
+    trace, weights = example
+    text = export.page_html(trace, step=1, face="after", weights=weights)
+    page = open_saved(text)
+    expect(page.locator(STEP)).to_contain_text("Step 2 of")
+    expect(page.locator(".st-key-face [aria-checked=true]")).to_have_text("After the word")
+    assert "#" not in page.url
+    page = open_saved(text, "#step=3")
+    expect(page.locator(STEP)).to_contain_text("Step 3 of")
+    assert page.url.endswith("page.html#step=3")
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(("width", "height", "dark"), [(1440, 900, True), (390, 844, False)])
+def test_saved_page_shows_context_and_logits_in_two_languages(
+    open_saved: Opener, example: tuple[Trace, Any], width: int, height: int, dark: bool
+) -> None:
+    trace, weights = example
+    text = export.page_html(trace, weights=weights, margins=True, level="everything")
+    page = open_saved(text, width=width, height=height, dark=dark)
+    expect(page.locator(".st-key-heatmap")).to_contain_text("H, bits")
+    page.keyboard.press("ArrowRight")
+    chart = page.locator(".st-key-logit-attribution .js-plotly-plot")
+    page.locator(".st-key-logit-attribution").scroll_into_view_if_needed()
+    chart.wait_for()
+    (account,) = centred_attributions(trace, weights, [(1, trace.target_ids[1])])
+    total = chart.evaluate("(chart) => chart.data.find(({ type }) => type === 'waterfall').x.at(-1)")
+    assert total == pytest.approx(account.logit, abs=1e-5)
+    expect(page.locator(".st-key-inside_word")).to_contain_text(signed(account.logit))
+    expect(page.locator(".st-key-step_panel")).to_contain_text(re.compile("All [0-9,]+ numbers of step 2 are verified"))
+    for name, code, heading in (("Français", "fr", "Étape 2 sur"), ("English", "en", "Step 2 of")):
+        choose_language(page, name)
+        expect(page.locator(STEP)).to_contain_text(heading)
+        assert page.evaluate("document.documentElement.lang") == code
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(("width", "height", "dark"), [(1440, 900, False), (390, 844, True)])
+def test_saved_page_switches_faces_and_shows_the_posterior(
+    open_saved: Opener, example: tuple[Trace, Any], width: int, height: int, dark: bool
+) -> None:
+    trace, weights = example
+    text = export.page_html(trace, weights=weights, end=True, step=2, level="everything")
+    page, found = open_saved(text, width=width, height=height, dark=dark), posterior_attention(trace, weights)
+    heatmap = page.locator(".st-key-heatmap .js-plotly-plot")
+    faces = (trace.alignment, found.heatmap_posterior, found.heatmap_posterior - trace.alignment)
+    for place, (name, expected) in enumerate([*zip(FACES, faces, strict=True), (FACES[0], faces[0])]):
+        if place:
+            page.keyboard.press("b")
+        page.wait_for_function('(name) => document.querySelector(".st-key-room").dataset.face === name', arg=name)
+        page.wait_for_selector(".st-key-heatmap [data-waiting]", state="detached")
+        cells = heatmap.evaluate("(chart) => Array.from(chart.calcdata[0][0].z, (row) => [...row])")
+        np.testing.assert_allclose(cells, expected, atol=2e-5)
+        assert framed_row(page) == 2, "the step's row is framed in every face"
+    page.locator(".st-key-after_word [aria-expanded]").click()
+    bars = page.locator(".st-key-posterior .js-plotly-plot")
+    bars.wait_for()
+    shares = bars.evaluate("(chart) => chart.calcdata.slice(0, 3).map((bars) => bars.map(({ s }) => s))")
+    np.testing.assert_allclose(shares, [found.prior[2], found.likelihood[2], found.posterior[2]], atol=1e-6)
+    expect(page.locator(".st-key-looking_back")).to_contain_text(posterior_sentence(trace, found, 2))
+    choose_language(page, "Français")
+    expect(page.locator(".st-key-face [aria-checked=true]")).to_have_text("Avant le mot")
+    expect(page.locator(".st-key-looking_back")).to_contain_text("l’attention a posteriori")
+
+
+def test_saved_page_follows_the_theme_and_escapes_markup(open_saved: Opener) -> None:
+    sentence = "</script><script>window.broken=1</script> <b>bold</b> <!-- &amp;"
+    page = open_saved(export.page_html(synthetic.trace(sentence), step=2))
+    assert page.evaluate("window.broken") is None
+    assert page.title() == f"attnviz: {sentence}"
+    expect(page.locator(".player .source")).to_contain_text("</script><script>window.broken=1</script> <b>bold</b>")
+    colour = "() => document.querySelector('.st-key-heatmap .js-plotly-plot')._fullLayout.font.color"
+    light = page.evaluate(colour)
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function(f"(light) => ({colour})() !== light", arg=light)
+    expect(page.locator(STEP)).to_contain_text("Step 3 ")
+    choose_language(page, "Français")
+    expect(page.locator(STEP)).to_contain_text("Étape 3 ")
+    expect(page.locator("footer")).to_contain_text("Modèle synthetic")
+
+
+def test_escape_closes_the_glossary_before_it_deselects_a_word(open_saved: Opener) -> None:
+    page = open_saved(export.page_html(synthetic.trace()))
+    page.keyboard.press("ArrowDown")
+    shown = "() => document.querySelector('.st-key-room').attnvizView.now.chosen"
+    assert page.evaluate(shown) is not None
+    page.locator(".st-key-glossary .opener").click()
+    box = page.locator(".st-key-glossary .opened")
+    expect(box.locator("math").first).to_be_visible()
+    expect(box.locator(".katex-html")).to_have_count(0)  # without KaTeX's style it would repeat each formula
+    page.keyboard.press("Escape")
+    expect(box).to_be_hidden()
+    assert page.evaluate(shown) is not None
+    page.keyboard.press("Escape")
+    assert page.evaluate(shown) is None
+
+
+def test_cards_of_a_saved_page_show_the_what_ifs(open_saved: Opener, translator: Translator) -> None:
+    first = translator.translate(EXAMPLE, beam=1)
+    changes = (ExcludePosition(1), Temperature(4.0))
+    traces = tuple(translator.translate(EXAMPLE, beam=1, interventions=[one]) for one in changes)
+    what_ifs = WhatIfs(first, tuple(WhatIf(0, one) for one in changes), traces)
+    page = open_saved(export.page_html(traces[1], what_ifs=what_ifs, step=2))
+    cards = page.locator(".what_ifs .card")
+    expect(cards).to_have_count(3)
+    expect(page.locator(".what_ifs .remove")).to_have_count(0)
+    expect(page.locator(".what_ifs .undo")).to_be_hidden()
+    expect(cards.nth(2)).to_have_attribute("aria-current", "true")
+    page.keyboard.press("ArrowRight")
+    for number in (1, 0, 2):
+        trace = what_ifs.trace(number)
+        cards.nth(number).press("Enter")
+        expect(cards.nth(number)).to_have_attribute("aria-current", "true")
+        expect(cards.nth(number)).to_be_focused()
+        expect(page.locator(STEP)).to_have_text(f"Step 4 of {len(trace.target_pieces)}")
+        page.wait_for_function(
+            "(identity) => document.querySelector('.st-key-room').attnvizView.view.identity === identity",
+            arg=trace.fingerprint,
+        )
+    choose_language(page, "Français")
+    expect(page.locator(".what_ifs .title")).to_have_text("Et si… ?")
+
+
+def test_attention_of_another_program_is_a_page_too(open_saved: Opener) -> None:
+    record = attention("the house is small", "das Haus ist klein", np.eye(4) * 0.6 + 0.1, sure=[(0, 0)])
+    page = open_saved(export.page_html(record))
+    expect(page.locator(".st-key-gold_links")).to_contain_text("The alignment error rate of the file is 0.60.")
+    page.keyboard.press("End")
+    expect(page.locator(STEP)).to_have_text("Step 4 of 4")
+    expect(page.locator("footer")).to_have_text("Attention of another program; made with attnviz.")
+
+
+WINDOWS: list[Any] = [
+    ("everything", {}),
+    at_night("numbers", {"dark": True}),
+    at_night("everything", {"width": 390, "height": 844, "dark": True}),
+    at_night("idea", {"width": 768, "height": 1024}),
+    at_night("everything", {"forced_colors": "active"}),
+]
+
+
+@pytest.mark.parametrize(("level", "window"), WINDOWS)
+def test_axe_finds_nothing_serious_in_a_saved_page(
+    open_saved: Opener, level: DetailLevel, window: dict[str, Any]
+) -> None:
+    page = open_saved(export.page_html(synthetic.trace(), level=level), **window)
+    for name in ("English", "Français"):
+        choose_language(page, name)
+        page.wait_for_selector("[data-waiting]", state="detached")
+        page.evaluate(AXE)
+        assert page.evaluate(VIOLATIONS) == []
