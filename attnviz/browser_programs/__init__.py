@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+from base64 import b64encode
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,6 +61,11 @@ class BrowserFont:
         """File name with a digest of the content."""
         return f"attnviz-{self.name}-{_digest(self.content)}.woff2"
 
+    @property
+    def data_url(self) -> str:
+        """The font file, for a style sheet that fetches nothing."""
+        return f"data:font/woff2;base64,{b64encode(self.content).decode()}"
+
 
 SERIF = (BrowserFont("serif", "normal"), BrowserFont("serif-italic", "italic"))
 """Font of headings and sentences: a subset of Source Serif, a sixth of its size."""
@@ -68,10 +74,10 @@ SERIF_FAMILY = "Attnviz Serif"
 """Name of the font in style sheets and in `.streamlit/config.toml`."""
 
 
-def serif_style() -> str:
-    """Return the CSS that declares the font, for a page in the same folder as the font files."""
+def serif_style(*, embedded: bool = False) -> str:
+    """Return the CSS that declares the font: its files are in the folder of the page, or `embedded`."""
     return "".join(
         f'@font-face {{ font-family: "{SERIF_FAMILY}"; font-style: {font.style}; font-weight: 400 700; '
-        f'font-display: swap; src: url("{font.file_name}") format("woff2"); }}\n'
+        f'font-display: swap; src: url("{font.data_url if embedded else font.file_name}") format("woff2"); }}\n'
         for font in SERIF
     )

@@ -22,7 +22,7 @@ def _command() -> Any:
 
 _ENTRY = """
 export default ({ data, parentElement }) =>
-  attnvizModule("ui/components/guest.js").render({
+  attnvizModule("ui/components/guest.js").default.render({
     el: parentElement,
     model: {
       get: (name) => data[name === "view" ? 0 : 1],

@@ -27,7 +27,7 @@ WRITTEN = sorted(
 MODULES = [path for path in WRITTEN if path.suffix == ".js"]
 COMPONENTS = [path for path in (PACKAGE / "ui" / "components").glob("*/*.js") if path.stem == path.parent.name]
 PAGES = [*(ASSETS / f"{name}.js" for name in ("chapters", "lesson")), PACKAGE / "ui" / "components" / "offline.js"]
-ENTRIES = [*COMPONENTS, PACKAGE / "ui" / "components" / "blocks.js", *PAGES]
+ENTRIES = [*COMPONENTS, *(PACKAGE / "ui" / "components" / f"{name}.js" for name in ("blocks", "guest")), *PAGES]
 """Entry points: modules that no other module imports."""
 
 

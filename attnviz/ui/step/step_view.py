@@ -177,7 +177,7 @@ def step_view(view: View) -> None:
 
 def _translation(view: View) -> None:
     """Draw the panels of a translation."""
-    step_controls(view, tour=True)
+    step_controls(view, tour=embedding() is None)
     with box(view.key("question")):
         _question(view)
     left, right = heatmap_with_columns(view, theme_name())
@@ -194,7 +194,8 @@ def _translation(view: View) -> None:
         with right:
             _help(view)
     chart_tables(view)
-    tour(view, theme_name())
+    if embedding() is None:  # its button stands in the masthead
+        tour(view, theme_name())
 
 
 def _question(view: View) -> None:

@@ -13,7 +13,7 @@ from attnviz.architectures import step_texts
 from attnviz.figures.grammar import MOST_ROWS
 from attnviz.languages import gettext
 from attnviz.ui.components.component import component
-from attnviz.ui.embedding import page_session
+from attnviz.ui.embedding import embedding, page_session
 from attnviz.ui.page_state import inputs, linked
 from attnviz.ui.page_state.linked import Session
 from attnviz.ui.page_state.selection import browser_parameters, own_parameters
@@ -42,7 +42,8 @@ def _terms(view: View) -> dict[str, Any]:
 
 def view_payload(session: Session, view: View, *, tour: bool = False) -> dict[str, Any]:
     """Return the state of `view` for the browser."""
-    is_address_view, page = view.id == MAIN or view.main is not None, linked.page_payload(session)
+    is_address_view = embedding() is None and (view.id == MAIN or view.main is not None)
+    page = linked.page_payload(session)
     shown = view.main or view
     omits_sentence = is_address_view and page["parameters"].get(inputs.SENTENCE) is None
     return {
