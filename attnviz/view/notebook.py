@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 from typing import Any, ClassVar, Unpack
 
-import anywidget
-import traitlets
-
 from attnviz.analysis.recomputation import Weights
+from attnviz.extras import naming_extra
 from attnviz.palette import ThemeName
 from attnviz.trace.drawing import DetailLevel, HeatmapOptions
 from attnviz.ui.embedded_view import guest_script, view_json
 from attnviz.view.opened import opened_view
+
+with naming_extra():
+    import anywidget
+    import traitlets
 
 
 class StepView(anywidget.AnyWidget):
