@@ -9,6 +9,7 @@ from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 
 EXTRAS = {
+    "anywidget": "notebook",
     "ray": "ray",
     "sacrebleu": "app",
     "sentencepiece": "app",

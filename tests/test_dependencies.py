@@ -57,10 +57,10 @@ TEST_TOOLS = ("hypothesis", "pytest", "pytest-xdist", "syrupy")
 IMPORT_ALL = """
 import importlib, pkgutil, attnviz
 for module in pkgutil.walk_packages(attnviz.__path__, "attnviz."):
-    if not module.name.startswith(("attnviz.__main__", "attnviz.corpora.cluster")):
+    if not module.name.startswith(("attnviz.__main__", "attnviz.corpora.cluster", "attnviz.view.notebook")):
         importlib.import_module(module.name)
 """
-"""The cluster needs Ray, an extra."""
+"""The cluster needs Ray, and the widget anywidget, of other extras."""
 
 
 def pins(path: Path) -> dict[str, str]:
@@ -276,10 +276,11 @@ from jupyter_client.manager import run_kernel
 
 shown = []
 with run_kernel(kernel_name="python3") as client:
-    code = "from attnviz import read_attention; read_attention('gold.jsonl')[0].heatmap().show()"
+    code = "from attnviz import read_attention as read; record = read('gold.jsonl')[0]; record.heatmap().show(); record"
     reply = client.execute_interactive(code, output_hook=shown.append, timeout=120)
 assert reply["content"]["status"] == "ok", reply
-assert any("application/vnd.plotly.v1+json" in one["content"].get("data", {}) for one in shown)
+for kind in ("application/vnd.plotly.v1+json", "application/vnd.jupyter.widget-view+json"):
+    assert any(kind in one["content"].get("data", {}) for one in shown)
 """
 
 
@@ -308,6 +309,8 @@ for use in (
     lambda: importlib.import_module("attnviz.training").train,
     lambda: importlib.import_module("attnviz.corpora").analyse_file,
     lambda: attnviz.from_huggingface("model", "A", "B"),
+    lambda: importlib.import_module("attnviz.view.notebook"),
+    lambda: importlib.import_module("attnviz.view.streamlit"),
 ):
     try:
         use()

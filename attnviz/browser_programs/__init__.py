@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import functools
 import hashlib
+from base64 import b64encode
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -75,7 +76,7 @@ SERIF_FAMILY = "Attnviz Serif"
 
 
 def serif_style(*, embedded: bool = False) -> str:
-    """Return the CSS that declares the font, for a page in the same folder as the font files, or with them in it."""
+    """Return the CSS that declares the font: its files are in the folder of the page, or `embedded`."""
     return "".join(
         f'@font-face {{ font-family: "{SERIF_FAMILY}"; font-style: {font.style}; font-weight: 400 700; '
         f'font-display: swap; src: url("{font.data_url if embedded else font.file_name}") format("woff2"); }}\n'

@@ -183,7 +183,7 @@ class AttentionMatrix:
         return drawing().mime_bundle(self, include, exclude)
 
     def _repr_html_(self) -> str:
-        """Return the alignment as an HTML table without scripts, which notebooks display."""
+        """Return the alignment as an HTML table without scripts, for notebooks that cannot show the view."""
         return drawing().table_html(self)
 
 

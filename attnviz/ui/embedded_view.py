@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence, Set
@@ -70,7 +71,16 @@ class EmbeddedView:
         """Return the blocks of the view in the current language and, by address, all payloads that they fetch."""
         weights = None if self.weights is None else (self.trace.weights_digest or "given", self.weights)
         view = self.current()
-        name = f"{view.trace.fingerprint[:16]}-{self.level}-{view.first_step}-{language()}-{theme}"
+        given = (
+            view.trace.fingerprint,
+            self.level,
+            view.first_step,
+            self.choices,
+            self.weights is None,
+            language(),
+            theme,
+        )
+        name = hashlib.sha256(repr(given).encode()).hexdigest()[:16]
         host = Embedding(name, theme, {}, self.translate_again is not None, weights, self.session)
         if self.choices.gold is not None:
             take_links(host.session, view, validated(as_gold_links(self.choices.gold), self.trace.words()))
@@ -202,26 +212,35 @@ def html_page(
     return filled((COMPONENTS / "offline.html").read_text(encoding="utf-8"), parts)
 
 
-def view_json(view: EmbeddedView, theme: ThemeName) -> str:
-    """Return a view in the current language with its payloads, for the module `guest.js`."""
-    return to_json({**view.drawn(theme), "theme": theme})
+def view_json(view: EmbeddedView, theme: ThemeName, number: int = 0) -> str:
+    """Return a view in the current language with its payloads, for the module `guest.js`.
+
+    `number` counts the answers to a reader, so that an answer that changes nothing differs, too.
+    """
+    return to_json({**view.drawn(theme), "theme": theme, "language": language(), "number": number})
 
 
 @functools.cache
 def guest_script() -> str:
     """Return the script of a view in a page of others: the modules, and the programs that draw and typeset."""
     style = PAGE_STYLE.read_text(encoding="utf-8")
-    own = f"{share_properties_css()}\n{style}".replace(":root {", "& {")
+    own = re.sub(r"\bbody (?=button|summary)", "& ", f"{share_properties_css()}\n{style}".replace(":root {", "& {"))
     light, dark = (f"{_FONTS} {_colours(theme)}" for theme in THEMES)
     frame = (
         "background: var(--paper); color: var(--ink); font: 1rem/1.5 var(--sans); padding: 0.5rem 1rem; "
-        "container: attnviz / inline-size;"
+        "container: attnviz / inline-size; outline: none; text-align: start;"
     )
     page = f"& {{ {light} {frame} }}\n&[data-theme=dark] {{ {dark} }}\n{own}"
     # Neither program is a module: one declares its name, the other looks for a loader of modules first.
     plotly = f"globalThis.Plotly ??= (() => {{\n{PLOTLY.text}\nreturn Plotly;\n}})();\n"
     katex = f"(() => {{\nlet define, exports, module;\n{KATEX.text}\n}})();\n"
-    return plotly + katex + modules_script("guest.js", component_files().keys(), page)
+    fonts = f"const fonts = new CSSStyleSheet();\nfonts.replaceSync({json.dumps(serif_style(embedded=True))});\n"
+    applied = "document.adoptedStyleSheets.push(fonts);\n"
+    modules = modules_script("guest.js", component_files().keys(), page)
+    script = f"{plotly}{katex}{fonts}{applied}{modules}return attnvizModule;\n"
+    digest = hashlib.sha256(script.encode()).hexdigest()[:12]
+    # Each widget of a notebook runs the script; the views on a page share one set of modules and style sheets.
+    return f"const attnvizModule = (globalThis.attnviz_{digest} ??= (() => {{\n{script}}})());\n"
 
 
 _FONTS = f"--st-font: {FONT}; --st-heading-font: '{SERIF_FAMILY}', Georgia, serif; --st-button-radius: 4px;"

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 from typing import Any, ClassVar, Unpack
 
-import anywidget
-import traitlets
-
 from attnviz.analysis.recomputation import Weights
+from attnviz.extras import naming_extra
 from attnviz.palette import ThemeName
 from attnviz.trace.drawing import DetailLevel, HeatmapOptions
 from attnviz.ui.embedded_view import guest_script, view_json
 from attnviz.view.opened import opened_view
+
+with naming_extra():
+    import anywidget
+    import traitlets
 
 
 class StepView(anywidget.AnyWidget):
@@ -30,9 +32,7 @@ class StepView(anywidget.AnyWidget):
         AttnvizError: There is no such step, or an option does not exist.
     """
 
-    _esm: ClassVar[str] = (
-        f'{guest_script()}\nexport default {{ render: attnvizModule("ui/components/guest.js").render }};\n'
-    )
+    _esm: ClassVar[str] = f'{guest_script()}export default attnvizModule("ui/components/guest.js").default;\n'
     view = traitlets.Unicode().tag(sync=True)
     """Blocks and payloads, as JSON."""
     theme = traitlets.Unicode().tag(sync=True)
@@ -51,16 +51,18 @@ class StepView(anywidget.AnyWidget):
         **named: Unpack[HeatmapOptions],
     ) -> None:
         self._opened = opened_view(trace, level, weights, translator, **named)
+        self._answers = 0
         super().__init__(view=view_json(self._opened, "light"), theme="light")
 
     @traitlets.observe("theme")
     def _draw(self, _: Any) -> None:
         """Draw the view in the theme of the page."""
         theme: ThemeName = "dark" if self.theme == "dark" else "light"
-        self.view = view_json(self._opened, theme)
+        self.view = view_json(self._opened, theme, self._answers)
 
     @traitlets.observe("request")
     def _answer(self, change: Any) -> None:
         """Make the what-if that the reader asks for, and draw it."""
         self._opened.answer(json.loads(change["new"]))
+        self._answers += 1
         self._draw(change)

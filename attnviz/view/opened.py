@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Unpack
 
 from attnviz import figures
@@ -26,6 +27,7 @@ def opened_view(
     figures.heatmap(trace, chosen, weights=weights)  # raises where a choice is invalid
     step = 0 if chosen.step is None else step_index(trace, chosen.step)
 
+    @functools.cache
     def translate_again(change: TranslatorArguments) -> Any:
         beam, interventions = trace.search.beam, change.interventions
         return translator.translate(trace.source_text, beam=beam, target=change.target, interventions=interventions)

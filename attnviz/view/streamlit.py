@@ -5,13 +5,15 @@ from __future__ import annotations
 import functools
 from typing import Any, Unpack
 
-import streamlit as st
-
 from attnviz.analysis.recomputation import Weights
+from attnviz.extras import naming_extra
 from attnviz.trace.drawing import DetailLevel, HeatmapOptions
 from attnviz.ui.embedded_view import guest_script, view_json
 from attnviz.ui.style import theme_name
 from attnviz.view.opened import opened_view
+
+with naming_extra():
+    import streamlit as st
 
 
 @functools.cache
@@ -22,7 +24,7 @@ def _command() -> Any:
 
 _ENTRY = """
 export default ({ data, parentElement }) =>
-  attnvizModule("ui/components/guest.js").render({
+  attnvizModule("ui/components/guest.js").default.render({
     el: parentElement,
     model: {
       get: (name) => data[name === "view" ? 0 : 1],

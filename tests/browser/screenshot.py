@@ -21,6 +21,7 @@ from attnviz.figures.printing import for_print
 from attnviz.figures.sentence_length_figure import bleu_by_length
 from attnviz.ui.examples import DEFAULT_SENTENCE
 from attnviz.ui.resources import LENGTH_FILE
+from tests.browser.jupyterlab import command, run_notebook, running_jupyterlab, write_notebook
 from tests.browser.server import CHROMIUM_FLAGS, READY, REPOSITORY, find_chromium, running_page
 from tests.browser.settled import settled
 from tests.what_if_links import link, only
@@ -66,6 +67,9 @@ _LAST = {
 """Selector of the container whose chart is drawn last, by page."""
 _HIGH = {"gold": 1060, "neighbours": 1060}
 """Window heights of screenshots whose subject does not fit the default window."""
+_CELL = f"""from attnviz import Translator
+
+Translator.load("en-fr").translate({DEFAULT_SENTENCE!r})"""
 _COLOURS = 256
 """Of a picture that is kept: text stays as sharp, and the file takes a third. Rare ones are among them, and a round of
 k-means has greys stay grey."""
@@ -120,6 +124,20 @@ def newcomer_page(page: Page, address: str, folder: Path) -> None:
     photograph(page, folder / "idea.png")
 
 
+def notebook_page(page: Page, folder: Path) -> None:
+    """Keep a notebook in JupyterLab with the step view of a trace."""
+    with tempfile.TemporaryDirectory() as name:
+        write_notebook(Path(name), _CELL)
+        with running_jupyterlab(Path(name)) as address:
+            run_notebook(page, address, 1)
+            command(page, "application:toggle-left-area")
+            page.locator(".attnviz-guest .player .transport .next").click()
+            page.keyboard.press("ArrowRight")
+            page.wait_for_selector("[data-waiting]", state="detached")
+            page.mouse.move(0, 0)
+            photograph(page, folder / "notebook.png")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, nargs="?", default=REPOSITORY / ".docs" / "pages" / "images")
@@ -128,7 +146,9 @@ def main() -> None:
     parser.add_argument("--query", default=query, help="what follows the address, as copied from a browser")
     parser.add_argument("--size", default="1440x900", help="width and height of the window in pixels")
     parser.add_argument("--dark", action="store_true")
-    parser.add_argument("--only", nargs="+", choices=ASIDE, metavar="NAME", help=f"of {', '.join(ASIDE)}")
+    parser.add_argument(
+        "--only", nargs="+", choices=[*ASIDE, "notebook"], metavar="NAME", help=f"of {', '.join(ASIDE)}, notebook"
+    )
     options = parser.parse_args()
     width, height = map(int, options.size.split("x"))
     options.folder.mkdir(parents=True, exist_ok=True)
@@ -144,9 +164,12 @@ def main() -> None:
             first_page(page, f"{address}/{options.query}", options.folder)
             newcomer_page(page, f"{address}/{IDEA}", options.folder)
             length_curves(options.models, options.folder)
-        for name in options.only or ASIDE:
-            place = ASIDE[name]
+        for name in options.only or [*ASIDE, "notebook"]:
             page.set_viewport_size({"width": width, "height": _HIGH.get(name, height)})
+            if name == "notebook":
+                notebook_page(page, options.folder)
+                continue
+            place = ASIDE[name]
             page.goto(f"{address}/{place}")
             if name == "corpus":
                 page.locator(".st-key-corpus_sample button").click()

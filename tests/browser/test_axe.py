@@ -28,8 +28,8 @@ READY_OF = {
     "corpus": ".st-key-corpus_sample button",
 }
 """A selector that matches once a page is drawn, by its path."""
-VIOLATIONS = """async () => {
-  const found = await axe.run(document, { resultTypes: ["violations"] });
+VIOLATIONS = """async (within) => {
+  const found = await axe.run(within ? document.querySelector(within) : document, { resultTypes: ["violations"] });
   return found.violations.filter(({ impact }) => ["serious", "critical"].includes(impact)).map(({ id, nodes }) => ({
     id, nodes: nodes.map(({ target, html }) => `${target.flat(9).join(" ")}  ${html.slice(0, 120)}`),
   }));
@@ -42,6 +42,14 @@ def violations(page: Page) -> list[dict[str, Any]]:
     page.wait_for_selector("[data-waiting]", state="detached")
     page.evaluate(AXE)
     found: list[dict[str, Any]] = page.evaluate(VIOLATIONS)
+    return found
+
+
+def guest_violations(page: Page) -> list[dict[str, Any]]:
+    """Return the serious and critical violations in the first view on a page of others."""
+    page.wait_for_selector("[data-waiting]", state="detached")
+    page.evaluate(AXE)
+    found: list[dict[str, Any]] = page.evaluate(VIOLATIONS, ".attnviz-guest")
     return found
 
 

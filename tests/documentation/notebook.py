@@ -23,7 +23,7 @@ _OPENING = """# Recipes
 The [recipes](recipes/index.md) as a notebook. In a clone without `pip install .`, start Jupyter in the folder of the
 clone.
 
-A notebook shows a trace as its heatmap, a table that needs no script:"""
+A notebook shows a trace as the step view, or as a table where no script runs, as on GitHub:"""
 _TRACE = """from attnviz import Translator
 
 trace = Translator.load("small-additive").translate("The green house is old.")

@@ -93,8 +93,9 @@ function cancelWrite() {
 
 /** Writes the address, unless the server has not followed Back or Forward yet. */
 export function writeAddress() {
+  if (entryName === null) return;
   cancelWrite();
-  if (entryName === null || followRequest) return;
+  if (followRequest) return;
   const address = addressOfAll(), previousEntry = currentEntry();
   const name = [entryName, ...ofPage(suffixes)].filter(Boolean).join(" ");
   const others = previousEntry?.attnvizEntry === name ? previousEntry.views : {};
@@ -128,7 +129,7 @@ const recentWrites = () => Math.max(0, countedWrites - (performance.now() - writ
 
 /** Writes the address as soon as the browser allows; until then the page has `data-unwritten`. */
 function scheduleWrite() {
-  if (timer !== undefined) return;
+  if (timer !== undefined || entryName === null) return; // in a page of others, the address is not ours
   document.documentElement.toggleAttribute("data-unwritten", true);
   const wait = Math.max(0, recentWrites() - BURST + 1) * INTERVAL;
   timer = wait > 0 ? setTimeout(writeAddress, wait) : AT_END_OF_EVENT;
@@ -214,9 +215,9 @@ beforeRequest((name, number) => {
 for (const name of ["pointerdown", "pagehide"]) addEventListener(name, writeChanges, true);
 
 addEventListener("popstate", () => {
-  if (timer !== undefined && entryName !== null && !followRequest) unwrittenAddresses.set(writtenEntry, addressOfAll());
+  if (entryName === null) return;
+  if (timer !== undefined && !followRequest) unwrittenAddresses.set(writtenEntry, addressOfAll());
   cancelWrite();
-  if (entryName === null) return; // in a file or a notebook, the address is not ours
   const now = currentEntry(), lateAddress = now && unwrittenAddresses.get(now.attnvizEntry);
   if (now && lateAddress) {
     unwrittenAddresses.delete(now.attnvizEntry);

@@ -1,7 +1,7 @@
 // Draws the blocks of a view: boxes, texts and components, whose modules it imports. A host (Streamlit's script in
 // `component.py`, a notebook, a file) says where modules come from, and calls what `host` returns with each change.
 
-import { keepRequests } from "./requests.js";
+import { embedPayloads, keepRequests } from "./requests.js";
 import { element, find, write } from "./shared.js";
 import { placeBeside } from "./terms/card.js";
 
@@ -21,13 +21,13 @@ const places = new WeakMap();
 const newestCleanUp = new WeakMap();
 
 /**
- * Returns the function that draws blocks: it gets them in a list, perhaps with requests of payloads, and an element. A
- * cleanup that arrives after a newer mount is ignored: of two changes at once, Streamlit may clean up the first after the
- * second is mounted.
+ * Returns the function that draws blocks: it gets them in a list, perhaps with requests of payloads or with the payloads
+ * themselves, and an element. A cleanup that arrives after a newer mount is ignored: of two changes at once, Streamlit may
+ * clean up the first after the second is mounted.
  * @param {Record<string, ComponentFiles>} known
  * @param {(path: string) => Promise<any>} imported
  * @param {string} [scope] selector of what the style sheets apply to, in a page of others
- * @returns {(mounted: Mounted<[Block[], Record<string, string>?]>) => () => void}
+ * @returns {(mounted: Mounted<[Block[], Record<string, string>?, Record<string, any>?]>) => () => void}
  */
 export function host(known, imported, scope = "") {
   files = known;
@@ -35,9 +35,12 @@ export function host(known, imported, scope = "") {
   adopt(document, Object.keys(files).filter((kind) => !files[kind].isolated), scope);
   return ({ data, parentElement, setStateValue }) => {
     keepRequests(data?.[1]);
+    if (data?.[2]) embedPayloads(parentElement, data[2]);
     drawBlocks(parentElement, data?.[0] ?? [], setStateValue);
     const cleanUp = () => {
-      if (newestCleanUp.get(parentElement) === cleanUp) [...parentElement.children].forEach(end);
+      if (newestCleanUp.get(parentElement) !== cleanUp) return;
+      [...parentElement.children].forEach(end);
+      embedPayloads(parentElement, null);
     };
     newestCleanUp.set(parentElement, cleanUp);
     return cleanUp;

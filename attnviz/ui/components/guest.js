@@ -2,7 +2,6 @@
 // it, and is told the theme of the page.
 
 import { host } from "./blocks.js";
-import { embedPayloads } from "./requests.js";
 import { element, find } from "./shared.js";
 import { onMessage, send, viewState } from "./view.js";
 
@@ -28,36 +27,62 @@ function isDark(el) {
  * Draws the view of a model in `el`, and draws it anew when it changes.
  * @param {{ model: GuestModel, el: HTMLElement }} given
  */
-export function render({ model, el }) {
+function render({ model, el }) {
   const known = el.querySelector(":scope > .attnviz-guest");
-  const root = known instanceof HTMLElement ? known : el.appendChild(element("div", "attnviz-guest"));
-  const theme = isDark(el) ? "dark" : "light";
+  const root = known instanceof HTMLElement ? known : newRoot(el);
+  let end = () => {};
+  /** The view whose requests are passed on. @type {Element | null} */
+  let watched = null;
   const draw = () => {
     const view = JSON.parse(model.get("view") || "{}");
     if (!view.blocks) return;
     root.dataset.theme = view.theme;
-    embedPayloads(view.payloads);
-    mount({ data: [view.blocks], parentElement: root, setStateValue: () => {} });
+    root.lang = view.language;
+    end = mount({ data: [view.blocks, {}, view.payloads], parentElement: root, setStateValue: () => {} });
     const room = find(root, "[class*='st-key-room']");
     if (watched !== room) onMessage(room, "try", ({ detail }) => ask(detail));
     else send(room, "answered");
     watched = room;
   };
-  /** @type {Element | null} */
-  let watched = null;
-  let asked = 0;
   /** Asks for a what-if. @param {WhatIf} whatIf */
   const ask = (whatIf) => {
     const identity = watched && viewState(watched).view?.identity;
-    asked += 1;
-    model.set("request", JSON.stringify({ view: "", identity, what_if: whatIf, number: asked }));
+    const number = JSON.parse(model.get("request") || '{ "number": 0 }').number + 1;
+    model.set("request", JSON.stringify({ view: "", identity, what_if: whatIf, number }));
     model.save_changes();
   };
-  model.on("change:view", draw);
-  draw();
-  if (model.get("theme") !== theme) {
+  const followTheme = () => {
+    const theme = isDark(el) ? "dark" : "light";
+    if (model.get("theme") === theme) return;
     model.set("theme", theme);
     model.save_changes();
-  }
-  return () => model.off("change:view", draw);
+  };
+  const themes = new MutationObserver(followTheme);
+  for (const page of [document.documentElement, document.body]) themes.observe(page, { attributes: true });
+  model.on("change:view", draw);
+  draw();
+  followTheme();
+  return () => {
+    themes.disconnect();
+    model.off("change:view", draw);
+    end();
+  };
 }
+
+/**
+ * Adds the root of a view. It gets the focus that a control gives up after a click, so that keys step. JupyterLab's
+ * shortcuts do not apply in it.
+ * @param {HTMLElement} el
+ */
+function newRoot(el) {
+  const root = el.appendChild(element("div", "attnviz-guest"));
+  root.tabIndex = -1;
+  root.dataset.lmSuppressShortcuts = "true";
+  root.addEventListener("click", () =>
+    setTimeout(() => {
+      if (document.activeElement === document.body) root.focus({ preventScroll: true });
+    }));
+  return root;
+}
+
+export default { render };

@@ -2,8 +2,7 @@
 // address has the step, so that a link to the file opens there.
 
 import { host } from "./blocks.js";
-import { embedPayloads } from "./requests.js";
-import { element, find, findAll, setLanguage } from "./shared.js";
+import { element, find, findAll } from "./shared.js";
 import { onMessage, sendChoice, viewState } from "./view.js";
 
 /** @type {OfflinePayload} */
@@ -49,9 +48,8 @@ async function draw() {
   if (wanted !== `${shown.language} ${dark.matches ? "dark" : "light"} ${shown.number}`) return;
   setLanguage(shown.language);
   find(document, "footer").textContent = footers[shown.language];
-  embedPayloads(payloads);
   const isFirst = main.childElementCount === 0;
-  mount({ data: [blocks], parentElement: main, setStateValue: () => {} });
+  mount({ data: [blocks, {}, payloads], parentElement: main, setStateValue: () => {} });
   if (!isFirst) return;
   // The state of the view is opened by a component, whose module runs soon.
   const opened = onMessage(view(), "shown", () => {

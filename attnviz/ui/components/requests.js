@@ -7,9 +7,8 @@ const MOST = 500; // requests that are kept
 
 /** Requests as JSON, by their digests, the newest last. @type {Map<string, string>} */
 const requests = new Map();
-/** Payloads that travel with a view, by their addresses. @type {Map<string, any>} */
+/** Payloads that travel with views, by their addresses, by the element of each view. @type {Map<Element, Record<string, any>>} */
 const embedded = new Map();
-let embeds = false;
 /** What is being sent, by digest. @type {Map<string, Promise<boolean>>} */
 const sending = new Map();
 let visitor = "";
@@ -30,22 +29,23 @@ export function keepRequests(sent = {}) {
 }
 
 /**
- * Adds payloads that travel with a view, by their addresses.
- * @param {Record<string, any>} payloads
+ * Keeps the payloads that travel with the view in an element, by their addresses, instead of its previous ones.
+ * @param {Element} place
+ * @param {Record<string, any> | null} payloads null once the view is gone
  */
-export function embedPayloads(payloads) {
-  embeds = true;
-  for (const [at, payload] of Object.entries(payloads)) embedded.set(at, payload);
+export function embedPayloads(place, payloads) {
+  embedded.delete(place);
+  if (payloads) embedded.set(place, payloads);
 }
 
 /** Whether payloads travel with the view, so that none can be fetched. */
-export const isEmbedded = () => embeds;
+export const isEmbedded = () => embedded.size > 0;
 
 /**
  * The payload at an address, if it travels with a view.
  * @param {string} at
  */
-export const embeddedPayload = (at) => embedded.get(at);
+export const embeddedPayload = (at) => [...embedded.values()].find((payloads) => at in payloads)?.[at];
 
 /**
  * Sets the id that the server gave the visitor: translations have their turn among those of other visitors.

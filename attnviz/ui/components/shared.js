@@ -73,16 +73,13 @@ export function unpackRows(base64, width) {
  */
 export const fill = (template, values) => template.replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
 
+let pageLanguage = "en";
+
 /**
- * Sets the language of the page. Components call it before they write numbers: they mount in any order.
+ * Sets the language in which numbers are written. Components call it before they write some: they mount in any order.
  * @param {string} language
  */
-export function setLanguage(language) {
-  const page = document.documentElement;
-  if (page.lang !== language) page.lang = language; // setting it, even to its value, recomputes all styles
-}
-
-const pageLanguage = () => document.documentElement.lang || "en";
+export const setLanguage = (language) => pageLanguage = language;
 
 /**
  * How numbers are written by language, since making a format takes a millisecond: the decimal separator, and zero per cent.
@@ -92,12 +89,12 @@ const formats = new Map();
 
 /** The format of the page's language. */
 function numberFormat() {
-  const language = pageLanguage(), known = formats.get(language);
+  const known = formats.get(pageLanguage);
   if (known) return known;
-  const mark = new Intl.NumberFormat(language).format(0.5)[1] ?? ".";
-  const zero = language === "en" ? "0 %" : new Intl.NumberFormat(language, { style: "percent" }).format(0);
+  const mark = new Intl.NumberFormat(pageLanguage).format(0.5)[1] ?? ".";
+  const zero = pageLanguage === "en" ? "0 %" : new Intl.NumberFormat(pageLanguage, { style: "percent" }).format(0);
   const format = { mark, zero: zero.replace(/\s/u, "\u00a0") };
-  formats.set(language, format);
+  formats.set(pageLanguage, format);
   return format;
 }
 

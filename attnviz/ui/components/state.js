@@ -2,10 +2,11 @@
 // options. The root element of the view and the address store it, so that a link, Back and Forward restore it.
 
 import { currentEntry, isEntryShown, removeOwner, setIdentity, setParameters } from "./address.js";
+import { isEmbedded } from "./requests.js";
 import { fill } from "./shared.js";
 import { send, viewRoot, viewState } from "./view.js";
 
-/** Last selection, by the id of the view. @type {Map<string, StoredSelection>} */
+/** Last selection, by the id of the view, or by its root in a page of others. @type {Map<string | Element, StoredSelection>} */
 const storedSelections = new Map();
 
 /**
@@ -142,12 +143,14 @@ function endTour(now) {
 /**
  * The initial selection of a view: that of the address if the view is new or Back or Forward led to this translation; the
  * previous one if the sentence is the same; or else empty. A link to another page keeps the previous one: an address
- * without a step means the first step of its own page.
+ * without a step means the first step of its own page. In a page of others, the address is not ours.
  * @param {ViewPayload} data
+ * @param {string | Element} [place] by what its selection is stored
  */
-function initialSelection(data) {
-  const known = currentEntry()?.views[data.id], before = storedSelections.get(data.id);
-  if (before ? before.left && known === data.identity : [undefined, data.identity].includes(known)) {
+function initialSelection(data, place = data.id) {
+  const known = currentEntry()?.views[data.id], before = storedSelections.get(place);
+  const follows = before ? before.left && known === data.identity : [undefined, data.identity].includes(known);
+  if (follows && !isEmbedded()) {
     return selectionFromAddress(data);
   }
   if (before?.family === data.family) return transferredSelection(before, data);
@@ -166,17 +169,27 @@ export function openView(root, data) {
   const view = viewState(root), other = view.view?.identity !== data.identity;
   view.view = data;
   view.owner = root;
-  if (other) view.now = initialSelection(data);
+  if (other) view.now = initialSelection(data, storagePlace(root, data));
   if (!data.hasTour && view.now) endTour(view.now);
   if (other) publish(root, true);
   else storeSelection(root);
 }
 
 /**
+ * By what the selection of a view is stored: views in pages of others have no ids of their own.
+ * @param {Element} node
+ * @param {ViewPayload} data
+ */
+const storagePlace = (node, data) => isEmbedded() ? viewRoot(node) : data.id;
+
+/**
  * Removes the address parameters of a view whose component is unmounted; a newer component may already own the view.
  * @param {HTMLElement} root
  */
-export const closeView = (root) => removeOwner(root);
+export function closeView(root) {
+  removeOwner(root);
+  storedSelections.delete(viewRoot(root));
+}
 
 /**
  * @param {Element} node
@@ -213,7 +226,11 @@ export function change(node, choice) {
 function storeSelection(node) {
   const { now, view, owner, options } = viewState(node);
   if (!now || !view) return;
-  storedSelections.set(view.id, { identity: view.identity, family: view.family, selection: { ...now } });
+  storedSelections.set(storagePlace(node, view), {
+    identity: view.identity,
+    family: view.family,
+    selection: { ...now },
+  });
   setIdentity(owner, view.id, view.identity);
   const own = addressParameters(now, view);
   const chosen = Object.values({ ...own, ...view.own }).some((value) => value !== null);

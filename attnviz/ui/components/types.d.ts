@@ -3,6 +3,8 @@
 
 /** State of a view. `state.js` sets it, all components of the view read it. */
 interface ViewState {
+  /** Unique on the page. */
+  name: string;
   /** What the server sent of the translation; null before the view is opened. */
   view: ViewPayload | null;
   /** Root element of the component that has received the payload. */
@@ -301,7 +303,7 @@ interface OfflinePayload {
 
 /** The model of a view in a page of others, as anywidget has it. */
 interface GuestModel {
-  get(name: "view" | "theme"): string;
+  get(name: "view" | "theme" | "request"): string;
   set(name: "theme" | "request", value: string): void;
   save_changes(): void;
   on(name: "change:view", callback: () => void): void;

@@ -2,12 +2,14 @@
 // its components send one another events on that element. A page may have several views.
 
 const ROOT = "[class*='st-key-room']";
+const GUEST = ".attnviz-guest"; // holds a view in a page of others
 
 /** @type {WeakMap<Element, ViewRoot>} */
 const viewRoots = new WeakMap();
 
 /** The root elements of the views that have been drawn. @type {Set<ViewRoot>} */
 const drawnRoots = new Set();
+let views = 0;
 
 /**
  * The element whose shadow root `node` is in, if it is in one.
@@ -46,6 +48,7 @@ export function viewRoot(node) {
 function newState(root) {
   /** @type {ViewState} */
   const view = {
+    name: `attnviz-${views += 1}`,
     view: null,
     owner: null,
     now: null,
@@ -145,6 +148,12 @@ export function onMessage(node, name, listener) {
 }
 
 /**
+ * The element that holds the view of `node` in a page of others; null on our pages.
+ * @param {Element} node
+ */
+export const guestOf = (node) => viewRoot(node).closest(GUEST);
+
+/**
  * Whether an event of the page belongs to the view of `node`: it happened there, or in no view and this one was touched
  * last.
  * @param {Element} node
@@ -155,8 +164,8 @@ function belongsTo(node, event) {
     if (!root.isConnected) drawnRoots.delete(root);
   }
   const views = [...drawnRoots], path = event.composedPath();
-  // In a page of others, keys belong to the view that has the focus.
-  if (viewRoot(node).closest(".attnviz-guest")) return path.includes(viewRoot(node));
+  const guest = guestOf(node); // there, keys belong to the view that has the focus
+  if (guest) return path.includes(guest);
   /** @type {(one: Node, other: Node) => number} */
   const order = (one, other) => one.compareDocumentPosition(other) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1;
   const [last] = views.toSorted((one, other) =>

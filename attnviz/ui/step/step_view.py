@@ -177,8 +177,7 @@ def step_view(view: View) -> None:
 
 def _translation(view: View) -> None:
     """Draw the panels of a translation."""
-    has_tour = embedding() is None  # it is started from the page around the view
-    step_controls(view, tour=has_tour)
+    step_controls(view, tour=embedding() is None)
     with box(view.key("question")):
         _question(view)
     left, right = heatmap_with_columns(view, theme_name())
@@ -195,7 +194,7 @@ def _translation(view: View) -> None:
         with right:
             _help(view)
     chart_tables(view)
-    if has_tour:
+    if embedding() is None:  # its button stands in the masthead
         tour(view, theme_name())
 
 

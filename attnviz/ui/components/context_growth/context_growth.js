@@ -23,7 +23,7 @@ import {
   widthOf,
   write,
 } from "../shared.js";
-import { onMessage, sendChoice, sendPointed, viewRoot, viewState } from "../view.js";
+import { onMessage, sendChoice, sendPointed, viewState } from "../view.js";
 import { growthAt, growthShapes, sumOf } from "./strips.js";
 
 const MESSAGES = ["step", "source", "order"];
@@ -260,7 +260,7 @@ function start(root) {
   };
   // One group of choices for each view on the page.
   for (const input of findAll(root, ".order input", HTMLInputElement)) {
-    input.name = `order-${[...viewRoot(root).classList].join("-")}`;
+    input.name = `${viewState(root).name}-order`;
     input.onchange = () => sendChoice(root, { order: /** @type {Order} */ (input.value) });
   }
   state.chart.setAttribute("role", "img");

@@ -1,7 +1,7 @@
 // Creates the elements of attention in the diagram, and returns them: the line of the query to the keys, energies, weights,
 // the ribbons to the context vector, and that vector. Their sizes, colours and numbers follow at each step (pose.js).
 
-import { viewRoot } from "../view.js";
+import { viewState } from "../view.js";
 import { addElement, addGroup, area, drawSymbol, drawVector, roundedPath, spot } from "./svg.js";
 
 /**
@@ -30,7 +30,7 @@ export function drawAttention(root, payload, plan) {
  * The id of the gradient of the ribbons, unique for each view on the page.
  * @param {Element} drawing
  */
-export const gradientId = (drawing) => `flow-${[...viewRoot(drawing).classList].join("-")}`;
+export const gradientId = (drawing) => `${viewState(drawing).name}-flow`;
 
 /**
  * The parts of a stage; a click on one leads to it.

@@ -15,7 +15,7 @@ import {
   write,
   writeTexts,
 } from "../shared.js";
-import { sendPreview, sendWhatIf, viewRoot, viewState } from "../view.js";
+import { sendPreview, sendWhatIf, viewState } from "../view.js";
 
 /**
  * Requests an intervention on the current step, which keeps or rewrites the translation as the visitor has chosen.
@@ -215,7 +215,7 @@ function listen(root, state) {
     if (event.key === "Enter") borrow(root);
   };
   for (const input of findAll(root, ".then input", HTMLInputElement)) {
-    input.name = `then-${[...viewRoot(root).classList].join("-")}`;
+    input.name = `${viewState(root).name}-then`;
     input.onchange = () => {
       viewState(root).held = input.value === "held";
     };

@@ -3,7 +3,7 @@
 
 import { find, setLanguage, states, writeTexts } from "../shared.js";
 import { publish } from "../state.js";
-import { listenToView, viewRoot, viewState } from "../view.js";
+import { guestOf, listenToView, viewRoot, viewState } from "../view.js";
 import { onPlayerKey, releaseFocus } from "./keys.js";
 import { paint, sourceOf } from "./mark_step.js";
 import { controller, listenToButtons, listenToSpeeds } from "./playback.js";
@@ -12,7 +12,8 @@ import { buildSentences } from "./word_buttons.js";
 
 /**
  * Shows the bar at the top of the window while the buttons are above the window and their view is still in it. The root
- * margin extends the window downwards, since a jump may move the buttons from below to above at once.
+ * margin extends the window downwards, since a jump may move the buttons from below to above at once. In a page of others,
+ * the top of the window is not ours.
  * @param {HTMLElement} root
  * @param {() => void} onShown
  */
@@ -23,7 +24,7 @@ function watchBar(root, onShown) {
     for (const entry of entries) seen.set(entry.target, entry);
     const buttons = seen.get(transport), view = seen.get(viewRoot(root));
     const bar = find(root, ".bar");
-    bar.hidden = !(buttons && !buttons.isIntersecting && view?.isIntersecting);
+    bar.hidden = !(buttons && !buttons.isIntersecting && view?.isIntersecting) || guestOf(root) !== null;
     if (bar.hidden) return;
     viewRoot(root).style.setProperty("--bar", `${bar.offsetHeight}px`); // sticky elements are placed below it
     onShown();
@@ -51,10 +52,11 @@ function listen(root, state, control) {
       if (state.data) paintPointed(root, state);
     },
   });
-  document.addEventListener("pointerup", releaseFocus);
+  const page = /** @type {HTMLElement} */ (guestOf(root) ?? document.documentElement);
+  page.addEventListener("pointerup", releaseFocus);
   return () => {
     end();
-    document.removeEventListener("pointerup", releaseFocus);
+    page.removeEventListener("pointerup", releaseFocus);
   };
 }
 

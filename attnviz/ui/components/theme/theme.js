@@ -33,4 +33,6 @@ export default function ({ data, parentElement, setStateValue }) {
   };
   copyColours();
   setLanguage(data.language);
+  // Setting it, even to its value, recomputes all styles.
+  if (document.documentElement.lang !== data.language) document.documentElement.lang = data.language;
 }

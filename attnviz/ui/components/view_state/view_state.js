@@ -42,7 +42,7 @@ export default function ({ data, parentElement }) {
   if (!viewRoot(root).classList.contains(`st-key-${data.container}`)) return undefined;
   const state = states.get(root) ?? start(root);
   viewRoot(root).dataset.level = data.level;
-  find(root, ".term-card").id = `term-card-${data.container}`;
+  find(root, ".term-card").id = `${viewState(root).name}-term`;
   if (data.page) setPage(data.page.entry, data.page.parameters);
   openView(root, data);
   if (data.terms.cards.length) {

@@ -1,0 +1,169 @@
+"""Somebody else's Streamlit app with a step view: the view works, and leaves the app alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from attnviz import Trace
+from attnviz.translator import Translator
+from tests.browser.jupyterlab import DRAWN
+from tests.browser.server import REPOSITORY, running_server
+from tests.browser.test_axe import guest_violations
+from tests.conftest import SHIPPED_MODEL
+
+pytestmark = pytest.mark.browser
+
+SENTENCE = "I have a green house and a red car."
+ROOM = ".attnviz-guest .st-key-room"
+DUPLICATES = """() => {
+  const ids = [...document.querySelectorAll(".attnviz-guest [id]")].map(({ id }) => id);
+  return ids.filter((id, place) => ids.indexOf(id) !== place);
+}"""
+"""JavaScript that returns the ids of several elements."""
+
+Opener = Callable[..., Page]
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    yield from _running("foreign_app.py", tmp_path_factory.mktemp("app"))
+
+
+@pytest.fixture(scope="module")
+def two_views(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    yield from _running("two_foreign_views.py", tmp_path_factory.mktemp("two_views"))
+
+
+def _running(script: str, folder: Path) -> Iterator[str]:
+    """Run a script of this folder with the default settings of Streamlit; yield its address."""
+    settings = {"PYTHONPATH": str(REPOSITORY), "STREAMLIT_SERVER_HEADLESS": "true", "HOME": str(folder)}
+    settings["STREAMLIT_BROWSER_GATHER_USAGE_STATS"] = "false"
+    path = str(Path(__file__).with_name(script))
+    with running_server(SHIPPED_MODEL.parent, folder / "page.log", path, folder, **settings) as (address, _):
+        yield address
+
+
+@pytest.fixture
+def open_app(chromium: Browser) -> Iterator[Opener]:
+    """Return a function that opens an app and waits for its first view; no script may fail."""
+    context, errors = chromium.new_context(viewport={"width": 1440, "height": 1000}), list[str]()
+
+    def open_at(address: str, *, dark: bool = False) -> Page:
+        page = context.new_page()
+        page.emulate_media(color_scheme="dark" if dark else "light", reduced_motion="reduce")
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto(address)
+        page.wait_for_selector(DRAWN, timeout=120_000)
+        return page
+
+    yield open_at
+    context.close()
+    assert errors == []
+
+
+@pytest.fixture(scope="module")
+def trace() -> Trace:
+    return Translator[Trace].load("small-additive", device="cpu").translate(SENTENCE)
+
+
+def test_buttons_keys_and_cells_choose_steps(app: str, open_app: Opener) -> None:
+    page = open_app(app)
+    room, player = page.locator(ROOM), page.locator(".attnviz-guest .player")
+    player.locator(".transport .next").click()
+    expect(room).to_have_attribute("data-step", "1")
+    page.keyboard.press("ArrowRight")
+    expect(room).to_have_attribute("data-step", "2")
+    chart = page.locator(f"{ROOM} .st-key-heatmap .js-plotly-plot")
+    cell = chart.evaluate(
+        """(chart) => {
+          const { xaxis, yaxis, _offset } = chart._fullLayout, { left, top } = chart.getBoundingClientRect();
+          return [left + xaxis._offset + xaxis.d2p(4), top + yaxis._offset + yaxis.d2p(5)];
+        }"""
+    )
+    page.mouse.click(*cell)
+    expect(room).to_have_attribute("data-step", "5")
+    page.keyboard.press("Home")
+    expect(room).to_have_attribute("data-step", "0")
+    player.locator(".play").click()
+    expect(room).to_have_attribute("data-step", "1")
+    player.locator(".play").click()
+
+
+def test_app_around_the_view_is_left_alone(app: str, open_app: Opener) -> None:
+    address = f"{app}/?step=4&lang=fr"
+    page = open_app(address)
+    room, text = page.locator(ROOM), page.get_by_label("English", exact=True).first
+    attributes = "() => [...document.documentElement.attributes].map(({ name, value }) => `${name}=${value}`)"
+    before = page.evaluate(attributes)
+    expect(room).to_have_attribute("data-step", "0")  # `step` is a parameter of the app
+    page.locator(".attnviz-guest .transport .next").click()
+    expect(room).to_have_attribute("data-step", "1")
+    text.click()
+    for key in ("End", "ArrowLeft", "Space", "b"):
+        page.keyboard.press(key)
+    expect(text).to_have_value(f"{SENTENCE[:-1]} b.")
+    text.fill(SENTENCE)
+    page.get_by_role("button", name="Write the translation").click()
+    expect(page.get_by_test_id("stText")).to_contain_text("maison")
+    page.keyboard.press("ArrowRight")
+    expect(room).to_have_attribute("data-step", "1")
+    assert page.url == address
+    assert page.evaluate("history.state?.attnvizEntry ?? null") is None
+    assert page.evaluate("document.cookie.includes('attnviz')") is False
+    assert page.evaluate(attributes) == before
+    expect(page).to_have_title("My translator")
+
+
+def test_another_sentence_replaces_the_view(app: str, open_app: Opener, trace: Trace) -> None:
+    page = open_app(app)
+    page.locator(".attnviz-guest .transport .next").click()
+    rows = "(chart) => chart.data.find(({ type }) => type === 'heatmap').z.map((row) => [...row])"
+    chart = page.locator(f"{ROOM} .st-key-heatmap .js-plotly-plot")
+    shown = chart.evaluate(rows)
+    assert [len(shown), len(shown[0])] == list(trace.alignment.shape)
+    assert abs(shown[2][1] - float(trace.alignment[2, 1])) < 1e-4
+    text = page.get_by_label("English", exact=True).first
+    text.fill("Two dogs play in the snow.")
+    text.press("Enter")
+    expect(page.locator(".attnviz-guest .player .source")).to_contain_text("dogs")
+    expect(page.locator(".attnviz-guest .player .target")).not_to_contain_text("maison")
+    expect(page.locator(".attnviz-guest")).to_have_count(1)
+    page.locator(".attnviz-guest .transport .next").click()
+    expect(page.locator(f"{ROOM} .facts h2")).to_contain_text("Step 2")
+
+
+def test_dark_theme_is_followed_and_axe_finds_nothing_serious(app: str, open_app: Opener) -> None:
+    page = open_app(app, dark=True)
+    expect(page.locator(".attnviz-guest")).to_have_css("background-color", "rgb(23, 23, 26)")
+    assert guest_violations(page) == []
+
+
+def test_axe_finds_nothing_serious(two_views: str, open_app: Opener) -> None:
+    page = open_app(two_views)
+    assert guest_violations(page) == []
+
+
+def test_two_views_of_a_trace_keep_apart(two_views: str, open_app: Opener) -> None:
+    page = open_app(two_views)
+    rooms = page.locator(ROOM)
+    page.locator(DRAWN).nth(-1).wait_for()
+    expect(rooms).to_have_count(2)
+    expect(rooms.nth(1)).to_have_attribute("data-step", "2")
+    expect(rooms.nth(0)).to_have_attribute("data-by", "steps")
+    expect(rooms.nth(1)).to_have_attribute("data-by", "words")
+    assert page.evaluate(DUPLICATES) == []
+    rooms.nth(1).get_by_text("strongest first").click()
+    expect(rooms.nth(1).locator(".order input[value='strongest']")).to_be_checked()
+    expect(rooms.nth(0).locator(".order input[value='sentence']")).to_be_checked()
+    page.locator(".attnviz-guest .transport .next").first.click()
+    page.keyboard.press("ArrowRight")
+    expect(rooms.nth(0)).to_have_attribute("data-step", "2")
+    page.get_by_text("no", exact=True).click()  # a radio of the app keeps the focus, and its own keys
+    page.keyboard.press("ArrowUp")
+    expect(page.get_by_role("radio", name="yes")).to_be_checked()
+    expect(rooms.nth(0)).to_have_attribute("data-step", "2")
+    expect(rooms.nth(1)).to_have_attribute("data-step", "2")

@@ -1,0 +1,142 @@
+"""The widget of notebooks, without a browser: its traits, theme, what-ifs and messages."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from attnviz import AttnvizError, Trace, Translator, attention
+from attnviz.palette import palette
+
+pytest.importorskip("anywidget")
+from attnviz.view.notebook import StepView
+
+SENTENCE = "A green house."
+
+
+@pytest.fixture(scope="module")
+def trace(translator: Translator) -> Trace:
+    return translator.translate(SENTENCE, beam=1)
+
+
+@pytest.fixture
+def widget(trace: Trace, translator: Translator) -> StepView:
+    return StepView(trace, translator=translator)
+
+
+def blocks_of(widget: StepView, kind: str) -> list[Any]:
+    """Return the data of the blocks of a kind."""
+
+    def within(listed: list[dict[str, Any]]) -> Iterator[Any]:
+        for block in listed:
+            if block["kind"] == kind:
+                yield block["data"]
+            for inner in (block.get("blocks", ()), *block.get("columns", ())):
+                yield from within(list(inner))
+
+    return list(within(json.loads(widget.view)["blocks"]))
+
+
+def identity(widget: StepView) -> str:
+    """Return the digest of the translation that a view shows."""
+    (state,) = blocks_of(widget, "view_state")
+    return str(state["identity"])
+
+
+def ask(widget: StepView, **what_if: Any) -> None:
+    """Request a what-if as the browser does."""
+    number = json.loads(widget.request)["number"] + 1 if widget.request else 1
+    request = {"view": "", "identity": identity(widget), "what_if": what_if, "number": number}
+    widget.request = json.dumps(request)
+
+
+def only_first(trace: Trace, step: int) -> dict[str, Any]:
+    """Return the intervention that gives the first source piece all attention at 0-based `step`."""
+    return {"kind": "weights", "weights": [1, *[0] * (len(trace.source_pieces) - 1)], "step": step}
+
+
+def test_module_needs_no_other_and_defines_a_front_end_module() -> None:
+    script = StepView._esm
+    assert not re.search(r"^\s*(?:import|export) .*\bfrom\b|^\s*import\s", script, re.MULTILINE)
+    assert re.findall(r"^export .*", script, re.MULTILINE) == [
+        'export default attnvizModule("ui/components/guest.js").default;'
+    ]
+    assert re.findall(r"\bimport\((?!new URL\(address)[^)]*\)", script) == []  # KaTeX's, of a page with a server
+
+
+def test_theme_of_the_page_changes_the_colours(widget: StepView) -> None:
+    light = widget.view
+    assert palette("light").decoder in light
+    widget.theme = "dark"
+    assert json.loads(widget.view)["theme"] == "dark"
+    assert palette("dark").decoder in widget.view
+    assert palette("light").decoder not in widget.view
+    widget.theme = "light"
+    assert widget.view == light
+
+
+def test_requested_what_if_changes_the_view_and_undo_restores_it(widget: StepView, trace: Trace) -> None:
+    ask(widget, intervention=only_first(trace, 1), held=True)
+    assert identity(widget) != trace.fingerprint
+    (cards,) = blocks_of(widget, "what_ifs")
+    assert len(cards["cards"]) == 2
+    ask(widget, kind="undo")
+    assert identity(widget) == trace.fingerprint
+
+
+def test_each_what_if_is_translated_once(trace: Trace, translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls, translate = [], translator.translate
+
+    def counted(*arguments: Any, **named: Any) -> Trace:
+        calls.append(arguments)
+        return translate(*arguments, **named)
+
+    monkeypatch.setattr(translator, "translate", counted)
+    widget = StepView(trace, translator=translator)
+    assert not calls
+    ask(widget, intervention=only_first(trace, 0))
+    widget.theme = "dark"
+    ask(widget, kind="what_if", index=0)
+    assert len(calls) == 1
+
+
+def test_answer_that_changes_nothing_reaches_the_browser(widget: StepView) -> None:
+    before = widget.view
+    ask(widget, kind="what_if", index=0)
+    assert widget.view != before
+    assert identity(widget) in before
+
+
+def test_impossible_what_ifs_are_explained(widget: StepView, snapshot: SnapshotAssertion) -> None:
+    problems = []
+    for wrong in ({"kind": "weights"}, {"kind": "typed", "step": 0, "text": " "}, {"kind": "borrowed"}, "nonsense"):
+        ask(widget, intervention=wrong)
+        (controls,) = blocks_of(widget, "intervention_controls")
+        problems.append(controls["problem"])
+    assert problems == snapshot
+
+
+def test_without_a_translator_nothing_can_be_changed(trace: Trace) -> None:
+    widget = StepView(trace)
+    ask(widget, intervention=only_first(trace, 0))
+    assert identity(widget) == trace.fingerprint
+    assert not blocks_of(widget, "intervention_controls")
+
+
+def test_step_that_does_not_exist_is_refused(trace: Trace) -> None:
+    with pytest.raises(AttnvizError):
+        StepView(trace, step=99)
+
+
+def test_trace_displays_itself_with_its_table(trace: Trace) -> None:
+    record = attention(["a", "b"], ["x", "y"], np.eye(2))
+    for one in (trace, record):
+        data, _ = one._repr_mimebundle_()
+        assert data["application/vnd.jupyter.widget-view+json"]["model_id"]
+        assert "<table" in data["text/html"]
