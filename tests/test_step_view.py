@@ -136,7 +136,7 @@ def test_step_that_does_not_exist_is_refused(trace: Trace) -> None:
 
 def test_trace_displays_itself_with_its_table(trace: Trace) -> None:
     record = attention(["a", "b"], ["x", "y"], np.eye(2))
-    for one in (trace, record):
+    for one in (trace, record, StepView(trace)):
         data, _ = one._repr_mimebundle_()
         assert data["application/vnd.jupyter.widget-view+json"]["model_id"]
         assert "<table" in data["text/html"]
