@@ -122,6 +122,11 @@ def test_impossible_what_ifs_are_explained(widget: StepView, snapshot: SnapshotA
     assert problems == snapshot
 
 
+def test_typed_word_is_written_by_a_translator_that_is_not_installed(widget: StepView, trace: Trace) -> None:
+    ask(widget, intervention={"kind": "typed", "step": 0, "text": "house"})
+    assert identity(widget) != trace.fingerprint
+
+
 def test_without_a_translator_nothing_can_be_changed(trace: Trace) -> None:
     widget = StepView(trace)
     ask(widget, intervention=only_first(trace, 0))
