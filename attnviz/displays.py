@@ -72,9 +72,7 @@ def mime_bundle(trace: Any, include: Any = None, exclude: Any = None) -> Any:
         return None
     from attnviz.view.notebook import StepView
 
-    bundle = StepView(trace)._repr_mimebundle_(include=include, exclude=exclude)
-    data, metadata = bundle if isinstance(bundle, tuple) else (bundle or {}, {})
-    return {**data, "text/html": table_html(trace)}, metadata  # the table is for what shows no widgets
+    return StepView(trace)._repr_mimebundle_(include=include, exclude=exclude)
 
 
 def to_frame(record: Aligned) -> pd.DataFrame:

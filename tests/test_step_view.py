@@ -122,6 +122,11 @@ def test_impossible_what_ifs_are_explained(widget: StepView, snapshot: SnapshotA
     assert problems == snapshot
 
 
+def test_typed_word_is_written_by_a_translator_that_is_not_installed(widget: StepView, trace: Trace) -> None:
+    ask(widget, intervention={"kind": "typed", "step": 0, "text": "house"})
+    assert identity(widget) != trace.fingerprint
+
+
 def test_without_a_translator_nothing_can_be_changed(trace: Trace) -> None:
     widget = StepView(trace)
     ask(widget, intervention=only_first(trace, 0))
@@ -136,7 +141,7 @@ def test_step_that_does_not_exist_is_refused(trace: Trace) -> None:
 
 def test_trace_displays_itself_with_its_table(trace: Trace) -> None:
     record = attention(["a", "b"], ["x", "y"], np.eye(2))
-    for one in (trace, record):
+    for one in (trace, record, StepView(trace)):
         data, _ = one._repr_mimebundle_()
         assert data["application/vnd.jupyter.widget-view+json"]["model_id"]
         assert "<table" in data["text/html"]

@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 import functools
 import hashlib
-from base64 import b64encode
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -22,6 +22,7 @@ from attnviz.export.offline_page import THEMES, compressed, filled, in_every_lan
 from attnviz.figures.encoding import to_json
 from attnviz.languages import LANGUAGES, gettext, language
 from attnviz.palette import FONT, ThemeName, palette
+from attnviz.text import Tokenizer
 from attnviz.trace import WhatIfs
 from attnviz.trace.drawing import HeatmapChoices
 from attnviz.trace.what_ifs import TranslatorArguments
@@ -64,12 +65,13 @@ class EmbeddedView:
     """The what-ifs that the trace is one of; None for a trace without."""
     translate_again: Callable[[TranslatorArguments], Any] | None = None
     """Translates the sentence with interventions; None where no translator is at hand."""
+    tokenizer: Tokenizer | None = None
+    """Of the translator; None for that of the installed model of that name."""
     session: dict[Any, Any] = field(default_factory=dict)
     """What a reader has changed."""
 
     def drawn(self, theme: ThemeName) -> Drawn:
         """Return the blocks of the view in the current language and, by address, all payloads that they fetch."""
-        weights = None if self.weights is None else (self.trace.weights_digest or "given", self.weights)
         view = self.current()
         given = (
             view.trace.fingerprint,
@@ -81,7 +83,7 @@ class EmbeddedView:
             theme,
         )
         name = hashlib.sha256(repr(given).encode()).hexdigest()[:16]
-        host = Embedding(name, theme, {}, self.translate_again is not None, weights, self.session)
+        host = self._host(name, theme)
         if self.choices.gold is not None:
             take_links(host.session, view, validated(as_gold_links(self.choices.gold), self.trace.words()))
         with embedded_in(host):
@@ -99,7 +101,12 @@ class EmbeddedView:
         """Handle a reader's `request` for a what-if, as the app does (`handle_what_if`)."""
         view = self.current()
         if is_about(view, request):
-            handle_what_if(self.session, view, request)
+            with embedded_in(self._host("answer", "light")):
+                handle_what_if(self.session, view, request)
+
+    def _host(self, name: str, theme: ThemeName) -> Embedding:
+        weights = None if self.weights is None else (self.trace.weights_digest or "given", self.weights)
+        return Embedding(name, theme, {}, self.translate_again is not None, weights, self.tokenizer, self.session)
 
     @property
     def numbers(self) -> range:

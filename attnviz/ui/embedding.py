@@ -17,6 +17,7 @@ from typing import Any
 from attnviz import lazy_streamlit as st
 from attnviz.analysis.recomputation import Weights
 from attnviz.palette import ThemeName
+from attnviz.text import Tokenizer
 
 _LEFT_OUT = re.compile(r"-(chosen|pictures|file|of-pair|of-file|of-attention)$|^(word-boxes|named-piece|consequence)$")
 """Payloads that need the server: those of typed words, of what a change by hand would do, of files and of links."""
@@ -46,6 +47,8 @@ class Embedding:
     """Whether a change by hand gets an answer: a translator is at hand."""
     weights: tuple[str, Weights] | None = None
     """Digest and weights of the model that made the translation; None for those of the installed model."""
+    tokenizer: Tokenizer | None = None
+    """Of the model that made the translation; None for that of the installed model."""
     session: MutableMapping[Any, Any] = field(default_factory=dict)
     """Stands for the session state."""
     _templates: dict[str, EmbeddedPayload] = field(default_factory=dict)

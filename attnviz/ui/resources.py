@@ -434,6 +434,8 @@ def _posterior_attention(_trace: Trace, _weights: Weights, fingerprint: str, dig
 
 def tokenizer_of(trace: Record) -> Tokenizer | None:
     """Return the tokenizer of the model that made `trace`, or None where that model is not installed."""
+    if (host := embedding()) is not None and host.tokenizer is not None:
+        return host.tokenizer
     if _installed_weights(trace) is None or trace.model not in installed_models():
         return None
     folder = str(installed_models()[trace.model])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, ClassVar, Unpack
 
+from attnviz import export
 from attnviz.analysis.recomputation import Weights
 from attnviz.extras import naming_extra
 from attnviz.palette import ThemeName
@@ -53,6 +54,12 @@ class StepView(anywidget.AnyWidget):
         self._opened = opened_view(trace, level, weights, translator, **named)
         self._answers = 0
         super().__init__(view=view_json(self._opened, "light"), theme="light")
+
+    def _repr_mimebundle_(self, **kinds: Any) -> Any:
+        """Return the widget and, for what shows no widgets, the alignment as a table, by media types."""
+        bundle = super()._repr_mimebundle_(**kinds)
+        data, metadata = bundle if isinstance(bundle, tuple) else (bundle or {}, {})
+        return {**data, "text/html": export.heatmap_html(self._opened.trace)}, metadata
 
     @traitlets.observe("theme")
     def _draw(self, _: Any) -> None:

@@ -33,4 +33,5 @@ def opened_view(
         return translator.translate(trace.source_text, beam=beam, target=change.target, interventions=interventions)
 
     again = None if translator is None else translate_again
-    return EmbeddedView(trace, level, step, chosen, weights, translate_again=again)
+    tokenizer = None if translator is None else translator.tokenizer
+    return EmbeddedView(trace, level, step, chosen, weights, translate_again=again, tokenizer=tokenizer)

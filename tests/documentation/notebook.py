@@ -68,14 +68,27 @@ def _text(markdown: str) -> list[Any]:
 
 
 def run(notebook: Any, folder: Path, python: Path = PYTHON) -> None:
-    """Run all cells in `folder`; keep what they show and print, without progress on standard error."""
+    """Run all cells in `folder`; keep what they show and print, without widgets and progress on standard error."""
     place = {"metadata": {"path": str(folder)}}
-    client = NotebookClient(notebook, timeout=600, kernel_name="python3", coalesce_streams=True, resources=place)
+    client = NotebookClient(
+        notebook,
+        timeout=600,
+        kernel_name="python3",
+        coalesce_streams=True,
+        store_widget_state=False,  # megabytes
+        resources=place,
+    )
     client.execute(env=environment(python))
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)
         if cell.cell_type == "code":
-            cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]
+            cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr" and _stays(output)]
+
+
+def _stays(output: Any) -> bool:
+    """Remove the widget of an output; return whether something else shows it, which nothing does for a progress bar."""
+    data = output.get("data", {})
+    return data.pop("application/vnd.jupyter.widget-view+json", None) is None or "text/html" in data
 
 
 def printed_text(cell: Any) -> str:

@@ -46,7 +46,7 @@ async function draw() {
   const wanted = `${shown.language} ${dark.matches ? "dark" : "light"} ${shown.number}`;
   const { blocks, payloads } = await unpack(drawn[wanted]);
   if (wanted !== `${shown.language} ${dark.matches ? "dark" : "light"} ${shown.number}`) return;
-  setLanguage(shown.language);
+  document.documentElement.lang = shown.language;
   find(document, "footer").textContent = footers[shown.language];
   const isFirst = main.childElementCount === 0;
   mount({ data: [blocks, {}, payloads], parentElement: main, setStateValue: () => {} });
