@@ -96,7 +96,7 @@ def test_every_export_is_imported_somewhere() -> None:
             r"^export (?:async )?(?:function|const|let|class) (\w+)", module.read_text("utf-8"), re.MULTILINE
         )
     }
-    assert exported - wanted == {(PACKAGE / "ui" / "components" / "guest.js", "render")}  # for a notebook
+    assert exported - wanted == set()
 
 
 def test_every_module_is_imported_and_imports_have_no_cycle() -> None:
