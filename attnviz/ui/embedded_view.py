@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 import json
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
@@ -19,7 +21,7 @@ from attnviz.figures.encoding import to_json
 from attnviz.languages import LANGUAGES, gettext, language
 from attnviz.palette import FONT, ThemeName, palette
 from attnviz.trace import WhatIfs
-from attnviz.trace.drawing import HeatmapChoices
+from attnviz.trace.drawing import DetailLevel, HeatmapChoices
 from attnviz.ui.components.component import collected
 from attnviz.ui.embedding import EmbeddedPayload, Embedding, embedded_in
 from attnviz.ui.page_state.gold_state import take_links
@@ -29,7 +31,7 @@ from attnviz.ui.resources import has_posterior
 from attnviz.ui.step.step_makers import VIEW_MAKERS
 from attnviz.ui.step.step_view import step_view
 from attnviz.ui.style import PAGE_STYLE, share_properties_css
-from attnviz.ui.view import MAIN, DetailLevel, View
+from attnviz.ui.view import MAIN, View
 
 CHOSEN_HERE = ("face", "by", POSTERIOR_OPEN)
 """Display options that a reader of an embedded view chooses; the others stay as they were."""
@@ -104,12 +106,11 @@ class EmbeddedView:
 def view_html(view: EmbeddedView) -> str:
     """Return an HTML page with the view, in every language and both themes, which needs no network."""
     kinds, drawn = set[str](), {}
-    for theme in THEMES:
-        for number in view.numbers:
-            by_language = in_every_language(lambda theme=theme, number=number: view.showing(number).drawn(theme))
-            for code, one in by_language.items():
-                kinds |= _kinds(one["blocks"])
-                drawn[f"{code} {theme} {number}"] = compressed(one)
+    for theme, number in itertools.product(THEMES, view.numbers):
+        by_language = in_every_language(functools.partial(view.showing(number).drawn, theme))
+        for code, one in by_language.items():
+            kinds |= _kinds(one["blocks"])
+            drawn[f"{code} {theme} {number}"] = compressed(one)
     payload = {
         "names": LANGUAGES,
         "language": language(),

@@ -104,5 +104,5 @@ def embedded_in(host: Embedding) -> Iterator[None]:
 def page_session() -> MutableMapping[Any, Any]:
     """Return the session state of the visitor, or what stands for it."""
     host = embedding()
-    state: MutableMapping[Any, Any] = st.session_state if host is None else host.session  # type: ignore[assignment]
+    state: MutableMapping[Any, Any] = st.session_state if host is None else host.session
     return state

@@ -203,7 +203,7 @@ def _subject(trace: Trace, weights: Weights, tokenizer: Tokenizer | None, compar
         comparison.source,
         comparison.word,
         foil,
-        spelling=tokenizer and tokenizer.piece,
+        spelling=None if tokenizer is None else tokenizer.piece,
     )
 
 
