@@ -17,7 +17,7 @@ from attnviz.browser_programs import PLOTLY
 from attnviz.figures.encoding import common_part, to_json
 from attnviz.figures.spec import Part, Spec
 from attnviz.languages import LANGUAGES, language, set_language
-from attnviz.palette import FONT, PALE_TEXT, ThemeName, palette
+from attnviz.palette import FONT, ThemeName, palette
 
 THEMES: tuple[ThemeName, ...] = ("light", "dark")
 _ASSETS = Path(__file__).parent / "assets"
@@ -33,7 +33,7 @@ def offline_page(name: str, title: str, payload: dict[str, Any], extra_scripts: 
         "language": language(),
         "title": escape(title),
         "body": _asset(f"{name}.html").rstrip(),
-        "style": filled(_asset("pages.css"), {"font": FONT, "pale_text": f"{PALE_TEXT:g}"} | colour),
+        "style": filled(_asset("pages.css"), {"font": FONT} | colour),
         # Inside a script element only "</script" and "<!--" are markup, and only with a literal "<".
         "payload": to_json(payload).replace("<", "\\u003c"),
         "plotly": PLOTLY.text + extra_scripts,
