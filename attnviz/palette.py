@@ -67,9 +67,6 @@ The light fill or the dark edge has a contrast of 3:1 with black, white, cividis
 PALE = 0.8
 """Opacity of muted bars; lower values fall below WCAG's contrast of 3:1 for meaningful graphics."""
 
-PALE_TEXT = 0.86
-"""Opacity of muted words; lower values fall below WCAG's contrast of 4.5:1 for text."""
-
 QUIET = 0.7
 """Share of the ink colour in secondary text, legible on the page and on the tint of a selected line."""
 

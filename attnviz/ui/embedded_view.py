@@ -24,7 +24,7 @@ from attnviz.languages import LANGUAGES, gettext, language
 from attnviz.palette import FONT, ThemeName, palette
 from attnviz.text import Tokenizer
 from attnviz.trace import WhatIfs
-from attnviz.trace.drawing import HeatmapChoices
+from attnviz.trace.drawing import DetailLevel, HeatmapChoices
 from attnviz.trace.what_ifs import TranslatorArguments
 from attnviz.ui.components.component import collected
 from attnviz.ui.embedding import EmbeddedPayload, Embedding, embedded_in
@@ -36,7 +36,7 @@ from attnviz.ui.step.step_makers import VIEW_MAKERS
 from attnviz.ui.step.step_view import step_view
 from attnviz.ui.step.what_if_panel import current_view, handle_what_if, is_about
 from attnviz.ui.style import PAGE_STYLE, share_properties_css
-from attnviz.ui.view import MAIN, DetailLevel, View
+from attnviz.ui.view import MAIN, View
 
 CHOSEN_HERE = ("face", "by", POSTERIOR_OPEN)
 """Display options that a reader of an embedded view chooses; the others stay as they were."""

@@ -10,7 +10,8 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Page
 
-from attnviz.ui.view import DETAIL_LEVELS, DetailLevel
+from attnviz.trace.drawing import DetailLevel
+from attnviz.ui.view import DETAIL_LEVELS
 from tests.browser.server import READY
 from tests.browser.views import EXAMPLE
 

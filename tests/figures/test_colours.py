@@ -30,7 +30,6 @@ from attnviz.palette import (
     LIGHT,
     MOST_GREEN,
     PALE,
-    PALE_TEXT,
     QUIET,
     ROW_FRAME,
     ROW_FRAME_WIDTH,
@@ -114,8 +113,6 @@ def test_text_colours_have_enough_contrast_on_the_page(theme: ThemeName) -> None
         assert contrast(rgb(getattr(ink, name)), rgb(ink.paper)) >= TEXT, name
     # Labels of the row that is marked, which lies under a band of the encoder's colour.
     assert contrast(rgb(ink.ink), laid(ink.encoder, ink.paper, BAND)) >= TEXT
-    # Words of a lecture that are still to come.
-    assert contrast(laid(ink.decoder, ink.paper, PALE_TEXT), rgb(ink.paper)) >= TEXT
 
 
 @both_themes

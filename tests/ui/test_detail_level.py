@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attnviz.trace.drawing import DetailLevel
 from attnviz.trace.interventions import ExcludePosition
 from attnviz.ui.page_state import detail_level
 from attnviz.ui.page_state.detail_level import (
@@ -18,7 +19,7 @@ from attnviz.ui.page_state.detail_level import (
     open_detail_level,
 )
 from attnviz.ui.page_state.linked import SENTENCE_PAGES, clear_entries
-from attnviz.ui.view import DETAIL_LEVELS, DetailLevel
+from attnviz.ui.view import DETAIL_LEVELS
 from tests.ui.fields import set_field
 from tests.ui.opening import Run
 from tests.ui.shown_payloads import address, mounted, shown_equations

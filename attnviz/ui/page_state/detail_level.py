@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from attnviz.trace.drawing import DetailLevel
 from attnviz.ui.page_state.linked import SENTENCE_PAGES, Session, is_given, linked_entry
-from attnviz.ui.view import DETAIL_LEVELS, DetailLevel
+from attnviz.ui.view import DETAIL_LEVELS
 
 DEFAULT_LEVEL: DetailLevel = "idea"
 """Default level of a visitor without a link or a choice."""

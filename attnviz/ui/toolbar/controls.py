@@ -16,6 +16,7 @@ from streamlit.delta_generator import DeltaGenerator
 from attnviz.analysis.why_attention import additive_and_general
 from attnviz.languages import gettext
 from attnviz.text import LONGEST_SENTENCE
+from attnviz.trace.drawing import DetailLevel
 from attnviz.ui.components.stored_choice import remember, remembered
 from attnviz.ui.examples import DEFAULT_SENTENCE, EXAMPLES, example_kind_name
 from attnviz.ui.fields import close_popover, popover, segmented_control, select_box, text_box
@@ -32,7 +33,6 @@ from attnviz.ui.page_state.detail_level import (
 from attnviz.ui.requests import request_button
 from attnviz.ui.resources import devices
 from attnviz.ui.toolbar import opened_file
-from attnviz.ui.view import DetailLevel
 
 _EXAMPLES = "examples"
 _MORE_WIDTH = 740
