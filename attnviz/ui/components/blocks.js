@@ -213,6 +213,10 @@ async function mount(node, { kind, data }, setStateValue) {
   if (!modules.has(kind)) modules.set(kind, load(`${kind}/${kind}.js`));
   if (modules.get(kind) instanceof Promise) modules.set(kind, (await modules.get(kind)).default);
   if (state.text !== text || components.get(node) !== state) return; // changed or ended meanwhile
+  if (!node.isConnected) { // the page has gone on: a component finds its view by where it stands
+    state.text = undefined;
+    return;
+  }
   const parentElement = places.get(node) ?? node;
   state.cleanUp = modules.get(kind)({ data, parentElement, setStateValue }) ?? state.cleanUp;
 }
