@@ -280,7 +280,7 @@ def test_language_can_be_switched_repeatedly(open_page: Opener) -> None:
 def test_tables_and_downloads_are_available(open_page: Opener) -> None:
     page = open_why(open_page)
     page.locator(".st-key-tables-why summary").click()
-    expect(page.locator(".st-key-tables-why table")).to_have_count(7)
+    expect(page.locator(".st-key-tables-why").locator("table")).to_have_count(7)
     page.locator(".st-key-downloads button").first.click()
     files = page.locator(".st-key-export")
     expect(files.get_by_text("PNG").nth(1)).to_be_visible()

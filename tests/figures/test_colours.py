@@ -122,8 +122,8 @@ def test_widgets_have_enough_contrast_on_their_backgrounds(theme: ThemeName) -> 
         for words in ("textColor", "primaryColor", "linkColor"):
             assert contrast(rgb(config[words]), rgb(config[ground])) >= TEXT, (words, ground)
     # The style sheet's --quiet; the edges of boxes.
-    page = (REPOSITORY / "attnviz" / "ui" / "page.css").read_text(encoding="utf-8")
-    edge = re.search(r"border-color: color-mix\(in srgb, var\(--ink\) (\d+)%", page)
+    style = (REPOSITORY / "attnviz" / "ui" / "components" / "field" / "field.css").read_text(encoding="utf-8")
+    edge = re.search(r"border: 1px solid color-mix\(in srgb, var\(--ink\) (\d+)%", style)
     assert edge
     ink, paper = config["textColor"], config["backgroundColor"]
     assert contrast(laid(ink, paper, QUIET), rgb(paper)) >= TEXT
