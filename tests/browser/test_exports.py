@@ -255,9 +255,14 @@ def test_files_of_the_whole_translation_match_the_exporters(open_page: Opener, t
     expected = export.page_html(trace, step=1, end=True, weights=weights, level="everything")
     for code, theme in product(LANGUAGES, ("light", "dark")):
         made, by_hand = (saved_view(one, code, theme) for one in (text, expected))
-        assert made.blocks == by_hand.blocks
-        assert close(opened(made.payloads), opened(by_hand.payloads))
+        assert without_names(made.blocks) == without_names(by_hand.blocks)
+        assert close(opened(without_names(made.payloads)), opened(without_names(by_hand.payloads)))
     assert len(text.encode()) < 8_000_000
+
+
+def without_names(saved: Any) -> Any:
+    """Return blocks or payloads without the name of their view, which begins each address and is a digest."""
+    return json.loads(re.sub(r'"[0-9a-f]{16}/', '"', json.dumps(saved)))
 
 
 def opened(payloads: dict[str, Any]) -> Any:

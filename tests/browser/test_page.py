@@ -167,6 +167,7 @@ def test_a_reload_opens_the_same_view(open_page: Opener) -> None:
     open_settings(page)
     page.locator(".st-key-search select").select_option(label="beam 3")
     expect(page.locator(".st-key-status")).to_contain_text("beam search, width 3")
+    page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')  # the view comes after the status
     page.keyboard.press("Escape")
     last = steps(page)
     page.locator(".player .target .word").last.click()

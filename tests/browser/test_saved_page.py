@@ -238,7 +238,7 @@ def test_cards_of_a_saved_page_show_the_what_ifs(open_saved: Opener, translator:
 def test_attention_of_another_program_is_a_page_too(open_saved: Opener) -> None:
     record = attention("the house is small", "das Haus ist klein", np.eye(4) * 0.6 + 0.1, sure=[(0, 0)])
     page = open_saved(export.page_html(record))
-    expect(page.locator(".st-key-gold_links")).to_contain_text("The alignment error rate of the file is 0.60.")
+    expect(page.locator(".st-key-gold_links")).to_contain_text("0.60")
     page.keyboard.press("End")
     expect(page.locator(STEP)).to_have_text("Step 4 of 4")
     expect(page.locator("footer")).to_have_text("Attention of another program; made with attnviz.")
