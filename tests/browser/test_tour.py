@@ -47,7 +47,7 @@ def view_state(page: Page) -> tuple[object, ...]:
 def wait_until_card_is_beside(page: Page) -> None:
     """Wait until the highlighted part is in the window, and the card does not cover it."""
     page.wait_for_function("""() => {
-      const host = [...document.querySelectorAll('.st-key-tour_card, .st-key-tour_card *')].find((node) => node.shadowRoot);
+      const host = document.querySelector('.st-key-tour_card');
       const box = (name) => host.shadowRoot.querySelector(name).getBoundingClientRect();
       const light = box('.light'), card = box('.card');
       if (!light.height) return false;
