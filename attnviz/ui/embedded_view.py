@@ -72,20 +72,24 @@ class EmbeddedView:
 
     def drawn(self, theme: ThemeName) -> Drawn:
         """Return the blocks of the view in the current language and, by address, all payloads that they fetch."""
-        view = self.current()
+        view, gold = self.current(), None
+        if self.choices.gold is not None:
+            gold = validated(as_gold_links(self.choices.gold), self.trace.words())
+        drawn_as = [_text(getattr(self.choices, name)) for name in OPTIONS if name != POSTERIOR_OPEN]
         given = (
             view.trace.fingerprint,
             self.level,
             view.first_step,
-            self.choices,
+            drawn_as,
+            gold and gold.text(),
             self.weights is None,
             language(),
             theme,
         )
         name = hashlib.sha256(repr(given).encode()).hexdigest()[:16]
         host = self._host(name, theme)
-        if self.choices.gold is not None:
-            take_links(host.session, view, validated(as_gold_links(self.choices.gold), self.trace.words()))
+        if gold is not None:
+            take_links(host.session, view, gold)
         with embedded_in(host):
             host.options = self._options()
             return embedded(host, partial(step_view, view), view.steps, VIEW_MAKERS)

@@ -315,7 +315,7 @@ def test_terms_have_a_card_on_hover_focus_and_click(open_page: Opener) -> None:
     mixture = terms.filter(has_text=re.compile("attention"))
     mixture.click()
     expect(card).to_contain_text("Share (attention weight)")
-    expect(mixture).to_have_attribute("aria-describedby", re.compile("term-card"))
+    expect(mixture).to_have_attribute("aria-describedby", re.compile("-term$"))
     sentence, shown = mixture.locator("xpath=ancestor::p").bounding_box(), card.bounding_box()
     assert sentence
     assert shown

@@ -23,12 +23,13 @@ from tests.figures.payloads import close, unpacked
 
 COSINE = "tests.own_scorers:Cosine"
 """A user's own kind, whose products have a weight other than 1."""
+SHARED = REPOSITORY / "attnviz" / "ui" / "components" / "shared.js"
 UNITS = REPOSITORY / "attnviz" / "ui" / "components" / "energy_decomposition" / "decomposition.js"
 
 
 def figures_from_deno(record: dict[str, Any], cells: list[tuple[int, int]], folder: Path) -> list[dict[str, Any]]:
     """Return the figures that the browser code fills for these cells in Deno, wide and narrow."""
-    page = f"globalThis.document = {{ documentElement: {{ lang: {json.dumps(record['language'])} }} }};\n"
+    page = f'import {{ setLanguage }} from "{SHARED.as_uri()}";\nsetLanguage({json.dumps(record["language"])});\n'
     filled = """
 const made = (figure, cell, data) => (fillFigure(figure, cell, data), figure);
 const all = ([record, cells]) => {
