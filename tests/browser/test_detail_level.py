@@ -121,7 +121,7 @@ def test_idea_is_one_screen_in_which_a_stage_opens(open_page: Opener, width: int
     expect(page.locator(".st-key-softmax .js-plotly-plot")).to_be_visible()
     share.click()
     expect(diagram).to_be_visible()
-    page.wait_for_function("() => !new URL(location.href).searchParams.has('stage')")
+    page.wait_for_function("() => !new URLSearchParams(location.hash.slice(1)).has('stage')")
 
 
 @on_both

@@ -34,7 +34,7 @@ def wait_for_stop(page: Page, number: int) -> Locator:
 
 def expect_tour_closed(page: Page) -> None:
     expect(page.locator(CARD)).to_be_hidden()
-    page.wait_for_function("() => !new URLSearchParams(location.search).has('tour')")
+    page.wait_for_function("() => !new URLSearchParams(location.hash.slice(1)).has('tour')")
 
 
 def view_state(page: Page) -> tuple[object, ...]:
