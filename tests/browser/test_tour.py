@@ -224,7 +224,7 @@ def test_tour_survives_history_language_and_sentence_changes(open_page: Opener) 
     page = open_page(f"{HONEST}&tour=3&source=4")
     card = wait_for_stop(page, 3)
     settled(page, ".st-key-heatmap")
-    assert query(page)["step"] == ["2"], "the link has the step shown before the tour"
+    assert query(page)["step"] == "2", "the link has the step shown before the tour"
     page.keyboard.press("ArrowRight")
     wait_for_stop(page, 4)
     card.locator(".dot").nth(1).click()

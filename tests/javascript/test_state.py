@@ -49,7 +49,7 @@ def server_payload(seed: int, sentence: str | None = "A dog.", forms: tuple[str,
 def run_in_deno(
     folder: Path, acts: str, place: str = "", payloads: tuple[dict[str, Any], ...] = ()
 ) -> list[dict[str, Any]]:
-    """Run the JavaScript `acts` in Deno after opening the address that ends in `place`; return the states that it noted."""
+    """Run the JavaScript `acts` in Deno after opening an address with this end; return the states that it noted."""
     begin = BEGIN.replace("PLACE", json.dumps(place)).replace(
         "PAYLOADS", json.dumps(payloads or (server_payload(0), server_payload(10)))
     )
@@ -117,7 +117,8 @@ def test_choice_on_the_next_page_waits_for_the_entry_of_that_page(tmp_path: Path
         tmp_path,
         """show(view, one); address.writeAddress(); note(view);
         sendRequest("page", "learns"); change(view, { step: 2 });
-        const timeline = {}; address.setParameters(timeline, { fragment: { update: "1400" } }); address.writeAddress(); note(view);
+        const timeline = {}; address.setParameters(timeline, { fragment: { update: "1400" } });
+        address.writeAddress(); note(view);
         closeView(view); address.setPage("learns", { page: "learns" }); address.writeAddress(); note(view);
         address.removeOwner(timeline); stage.go(-1); note(view);
         """,

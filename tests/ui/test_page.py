@@ -90,7 +90,7 @@ def test_status_says_whether_the_attention_of_the_model_was_guided(
 
 
 def test_the_step_changes_the_equations(page: Run) -> None:
-    app = page(step="3")
+    app = page()
     assert "c_{3}" in shown_equations(app)[2]
 
 

@@ -38,7 +38,7 @@ def card(app: AppTest) -> dict[str, Any]:
 
 
 def test_tour_card_is_in_the_language_of_the_page(page: Run) -> None:
-    app = page(sentence=SENTENCES[0], search="greedy", depth="idea", step="2")
+    app = page(sentence=SENTENCES[0], search="greedy", depth="idea")
     assert view_state(app)["hasTour"]
     assert [button.key for button in app.button if button.key == "tour_button"]
     set_field(app, "lang", "fr")
@@ -100,7 +100,7 @@ def test_tour_of_other_architectures_marks_missing_stops(
 
 
 def test_lab_has_no_tour(lab: Run) -> None:
-    app = lab(sentence=SENTENCES[0], search="greedy", tour="3", step="2")
+    app = lab(sentence=SENTENCES[0], search="greedy", tour="3")
     assert not view_state(app)["hasTour"]
     assert mounted(app, "tour") == []
 
