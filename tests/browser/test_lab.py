@@ -89,7 +89,7 @@ def test_lab_and_translate_pages_share_sentence_model_and_step(open_page: Opener
         wait_until_idle(page)
         expect(page.locator(".player .source")).to_contain_text("snow")
         wait_for_step(page, step)
-        shown = {"sentence": [NEW], "model": ["small-dot"], "search": ["beam 3"], "by": ["words"], "step": [str(step)]}
+        shown = {"sentence": NEW, "model": "small-dot", "search": "beam 3", "by": "words", "step": str(step)}
         assert query(page) | shown == query(page)
         page.keyboard.press("ArrowRight")
         wait_for_step(page, step + 1)
