@@ -31,6 +31,7 @@ from attnviz.ui.fields import segmented_control
 from attnviz.ui.glossary import glossary_box
 from attnviz.ui.page_state.what_if_state import WHAT_IFS, stored_what_ifs
 from attnviz.ui.payloads import all_at_once, payload_address
+from attnviz.ui.requests import request_button
 from attnviz.ui.resources import weights_of
 from attnviz.ui.step.compared_attention import compared_attention_panel
 from attnviz.ui.step.diagram_panel import diagram_panel
@@ -42,7 +43,7 @@ from attnviz.ui.step.posterior_section import posterior_section
 from attnviz.ui.step.stage_panels import draw_stage, facts, stage_figures, stages_of
 from attnviz.ui.step.step_controls import key_help, step_controls
 from attnviz.ui.step.tables_box import chart_tables
-from attnviz.ui.step.tour_panel import tour
+from attnviz.ui.step.tour_panel import tour, tour_offer
 from attnviz.ui.step.verification_badge import verification_badge
 from attnviz.ui.step.what_if_panel import what_changed
 from attnviz.ui.style import theme_name
@@ -116,13 +117,18 @@ def context_choice(view: View) -> None:
         "mean": mean_context_name(),
     }
     with box(view.key("context_choice"), row=True):
+        if view.simple and page_session()[key] == "each":
+            asked = gettext("What if the decoder got the same mixture at every step?")
+            html(f'<p class="label">{asked}</p>', width="content")
+            request_button(gettext("Try it"), partial(_choose, view, "first"), key=view.key("same_context"))
+            return
         html(f'<p class="label">{gettext("The decoder gets")}</p>', width="content")
         segmented_control(
             gettext("The decoder gets"),
             names,
             key=key,
             default="each",
-            then=partial(_choose, view, key),
+            then=lambda: _choose(view, page_session()[key]),
             label_visibility="collapsed",
         )
     if view.parent is not None and page_session()[key] != "each":
@@ -151,9 +157,9 @@ def _current(view: View) -> str:
     return "each"
 
 
-def _choose(view: View, key: str) -> None:
+def _choose(view: View, chosen: str) -> None:
     """Show the translation in which all steps get the chosen vector, or for "each" the translation before."""
-    session, current, chosen = page_session(), _current(view), page_session()[key]
+    session, current = page_session(), _current(view)
     if view.what_ifs is None or chosen == current:
         return
     base = view.number if current == "each" else view.what_ifs.what_ifs[view.number - 1].parent
@@ -178,8 +184,11 @@ def step_view(view: View) -> None:
 def _translation(view: View) -> None:
     """Draw the panels of a translation."""
     step_controls(view, tour=embedding() is None)
-    with box(view.key("question")):
-        _question(view)
+    with box(view.key("opening"), row=True):
+        with box(view.key("question")):
+            _question(view)
+        if embedding() is None:
+            tour_offer()
     left, right = heatmap_with_columns(view, theme_name())
     if view.shows("numbers"):
         with left:
@@ -245,9 +254,10 @@ def _summary(view: View) -> None:
 
 
 def _help(view: View) -> None:
-    """Draw the keyboard shortcuts and the glossary."""
-    key_help(view, common_only=view.simple, has_stages=True)
-    glossary_box(view.key("glossary"), "signs", "attention", "heads", "writing")
+    """Draw the glossary and the keyboard shortcuts."""
+    with box(view.key("help"), row=True):
+        glossary_box(view.key("glossary"), "signs", "attention", "heads", "writing")
+        key_help(view, common_only=view.simple, has_stages=True)
 
 
 def _stages(view: View) -> None:

@@ -1,6 +1,6 @@
-// A button that sends its key as a request when it is pressed.
+// A button, known by its key.
 
-import { sendRequest } from "../outbox/outbox.js";
+import { press } from "../outbox/outbox.js";
 import { find, write } from "../shared.js";
 
 /** @param {Mounted<{ key: string, label: string, type: string, disabled: boolean }>} mounted */
@@ -9,5 +9,5 @@ export default function ({ data, parentElement }) {
   write(button, data.label);
   button.className = `own-button ${data.type}`;
   button.disabled = data.disabled;
-  button.onclick = () => void sendRequest("press", data.key);
+  button.onclick = () => press(data.key);
 }

@@ -1,5 +1,6 @@
 // The tour in the browser: opens and closes it, and has `card.js` draw the stops. One payload has all stops.
-// Shows the offer of a tour until the visitor has taken or declined it, and stores that answer.
+// Shows the offer of a tour until the visitor presses a key, scrolls, or opens or drags something: it comes again at the
+// next visit, unless the tour was taken.
 
 import { handlePress } from "../outbox/outbox.js";
 import { payloadOf } from "../payloads.js";
@@ -23,14 +24,14 @@ async function fetchCard(root, state) {
 const showOffer = (shown) => document.documentElement.toggleAttribute("data-tour-offer", shown);
 showOffer(true); // once this module handles its buttons
 
-/**
- * Stores the answer to the offer of the tour, so that it is not offered again.
- * @param {"taken" | "declined"} how
- */
-function storeAnswer(how) {
-  remember("attnviz_tour", how);
+/** Stores that the tour was taken, so that it is not offered again. */
+function endOffer() {
+  remember("attnviz_tour", "taken");
   showOffer(false);
 }
+
+/** Whether a key acts on the page: those that only lead to a control, such as the offer, do not. @param {KeyboardEvent} event */
+const acts = ({ key }) => !["Tab", "Shift", "Control", "Alt", "Meta", "Enter", " "].includes(key);
 
 /**
  * Draws the current stop of the tour; while it is fetched, the previous one stays.
@@ -55,7 +56,7 @@ function followStop(root, state) {
   if (stop === state.at) return;
   if (state.at === null && document.activeElement instanceof HTMLElement) state.focused = document.activeElement;
   state.at = stop;
-  if (stop !== null) storeAnswer("taken");
+  if (stop !== null) endOffer();
   draw(root, state);
   if (stop === null) card?.hideCard(root, state);
 }
@@ -76,7 +77,11 @@ function start(root) {
   const redraw = () =>
     state.at !== null && state.written === undefined ? draw(root, state) : card?.schedulePlacement(root, state);
   document.addEventListener("keydown", (event) => card?.onTourKey(root, state, event, goToStop), { signal });
+  document.addEventListener("keydown", (event) => acts(event) && showOffer(false), { signal });
   document.addEventListener("scroll", redraw, { signal, capture: true, passive: true });
+  for (const name of ["wheel", "touchmove"]) {
+    document.addEventListener(name, () => showOffer(false), { signal, passive: true });
+  }
   addEventListener("resize", redraw, { signal });
   state.resizing = new ResizeObserver(() => { // the page grows while figures load, or with the level of detail
     card?.showAgain(root, state, { step: false });
@@ -87,10 +92,8 @@ function start(root) {
   const ends = [
     handlePress("tour_button", () => goToStop(1)),
     handlePress("tour_take", () => goToStop(1)),
-    handlePress("tour_decline", () => storeAnswer("declined")),
     onMessage(root, "shown", () => followStop(root, state)),
     onMessage(root, "step", redraw),
-    // who opens a stage or drags a weight found the way alone; the offer comes again at the next visit
     onMessage(root, "choose", ({ detail }) => detail?.stage && showOffer(false)),
     onMessage(root, "weigh", ({ detail }) => detail && showOffer(false)),
   ];
