@@ -62,7 +62,6 @@ def diagram_labels(trace: Trace) -> dict[str, str]:
         "maxout": "maxout" if trace.has_maxout else gettext("joined"),
         "hand": gettext("by hand"),
         "again": gettext("reused in the next step"),
-        "stage": gettext("Stage {place}: {title}. {outcome}. Go to this stage."),
         "caption": f"{ribbons if trace.attends else fixed} {squares}",
         "start": gettext("first state"),
         "end": end_name(),

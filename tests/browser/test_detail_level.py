@@ -494,6 +494,7 @@ def test_phone_shows_the_new_french_below_the_choice_of_the_context(
     page = open_page(f"?depth=idea&lang=fr&sentence={quote(DEFAULT_SENTENCE)}", width=390, height=844)
     wait_until_idle(page)
     choice = page.locator(".st-key-context_choice")
+    choice.get_by_role("button").click()
     choice.locator("[role=radio]").nth(2).click()
     outcome = page.locator(".st-key-context_outcome")
     expect(outcome.locator("ins").first).to_be_visible()
@@ -506,13 +507,14 @@ def test_freezing_the_context_moves_nothing_that_is_in_the_window(open_page: Ope
     for width, height in ((1280, 720), (390, 844)):
         page = open_page(query, width=width, height=height)
         wait_until_idle(page)
-        choice = page.locator(".st-key-context_choice [role=radio]").nth(2)
-        page.locator(".st-key-context_choice").evaluate("(node) => node.scrollIntoView({ block: 'center' })")
+        choice = page.locator(".st-key-context_choice")
+        choice.evaluate("(node) => node.scrollIntoView({ block: 'center' })")
         top = "(node) => node.getBoundingClientRect().top"
         before = choice.evaluate(top)
-        choice.click()
+        choice.get_by_role("button").click()
         expect(page.locator(".what_ifs .now")).to_be_attached()
         wait_until_idle(page)
+        choice.locator("[role=radio]").nth(2).click()
         expect(page.locator(".player .why")).to_have_text("poids tous égaux")
         assert abs(choice.evaluate(top) - before) <= 2
         page.close()

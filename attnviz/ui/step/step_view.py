@@ -8,6 +8,7 @@ The browser changes the step by itself, from payloads that it fetches; the serve
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from functools import partial
 from html import escape
 
@@ -19,6 +20,7 @@ from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
 from attnviz.trace import Trace, WhatIf
 from attnviz.trace.interventions import ReplaceWeights, Temperature
+from attnviz.trace.parts import head_choices
 from attnviz.trace.what_ifs import whole_weights
 from attnviz.ui.components.chart import chart, inline_chart, steady_payload
 from attnviz.ui.components.component import box, html, plain_text
@@ -28,7 +30,7 @@ from attnviz.ui.components.step_summary import step_summary
 from attnviz.ui.embedding import embedding, page_session
 from attnviz.ui.examples import question, step_of_word
 from attnviz.ui.fields import segmented_control
-from attnviz.ui.glossary import glossary_box
+from attnviz.ui.glossary import Topic, glossary_box
 from attnviz.ui.page_state.what_if_state import WHAT_IFS, stored_what_ifs
 from attnviz.ui.payloads import all_at_once, payload_address
 from attnviz.ui.requests import request_button
@@ -43,7 +45,7 @@ from attnviz.ui.step.posterior_section import posterior_section
 from attnviz.ui.step.stage_panels import draw_stage, facts, stage_figures, stages_of
 from attnviz.ui.step.step_controls import key_help, step_controls
 from attnviz.ui.step.tables_box import chart_tables
-from attnviz.ui.step.tour_panel import tour, tour_offer
+from attnviz.ui.step.tour_panel import tour
 from attnviz.ui.step.verification_badge import verification_badge
 from attnviz.ui.step.what_if_panel import what_changed
 from attnviz.ui.style import theme_name
@@ -184,11 +186,8 @@ def step_view(view: View) -> None:
 def _translation(view: View) -> None:
     """Draw the panels of a translation."""
     step_controls(view, tour=embedding() is None)
-    with box(view.key("opening"), row=True):
-        with box(view.key("question")):
-            _question(view)
-        if embedding() is None:
-            tour_offer()
+    with box(view.key("question")):
+        _question(view)
     left, right = heatmap_with_columns(view, theme_name())
     if view.shows("numbers"):
         with left:
@@ -256,8 +255,17 @@ def _summary(view: View) -> None:
 def _help(view: View) -> None:
     """Draw the glossary and the keyboard shortcuts."""
     with box(view.key("help"), row=True):
-        glossary_box(view.key("glossary"), "signs", "attention", "heads", "writing")
+        glossary_box(view.key("glossary"), *_topics(view))
         key_help(view, common_only=view.simple, has_stages=True)
+
+
+def _topics(view: View) -> Iterator[Topic]:
+    """Yield the topics of the glossary whose terms the view has."""
+    yield from ("signs", "attention")
+    if head_choices(view.trace):
+        yield "heads"
+    if not view.simple:
+        yield "writing"
 
 
 def _stages(view: View) -> None:

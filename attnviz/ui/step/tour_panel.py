@@ -27,10 +27,7 @@ from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.text import SPACE, SPECIAL_PIECES
 from attnviz.trace import Record
-from attnviz.ui.components.component import box, component, html
-from attnviz.ui.components.stored_choice import remembered
-from attnviz.ui.embedding import page_session
-from attnviz.ui.page_state.detail_level import DETAIL_LEVEL, detail_level_address
+from attnviz.ui.components.component import component
 from attnviz.ui.payloads import PayloadRequest, address
 from attnviz.ui.resources import cached_posterior
 from attnviz.ui.view import MAIN, View
@@ -48,24 +45,6 @@ def tour(view: View, theme: ThemeName) -> None:
     """Mount the tour, hidden until it begins; only a page's own view has one."""
     if view.id == MAIN:
         tour_card(view, address(view.trace, "tour", theme, every=True, simple=view.simple))
-
-
-TOUR = "tour"
-"""Key under which the browser stores that the tour was taken."""
-
-
-def tour_offer() -> None:
-    """Offer the tour to new visitors.
-
-    They have no level of detail from a link or an earlier choice, and have not taken the tour; the browser stores both.
-    """
-    level = detail_level_address(page_session(), remembered(DETAIL_LEVEL))[DETAIL_LEVEL]
-    if level is not None or remembered(TOUR) == "taken":
-        return
-    with box("tour_offer", row=True, width="content"):
-        html(f"<p>{gettext('New here?')}</p>", width="content")
-        label, key = gettext("Take the three-minute tour"), "tour_take"
-        component("button", key, {"key": key, "label": label, "type": "primary", "disabled": False}, width="content")
 
 
 def tour_stops_payload(request: PayloadRequest) -> dict[str, Any]:

@@ -245,8 +245,12 @@ def _search_name(search: str) -> str:
 
 
 def tour_button() -> None:
-    """Draw the button that starts the tour."""
-    st.button(gettext("Tour"), type="tertiary", key="tour_button")
+    """Draw the button that starts the tour; it has a border for new visitors.
+
+    They have no level of detail from a link or an earlier choice, and have not taken the tour; the browser stores both.
+    """
+    is_new = page_level_address()[DETAIL_LEVEL] is None and remembered("tour") is None
+    st.button(gettext("Three-minute tour"), type="secondary" if is_new else "tertiary", key="tour_button")
 
 
 def detail_level_switch() -> DetailLevel:

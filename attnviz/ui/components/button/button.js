@@ -1,6 +1,6 @@
-// A button, known by its key.
+// A button that sends its key as a request when it is pressed.
 
-import { press } from "../outbox/outbox.js";
+import { sendRequest } from "../outbox/outbox.js";
 import { find, write } from "../shared.js";
 
 /** @param {Mounted<{ key: string, label: string, type: string, disabled: boolean }>} mounted */
@@ -9,5 +9,5 @@ export default function ({ data, parentElement }) {
   write(button, data.label);
   button.className = `own-button ${data.type}`;
   button.disabled = data.disabled;
-  button.onclick = () => press(data.key);
+  button.onclick = () => void sendRequest("press", data.key);
 }

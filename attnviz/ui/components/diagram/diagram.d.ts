@@ -36,7 +36,6 @@ interface DiagramPayload {
   mixes: string[];
   alts: string[];
   /** The outcome of each stage, by step. */
-  outcomes: string[][];
   /** The other symbols of the equations, by the part next to them; null where they are not drawn. */
   terms: DiagramTerms | null;
   words: Words;

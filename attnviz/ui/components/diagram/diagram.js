@@ -2,17 +2,7 @@
 // for a sentence; a step changes only what differs.
 
 import { payloadOf } from "../payloads.js";
-import {
-  drawSoon,
-  fill,
-  find,
-  onMessages,
-  onStop,
-  prefersReducedMotion,
-  setLanguage,
-  states,
-  write,
-} from "../shared.js";
+import { drawSoon, find, onMessages, onStop, prefersReducedMotion, setLanguage, states, write } from "../shared.js";
 import { onMessage, viewState } from "../view.js";
 import { drawDecoder } from "./decoder.js";
 import { drawEncoder } from "./encoder.js";
@@ -41,14 +31,14 @@ function drawPlan(root, state, payload) {
   const { contextName, mix, ...attention } = drawAttention(drawing, payload, plan);
   const columns = drawEncoder(drawing, payload, plan, state.numbers);
   const decoder = drawDecoder(drawing, payload, plan, (viewState(root).view?.terms.cards.length ?? 0) > 0);
-  const { symbols, stageLinks, states: stateNames } = drawNames(
+  const { symbols, states: stateNames } = drawNames(
     drawing,
     payload,
     plan,
     state.stages,
     textMeasure(root, "--sans"),
   );
-  const texts = { ...decoder.texts, symbols, stageLinks, stateNames, context: [contextName], mix };
+  const texts = { ...decoder.texts, symbols, stateNames, context: [contextName], mix };
   Object.assign(state, { plan, boxWidth, parts: { ...attention, ...decoder, columns, texts }, pose: undefined });
   drawTerms(drawing, payload, plan);
   addColumnTargets(root, drawing, state);
@@ -92,7 +82,7 @@ function addFlowGradient(drawing, { vertical, across: { ribbons: [from, to] } })
  * @param {DiagramState} state
  * @param {number} k its row in the payload
  */
-function writeStep(root, { payload, parts, stages }, k) {
+function writeStep(root, { payload, parts }, k) {
   if (!payload) return;
   const i = payload.steps[k] + 1, here = String(i), { texts } = parts;
   /** @type {(name: string, text: string) => void} */
@@ -109,10 +99,6 @@ function writeStep(root, { payload, parts, stages }, k) {
   all("likely", payload.likely[k]);
   all("foils", payload.foils[k]);
   all("mix", payload.mixes[k]);
-  texts.stageLinks.forEach((way, n) => {
-    const { place, title } = stages[n], outcome = payload.outcomes[k][n];
-    way.setAttribute("aria-label", fill(payload.words.stage, { place, title, outcome }));
-  });
   find(root, ".drawing", SVGElement).setAttribute("aria-label", payload.alts[k]);
   all("stateNames", i === 1 ? payload.words.start : payload.words.state);
   parts.origin.toggleAttribute("hidden", i > 1);

@@ -103,17 +103,6 @@ export function handlePress(key, act) {
 }
 
 /**
- * Handles that a button was pressed, or asks the server to.
- * @param {string} key
- */
-export function press(key) {
-  const act = handlers.get(key);
-  if (act) return act();
-  unhandledKeys.add(key);
-  sendRequest("press", key);
-}
-
-/**
  * The key of Streamlit's button that a click presses; null where it presses none, or a sign-in button.
  * @param {Event} event
  */
@@ -130,7 +119,10 @@ document.addEventListener("click", (click) => {
   if (key === null || !setOutboxState) return; // in a page of others, its buttons are not ours
   click.preventDefault();
   click.stopImmediatePropagation();
-  press(key);
+  const act = handlers.get(key);
+  if (act) return act();
+  unhandledKeys.add(key);
+  sendRequest("press", key);
 }, true);
 
 /**

@@ -1,6 +1,5 @@
 // The tour in the browser: opens and closes it, and has `card.js` draw the stops. One payload has all stops.
-// Shows the offer of a tour until the visitor presses a key, scrolls, or opens or drags something: it comes again at the
-// next visit, unless the tour was taken.
+// Its button stands out for new visitors until they press a key, scroll, or open or drag something.
 
 import { handlePress } from "../outbox/outbox.js";
 import { payloadOf } from "../payloads.js";
@@ -20,18 +19,8 @@ async function fetchCard(root, state) {
   if (states.has(root)) draw(root, state);
 }
 
-/** @param {boolean} shown */
-const showOffer = (shown) => document.documentElement.toggleAttribute("data-tour-offer", shown);
-showOffer(true); // once this module handles its buttons
-
-/** Stores that the tour was taken, so that it is not offered again. */
-function endOffer() {
-  remember("attnviz_tour", "taken");
-  showOffer(false);
-}
-
-/** Whether a key acts on the page: those that only lead to a control, such as the offer, do not. @param {KeyboardEvent} event */
-const acts = ({ key }) => !["Tab", "Shift", "Control", "Alt", "Meta", "Enter", " "].includes(key);
+/** Lets the button of the tour stand out no longer. */
+const endOffer = () => document.documentElement.toggleAttribute("data-at-work", true);
 
 /**
  * Draws the current stop of the tour; while it is fetched, the previous one stays.
@@ -56,7 +45,10 @@ function followStop(root, state) {
   if (stop === state.at) return;
   if (state.at === null && document.activeElement instanceof HTMLElement) state.focused = document.activeElement;
   state.at = stop;
-  if (stop !== null) endOffer();
+  if (stop !== null) {
+    remember("attnviz_tour", "taken"); // not offered at the next visit
+    endOffer();
+  }
   draw(root, state);
   if (stop === null) card?.hideCard(root, state);
 }
@@ -77,10 +69,9 @@ function start(root) {
   const redraw = () =>
     state.at !== null && state.written === undefined ? draw(root, state) : card?.schedulePlacement(root, state);
   document.addEventListener("keydown", (event) => card?.onTourKey(root, state, event, goToStop), { signal });
-  document.addEventListener("keydown", (event) => acts(event) && showOffer(false), { signal });
   document.addEventListener("scroll", redraw, { signal, capture: true, passive: true });
-  for (const name of ["wheel", "touchmove"]) {
-    document.addEventListener(name, () => showOffer(false), { signal, passive: true });
+  for (const name of ["keydown", "wheel", "touchmove"]) {
+    document.addEventListener(name, endOffer, { signal, passive: true });
   }
   addEventListener("resize", redraw, { signal });
   state.resizing = new ResizeObserver(() => { // the page grows while figures load, or with the level of detail
@@ -91,11 +82,10 @@ function start(root) {
   state.resizing.observe(find(root, ".card"));
   const ends = [
     handlePress("tour_button", () => goToStop(1)),
-    handlePress("tour_take", () => goToStop(1)),
     onMessage(root, "shown", () => followStop(root, state)),
     onMessage(root, "step", redraw),
-    onMessage(root, "choose", ({ detail }) => detail?.stage && showOffer(false)),
-    onMessage(root, "weigh", ({ detail }) => detail && showOffer(false)),
+    onMessage(root, "choose", ({ detail }) => detail?.stage && endOffer()),
+    onMessage(root, "weigh", ({ detail }) => detail && endOffer()),
   ];
   find(root, ".close").onclick = () => goToStop(null);
   find(root, ".next").onclick = () => card?.goForward(state, goToStop);
