@@ -21,7 +21,7 @@ from attnviz.ui.view import MAIN, View
 from tests.conftest import SENTENCES, ModelFactory
 from tests.ui.fields import field
 from tests.ui.opening import Run
-from tests.ui.shown_payloads import badge, column, fetched, mounted, panel_texts, tables_of
+from tests.ui.shown_payloads import badge, column, fetched, mounted, panel_texts, selected, tables_of
 
 READING = "α′ of the heatmap"
 
@@ -107,8 +107,8 @@ def test_one_wrong_likelihood_turns_the_badge_red(page: Run, monkeypatch: pytest
         return found
 
     monkeypatch.setattr("attnviz.analysis.verification.Readouts.log_likelihood", altered)
-    app = page(sentence=SENTENCES[0], search="greedy", after_word="1")
-    found = badge(app)
+    (given,) = mounted(app, "verification_badge")
+    found = fetched(given["at"], selected(app).step + 1)  # the numbers of the other step are known already
     assert not found["holds"]
     assert "logarithms of the likelihoods" in found["summary"] + "".join(found["wrong"])
     assert next(row[0] for row in found["rows"] if row[3] == "✗").startswith(("likelihoods", "logarithms"))
