@@ -122,7 +122,9 @@ def context_choice(view: View) -> None:
         if view.simple and page_session()[key] == "each":
             asked = gettext("What if the decoder got the same mixture at every step?")
             html(f'<p class="label">{asked}</p>', width="content")
-            request_button(gettext("Try it"), partial(_choose, view, "first"), key=view.key("same_context"), type="tertiary")
+            request_button(
+                gettext("Try it"), partial(_choose, view, "first"), key=view.key("same_context"), type="tertiary"
+            )
             return
         html(f'<p class="label">{gettext("The decoder gets")}</p>', width="content")
         segmented_control(
