@@ -257,11 +257,11 @@ def _summary(view: View) -> None:
 def _help(view: View) -> None:
     """Draw the glossary and the keyboard shortcuts."""
     with box(view.key("help"), row=True):
-        glossary_box(view.key("glossary"), *_topics(view))
+        glossary_box(view.key("glossary"), *glossary_topics(view))
         key_help(view, common_only=view.simple, has_stages=True)
 
 
-def _topics(view: View) -> Iterator[Topic]:
+def glossary_topics(view: View) -> Iterator[Topic]:
     """Yield the topics of the glossary whose terms the view has."""
     yield from ("signs", "attention")
     if head_choices(view.trace):
