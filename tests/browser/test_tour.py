@@ -272,8 +272,10 @@ def test_tour_opens_if_its_button_was_pressed_before_its_module_was_loaded(open_
 
 def stands_out(page: Page) -> bool:
     """Return whether the button of the tour has a border that is seen."""
-    button = page.locator(".st-key-tour_button button")
-    return bool(button.evaluate("(node) => !getComputedStyle(node).borderTopColor.endsWith(' 0)')"))
+    border = page.locator(".st-key-tour_button button").evaluate(
+        "(node) => [getComputedStyle(node).borderTopWidth, getComputedStyle(node).borderTopColor]"
+    )
+    return border[0] != "0px" and border[1] != "rgba(0, 0, 0, 0)"
 
 
 def test_button_of_the_tour_stands_out_for_a_new_visitor_until_the_first_key_or_scroll(
