@@ -296,7 +296,7 @@ def test_button_of_the_tour_stands_out_for_a_new_visitor_until_the_first_key_or_
         assert stands_out(page)
         before = page.locator(".st-key-tour_button button").bounding_box()
         act()
-        page.wait_for_function("document.documentElement.hasAttribute('data-at-work')")
+        page.wait_for_function("() => document.documentElement.hasAttribute('data-at-work')")
         page.mouse.move(0, 300)
         assert not stands_out(page)
         assert page.locator(".st-key-tour_button button").bounding_box() == before
