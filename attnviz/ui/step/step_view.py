@@ -39,7 +39,7 @@ from attnviz.ui.step.heatmap_panel import heatmap_with_columns
 from attnviz.ui.step.intervention_controls import slider_labels
 from attnviz.ui.step.logit_attribution_panel import logit_attribution_panel
 from attnviz.ui.step.posterior_section import posterior_section
-from attnviz.ui.step.stage_panels import draw_stage, facts, stage_figures, stages_of
+from attnviz.ui.step.stage_panels import draw_stage, facts, stage_boxes, stage_figures, stages_of
 from attnviz.ui.step.step_controls import key_help, step_controls
 from attnviz.ui.step.tables_box import chart_tables
 from attnviz.ui.step.tour_panel import tour
@@ -253,8 +253,8 @@ def _help(view: View) -> None:
 def _stages(view: View) -> None:
     """Draw the five stages; at *Everything* also energy decomposition, logit attribution and posterior attention."""
     theme, weights = theme_name(), weights_of(view.trace)
-    for place, stage in enumerate(stages_of(view), 1):
-        with box(view.key(f"stage_{stage.number}")):
+    for place, stage, key in stage_boxes(view):
+        with box(view.key(key)):
             draw_stage(view, stage, place, theme)
         if stage.number == 1 and view.shows("everything"):
             with box(view.key("inside_energy")):

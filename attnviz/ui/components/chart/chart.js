@@ -10,6 +10,7 @@ import {
   chartOf,
   drawSoon,
   find,
+  findAll,
   makeScrollable,
   onMessages,
   onStop,
@@ -31,18 +32,18 @@ import { markTabStop, placeSliders } from "./sliders.js";
 import { filled } from "./template.js";
 
 /**
- * The row of each source piece: in sentence order, or its rank by weight. In a long sentence the last ranks share one row
+ * The row or column of each source piece: in sentence order, or its rank by weight. In a long sentence the last ranks share one row
  * without bars.
  * @param {Figure} figure
  * @param {boolean} strongest
  * @returns {number[] | null}
  */
 function arrangeRows({ data, layout }, strongest) {
-  const { order, thinned, entries, lines } = layout.meta;
+  const { order, thinned, entries, lines, upright } = layout.meta;
   if (entries ?? lines) return entries ?? lines ?? null;
   if (!order) return null;
   const places = order.map((_, j) => j);
-  if (!strongest) return places;
+  if (!strongest || upright) return places;
   order.forEach((j, rank) => {
     places[j] = rank;
   });
@@ -63,11 +64,12 @@ function arrangeRows({ data, layout }, strongest) {
 
 /**
  * @param {HTMLElement} root
- * @param {[string, string]} texts
+ * @param {[string, ...string[]]} texts
  */
-function writeCaption(root, [heading, sentence]) {
+function writeCaption(root, [heading, ...sentences]) {
   write(find(root, "h3"), heading);
-  writeWithTerms(root, find(root, "p"), sentence);
+  while (findAll(root, "p").length < sentences.length) find(root, "p").after(document.createElement("p"));
+  findAll(root, "p").forEach((line, k) => writeWithTerms(root, line, sentences[k] ?? ""));
 }
 
 /**
@@ -186,7 +188,7 @@ function listenToChart(Plotly, root, chart, state) {
  */
 async function draw(root, state) {
   const Plotly = await plotlyLibrary();
-  const { step, source, order } = viewState(root);
+  const { step, source, order, now } = viewState(root);
   if (step === null || !states.has(root)) return;
   const payload = payloadOf(root, state, draw);
   if (!payload) return;
@@ -198,9 +200,10 @@ async function draw(root, state) {
   writeCaption(root, captions[step] ?? captions["every"] ?? ["", ""]);
   const scale = scaleFactor();
   const same = text === state.text && template === state.template && order === state.order && scale === state.scale;
-  if (same && step === state.step && source === state.source) return;
+  const stage = now?.stage ?? null;
+  if (same && step === state.step && source === state.source && stage === state.stage) return;
   const chart = chartOf(root);
-  Object.assign(state, { step, source, order, text, template, scale });
+  Object.assign(state, { step, source, order, stage, text, template, scale });
   if (!same) {
     state.figure = filled(JSON.parse(template), JSON.parse(text));
     state.places = arrangeRows(state.figure, order === "strongest");
@@ -260,6 +263,7 @@ function start(root) {
   addEventListener("resize", refit);
   const ends = [
     onScaleChange(() => drawSoon(root, state, draw)),
+    onMessage(root, "shown", () => state.figure?.layout.meta.stages && drawSoon(root, state, draw)),
     onMessage(root, "hint", ({ detail }) => state.tree?.markHypothesis(root, detail)),
     onMessage(root, "point", ({ detail }) => {
       if (state.figure) highlight(root, chartOf(root), state, detail);

@@ -10,11 +10,13 @@ const KEEP_TIME = 30000; // milliseconds for which a visited stage is kept in th
 const REST_TIME = 150; // milliseconds without movement, after which the page is at rest
 
 /**
- * The element of a stage, in the view of `root`.
+ * The element of a stage in the view of `root`: its own, or the picture of the first three.
  * @param {Element} root
  * @param {number} stage
  */
-const stageOf = (root, stage) => viewRoot(root).querySelector(`[class*="st-key-stage_${stage}"]`);
+const stageOf = (root, stage) =>
+  viewRoot(root).querySelector(`[class*="st-key-stage_${stage}"]`) ??
+    viewRoot(root).querySelector('[class*="st-key-one_picture"]');
 
 /**
  * Whether a stage opens in the place of the diagram (page.css).
