@@ -156,7 +156,7 @@ def draw_attention(subject: Subject) -> Spec:
             _beside(gettext("Fit"), gettext("energy e"), sum(spans["1"]) / 2, ink),
             _beside(gettext("Share"), gettext("weight α"), sum(spans["2"]) / 2, ink),
             _beside(gettext("Mixture"), "", (edges[4] + edges[5]) / 2, ink),
-            text_at(escape(jump), 0, edges[2], ink.ink, 13, yref="paper", xshift=-_LEFT),
+            text_at(escape(jump), 0, edges[2], ink.ink, 13, yref="paper", xshift=8 - _LEFT),
         ],
         "shapes": [
             *(line(ends, (row + 0.5, row + 0.5), ink.paper, 3) | strip_axes for row in range(len(rows))),
@@ -223,7 +223,7 @@ def _strips(found: WeightedSum, limit: float, ink: Palette) -> Part:
 def _beside(name: str, quantity: str, y: float, ink: Palette) -> Part:
     """Return the name of a stage and its quantity, left of its bars."""
     text = f"<b>{name}</b>" + (f"<br>{in_colour(quantity, ink.quiet)}" if quantity else "")
-    return text_at(text, 0, y, ink.ink, 12, yref="paper", xshift=-_LEFT, yanchor="middle", align="left")
+    return text_at(text, 0, y, ink.ink, 12, yref="paper", xshift=8 - _LEFT, yanchor="middle", align="left")
 
 
 def _alt(subject: Subject, jump: str, rows: list[str], total: str, found: WeightedSum) -> str:

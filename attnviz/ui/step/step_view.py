@@ -40,7 +40,7 @@ from attnviz.ui.step.intervention_controls import slider_labels
 from attnviz.ui.step.logit_attribution_panel import logit_attribution_panel
 from attnviz.ui.step.posterior_section import posterior_section
 from attnviz.ui.step.stage_panels import draw_stage, facts, stage_boxes, stage_figures, stages_of
-from attnviz.ui.step.step_controls import key_help, step_controls
+from attnviz.ui.step.step_controls import key_help, step_controls, what_if_cards
 from attnviz.ui.step.tables_box import chart_tables
 from attnviz.ui.step.tour_panel import tour
 from attnviz.ui.step.verification_badge import verification_badge
@@ -177,10 +177,13 @@ def step_view(view: View) -> None:
 
 def _translation(view: View) -> None:
     """Draw the panels of a translation."""
-    step_controls(view, tour=embedding() is None)
+    step_controls(view, tour=embedding() is None, what_ifs=not view.simple)
     with box(view.key("question")):
         _question(view)
     left, right = heatmap_with_columns(view, theme_name())
+    if view.simple:
+        with left:  # the first what-if moves nothing in the other column
+            what_if_cards(view)
     if view.shows("numbers"):
         with left:
             findings_panel(view)
