@@ -161,7 +161,7 @@ def _share(trace: Trace, step: int) -> tuple[str, str]:
         ), outcome
     if not trace.attends_once:
         return attention_sentence(trace, step), outcome
-    invitation = gettext("Drag a bar, or press ↑ ↓ on it, and watch the mixture change.")
+    invitation = gettext("Drag a bar and watch the mixture change.")
     return f"{attention_sentence(trace, step)} {invitation}", outcome
 
 
@@ -259,20 +259,20 @@ def sum_sentence(trace: Trace | Head, step: int) -> str:
     values = {"context": f"{trace.context_symbol}{subscript(step + 1)}", "units": thousands(units)}
     if trace.has_heads:
         sentence = gettext(
-            "Each piece has a value, a list of {units} numbers. Each value times its weight, added up column by "
-            "column, is the output of the head, {context}.",
+            "The value of each piece, a list of {units} numbers, is multiplied by its weight. The sum is the output of "
+            "the head, {context}.",
             **values,
         )
     else:
         sentence = gettext(
-            "Each piece has an annotation, a list of {units} numbers. The annotations, each times its weight, add up "
-            "column by column to the context vector {context}.",
+            "The annotation of each piece, a list of {units} numbers, is multiplied by its weight. The sum is the "
+            "context vector {context}.",
             **values,
         )
     if units <= SQUARES:
         return sentence
     shown = gettext(
-        "Here are the {count} numbers that differ most between these pieces, below their places in the list.",
+        "Here are the {count} numbers that differ most, below their places in the list.",
         count=SQUARES,
     )
     return f"{sentence} {shown}"

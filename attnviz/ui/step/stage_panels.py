@@ -15,7 +15,7 @@ from typing import Any
 from attnviz.analysis.context_units import context_units
 from attnviz.analysis.diagram_texts import context_sentence
 from attnviz.analysis.logit_attribution import readout
-from attnviz.analysis.stages import Narration, Stage
+from attnviz.analysis.stages import Narration, Stage, sum_sentence
 from attnviz.architectures import architecture_of, narrate, stage_numbered, step_texts
 from attnviz.figures.registry import FIGURES, PICTURE, StepFigure, colour_legend, figure_named
 from attnviz.figures.subject import Subject
@@ -183,11 +183,9 @@ def _captions(request: PayloadRequest, figure: StepFigure, stage: Stage) -> dict
         return {step: [context_sentence(trace, context_units(trace, step), step)] for step in steps}
     if figure is not stage_figures(trace, stage, simple=simple)[0]:
         return {step: [""] for step in steps}
-    numbers = [stage.number]
+    found = [_sentences(request, stage.number)]
     if figure.name == PICTURE:
-        stages = [one for one in architecture_of(trace).stages(trace) if one.number <= 3]
-        numbers += [one.number for one in stages if not stage_figures(trace, one, simple=simple)]
-    found = [_sentences(request, number) for number in numbers]
+        found += [_sentences(request, 2), {step: sum_sentence(trace.displayed, step) for step in steps}]
     return {step: [sentences[step] for sentences in found] for step in steps}
 
 

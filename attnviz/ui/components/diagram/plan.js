@@ -122,7 +122,7 @@ function horizontalPlan(payload, available, measure, thin) {
     compact,
     gutter,
     width,
-    height: thin ? across.context[1] + 5 : decoder.titles[4][1] + (compact ? 19 : 38),
+    height: thin ? across.context[1] + 8 : decoder.titles[4][1] + (compact ? 19 : 38),
     columns: adjacentColumns(widths, first),
     first,
     last: first + sum,
