@@ -272,7 +272,7 @@ def sum_sentence(trace: Trace | Head, step: int) -> str:
     if units <= SQUARES:
         return sentence
     shown = gettext(
-        "Here are the {count} numbers that differ most, below their places in the list.",
+        "The strips show the {count} numbers that differ most, below their places in the list.",
         count=SQUARES,
     )
     return f"{sentence} {shown}"

@@ -57,7 +57,7 @@ _NUMBERED = 0.005
 """Least share whose bar has a number."""
 _NARROWEST_COLUMN = 18
 """Width in pixels of the narrowest column of a short sentence, on a phone."""
-_STRIP_LABEL = 8
+_STRIP_LABEL = 7
 """Characters of a piece's name beside its strip."""
 
 
@@ -112,7 +112,7 @@ def draw_attention(subject: Subject) -> Spec:
             "trace": 4,
             "values": found.values,
             "names": [shorten(name, _STRIP_LABEL) for name in names],
-            "more": gettext("{n} more", n=others),
+            "more": gettext("the rest"),
         },
     ) | {
         "barmode": "overlay",
@@ -150,6 +150,7 @@ def draw_attention(subject: Subject) -> Spec:
             [*map(escape, rows), emphasise(gettext("sum = {c}", c=total), ink.context)],
             ink,
             ink.encoder,
+            size=11,
             domain=[edges[6], edges[5]],
             anchor="x2",
         ),
@@ -178,8 +179,7 @@ def _row_names(found: WeightedSum, names: list[str]) -> list[str]:
     rows = [shorten(names[j], _STRIP_LABEL) for j in found.pieces]
     rows = [f"{format_share(weight)} × {name}" for weight, name in zip(found.weights, rows, strict=False)]
     if len(found.weights) > len(rows):
-        more = gettext("{n} more", n=len(names) - len(rows))
-        rows.append(f"{format_share(found.weights[-1])} × {more}")
+        rows.append(f"{format_share(found.weights[-1])} × {gettext('the rest')}")
     return rows
 
 

@@ -15,9 +15,9 @@ import pytest
 from attnviz import AttnvizError, Trace, export, figures
 from attnviz.analysis.grid import grid
 from attnviz.attention_kinds import ATTENTION_KINDS
-from attnviz.figures.attention_figure import draw_attention
 from attnviz.figures.decoder_figure import draw_candidates
 from attnviz.figures.spec import width
+from attnviz.figures.step_attention import draw_attention
 from attnviz.figures.subject import Subject
 from attnviz.palette import DARK, LIGHT, Palette, ThemeName, heatmap_scale, palette
 from tests.conftest import REPOSITORY

@@ -112,6 +112,22 @@ function fitHeight(root, layout, state) {
 }
 
 /**
+ * Removes the numbers above upright bars that have no room beside those of larger weights.
+ * @param {Figure} figure
+ * @param {number} width of the chart in pixels
+ */
+function dropCrowdedNumbers({ data, layout: { meta, margin } }, width) {
+  if (!meta.upright || !meta.order) return;
+  const { l = 0, r = 0 } = margin ?? {}, distance = NUMBER_WIDTH * meta.order.length / (width - l - r);
+  /** @type {number[]} */
+  const kept = [];
+  for (const j of meta.order) if (kept.every((other) => Math.abs(other - j) >= distance)) kept.push(j);
+  for (const trace of data) {
+    if (trace.mode === "text") trace.text = trace.text.map((text, j) => kept.includes(j) ? text : "");
+  }
+}
+
+/**
  * Scrolls a chart that is wider than its box to the chosen column.
  * @param {HTMLElement} root
  * @param {Chart} chart
@@ -164,6 +180,10 @@ function listenToChart(Plotly, root, chart, state) {
     moveColumnLabels(root, chart);
   }, { passive: true });
   watchWidth(chart, state, async (width) => {
+    if (state.figure.layout.meta.upright) {
+      state.text = undefined; // other numbers have room
+      return draw(root, state);
+    }
     await Plotly.relayout(chart, { width });
     fadeEdges(scroll);
     placeSliders(root, chart, state);
@@ -210,6 +230,7 @@ async function draw(root, state) {
     if (scale !== 1) state.figure = scaled(state.figure, scale);
     fitHeight(root, state.figure.layout, state);
     describe(root, state.figure.layout, state);
+    dropCrowdedNumbers(state.figure, widthOf(chart, state));
   }
   const { data, layout } = state.figure;
   if (layout.meta.tree) state.tree ??= await import("./tree.js");
@@ -242,6 +263,7 @@ function fittingValues(root, { fits }) {
   return (fits?.find(({ narrowest }) => narrowest <= Number(width)) ?? fits?.at(-1))?.values;
 }
 
+const NUMBER_WIDTH = 29; // pixels of a number above an upright bar
 const LOWEST_ROW = 16; // pixels of a row that has room for its label
 
 const MESSAGES = ["step", "source", "order", "words", "options"];
