@@ -302,6 +302,28 @@ def test_dragged_bar_shows_beside_the_hand_what_would_change(open_page: Opener, 
         assert re.sub(r"\s", "", shown) == re.sub(r"\s", "", announced)
 
 
+def test_nothing_moves_when_a_bar_is_released(open_page: Opener) -> None:
+    """The next bar is where it was, also where the what-if writes other words, which the question asks for."""
+    page = open_page(f"?depth=idea&stage=2&step=3&sentence={quote(DEFAULT_SENTENCE)}", width=1440, height=900)
+    settled(page, ".st-key-attention")
+    parts = (".st-key-question", ".st-key-heatmap .chart", ".st-key-facts", ".st-key-attention .hand")
+    before = [page.locator(name).first.bounding_box()["y"] for name in parts]
+    strips = page.locator(".st-key-attention .chart")
+    shown: list[list[float]] = strips.evaluate("(chart) => Array.from(chart._fullData[4].z, (row) => [...row])")
+    hand = page.locator(".st-key-attention .hand").nth(5).bounding_box()
+    page.mouse.move(hand["x"] + hand["width"] / 2, hand["y"] + hand["height"] - 5)
+    page.mouse.down()
+    page.mouse.move(hand["x"] + hand["width"] / 2, hand["y"] + 15, steps=5)
+    dragged: list[list[float]] = strips.evaluate("(chart) => Array.from(chart._fullData[4].z, (row) => [...row])")
+    assert dragged[-1] != pytest.approx(shown[-1], abs=0.01), "the mixture follows the hand"
+    assert [sum(column) for column in zip(*dragged[:-1], strict=True)] == pytest.approx(dragged[-1], abs=1e-4)
+    page.mouse.up()
+    page.wait_for_url(re.compile("what_if=1"))
+    expect(page.locator(".st-key-what_if_cards")).to_be_visible()
+    wait_until_idle(page)
+    assert [page.locator(name).first.bounding_box()["y"] for name in parts] == pytest.approx(before, abs=1)
+
+
 def test_networks_in_the_diagram_have_the_card_of_their_stage(open_page: Opener) -> None:
     page = open_page("?depth=idea&step=3")
     settled(page, ".st-key-heatmap")

@@ -202,9 +202,13 @@ def _translation(view: View) -> None:
 
 
 def _question(view: View) -> None:
-    """Draw the question about the translation of an example, with links to the steps of two words."""
-    if (asked := question(view.trace)) is None:
+    """Draw the question about the translation of an example, with links to the steps of two words.
+
+    It stays while a what-if is shown, whatever its words, so that what stands below does not move.
+    """
+    if (asked := question(view.what_ifs.trace(0) if view.what_ifs else view.trace)) is None:
         return
+    words = view.trace.words().target
     entries = [
         {
             "text": gettext("the step of “{word}”", word=word),
@@ -214,6 +218,7 @@ def _question(view: View) -> None:
             "source": None,
         }
         for word in (asked.word, asked.other)
+        if word in words
     ]
     payload = {"summary": asked.text, "findings": entries, "steps": [], "atOnce": len(entries), "more": ""}
     inline_findings(view, payload, "example_question")
