@@ -51,13 +51,16 @@ def _remove(number: int, others: int) -> str:
     return gettext("Remove what-if {number}", number=number)
 
 
-def step_controls(view: View, pair: PlayedLanguages | None = None, *, tour: bool = False) -> None:
-    """Draw the sentences, the step controls and the what-ifs.
+def step_controls(
+    view: View, pair: PlayedLanguages | None = None, *, tour: bool = False, what_ifs: bool = True
+) -> None:
+    """Draw the sentences, the step controls and, unless they have another place, the what-ifs.
 
     `pair` describes sentences other than English and French. With `tour`, the tour of the translation can be started.
     """
     player_box = box(view.key("player_box"))
-    what_if_cards(view)
+    if what_ifs:
+        what_if_cards(view)
     view_state(view, tour=tour)
     with player_box:
         player(view, suspected_error_payloads(view), pair)

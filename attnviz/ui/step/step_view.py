@@ -42,8 +42,8 @@ from attnviz.ui.step.heatmap_panel import heatmap_with_columns
 from attnviz.ui.step.intervention_controls import slider_labels
 from attnviz.ui.step.logit_attribution_panel import logit_attribution_panel
 from attnviz.ui.step.posterior_section import posterior_section
-from attnviz.ui.step.stage_panels import draw_stage, facts, stage_figures, stages_of
-from attnviz.ui.step.step_controls import key_help, step_controls
+from attnviz.ui.step.stage_panels import draw_stage, facts, stage_boxes, stage_figures, stages_of
+from attnviz.ui.step.step_controls import key_help, step_controls, what_if_cards
 from attnviz.ui.step.tables_box import chart_tables
 from attnviz.ui.step.tour_panel import tour
 from attnviz.ui.step.verification_badge import verification_badge
@@ -187,10 +187,13 @@ def step_view(view: View) -> None:
 
 def _translation(view: View) -> None:
     """Draw the panels of a translation."""
-    step_controls(view, tour=embedding() is None)
+    step_controls(view, tour=embedding() is None, what_ifs=not view.simple)
     with box(view.key("question")):
         _question(view)
     left, right = heatmap_with_columns(view, theme_name())
+    if view.simple:
+        with left:  # the first what-if moves nothing in the other column
+            what_if_cards(view)
     if view.shows("numbers"):
         with left:
             findings_panel(view)
@@ -209,9 +212,13 @@ def _translation(view: View) -> None:
 
 
 def _question(view: View) -> None:
-    """Draw the question about the translation of an example, with links to the steps of two words."""
-    if (asked := question(view.trace)) is None:
+    """Draw the question about the translation of an example, with links to the steps of two words.
+
+    It stays while a what-if is shown, whatever its words, so that what stands below does not move.
+    """
+    if (asked := question(view.what_ifs.trace(0) if view.what_ifs else view.trace)) is None:
         return
+    words = view.trace.words().target
     entries = [
         {
             "text": gettext("the step of “{word}”", word=word),
@@ -221,6 +228,7 @@ def _question(view: View) -> None:
             "source": None,
         }
         for word in (asked.word, asked.other)
+        if word in words
     ]
     payload = {"summary": asked.text, "findings": entries, "steps": [], "atOnce": len(entries), "more": ""}
     inline_findings(view, payload, "example_question")
@@ -273,8 +281,8 @@ def glossary_topics(view: View) -> Iterator[Topic]:
 def _stages(view: View) -> None:
     """Draw the five stages; at *Everything* also energy decomposition, logit attribution and posterior attention."""
     theme, weights = theme_name(), weights_of(view.trace)
-    for place, stage in enumerate(stages_of(view), 1):
-        with box(view.key(f"stage_{stage.number}")):
+    for place, stage, key in stage_boxes(view):
+        with box(view.key(key)):
             draw_stage(view, stage, place, theme)
         if stage.number == 1 and view.shows("everything"):
             with box(view.key("inside_energy")):

@@ -22,7 +22,7 @@ import { drawTerms } from "./terms.js";
  */
 function drawPlan(root, state, payload) {
   const drawing = find(root, ".drawing", SVGElement), boxWidth = find(root, ".scroll").clientWidth;
-  const measure = textMeasure(root, "--serif"), plan = planFor(payload, boxWidth, measure);
+  const measure = textMeasure(root, "--serif"), plan = planFor(payload, boxWidth, measure, state.thin);
   drawing.replaceChildren();
   drawing.setAttribute("width", String(plan.width));
   drawing.setAttribute("height", String(plan.height));
@@ -43,7 +43,23 @@ function drawPlan(root, state, payload) {
   drawTerms(drawing, payload, plan);
   addColumnTargets(root, drawing, state);
   root.classList.toggle("dense", plan.dense);
+  root.classList.toggle("thin", Boolean(state.thin));
 }
+
+/**
+ * Gives the drawing the height that it will have, so that nothing moves when its numbers arrive.
+ * @param {HTMLElement} root
+ * @param {DiagramState} state
+ * @param {Omit<Outline, "terms">} outline
+ */
+function reserve(root, { formulas }, outline) {
+  const measure = textMeasure(root, "--serif"), width = find(root, ".scroll").clientWidth;
+  const plan = planFor({ ...outline, terms: formulas }, width, measure, isThin(root) && outline.attention !== "none");
+  find(root, ".drawing", SVGElement).setAttribute("height", String(plan.height));
+}
+
+/** Whether the page wants a thin diagram (page.css). @param {HTMLElement} root */
+const isThin = (root) => getComputedStyle(root).getPropertyValue("--thin-diagram") === "1";
 
 /**
  * Returns a function that measures the width of a text in the font of a custom property.
@@ -170,10 +186,11 @@ function show(root, state) {
   if (k < 0 || !states.has(root)) return;
   const other = payload !== state.payload;
   if (other) Object.assign(state, { payload, numbers: unpackNumbers(payload), step: null });
-  if (other || !state.plan || state.boxWidth !== find(root, ".scroll").clientWidth) {
+  const thin = isThin(root) && payload.attention !== "none";
+  if (other || !state.plan || thin !== state.thin || state.boxWidth !== find(root, ".scroll").clientWidth) {
+    Object.assign(state, { thin, step: null });
     drawPlan(root, state, payload);
   }
-  write(find(root, ".caption"), payload.words.caption);
   const { plan, parts } = state, before = state.step;
   if (!plan) return;
   if (source !== null || other) markPiece(root, state);
@@ -212,6 +229,7 @@ function start(root) {
     /** @type {DiagramState} */ (/** @type {Partial<DiagramState>} */ ({ step: null, pointed: null, frame: 0 }));
   onMessages(root, state, ["step", "source"], () => drawSoon(root, state, show));
   const ends = [
+    onMessage(root, "shown", () => state.plan && state.thin !== isThin(root) && drawSoon(root, state, show)),
     onMessage(root, "point", ({ detail }) => {
       state.pointed = detail?.source ?? null;
       if (state.plan) markPiece(root, state);
@@ -232,16 +250,18 @@ function start(root) {
   return state;
 }
 
-/** @param {Mounted<(DiagramPayload | PayloadAddress) & { stages: StageTitle[]; formulas: boolean }>} mounted */
+/** @param {Mounted<(DiagramPayload | PayloadAddress) & { stages: StageTitle[]; formulas: boolean; outline: Omit<Outline, "terms">; caption: string }>} mounted */
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".diagram");
   /** @type {DiagramState} */
   const state = states.get(root) ?? start(root);
   state.data = data;
-  const { stages, formulas } = data, titles = stages.map(({ title }) => title).join();
+  const { stages, formulas, outline, caption } = data, titles = stages.map(({ title }) => title).join();
   if (titles !== state.titles || formulas !== state.formulas) {
     Object.assign(state, { titles, stages, formulas, plan: undefined, step: null });
   }
+  if (!state.plan) reserve(root, state, outline);
+  write(find(root, ".caption"), caption);
   drawSoon(root, state, show);
   return state.stop;
 }
