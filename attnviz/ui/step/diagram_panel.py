@@ -15,6 +15,7 @@ from attnviz.analysis.context_units import DrawnUnits, drawn_units
 from attnviz.analysis.diagram_texts import (
     diagram_alt,
     diagram_labels,
+    diagram_scenes,
     diagram_terms,
     has_diagram,
     mixture,
@@ -62,6 +63,7 @@ def diagram_payload(trace: Trace, steps: Sequence[int], narration: Narration) ->
         "mixes": [mixture(trace, i) for i in steps],
         "alts": [diagram_alt(trace, i, narration[i]) for i in steps],
         "outcomes": [[stage.outcome for stage in narration[i]] for i in steps],
+        "scenes": diagram_scenes(trace),
         "terms": diagram_terms(trace),
         "words": diagram_labels(trace),
     }

@@ -22,6 +22,7 @@ import { planFor } from "./plan.js";
 import { animateTo, ANIMATION_TIME, drawPose, unpackNumbers } from "./pose.js";
 import { addColumnTargets, listenToStages } from "./pointer.js";
 import { addElement, writeFitted } from "./svg.js";
+import { endShow, listenToShow, newShow, showsScenes, showStep } from "./show_step.js";
 import { drawTerms } from "./terms.js";
 
 /**
@@ -50,9 +51,11 @@ function drawPlan(root, state, payload) {
   );
   const texts = { ...decoder.texts, symbols, stageLinks, stateNames, context: [contextName], mix };
   Object.assign(state, { plan, boxWidth, parts: { ...attention, ...decoder, columns, texts }, pose: undefined });
+  state.show.drawn = null;
   drawTerms(drawing, payload, plan);
   addColumnTargets(root, drawing, state);
   root.classList.toggle("dense", plan.dense);
+  root.classList.toggle("vertical", plan.vertical);
 }
 
 /**
@@ -149,7 +152,7 @@ function moveInputs({ plan, parts }, onward, share) {
     node.setAttribute("transform", `translate(${(from.x - to.x) * left} ${(from.y - to.y) * left})`);
   move(parts.before, before, after);
   move(parts.previous, previous, word);
-  for (const node of parts.made) node.style.opacity = onward ? String(Math.max(0, share * 2 - 1)) : "";
+  for (const node of parts.made) node.style.opacity = left ? String(Math.max(0, share * 2 - 1)) : "";
 }
 
 const END_MARK = /[“«]?\u00a0?<\/s>\u00a0?[”»]?/g;
@@ -193,25 +196,29 @@ function show(root, state) {
   if (source !== null || other) markPiece(root, state);
   if (before === step && state.pose) return;
   state.step = step;
-  if (state.dragged) drawWeights(state, null);
+  if (state.dragged) drawWeights(root, state, null);
   writeStep(root, state, k);
   const onward = before !== null && step === before + 1;
-  const time = before === null || !state.inSight || prefersReducedMotion() ? 0 : ANIMATION_TIME / speed;
+  const atOnce = before === null || !state.inSight || prefersReducedMotion() || showsScenes(state);
+  const time = atOnce ? 0 : ANIMATION_TIME / speed;
   animateTo(state, state.numbers.poses[k], time, (pose, share) => {
     drawPose(payload, plan, parts, pose);
     moveInputs(state, onward && time > 0, share);
   });
+  showStep(root, state);
 }
 
 /**
  * Draws the ribbons of weights that are previewed.
+ * @param {HTMLElement} root
  * @param {DiagramState} state
  * @param {number[] | null} weights of the source pieces, or null for those of the step
  */
-function drawWeights(state, weights) {
+function drawWeights(root, state, weights) {
   const { payload, plan, parts, numbers, pose, step } = state;
   const k = step === null ? -1 : payload?.steps.indexOf(step) ?? -1;
   if (!payload || !plan || !pose || k < 0 || (weights && weights.length !== pose.weights.length)) return;
+  endShow(root, state);
   const own = numbers.poses[k];
   state.dragged = weights !== null;
   drawPose(payload, plan, parts, weights ? { ...own, weights: Float32Array.from(weights) } : own);
@@ -222,15 +229,20 @@ function drawWeights(state, weights) {
  * @returns {DiagramState}
  */
 function start(root) {
-  const state =
-    /** @type {DiagramState} */ (/** @type {Partial<DiagramState>} */ ({ step: null, pointed: null, frame: 0 }));
+  const state = /** @type {DiagramState} */ (/** @type {Partial<DiagramState>} */ ({
+    step: null,
+    pointed: null,
+    frame: 0,
+    show: newShow(),
+  }));
   onMessages(root, state, ["step", "source"], () => drawSoon(root, state, show));
   const ends = [
+    listenToShow(root, state),
     onMessage(root, "point", ({ detail }) => {
       state.pointed = detail?.source ?? null;
       if (state.plan) markPiece(root, state);
     }),
-    onMessage(root, "weigh", ({ detail }) => drawWeights(state, detail)),
+    onMessage(root, "weigh", ({ detail }) => drawWeights(root, state, detail)),
   ];
   state.resizing = new ResizeObserver(() => {
     if (!state.plan || find(root, ".scroll").clientWidth === state.boxWidth) return;

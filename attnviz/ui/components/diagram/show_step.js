@@ -1,0 +1,276 @@
+// Plays the computation of the current step in the diagram: its button, the slider of its time, and its scenes.
+
+import { blurAfterClick, fill, find, number, percent, prefersReducedMotion, write } from "../shared.js";
+import { onMessage, viewState } from "../view.js";
+import { addMomentParts, drawMoment, removeMomentParts } from "./draw_moment.js";
+import { exponentials, momentAt, sceneAt, timed } from "./moments.js";
+
+const LONGEST_FRAME = 100; // milliseconds: a window that was hidden goes on where it was
+const REST = 700; // milliseconds that a step stays complete before the player goes on
+
+/**
+ * Whether the step is shown in scenes, and not only as a still.
+ * @param {DiagramState} state
+ */
+export const showsScenes = ({ show }) => show.isOpen;
+
+/** @returns {StepShow} */
+export const newShow = () => ({
+  isOpen: false,
+  scenes: [],
+  time: Infinity,
+  until: 0,
+  playing: false,
+  step: null,
+  drawn: null,
+  then: null,
+});
+
+/**
+ * Draws the moment of the show, its slider and its sentence.
+ * @param {HTMLElement} root
+ * @param {DiagramState} state
+ */
+function paint(root, state) {
+  const { show, payload, plan, parts, numbers } = state;
+  const k = state.step === null ? -1 : payload?.steps.indexOf(state.step) ?? -1;
+  if (!payload || !plan || k < 0) return;
+  const pose = numbers.poses[k], end = show.scenes[show.scenes.length - 1].to;
+  show.time = Math.min(show.time, end);
+  const scene = show.scenes[sceneAt(show.scenes, show.time)];
+  if (show.time >= end || !show.isOpen) {
+    if (show.drawn) removeMomentParts(payload, plan, parts, show.drawn, pose);
+    show.drawn = null;
+  } else {
+    const moment = momentAt(pose, numbers.annotations, show.scenes, payload.range[0], show.time);
+    show.drawn ??= addMomentParts(find(root, ".drawing", SVGElement), payload, plan);
+    drawMoment(payload, plan, parts, show.drawn, numbers, pose, moment);
+    const { added, gathered } = moment, n = pose.weights.length;
+    const count = scene.name === "context" && payload.attention !== "none";
+    write(find(root, ".count"), count ? fill(payload.words.count, { k: added, n, weight: percent(gathered) }) : "");
+  }
+  if (show.time >= end) write(find(root, ".count"), "");
+  paintControls(root, state, scene, pose, k);
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {DiagramState} state
+ * @param {Scene} scene
+ * @param {Pose} pose
+ * @param {number} k
+ */
+function paintControls(root, { show, payload }, scene, pose, k) {
+  if (!payload) return;
+  const { words } = payload, { isOpen, playing, time, scenes } = show, end = scenes[scenes.length - 1].to;
+  const slider = find(root, ".time", HTMLInputElement), ended = time >= end, still = prefersReducedMotion();
+  write(
+    find(root, ".verb"),
+    !isOpen ? words.show : playing ? words.pause : ended ? words.repeat : still ? words.next : words.resume,
+  );
+  find(root, ".run").dataset.state = playing ? "playing" : "paused";
+  for (const name of [".time", ".close", ".scenes", ".told"]) find(root, name).hidden = !isOpen;
+  find(root, ".show").classList.toggle("open", isOpen);
+  if (!isOpen) return;
+  slider.value = String(time);
+  slider.setAttribute("aria-valuetext", scene.title);
+  slider.style.setProperty("--gone", String(time / end));
+  for (const button of find(root, ".scenes").children) {
+    const current = button.textContent === scene.title;
+    if (button.hasAttribute("aria-current") !== current) button.toggleAttribute("aria-current", current);
+  }
+  write(find(root, ".scene"), scene.title);
+  write(find(root, ".sentence"), sentenceOf(payload, scene, pose, k));
+}
+
+/**
+ * The sentence of a scene, with the numbers of the step.
+ * @param {DiagramPayload} payload
+ * @param {Scene} scene
+ * @param {Pose} pose
+ * @param {number} k
+ */
+function sentenceOf(payload, { name, sentence, example }, { energies, weights }, k) {
+  if (name === "weight" && payload.byHand[k]) return payload.words.byHand;
+  const values = { previous: payload.previous[k], word: payload.written[k], share: payload.likely[k] };
+  if (payload.attention === "none") return fill(sentence, values);
+  const order = Array.from(weights, (_, j) => j).sort((a, b) => energies[b] - energies[a]);
+  const [best, second] = order, apart = energies[best] - energies[second], times = Math.exp(apart);
+  const sum = exponentials(energies).reduce((total, one) => total + one, 0);
+  const given = {
+    ...values,
+    best: payload.sources[best],
+    second: payload.sources[second],
+    energy: number(energies[best], 1),
+    apart: number(apart, 1),
+    times: number(times, times < 10 ? 1 : 0),
+    sum: number(sum, 2),
+  };
+  return fill(example && apart >= 0.05 && times < 1e6 ? `${sentence} ${example}` : sentence, given);
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {DiagramState} state
+ */
+function pause(root, state) {
+  const { show } = state;
+  show.playing = false;
+  cancelAnimationFrame(state.frame);
+  clearTimeout(show.resting);
+  if (show.isOpen) paint(root, state);
+}
+
+/**
+ * Plays from one time to another. A visitor who asks for reduced motion gets the still of the first scene on that way.
+ * @param {HTMLElement} root
+ * @param {DiagramState} state
+ * @param {number} from
+ * @param {number} until
+ */
+function play(root, state, from, until) {
+  const { show } = state;
+  cancelAnimationFrame(state.frame);
+  clearTimeout(show.resting);
+  const still = prefersReducedMotion();
+  if (still) from = show.scenes.find(({ to }) => to > from)?.to ?? until;
+  Object.assign(show, { time: from, until, playing: !still });
+  let before = performance.now();
+  const tick = () => {
+    const now = performance.now();
+    show.time = Math.min(show.time + Math.min(now - before, LONGEST_FRAME) * viewState(root).speed, until);
+    if (state.inSight === false) show.time = until; // nobody sees it
+    before = now;
+    show.playing = show.time < until;
+    paint(root, state);
+    if (show.playing) state.frame = requestAnimationFrame(tick);
+    else goOn(root, state);
+  };
+  if (!still) state.frame = requestAnimationFrame(tick);
+  paint(root, state);
+}
+
+/**
+ * Lets the player go on to the next step.
+ * @param {HTMLElement} root
+ * @param {DiagramState} state
+ */
+function goOn(root, { show }) {
+  const { then } = show;
+  show.then = null;
+  if (then) show.resting = setTimeout(then, REST / viewState(root).speed);
+}
+
+/** @param {StepShow} show */
+const endOf = ({ scenes }) => scenes[scenes.length - 1]?.to ?? 0;
+
+/**
+ * Shows a step that has been drawn: plays it if the show is open, or at another width of the page draws its moment again. A
+ * show that a visitor has paused in the middle stays at that moment in the next step.
+ * @param {HTMLElement} root
+ * @param {DiagramState} state
+ */
+export function showStep(root, state) {
+  const { show, payload, step } = state;
+  if (!payload) return;
+  const texts = payload.scenes.map(({ title }) => title).join();
+  if (texts !== show.titles) {
+    Object.assign(show, { titles: texts, scenes: timed(payload.scenes) });
+    writeScenes(root, state, payload);
+  }
+  const other = show.step !== step, waits = show.playing || show.time >= endOf(show);
+  show.step = step;
+  if (!show.isOpen) show.time = endOf(show);
+  if (show.isOpen && other && waits && !prefersReducedMotion()) play(root, state, 0, endOf(show));
+  else paint(root, state);
+}
+
+/**
+ * Draws the still of the step.
+ * @param {HTMLElement} root
+ * @param {DiagramState} state
+ */
+export function endShow(root, state) {
+  if (!state.show.drawn && !state.show.playing) return;
+  state.show.time = endOf(state.show);
+  pause(root, state);
+  goOn(root, state);
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {DiagramState} state
+ * @param {DiagramPayload} payload
+ */
+function writeScenes(root, state, { words }) {
+  const { scenes } = state.show, slider = find(root, ".time", HTMLInputElement);
+  find(root, ".show").setAttribute("aria-label", words.show);
+  slider.setAttribute("aria-label", words.moment);
+  slider.max = String(endOf(state.show));
+  find(root, ".close").setAttribute("aria-label", words.close);
+  find(root, ".scenes").replaceChildren(...scenes.map(({ title, from, to }) => {
+    const button = document.createElement("button");
+    Object.assign(button, { type: "button", textContent: title });
+    button.style.flex = `${to - from} 0 0`;
+    button.onclick = (event) => {
+      play(root, state, from, to);
+      blurAfterClick(event);
+    };
+    return button;
+  }));
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {DiagramState} state
+ * @returns {() => void} ends listening
+ */
+export function listenToShow(root, state) {
+  const { show } = state, view = viewState(root);
+  const run = () => {
+    if (show.playing) {
+      pause(root, state);
+      return;
+    }
+    const opens = !show.isOpen, from = opens || show.time >= endOf(show) ? 0 : show.time;
+    show.isOpen = true;
+    play(root, state, from, endOf(show));
+    if (opens) root.scrollIntoView({ block: "nearest", behavior: prefersReducedMotion() ? "auto" : "smooth" });
+  };
+  find(root, ".run").onclick = (event) => {
+    run();
+    blurAfterClick(event);
+  };
+  find(root, ".close").onclick = () => {
+    show.time = endOf(show);
+    pause(root, state);
+    show.isOpen = false;
+    paint(root, state);
+    goOn(root, state);
+    find(root, ".run").focus();
+  };
+  const slider = find(root, ".time", HTMLInputElement);
+  slider.oninput = () => {
+    const time = Number(slider.value);
+    show.time = prefersReducedMotion() ? show.scenes[sceneAt(show.scenes, time)].to : time;
+    pause(root, state);
+  };
+  view.playStep = (then) => {
+    if (!show.isOpen || state.inSight === false || prefersReducedMotion()) return false;
+    show.then = then;
+    if (show.step === view.step && !show.playing) {
+      play(root, state, show.time < endOf(show) ? show.time : 0, endOf(show));
+    }
+    return true;
+  };
+  const end = onMessage(root, "pause", () => {
+    show.then = null;
+    if (show.playing) pause(root, state);
+  });
+  return () => {
+    end();
+    view.playStep = null;
+    clearTimeout(show.resting);
+    if (show.then) setTimeout(show.then, REST);
+  };
+}
