@@ -202,6 +202,14 @@ interface HistoryEntry {
 /** Texts in the language of the page by name, with {placeholders} for values. */
 type Words = Record<string, string>;
 
+/** The time of an animation: see `clock.js`. */
+interface Clock {
+  playing: boolean;
+  /** Calls `draw` with the time in milliseconds at speed 1, from one to another, in each frame. */
+  play(from: number, until: number, draw: (time: number) => void): void;
+  pause(): void;
+}
+
 /** State of a component that redraws when its view changes. */
 interface ComponentState {
   /** Whether it is in sight, and the draw that waits for that. */

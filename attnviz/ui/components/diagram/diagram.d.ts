@@ -146,10 +146,8 @@ interface StepShow {
   isOpen: boolean;
   scenes: Scene[];
   titles?: string;
-  /** The moment in milliseconds, and where to stop. */
+  /** The moment, in milliseconds. */
   time: number;
-  until: number;
-  playing: boolean;
   /** The step that it shows. */
   step: number | null;
   /** Null where the still is drawn. */
@@ -271,7 +269,8 @@ interface DiagramState extends FetchingState<DiagramPayload> {
   step: number | null;
   /** Width of its box in pixels, as drawn last. */
   boxWidth?: number;
-  frame: number;
+  /** Of the show, and of the way from one step to another. */
+  clock: Clock;
   /** The titles of the stages, and a key of them. */
   stages: StageTitle[];
   titles?: string;

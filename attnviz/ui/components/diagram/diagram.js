@@ -1,6 +1,7 @@
 // The architecture diagram: the computation of the current step, from the English pieces to the French one. It is drawn once
 // for a sentence; a step changes only what differs.
 
+import { newClock } from "../clock.js";
 import { payloadOf } from "../payloads.js";
 import {
   drawSoon,
@@ -19,7 +20,7 @@ import { drawEncoder } from "./encoder.js";
 import { drawAttention, gradientId } from "./attention.js";
 import { drawNames } from "./names.js";
 import { planFor } from "./plan.js";
-import { animateTo, ANIMATION_TIME, drawPose, unpackNumbers } from "./pose.js";
+import { animateTo, drawPose, unpackNumbers } from "./pose.js";
 import { addColumnTargets, listenToStages } from "./pointer.js";
 import { addElement, writeFitted } from "./svg.js";
 import { endShow, listenToShow, newShow, showsScenes, showStep } from "./show_step.js";
@@ -152,7 +153,7 @@ function moveInputs({ plan, parts }, onward, share) {
     node.setAttribute("transform", `translate(${(from.x - to.x) * left} ${(from.y - to.y) * left})`);
   move(parts.before, before, after);
   move(parts.previous, previous, word);
-  for (const node of parts.made) node.style.opacity = left ? String(Math.max(0, share * 2 - 1)) : "";
+  for (const node of parts.made) node.style.opacity = onward ? String(Math.max(0, share * 2 - 1)) : "";
 }
 
 const END_MARK = /[“«]?\u00a0?<\/s>\u00a0?[”»]?/g;
@@ -183,7 +184,7 @@ function show(root, state) {
   if (!sent) return;
   const payload = state.formulas ? sent : everydayPayload(sent);
   setLanguage(payload.language);
-  const { step, source, speed } = viewState(root), k = step === null ? -1 : payload.steps.indexOf(step);
+  const { step, source } = viewState(root), k = step === null ? -1 : payload.steps.indexOf(step);
   if (k < 0 || !states.has(root)) return;
   const other = payload !== state.payload;
   if (other) Object.assign(state, { payload, numbers: unpackNumbers(payload), step: null });
@@ -199,12 +200,13 @@ function show(root, state) {
   if (state.dragged) drawWeights(root, state, null);
   writeStep(root, state, k);
   const onward = before !== null && step === before + 1;
-  const atOnce = before === null || !state.inSight || prefersReducedMotion() || showsScenes(state);
-  const time = atOnce ? 0 : ANIMATION_TIME / speed;
-  animateTo(state, state.numbers.poses[k], time, (pose, share) => {
+  const atOnce = before === null || !state.inSight || prefersReducedMotion();
+  const drawAt = (/** @type {Pose} */ pose, /** @type {number} */ share) => {
     drawPose(payload, plan, parts, pose);
-    moveInputs(state, onward && time > 0, share);
-  });
+    moveInputs(state, onward && !atOnce && share < 1, share);
+  };
+  if (state.show.isOpen) drawAt(state.pose = state.numbers.poses[k], 1);
+  else animateTo(state, state.numbers.poses[k], !atOnce, drawAt);
   showStep(root, state);
 }
 
@@ -229,15 +231,14 @@ function drawWeights(root, state, weights) {
  * @returns {DiagramState}
  */
 function start(root) {
-  const state = /** @type {DiagramState} */ (/** @type {Partial<DiagramState>} */ ({
-    step: null,
-    pointed: null,
-    frame: 0,
-    show: newShow(),
-  }));
+  const begun = { step: null, pointed: null, clock: newClock(root), show: newShow() };
+  const state = /** @type {DiagramState} */ (/** @type {Partial<DiagramState>} */ (begun));
   onMessages(root, state, ["step", "source"], () => drawSoon(root, state, show));
   const ends = [
-    listenToShow(root, state),
+    listenToShow(root, state, () => {
+      state.step = null;
+      show(root, state);
+    }),
     onMessage(root, "point", ({ detail }) => {
       state.pointed = detail?.source ?? null;
       if (state.plan) markPiece(root, state);
@@ -252,7 +253,7 @@ function start(root) {
   state.resizing.observe(find(root, ".scroll"));
   listenToStages(root);
   onStop(state, () => {
-    cancelAnimationFrame(state.frame);
+    state.clock.pause();
     for (const end of ends) end();
   });
   return state;

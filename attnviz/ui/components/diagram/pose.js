@@ -5,7 +5,7 @@ import { number, unpackRows, write } from "../shared.js";
 import { meanPosition, ribbonEnds, ribbonPath } from "./ribbons.js";
 import { area, colour, roundedPath, spot } from "./svg.js";
 
-export const ANIMATION_TIME = 650; // milliseconds at speed 1
+const ANIMATION_TIME = 650; // milliseconds at speed 1
 
 /**
  * Unpacks the numbers of a payload.
@@ -200,23 +200,20 @@ function contextLine({ vertical, across, decoder: { lanes, after, readout } }, m
  * Animates the drawing to another pose, calling `draw` with each intermediate pose and its share, from 0 to 1.
  * @param {DiagramState} state
  * @param {Pose} to
- * @param {number} time in milliseconds; 0 is at once
+ * @param {boolean} moves whether on a way, or at once
  * @param {(pose: Pose, share: number) => void} draw
  */
-export function animateTo(state, to, time, draw) {
-  cancelAnimationFrame(state.frame);
+export function animateTo(state, to, moves, draw) {
   const from = state.pose;
-  if (!from || time <= 0 || from.weights.length !== to.weights.length) {
+  state.clock.pause();
+  if (!from || !moves || from.weights.length !== to.weights.length) {
     state.pose = to;
     draw(to, 1);
     return;
   }
-  const begun = performance.now();
-  const tick = () => {
-    const share = Math.min((performance.now() - begun) / time, 1), eased = share * share * (3 - 2 * share);
+  state.clock.play(0, ANIMATION_TIME, (time) => {
+    const share = time / ANIMATION_TIME, eased = share * share * (3 - 2 * share);
     state.pose = share < 1 ? interpolated(from, to, eased) : to;
     draw(state.pose, eased);
-    if (share < 1) state.frame = requestAnimationFrame(tick);
-  };
-  tick();
+  });
 }

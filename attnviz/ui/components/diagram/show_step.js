@@ -5,22 +5,13 @@ import { onMessage, viewState } from "../view.js";
 import { addMomentParts, drawMoment, removeMomentParts } from "./draw_moment.js";
 import { exponentials, momentAt, sceneAt, timed } from "./moments.js";
 
-const LONGEST_FRAME = 100; // milliseconds: a window that was hidden goes on where it was
 const REST = 700; // milliseconds that a step stays complete before the player goes on
-
-/**
- * Whether the step is shown in scenes, and not only as a still.
- * @param {DiagramState} state
- */
-export const showsScenes = ({ show }) => show.isOpen;
 
 /** @returns {StepShow} */
 export const newShow = () => ({
   isOpen: false,
   scenes: [],
   time: Infinity,
-  until: 0,
-  playing: false,
   step: null,
   drawn: null,
   then: null,
@@ -60,10 +51,11 @@ function paint(root, state) {
  * @param {Pose} pose
  * @param {number} k
  */
-function paintControls(root, { show, payload }, scene, pose, k) {
+function paintControls(root, { show, payload, clock }, scene, pose, k) {
   if (!payload) return;
-  const { words } = payload, { isOpen, playing, time, scenes } = show, end = scenes[scenes.length - 1].to;
+  const { words } = payload, { isOpen, time, scenes } = show, end = scenes[scenes.length - 1].to;
   const slider = find(root, ".time", HTMLInputElement), ended = time >= end, still = prefersReducedMotion();
+  const playing = isOpen && clock.playing;
   write(
     find(root, ".verb"),
     !isOpen ? words.show : playing ? words.pause : ended ? words.repeat : still ? words.next : words.resume,
@@ -74,10 +66,11 @@ function paintControls(root, { show, payload }, scene, pose, k) {
   if (!isOpen) return;
   slider.value = String(time);
   slider.setAttribute("aria-valuetext", scene.title);
-  slider.style.setProperty("--gone", String(time / end));
   for (const button of find(root, ".scenes").children) {
     const current = button.textContent === scene.title;
-    if (button.hasAttribute("aria-current") !== current) button.toggleAttribute("aria-current", current);
+    if (button.hasAttribute("aria-current") === current) continue;
+    if (current) button.setAttribute("aria-current", "step");
+    else button.removeAttribute("aria-current");
   }
   write(find(root, ".scene"), scene.title);
   write(find(root, ".sentence"), sentenceOf(payload, scene, pose, k));
@@ -110,15 +103,17 @@ function sentenceOf(payload, { name, sentence, example }, { energies, weights },
 }
 
 /**
+ * Stops at a moment.
  * @param {HTMLElement} root
  * @param {DiagramState} state
+ * @param {number} time
  */
-function pause(root, state) {
-  const { show } = state;
-  show.playing = false;
-  cancelAnimationFrame(state.frame);
+function stopAt(root, state, time) {
+  const { show, clock } = state;
+  clock.pause();
   clearTimeout(show.resting);
-  if (show.isOpen) paint(root, state);
+  show.time = time;
+  paint(root, state);
 }
 
 /**
@@ -129,34 +124,28 @@ function pause(root, state) {
  * @param {number} until
  */
 function play(root, state, from, until) {
-  const { show } = state;
-  cancelAnimationFrame(state.frame);
+  const { show, clock } = state;
+  if (prefersReducedMotion()) {
+    stopAt(root, state, show.scenes.find(({ to }) => to > from)?.to ?? until);
+    return;
+  }
   clearTimeout(show.resting);
-  const still = prefersReducedMotion();
-  if (still) from = show.scenes.find(({ to }) => to > from)?.to ?? until;
-  Object.assign(show, { time: from, until, playing: !still });
-  let before = performance.now();
-  const tick = () => {
-    const now = performance.now();
-    show.time = Math.min(show.time + Math.min(now - before, LONGEST_FRAME) * viewState(root).speed, until);
-    if (state.inSight === false) show.time = until; // nobody sees it
-    before = now;
-    show.playing = show.time < until;
+  clock.play(from, until, (time) => {
+    if (state.inSight === false) clock.pause(); // nobody sees it
+    show.time = clock.playing ? time : until;
     paint(root, state);
-    if (show.playing) state.frame = requestAnimationFrame(tick);
-    else goOn(root, state);
-  };
-  if (!still) state.frame = requestAnimationFrame(tick);
-  paint(root, state);
+    if (!clock.playing) goOn(root, state);
+  });
 }
 
 /**
- * Lets the player go on to the next step.
+ * Lets the player go on to the next step, once this one is complete.
  * @param {HTMLElement} root
  * @param {DiagramState} state
  */
 function goOn(root, { show }) {
   const { then } = show;
+  if (show.time < endOf(show)) return;
   show.then = null;
   if (then) show.resting = setTimeout(then, REST / viewState(root).speed);
 }
@@ -178,7 +167,7 @@ export function showStep(root, state) {
     Object.assign(show, { titles: texts, scenes: timed(payload.scenes) });
     writeScenes(root, state, payload);
   }
-  const other = show.step !== step, waits = show.playing || show.time >= endOf(show);
+  const other = show.step !== step, waits = state.clock.playing || show.time >= endOf(show);
   show.step = step;
   if (!show.isOpen) show.time = endOf(show);
   if (show.isOpen && other && waits && !prefersReducedMotion()) play(root, state, 0, endOf(show));
@@ -191,9 +180,8 @@ export function showStep(root, state) {
  * @param {DiagramState} state
  */
 export function endShow(root, state) {
-  if (!state.show.drawn && !state.show.playing) return;
-  state.show.time = endOf(state.show);
-  pause(root, state);
+  if (!state.show.drawn) return;
+  stopAt(root, state, endOf(state.show));
   goOn(root, state);
 }
 
@@ -223,17 +211,19 @@ function writeScenes(root, state, { words }) {
 /**
  * @param {HTMLElement} root
  * @param {DiagramState} state
+ * @param {() => void} redraw draws the step at once
  * @returns {() => void} ends listening
  */
-export function listenToShow(root, state) {
-  const { show } = state, view = viewState(root);
+export function listenToShow(root, state, redraw) {
+  const { show, clock } = state, view = viewState(root);
   const run = () => {
-    if (show.playing) {
-      pause(root, state);
+    if (show.isOpen && clock.playing) {
+      stopAt(root, state, show.time);
       return;
     }
     const opens = !show.isOpen, from = opens || show.time >= endOf(show) ? 0 : show.time;
     show.isOpen = true;
+    if (opens) redraw(); // its numbers may be on their way from another step
     play(root, state, from, endOf(show));
     if (opens) root.scrollIntoView({ block: "nearest", behavior: prefersReducedMotion() ? "auto" : "smooth" });
   };
@@ -242,30 +232,28 @@ export function listenToShow(root, state) {
     blurAfterClick(event);
   };
   find(root, ".close").onclick = () => {
-    show.time = endOf(show);
-    pause(root, state);
     show.isOpen = false;
-    paint(root, state);
+    stopAt(root, state, endOf(show));
     goOn(root, state);
     find(root, ".run").focus();
   };
   const slider = find(root, ".time", HTMLInputElement);
   slider.oninput = () => {
     const time = Number(slider.value);
-    show.time = prefersReducedMotion() ? show.scenes[sceneAt(show.scenes, time)].to : time;
-    pause(root, state);
+    stopAt(root, state, prefersReducedMotion() ? show.scenes[sceneAt(show.scenes, time)].to : time);
   };
   view.playStep = (then) => {
     if (!show.isOpen || state.inSight === false || prefersReducedMotion()) return false;
     show.then = then;
-    if (show.step === view.step && !show.playing) {
+    if (show.step === view.step && !clock.playing) {
       play(root, state, show.time < endOf(show) ? show.time : 0, endOf(show));
     }
     return true;
   };
   const end = onMessage(root, "pause", () => {
     show.then = null;
-    if (show.playing) pause(root, state);
+    clearTimeout(show.resting);
+    if (show.isOpen && clock.playing) stopAt(root, state, show.time);
   });
   return () => {
     end();
