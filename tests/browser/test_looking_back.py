@@ -13,12 +13,12 @@ from tests.browser.conftest import Opener
 from tests.browser.server import READY
 from tests.browser.settled import bring_into_sight, settled
 from tests.browser.test_languages import switch
-from tests.browser.views import NARROW, NARROW_DARK, WIDE_DARK, on_a_telephone, within
+from tests.browser.views import BAR_LENGTHS, NARROW, NARROW_DARK, WIDE_DARK, on_a_telephone, within
 
 pytestmark = pytest.mark.browser
 
 PART = ".st-key-looking_back"
-BARS = f"document.querySelector('{PART} .js-plotly-plot').calcdata.slice(0, 3).map((bars) => bars.map(({{ s }}) => s))"
+BARS = f"({BAR_LENGTHS})(document.querySelector('{PART} .js-plotly-plot'))"
 """JavaScript for the lengths of the bars in the three columns."""
 
 
@@ -120,7 +120,8 @@ def test_posterior_is_verified_and_a_bar_selects_its_piece(open_page: Opener) ->
     place = chart.evaluate(
         """(chart) => {
           const { xaxis3, yaxis } = chart._fullLayout, box = chart.getBoundingClientRect();
-          const longest = chart.calcdata[2].reduce((one, other) => other.s > one.s ? other : one);
+          const posterior = chart.calcdata.find(([{ trace }]) => trace.type === "bar" && trace.xaxis === "x3");
+          const longest = posterior.reduce((one, other) => other.s > one.s ? other : one);
           const [x, y] = [xaxis3._offset + xaxis3.c2p(longest.s / 2), yaxis._offset + yaxis.c2p(longest.p)];
           return { x: box.x + x, y: box.y + y };
         }"""

@@ -32,6 +32,10 @@ WIDE_DARK, NARROW_DARK = WIDE._replace(dark=True), NARROW._replace(dark=True)
 SHOWN = "document.querySelector('.st-key-room').attnvizView"
 """JavaScript for what the page's own view shows: step and source piece, from 0, and the order of rows."""
 
+BAR_LENGTHS = """(chart) => chart.calcdata.filter(([{ trace }]) => trace.type === "bar")
+  .map((bars) => bars.map(({ s }) => s))"""
+"""JavaScript for the lengths of a chart's bars, by column; the numbers beside the bars are left out."""
+
 
 def at_night(*values: object) -> ParameterSet:
     """Return test parameters that only the nightly suite uses."""
