@@ -173,7 +173,7 @@ function toggleBuilding(root, state) {
   const pace = reducedMotion ? JUMP_PAUSE : Math.min(450, Math.max(90, 5000 / count));
   const begun = state.added === count ? 0 : state.added;
   clock.play(0, Math.ceil((count - begun) / stride) * pace, (time) => {
-    state.added = Math.min(begun + Math.floor(time / pace) * stride, count);
+    state.added = clock.playing ? Math.min(begun + Math.floor(time / pace) * stride, count) : count;
     paint(root, state);
   });
 }

@@ -23,7 +23,7 @@ import { planFor } from "./plan.js";
 import { animateTo, drawPose, unpackNumbers } from "./pose.js";
 import { addColumnTargets, listenToStages } from "./pointer.js";
 import { addElement, writeFitted } from "./svg.js";
-import { endShow, listenToShow, newShow, showsScenes, showStep } from "./show_step.js";
+import { endShow, listenToShow, newShow, showStep } from "./show_step.js";
 import { drawTerms } from "./terms.js";
 
 /**
