@@ -114,7 +114,7 @@ def diagram_scenes(trace: Trace) -> list[dict[str, str]]:
             (
                 "exponential",
                 gettext("Exponential"),
-                gettext("The exponential makes every number positive, and small differences large."),
+                gettext("The exponential makes small differences large. The largest number counts as 1."),
                 gettext("“{best}” has {apart} more energy than “{second}”, so its number is {times} times as large."),
             ),
             (

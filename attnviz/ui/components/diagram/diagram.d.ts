@@ -104,14 +104,13 @@ interface Moment {
   /** The energies as far as their bars have grown, and the share of that. */
   energies: Float32Array;
   grown: number[];
-  /** Whether the energies stand in the row of the weights too; shares of the exponential and of the division. */
+  /** Whether the row of the weights has begun. */
   copied: boolean;
-  raised: number;
-  divided: number;
-  /** What is written in the row of the weights, the lengths of its bars, and the sum. */
-  numbers: number[];
+  /** Which numbers stand in that row, how clearly (while they change), and the lengths of its bars. */
+  row: "energies" | "powers" | "weights";
+  numbers: Float32Array;
+  clear: number;
   lengths: number[];
-  sum: number;
   /** How many pieces are in the mixture, how far the next one is, and how much of it has arrived. */
   added: number;
   way: number;

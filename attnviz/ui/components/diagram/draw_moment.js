@@ -29,12 +29,14 @@ const CARRIED_FROM = 0.03; // the least weight whose annotation is seen on its w
  * @returns {MomentParts}
  */
 export function addMomentParts(drawing, payload, plan) {
-  const group = addGroup(drawing, "moment"), { before } = plan.decoder, { across, flow, vertical, compact } = plan;
+  const group = addGroup(drawing, "moment"),
+    { before, queryFrom } = plan.decoder,
+    { across, flow, vertical, compact } = plan;
   drawing.insertBefore(group, drawing.querySelector(".reaches"));
   const attends = payload.attention !== "none", deep = across.context[1] - across.context[0];
   const sumAt = vertical
     ? { x: across.weight - 22, y: plan.last + 18 }
-    : { x: compact ? 30 : 24, y: across.weight + (compact ? 20 : 35) };
+    : { x: queryFrom[0] - 8, y: across.weight + (compact ? 20 : 35) };
   const carried = addGroup(group, "vector");
   return {
     group,
@@ -49,7 +51,11 @@ export function addMomentParts(drawing, payload, plan) {
     }),
     bars: attends ? plan.columns.map(() => addElement(group, "rect", { class: "share", rx: 1.5 })) : [],
     gone: [],
-    sum: addElement(group, "text", { ...sumAt, class: "number strong sum" }),
+    sum: addElement(group, "text", {
+      ...sumAt,
+      class: "number strong sum",
+      "text-anchor": vertical ? "start" : "end",
+    }),
     carried,
     squares: drawVector(
       carried,
@@ -92,13 +98,12 @@ function meetingShares(plan) {
  * @param {DiagramParts} parts
  * @param {Moment} moment
  */
-function dim(plan, parts, { query, grown, copied, mixed, moved, written }) {
+function dim(plan, parts, { query, grown, mixed, moved, written }) {
   const { texts } = parts, [after, readout, word] = parts.made;
   if (parts.query) fade(parts.query, query < 1 ? DIM : 1);
   const shares = parts.query ? meetingShares(plan) : [];
   parts.meetings.forEach((node, j) => fade(node, query >= shares[j] - 1e-9 ? 1 : DIM));
   parts.energyNumbers.forEach((node, j) => fade(node, grown[j] < 1 ? 0 : 1));
-  for (const node of parts.weightNumbers) fade(node, copied ? 1 : 0);
   fade(parts.context, mixed ? 1 : DIM);
   for (const node of texts.mix) fade(node, mixed < 1 ? 0 : 1);
   for (const node of [parts.contextLine, parts.lanes, parts.previous]) fade(node, dimmed(moved * 4));
@@ -136,28 +141,33 @@ export function drawMoment(payload, plan, parts, drawn, { annotations }, pose, m
  * @param {MomentParts} drawn
  * @param {Moment} moment
  */
-function drawShares(
-  { words },
-  plan,
-  parts,
-  drawn,
-  { copied, raised, divided, numbers, lengths, sum, added, way, mixed },
-) {
+function drawShares({ words }, plan, parts, drawn, moment) {
+  const { copied, row, numbers, clear, lengths, added, way, mixed } = moment;
   const [top, bottom] = plan.across.ribbons, wide = barWidth(plan), longest = 0.95 * (bottom - top);
   drawn.bars.forEach((bar, j) => {
     const left = !copied || j < added ? 0 : j === added ? 1 - onRibbon(way) : 1;
     fade(bar, left);
     if (left) placeBar(bar, area(plan, plan.columns[j].middle - wide / 2, top, wide, lengths[j] * longest));
   });
-  if (raised === 1) writeWeights(plan, parts, Float32Array.from(numbers));
-  else {
-    parts.weightNumbers.forEach((node, j) => {
-      write(node, plan.dense && !plan.vertical ? "" : number(numbers[j], raised ? 2 : 1));
-      node.classList.remove("strong");
-    });
-  }
-  fade(drawn.sum, drawn.bars.length && raised === 1 && mixed < 1 ? 1 : 0);
-  write(drawn.sum, words.sum.replace("{sum}", divided ? percent(sum) : number(sum, 2)));
+  if (row === "energies") writeCopies(plan, parts, numbers);
+  else writeWeights(plan, parts, numbers);
+  for (const node of parts.weightNumbers) fade(node, copied ? clear : 0);
+  const sum = Math.round(1e5 * numbers.reduce((whole, one) => whole + one, 0)) / 1e5; // not 99.99999 %
+  fade(drawn.sum, drawn.bars.length && row !== "energies" && mixed < 1 ? clear : 0);
+  write(drawn.sum, words.sum.replace("{sum}", row === "weights" ? percent(sum) : number(sum, 2)));
+}
+
+/**
+ * Writes the energies in the row of the weights.
+ * @param {Plan} plan
+ * @param {DiagramParts} parts
+ * @param {Float32Array} energies
+ */
+function writeCopies({ dense, vertical }, { weightNumbers }, energies) {
+  weightNumbers.forEach((node, j) => {
+    write(node, (dense && !vertical) || !Number.isFinite(energies[j]) ? "" : number(energies[j], 1));
+    node.classList.remove("strong");
+  });
 }
 
 /** How much of its ribbon an annotation has gone at a share of its time. */
@@ -184,7 +194,7 @@ function drawMixture(payload, plan, parts, drawn, annotations, pose, { added, wa
     drawn.gone[j] = share;
   });
   colour(parts.contextSquares, context, payload.limits.annotation);
-  if (!attends) fade(parts.context, dimmed(way));
+  if (!attends) fade(parts.context, dimmed(way * 4 - 3)); // the ribbon reaches it at the end
   const weight = pose.weights[added] ?? 0, carries = attends && mixed > 0 && mixed < 1 && weight >= CARRIED_FROM;
   parts.columns.forEach((column, j) => column.classList.toggle("adding", carries && j === added));
   for (const node of [drawn.carried, drawn.factor]) fade(node, carries ? 1 - arrived : 0);
@@ -219,8 +229,9 @@ function drawMixture(payload, plan, parts, drawn, annotations, pose, { added, wa
  * @param {Pose} pose
  */
 export function removeMomentParts(payload, plan, parts, drawn, pose) {
-  const all = { query: 1, grown: [], copied: true, mixed: 1, moved: 1, written: 1 };
+  const all = { query: 1, grown: [], mixed: 1, moved: 1, written: 1 };
   dim(plan, parts, /** @type {Moment} */ (/** @type {Partial<Moment>} */ (all)));
+  for (const node of parts.weightNumbers) fade(node, 1);
   for (const column of parts.columns) column.classList.remove("adding");
   drawn.group.remove();
   drawPose(payload, plan, parts, pose);

@@ -1,16 +1,17 @@
-// The moments of a step that is computed before the reader's eyes: which numbers each shows. They are the step's own, or lie
-// between two of them.
+// The moments of a step that is computed before the reader's eyes. Bars and colours move between the numbers of the step;
+// a number that is written is always one of them.
 
 /** Milliseconds of each scene at speed 1. */
 const TIMES = { query: 800, energy: 900, exponential: 950, weight: 850, context: 1700, state: 450, word: 350 };
 const EVEN = 0.35; // part of the time of the mixture that is the same for all pieces; the rest goes by their weights
 export const ARRIVAL = 0.6; // share of a piece's time after which it has reached the context vector
-const COPYING = 0.25; // share of the exponential's time in which the energies stand as they are
+const HOLD = 0.2; // share of the time of a change of numbers in which they stand as they were, and as they are
 
 /** @type {(from: number, to: number, share: number) => number} */
 const between = (from, to, share) => from + (to - from) * share;
 const clamp = (/** @type {number} */ share) => Math.min(Math.max(share, 0), 1);
 const eased = (/** @type {number} */ share) => share * share * (3 - 2 * share);
+const held = (/** @type {number} */ share) => eased(clamp((share - HOLD) / (1 - 2 * HOLD)));
 
 /**
  * The scenes with their times, from 0 to the end of the last.
@@ -87,33 +88,30 @@ export function momentAt({ energies, weights, context, before, after }, annotati
     const scene = scenes.find((one) => one.name === name);
     return scene ? clamp((time - scene.from) / (scene.to - scene.from)) : 1;
   };
-  const mixes = scenes[0].name === "query", exponential = over("exponential"), divided = eased(over("weight"));
+  const mixes = scenes[0].name === "query", exponential = over("exponential");
+  const raised = held(exponential), divided = held(over("weight"));
   const powers = exponentials(energies), highest = Math.max(...energies), count = energies.length;
   const grown = Array.from(energies, (_, j) => eased(clamp(over("energy") * 2 - j / count))); // one after the other
-  const raised = eased(clamp((exponential - COPYING) / (1 - COPYING)));
   const { added, way } = mixes ? mixtureAt(weights, over("context")) : { added: 0, way: over("context") };
   const part = eased(clamp((way - ARRIVAL) / (1 - ARRIVAL)));
-  /** @type {(start: (energy: number) => number) => number[]} */
-  const numbers = (start) =>
-    powers.map((power, j) => {
-      const begun = Number.isFinite(energies[j]) ? start(energies[j]) : 0;
-      return divided ? between(power, weights[j], divided) : between(begun, power, raised);
-    });
+  const length = (/** @type {number} */ power, /** @type {number} */ j) => {
+    const begun = Number.isFinite(energies[j]) ? (energies[j] - low) / (highest - low || 1) : 0;
+    return divided ? between(power, weights[j], divided) : between(begun, power, raised);
+  };
   return {
     query: over("query"),
     energies: energies.map((energy, j) => Number.isFinite(energy) ? energy * grown[j] : energy),
     grown,
     copied: exponential > 0,
-    raised,
-    divided,
-    numbers: numbers((energy) => energy),
-    lengths: numbers((energy) => (energy - low) / (highest - low || 1)),
-    sum: between(powers.reduce((sum, power) => sum + power, 0), 1, divided),
+    row: raised < 0.5 ? "energies" : divided < 0.5 ? "powers" : "weights",
+    numbers: raised < 0.5 ? energies : divided < 0.5 ? Float32Array.from(powers) : weights,
+    clear: Math.abs(2 * (raised < 1 ? raised : divided) - 1),
+    lengths: powers.map(length),
     added,
     way,
     arrived: mixes ? part : way,
     context: mixes && added < count ? partialContext(annotations, weights, added, part) : context,
-    gathered: weights.slice(0, added).reduce((sum, weight) => sum + weight, 0),
+    gathered: added < count ? weights.slice(0, added).reduce((sum, weight) => sum + weight, 0) : 1,
     mixed: over("context"),
     moved: over("state"),
     after: after.map((value, k) => between(before[k], value, eased(over("state")))),

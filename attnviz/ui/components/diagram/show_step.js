@@ -95,7 +95,7 @@ function sentenceOf(payload, { name, sentence, example }, { energies, weights },
     best: payload.sources[best],
     second: payload.sources[second],
     energy: number(energies[best], 1),
-    apart: number(apart, 1),
+    apart: number(apart, 2),
     times: number(times, times < 10 ? 1 : 0),
     sum: number(sum, 2),
   };
