@@ -50,7 +50,7 @@ MOMENT = """(root, time) => {
     squares,
   };
 }""".replace("LEAST", str(LEAST))
-"""JavaScript that goes to a moment; returns the numbers that can be read there, and the squares of the context vector."""
+"""JavaScript that goes to a moment; returns the readable numbers there, and the squares of the context vector."""
 
 
 @pytest.fixture(scope="module")
@@ -71,9 +71,24 @@ def opened_show(page: Page) -> Locator:
     return root
 
 
-def still_of(page: Page) -> str:
+def still_of(root: Locator) -> str:
     """Return the drawing as it stands, without the marks of a pointer."""
-    return re.sub(r" (seen|lit)\b", "", str(diagram(page).evaluate("(drawing) => drawing.innerHTML")))
+    return re.sub(r" (seen|lit)\b", "", str(root.locator(".drawing").evaluate("(drawing) => drawing.innerHTML")))
+
+
+def play_twice(root: Locator) -> None:
+    """Show the step twice, with a pause; check that the last frame is the still."""
+    run, still = root.locator(".run"), still_of(root)
+    for words in ("Show this step", "Show again"):
+        expect(run).to_have_text(words)
+        run.click()
+        expect(run).to_have_text("Pause")
+        expect(root.locator(".moment")).to_have_count(1)
+        run.click()
+        expect(run).to_have_text("Go on")
+        run.click()
+        expect(run).to_have_text("Show again", timeout=30_000)
+        assert still_of(root) == still
 
 
 def weight_text(weight: float) -> str:
@@ -126,24 +141,15 @@ def test_every_number_of_a_moment_is_one_of_the_trace(open_page: Opener, example
 def test_the_last_frame_of_a_show_is_the_still(open_page: Opener) -> None:
     page = open_page(f"?step={STEP + 1}&depth=idea", motion=True)
     expect_step(page, STEP + 1)
-    still = still_of(page)
+    diagram(page)
     root = page.locator(".st-key-diagram .diagram")
-    run = root.locator(".run")
-    for words in ("Show this step", "Show again"):
-        expect(run).to_have_text(words)
-        run.click()
-        expect(run).to_have_text("Pause")
-        expect(root.locator(".moment")).to_have_count(1)
-        run.click()
-        expect(run).to_have_text("Go on")
-        run.click()
-        expect(run).to_have_text("Show again", timeout=30_000)
-        assert still_of(page) == still
+    still = still_of(root)
+    play_twice(root)
     root.evaluate(MOMENT, 3000)
     expect(root.locator(".moment")).to_have_count(1)
     root.locator(".close").click()
-    assert still_of(page) == still
-    expect(run).to_be_focused()
+    assert still_of(root) == still
+    expect(root.locator(".run")).to_be_focused()
 
 
 def test_a_click_plays_one_scene(open_page: Opener) -> None:
@@ -161,9 +167,9 @@ def test_a_click_plays_one_scene(open_page: Opener) -> None:
 
 def test_reduced_motion_gets_a_still_of_each_scene(open_page: Opener) -> None:
     page = open_page(f"?step={STEP + 1}&depth=idea", motion=False)
-    still = still_of(page)
+    diagram(page)
     root = page.locator(".st-key-diagram .diagram")
-    seen, run = [], root.locator(".run")
+    seen, run, still = [], root.locator(".run"), still_of(root)
     run.click()
     while run.inner_text() == "Next":
         expect(run).to_have_attribute("data-state", "paused")
@@ -173,7 +179,7 @@ def test_reduced_motion_gets_a_still_of_each_scene(open_page: Opener) -> None:
         *("Query", "Energies", "Exponential", "Weights", "Mixture", "State", "Word")
     ]
     expect(run).to_have_text("Show again")
-    assert still_of(page) == still
+    assert still_of(root) == still
 
 
 def test_the_player_waits_until_a_step_is_shown(open_page: Opener) -> None:

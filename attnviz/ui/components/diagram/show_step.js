@@ -131,8 +131,7 @@ function play(root, state, from, until) {
   }
   clearTimeout(show.resting);
   clock.play(from, until, (time) => {
-    if (state.inSight === false) clock.pause(); // nobody sees it
-    show.time = clock.playing ? time : until;
+    show.time = time;
     paint(root, state);
     if (!clock.playing) goOn(root, state);
   });
@@ -170,8 +169,12 @@ export function showStep(root, state) {
   const other = show.step !== step, waits = state.clock.playing || show.time >= endOf(show);
   show.step = step;
   if (!show.isOpen) show.time = endOf(show);
-  if (show.isOpen && other && waits && !prefersReducedMotion()) play(root, state, 0, endOf(show));
-  else paint(root, state);
+  if (!show.isOpen || !other || !waits) paint(root, state);
+  else if (state.inSight && !prefersReducedMotion()) play(root, state, 0, endOf(show));
+  else {
+    stopAt(root, state, endOf(show)); // nobody sees it, or wants it to move
+    goOn(root, state);
+  }
 }
 
 /**
