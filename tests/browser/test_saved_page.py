@@ -22,6 +22,7 @@ from attnviz.trace import WhatIf, WhatIfs
 from attnviz.trace.drawing import DetailLevel
 from tests.browser.test_axe import AXE, VIOLATIONS
 from tests.browser.test_page import framed_row
+from tests.browser.test_step_show import play_twice
 from tests.browser.views import BAR_LENGTHS, EXAMPLE, at_night, on_screen
 from tests.figures import synthetic
 
@@ -107,6 +108,11 @@ def test_saved_page_steps_by_key_slider_click_and_link(open_saved: Opener, width
     ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (sum(map(int, re.findall(r"\d+", ground)[:3])) < 300) == dark
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_saved_page_shows_a_step_as_it_is_computed(open_saved: Opener, example: tuple[Trace, Any]) -> None:
+    page = open_saved(export.page_html(example[0]))
+    play_twice(page.locator(".diagram"))
 
 
 def test_saved_page_opens_at_its_step_and_face_and_its_link_at_another_step(
