@@ -22,7 +22,6 @@ globalThis.HTMLButtonElement = class {};
 globalThis.MutationObserver = globalThis.ResizeObserver = class {
   observe() {}
 };
-globalThis.matchMedia = () => ({ matches: false });
 globalThis.document = Object.assign(new EventTarget(), {
   baseURI: base,
   documentElement: { toggleAttribute() {} },

@@ -105,9 +105,7 @@ function selectionFromAddress({ parameters, hasTour, firstStep }) {
     word: found.word,
     foil: found.foil,
   });
-  // A link that is followed on a phone opens at the top: an open stage would be far down the page.
-  const isFollowed = currentEntry() === null, isPhone = matchMedia("(max-width: 699px)").matches;
-  Object.assign(now, { stage: isFollowed && isPhone ? null : found.stage, ordered: found.order });
+  Object.assign(now, { stage: found.stage, ordered: found.order });
   for (const { name, kind } of parameters) {
     if (kind === "option" && found[name] !== null) {
       now.options[name] = found[name];

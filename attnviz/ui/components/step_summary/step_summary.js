@@ -180,7 +180,8 @@ function visitWhenDrawn(root, stage) {
 function place(root, state) {
   const { now } = viewState(root);
   if (!now) return;
-  if (!state.placed && now.stage && !opensInPlace(root)) visitWhenDrawn(root, now.stage);
+  const stays = opensInPlace(root) || matchMedia("(max-width: 699px)").matches; // a phone shows first what a link is about
+  if (!state.placed && now.stage && !stays) visitWhenDrawn(root, now.stage);
   state.placed = true;
   mark(root, now.stage);
 }
