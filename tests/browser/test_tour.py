@@ -199,7 +199,7 @@ def _percentage(text: str) -> float:
 
 def check_pulled_energy(page: Page, card: Locator) -> None:
     """Change an energy: the weights follow, on the card and on the page, and can be reset."""
-    share, bar = card.locator(".share output").nth(1), page.locator(".st-key-softmax .hand").nth(1)
+    share, bar = card.locator(".share output").nth(1), page.locator(".st-key-attention .hand").nth(1)
     before, own = share.inner_text(), bar.get_attribute("aria-valuenow")
     ribbon = page.locator(".st-key-diagram .ribbon").nth(3)
     drawn = ribbon.get_attribute("d") or ""
@@ -302,7 +302,7 @@ def test_offer_leaves_when_a_visitor_opens_a_stage_and_comes_again_at_the_next_v
     offer = page.locator(".st-key-tour_bar")
     expect(offer).to_be_visible()
     page.locator(".facts li button").nth(1).click()
-    expect(page.locator(".st-key-softmax .js-plotly-plot")).to_be_visible()
+    expect(page.locator(".st-key-attention .js-plotly-plot")).to_be_visible()
     expect(offer).to_be_hidden()
     page.goto(address)
     expect(offer).to_be_visible()
