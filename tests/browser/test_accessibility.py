@@ -286,7 +286,7 @@ def test_escape_on_a_bar_deselects_its_word(open_page: Opener) -> None:
     page.keyboard.press("ArrowRight")
     page.wait_for_url("**source=**")
     page.keyboard.press("Escape")
-    page.wait_for_function("() => !new URLSearchParams(location.search).has('source')")
+    page.wait_for_function("() => !new URLSearchParams(location.hash.slice(1)).has('source')")
 
 
 def test_enter_in_the_sentence_gives_its_button_the_focus(open_page: Opener) -> None:

@@ -16,6 +16,7 @@ from attnviz.analysis.diagram_texts import (
     diagram_alt,
     diagram_caption,
     diagram_labels,
+    diagram_scenes,
     diagram_terms,
     has_diagram,
     mixture,
@@ -60,7 +61,7 @@ def diagram_payload(trace: Trace, steps: Sequence[int], narration: Narration) ->
         "frozen": bool(trace.interventions) and np.allclose(trace.alignment, trace.alignment[:1], atol=1e-6),
         "mixes": [mixture(trace, i) for i in steps],
         "alts": [diagram_alt(trace, i, narration[i]) for i in steps],
-        "outcomes": [[stage.outcome for stage in narration[i]] for i in steps],
+        "scenes": diagram_scenes(trace),
         "terms": diagram_terms(trace),
         "words": diagram_labels(trace),
     }

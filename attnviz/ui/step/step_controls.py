@@ -8,7 +8,7 @@ from attnviz.analysis.what_if_effects import what_ifs_payload
 from attnviz.languages import gettext, language
 from attnviz.trace import WhatIfs
 from attnviz.trace.what_ifs import with_descendants
-from attnviz.ui.components.component import box, component, html
+from attnviz.ui.components.component import box, component, html, popover_box
 from attnviz.ui.components.player import PlayedLanguages, player
 from attnviz.ui.components.view_state import view_state
 from attnviz.ui.embedding import embedding
@@ -76,7 +76,7 @@ def _column_name(view: View) -> str:
 
 
 def key_help(view: View, *, common_only: bool = False, has_stages: bool = False) -> None:
-    """Draw the keyboard shortcuts, or only those that work on every page."""
+    """Draw a box with the keyboard shortcuts, or only those that work on every page; the key ? opens it."""
     shortcuts = {
         "←</kbd><kbd>→": gettext("step"),
         "↑</kbd><kbd>↓": _column_name(view),
@@ -110,4 +110,5 @@ def key_help(view: View, *, common_only: bool = False, has_stages: bool = False)
         if view.trace.attends
         else gettext("or click a French word")
     )
-    html(f'<div class="keys">{spans}<span>{click}</span></div>')
+    with popover_box(gettext("Keys (?)"), view.key("keys")):
+        html(f'<div class="keys">{spans}<span>{click}</span></div>')

@@ -8,6 +8,7 @@ The browser changes the step by itself, from payloads that it fetches; the serve
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from functools import partial
 from html import escape
 
@@ -19,6 +20,7 @@ from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
 from attnviz.trace import Trace, WhatIf
 from attnviz.trace.interventions import ReplaceWeights, Temperature
+from attnviz.trace.parts import head_choices
 from attnviz.trace.what_ifs import whole_weights
 from attnviz.ui.components.chart import chart, inline_chart, steady_payload
 from attnviz.ui.components.component import box, html, plain_text
@@ -28,9 +30,10 @@ from attnviz.ui.components.step_summary import step_summary
 from attnviz.ui.embedding import embedding, page_session
 from attnviz.ui.examples import question, step_of_word
 from attnviz.ui.fields import segmented_control
-from attnviz.ui.glossary import glossary_box
+from attnviz.ui.glossary import Topic, glossary_box
 from attnviz.ui.page_state.what_if_state import WHAT_IFS, stored_what_ifs
 from attnviz.ui.payloads import all_at_once, payload_address
+from attnviz.ui.requests import request_button
 from attnviz.ui.resources import weights_of
 from attnviz.ui.step.compared_attention import compared_attention_panel
 from attnviz.ui.step.diagram_panel import diagram_panel
@@ -116,13 +119,20 @@ def context_choice(view: View) -> None:
         "mean": mean_context_name(),
     }
     with box(view.key("context_choice"), row=True):
+        if view.simple and page_session()[key] == "each":
+            asked = gettext("What if the decoder got the same mixture at every step?")
+            html(f'<p class="label">{asked}</p>', width="content")
+            request_button(
+                gettext("Try it"), partial(_choose, view, "first"), key=view.key("same_context"), type="tertiary"
+            )
+            return
         html(f'<p class="label">{gettext("The decoder gets")}</p>', width="content")
         segmented_control(
             gettext("The decoder gets"),
             names,
             key=key,
             default="each",
-            then=partial(_choose, view, key),
+            then=lambda: _choose(view, page_session()[key]),
             label_visibility="collapsed",
         )
     if view.parent is not None and page_session()[key] != "each":
@@ -151,9 +161,9 @@ def _current(view: View) -> str:
     return "each"
 
 
-def _choose(view: View, key: str) -> None:
+def _choose(view: View, chosen: str) -> None:
     """Show the translation in which all steps get the chosen vector, or for "each" the translation before."""
-    session, current, chosen = page_session(), _current(view), page_session()[key]
+    session, current = page_session(), _current(view)
     if view.what_ifs is None or chosen == current:
         return
     base = view.number if current == "each" else view.what_ifs.what_ifs[view.number - 1].parent
@@ -253,9 +263,19 @@ def _summary(view: View) -> None:
 
 
 def _help(view: View) -> None:
-    """Draw the keyboard shortcuts and the glossary."""
-    key_help(view, common_only=view.simple, has_stages=True)
-    glossary_box(view.key("glossary"), "signs", "attention", "heads", "writing")
+    """Draw the glossary and the keyboard shortcuts."""
+    with box(view.key("help"), row=True):
+        glossary_box(view.key("glossary"), *glossary_topics(view))
+        key_help(view, common_only=view.simple, has_stages=True)
+
+
+def glossary_topics(view: View) -> Iterator[Topic]:
+    """Yield the topics of the glossary whose terms the view has."""
+    yield from ("signs", "attention")
+    if head_choices(view.trace):
+        yield "heads"
+    if not view.simple:
+        yield "writing"
 
 
 def _stages(view: View) -> None:

@@ -123,7 +123,9 @@ function dropCrowdedNumbers({ data, layout: { meta, margin } }, width) {
   const kept = [];
   for (const j of meta.order) if (kept.every((other) => Math.abs(other - j) >= distance)) kept.push(j);
   for (const trace of data) {
-    if (trace.mode === "text") trace.text = trace.text.map((text, j) => kept.includes(j) ? text : "");
+    const { mode, text } = trace;
+    if (mode !== "text" || !Array.isArray(text)) continue;
+    trace.text = text.map((number, j) => kept.includes(j) ? String(number) : "");
   }
 }
 

@@ -1,27 +1,19 @@
 // The architecture diagram: the computation of the current step, from the English pieces to the French one. It is drawn once
 // for a sentence; a step changes only what differs.
 
+import { newClock } from "../clock.js";
 import { payloadOf } from "../payloads.js";
-import {
-  drawSoon,
-  fill,
-  find,
-  onMessages,
-  onStop,
-  prefersReducedMotion,
-  setLanguage,
-  states,
-  write,
-} from "../shared.js";
+import { drawSoon, find, onMessages, onStop, prefersReducedMotion, setLanguage, states, write } from "../shared.js";
 import { onMessage, viewState } from "../view.js";
 import { drawDecoder } from "./decoder.js";
 import { drawEncoder } from "./encoder.js";
 import { drawAttention, gradientId } from "./attention.js";
 import { drawNames } from "./names.js";
 import { planFor } from "./plan.js";
-import { animateTo, ANIMATION_TIME, drawPose, unpackNumbers } from "./pose.js";
+import { animateTo, drawPose, unpackNumbers } from "./pose.js";
 import { addColumnTargets, listenToStages } from "./pointer.js";
 import { addElement, writeFitted } from "./svg.js";
+import { endShow, listenToShow, newShow, showStep } from "./show_step.js";
 import { drawTerms } from "./terms.js";
 
 /**
@@ -41,19 +33,21 @@ function drawPlan(root, state, payload) {
   const { contextName, mix, ...attention } = drawAttention(drawing, payload, plan);
   const columns = drawEncoder(drawing, payload, plan, state.numbers);
   const decoder = drawDecoder(drawing, payload, plan, (viewState(root).view?.terms.cards.length ?? 0) > 0);
-  const { symbols, stageLinks, states: stateNames } = drawNames(
+  const { symbols, states: stateNames } = drawNames(
     drawing,
     payload,
     plan,
     state.stages,
     textMeasure(root, "--sans"),
   );
-  const texts = { ...decoder.texts, symbols, stageLinks, stateNames, context: [contextName], mix };
+  const texts = { ...decoder.texts, symbols, stateNames, context: [contextName], mix };
   Object.assign(state, { plan, boxWidth, parts: { ...attention, ...decoder, columns, texts }, pose: undefined });
+  state.show.drawn = null;
   drawTerms(drawing, payload, plan);
   addColumnTargets(root, drawing, state);
   root.classList.toggle("dense", plan.dense);
   root.classList.toggle("thin", Boolean(state.thin));
+  root.classList.toggle("vertical", plan.vertical);
 }
 
 /**
@@ -108,7 +102,7 @@ function addFlowGradient(drawing, { vertical, across: { ribbons: [from, to] } })
  * @param {DiagramState} state
  * @param {number} k its row in the payload
  */
-function writeStep(root, { payload, parts, stages }, k) {
+function writeStep(root, { payload, parts }, k) {
   if (!payload) return;
   const i = payload.steps[k] + 1, here = String(i), { texts } = parts;
   /** @type {(name: string, text: string) => void} */
@@ -125,10 +119,6 @@ function writeStep(root, { payload, parts, stages }, k) {
   all("likely", payload.likely[k]);
   all("foils", payload.foils[k]);
   all("mix", payload.mixes[k]);
-  texts.stageLinks.forEach((way, n) => {
-    const { place, title } = stages[n], outcome = payload.outcomes[k][n];
-    way.setAttribute("aria-label", fill(payload.words.stage, { place, title, outcome }));
-  });
   find(root, ".drawing", SVGElement).setAttribute("aria-label", payload.alts[k]);
   all("stateNames", i === 1 ? payload.words.start : payload.words.state);
   parts.origin.toggleAttribute("hidden", i > 1);
@@ -196,7 +186,7 @@ function show(root, state) {
   if (!sent) return;
   const payload = state.formulas ? sent : everydayPayload(sent);
   setLanguage(payload.language);
-  const { step, source, speed } = viewState(root), k = step === null ? -1 : payload.steps.indexOf(step);
+  const { step, source } = viewState(root), k = step === null ? -1 : payload.steps.indexOf(step);
   if (k < 0 || !states.has(root)) return;
   const other = payload !== state.payload;
   if (other) Object.assign(state, { payload, numbers: unpackNumbers(payload), step: null });
@@ -210,25 +200,30 @@ function show(root, state) {
   if (source !== null || other) markPiece(root, state);
   if (before === step && state.pose) return;
   state.step = step;
-  if (state.dragged) drawWeights(state, null);
+  if (state.dragged) drawWeights(root, state, null);
   writeStep(root, state, k);
   const onward = before !== null && step === before + 1;
-  const time = before === null || !state.inSight || prefersReducedMotion() ? 0 : ANIMATION_TIME / speed;
-  animateTo(state, state.numbers.poses[k], time, (pose, share) => {
+  const atOnce = before === null || !state.inSight || prefersReducedMotion();
+  const drawAt = (/** @type {Pose} */ pose, /** @type {number} */ share) => {
     drawPose(payload, plan, parts, pose);
-    moveInputs(state, onward && time > 0, share);
-  });
+    moveInputs(state, onward && !atOnce && share < 1, share);
+  };
+  if (state.show.isOpen) drawAt(state.pose = state.numbers.poses[k], 1);
+  else animateTo(state, state.numbers.poses[k], !atOnce, drawAt);
+  showStep(root, state);
 }
 
 /**
  * Draws the ribbons of weights that are previewed.
+ * @param {HTMLElement} root
  * @param {DiagramState} state
  * @param {number[] | null} weights of the source pieces, or null for those of the step
  */
-function drawWeights(state, weights) {
+function drawWeights(root, state, weights) {
   const { payload, plan, parts, numbers, pose, step } = state;
   const k = step === null ? -1 : payload?.steps.indexOf(step) ?? -1;
   if (!payload || !plan || !pose || k < 0 || (weights && weights.length !== pose.weights.length)) return;
+  endShow(root, state);
   const own = numbers.poses[k];
   state.dragged = weights !== null;
   drawPose(payload, plan, parts, weights ? { ...own, weights: Float32Array.from(weights) } : own);
@@ -239,16 +234,20 @@ function drawWeights(state, weights) {
  * @returns {DiagramState}
  */
 function start(root) {
-  const state =
-    /** @type {DiagramState} */ (/** @type {Partial<DiagramState>} */ ({ step: null, pointed: null, frame: 0 }));
+  const begun = { step: null, pointed: null, clock: newClock(root), show: newShow() };
+  const state = /** @type {DiagramState} */ (/** @type {Partial<DiagramState>} */ (begun));
   onMessages(root, state, ["step", "source"], () => drawSoon(root, state, show));
   const ends = [
     onMessage(root, "shown", () => state.plan && state.thin !== isThin(root) && drawSoon(root, state, show)),
+    listenToShow(root, state, () => {
+      state.step = null;
+      show(root, state);
+    }),
     onMessage(root, "point", ({ detail }) => {
       state.pointed = detail?.source ?? null;
       if (state.plan) markPiece(root, state);
     }),
-    onMessage(root, "weigh", ({ detail }) => drawWeights(state, detail)),
+    onMessage(root, "weigh", ({ detail }) => drawWeights(root, state, detail)),
   ];
   state.resizing = new ResizeObserver(() => {
     if (!state.plan || find(root, ".scroll").clientWidth === state.boxWidth) return;
@@ -258,7 +257,7 @@ function start(root) {
   state.resizing.observe(find(root, ".scroll"));
   listenToStages(root);
   onStop(state, () => {
-    cancelAnimationFrame(state.frame);
+    state.clock.pause();
     for (const end of ends) end();
   });
   return state;
