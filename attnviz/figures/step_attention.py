@@ -162,7 +162,7 @@ def draw_attention(subject: Subject) -> Spec:
         ],
         "shapes": [
             *(line(ends, (row + 0.5, row + 0.5), ink.paper, 3) | strip_axes for row in range(len(rows))),
-            rectangle(*ends, len(rows) - 0.46, len(rows) + 0.46, ink.context) | strip_axes,
+            rectangle(ends[0], ends[1], len(rows) - 0.46, len(rows) + 0.46, ink.context) | strip_axes,
         ],
     }
     data = [

@@ -199,7 +199,7 @@ def _percentage(text: str) -> float:
 
 def check_pulled_energy(page: Page, card: Locator) -> None:
     """Change an energy: the weights follow, on the card and on the page, and can be reset."""
-    share, bar = card.locator(".share output").nth(1), page.locator(".st-key-softmax .hand").nth(1)
+    share, bar = card.locator(".share output").nth(1), page.locator(".st-key-attention .hand").nth(1)
     before, own = share.inner_text(), bar.get_attribute("aria-valuenow")
     ribbon = page.locator(".st-key-diagram .ribbon").nth(3)
     drawn = ribbon.get_attribute("d") or ""
