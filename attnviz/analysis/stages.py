@@ -158,10 +158,7 @@ def _share(trace: Trace, step: int) -> tuple[str, str]:
             name=best,
             share=share,
         ), outcome
-    if not trace.attends_once:
-        return attention_sentence(trace, step), outcome
-    invitation = gettext("Change a bar (drag it, or press ← → on it) and watch how the translation changes.")
-    return f"{attention_sentence(trace, step)} {invitation}", outcome
+    return attention_sentence(trace, step), outcome
 
 
 def attention_sentence(trace: AttentionMatrix, step: int) -> str:

@@ -83,7 +83,7 @@ function drawLanguages() {
   }
 }
 
-drawLanguages();
+if (Object.keys(names).length > 1) drawLanguages();
 dark.addEventListener("change", () => void draw());
 addEventListener("hashchange", followFragment);
 void draw();

@@ -223,6 +223,10 @@ def slider_labels(trace: Record) -> dict[str, str] | None:
 def weights_chart(view: View, at: str) -> None:
     """Draw the figure of the step's weights from the payload at `at`; its bars can be dragged where `slider_labels`."""
     labels = slider_labels(view.trace)
+    if labels and view.simple:
+        labels["invitation"] = gettext(
+            "Change a bar (drag it, or press ← → on it) and watch how the translation changes."
+        )
     chart(view, at, "softmax", hand=labels, consequence=consequence_address(view) if labels else None)
 
 

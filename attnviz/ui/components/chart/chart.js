@@ -63,9 +63,10 @@ function arrangeRows({ data, layout }, strongest) {
 
 /**
  * @param {HTMLElement} root
- * @param {[string, string]} texts
+ * @param {string} heading
+ * @param {string} sentence
  */
-function writeCaption(root, [heading, sentence]) {
+function writeCaption(root, heading, sentence) {
   write(find(root, "h3"), heading);
   writeWithTerms(root, find(root, "p"), sentence);
 }
@@ -195,7 +196,8 @@ async function draw(root, state) {
   const text = fittingValues(root, payload) ?? values["every"] ?? values[step];
   if (!text) return;
   // Before the figures are compared: two translations may share a step's figure and yet differ in its word.
-  writeCaption(root, captions[step] ?? captions["every"] ?? ["", ""]);
+  const [heading, sentence] = captions[step] ?? captions["every"] ?? ["", ""];
+  writeCaption(root, heading, [sentence, state.words?.invitation].filter(Boolean).join(" "));
   const scale = scaleFactor();
   const same = text === state.text && template === state.template && order === state.order && scale === state.scale;
   if (same && step === state.step && source === state.source) return;
