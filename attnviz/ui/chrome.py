@@ -51,8 +51,9 @@ def link_messages(problems: Mapping[str, tuple[str, str]]) -> None:
 
 
 def lecture_mode(page: str) -> None:
-    """Listen for the key of lecture mode on `page`, by its path; in the mode, draw the button that leaves it."""
+    """Draw the button of lecture mode on `page`, by its path; in the mode, those that leave it and blacken the screen."""
     words = {
+        "present": gettext("Present"),
         "leave": gettext("Leave lecture mode"),
         "escape": gettext("Esc"),
         "blacken": gettext("Black screen"),

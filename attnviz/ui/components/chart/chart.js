@@ -97,15 +97,17 @@ function describe(root, layout, state) {
 const heightLimit = (root) => parseFloat(getComputedStyle(find(root, ".window")).maxHeight) || Infinity;
 
 /**
- * Lowers the rows of a heatmap to fit the greatest height of its box; what is still higher scrolls.
+ * Lowers the rows of a heatmap to fit the greatest height of its box; what is still higher scrolls. In lecture mode, any
+ * other figure fills its box up to MOST_GROWTH times its height.
  * @param {HTMLElement} root
  * @param {Layout} layout
  * @param {ChartState} state
  */
 function fitHeight(root, layout, state) {
-  const { rows } = layout.meta, most = rows ? heightLimit(root) : undefined;
+  const { rows } = layout.meta, most = heightLimit(root);
   state.limit = most;
-  if (!rows || !most || most >= layout.height) return;
+  if (!rows && state.scale !== 1 && most < Infinity) layout.height = Math.min(most, MOST_GROWTH * layout.height);
+  if (!rows || most >= layout.height) return;
   const { t = 0, b = 0 } = layout.margin ?? {}, least = t + b + LOWEST_ROW * (Math.max(...rows.map(Number)) + 1);
   layout.height = Math.max(least, most);
 }
@@ -241,6 +243,7 @@ function fittingValues(root, { fits }) {
   return (fits?.find(({ narrowest }) => narrowest <= Number(width)) ?? fits?.at(-1))?.values;
 }
 
+const MOST_GROWTH = 1.5;
 const LOWEST_ROW = 16; // pixels of a row that has room for its label
 
 const MESSAGES = ["step", "source", "order", "words", "options"];

@@ -13,6 +13,7 @@ import {
   states,
   write,
 } from "../shared.js";
+import { onScaleChange, scaleFactor } from "../figure_scale.js";
 import { onMessage, viewState } from "../view.js";
 import { drawDecoder } from "./decoder.js";
 import { drawEncoder } from "./encoder.js";
@@ -31,11 +32,13 @@ import { drawTerms } from "./terms.js";
  * @param {DiagramPayload} payload
  */
 function drawPlan(root, state, payload) {
-  const drawing = find(root, ".drawing", SVGElement), boxWidth = find(root, ".scroll").clientWidth;
-  const measure = textMeasure(root, "--serif"), plan = planFor(payload, boxWidth, measure);
+  const drawing = find(root, ".drawing", SVGElement),
+    boxWidth = find(root, ".scroll").clientWidth,
+    scale = scaleFactor();
+  const measure = textMeasure(root, "--serif"), plan = planFor(payload, boxWidth / scale, measure);
   drawing.replaceChildren();
-  drawing.setAttribute("width", String(plan.width));
-  drawing.setAttribute("height", String(plan.height));
+  drawing.setAttribute("width", String(plan.width * scale));
+  drawing.setAttribute("height", String(plan.height * scale));
   drawing.setAttribute("viewBox", `0 0 ${plan.width} ${plan.height}`);
   addFlowGradient(drawing, plan);
   const { contextName, mix, ...attention } = drawAttention(drawing, payload, plan);
@@ -178,7 +181,8 @@ function everydayPayload(payload) {
 function show(root, state) {
   const sent = payloadOf(root, state, show);
   if (!sent) return;
-  const payload = state.formulas ? sent : everydayPayload(sent);
+  const isScaled = scaleFactor() !== 1; // the terms of the equations have no room then
+  const payload = state.formulas && !isScaled ? sent : everydayPayload(sent);
   setLanguage(payload.language);
   const { step, source, speed } = viewState(root), k = step === null ? -1 : payload.steps.indexOf(step);
   if (k < 0 || !states.has(root)) return;
@@ -226,6 +230,10 @@ function start(root) {
     /** @type {DiagramState} */ (/** @type {Partial<DiagramState>} */ ({ step: null, pointed: null, frame: 0 }));
   onMessages(root, state, ["step", "source"], () => drawSoon(root, state, show));
   const ends = [
+    onScaleChange(() => {
+      Object.assign(state, { plan: undefined, step: null });
+      drawSoon(root, state, show);
+    }),
     onMessage(root, "point", ({ detail }) => {
       state.pointed = detail?.source ?? null;
       if (state.plan) markPiece(root, state);
