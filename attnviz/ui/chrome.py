@@ -51,7 +51,7 @@ def link_messages(problems: Mapping[str, tuple[str, str]]) -> None:
 
 
 def lecture_mode(page: str) -> None:
-    """Draw the button of lecture mode on `page`, by its path; in the mode, those that leave it and blacken the screen."""
+    """Draw the button of lecture mode on `page`, by its path, and in the mode those that leave it and go black."""
     words = {
         "present": gettext("Present"),
         "leave": gettext("Leave lecture mode"),
