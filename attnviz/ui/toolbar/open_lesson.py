@@ -149,7 +149,7 @@ def draw_lesson(opened: OpenLesson) -> None:
         _draw_problem(opened.problem)
     else:
         _draw_valid(opened, opened.lesson)
-    set_page_address(session, f"lesson {opened.name}", {LESSON: opened.name} | language_address())
+    set_page_address(session, f"lesson {opened.name}", language_address() | {LESSON: opened.name})
 
 
 def _draw_valid(opened: OpenLesson, lesson: Lesson) -> None:
