@@ -39,8 +39,8 @@ def no_diagram_reason(trace: Aligned) -> str:
     )
 
 
-def diagram_labels(trace: Trace) -> dict[str, str]:
-    """Return the names of the parts, and how vectors are drawn."""
+def diagram_caption(trace: Trace) -> str:
+    """Return how weights and vectors are drawn."""
     squares = gettext(
         "The diagram draws each vector as {count} squares. The squares show the numbers that differ most between the "
         "vectors of this sentence. Blue is positive, red negative.",
@@ -51,6 +51,11 @@ def diagram_labels(trace: Trace) -> dict[str, str]:
         "context vector."
     )
     fixed = gettext("There are no attention weights: every step gets the same context vector.")
+    return f"{ribbons if trace.attends else fixed} {squares}"
+
+
+def diagram_labels(trace: Trace) -> dict[str, str]:
+    """Return the names of the parts."""
     return {
         "source": gettext("English piece"),
         "forward": gettext("read forwards"),
@@ -62,8 +67,6 @@ def diagram_labels(trace: Trace) -> dict[str, str]:
         "maxout": "maxout" if trace.has_maxout else gettext("joined"),
         "hand": gettext("by hand"),
         "again": gettext("reused in the next step"),
-        "stage": gettext("Stage {place}: {title}. {outcome}. Go to this stage."),
-        "caption": f"{ribbons if trace.attends else fixed} {squares}",
         "start": gettext("first state"),
         "end": end_name(),
         "query": gettext("query"),

@@ -150,7 +150,7 @@ def _fit(trace: TransformerTrace, step: int) -> tuple[str, str]:
     best = capitalised(everyday_name(opened.source_pieces[int(opened.energies[step].argmax())]))
     outcome = gettext("{name} fits best", name=best)
     rest = gettext(
-        "The longer the bar of a piece, the better it fits what the head looks for: {name} fits best.",
+        "The higher the bar of a piece, the better it fits what the head looks for: {name} fits best.",
         name=best,
     )
     count = trace.cross_alignment.shape[0] * trace.cross_alignment.shape[1]

@@ -30,7 +30,7 @@ def expect_on(page: Page, *hidden: str) -> None:
     expect(page.locator("html")).to_have_attribute("data-lecture", "")
     for name in (TITLE, MENU, *hidden):
         expect(page.locator(name).first).to_be_hidden()
-    page.wait_for_url(re.compile("[?&]lecture=1"))
+    page.wait_for_url(re.compile("[#&]lecture=1"))
     expect(page.locator(".lecture .leave")).to_be_visible()
 
 
@@ -48,7 +48,7 @@ def expect_step(page: Page, step: int) -> None:
 
 
 def test_keys_control_lecture_mode(open_page: Opener, translator: Translator[Trace]) -> None:
-    page = open_page("?step=2")
+    page = open_page("#step=2")
     settled(page)
     letters, height = page.evaluate(LETTERS), page.evaluate(HEIGHT)
     sentence = page.locator(".st-key-sentence textarea")
@@ -93,7 +93,8 @@ def test_keys_control_lecture_mode(open_page: Opener, translator: Translator[Tra
     expect_step(page, 1)
 
 
-PICTURES = (".st-key-heatmap .chart", ".st-key-diagram .drawing", *(f".st-key-stage_{n} .chart" for n in range(1, 6)))
+STAGES = tuple(f".st-key-stage_{n} .chart" for n in range(1, 6))
+ONE_PICTURE = (".st-key-one_picture .chart",) * 3
 SMALLEST = """
 () => Math.min(...[...document.querySelectorAll('.st-key-room text, .st-key-room p, .st-key-room button')]
   .filter(node => node.checkVisibility() && node.textContent.trim())
@@ -113,13 +114,15 @@ SMALLEST = """
     ],
 )
 def test_one_key_shows_each_picture_alone_in_one_screen(open_page: Opener, level: str, width: int, height: int) -> None:
-    address = f"?depth={level}&lecture=1&sentence={quote(DEFAULT_SENTENCE)}"
+    address = f"?depth={level}&sentence={quote(DEFAULT_SENTENCE)}#lecture=1"
     page = open_page(address, width=width, height=height)
     wait_until_idle(page)
-    for picture in (*PICTURES, PICTURES[0]):
+    stages = (*ONE_PICTURE, *STAGES[3:]) if level == "idea" else STAGES
+    pictures = (".st-key-heatmap .chart", ".st-key-diagram .drawing", *stages)
+    for picture in (*pictures, pictures[0]):
         shown = page.locator(picture).locator("visible=true").last
         expect(shown).to_be_visible()
-        for other in PICTURES:
+        for other in pictures:
             if other != picture:
                 expect(page.locator(other).locator("visible=true")).to_have_count(0)
         wait_until_idle(page)
@@ -133,7 +136,7 @@ def test_one_key_shows_each_picture_alone_in_one_screen(open_page: Opener, level
 
 
 def test_button_presents_and_controls_leave_with_the_pointer(open_page: Opener) -> None:
-    page = open_page("?step=2")
+    page = open_page("#step=2")
     settled(page)
     page.get_by_role("button", name="Present").click()
     expect_on(page, TOOLBAR)
@@ -148,7 +151,7 @@ def test_button_presents_and_controls_leave_with_the_pointer(open_page: Opener) 
 
 @pytest.mark.nightly
 def test_lecture_mode_by_mouse_persists_across_pages(open_page: Opener) -> None:
-    page = open_page("?step=3")
+    page = open_page("#step=3")
     settled(page)
     page.locator(".lecture .present").click()
     expect_on(page, TOOLBAR)
@@ -172,7 +175,7 @@ def test_lecture_mode_by_mouse_persists_across_pages(open_page: Opener) -> None:
 @pytest.mark.nightly
 @pytest.mark.parametrize("open_page", [WIDE_DARK, NARROW, NARROW_DARK], indirect=True, ids=str)
 def test_link_opens_lecture_mode_at_a_step(open_page: Opener) -> None:
-    page = open_page("?step=4&lecture=1&lang=fr")
+    page = open_page("?lang=fr#step=4&lecture=1")
     expect_on(page, TOOLBAR)
     expect_step(page, 4)
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -13,7 +12,7 @@ from tests.browser.conftest import Opener
 from tests.browser.server import READY
 from tests.browser.settled import bring_into_sight, settled
 from tests.browser.test_languages import switch
-from tests.browser.views import BAR_LENGTHS, NARROW, NARROW_DARK, WIDE_DARK, on_a_telephone, within
+from tests.browser.views import BAR_LENGTHS, NARROW, NARROW_DARK, WIDE_DARK, on_a_telephone, parameters_of, within
 
 pytestmark = pytest.mark.browser
 
@@ -28,7 +27,7 @@ def summary(page: Page) -> Locator:
 
 def linked_choice(page: Page) -> str | None:
     """Return whether the URL opens the expander, or None."""
-    return parse_qs(urlsplit(page.url).query).get("after_word", [None])[0]
+    return parameters_of(page.url).get("after_word")
 
 
 def expect_open(page: Page, heading: str = "Prior × likelihood → posterior") -> Any:
@@ -81,7 +80,7 @@ def test_posterior_columns_load_when_opened_and_follow_the_step(open_page: Opene
     expect_bayes(expect_open(page))
     summary(page).click()
     expect(page.locator(f"{PART} .chart-box")).to_be_hidden()
-    page.wait_for_function("() => !location.search.includes('after_word')")
+    page.wait_for_function("() => !location.hash.includes('after_word')")
 
 
 @pytest.mark.nightly

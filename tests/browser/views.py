@@ -3,16 +3,36 @@
 from __future__ import annotations
 
 from typing import NamedTuple
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from _pytest.mark import ParameterSet
 from playwright.sync_api import Page
 
 from attnviz.evaluation.example_sentences import FIGURE_3
+from attnviz.ui.page_state.selection import VIEW_PARAMETERS
 from tests.browser.settled import wait_until_still
 
 EXAMPLE = FIGURE_3[0]
 """Sentence of most tests: words of one and of several pieces, an elision, and reordered words."""
+
+
+_IN_FRAGMENT = {"lecture", "update", *(one.name for one in VIEW_PARAMETERS if one.owner == "browser")}
+"""Parameters of an address that only the browser reads."""
+
+
+def address_with(parameters: str) -> str:
+    """Return the query and the fragment of a link with `parameters`, such as "?lang=fr&step=3"."""
+    parts = [part for part in parameters.removeprefix("?").split("&") if part]
+    of_fragment = [part for part in parts if part.partition("=")[0].partition("-")[0] in _IN_FRAGMENT]
+    query, fragment = "&".join(part for part in parts if part not in of_fragment), "&".join(of_fragment)
+    return (f"?{query}" if query else "") + (f"#{fragment}" if fragment else "")
+
+
+def parameters_of(address: str) -> dict[str, str]:
+    """Return the parameters of an address, those of its query and of its fragment."""
+    parts = urlsplit(address)
+    return dict(parse_qsl(f"{parts.query}&{parts.fragment}", keep_blank_values=True))
 
 
 class View(NamedTuple):

@@ -185,6 +185,20 @@ interface Mounted<Data> {
 /** Parameters of the address; null for one that is not in it. */
 type AddressParameters = Record<string, string | null>;
 
+/** Parameters of the query and of the fragment of an address. */
+interface AddressParts {
+  query?: AddressParameters;
+  fragment?: AddressParameters;
+}
+
+/** A value in the address that is not one of its parameter: a number from `first` to `last`, or one of the `values`. */
+interface InvalidParameter {
+  value: string;
+  first: number;
+  last: number;
+  values: string[];
+}
+
 /** Address parameters of a page; `entry` is the name of its history entry. */
 interface PagePayload {
   entry: string;
@@ -222,7 +236,9 @@ interface ComponentState {
 
 interface Window {
   /** Not in every browser. */
-  scheduler?: { postTask(work: () => void, options: { priority: string }): Promise<void> };
+  scheduler?: {
+    postTask(work: () => void, options: { priority: string }): Promise<void>;
+  };
 }
 
 /** Address of a payload, below the page; {step} and {word} stand for the step and the chosen word, {selection} for

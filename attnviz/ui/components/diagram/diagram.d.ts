@@ -1,14 +1,20 @@
 // Payload, layout and state of the diagram.
 
-/** Numbers are float32 in base64, a row for each of `steps` or, of the annotations, for each source piece. */
-interface DiagramPayload {
-  language: string;
+/** What the layout depends on. */
+interface Outline {
   /** A kind of attention, `"none"` without: see `attention_kinds.py`. */
   attention: string;
-  readout: "previous" | "current";
   /** The source pieces, and whether each continues the previous word. */
   sources: string[];
   joined: boolean[];
+  /** The other symbols of the equations, by the part next to them; null where they are not drawn. */
+  terms: DiagramTerms | boolean | null;
+}
+
+/** Numbers are float32 in base64, a row for each of `steps` or, of the annotations, for each source piece. */
+interface DiagramPayload extends Outline {
+  language: string;
+  readout: "previous" | "current";
   /** The steps of the rows. */
   steps: number[];
   energies: string;
@@ -35,8 +41,6 @@ interface DiagramPayload {
   /** Description of the context vector of each of `steps`. */
   mixes: string[];
   alts: string[];
-  /** The outcome of each stage, by step. */
-  outcomes: string[][];
   /** The other symbols of the equations, by the part next to them; null where they are not drawn. */
   terms: DiagramTerms | null;
   words: Words;
@@ -176,8 +180,9 @@ interface DiagramState extends FetchingState<DiagramPayload> {
   /** What is drawn. */
   pose?: Pose;
   step: number | null;
-  /** Width of its box in pixels, as drawn last. */
+  /** Width of its box in pixels, as drawn last, and whether it was thin. */
   boxWidth?: number;
+  thin?: boolean;
   frame: number;
   /** The titles of the stages, and a key of them. */
   stages: StageTitle[];

@@ -2,18 +2,8 @@
 // for a sentence; a step changes only what differs.
 
 import { payloadOf } from "../payloads.js";
-import {
-  drawSoon,
-  fill,
-  find,
-  onMessages,
-  onStop,
-  prefersReducedMotion,
-  setLanguage,
-  states,
-  write,
-} from "../shared.js";
 import { onScaleChange, scaleFactor } from "../figure_scale.js";
+import { drawSoon, find, onMessages, onStop, prefersReducedMotion, setLanguage, states, write } from "../shared.js";
 import { onMessage, viewState } from "../view.js";
 import { drawDecoder } from "./decoder.js";
 import { drawEncoder } from "./encoder.js";
@@ -35,7 +25,7 @@ function drawPlan(root, state, payload) {
   const drawing = find(root, ".drawing", SVGElement),
     boxWidth = find(root, ".scroll").clientWidth,
     scale = scaleFactor();
-  const measure = textMeasure(root, "--serif"), plan = planFor(payload, boxWidth / scale, measure);
+  const measure = textMeasure(root, "--serif"), plan = planFor(payload, boxWidth / scale, measure, state.thin);
   drawing.replaceChildren();
   drawing.setAttribute("width", String(plan.width * scale));
   drawing.setAttribute("height", String(plan.height * scale));
@@ -44,19 +34,42 @@ function drawPlan(root, state, payload) {
   const { contextName, mix, ...attention } = drawAttention(drawing, payload, plan);
   const columns = drawEncoder(drawing, payload, plan, state.numbers);
   const decoder = drawDecoder(drawing, payload, plan, (viewState(root).view?.terms.cards.length ?? 0) > 0);
-  const { symbols, stageLinks, states: stateNames } = drawNames(
+  const { symbols, states: stateNames } = drawNames(
     drawing,
     payload,
     plan,
     state.stages,
     textMeasure(root, "--sans"),
   );
-  const texts = { ...decoder.texts, symbols, stageLinks, stateNames, context: [contextName], mix };
+  const texts = { ...decoder.texts, symbols, stateNames, context: [contextName], mix };
   Object.assign(state, { plan, boxWidth, parts: { ...attention, ...decoder, columns, texts }, pose: undefined });
   drawTerms(drawing, payload, plan);
   addColumnTargets(root, drawing, state);
   root.classList.toggle("dense", plan.dense);
+  root.classList.toggle("thin", Boolean(state.thin));
 }
+
+/**
+ * Gives the drawing the height that it will have, so that nothing moves when its numbers arrive.
+ * @param {HTMLElement} root
+ * @param {DiagramState} state
+ * @param {Omit<Outline, "terms">} outline
+ */
+function reserve(root, { formulas }, outline) {
+  const scale = scaleFactor(),
+    width = find(root, ".scroll").clientWidth / scale,
+    measure = textMeasure(root, "--serif");
+  const plan = planFor(
+    { ...outline, terms: formulas && scale === 1 },
+    width,
+    measure,
+    isThin(root) && outline.attention !== "none",
+  );
+  find(root, ".drawing", SVGElement).setAttribute("height", String(plan.height * scale));
+}
+
+/** Whether the page wants a thin diagram (page.css). @param {HTMLElement} root */
+const isThin = (root) => getComputedStyle(root).getPropertyValue("--thin-diagram") === "1";
 
 /**
  * Returns a function that measures the width of a text in the font of a custom property.
@@ -95,7 +108,7 @@ function addFlowGradient(drawing, { vertical, across: { ribbons: [from, to] } })
  * @param {DiagramState} state
  * @param {number} k its row in the payload
  */
-function writeStep(root, { payload, parts, stages }, k) {
+function writeStep(root, { payload, parts }, k) {
   if (!payload) return;
   const i = payload.steps[k] + 1, here = String(i), { texts } = parts;
   /** @type {(name: string, text: string) => void} */
@@ -112,10 +125,6 @@ function writeStep(root, { payload, parts, stages }, k) {
   all("likely", payload.likely[k]);
   all("foils", payload.foils[k]);
   all("mix", payload.mixes[k]);
-  texts.stageLinks.forEach((way, n) => {
-    const { place, title } = stages[n], outcome = payload.outcomes[k][n];
-    way.setAttribute("aria-label", fill(payload.words.stage, { place, title, outcome }));
-  });
   find(root, ".drawing", SVGElement).setAttribute("aria-label", payload.alts[k]);
   all("stateNames", i === 1 ? payload.words.start : payload.words.state);
   parts.origin.toggleAttribute("hidden", i > 1);
@@ -188,10 +197,11 @@ function show(root, state) {
   if (k < 0 || !states.has(root)) return;
   const other = payload !== state.payload;
   if (other) Object.assign(state, { payload, numbers: unpackNumbers(payload), step: null });
-  if (other || !state.plan || state.boxWidth !== find(root, ".scroll").clientWidth) {
+  const thin = isThin(root) && payload.attention !== "none";
+  if (other || !state.plan || thin !== state.thin || state.boxWidth !== find(root, ".scroll").clientWidth) {
+    Object.assign(state, { thin, step: null });
     drawPlan(root, state, payload);
   }
-  write(find(root, ".caption"), payload.words.caption);
   const { plan, parts } = state, before = state.step;
   if (!plan) return;
   if (source !== null || other) markPiece(root, state);
@@ -234,6 +244,7 @@ function start(root) {
       Object.assign(state, { plan: undefined, step: null });
       drawSoon(root, state, show);
     }),
+    onMessage(root, "shown", () => state.plan && state.thin !== isThin(root) && drawSoon(root, state, show)),
     onMessage(root, "point", ({ detail }) => {
       state.pointed = detail?.source ?? null;
       if (state.plan) markPiece(root, state);
@@ -254,16 +265,18 @@ function start(root) {
   return state;
 }
 
-/** @param {Mounted<(DiagramPayload | PayloadAddress) & { stages: StageTitle[]; formulas: boolean }>} mounted */
+/** @param {Mounted<(DiagramPayload | PayloadAddress) & { stages: StageTitle[]; formulas: boolean; outline: Omit<Outline, "terms">; caption: string }>} mounted */
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".diagram");
   /** @type {DiagramState} */
   const state = states.get(root) ?? start(root);
   state.data = data;
-  const { stages, formulas } = data, titles = stages.map(({ title }) => title).join();
+  const { stages, formulas, outline, caption } = data, titles = stages.map(({ title }) => title).join();
   if (titles !== state.titles || formulas !== state.formulas) {
     Object.assign(state, { titles, stages, formulas, plan: undefined, step: null });
   }
+  if (!state.plan) reserve(root, state, outline);
+  write(find(root, ".caption"), caption);
   drawSoon(root, state, show);
   return state.stop;
 }

@@ -2,7 +2,7 @@
 // across pages. Its controls are seen while the pointer moves.
 
 import { isForPage, isLecture } from "../keyboard.js";
-import { setParameters } from "../address.js";
+import { fragmentParameters, setParameters } from "../address.js";
 import { OPEN } from "../popover_focus/popover_focus.js";
 import { blurAfterClick, find, findAll, setLanguage, states, write, writeTexts } from "../shared.js";
 
@@ -11,7 +11,7 @@ const page = document.documentElement;
 const IDLE_TIME = 3000; // milliseconds without movement of the pointer, after which the controls disappear
 
 /** Writes into the address whether the mode is on. */
-const writeAddress = () => setParameters(LECTURE, { [LECTURE]: isLecture() ? "1" : null });
+const writeAddress = () => setParameters(LECTURE, { fragment: { [LECTURE]: isLecture() ? "1" : null } });
 
 /** @param {LectureState} state */
 function showControls(state) {
@@ -42,9 +42,13 @@ function switchMode(root, state, on) {
  * @param {LectureState} state
  */
 function listen(root, state) {
-  const black = find(root, ".black"), controller = new AbortController(), { signal } = controller;
+  const black = find(root, ".black"),
+    controller = new AbortController(),
+    { signal } = controller;
   document.addEventListener("keydown", (event) => {
-    if (black.hidden || ["Control", "Shift", "Alt", "Meta"].includes(event.key)) return;
+    if (
+      black.hidden || ["Control", "Shift", "Alt", "Meta"].includes(event.key)
+    ) return;
     black.hidden = true;
     event.stopImmediatePropagation();
     event.preventDefault();
@@ -52,9 +56,11 @@ function listen(root, state) {
   window.addEventListener("keydown", (event) => { // after the page's own listeners: Escape first deselects there
     if (!isForPage(event)) return;
     if (event.key.toLowerCase() === "l") switchMode(root, state, !isLecture());
-    else if (event.key === "Escape" && isLecture()) switchMode(root, state, false);
-    else if ([".", "b", "B"].includes(event.key) && isLecture()) black.hidden = false;
-    else return;
+    else if (event.key === "Escape" && isLecture()) {
+      switchMode(root, state, false);
+    } else if ([".", "b", "B"].includes(event.key) && isLecture()) {
+      black.hidden = false;
+    } else return;
     event.preventDefault();
   }, { signal });
   addEventListener("pointermove", () => showControls(state), { signal });
@@ -101,7 +107,9 @@ export default function ({ data, parentElement }) {
   const state = states.get(root) ?? start(root);
   state.words = data.words;
   writeTexts(root, data.words);
-  if (first && new URL(location.href).searchParams.get(LECTURE) === "1") switchMode(root, state, true);
+  if (first && fragmentParameters().get(LECTURE) === "1") {
+    switchMode(root, state, true);
+  }
   writeAddress();
   return state.stop;
 }

@@ -71,7 +71,7 @@ def player(view: View, suspected_errors: Sequence[Mapping[str, Any]] = (), pair:
     """
     end = "</s>" if view.shows("numbers") else end_name()
     payload = _payload(view.trace, view.identity, pair, end, language())
-    shown = {"showsEnd": view.shows("numbers"), "suspectedErrors": suspected_errors}
+    shown = {"showsEnd": view.shows("numbers"), "showsSlider": not view.simple, "suspectedErrors": suspected_errors}
     component("player", key=view.key("player"), data=payload | shown)
 
 
