@@ -19,7 +19,7 @@ _PACKAGE = Path(__file__).resolve().parent
 COMPONENTS = _PACKAGE / "ui" / "components"
 """Folder with a folder for each component."""
 ISOLATED = frozenset(
-    {"file_link", "gallery", "lesson_frame", "picture_files", "player", "side_by_side", "timeline", "tour", "what_ifs"}
+    {"file_link", "gallery", "picture_files", "player", "side_by_side", "timeline", "tour", "what_ifs"}
 )
 """Components in a shadow root, apart from the elements and styles of the page."""
 _IMPORT = re.compile(r'^import (?:(?P<names>\{[^}]*\}) from )?"(?P<path>\.[^"]+)";\n', re.MULTILINE)

@@ -50,6 +50,7 @@ UI_LAYERS = (
     "fields style glossary",
     "chrome step",
     "embedded_view",
+    "lesson_view",
     "toolbar",
     "corpus lab learns transformer why",
     "pages",

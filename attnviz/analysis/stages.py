@@ -159,10 +159,7 @@ def _share(trace: Trace, step: int) -> tuple[str, str]:
             name=best,
             share=share,
         ), outcome
-    if not trace.attends_once:
-        return attention_sentence(trace, step), outcome
-    invitation = gettext("Drag a bar and watch the mixture change.")
-    return f"{attention_sentence(trace, step)} {invitation}", outcome
+    return attention_sentence(trace, step), outcome
 
 
 def strongest_pair(trace: Trace | Head, step: int) -> tuple[int, int, float] | None:

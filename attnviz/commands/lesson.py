@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -31,10 +32,10 @@ def lesson_command(
         output: HTML file to write
         language: language in which the page opens
     """
-    from attnviz.export.lesson_page import lesson_html
     from attnviz.files import replace_bytes
     from attnviz.languages import set_language
     from attnviz.lessons import read_lesson, shipped_lessons
+    from attnviz.ui.lesson_view import answered, lesson_html
 
     if output.suffix.lower() != ".html":
         raise AttnvizError(f"A lesson becomes a web page. Give a file name that ends in .html, not {output}.")
@@ -44,8 +45,10 @@ def lesson_command(
     lesson = read_lesson(path)
     set_language(language)
     with locate_errors(str(path)):
-        page = lesson_html(lesson, _Translators(model).translate)
-    replace_bytes(output, page.encode("utf-8"))
+        given = answered(lesson, _Translators(model).translate)
+    for warning in given.warnings:
+        print(f"attnviz: {path}: {warning}", file=sys.stderr)
+    replace_bytes(output, lesson_html(given).encode("utf-8"))
 
 
 class _Translators:

@@ -1,7 +1,7 @@
 """Write figures as JSON for the browser: the part that several of them share once, then what differs.
 
-They are figures of several steps, languages or themes. The page and files fill the common part with the values of one
-of them (`ui/components/chart/template.js`).
+They are figures of several steps. The browser fills the common part with the values of one of them
+(`ui/components/chart/template.js`).
 """
 
 from __future__ import annotations
@@ -17,17 +17,15 @@ from numpy.typing import NDArray
 from attnviz.figures.spec import Numbers, Part
 
 
-def common_part(figures: Sequence[Any], slot: str = "slot") -> tuple[Any, list[list[Any]]]:
+def common_part(figures: Sequence[Any]) -> tuple[Any, list[list[Any]]]:
     """Return what `figures` have in common, and what is different in each.
 
     Args:
-        figures: Plotly's JSON of several figures (`Spec.plotly`), with NumPy arrays, or anything made of such JSON, as
-            the common parts of other figures.
-        slot: Name of the places where they differ, unlike any name in them.
+        figures: Plotly's JSON of several figures (`Spec.plotly`), with NumPy arrays.
 
     Returns:
-        The common part, with `{slot: k}` at the k-th place where the figures differ, and for each figure its values of
-        these places.
+        The common part, with `{"slot": k}` at the k-th place where the figures differ, and for each figure its values
+        of these places.
     """
     values: list[list[Any]] = [[] for _ in figures]
 
@@ -42,7 +40,7 @@ def common_part(figures: Sequence[Any], slot: str = "slot") -> tuple[Any, list[l
                 return first
         for own, part in zip(values, parts, strict=True):
             own.append(part)
-        return {slot: len(values[0]) - 1}
+        return {"slot": len(values[0]) - 1}
 
     return compare(figures), values
 

@@ -5,6 +5,7 @@ A lesson is a YAML file (`read_lesson`). The program comes with some (`shipped_l
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 
 from attnviz.lessons.answers import Answer, AskedQuestion, asked_questions
@@ -19,6 +20,7 @@ __all__ = [
     "asked_questions",
     "parse_lesson",
     "read_lesson",
+    "shipped_lesson",
     "shipped_lessons",
 ]
 
@@ -26,3 +28,9 @@ __all__ = [
 def shipped_lessons() -> dict[str, Path]:
     """Return the files of the lessons that come with the program, by name."""
     return {path.stem: path for path in sorted(Path(__file__).parent.glob("*.yaml"))}
+
+
+@functools.cache
+def shipped_lesson(name: str) -> Lesson:
+    """Return the lesson of this name that comes with the program."""
+    return read_lesson(shipped_lessons()[name])

@@ -1,8 +1,9 @@
-"""Find the answers to a lesson's questions in its translations, and check that no earlier question shows them."""
+"""Find the answers to a lesson's questions in its translations, and warn where an earlier question shows them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from attnviz.lessons.lesson_file import (
     Text,
     gives_away,
 )
-from attnviz.lessons.yaml_fields import fail, nearest_name, quoted
+from attnviz.lessons.yaml_fields import at_line, fail, nearest_name, quoted
 from attnviz.text import SPACE, join_pieces
 from attnviz.trace.parts import head_choices
 
@@ -60,6 +61,8 @@ class AskedQuestion:
     """0-based target word of the step; None where the question is about the whole translation."""
     answer: Answer | None
     """None where nothing is predicted."""
+    warning: str = ""
+    """Says which earlier question already shows the answer; empty where none does."""
 
     @property
     def step(self) -> int | None:
@@ -73,27 +76,28 @@ def asked_questions(sentence: LessonSentence, trace: Any, weights: Weights | Non
     `weights` of the model are for pictures that need them. Raise AttnvizError, with the line of the question, where the
     translation has no such step, word or picture.
     """
-    asked = tuple(_asked(question, trace, weights) for question in sentence.questions)
-    _check_order(asked)
-    return asked
+    return tuple(_with_warnings([_asked(question, trace, weights) for question in sentence.questions]))
 
 
-def _check_order(questions: tuple[AskedQuestion, ...]) -> None:
-    """Raise AttnvizError where the answer to a question is already shown with an earlier one.
+def _with_warnings(questions: Sequence[AskedQuestion]) -> Iterator[AskedQuestion]:
+    """Yield the questions, each with a warning where its answer is already shown with an earlier one.
 
     With its answer, a question shows the words and the heatmap's rows up to its step, or all where it has no step.
     """
     on_show: dict[tuple[str, int, _Heads], int] = {}
     for asked in questions:
+        warning = ""
         question, words = asked.question, asked.subject.trace.words().target
         heads = (question.layer, question.head)
         for (picture, word, other_heads), line in on_show.items():
             same = word == asked.word and (other_heads == heads or question.kind == "next")
             if same and question.kind not in ("", "choice") and _tells(picture, question.kind):
                 message = gettext(
-                    "line {line} already shows the answer: move this question above that line.", line=line
+                    "line {line} already shows the answer to this question. Move the question above that line.",
+                    line=line,
                 )
-                fail(question.line, message)
+                warning = warning or at_line(question.line, message)
+        yield replace(asked, warning=warning)
         count = len(words) if asked.word is None else asked.word + 1
         for word in range(count):
             on_show.setdefault((_WORDS, word, heads), question.line)

@@ -161,7 +161,7 @@ REQUIRED = {
 """Values of the field `predict`, each with the fields that it needs."""
 OPTIONAL = {"next": ("choices",), "choice": ("step",), "": ("step",)}
 """Fields that a question may have besides, by the value of `predict`; "" where there is none."""
-LESSON_FIELDS = (FORMAT_FIELD, "title", "about", "minutes", "sentences")
+LESSON_FIELDS = (FORMAT_FIELD, "language", "title", "about", "minutes", "sentences")
 SENTENCE_FIELDS = ("sentence", "model", "beam", "target", "questions")
 COMMON_FIELDS = ("question", "predict", "note", "level", "show", "reveal", "layer", "head")
 SPECIAL_FIELDS = ("step", "source", "tolerance", "choices", "answer")
@@ -229,7 +229,8 @@ def parse_lesson(content: bytes) -> Lesson:
             version=LESSON_VERSION,
         )
         fail(fields.line_of(FORMAT_FIELD), message)
-    title = _text(fields.node("title"), "title", None)
+    only = (fields.one_of("language", LANGUAGES),) if "language" in fields else None
+    title = _text(fields.node("title"), "title", only)
     languages = tuple(title.versions)
     return Lesson(
         title,
@@ -345,9 +346,9 @@ def _optional_text(fields: Fields, name: str, languages: tuple[str, ...]) -> Tex
 
 
 def _text(node: yaml.Node, name: str, languages: tuple[str, ...] | None) -> Text:
-    """Return a text in the `languages` of the title, or that of the title itself."""
+    """Return a text in the `languages` of the lesson; without any, that of its title, in whatever it has."""
     if not isinstance(node, yaml.MappingNode):
-        text = Text({"": text_of(node, name)})
+        text = Text({languages[0] if languages and len(languages) == 1 else "": text_of(node, name)})
     else:
         fields = Fields(node, LANGUAGES)
         text = Text({code: fields.text(code) for code in LANGUAGES if code in fields})
@@ -362,7 +363,7 @@ def _text(node: yaml.Node, name: str, languages: tuple[str, ...] | None) -> Text
             for codes in (languages, tuple(text.versions))
         )
         message = gettext(
-            "{name} must have the same languages as the title. Languages of the title: {wanted}. Languages of this "
+            "{name} must have the languages of the lesson. Languages of the lesson: {wanted}. Languages of this "
             "field: {given}.",
             name=quoted(name),
             wanted=wanted,

@@ -22,7 +22,12 @@ _DEEPEST = 20
 
 def fail(line: int, message: str) -> NoReturn:
     """Raise AttnvizError with the number of the line before the `message`."""
-    raise AttnvizError(gettext("Line {line}: {message}", line=line, message=message))
+    raise AttnvizError(at_line(line, message))
+
+
+def at_line(line: int, message: str) -> str:
+    """Return the `message` with the number of the line before it."""
+    return gettext("Line {line}: {message}", line=line, message=message)
 
 
 def line_of(node: yaml.Node) -> int:

@@ -55,8 +55,9 @@ def _link_messages(problems: Mapping[str, Mapping[str, Any]]) -> None:
 
 
 def lecture_mode(page: str) -> None:
-    """Listen for the key of lecture mode on `page`, by its path; in the mode, draw the button that leaves it."""
+    """Draw the button of lecture mode on `page`, by its path, and in the mode those that leave it and go black."""
     words = {
+        "present": gettext("Present"),
         "leave": gettext("Leave lecture mode"),
         "escape": gettext("Esc"),
         "blacken": gettext("Black screen"),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import functools
+import gzip
 import hashlib
 import json
 import re
@@ -10,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import partial
 from html import escape
-from typing import Any
+from typing import Any, get_args
 
 from attnviz.analysis.gold import as_gold_links, validated
 from attnviz.analysis.labels import shorten
@@ -18,9 +20,8 @@ from attnviz.analysis.recomputation import Weights
 from attnviz.architectures import step_texts
 from attnviz.browser_modules import COMPONENTS, bundle, component_files, module_path
 from attnviz.browser_programs import KATEX, PLOTLY, SERIF_FAMILY, serif_style
-from attnviz.export.offline_page import THEMES, compressed, filled, in_every_language
 from attnviz.figures.encoding import to_json
-from attnviz.languages import LANGUAGES, gettext, language
+from attnviz.languages import LANGUAGES, gettext, language, set_language
 from attnviz.palette import FONT, ThemeName, palette
 from attnviz.text import Tokenizer
 from attnviz.trace import WhatIfs
@@ -38,6 +39,7 @@ from attnviz.ui.step.what_if_panel import current_view, handle_what_if, is_about
 from attnviz.ui.style import PAGE_STYLE, share_properties_css
 from attnviz.ui.view import MAIN, View
 
+THEMES: tuple[ThemeName, ...] = get_args(ThemeName)
 CHOSEN_HERE = ("face", "by", POSTERIOR_OPEN)
 """Display options that a reader of an embedded view chooses; the others stay as they were."""
 _TYPESET = {"definitions", "equation"}
@@ -183,8 +185,11 @@ def html_page(
     footer: Callable[[], str],
     numbers: Sequence[int] = (0,),
     current: int = 0,
+    languages: Sequence[str] = tuple(LANGUAGES),
 ) -> str:
-    """Return an HTML page in every language and both themes, which needs no network.
+    """Return an HTML page in several languages and both themes, which needs no network.
+
+    It opens in the current language. Its text does not tell what it shows, which is compressed.
 
     Args:
         title: Title of the document.
@@ -192,6 +197,7 @@ def html_page(
         footer: Returns in the current language how it was made.
         numbers: Numbers of the what-ifs that a reader chooses from, 0 for the original.
         current: The number at which the page opens.
+        languages: Codes of the languages that a reader chooses from.
 
     Returns:
         The page.
@@ -199,13 +205,13 @@ def html_page(
     kinds, drawn = set[str](), {}
     for theme in THEMES:
         for number in numbers:
-            for code, one in in_every_language(partial(draw, theme, number)).items():
+            for code, one in _in_each(languages, partial(draw, theme, number)).items():
                 kinds |= _kinds(one["blocks"])
-                drawn[f"{code} {theme} {number}"] = compressed(one)
+                drawn[f"{code} {theme} {number}"] = _compressed(one)
     payload = {
-        "names": LANGUAGES,
+        "names": {code: LANGUAGES[code] for code in languages},
         "language": language(),
-        "footers": in_every_language(footer),
+        "footers": _in_each(languages, footer),
         "what_ifs": [*numbers],
         "current": current,
         "drawn": drawn,
@@ -220,7 +226,29 @@ def html_page(
         "programs": PLOTLY.text + (KATEX.text if kinds & _TYPESET else ""),
         "modules": modules_script("offline.js", kinds) + 'attnvizModule("ui/components/offline.js");',
     }
-    return filled((COMPONENTS / "offline.html").read_text(encoding="utf-8"), parts)
+    return _filled((COMPONENTS / "offline.html").read_text(encoding="utf-8"), parts)
+
+
+def _in_each(languages: Sequence[str], make: Callable[[], Any]) -> dict[str, Any]:
+    """Return the result of `make` in each of the languages, by code."""
+    first, results = language(), {}
+    try:
+        for code in languages:
+            set_language(code)
+            results[code] = make()
+    finally:
+        set_language(first)
+    return results
+
+
+def _compressed(payload: Any) -> str:
+    """Return `payload`, with NumPy arrays, as base64-encoded gzip of JSON."""
+    return base64.b64encode(gzip.compress(to_json(payload).encode("utf-8"), mtime=0)).decode("ascii")
+
+
+def _filled(template: str, parts: Mapping[str, str]) -> str:
+    """Return `template` with each {{name}} replaced, in one pass, so that inserted text is not substituted again."""
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], template)
 
 
 def view_json(view: EmbeddedView, theme: ThemeName, number: int = 0) -> str:

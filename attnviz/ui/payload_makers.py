@@ -52,5 +52,6 @@ MAKERS: Mapping[str, Maker] = {
     "learning-pictures": learns_page.learning_pictures,
     "learning-tables": learns_page.learning_tables,
     "learning-lecture": learns_page.learning_lecture,
-    open_lesson.LESSON: open_lesson.lesson_page,
+    "lesson-page": open_lesson.lesson_page,
+    "lesson-template": open_lesson.lesson_template,
 }

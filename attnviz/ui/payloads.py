@@ -1,4 +1,4 @@
-"""Name the payloads that the browser fetches (JSON, files, pages) by their request, keep requests, and make payloads.
+"""Name the payloads that the browser fetches (JSON, files) by their request, keep requests, and make payloads.
 
 A request says what is shown: the arguments of the functions that make payloads (`ui.payload_makers`), such as a
 translation or a view, described as JSON. Its digest is in the address, so that the same request has the same address in
@@ -48,16 +48,12 @@ from attnviz.ui.view import FilePair, View
 
 PAYLOAD_PREFIX = "attnviz-payload"
 """Prefix of the addresses of payloads, below the page, before the digest of a request and the name of a payload."""
-JSON, FILE, HTML = "application/json", "application/octet-stream", "text/html"
+JSON, FILE = "application/json", "application/octet-stream"
 """Media types of payloads."""
 LONGEST_REQUEST = 1 << 17
 """Characters of the longest request that the browser gets and sends."""
 _LONGEST_QUERY = 1 << 14
 """Characters of the longest query of an address."""
-
-
-class HtmlPage(str):
-    """A payload that is a whole HTML page, to be shown in a frame."""
 
 
 Shown = Mapping[str, Any]
@@ -155,7 +151,7 @@ def _index(text: str, count: int) -> int:
 
 
 Maker = Callable[[PayloadRequest], Any]
-"""Returns a JSON-serialisable value, a file as bytes, or an `HtmlPage`."""
+"""Returns a JSON-serialisable value, or a file as bytes."""
 
 
 def _described(value: Any) -> Any:
@@ -357,9 +353,7 @@ def payload(
 
 def _packed(content: Any) -> tuple[bytes, str]:
     """Return what a maker made, compressed by gzip, and its media type."""
-    if isinstance(content, HtmlPage):
-        text, media_type = content.encode("utf-8"), HTML
-    elif isinstance(content, bytes):
+    if isinstance(content, bytes):
         text, media_type = content, FILE
     else:
         text, media_type = orjson.dumps(content, option=orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY), JSON

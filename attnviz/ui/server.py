@@ -75,11 +75,10 @@ async def _request(request: Request) -> Response:
 def _payload(request: Request) -> Response:
     """Return a payload, or the sentence that says why it cannot be made; ask for an unknown request.
 
-    Files are sent as attachments, whatever they contain. The page of a lesson may run only its own script, in a sandbox
-    without access to the app.
+    Files are sent as attachments, whatever they contain.
     """
     from attnviz.ui.payload_makers import MAKERS
-    from attnviz.ui.payloads import FILE, HTML, UnknownPayloadError, UnknownRequestError, payload
+    from attnviz.ui.payloads import FILE, UnknownPayloadError, UnknownRequestError, payload
 
     path, no_store = request.path_params, {"Cache-Control": "no-store"}
     try:
@@ -94,8 +93,6 @@ def _payload(request: Request) -> Response:
     answer = _response(packed, request, media_type, no_store["Cache-Control"])
     if media_type == FILE:
         answer.headers["Content-Disposition"] = "attachment"
-    if media_type == HTML:
-        answer.headers["Content-Security-Policy"] = SANDBOX
     return answer
 
 
@@ -195,13 +192,6 @@ POLICY = {
 """Content-Security-Policy (https://www.w3.org/TR/CSP3): nothing is loaded or run from other servers."""
 
 
-SANDBOX = (
-    "sandbox allow-scripts allow-forms allow-downloads; default-src 'none'; script-src 'unsafe-inline'; "
-    "style-src 'unsafe-inline'; img-src data: blob:; frame-ancestors 'self'"
-)
-"""Content-Security-Policy of a page that a lesson file makes."""
-
-
 @functools.cache
 def _policy() -> str:
     """Return the value of the policy's header; scripts in Streamlit's page are allowed by the hash of their text."""
@@ -273,9 +263,8 @@ class _PageHeaders:
                         is_opened = "text/html" in Headers(scope=scope).get("accept", "")
                         message["status"] = 307 if is_opened else 404
                         headers["Location"] = app
-                    if "Content-Security-Policy" not in headers:
-                        headers.append("Link", _preload_header())
-                        headers["Content-Security-Policy"] = _policy()
+                    headers.append("Link", _preload_header())
+                    headers["Content-Security-Policy"] = _policy()
                     headers["Referrer-Policy"] = "same-origin"  # the address contains the sentence
                     headers["X-Content-Type-Options"] = "nosniff"
             await send(message)

@@ -14,7 +14,7 @@ from attnviz.ui.examples import DEFAULT_SENTENCE
 from tests.browser.conftest import Opener
 from tests.browser.settled import settled, wait_until_idle
 from tests.browser.test_languages import switch
-from tests.browser.views import EXAMPLE, NARROW, NARROW_DARK, WIDE_DARK, open_share
+from tests.browser.views import EXAMPLE, NARROW, NARROW_DARK, WIDE_DARK
 
 pytestmark = pytest.mark.browser
 
@@ -30,7 +30,7 @@ def expect_on(page: Page, *hidden: str) -> None:
     expect(page.locator("html")).to_have_attribute("data-lecture", "")
     for name in (TITLE, MENU, *hidden):
         expect(page.locator(name).first).to_be_hidden()
-    page.wait_for_url(re.compile("[?&]lecture=1"))
+    page.wait_for_url(re.compile("[#&]lecture=1"))
     expect(page.locator(".lecture .leave")).to_be_visible()
 
 
@@ -48,7 +48,7 @@ def expect_step(page: Page, step: int) -> None:
 
 
 def test_keys_control_lecture_mode(open_page: Opener, translator: Translator[Trace]) -> None:
-    page = open_page("?step=2")
+    page = open_page("#step=2")
     settled(page)
     letters, height = page.evaluate(LETTERS), page.evaluate(HEIGHT)
     sentence = page.locator(".st-key-sentence textarea")
@@ -60,7 +60,7 @@ def test_keys_control_lecture_mode(open_page: Opener, translator: Translator[Tra
     expect_on(page, TOOLBAR)
     window = page.viewport_size
     assert window
-    assert page.evaluate(LETTERS) == pytest.approx(min(0.013 * window["width"], 0.023 * window["height"]))
+    assert page.evaluate(LETTERS) == pytest.approx(min(0.015 * window["width"], 0.025 * window["height"]))
     page.wait_for_function(f"() => {HEIGHT} > {1.1 * height}")
     expect_step(page, 2)
     last = len(translator.translate(EXAMPLE, beam=5).target_pieces)
@@ -79,9 +79,9 @@ def test_keys_control_lecture_mode(open_page: Opener, translator: Translator[Tra
     page.emulate_media(color_scheme="dark")
     expect(page.locator(".lecture .leave")).to_contain_text("Quitter le mode présentation")
     page.keyboard.press("ArrowDown")  # holds a source piece, which Escape releases first
-    expect(page.locator(".player .follow")).to_be_visible()
+    expect(page.locator(".player .source .held")).not_to_have_count(0)
     page.keyboard.press("Escape")
-    expect(page.locator(".player .follow")).to_be_hidden()
+    expect(page.locator(".player .source .held")).to_have_count(0)
     expect_on(page, TOOLBAR)
     page.keyboard.press("Escape")
     expect_off(page, TOOLBAR)
@@ -93,43 +93,70 @@ def test_keys_control_lecture_mode(open_page: Opener, translator: Translator[Tra
     expect_step(page, 1)
 
 
-def test_one_key_reveals_the_stages_in_order(open_page: Opener) -> None:
-    page = open_page("?depth=idea&lecture=1&step=2")
+STAGES = tuple(f".st-key-stage_{n} .chart" for n in range(1, 6))
+ONE_PICTURE = (".st-key-one_picture .chart",) * 3
+SMALLEST = """
+() => Math.min(...[...document.querySelectorAll('.st-key-room text, .st-key-room p, .st-key-room button')]
+  .filter(node => node.checkVisibility() && node.textContent.trim())
+  .map(node => parseFloat(getComputedStyle(node).fontSize) *
+    (node.closest('.drawing') ? node.closest('.drawing').getScreenCTM().a : 1)))
+"""
+"""JavaScript for the smallest font size on the screen, in pixels."""
+
+
+@pytest.mark.parametrize(
+    ("level", "width", "height"),
+    [
+        ("idea", 1280, 720),
+        pytest.param("numbers", 1280, 720, marks=pytest.mark.nightly),
+        pytest.param("idea", 1920, 1080, marks=pytest.mark.nightly),
+        pytest.param("idea", 1024, 768, marks=pytest.mark.nightly),
+    ],
+)
+def test_one_key_shows_each_picture_alone_in_one_screen(open_page: Opener, level: str, width: int, height: int) -> None:
+    address = f"?depth={level}&sentence={quote(DEFAULT_SENTENCE)}#lecture=1"
+    page = open_page(address, width=width, height=height)
     wait_until_idle(page)
-    for stage in range(1, 6):
+    stages = (*ONE_PICTURE, *STAGES[3:]) if level == "idea" else STAGES
+    pictures = (".st-key-heatmap .chart", ".st-key-diagram .drawing", *stages)
+    for picture in (*pictures, pictures[0]):
+        shown = page.locator(picture).locator("visible=true").last
+        expect(shown).to_be_visible()
+        for other in pictures:
+            if other != picture:
+                expect(page.locator(other).locator("visible=true")).to_have_count(0)
+        wait_until_idle(page)
+        box = shown.bounding_box()
+        assert box
+        assert box["y"] + box["height"] <= height, (picture, box)
+        assert box["x"] + box["width"] <= width, (picture, box)
+        if height == 720:
+            assert page.evaluate(SMALLEST) >= 18, picture
         page.keyboard.press("s")
-        expect(page.locator(f".st-key-stage_{stage}")).to_be_visible()
-        page.wait_for_url(re.compile(f"stage={stage}"))
-    page.keyboard.press("s")
-    expect(page.locator(".st-key-diagram_box")).to_be_visible()
-    page.wait_for_url(lambda url: "stage=" not in url)
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize(("width", "height"), [(1920, 1080), (1280, 720), (1024, 768)])
-def test_lecture_mode_is_one_screen(open_page: Opener, width: int, height: int) -> None:
-    page = open_page(f"?depth=idea&lecture=1&sentence={quote(DEFAULT_SENTENCE)}", width=width, height=height)
-    wait_until_idle(page)
-    for name in (".player .transport", ".st-key-question", ".st-key-heatmap .chart", ".st-key-diagram .drawing"):
-        box = page.locator(name).first.bounding_box()
-        assert box, name
-        assert box["y"] + box["height"] <= height, (name, box)
-        assert box["x"] + box["width"] <= width, (name, box)
-    rights = page.locator(".st-key-diagram svg").first.evaluate(
-        "svg => [...svg.querySelectorAll('text')].map(text => text.getBoundingClientRect().right)"
-    )
-    assert max(rights) <= width
+def test_button_presents_and_controls_leave_with_the_pointer(open_page: Opener) -> None:
+    page = open_page("#step=2")
+    settled(page)
+    page.get_by_role("button", name="Present").click()
+    expect_on(page, TOOLBAR)
+    controls = page.locator(".st-key-masthead")
+    page.mouse.move(300, 500)
+    expect(controls).to_have_css("opacity", "0")
+    page.mouse.move(300, 300)
+    expect(controls).to_have_css("opacity", "1")
+    page.locator(".lecture .leave").click()
+    expect_off(page, TOOLBAR)
 
 
 @pytest.mark.nightly
 def test_lecture_mode_by_mouse_persists_across_pages(open_page: Opener) -> None:
-    page = open_page("?step=3")
+    page = open_page("#step=3")
     settled(page)
-    open_share(page)
-    page.get_by_role("button", name=re.compile("^Lecture mode")).click()
+    page.locator(".lecture .present").click()
     expect_on(page, TOOLBAR)
     page.get_by_role("link", name="Why attention?").click()
-    page.wait_for_selector(".lanes .transport")
+    page.wait_for_selector(".st-key-lanes-why .transport")
     page.wait_for_url(re.compile("[?&]page=why"))
     expect_on(page, ".st-key-why_sentence")
     page.locator(".lecture .blacken").click()
@@ -148,7 +175,7 @@ def test_lecture_mode_by_mouse_persists_across_pages(open_page: Opener) -> None:
 @pytest.mark.nightly
 @pytest.mark.parametrize("open_page", [WIDE_DARK, NARROW, NARROW_DARK], indirect=True, ids=str)
 def test_link_opens_lecture_mode_at_a_step(open_page: Opener) -> None:
-    page = open_page("?step=4&lecture=1&lang=fr")
+    page = open_page("?lang=fr#step=4&lecture=1")
     expect_on(page, TOOLBAR)
     expect_step(page, 4)
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")

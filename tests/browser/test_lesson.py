@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from attnviz.export.lesson_page import lesson_html
 from attnviz.lessons import LessonSentence, parse_lesson
 from attnviz.trace import Trace
+from attnviz.ui.lesson_view import answered, lesson_html
 from tests.browser.conftest import Opener
 from tests.browser.views import at_night, on_both
 
@@ -59,7 +59,7 @@ def lesson(chromium: Browser, tmp_path: Path, translator: Any) -> Iterator[Calla
         return translator.translate(sentence.sentence, beam=1), None
 
     def open_lesson(width: int = 1440, height: int = 900, dark: bool = False) -> Page:
-        path.write_text(lesson_html(parse_lesson(FILE.encode()), translate), encoding="utf-8")
+        path.write_text(lesson_html(answered(parse_lesson(FILE.encode()), translate)), encoding="utf-8")
         context = chromium.new_context(
             viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light", offline=True
         )
@@ -79,14 +79,14 @@ def lesson(chromium: Browser, tmp_path: Path, translator: Any) -> Iterator[Calla
 
 def move_on(page: Page, place: int) -> None:
     """Press *Next* and wait for the question of this number."""
-    page.locator("#next").click()
-    expect(page.locator("#count")).to_have_text(f"{place} of 5")
+    page.locator(".next").click()
+    expect(page.locator(".count")).to_have_text(f"{place} of 5")
 
 
 def check(page: Page) -> None:
     """Check the answer, and wait for the verdict."""
-    page.locator("#form button").click()
-    expect(page.locator("#verdict p").first).to_be_visible()
+    page.locator(".lesson form button").click()
+    expect(page.locator(".verdict p").first).to_be_visible()
 
 
 def answer_sheet(page: Page) -> list[list[str]]:
@@ -104,39 +104,39 @@ def test_lesson_from_the_start_to_the_answer_sheet(
     trace = translator.translate("The green house near the river is old.", beam=1)
     page = lesson(width, height, dark)
     move_on(page, 1)
-    expect(page.locator("#verdict")).to_have_text("A note")
-    expect(page.locator("#form")).to_be_hidden()
+    expect(page.locator(".verdict")).to_have_text("A note")
+    expect(page.locator(".lesson form")).to_be_hidden()
     move_on(page, 2)
-    expect(page.locator("#target")).to_have_text("La maison verte …")
-    expect(page.locator("#next")).to_be_disabled()
-    expect(page.locator("#pictures figure")).to_have_count(0)
+    expect(page.locator(".lesson .target")).to_have_text("La maison verte …")
+    expect(page.locator(".next")).to_be_disabled()
+    expect(page.locator(".st-key-lesson_pictures .chart-box")).to_have_count(0)
     page.locator("fieldset label", has_text="green").click()
     check(page)
-    expect(page.locator("#verdict .hit")).to_contain_text("green")
-    expect(page.locator("#pictures .ytick")).to_have_count(3)
+    expect(page.locator(".verdict .hit")).to_contain_text("green")
+    expect(page.locator(".st-key-lesson_pictures .ytick")).to_have_count(3)
     expect(page.locator("fieldset input").first).to_be_disabled()
     move_on(page, 3)
     page.locator(".number input").fill("much")
-    page.locator("#form button").click()
-    expect(page.locator("#problem")).not_to_be_empty()
-    expect(page.locator("#next")).to_be_disabled()
+    page.locator(".lesson form button").click()
+    expect(page.locator(".lesson .problem")).not_to_be_empty()
+    expect(page.locator(".next")).to_be_disabled()
     probability = 100 * float(trace.probabilities[trace.words().target.index("rivière")])
     page.locator(".number input").fill(f"{probability - 5:.1f}".replace(".", ","))
     check(page)
-    expect(page.locator("#verdict .miss")).to_contain_text(f"{probability:.0f}")
-    expect(page.locator("#score")).to_contain_text("1 of 2")
-    page.locator("#previous").click()
-    expect(page.locator("#verdict .hit")).to_be_visible()
-    page.locator("#next").click()
+    expect(page.locator(".verdict .miss")).to_contain_text(f"{probability:.0f}")
+    expect(page.locator(".score")).to_contain_text("1 of 2")
+    page.locator(".previous").click()
+    expect(page.locator(".verdict .hit")).to_be_visible()
+    page.locator(".next").click()
     move_on(page, 4)
-    expect(page.locator("#target")).to_have_text(re.compile("rivière est …$"))
+    expect(page.locator(".lesson .target")).to_have_text(re.compile("rivière est …$"))
     page.locator("fieldset label").nth(1).click()
     check(page)
     move_on(page, 5)
     page.locator("fieldset label").nth(0).click()
     check(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    page.locator("#next").click()
+    page.locator(".next").click()
     expect(page.locator(".total")).to_contain_text("2 of 4")
     page.locator(".name input").fill("=Zoé")
     head, *rows = answer_sheet(page)
@@ -148,38 +148,38 @@ def test_lesson_from_the_start_to_the_answer_sheet(
     assert rows[1][3].startswith(f"{probability:.0f}")
     assert [row[4] for row in rows] == ["1", "0", "1", "0"]
     page.get_by_role("button", name="Start again").click()
-    expect(page.locator("#next")).to_have_text("Start")
+    expect(page.locator(".next")).to_have_text("Start")
     move_on(page, 1)
     move_on(page, 2)
-    expect(page.locator("#next")).to_be_disabled()
+    expect(page.locator(".next")).to_be_disabled()
 
 
 def test_lesson_by_keyboard_and_in_french(lesson: Callable[..., Page]) -> None:
     page = lesson()
-    page.locator("#next").focus()
+    page.locator(".next").focus()
     page.keyboard.press("Enter")
-    expect(page.locator("#question")).to_be_focused()
-    page.locator("#next").focus()
+    expect(page.locator(".question")).to_be_focused()
+    page.locator(".next").focus()
     page.keyboard.press("Enter")
-    expect(page.locator("#question")).to_be_focused()
+    expect(page.locator(".question")).to_be_focused()
     page.keyboard.press("Tab")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowUp")
     chosen = page.locator("fieldset input:checked")
     expect(chosen).to_have_count(1)
-    page.get_by_role("button", name="FR").click()
-    expect(page.locator("#question")).to_contain_text("Où")
+    page.get_by_role("button", name="Français").click()
+    expect(page.locator(".question")).to_contain_text("Où")
     expect(chosen).to_have_count(1)
     chosen.focus()
     page.keyboard.press("Enter")
-    expect(page.locator("#verdict .miss")).to_be_visible()
-    expect(page.locator("#next")).to_be_focused()
+    expect(page.locator(".verdict .miss")).to_be_visible()
+    expect(page.locator(".next")).to_be_focused()
     assert page.evaluate("document.documentElement.lang") == "fr"
     page.keyboard.press("Enter")
     page.keyboard.press("Tab")
     page.keyboard.type("97,0 %")
     page.keyboard.press("Enter")
-    expect(page.locator("#next")).to_be_focused()
+    expect(page.locator(".next")).to_be_focused()
     expect(page.locator(".number input")).to_have_value("97\u00a0%")
 
 
@@ -191,28 +191,69 @@ def test_page_does_not_tell_the_answer_in_its_text(lesson: Callable[..., Page], 
     assert "est vieille" not in payload
 
 
+def test_answers_outlast_a_reload_of_the_file(lesson: Callable[..., Page]) -> None:
+    page = lesson()
+    move_on(page, 1)
+    move_on(page, 2)
+    page.locator("fieldset label", has_text="green").click()
+    check(page)
+    page.reload()
+    expect(page.locator(".verdict .hit")).to_be_visible()
+    expect(page.locator(".st-key-lesson_pictures .ytick")).to_have_count(3)
+
+
 @on_both
 def test_app_opens_a_lesson_as_a_locked_sequence(open_page: Opener) -> None:
-    """The frame may download the answer sheet, reads nothing of the app, and keeps its answers while the app runs."""
-    page = open_page("?lesson=attention", ready=".st-key-lesson_frame iframe")
-    lesson = page.frame_locator(".st-key-lesson_frame iframe")
-    lesson.locator("#next").click()
-    expect(lesson.locator("#next")).to_be_disabled()
-    lesson.locator("fieldset label").nth(1).click()
-    lesson.locator("#form button").click()
-    expect(lesson.locator("#verdict .hit")).to_be_visible()
+    """Its answers stay with the language and a reload, and until the lesson is left."""
+    page = open_page("?lesson=attention", ready=".lesson .next")
+    page.locator(".lesson .next").click()
+    expect(page.locator(".lesson .next")).to_be_disabled()
+    page.locator("fieldset label").nth(1).click()
+    page.locator(".lesson form button").click()
+    expect(page.locator(".verdict .hit")).to_be_visible()
+    expect(page.locator(".st-key-lesson_pictures .js-plotly-plot")).to_have_count(1)
     expect(page.locator(".st-key-sentence")).to_have_count(0)
-    assert page.frames[-1].evaluate("origin") == "null"
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    expect(lesson.locator("#languages button")).to_have_count(0)
     entries = page.evaluate("history.length")
     page.locator(".st-key-lang button", has_text="FR").click()
-    expect(lesson.locator("html")).to_have_attribute("lang", "fr")
-    expect(lesson.locator("#verdict .hit")).to_be_visible()
+    expect(page.locator(".lesson .next")).to_have_text("Suivant")
+    expect(page.locator(".verdict .hit")).to_be_visible()
     page.wait_for_url(re.compile("lang=fr"))
-    assert page.evaluate("history.length") == entries, "the frame adds no entry"
-    page.locator(".st-key-lang button", has_text="EN").click()
-    expect(lesson.locator("html")).to_have_attribute("lang", "en")
+    assert page.evaluate("history.length") == entries
+    page.reload()
+    expect(page.locator(".verdict .hit")).to_be_visible()
+    page.locator(".lesson .again").click()
+    expect(page.locator(".lesson .next")).to_have_text("Commencer")
     page.locator(".st-key-leave_lesson button").click()
     page.wait_for_selector(".st-key-heatmap .js-plotly-plot .ytick")
     assert "lesson=" not in page.url
+
+
+@on_both
+def test_teacher_makes_a_lesson_from_the_template(open_page: Opener, tmp_path: Path) -> None:
+    """Template, a mistake, its repair, a reload, and the page for students."""
+    page = open_page("", ready=".st-key-heatmap .ytick")
+    menu = page.get_by_role("button", name="Lessons")
+    menu.click()
+    with page.expect_download() as template:
+        page.get_by_role("button", name="Template").click()
+    text = template.value.path().read_text(encoding="utf-8")
+    faulty, good = tmp_path / "faulty.yaml", tmp_path / "good.yaml"
+    faulty.write_text(text.replace("step: noir", "step: blanc"), encoding="utf-8")
+    good.write_text(text, encoding="utf-8")
+    page.locator(".st-key-lesson_list input[type=file]").set_input_files(faulty)
+    expect(page.locator(".st-key-problem")).to_contain_text("blanc")
+    page.locator(".st-key-lesson_page input[type=file]").set_input_files(good)
+    page.locator(".lesson .next").click()
+    page.locator("fieldset label", has_text="black").click()
+    page.locator(".lesson form button").click()
+    expect(page.locator(".verdict .hit")).to_be_visible()
+    page.reload()
+    expect(page.locator(".verdict .hit")).to_be_visible()
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save as a page for students").click()
+    assert saved.value.suggested_filename == "lesson.html"
+    page.locator(".st-key-leave_lesson button").click()
+    expect(menu).to_be_visible()
+    page.go_back()
+    expect(page.locator(".verdict .hit")).to_be_visible()

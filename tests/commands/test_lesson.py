@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
@@ -10,12 +9,13 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.commands.main import main
-from attnviz.export.lesson_page import lesson_html
 from attnviz.lessons import LessonSentence, read_lesson, shipped_lessons
 from attnviz.model_folder import read_weights
 from attnviz.trace import Trace
 from attnviz.translator import Translator
+from attnviz.ui.lesson_view import answered, lesson_html
 from tests.conftest import SENTENCES, SHIPPED_MODEL
+from tests.saved_pages import page_payload, saved_view
 from tests.snapshots import plain
 
 LESSON = f"""
@@ -38,7 +38,7 @@ def test_page_is_that_of_the_model(tmp_path: Path, model_folder: Path, translato
     def translate(sentence: LessonSentence) -> tuple[Trace, object]:
         return translator.translate(sentence.sentence, beam=1), read_weights(model_folder)
 
-    assert page.read_text(encoding="utf-8") == lesson_html(read_lesson(path), translate)
+    assert page.read_text(encoding="utf-8") == lesson_html(answered(read_lesson(path), translate))
 
 
 @pytest.mark.parametrize("name", shipped_lessons())
@@ -49,12 +49,21 @@ def test_shipped_lesson_by_name(
     monkeypatch.chdir(tmp_path)
     assert main(["lesson", name, "-o", "lesson.html", "--language", "fr", "--device", "cpu"]) == 0
     text = (tmp_path / "lesson.html").read_text(encoding="utf-8")
-    found = re.search(r'id="payload">(.*?)</script>', text)
-    assert found is not None
-    payload = json.loads(found[1])
-    assert payload["language"] == "fr"
-    assert len(payload["items"]) >= 8
+    assert page_payload(text)["language"] == "fr"
+    (lesson,) = saved_view(text, "fr").mounted("lesson")
+    assert len(lesson["items"]) >= 8
     assert len(text) < 3_000_000
+
+
+def test_question_whose_answer_is_shown_gets_a_warning(
+    tmp_path: Path, model_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "lesson.yaml"
+    path.write_text(LESSON + LESSON[LESSON.index("      - question") :], encoding="utf-8")
+    page = tmp_path / "lesson.html"
+    assert main(["lesson", str(path), "-o", str(page), "--model", str(model_folder), "--device", "cpu"]) == 0
+    assert "Line 10: line 7" in capsys.readouterr().err
+    assert page.exists()
 
 
 FAULTS = {

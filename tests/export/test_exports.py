@@ -44,7 +44,6 @@ from attnviz.export.images import (
     shortened_to_fit,
     translation_sheet,
 )
-from attnviz.export.offline_page import THEMES
 from attnviz.export.saved_files import contents, heading
 from attnviz.export.tikz import escape_tex
 from attnviz.figures.printing import for_print
@@ -56,6 +55,7 @@ from attnviz.model_folder import read_weights
 from attnviz.palette import palette
 from attnviz.trace import WhatIf, WhatIfs
 from attnviz.trace.drawing import DetailLevel
+from attnviz.ui.embedded_view import THEMES
 from tests.browser.server import find_chromium
 from tests.conftest import SENTENCES
 from tests.figures import synthetic

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from attnviz.figures.encoding import FINEST, MISSING
-from attnviz.figures.spec import Spec
 
 
 def figure_at(payload: Mapping[str, Any], step: int | str) -> dict[str, Any]:
@@ -23,30 +22,20 @@ def fitting_figures(payload: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [filled(json.loads(payload["template"]), json.loads(one["values"])) for one in payload["fits"]]
 
 
-def one_of(shared: Mapping[str, Any], name: object, slot: str = "slot") -> Any:
-    """Return one of several figures, or pages, that share a part, as the scripts of exported pages do."""
-    return filled(shared["template"], shared["values"][str(name)], slot)
-
-
-def in_variant(shared: Mapping[str, Any], language: str, theme: str) -> Any:
-    """Return the pictures of an exported page in a language and a theme."""
-    return one_of(one_of(shared, theme, "theme"), language, "language")
-
-
-def filled(part: Any, values: list[Any], slot: str = "slot") -> Any:
-    """Return a part of a figure with its slots filled, and with the last of them its arrays unpacked."""
+def filled(part: Any, values: list[Any]) -> Any:
+    """Return a part of a figure with its slots filled and its arrays unpacked."""
     if isinstance(part, list):
-        return [filled(each, values, slot) for each in part]
+        return [filled(each, values) for each in part]
     if not isinstance(part, dict):
         return part
-    if slot in part:
-        return filled(values[part[slot]], values, slot)
-    if slot == "slot" and "bdata" in part:
+    if "slot" in part:
+        return filled(values[part["slot"]], values)
+    if "bdata" in part:
         return np.frombuffer(base64.b64decode(part["bdata"]), f"<{part['dtype']}")
-    if slot == "slot" and "strips" in part:
+    if "strips" in part:
         integers = np.frombuffer(base64.b64decode(part["strips"]), "<i2").reshape(-1, part["size"])
         return np.where(integers == MISSING, np.nan, integers * part["scale"])
-    return {name: filled(each, values, slot) for name, each in part.items()}
+    return {name: filled(each, values) for name, each in part.items()}
 
 
 def unpacked(value: Any) -> Any:
@@ -93,8 +82,3 @@ def plain(part: Any) -> Any:
     if isinstance(part, list | tuple):
         return [plain(each) for each in part]
     return None if isinstance(part, float) and np.isnan(part) else part
-
-
-def draws(shared: dict[str, Any], name: object, spec: Spec) -> bool:
-    """Return whether the figure with a name, of several that share a part, is `spec`."""
-    return close(plain(one_of(shared, name)), plain(spec.plotly))

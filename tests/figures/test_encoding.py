@@ -99,24 +99,6 @@ def test_any_parts_come_back_from_their_common_part(folder: Path) -> None:
     assert fill_in_deno(work, folder) == given_parts
 
 
-def test_any_pages_come_back_from_what_their_figures_share(folder: Path) -> None:
-    given_pages: list[list[Any]] = []
-    work: list[tuple[Any, Any, int]] = []
-
-    @given(
-        st.integers(1, 3).flatmap(lambda count: st.lists(st.lists(parts, min_size=count, max_size=count), min_size=1))
-    )
-    def collect(pages: list[list[Any]]) -> None:
-        template, values = common_part([common_part(figures) for figures in pages], "language")
-        given_pages.extend(pages)
-        work.extend((template, own, len(pages[0])) for own in values)
-
-    collect()
-    program = f'import {{ filled }} from "{PROGRAM.as_uri()}";'
-    page = '(([part, values]) => values.map((own) => filled(part, own)))(filled(template, own, "language"))'
-    assert made_by(program, f"JSON.stringify(given.map(([template, own]) => {page}))", work, folder) == given_pages
-
-
 def test_long_lists_with_arrays_are_compared() -> None:
     one, other = ([{"x": np.array([k, 0.0])} for k in range(100)] for _ in range(2))
     other[99] = {"x": np.array([0.0, 1.0])}

@@ -18,7 +18,6 @@ from attnviz.browser_modules import dynamic_imports, static_imports
 REPOSITORY = Path(__file__).parents[2]
 PACKAGE = REPOSITORY / "attnviz"
 CONFIG = Path(__file__).with_name("deno.json")
-ASSETS = PACKAGE / "export" / "assets"
 WRITTEN = sorted(
     path
     for path in PACKAGE.rglob("*")
@@ -26,7 +25,7 @@ WRITTEN = sorted(
 )
 MODULES = [path for path in WRITTEN if path.suffix == ".js"]
 COMPONENTS = [path for path in (PACKAGE / "ui" / "components").glob("*/*.js") if path.stem == path.parent.name]
-PAGES = [ASSETS / "lesson.js", *(PACKAGE / "ui" / "components" / f"{name}.js" for name in ("offline", "guest"))]
+PAGES = [PACKAGE / "ui" / "components" / f"{name}.js" for name in ("offline", "guest")]
 ENTRIES = [*COMPONENTS, PACKAGE / "ui" / "components" / "blocks.js", *PAGES]
 """Entry points: modules that no other module imports."""
 

@@ -109,9 +109,6 @@ FAULTS = {
     "choices": (question(NextWordPrediction(("rouge", "bleue"))),),
     "heads": (question(SourceWordPrediction(), layer=1),),
     "picture": (question(None, reveal=("stream",)),),
-    "row on show": (question(None, reveal=(HEATMAP,)), question(SourceWordPrediction())),
-    "whole on show": (question(None, None), question(NextWordPrediction())),
-    "bars on show": (question(None, 3, reveal=("softmax",)), question(SourceWordPrediction(), reveal=())),
 }
 
 
@@ -122,6 +119,22 @@ def test_question_that_does_not_fit_gets_a_sentence(
     with pytest.raises(AttnvizError) as refused:
         asked(trace, *FAULTS[name])
     assert str(refused.value) == snapshot
+
+
+ON_SHOW = {
+    "row": (question(None, reveal=(HEATMAP,)), question(SourceWordPrediction())),
+    "whole": (question(None, None), question(NextWordPrediction())),
+    "bars": (question(None, 3, reveal=("softmax",)), question(SourceWordPrediction(), reveal=())),
+}
+
+
+@pytest.mark.parametrize("name", ON_SHOW)
+def test_question_whose_answer_is_shown_gets_a_warning(
+    name: str, trace: Trace, each_language: str, snapshot: SnapshotAssertion
+) -> None:
+    first, second = asked(trace, *ON_SHOW[name])
+    assert first.warning == ""
+    assert second.warning == snapshot
 
 
 @pytest.mark.parametrize(
@@ -150,3 +163,4 @@ def test_question_may_follow_what_does_not_tell_its_answer(trace: Trace) -> None
         replace(question(None), step=5),
     )
     assert [one.word for one in found] == [1, 2, 3, 4]
+    assert [one.warning for one in found] == [""] * 4

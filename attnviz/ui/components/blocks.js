@@ -135,6 +135,9 @@ function newElement({ kind, key }, name) {
     places.set(node, /** @type {HTMLElement} */ (node.lastChild));
   } else if (kind === "popover") {
     addPopover(node);
+  } else if (kind === "hidden") {
+    node.classList.add("box-block");
+    node.hidden = true;
   } else if (kind in files) {
     const place = files[kind].isolated ? node.attachShadow({ mode: "open" }) : node;
     if (place instanceof ShadowRoot) adopt(place, [kind]);
@@ -180,6 +183,18 @@ function changePopover(node, { label = "", blocks = [] }, setStateValue) {
 }
 
 /**
+ * Changes a box that another component shows and hides, and tells so by the event "toggle"; it draws its blocks only while
+ * it is shown.
+ * @param {HTMLElement} node
+ * @param {Block} block
+ * @param {Mounted<any>["setStateValue"]} setStateValue
+ */
+function changeHidden(node, { blocks = [] }, setStateValue) {
+  node.ontoggle = () => drawBlocks(node, node.hidden ? [] : blocks, setStateValue);
+  drawBlocks(node, node.hidden ? [] : blocks, setStateValue);
+}
+
+/**
  * The nodes of HTML, without scripts, should any have come in with a text.
  * @param {string} text
  */
@@ -206,6 +221,7 @@ function change(node, block, setStateValue) {
   } else if (kind === "text" || kind === "caption") write(node, block.text ?? "");
   else if (kind === "columns") drawColumns(node, block, setStateValue);
   else if (kind === "popover") changePopover(node, block, setStateValue);
+  else if (kind === "hidden") changeHidden(node, block, setStateValue);
   else if (kind === "box" || kind === "details") {
     node.classList.toggle("row", block.row === true);
     node.style.setProperty("--gap", `${block.gap ?? 1}rem`);

@@ -157,7 +157,12 @@ def popover_box(label: str, key: str) -> Box:
     return _opened("popover", label, key)
 
 
-def _opened(kind: str, label: str, key: str) -> Box:
+def hidden_box(key: str) -> Box:
+    """Return a box that another component of the view shows and hides, to draw in."""
+    return _opened("hidden", None, key)
+
+
+def _opened(kind: str, label: str | None, key: str) -> Box:
     inner: list[Block] = []
     _open_box.get().append({"kind": kind, "key": key, "label": label, "blocks": inner})
     return Box(inner)

@@ -76,6 +76,6 @@ function drawLanguages() {
 }
 
 setPage("file");
-drawLanguages();
+if (Object.keys(names).length > 1) drawLanguages();
 dark.addEventListener("change", () => void draw());
 void draw();

@@ -34,6 +34,10 @@ from attnviz.ui.page_state.what_if_state import what_if_number, what_ifs_text
 from attnviz.ui.resources import has_posterior, with_heads
 from attnviz.ui.view import DETAIL_LEVELS, View, view_key
 
+LESSON, OWN_LESSON = "lesson", "own"
+"""Address parameter of the open lesson, and its value for a visitor's file."""
+LESSONS = (*shipped_lessons(), OWN_LESSON)
+"""Values of that parameter."""
 HEADS = "heads"
 """Session state key of the choice, and address parameter."""
 
@@ -123,7 +127,7 @@ VIEW_PARAMETERS = (
     Parameter("what_if", "server", "name", _what_if_numbers, what_if_number),
     Parameter("gold", "server", "text", text=gold_text),
     Parameter(DETAIL_LEVEL, "server", "choice", lambda _: DETAIL_LEVELS),
-    Parameter("lesson", "server", "choice", lambda _: tuple(shipped_lessons())),
+    Parameter(LESSON, "server", "choice", lambda _: LESSONS),
     Parameter(LANGUAGE, "server", "choice", lambda _: LANGUAGES),
     Parameter(MODEL, "server", "choice", lambda _: tuple(installed_models())),
     Parameter(SEARCH, "server", "choice", lambda _: SEARCHES),

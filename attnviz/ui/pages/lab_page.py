@@ -117,7 +117,7 @@ def lab_page(view: View, *, requested: bool = False) -> None:
             files = box("section_files", width="content")
             if requested:
                 status(view)
-            copy_link(view)
+            copy_link(view.key("copy_link"))
         with box(view.key("section_panel")), waiting:
             SECTIONS[chosen].draw(view, theme_name())
         with files, download_box("downloads"):  # after the section's own choices, which a link may set

@@ -128,7 +128,7 @@ def _draw(watching: bool) -> None:
             choices = choose_runs(offered)
             if choices:
                 _downloads(choices)
-                copy_link(VIEW)
+                copy_link(VIEW.key("copy_link"))
         if watches_run(offered) != watching:
             st.rerun()  # only the page sets the interval of the redraws
         if choices:

@@ -95,7 +95,7 @@ def draw_transformer(request: SentenceRequest) -> None:
         label = gettext("Close the comparison") if is_open else gettext("Compare all five models")
         request_button(label, partial(_store_exhibit_name, "" if is_open else "answers"), key="compare_models")
         if provider:
-            copy_link(provider)
+            copy_link(provider.key("copy_link"))
         glossary_box("glossary", "signs", "attention", "heads", "learning", "scores")
     references(transformer_exhibits.EXHIBIT_REFERENCES)
 

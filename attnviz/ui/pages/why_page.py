@@ -153,7 +153,7 @@ def _footer(view: View, trio: Trio, growth_trace: Trace | None) -> None:
         with download_box("downloads"):
             offer_pictures(view, "why-pictures", shown)
             offer_lecture(view, "why-lecture", shown, file_name(trio.reference, "why.html"))
-        copy_link(view)
+        copy_link(view.key("copy_link"))
     with details(gettext("The charts as tables"), view.key("tables")):
         tables(view, shown_address("why-tables", shown), "tables_rows")
     references(WHY_REFERENCES)

@@ -227,6 +227,8 @@ def weights_chart(view: View, at: str, name: str) -> None:
     Its bars can be dragged where `slider_labels`.
     """
     labels = slider_labels(view.trace)
+    if labels and view.simple:
+        labels["invitation"] = gettext("Drag a bar and watch the mixture change.")
     chart(view, at, name, hand=labels, consequence=consequence_address(view) if labels else None)
 
 

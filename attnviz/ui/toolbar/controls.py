@@ -33,6 +33,7 @@ from attnviz.ui.page_state.detail_level import (
 from attnviz.ui.requests import request_button
 from attnviz.ui.resources import devices
 from attnviz.ui.toolbar import opened_file
+from attnviz.ui.toolbar.open_lesson import lessons_menu
 
 _EXAMPLES = "examples"
 _MORE_WIDTH = 740
@@ -81,6 +82,7 @@ def controls(models: dict[str, Path]) -> Controls:
         detail_level_switch()
         if models:
             _example_box()
+            lessons_menu()
         tour_box = st.container(key="tour_box", width="content")
         with (
             popover(gettext("More"), key=opened_file.BOX, type="tertiary"),

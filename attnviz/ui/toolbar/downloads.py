@@ -72,10 +72,10 @@ def diagram_file(view: View, step: int, file: str) -> PictureFile:
     return PictureFile(gettext("Architecture diagram"), file, lambda: (drawing, diagram_table(trace, step)))
 
 
-def file_link(view: Keyed, label: str, at: str, file: str, key: str) -> None:
+def file_link(view: Keyed | None, label: str, at: str, file: str, key: str) -> None:
     """Draw the link to the file at the address `at`, for the current selection in `view`; it is saved as `file`."""
-    payload = {"label": label, "at": at, "file": file, "container": view.key("room")}
-    component("file_link", key=key, data=payload)
+    payload = {"label": label, "at": at, "file": file, "container": view.key("room") if view else ""}
+    component("file_link", key=key, data=payload, width="stretch" if view else "content")
 
 
 def download_box(key: str) -> Box:
@@ -246,5 +246,5 @@ def share_and_save(view: View | None) -> None:
         with view_blocks("share_view"), box("share_blocks", gap="xsmall"):
             with box("share", row=True):
                 caption(gettext("The link opens the page as it is shown now."))
-                copy_link(view)
+                copy_link(view.key("copy_link"))
             downloads(view)

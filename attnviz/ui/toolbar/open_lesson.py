@@ -1,6 +1,6 @@
-"""Show an open lesson, uploaded or named by the link, in place of the whole page *Translate*.
+"""The menu of lessons, and the open lesson, which is drawn in place of the whole page *Translate*.
 
-`attnviz.export.lesson_page` makes the page with its questions.
+A lesson comes with the program, and links name it; or it is a visitor's file, which the browser keeps for a reload.
 """
 
 from __future__ import annotations
@@ -8,57 +8,77 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
 
 import streamlit as st
 
 from attnviz import AttnvizError
-from attnviz.export.lesson_page import lesson_html
 from attnviz.languages import gettext, language
-from attnviz.lessons import Lesson, LessonSentence, parse_lesson, read_lesson, shipped_lessons
+from attnviz.lessons import Lesson, LessonSentence, parse_lesson, shipped_lesson, shipped_lessons
 from attnviz.lessons.lesson_file import folder_of_model
-from attnviz.lru_cache import LRUCache
 from attnviz.trace import Trace
-from attnviz.ui.components.component import component
+from attnviz.ui.components.component import box, caption, component, plain_text, view_blocks
+from attnviz.ui.components.copy_link import copy_link
+from attnviz.ui.fields import close_popover, popover, uploader
 from attnviz.ui.language import language_address
-from attnviz.ui.page_state.linked import Parameters, Session, linked_entry, set_page_address
-from attnviz.ui.payloads import HtmlPage, PayloadRequest, shown_address
-from attnviz.ui.requests import request_button
+from attnviz.ui.lesson_view import (
+    AnsweredLesson,
+    answered,
+    language_of,
+    lesson_html,
+    lesson_length,
+    lesson_view,
+    translated_by,
+)
+from attnviz.ui.page_state.linked import Session, linked_entry, set_page_address
+from attnviz.ui.page_state.selection import LESSON, LESSONS, OWN_LESSON
+from attnviz.ui.payloads import PayloadRequest, shown_address
+from attnviz.ui.requests import handle, request_button
 from attnviz.ui.resources import translate, weights_of
+from attnviz.ui.toolbar.downloads import file_link
 from attnviz.ui.waiting import TURNS
 
-LESSON = "lesson"
-"""Session state key of the open lesson, and address parameter with the name of one that comes with the program."""
-
-_PAGES: LRUCache[HtmlPage] = LRUCache(16 << 20, size=len)
-"""LRU cache of pages for all visitors; one takes about 1.4 MB."""
-
-
-def lesson_frame(at: str, title: str) -> None:
-    """Draw the frame with the page at the address `at`, in the current language, and give it the `title`."""
-    component("lesson_frame", key="lesson_frame", data={"at": at, "title": title, "language": language()})
+_TEMPLATES = Path(__file__).parents[2] / "examples"
+_MENU = "lessons"
 
 
 @dataclass(frozen=True)
 class OpenLesson:
     """A lesson that is open in place of the sentence."""
 
-    lesson: Lesson
-    name: str = ""
-    """Name of a lesson that comes with the program; empty for an uploaded one."""
+    name: str
+    """Its name in links: that of a lesson that comes with the program, or `OWN_LESSON`."""
+    lesson: Lesson | None = None
+    """None where the file is not valid, or the browser has not sent it yet."""
+    content: str = ""
+    """The visitor's file."""
+    problem: str = ""
+    """Says why the file is no lesson."""
 
 
-def open_lesson(session: Session, content: bytes) -> None:
-    """Open the lesson in the bytes of a file; raise AttnvizError where it is not valid."""
-    session[LESSON] = OpenLesson(parse_lesson(content))
+def open_lesson(session: Session, name: str, content: bytes) -> None:
+    """Open the lesson in the bytes of a visitor's file; where it is not valid, the page says so in its place."""
+    try:
+        session[LESSON] = OpenLesson(OWN_LESSON, parse_lesson(content), content.decode("utf-8", "replace"))
+    except AttnvizError as error:
+        problem = f"{gettext('{name} was not opened.', name=name)} {error}"
+        session[LESSON] = OpenLesson(OWN_LESSON, problem=problem)
 
 
-def current_lesson(session: Session, linked: Mapping[str, str]) -> OpenLesson | None:
-    """Return the open lesson, at first that of the link; None where there is none."""
-    shipped = shipped_lessons()
-    lesson: OpenLesson | None = linked_entry(
-        session, linked, LESSON, None, offered=shipped, parse=lambda name: OpenLesson(read_lesson(shipped[name]), name)
-    )
-    return lesson
+def _open_shipped(session: Session, name: str) -> None:
+    session[LESSON] = OpenLesson(name, shipped_lesson(name))
+    close_popover(_MENU)
+
+
+def _reopen(session: Session, content: Any) -> None:
+    """Open the file that the browser has kept; it may send anything."""
+    if isinstance(content, str):
+        open_lesson(session, gettext("The lesson"), content.encode("utf-8", "replace"))
+    else:
+        problem = gettext("This browser has no lesson file any more. Open the file again.")
+        session[LESSON] = OpenLesson(OWN_LESSON, problem=problem)
 
 
 def close_lesson(session: Session) -> None:
@@ -66,37 +86,122 @@ def close_lesson(session: Session) -> None:
     session[LESSON] = None
 
 
+def current_lesson(session: Session, linked: Mapping[str, str]) -> OpenLesson | None:
+    """Return the open lesson, at first that of the link; None where there is none."""
+
+    def linked_lesson(name: str) -> OpenLesson:
+        return OpenLesson(name, None if name == OWN_LESSON else shipped_lesson(name))
+
+    lesson: OpenLesson | None = linked_entry(session, linked, LESSON, None, offered=LESSONS, parse=linked_lesson)
+    return lesson
+
+
+def lessons_menu() -> None:
+    """Draw the menu: the lessons that come with the program, with their links and files, and a visitor's own."""
+    session = st.session_state
+    with view_blocks("lessons_view"), popover(gettext("Lessons"), key=_MENU), box("lesson_list"):
+        for name in shipped_lessons():
+            lesson = shipped_lesson(name)
+            with box(f"lesson_{name}", gap="xsmall"):
+                with language_of(lesson):
+                    request_button(str(lesson.title), partial(_open_shipped, session, name), key=f"open_{name}")
+                    caption(f"{lesson_length(lesson)}. {lesson.about or ''}")
+                with box(f"share_{name}", row=True):
+                    _share(name, lesson)
+        with box("own_lesson", gap="xsmall"):
+            _own_lesson()
+
+
+def _own_lesson() -> None:
+    """Draw the uploader of a visitor's lesson, and a template to begin with."""
+    uploader(gettext("Your lesson (YAML file)"), partial(open_lesson, st.session_state), key=_MENU, megabytes=1)
+    caption(
+        gettext(
+            "A lesson is a text file with sentences and questions. The right answers come from the translator. The "
+            "template is a small lesson that explains itself: open it in a text editor, change it, and open it here."
+        )
+    )
+    file_link(None, gettext("Template"), shown_address("lesson-template", {}), "lesson.yaml", "lesson_template")
+
+
+def _share(name: str, lesson: Lesson) -> None:
+    """Draw the link of a lesson that comes with the program, and the page for students of any."""
+    if name != OWN_LESSON:
+        copy_link(f"link_{name}", f"?{urlencode({LESSON: name, 'lang': language()})}")
+    at = shown_address("lesson-page", {LESSON: lesson})
+    file_link(
+        None,
+        gettext("Save as a page for students"),
+        at,
+        f"{'lesson' if name == OWN_LESSON else name}.html",
+        f"save_{name}",
+    )
+
+
 def draw_lesson(opened: OpenLesson) -> None:
-    """Draw the lesson and a button that leaves it."""
-    session, lesson = st.session_state, opened.lesson
-    with st.container(horizontal=True, vertical_alignment="center", key="lesson_head"):
-        st.text(gettext("This is a lesson. The button “Next” works once you have answered."))
-        request_button(gettext("Leave the lesson"), partial(close_lesson, session), key="leave_lesson")
+    """Draw the lesson, in one of its languages, with a button that leaves it."""
+    session = st.session_state
+    if opened.lesson is None and not opened.problem:
+        component("lesson_file", key="lesson_file", data={"content": None}, height=1)
+        if handle({LESSON: partial(_reopen, session)}):
+            st.rerun()
+    elif opened.lesson is None:
+        _draw_problem(opened.problem)
+    else:
+        _draw_valid(opened, opened.lesson)
+    set_page_address(session, f"lesson {opened.name}", language_address() | {LESSON: opened.name})
+
+
+def _draw_valid(opened: OpenLesson, lesson: Lesson) -> None:
     try:
         with st.spinner(gettext("Translating…")):
-            _page(lesson)
+            given = _answered(lesson)
     except AttnvizError as error:
-        with st.container(key="problem"):
-            st.text(str(error))
-    else:
-        lesson_frame(shown_address(LESSON, {LESSON: lesson}, lang=""), str(lesson.title))
-    parameters: Parameters = {LESSON: opened.name or None}
-    set_page_address(session, f"lesson {opened.name}", parameters | language_address())
+        _draw_problem(str(error))
+        return
+    with language_of(lesson), view_blocks("lesson_view"), box("lesson_page"):
+        with box("lesson_head", row=True):
+            _leave_button()
+            _share(opened.name, lesson)
+        if opened.name == OWN_LESSON:
+            component("lesson_file", key="lesson_file", data={"content": opened.content})
+            for warning in given.warnings:
+                with box("notice"):
+                    plain_text(warning)
+        lesson_view(given)
+        caption(translated_by(given))
 
 
-def lesson_page(request: PayloadRequest) -> HtmlPage:
-    """Return the page of the lesson, in all its languages."""
-    return _page(request.shown[LESSON])
+def _draw_problem(problem: str) -> None:
+    """Draw why there is no lesson, and what opens another file."""
+    with view_blocks("lesson_view"), box("lesson_page"):
+        with box("lesson_head", row=True):
+            _leave_button()
+        with box("problem"):
+            plain_text(problem)
+        with box("own_lesson", gap="xsmall"):
+            _own_lesson()
 
 
-def _page(lesson: Lesson) -> HtmlPage:
-    """Return the page of a lesson in all its languages; raise AttnvizError where it does not fit its translations."""
+def _leave_button() -> None:
+    request_button(gettext("Leave the lesson"), partial(close_lesson, st.session_state), key="leave_lesson")
+
+
+def lesson_page(request: PayloadRequest) -> bytes:
+    """Return the page for students of a lesson."""
+    return lesson_html(_answered(request.shown[LESSON])).encode("utf-8")
+
+
+def lesson_template(request: PayloadRequest) -> bytes:  # noqa: ARG001
+    """Return the file of a small lesson with comments, in the current language."""
+    return (_TEMPLATES / f"lesson-{language()}.yaml").read_bytes()
+
+
+def _answered(lesson: Lesson) -> AnsweredLesson:
+    """Return a lesson with its answers; raise AttnvizError where it does not fit its translations."""
     traces = {id(sentence): _translation(sentence) for sentence in lesson.sentences}
-    key = (repr(lesson), *(trace.fingerprint for trace in traces.values()))
     with TURNS.released():
-        return _PAGES.get(
-            key, lambda: HtmlPage(lesson_html(lesson, lambda one: (traces[id(one)], weights_of(traces[id(one)]))))
-        )
+        return answered(lesson, lambda one: (traces[id(one)], weights_of(traces[id(one)])))
 
 
 def _translation(sentence: LessonSentence) -> Trace:

@@ -162,7 +162,7 @@ def open_file(session: Session, name: str, content: bytes) -> None:
     session.pop(_REQUEST, None)
     try:
         if FORMAT_FIELD.encode() in content[:2000]:
-            open_lesson(session, content)
+            open_lesson(session, name, content)
             return
         file = attention_in(content, name)
         if file is not None:

@@ -64,9 +64,10 @@ function arrangeRows({ data, layout }, strongest) {
 
 /**
  * @param {HTMLElement} root
- * @param {[string, ...string[]]} texts
+ * @param {string} heading
+ * @param {string[]} sentences
  */
-function writeCaption(root, [heading, ...sentences]) {
+function writeCaption(root, heading, sentences) {
   write(find(root, "h3"), heading);
   while (findAll(root, "p").length < sentences.length) find(root, "p").after(document.createElement("p"));
   findAll(root, "p").forEach((line, k) => writeWithTerms(root, line, sentences[k] ?? ""));
@@ -98,15 +99,17 @@ function describe(root, layout, state) {
 const heightLimit = (root) => parseFloat(getComputedStyle(find(root, ".window")).maxHeight) || Infinity;
 
 /**
- * Lowers the rows of a heatmap to fit the greatest height of its box; what is still higher scrolls.
+ * Lowers the rows of a heatmap to fit the greatest height of its box; what is still higher scrolls. In lecture mode, any
+ * other figure fills its box up to MOST_GROWTH times its height.
  * @param {HTMLElement} root
  * @param {Layout} layout
  * @param {ChartState} state
  */
 function fitHeight(root, layout, state) {
-  const { rows } = layout.meta, most = rows ? heightLimit(root) : undefined;
+  const { rows } = layout.meta, most = heightLimit(root);
   state.limit = most;
-  if (!rows || !most || most >= layout.height) return;
+  if (!rows && state.scale !== 1 && most < Infinity) layout.height = Math.min(most, MOST_GROWTH * layout.height);
+  if (!rows || most >= layout.height) return;
   const { t = 0, b = 0 } = layout.margin ?? {}, least = t + b + LOWEST_ROW * (Math.max(...rows.map(Number)) + 1);
   layout.height = Math.max(least, most);
 }
@@ -219,7 +222,10 @@ async function draw(root, state) {
   const text = fittingValues(root, payload) ?? values["every"] ?? values[step];
   if (!text) return;
   // Before the figures are compared: two translations may share a step's figure and yet differ in its word.
-  writeCaption(root, captions[step] ?? captions["every"] ?? ["", ""]);
+  const [heading, ...sentences] = captions[step] ?? captions["every"] ?? ["", ""];
+  const weights = Math.min(1, sentences.length - 1); // the picture of three stages has the weights second
+  if (state.words?.invitation) sentences[weights] = `${sentences[weights]} ${state.words.invitation}`;
+  writeCaption(root, heading, sentences);
   const scale = scaleFactor();
   const same = text === state.text && template === state.template && order === state.order && scale === state.scale;
   const stage = now?.stage ?? null;
@@ -265,6 +271,7 @@ function fittingValues(root, { fits }) {
   return (fits?.find(({ narrowest }) => narrowest <= Number(width)) ?? fits?.at(-1))?.values;
 }
 
+const MOST_GROWTH = 1.5;
 const NUMBER_WIDTH = 29; // pixels of a number above an upright bar
 const LOWEST_ROW = 16; // pixels of a row that has room for its label
 

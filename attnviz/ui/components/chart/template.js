@@ -1,5 +1,4 @@
-// Fills the part that the figures of all steps (or languages, or themes) share with the values of one of them;
-// `attnviz/figures/encoding.py` writes both.
+// Fills the part that the figures of all steps share with the values of one of them; `attnviz/figures/encoding.py` writes both.
 
 import { MISSING } from "../../../figures/constants.js";
 
@@ -7,15 +6,14 @@ import { MISSING } from "../../../figures/constants.js";
  * A deep copy of the common part with the values in its slots, which Plotly may modify.
  * @param {any} template
  * @param {any[]} values
- * @param {string} slot the name of the slots; strips are unpacked with the last ones, "slot"
  * @returns {any}
  */
-export function filled(template, values, slot = "slot") {
-  if (Array.isArray(template)) return template.map((part) => filled(part, values, slot));
+export function filled(template, values) {
+  if (Array.isArray(template)) return template.map((part) => filled(part, values));
   if (template === null || typeof template !== "object") return template;
-  if (template[slot] !== undefined) return filled(values[template[slot]], values, slot);
-  if (template.strips && slot === "slot") return unpackedStrips(template);
-  return Object.fromEntries(Object.entries(template).map(([name, part]) => [name, filled(part, values, slot)]));
+  if (template.slot !== undefined) return filled(values[template.slot], values);
+  if (template.strips) return unpackedStrips(template);
+  return Object.fromEntries(Object.entries(template).map(([name, part]) => [name, filled(part, values)]));
 }
 
 /**

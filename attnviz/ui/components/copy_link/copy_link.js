@@ -1,7 +1,7 @@
-// Two buttons: one copies the current address and briefly confirms it, the other enters lecture mode.
+// A button that copies an address, by default the current one, and briefly confirms it.
 
 import { writeAddress } from "../address.js";
-import { blurAfterClick, find, write, writeTexts } from "../shared.js";
+import { blurAfterClick, find, write } from "../shared.js";
 
 const CONFIRMED = 2500; // milliseconds
 
@@ -23,25 +23,21 @@ async function copy(text) {
   if (!done) throw new Error("the browser copies nothing");
 }
 
-/** @param {Mounted<Words>} mounted */
-export default function ({ data, parentElement }) {
+/** @param {Mounted<{ words: Words, address: string }>} mounted */
+export default function ({ data: { words, address }, parentElement }) {
   const button = find(parentElement, ".copy-link");
   /** @type {number | undefined} */
   let timer;
-  write(button, data.copy);
+  write(button, words.copy);
   button.onclick = async (event) => {
     blurAfterClick(event);
     writeAddress();
-    button.textContent = await copy(location.href).then(() => data.copied, () => data.failed);
+    const copied = address ? new URL(address, document.baseURI).href : location.href;
+    button.textContent = await copy(copied).then(() => words.copied, () => words.failed);
     clearTimeout(timer);
     timer = setTimeout(() => {
-      button.textContent = data.copy;
+      button.textContent = words.copy;
     }, CONFIRMED);
-  };
-  writeTexts(parentElement, data);
-  find(parentElement, ".enter-lecture").onclick = (event) => {
-    blurAfterClick(event);
-    document.dispatchEvent(new CustomEvent("attnviz:lecture"));
   };
   return () => clearTimeout(timer);
 }

@@ -3,6 +3,7 @@
 
 import { newClock } from "../clock.js";
 import { payloadOf } from "../payloads.js";
+import { onScaleChange, scaleFactor } from "../figure_scale.js";
 import { drawSoon, find, onMessages, onStop, prefersReducedMotion, setLanguage, states, write } from "../shared.js";
 import { onMessage, viewState } from "../view.js";
 import { drawDecoder } from "./decoder.js";
@@ -23,11 +24,13 @@ import { drawTerms } from "./terms.js";
  * @param {DiagramPayload} payload
  */
 function drawPlan(root, state, payload) {
-  const drawing = find(root, ".drawing", SVGElement), boxWidth = find(root, ".scroll").clientWidth;
-  const measure = textMeasure(root, "--serif"), plan = planFor(payload, boxWidth, measure, state.thin);
+  const drawing = find(root, ".drawing", SVGElement),
+    boxWidth = find(root, ".scroll").clientWidth,
+    scale = scaleFactor();
+  const measure = textMeasure(root, "--serif"), plan = planFor(payload, boxWidth / scale, measure, state.thin);
   drawing.replaceChildren();
-  drawing.setAttribute("width", String(plan.width));
-  drawing.setAttribute("height", String(plan.height));
+  drawing.setAttribute("width", String(plan.width * scale));
+  drawing.setAttribute("height", String(plan.height * scale));
   drawing.setAttribute("viewBox", `0 0 ${plan.width} ${plan.height}`);
   addFlowGradient(drawing, plan);
   const { contextName, mix, ...attention } = drawAttention(drawing, payload, plan);
@@ -57,9 +60,16 @@ function drawPlan(root, state, payload) {
  * @param {Omit<Outline, "terms">} outline
  */
 function reserve(root, { formulas }, outline) {
-  const measure = textMeasure(root, "--serif"), width = find(root, ".scroll").clientWidth;
-  const plan = planFor({ ...outline, terms: formulas }, width, measure, isThin(root) && outline.attention !== "none");
-  find(root, ".drawing", SVGElement).setAttribute("height", String(plan.height));
+  const scale = scaleFactor(),
+    width = find(root, ".scroll").clientWidth / scale,
+    measure = textMeasure(root, "--serif");
+  const plan = planFor(
+    { ...outline, terms: formulas && scale === 1 },
+    width,
+    measure,
+    isThin(root) && outline.attention !== "none",
+  );
+  find(root, ".drawing", SVGElement).setAttribute("height", String(plan.height * scale));
 }
 
 /** Whether the page wants a thin diagram (page.css). @param {HTMLElement} root */
@@ -184,7 +194,8 @@ function everydayPayload(payload) {
 function show(root, state) {
   const sent = payloadOf(root, state, show);
   if (!sent) return;
-  const payload = state.formulas ? sent : everydayPayload(sent);
+  const isScaled = scaleFactor() !== 1; // the terms of the equations have no room then
+  const payload = state.formulas && !isScaled ? sent : everydayPayload(sent);
   setLanguage(payload.language);
   const { step, source } = viewState(root), k = step === null ? -1 : payload.steps.indexOf(step);
   if (k < 0 || !states.has(root)) return;
@@ -238,6 +249,10 @@ function start(root) {
   const state = /** @type {DiagramState} */ (/** @type {Partial<DiagramState>} */ (begun));
   onMessages(root, state, ["step", "source"], () => drawSoon(root, state, show));
   const ends = [
+    onScaleChange(() => {
+      Object.assign(state, { plan: undefined, step: null });
+      drawSoon(root, state, show);
+    }),
     onMessage(root, "shown", () => state.plan && state.thin !== isThin(root) && drawSoon(root, state, show)),
     listenToShow(root, state, () => {
       state.step = null;

@@ -34,7 +34,7 @@ export function addColumnTargets(root, drawing, state) {
  */
 function choosePiece(root, plan, j, event) {
   const box = find(root, ".drawing", SVGElement).getBoundingClientRect(), { across } = plan;
-  const here = plan.vertical ? event.clientX - box.left : event.clientY - box.top;
+  const here = (plan.vertical ? event.clientX - box.left : event.clientY - box.top) * plan.width / box.width;
   if (!across.query || here < across.query) sendChoice(root, { source: j });
   else goTo(root, here < (across.energyNumber || across.energy[1]) + 6 ? 1 : 2);
 }

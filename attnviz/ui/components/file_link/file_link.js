@@ -1,4 +1,4 @@
-// A download link for the current selection of a view; the server makes the file when it is requested.
+// A download link, for the current selection of a view where the address depends on it; the server makes the file when it is requested.
 
 import { saveFile } from "../saved_file.js";
 import { find, write } from "../shared.js";
@@ -10,8 +10,9 @@ export default function ({ data, parentElement }) {
   link.textContent = data.label;
   link.download = data.file;
   const address = () => {
-    const container = document.querySelector(`.st-key-${data.container}`);
-    return container ? new URL(filledAddress(container, data.at), document.baseURI).href : "";
+    const container = data.container && document.querySelector(`.st-key-${data.container}`);
+    const at = container ? filledAddress(container, data.at) : data.at;
+    return new URL(at, document.baseURI).href;
   };
   link.href = address();
   link.onclick = (event) => {

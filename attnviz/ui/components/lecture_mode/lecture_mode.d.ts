@@ -2,5 +2,7 @@
 
 interface LectureState {
   words: Words;
+  /** Timer that hides the controls. */
+  idle: number;
   stop(): void;
 }

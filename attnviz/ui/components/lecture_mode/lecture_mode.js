@@ -1,5 +1,5 @@
-// Lecture mode (large text, fewer parts, black screen): switched by a key, a button or the address; it persists across
-// pages.
+// Lecture mode (one picture in large letters, black screen): switched by a key, a button or the address; it persists
+// across pages. Its controls are seen while the pointer moves.
 
 import { isForPage, isLecture } from "../keyboard.js";
 import { fragmentParameters, setParameters } from "../address.js";
@@ -8,17 +8,27 @@ import { blurAfterClick, find, findAll, setLanguage, states, write, writeTexts }
 
 const LECTURE = "lecture"; // its address parameter; also the attribute `data-lecture` of the page's root element
 const page = document.documentElement;
+const IDLE_TIME = 3000; // milliseconds without movement of the pointer, after which the controls disappear
 
 /** Writes into the address whether the mode is on. */
 const writeAddress = () => setParameters(LECTURE, { fragment: { [LECTURE]: isLecture() ? "1" : null } });
+
+/** @param {LectureState} state */
+function showControls(state) {
+  page.removeAttribute("data-idle");
+  clearTimeout(state.idle);
+  state.idle = setTimeout(() => page.setAttribute("data-idle", ""), IDLE_TIME);
+}
 
 /**
  * @param {HTMLElement} root
  * @param {LectureState} state
  * @param {boolean} on
  */
-function switchMode(root, { words }, on) {
+function switchMode(root, state, on) {
+  const { words } = state;
   page.toggleAttribute(`data-${LECTURE}`, on);
+  showControls(state);
   if (!on) find(root, ".black").hidden = true;
   for (const button of findAll(document, OPEN)) button.click(); // an open popover would cover the page
   write(find(root, ".said"), on ? words.entered : words.left);
@@ -53,11 +63,7 @@ function listen(root, state) {
     } else return;
     event.preventDefault();
   }, { signal });
-  document.addEventListener(
-    `attnviz:${LECTURE}`,
-    () => switchMode(root, state, true),
-    { signal },
-  );
+  addEventListener("pointermove", () => showControls(state), { signal });
   return () => controller.abort();
 }
 
@@ -66,7 +72,7 @@ function listen(root, state) {
  * @returns {LectureState}
  */
 function start(root) {
-  const state = /** @type {LectureState} */ ({ words: {} });
+  const state = /** @type {LectureState} */ ({ words: {}, idle: 0 });
   /** @type {(selector: string, act: () => void) => void} */
   const onClick = (selector, act) => {
     find(root, selector).onclick = (event) => {
@@ -74,6 +80,7 @@ function start(root) {
       blurAfterClick(event);
     };
   };
+  onClick(".present", () => switchMode(root, state, true));
   onClick(".leave", () => switchMode(root, state, false));
   onClick(".blacken", () => {
     find(root, ".black").hidden = false;
@@ -84,6 +91,7 @@ function start(root) {
   const stopListening = listen(root, state);
   state.stop = () => {
     stopListening();
+    clearTimeout(state.idle);
     states.delete(root);
   };
   states.set(root, state);

@@ -1,7 +1,7 @@
 // The summary of the current step: what it wrote, and the outcome of each of its stages, with a link that scrolls to
 // it.
 
-import { isForPage } from "../keyboard.js";
+import { isForPage, isLecture } from "../keyboard.js";
 import { payloadOf } from "../payloads.js";
 import { blurAfterClick, find, findAll, onMessages, onStop, prefersReducedMotion, states, write } from "../shared.js";
 import { listenToView, onMessage, sendChoice, viewRoot, viewState } from "../view.js";
@@ -109,12 +109,19 @@ function focusStage(root, stage) {
 }
 
 /**
- * Opens the next stage; after the last, closes it, or goes to the first where all are drawn.
+ * Opens the next stage; after the last, closes it, or goes to the first where all are drawn. In lecture mode, the diagram
+ * comes before the first stage, and the heatmap after the last (page.css).
  * @param {HTMLElement} root
  */
 function nextStage(root) {
   const buttons = findAll(root, "li button"), last = buttons.length - 1;
   const place = buttons.findIndex((button) => button.hasAttribute("aria-current"));
+  const { dataset } = viewRoot(root);
+  if (isLecture() && place < 0 && !dataset.picture) {
+    dataset.picture = "diagram";
+    return;
+  }
+  if (place === last) delete dataset.picture;
   buttons[place < last ? place + 1 : opensInPlace(root) ? last : 0]?.click();
 }
 

@@ -1,0 +1,299 @@
+"""A lesson as blocks, in the app and in a file: its questions as one component, and their pictures as charts."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from attnviz.analysis.labels import end_name
+from attnviz.analysis.numbers import NO_BREAK, decimal
+from attnviz.analysis.recomputation import Weights
+from attnviz.architectures import stage_numbered
+from attnviz.figures.heatmap import heatmap
+from attnviz.figures.registry import step_figure
+from attnviz.figures.spec import Spec
+from attnviz.languages import format_number, format_share, gettext, language, ngettext, set_language
+from attnviz.lessons import AskedQuestion, Lesson, LessonSentence, asked_questions
+from attnviz.lessons.lesson_file import HEATMAP, NextWordPrediction, NumberPrediction, Text
+from attnviz.text import SPACE
+from attnviz.trace.aligned import first_words
+from attnviz.ui.components.chart import EVERY_STEP, steady_payload
+from attnviz.ui.components.component import box, component, hidden_box
+from attnviz.ui.embedded_view import html_page, made_with_attnviz, page_of
+from attnviz.ui.style import theme_name
+
+Translate = Callable[[LessonSentence], tuple[Any, Weights | None]]
+"""Returns the translation of a sentence, with the weights of its model for pictures that need them."""
+_WIDE = 640
+"""Pixels of width above which a picture stands below its question."""
+_META = ("narrowest", "widest", "columns", "panels", "beside", "stacked")
+"""What a chart is told of a picture: in a lesson, a click on it chooses nothing."""
+
+
+@dataclass(frozen=True)
+class AnsweredLesson:
+    """A lesson with the answers that its models give."""
+
+    lesson: Lesson
+    asked: tuple[AskedQuestion, ...]
+
+    @property
+    def identity(self) -> str:
+        """Digest of the lesson and of its translations."""
+        text = repr((self.lesson, [one.subject.trace.fingerprint for one in self.asked]))
+        return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Questions whose answers are already shown."""
+        return tuple(one.warning for one in self.asked if one.warning)
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Names of the models."""
+        return tuple(dict.fromkeys(one.subject.trace.model for one in self.asked))
+
+
+def answered(lesson: Lesson, translate: Translate) -> AnsweredLesson:
+    """Return a lesson whose sentences `translate` translates.
+
+    Raise AttnvizError, with the line of the question, where a translation has no such step, word or picture.
+    """
+    asked = [one for sentence in lesson.sentences for one in asked_questions(sentence, *translate(sentence))]
+    return AnsweredLesson(lesson, tuple(asked))
+
+
+@contextmanager
+def language_of(lesson: Lesson) -> Iterator[None]:
+    """Use the current language for a lesson that has it, else the first that it has."""
+    before = language()
+    if lesson.languages and before not in lesson.languages:
+        set_language(lesson.languages[0])
+    try:
+        yield
+    finally:
+        set_language(before)
+
+
+def lesson_html(given: AnsweredLesson) -> str:
+    """Return the HTML page of a lesson, in all its languages; it opens in the current one, or in its first.
+
+    The text of the page does not tell the answers.
+    """
+    with language_of(given.lesson):
+
+        def footer() -> str:
+            return f"{translated_by(given)} {made_with_attnviz()}"
+
+        name, title = f"lesson-{given.identity}", str(given.lesson.title)
+        draw = partial(lesson_view, given)
+        languages = given.lesson.languages or (language(),)
+        return html_page(title, lambda theme, _: page_of(name, draw, 0, {}, theme), footer, languages=languages)
+
+
+def translated_by(given: AnsweredLesson) -> str:
+    """Return which models translated the sentences of a lesson."""
+    return gettext("Translated by: {models}.", models=", ".join(given.models))
+
+
+def lesson_view(given: AnsweredLesson) -> None:
+    """Draw a lesson in the current language."""
+    items = [_Item(one) for one in given.asked]
+    with box("room-lesson"):  # components/lesson/lesson.js finds the pictures in it
+        data = {
+            "identity": given.identity,
+            "language": language(),
+            "words": _labels(given),
+            "items": [item.payload() for item in items],
+        }
+        component("lesson", key="lesson", data=data)
+        with box("lesson_pictures"):
+            for number, item in enumerate(items):
+                for name, pictures in (("reveal", item.revealed), ("show", item.shown)):
+                    with hidden_box(f"lesson_{number}_{name}"):
+                        for picture in pictures:
+                            component("chart", f"lesson_{number}_{picture.name}", picture.payload())
+
+
+def _labels(given: AnsweredLesson) -> dict[str, str]:
+    """Return the texts of a lesson; the browser fills `{i}`, `{n}`, `{hits}` and `{right}`."""
+    lesson = given.lesson
+    return {
+        "title": str(lesson.title),
+        "about": "" if lesson.about is None else str(lesson.about),
+        "duration": lesson_length(lesson),
+        "how": gettext("The button “Next” works once you have answered."),
+        "start": gettext("Start"),
+        "previous": gettext("Back"),
+        "next": gettext("Next"),
+        "finish": gettext("See the score"),
+        "check": gettext("Check the answer"),
+        "place": gettext("{i} of {n}"),
+        "progress": gettext("Progress"),
+        "score": gettext("Right answers so far: {hits} of {n}"),
+        "options": gettext("Answers to choose from"),
+        "not_a_number": gettext("Type a number."),
+        "right": gettext("Right: {right}"),
+        "wrong": gettext("Not quite. Right answer: {right}"),
+        "right_option": gettext("right answer"),
+        "wrong_option": gettext("your answer"),
+        "english": gettext("English sentence"),
+        "french": gettext("French translation"),
+        "summary": gettext("Your score"),
+        "hits": gettext("You answered {hits} of {n} questions right."),
+        "unanswered": gettext("no answer"),
+        "name": gettext("Your name"),
+        "sheet": gettext("Download the answer sheet (CSV)"),
+        "file": gettext("answers"),
+        "column_name": gettext("name"),
+        "column_question": gettext("question"),
+        "column_answer": gettext("answer"),
+        "column_right": gettext("right answer"),
+        "column_score": gettext("score"),
+        "again": gettext("Start again"),
+    }
+
+
+def lesson_length(lesson: Lesson) -> str:
+    """Return how many questions a lesson has, and how long it takes."""
+    count = sum(one.prediction is not None for sentence in lesson.sentences for one in sentence.questions)
+    questions = ngettext("{count} question", "{count} questions", count)
+    if lesson.minutes is None:
+        return questions
+    minutes = ngettext("{count} minute", "{count} minutes", lesson.minutes)
+    return gettext("{questions}, about {minutes}", questions=questions, minutes=minutes)
+
+
+@dataclass(frozen=True)
+class _Item:
+    """A question, with what appears with it and with its answer."""
+
+    asked: AskedQuestion
+
+    @property
+    def shown(self) -> list[_Picture]:
+        """The pictures that appear with the question."""
+        return [_Picture(self.asked, name) for name in self.asked.question.show]
+
+    @property
+    def revealed(self) -> list[_Picture]:
+        """The pictures that appear with the answer."""
+        return [_Picture(self.asked, name) for name in self.asked.question.reveal]
+
+    def payload(self) -> dict[str, Any]:
+        """Return the question as JSON, and its answer: `LessonItem` in `lesson.d.ts`."""
+        question, answer, trace = self.asked.question, self.asked.answer, self.asked.subject.trace
+        number = question.prediction if isinstance(question.prediction, NumberPrediction) else None
+        return {
+            "kind": "number" if number else question.kind,
+            "question": str(question.question),
+            "options": [_option_text(option) for option in answer.options] if answer else [],
+            "hint": number_hint(number) if number else "",
+            "unit": number_unit(number) if number else "",
+            "tolerance": number.tolerance if number else 0,
+            "source": _words(trace, "source", None),
+            "target": _words(trace, "target", self._known_words()),
+            "word": -1 if self.asked.word is None else self.asked.word,
+            "wide": any(one.spec.layout["meta"]["narrowest"] > _WIDE for one in (*self.shown, *self.revealed)),
+            "answer": {
+                "target": _words(trace, "target", None if self.asked.word is None else self.asked.word + 1),
+                "note": "" if question.note is None else str(question.note),
+                "text": right_answer(self.asked) if answer else "",
+                "right": answer.right if answer else (),
+                "value": answer.value if answer else 0,
+            },
+        }
+
+    def _known_words(self) -> int:
+        """Return how many target words appear with the question: those that the decoder has written."""
+        if self.asked.word is None:
+            return 0 if self.asked.answer is not None else len(self.asked.subject.trace.words().target)
+        return self.asked.word + (0 if isinstance(self.asked.question.prediction, NextWordPrediction) else 1)
+
+
+@dataclass(frozen=True)
+class _Picture:
+    """A picture of a question: the heatmap, or a figure of its step."""
+
+    asked: AskedQuestion
+    name: str
+
+    def payload(self) -> dict[str, Any]:
+        """Return the payload of the chart."""
+        spec = self.spec
+        meta = {name: value for name, value in spec.layout["meta"].items() if name in _META}
+        steady = replace(spec, layout=spec.layout | {"meta": meta})
+        return steady_payload(steady, {EVERY_STEP: self._caption()})
+
+    def _caption(self) -> tuple[str, str]:
+        """Return the title of the picture, and the sentence of its stage."""
+        subject = self.asked.subject
+        if self.name == HEATMAP:
+            return gettext("Alignment") if subject.trace.attends else gettext("A single vector for all steps"), ""
+        figure = step_figure(subject, self.name)
+        stage = stage_numbered(subject.trace, figure.stage)
+        simple = self.asked.question.level == "idea"
+        sentence = stage.text(subject.trace, subject.step, simple=simple).sentence if stage else ""
+        return figure.title(subject), sentence
+
+    @property
+    def spec(self) -> Spec:
+        """The figure in the current theme and language."""
+        subject, theme = self.asked.subject, theme_name()
+        if self.name != HEATMAP:
+            return step_figure(subject, self.name).draw(replace(subject, theme=theme))
+        rows = subject.trace
+        if rows.attends and self.asked.word is not None:
+            rows = first_words(rows, self.asked.word + 1)
+        end = self.asked.question.level != "idea"  # as on the page
+        return heatmap(rows, step=self.asked.step, end=end, theme=theme)
+
+
+def number_hint(prediction: NumberPrediction) -> str:
+    """Return in which unit a number is asked for, and how near is near enough."""
+    tolerance = format_number(prediction.tolerance, "g")
+    if prediction.quantity == "energy":
+        return gettext(
+            "Give a number, positive or negative. An answer within {tolerance} of the exact value is right.",
+            tolerance=tolerance,
+        )
+    return gettext(
+        "Answer in percent, from 0 to 100. An answer within {tolerance} points of the exact value is right.",
+        tolerance=tolerance,
+    )
+
+
+def number_unit(prediction: NumberPrediction) -> str:
+    """Return the form of a number with its unit; the browser fills `{n}`."""
+    return "{n}" if prediction.quantity == "energy" else f"{{n}}{NO_BREAK}%"
+
+
+def right_answer(asked: AskedQuestion) -> str:
+    """Return the right answer in the current language."""
+    question, answer = asked.question, asked.answer
+    assert answer is not None
+    if isinstance(question.prediction, NumberPrediction):
+        if question.prediction.quantity == "energy":
+            return decimal(answer.value)
+        return format_share(answer.value / 100, 0 if question.prediction.tolerance >= 1 else 1)
+    return " / ".join(_option_text(answer.options[place]) for place in answer.right)
+
+
+def _option_text(option: str | Text) -> str:
+    return end_name() if option == "</s>" else str(option)
+
+
+def _words(trace: Any, side: str, count: int | None) -> list[dict[str, Any]]:
+    """Return the first `count` words of one side, or all, without the end mark, and whether a space precedes each."""
+    words = trace.words()
+    texts, groups = getattr(words, side), getattr(words, f"{side}_groups")
+    pieces: Sequence[str] = trace.source_surfaces if side == "source" else trace.typed_target
+    return [
+        {"text": text, "space": place > 0 and pieces[group[0]].startswith(SPACE)}
+        for place, (text, group) in enumerate(zip(texts[:count], groups[:count], strict=True))
+        if text != "</s>"
+    ]
