@@ -90,8 +90,8 @@ def model_change_text(form: Form, sources: FormSources) -> str:
     if form == "additive" or model == form_trace(_previous(form), sources).model:
         return ""
     return gettext(
-        "From here on, another model: {model}, trained with this formula. Its weights differ from those before because "
-        "of the formula and because of the training, so they do not show which formula is better.",
+        "From here on, another model: {model}. Its weights differ from those before in more than the formula: in what "
+        "the model learned. So they do not show which formula is better.",
         model=model,
     )
 
@@ -115,7 +115,7 @@ def form_equation(form: Form, sources: FormSources, theme: ThemeName) -> str:
         "general": changed(r"s_{i-1}^\top P\, h_j"),
         "product": changed(r"q_i^\top k_j") + r", \quad q_i = W_Q\, x_i, \quad k_j = W_K\, m_j",
         "scaled": r"q_i^\top k_j" + changed(r"\big/ \sqrt{d}"),
-        "self": r"q_i^\top k_j \big/ \sqrt{d}, \quad " + changed(r"q_i = W_Q\, m_i") + r", \quad k_j = W_K\, m_j",
+        "self": r"q_i^\top k_j \big/ \sqrt{d}, \quad q_i = W_Q\, x_i, \quad " + changed(r"k_j = W_K\, x_j"),
     }[form]
     return aligned(rf"e_{{ij}} &= {energy}", r"\alpha_{ij} &= \operatorname{softmax}_j(e_{ij})")
 
@@ -188,9 +188,10 @@ def _heads_text(sources: FormSources) -> str:
 
 def _self_text(_: FormSources) -> str:
     return gettext(
-        "The formula stays the same, but the query comes from the sentence itself: each English piece makes a query q "
-        "and looks at all pieces of its own sentence, itself included. So a transformer reads a sentence without "
-        "recurrence. In the decoder, each French piece looks in the same way at the pieces written before it."
+        "The formula stays the same, but query and key come from the same sentence: x is the list of numbers that an "
+        "English piece has before this layer. Each piece makes a query q and looks at all pieces of its own sentence, "
+        "itself included. So a transformer reads a sentence without recurrence. In the decoder, each French piece "
+        "looks in the same way at itself and at the pieces before it."
     )
 
 

@@ -294,10 +294,10 @@ def guidance_text(config: Mapping[str, Any]) -> str:
 
 
 def guidance_sentence(config: Mapping[str, Any]) -> str:
-    """Return that training pulled the attention of a model towards word links; empty where it did not."""
+    """Return that training taught the attention of a model which words match; empty where it did not."""
     if not guidance_of(config):
         return ""
-    return gettext("Guided attention: training pulled it towards word links.")
+    return gettext("This attention was taught which words match (guided training).")
 
 
 def unguided_model(config: Mapping[str, Any], others: Mapping[str, Mapping[str, Any]]) -> str | None:
@@ -327,7 +327,7 @@ def guidance_definition(runs: Sequence[Snapshots], models: Mapping[str, Mapping[
     if not guided or not unguided:
         return definition
     which = gettext(
-        "Of the installed models, {guided} was trained with guidance, {unguided} without.",
+        "Of the installed models, these were trained with guidance: {guided}; these without: {unguided}.",
         guided=", ".join(guided),
         unguided=", ".join(unguided),
     )

@@ -84,7 +84,7 @@ def _guidance_sentence(record: Any) -> str:
     """Return that the attention did not find the words by itself; empty where it was not guided."""
     if not (guided := guidance_sentence(record.config)):
         return ""
-    return f"{guided} {gettext('So attention did not find these words by itself alone.')}"
+    return f"{guided} {gettext('So it did not find these words all by itself.')}"
 
 
 def _heads_sentence(record: Any) -> str:

@@ -8,7 +8,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz.evaluation.example_sentences import FIGURE_3
 from attnviz.ui.corpus_tables import SAMPLE
 from attnviz.ui.examples import EXAMPLES
-from attnviz.ui.toolbar.input_advice import advice, is_french, is_in_capitals, sentences
+from attnviz.ui.toolbar.input_advice import advice, foreign_language, is_in_capitals, sentences
 from tests.ui.fields import field, set_field
 from tests.ui.opening import Run
 from tests.ui.shown_payloads import panel_texts
@@ -24,6 +24,8 @@ TWO = f"Two dogs play. {SECOND}"
         TWO,
         "THE GREEN HOUSE IS OLD.",
         "Le chat est sur la table.",
+        "Das ist ein Haus.",
+        "La casa es muy grande.",
         "See https://example.org/a for details.",
         "It &apos;s a well @-@ known house .",
     ],
@@ -44,7 +46,26 @@ def test_english_sentences_get_no_advice() -> None:
 
 def test_most_french_sentences_are_recognised() -> None:
     french = [pair[1] for pair in SAMPLES]
-    assert sum(map(is_french, french)) > 0.85 * len(french)
+    found = list(map(foreign_language, french))
+    assert found.count("fr") > 0.85 * len(french)
+    assert found.count("de") + found.count("es") < 0.005 * len(french)
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Ich bin heute sehr müde.", "de"),
+        ("Wo ist der Bahnhof?", "de"),
+        ("El perro duerme en la nieve.", "es"),
+        ("¿Dónde está la estación?", "es"),
+        ("Il est fatigué.", "fr"),
+        ("The café in El Paso was closed.", None),
+        ("He studied at Die Zeit in Hamburg.", None),
+        ("No, so am I.", None),
+    ],
+)
+def test_languages_are_told_apart(text: str, language: str | None) -> None:
+    assert foreign_language(text) == language
 
 
 @pytest.mark.parametrize(
@@ -81,6 +102,14 @@ def test_button_translates_what_is_advised(page: Run) -> None:
     set_field(app, "sentence", TWO)
     app.button(key="advice_1").click().run()
     assert field(app, "sentence")["value"] == SECOND
+    assert panel_texts(app, "advice") == []
+
+
+def test_copied_word_gets_advice_and_a_translated_one_none(page: Run) -> None:
+    app = page(sentence="Paris")
+    assert field(app, "sentence")["value"] == "Paris"
+    assert len(panel_texts(app, "advice")) == 1
+    set_field(app, "sentence", "Dogs")
     assert panel_texts(app, "advice") == []
 
 

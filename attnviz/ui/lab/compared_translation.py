@@ -91,7 +91,8 @@ class ComparedPair:
 
 def show_beside(session: Session, view: View, model: str) -> None:
     """Show the page *Lab* with the translation of `view` beside the same by another model."""
-    session |= {SECTION: COMPARISON, view.key(COMPARED_KIND): "model", view.key(COMPARED_MODEL): model}
+    session[SECTION] = COMPARISON
+    session[view.key(COMPARED_KIND)], session[view.key(COMPARED_MODEL)] = "model", model
     go_to("lab")
 
 

@@ -96,7 +96,7 @@ def _guidance(view: View) -> None:
     """Draw that the attention was guided in training, and a button that shows an unguided model's beside it."""
     if not view.trace.translated or not (sentence := guidance_sentence(view.trace.config)):
         return
-    with box(view.key("guidance"), row=True):
+    with box(view.key("guidance"), row=True, gap="xsmall"):
         html(f'<p class="explanation">{escape(sentence)}</p>', width="content")
         other = unguided_model(view.trace.config, model_configs()) if embedding() is None else None
         if other:
