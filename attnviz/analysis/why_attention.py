@@ -243,9 +243,10 @@ def growth_section() -> TextSection:
             ),
             gettext(
                 "Three small models translate the same sentence. The three models were trained on the same sentences. "
-                "Only what the decoder gets of the sentence differs: one fixed vector, or a new mixture of "
-                "annotations for each word. General and additive attention compute the weights of the mixture in two "
-                "ways (section 3). The page Translate usually shows a larger model."
+                "They differ in what the decoder gets of the sentence: one fixed vector, or a new mixture of "
+                "annotations for each word. So the models with attention have a few more parameters. General and "
+                "additive attention compute the weights of the mixture in two ways (section 3). The page Translate "
+                "usually shows a larger model."
             ),
         ),
         hint=gettext("Move the slider: the models then translate only the first words of the sentence."),

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.evaluation.example_sentences import FIGURE_3
 from attnviz.ui.corpus_tables import SAMPLE
 from attnviz.ui.examples import EXAMPLES
-from attnviz.ui.toolbar.input_advice import advice, foreign_language, is_in_capitals, sentences
+from attnviz.ui.toolbar.input_advice import advice, copied_advice, foreign_language, is_in_capitals, sentences
+from tests.figures import synthetic
 from tests.ui.fields import field, set_field
 from tests.ui.opening import Run
 from tests.ui.shown_payloads import panel_texts
@@ -105,12 +108,18 @@ def test_button_translates_what_is_advised(page: Run) -> None:
     assert panel_texts(app, "advice") == []
 
 
-def test_copied_word_gets_advice_and_a_translated_one_none(page: Run) -> None:
-    app = page(sentence="Paris")
-    assert field(app, "sentence")["value"] == "Paris"
-    assert len(panel_texts(app, "advice")) == 1
-    set_field(app, "sentence", "Dogs")
-    assert panel_texts(app, "advice") == []
+@pytest.mark.parametrize(
+    ("source", "target", "copied"),
+    [
+        ("Hello", "Hello", True),
+        ("hello!", "Hello.", True),
+        ("Dogs .", "Chiens .", False),
+        ("Paris is Paris .", "Paris is Paris .", False),
+    ],
+)
+def test_only_a_copied_word_gets_advice(source: str, target: str, copied: bool) -> None:
+    trace = dataclasses.replace(synthetic.trace(source, target), source_text=source)
+    assert (copied_advice(trace) is not None) == copied
 
 
 def test_given_translation_gets_no_advice(page: Run) -> None:
