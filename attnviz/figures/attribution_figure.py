@@ -120,7 +120,9 @@ def attributions(
         number = f"{escape(texts[name].name)}: %{{customdata:.3f}} {texts[name].unit}<extra></extra>"
         cell: Part = {"x0": 0, "xgap": cell_gap, "ygap": cell_gap, "customdata": amounts}
         cell["hovertemplate"] = f"%{{text}}<br>{number}" if hover else number
-        signs: Part = {} if name not in UNSIGNED_METHODS else {"zmin": 0, "colorscale": ROOT_GREYS}
+        # Gaps, which show the paper, would be bright lines between black cells.
+        greys: Part = {"zmin": 0, "colorscale": ROOT_GREYS, "xgap": 0, "ygap": 0}
+        signs = greys if name in UNSIGNED_METHODS else {}
         panels.append(strips(shares, 1, ink, name=texts[name].name, **cell | hover | place | signs))
     words = [gettext("against"), "¼", "0", "¼", gettext("for the word")]
     below = (30 - bottom) / (layout["height"] - bottom)
