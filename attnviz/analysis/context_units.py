@@ -7,8 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from attnviz.analysis.measures import weight_order
 from attnviz.trace import Trace
 from attnviz.trace.parts import Array
+from attnviz.trace.transformer_trace import Head
 
 SHOWN_UNITS = 24
 """Number of units of a context vector that are displayed."""
@@ -120,3 +122,44 @@ def most_varied(vectors: NDArray[np.floating]) -> Units:
     """Return the SQUARES units with the largest variance over `vectors`, (R, n), ascending; of equals the first."""
     spread = vectors.astype(np.float64).var(axis=0)
     return np.sort(np.argsort(-spread, kind="stable")[:SQUARES])
+
+
+STRONGEST = 3
+"""Number of source pieces with a strip of their own in the picture of fit, share and mixture."""
+
+
+@dataclass(frozen=True)
+class WeightedSum:
+    """SQUARES units of c_i = sum_j alpha_ij h_j, or of z_i = sum_j alpha_ij v_j of a head, and its largest terms.
+
+    All indices are 0-based.
+    """
+
+    units: Units
+    """The units, the same at every step: those in which the values h_j or v_j differ most, ascending, (K,)."""
+    values: Array
+    """h_j or v_j in these units, (Tx, K)."""
+    pieces: list[int]
+    """The source pieces with the largest weights, largest first."""
+    weights: list[float]
+    """Their weights, and the sum of all others where there are any, (R,)."""
+    terms: Array
+    """Their terms alpha_ij h_j, and the sum of all others where there are any, (R, K)."""
+    total: Array
+    """c_i or z_i, (K,): the sum of the terms."""
+
+
+def weighted_sum(attention: Trace | Head, step: int) -> WeightedSum:
+    """Return the largest terms of the context of 0-based `step`, of a trace that attends, or of a head."""
+    units = most_varied(attention.values)
+    alpha, values = attention.alignment[step].astype(np.float64), attention.values[:, units].astype(np.float64)
+    order = weight_order(attention, step)
+    groups = [[j] for j in order[:STRONGEST]] + ([order[STRONGEST:]] if len(order) > STRONGEST else [])
+    return WeightedSum(
+        units,
+        values,
+        order[:STRONGEST],
+        [float(alpha[group].sum()) for group in groups],
+        np.stack([alpha[group] @ values[group] for group in groups]),
+        attention.contexts[step, units].astype(np.float64),
+    )

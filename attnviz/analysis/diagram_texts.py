@@ -39,8 +39,8 @@ def no_diagram_reason(trace: Aligned) -> str:
     )
 
 
-def diagram_labels(trace: Trace) -> dict[str, str]:
-    """Return the names of the parts, and how vectors are drawn."""
+def diagram_caption(trace: Trace) -> str:
+    """Return how weights and vectors are drawn."""
     squares = gettext(
         "The diagram draws each vector as {count} squares. The squares show the numbers that differ most between the "
         "vectors of this sentence. Blue is positive, red negative.",
@@ -51,6 +51,11 @@ def diagram_labels(trace: Trace) -> dict[str, str]:
         "context vector."
     )
     fixed = gettext("There are no attention weights: every step gets the same context vector.")
+    return f"{ribbons if trace.attends else fixed} {squares}"
+
+
+def diagram_labels(trace: Trace) -> dict[str, str]:
+    """Return the names of the parts."""
     return {
         "source": gettext("English piece"),
         "forward": gettext("read forwards"),
@@ -62,12 +67,77 @@ def diagram_labels(trace: Trace) -> dict[str, str]:
         "maxout": "maxout" if trace.has_maxout else gettext("joined"),
         "hand": gettext("by hand"),
         "again": gettext("reused in the next step"),
-        "stage": gettext("Stage {place}: {title}. {outcome}. Go to this stage."),
-        "caption": f"{ribbons if trace.attends else fixed} {squares}",
         "start": gettext("first state"),
         "query": gettext("query"),
         "key": gettext("key"),
+        "show": gettext("Show this step"),
+        "pause": gettext("Pause"),
+        "resume": gettext("Go on"),
+        "next": gettext("Next"),
+        "repeat": gettext("Show again"),
+        "close": gettext("Close"),
+        "moment": gettext("Moment of the step"),
+        "sum": gettext("sum {sum}"),
+        "count": gettext("{k} of {n} pieces: {weight} of the weight."),
+        "byHand": gettext("The weights of this step were set by hand. They sum to 100 %."),
     }
+
+
+def diagram_scenes(trace: Trace) -> list[dict[str, str]]:
+    """Return the scenes in which a step is computed before the reader's eyes, in their order.
+
+    Each has a name, a title, a sentence, and perhaps a second one with an example. The browser fills in the numbers.
+    """
+    state = gettext(
+        "The {cell} computes the new state from the previous state, the context vector and the previous word.",
+        cell=str(trace.form["cell"]).upper(),
+    )
+    last = [
+        ("state", gettext("State"), state, ""),
+        ("word", gettext("Word"), gettext("Each French piece gets a probability. “{word}” gets {share}."), ""),
+    ]
+    if not trace.attends:
+        fixed = gettext("The encoder’s last state is the context vector. It is the same at every step.")
+        return _scenes([("context", gettext("Context vector"), fixed, ""), *last])
+    return _scenes(
+        [
+            (
+                "query",
+                gettext("Query"),
+                gettext("The decoder’s previous state is the query. It meets the key of each English piece."),
+                "",
+            ),
+            (
+                "energy",
+                gettext("Energies"),
+                gettext("Each meeting gives an energy: how well query and key fit."),
+                gettext("“{best}” has the highest, {energy}."),
+            ),
+            (
+                "exponential",
+                gettext("Exponential"),
+                gettext("The exponential makes small differences large. The largest number counts as 1."),
+                gettext("“{best}” has {apart} more energy than “{second}”, so its number is {times} times as large."),
+            ),
+            (
+                "weight",
+                gettext("Weights"),
+                gettext("Divided by their sum, {sum}, the numbers are the attention weights. They sum to 100 %."),
+                "",
+            ),
+            (
+                "context",
+                gettext("Mixture"),
+                gettext("Each annotation, times its weight, is added to the context vector."),
+                "",
+            ),
+            *last,
+        ]
+    )
+
+
+def _scenes(rows: Iterable[tuple[str, str, str, str]]) -> list[dict[str, str]]:
+    return [dict(zip(("name", "title", "sentence", "example"), row, strict=True)) for row in rows]
 
 
 def diagram_terms(trace: Trace) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.analysis.context_units import SQUARES
 from attnviz.analysis.energy_equations import texts_of
 from attnviz.analysis.labels import capitalised, quoted_name, subscript, word_share_text
 from attnviz.analysis.measures import is_uniform, weight_order
@@ -158,27 +159,74 @@ def _share(trace: Trace, step: int) -> tuple[str, str]:
         ), outcome
     if not trace.attends_once:
         return attention_sentence(trace, step), outcome
-    invitation = gettext(
-        "Change a bar (drag it, or press ← → on it) and watch the probability of the word: how far must it fall "
-        "before another word is written?"
-    )
+    invitation = gettext("Drag a bar and watch the mixture change.")
     return f"{attention_sentence(trace, step)} {invitation}", outcome
 
 
-def attention_sentence(trace: AttentionMatrix, step: int) -> str:
-    """Return how the attention of 0-based `step` is divided among the source pieces."""
+def strongest_pair(trace: Trace | Head, step: int) -> tuple[int, int, float] | None:
+    """Return the two pieces with the largest weights at 0-based `step`, and how far their energies are apart.
+
+    None where there is only one piece, or where the weights are not the softmax of the energies.
+    """
+    pair = weight_order(trace, step)[: trace.visible_key_count(step)][:2]
+    energies, alpha = trace.energies[step].astype(np.float64), trace.alignment[step]
+    if len(pair) < 2 or not np.isfinite(energies[pair]).all():
+        return None
+    if not np.allclose(softmax(energies), alpha, atol=_SAME_WEIGHT):
+        return None
+    return pair[0], pair[1], shown_difference(energies[pair])
+
+
+_SAME_WEIGHT = 1e-3
+"""Distance of weights below which they are the same."""
+_NEARLY_ONE = 1.05
+"""Ratio of weights below which they are nearly the same."""
+
+
+def energy_and_ratio(trace: Trace | Head, step: int) -> str:
+    """Return what the exponential does to the energies of the two strongest pieces of 0-based `step`, in one line."""
+    pair = strongest_pair(trace, step)
+    if pair is None:
+        changed = interventions_text(trace, step)
+        return gettext("Changed by hand: these weights do not follow the energies") if changed else ""
+    difference, ratio = pair[2], float(np.exp(pair[2]))
+    if difference == 0:
+        return gettext("The same energy gives the same weight")
+    more = decimal(difference)
+    if ratio < _NEARLY_ONE:
+        return gettext("{difference} more energy gives nearly the same weight", difference=more)
+    return gettext("{difference} more energy is {times} the weight", difference=more, times=times(ratio))
+
+
+def attention_sentence(trace: Trace | Head, step: int) -> str:
+    """Return how the attention of 0-based `step` is divided between its two strongest pieces, and why so."""
     order, alpha = weight_order(trace, step), trace.alignment[step]
     if len(order) == 1:
         return gettext("There is only one piece to look at: it gets all the attention.")
-    names = [quoted_name(trace.source_pieces[j]) for j in order[:2]]
-    return gettext(
-        "The shares of attention always add up to 100\u00a0%. The better a piece fits, the larger its share: {name} "
-        "gets {share}, {next} gets {less}.",
-        name=names[0],
-        share=percent(float(alpha[order[0]])),
-        next=names[1],
-        less=percent(float(alpha[order[1]])),
-    )
+    first, second = (quoted_name(trace.source_pieces[j]) for j in order[:2])
+    share, less = (percent(float(alpha[j])) for j in order[:2])
+    whole = gettext("All weights add up to 100\u00a0%.")
+    pair = strongest_pair(trace, step)
+    if pair is None or np.exp(pair[2]) < _NEARLY_ONE:
+        divided = gettext(
+            "{name} gets {share} of the attention, {next} gets {less}.",
+            name=capitalised(first),
+            share=share,
+            next=second,
+            less=less,
+        )
+    else:
+        divided = gettext(
+            "{name} has {difference} more energy than {next}. The exponential makes that {times} the weight: {share} "
+            "against {less}.",
+            name=capitalised(first),
+            difference=decimal(pair[2]),
+            times=times(float(np.exp(pair[2]))),
+            next=second,
+            share=share,
+            less=less,
+        )
+    return f"{divided} {whole}"
 
 
 def _context(trace: Trace, step: int) -> tuple[str, str]:
@@ -194,25 +242,38 @@ def _context(trace: Trace, step: int) -> tuple[str, str]:
 
 
 def _mixture(trace: Trace, step: int) -> tuple[str, str]:
-    parts, needed, share = largest_parts(trace, step, quoted_name)
-    values = {"units": trace.contexts.shape[1], "parts": parts}
-    if trace.reads_backwards:
-        sentence = gettext(
-            "Each English piece has an annotation: a list of {units} numbers, computed while reading the sentence "
-            "from both ends. The translator mixes the annotations in proportion to its attention: {parts}",
-            **values,
-        )
-    else:
-        sentence = gettext(
-            "Each English piece has an annotation: a list of {units} numbers, computed while reading the sentence up "
-            "to this piece. The translator mixes the annotations in proportion to its attention: {parts}",
-            **values,
-        )
+    _, needed, share = largest_parts(trace, step, quoted_name)
+    sentence = sum_sentence(trace, step)
     if is_uniform(trace, step):
         return sentence, gettext("{count} pieces in equal parts", count=len(trace.source_pieces))
     if needed == 1:
         return sentence, gettext("One piece makes up {share}", share=share)
     return sentence, gettext("{count} pieces make up {share}", share=share, count=needed)
+
+
+def sum_sentence(trace: Trace | Head, step: int) -> str:
+    """Return how the strips of the picture of 0-based `step` add up to the context, and which numbers they show."""
+    units = trace.values.shape[1]
+    values = {"context": f"{trace.context_symbol}{subscript(step + 1)}", "units": thousands(units)}
+    if trace.has_heads:
+        sentence = gettext(
+            "The value of each piece, a list of {units} numbers, is multiplied by its weight. The sum is the output of "
+            "the head, {context}.",
+            **values,
+        )
+    else:
+        sentence = gettext(
+            "The annotation of each piece, a list of {units} numbers, is multiplied by its weight. The sum is the "
+            "context vector {context}.",
+            **values,
+        )
+    if units <= SQUARES:
+        return sentence
+    shown = gettext(
+        "The strips show the {count} numbers that differ most, below their places in the list.",
+        count=SQUARES,
+    )
+    return f"{sentence} {shown}"
 
 
 def context_shares(trace: AttentionMatrix, step: int) -> tuple[str, str]:

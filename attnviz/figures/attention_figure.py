@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from attnviz.analysis.labels import LONGEST, shorten
+from attnviz.analysis.labels import shorten
 from attnviz.analysis.measures import weight_order
 from attnviz.analysis.numbers import decimal, percent, significant, small
 from attnviz.figures.grammar import (
@@ -15,77 +15,19 @@ from attnviz.figures.grammar import (
     energy_range,
     finite_energies,
     label_size,
-    names_axis,
     numbers,
     on,
     short_source_name,
     signed_colours,
-    sized_layout,
     source_bars,
     source_layout,
-    titled_axis,
     value_axis,
 )
-from attnviz.figures.spec import Part, Spec, Table, axis_labels, escape, label_stride
+from attnviz.figures.spec import Part, Spec, Table
 from attnviz.figures.subject import Subject
-from attnviz.languages import format_share, gettext
+from attnviz.languages import gettext
 from attnviz.palette import PALE
 from attnviz.text import piece_name
-
-
-def draw_attention(subject: Subject) -> Spec:
-    """Draw e_ij (above, signed) and alpha_ij (below) of a step, one upright bar for each source piece.
-
-    `layout.meta` has the 0-based column of the largest alpha (`peak`), to scroll to.
-    """
-    trace, step, ink = subject.attention, subject.step, subject.ink
-    names = [piece_name(piece) for piece in trace.source_pieces]
-    labels = [shorten(name, subject.longest or LONGEST) for name in names]
-    count, energies = len(names), finite_energies(trace)[step]
-    bar = {"type": "bar", "x": np.arange(count, dtype=np.int32), "customdata": axis_labels(names, 60)}
-    energy_bars = bar | {
-        "y": energies,
-        "yaxis": "y2",
-        "marker": {"color": signed_colours(energies, ink)},
-        "hovertemplate": "%{customdata}<br>e = %{y:.4f}<extra></extra>",
-    }
-    weight_bars = bar | {
-        "y": trace.alignment[step],
-        "marker": {"color": ink.bar},
-        "hovertemplate": "%{customdata}<br>α = %{y:.4f}<extra></extra>",
-    }
-    size = 13 if count <= 16 else 12 if count <= 30 else 11 if count <= 45 else 10
-    longest = max(map(len, labels)) * size * 0.58
-    is_upright = count > 14
-    # Slanted by 50 degrees, whose sine is 0.77 and whose cosine times 0.58 is 0.37, labels extend to the left of their
-    # bars; only the first can extend past the axis.
-    bottom = int(longest + 12 if is_upright else longest * 0.77 + 30)
-    left = 46 if is_upright else max(46, int(len(labels[0]) * size * 0.37))
-    narrowest, peak = 60 + min(13 * count, max(320, 8 * count), 4000), int(trace.alignment[step].argmax())
-    layout = sized_layout(ink, 214 + bottom, (left, 6, 6, bottom), narrowest, peak=peak) | {
-        "bargap": 0.25,
-        "xaxis": names_axis(
-            [*map(escape, labels)],
-            ink.encoder,
-            size,
-            ink,
-            label_stride(count),
-            framed=False,
-            tickangle=-90 if is_upright else -50,
-            range=[-0.6, count - 0.4],
-            anchor="y",
-        ),
-        "yaxis": titled_axis(ink, "α", standoff=4, domain=[0, 0.42], range=[0, 1], tickvals=[0, 0.5, 1]),
-        "yaxis2": titled_axis(
-            ink, gettext("energy e"), standoff=4, domain=[0.55, 1], nticks=4, zerolinecolor=ink.quiet
-        ),
-    }
-    alt = gettext(
-        "Energies and attention weights of step {step} over {count} source pieces. The largest weight, {weight:.2f}, "
-        "is on piece {number}, {name}.",
-        **_strongest(subject),
-    )
-    return Spec([energy_bars, weight_bars], layout, alt, _table(subject, "energy", "alpha"))
 
 
 def draw_imported(subject: Subject) -> Spec:
@@ -102,57 +44,29 @@ def draw_imported(subject: Subject) -> Spec:
 
 
 def draw_energy(subject: Subject) -> Spec:
-    """Draw e_ij, a signed bar for each source piece; the axis is the same at every step.
-
-    At the level *Idea* the bars have no scale and no numbers.
-    """
+    """Draw e_ij, a signed bar for each source piece; the axis is the same at every step."""
     ink, all_energies = subject.ink, finite_energies(subject.attention)
     energies, limits = all_energies[subject.step], energy_range(all_energies)
-    data = source_bars(subject, energies, "" if subject.simple else "e", signed_colours(energies, ink))
-    table = _table(subject, "energy")
-    if subject.simple:
-        alt = gettext(
-            "How well {count} English pieces fit the state at step {step}. The longest bar is that of piece {number}, "
-            "{name}.",
-            **_strongest(subject),
-        )
-        layout = source_layout(subject, value_axis(ink, gettext("fit"), limits, showticklabels=False))
-        return Spec(data[:1], layout, alt, table)
+    data = source_bars(subject, energies, "e", signed_colours(energies, ink))
     alt = gettext(
         "Energies of step {step}, a bar for each of {count} source pieces. Piece {number}, {name}, has the highest "
         "energy, {energy:.2f}.",
         **_strongest(subject),
     )
     layout = source_layout(subject, value_axis(ink, gettext("energy e"), limits))
-    return Spec(data, layout, alt, table)
+    return Spec(data, layout, alt, _table(subject, "energy"))
 
 
 def draw_softmax(subject: Subject) -> Spec:
     """Draw e_ij and, on the same rows, alpha_ij in [0, 1]; the axes are the same at every step.
 
-    At the level *Idea* it draws the weights as percentages. Where the page lets the user drag the weights, the bars
-    named by `weights` in `layout.meta` are dragged.
+    Where the page lets the user drag the weights, the bars named by `weights` in `layout.meta` are dragged.
     """
     trace, step, ink = subject.attention, subject.step, subject.ink
     all_energies = finite_energies(trace)
     energies, alpha = all_energies[step], trace.alignment[step]
     dragged = {"pieces": [shorten(piece_name(piece), 40) for piece in trace.source_pieces]}
     table = _table(subject, "energy", "exp(e - max)", "alpha")
-    if subject.simple:
-        alt = gettext(
-            "Where step {step} looks. The largest share of the attention, {share}, goes to piece {number}, {name}.",
-            **_strongest(subject),
-        )
-        ticks = [0, 0.5, 1]
-        axis = value_axis(
-            ink, gettext("share of attention"), [0, 1.2], tickvals=ticks, ticktext=[percent(tick) for tick in ticks]
-        )
-        layout = source_layout(subject, axis, weights=dragged | {"trace": 0, "axis": "xaxis", "shares": True})
-        # No number for a bar that is too short to see.
-        data = source_bars(
-            subject, alpha, "α", ink.bar, ".1%", lambda share: format_share(share) if share >= 0.005 else ""
-        )
-        return Spec(data, layout, alt, table)
     alt = gettext(
         "Softmax of step {step}: each energy and its attention weight, side by side. The largest weight, "
         "{weight:.2f}, is that of piece {number}, {name}.",

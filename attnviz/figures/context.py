@@ -23,7 +23,6 @@ from attnviz.figures.grammar import (
     TOP,
     bare_axis,
     bars,
-    bars_layout,
     colour_limit,
     label_axis,
     label_size,
@@ -40,7 +39,7 @@ from attnviz.figures.heads_figure import draw_all_heads
 from attnviz.figures.heatmap import colour_bar
 from attnviz.figures.spec import STRIP, Part, Spec, axis_labels, emphasise, escape, rectangle
 from attnviz.figures.subject import Subject
-from attnviz.languages import format_share, gettext
+from attnviz.languages import gettext
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.text import piece_name
 from attnviz.trace import Trace
@@ -54,7 +53,7 @@ def draw_context(subject: Subject) -> Spec:
     """Draw c_i = sum_j alpha_ij h_j, or z_i = sum_j alpha_ij v_j of a head: the largest terms, the rest, and the sum.
 
     Lines separate forward and backward halves. Without attention c_i is the forward half of the last annotation, the
-    only strip. At the level *Idea* it draws the weights of all heads, or of three steps, instead.
+    only strip. At the level *Idea* it draws the weights of all heads instead.
     """
     attention, step, ink = subject.attention, subject.step, subject.ink
     symbol, total = f"{attention.context_symbol}{subscript(step + 1)}", attention.contexts[step]
@@ -76,8 +75,6 @@ def draw_context(subject: Subject) -> Spec:
     table |= {f"({k}) {name}": row for k, (name, row) in enumerate(zip(names, rows, strict=True), 1)}
     if subject.simple and subject.trace.has_heads:
         return replace(draw_all_heads(subject), table=table)
-    if subject.simple and attention.attends:
-        return replace(_draw_mixtures(subject), table=table)
 
     limit = colour_limit(total)
     ends = [f"≤ −{significant(limit)}", "0", f"≥ {significant(limit)}"]
@@ -109,56 +106,6 @@ def _unit_axis(attention: Any, ink: Palette) -> Part:
         names = [gettext("forward →"), gettext("← backward")][: units // half]
     places, ends = [units * (k + 0.5) / len(names) for k in range(len(names))], [0.5, units + 0.5]
     return label_axis(names, ink, ink.encoder, places, range=ends, side="top", ticks="", anchor="y")
-
-
-_LETTER, _BAR = 7, 400
-"""Width of a letter and of a whole bar in pixels, about."""
-
-
-def _draw_mixtures(subject: Subject) -> Spec:
-    """Draw the largest weights of the step before, this step and the next, and the sum of the others, as three bars."""
-    trace, step, ink, pieces = subject.trace, subject.step, subject.ink, row_names(subject.trace)
-    pale = [(ink.encoder, opacity, ink.ink) for opacity in (0.45, 0.22)]
-    fills = [(ink.encoder, 1, ink.paper), *pale, (ink.line, 1, ink.quiet)]  # colour, opacity, colour of letters
-    # Every step has as many parts, of length 0 where there is nothing to draw.
-    words, shares, sentences = [""] * 3, np.zeros((3, len(fills))), []
-    texts = np.full(shares.shape, "", dtype=object)
-    for row, other in enumerate((step - 1, step, step + 1)):
-        if 0 <= other < len(trace.target_pieces):
-            words[row] = escape(shorten(piece_name(trace.target_pieces[other]), LABEL_LENGTH))
-            order = weight_order(trace, other)[: len(fills) - 1]
-            largest = trace.alignment[other, order].tolist()
-            rest = max(0.0, 1 - sum(largest))
-            shares[row, : len(order)], shares[row, -1] = largest, rest
-            texts[row, : len(order)] = [f"{pieces[j]} {format_share(trace.alignment[other, j])}" for j in order]
-            texts[row, -1] = f"{gettext('others')} {format_share(rest)}"
-            parts = ", ".join(f"{pieces[j]} {percent(trace.alignment[other, j])}" for j in order)
-            sentences.append(gettext("{word}: {parts}", word=words[row], parts=parts))
-    words[1] = f"<b>{words[1]}</b>"
-    colours, opacities, letters = map(list, zip(*fills * 3, strict=True))
-    stacked = bars(
-        shares.ravel(),
-        {"color": colours, "opacity": opacities, "line": {"color": ink.paper, "width": 1}},
-        texts.ravel().tolist(),
-        y=np.repeat(np.arange(3), len(fills)),
-        base=(shares.cumsum(axis=1) - shares).ravel(),
-        # A part too short for its name has none.
-        text=[
-            text if len(text) * _LETTER < share * _BAR else ""
-            for text, share in zip(texts.ravel(), shares.ravel(), strict=True)
-        ],
-        textposition="inside",
-        insidetextanchor="middle",
-        textfont={"size": 13, "color": letters},
-        textangle=0,
-        constraintext="none",
-        cliponaxis=False,
-    )
-    axis = label_axis(words, ink, ink.decoder, ticks="", size=13)
-    layout = bars_layout(axis, ink, 118, (LEFT, 2, 4, 4), 260)
-    layout["shapes"] = [rectangle(0, 1, 0.62, 1.38, ink.context)]
-    alt = gettext("Parts of each context vector. {mixtures}.", mixtures="; ".join(sentences))
-    return Spec([stacked], layout, alt)
 
 
 def context_frame(attention: Trace | Head, *, thinned: bool = False, theme: ThemeName = "light") -> Spec:

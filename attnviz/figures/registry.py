@@ -9,7 +9,7 @@ from typing import Literal
 from attnviz.analysis.diagram_texts import displayed_units_caption
 from attnviz.analysis.labels import quote, shorten, step_heading
 from attnviz.errors import AttnvizError
-from attnviz.figures.attention_figure import draw_attention, draw_energy, draw_imported, draw_posterior, draw_softmax
+from attnviz.figures.attention_figure import draw_energy, draw_imported, draw_posterior, draw_softmax
 from attnviz.figures.context import draw_context, draw_context_units
 from attnviz.figures.decoder_figure import draw_candidates, draw_maxout, draw_state
 from attnviz.figures.energy_decomposition_figure import draw_energy_decomposition
@@ -17,6 +17,7 @@ from attnviz.figures.heads_figure import draw_stream
 from attnviz.figures.logit_attribution_figure import contrast_names, draw_contrast, draw_logit_attribution
 from attnviz.figures.perturbation_figure import draw_perturbation_tests
 from attnviz.figures.spec import Spec
+from attnviz.figures.step_attention import draw_attention
 from attnviz.figures.step_change import draw_change
 from attnviz.figures.subject import (
     ATTENTION,
@@ -44,6 +45,10 @@ Number = Literal["energy", "weight", "word"]
 _EVERYTHING: frozenset[Number] = frozenset({"energy", "weight", "word"})
 
 
+PICTURE = "attention"
+"""Name of the figure that shows stages 1 to 3 in one picture at the level *Idea*."""
+
+
 @dataclass(frozen=True)
 class StepFigure:
     """A figure of a step."""
@@ -57,8 +62,8 @@ class StepFigure:
     needs: tuple[Requirement, ...] = ()
     stage: int | None = None
     """Number of the stage that it belongs to; None where it has a place of its own."""
-    at_idea: tuple[Requirement, ...] | None = ()
-    """What it requires besides to be shown at the level *Idea*; None where it is shown from *Numbers* on."""
+    at_level: Callable[[Subject], bool] = lambda _: True
+    """Whether it is shown at the level of the subject: *Idea*, or from *Numbers* on."""
     caption: Callable[[Subject], str] | None = None
     """Returns the explanation below the figure on the page, if there is one."""
     control: Literal["", "weights", "sum", "word"] = ""
@@ -87,9 +92,7 @@ class StepFigure:
         Args:
             subject: The step, and whether the level is *Idea*.
         """
-        if self.missing(subject):
-            return False
-        return not subject.simple or (self.at_idea is not None and all(need.is_met(subject) for need in self.at_idea))
+        return not self.missing(subject) and self.at_level(subject)
 
     def headline(self, subject: Subject) -> str:
         """Return the title of the figure and its step, for a file.
@@ -100,6 +103,10 @@ class StepFigure:
         if self.heading is not None:
             return self.heading(subject)
         return step_heading(subject.trace, subject.step, self.title(subject))
+
+
+def _from_numbers(subject: Subject) -> bool:
+    return not subject.simple
 
 
 def _context_title(subject: Subject) -> str:
@@ -140,16 +147,6 @@ def _stream_caption(subject: Subject) -> str:
         "sum of all other rows. A frame marks the block of the head shown."
     )
     return f"{rows} {colour_legend()}"
-
-
-def _units_caption(subject: Subject) -> str:
-    if subject.simple:
-        return gettext(
-            "The figure shows the numbers of the mixture that differ most from other steps. Each line adds the part of "
-            "one word: blue raises the sum, red lowers it. A grey stem shows the sum so far. The last line is the "
-            "mixture."
-        )
-    return displayed_units_caption(subject.trace)
 
 
 def _candidates_caption(subject: Subject) -> str:
@@ -230,7 +227,7 @@ SOFTMAX = StepFigure(
     draw_softmax,
     (ENERGIES, ATTENTION),
     stage=2,
-    at_idea=(COMPUTED,),
+    at_level=_from_numbers,
     control="weights",
     gives_away=frozenset({"energy", "weight"}),
 )
@@ -238,10 +235,13 @@ SOFTMAX = StepFigure(
 
 FIGURES: tuple[StepFigure, ...] = (
     StepFigure(
-        "attention",
-        lambda _: gettext("Energies and weights"),
+        PICTURE,
+        lambda _: gettext("Energies, weights and mixture"),
         draw_attention,
-        (REQUIRES_RECURRENT, ATTENTION),
+        (COMPUTED, ENERGIES, ATTENTION),
+        stage=1,
+        at_level=lambda subject: subject.simple,
+        control="weights",
         on_page=False,
         gives_away=frozenset({"energy", "weight"}),
     ),
@@ -259,7 +259,7 @@ FIGURES: tuple[StepFigure, ...] = (
         draw_energy,
         (ENERGIES, ATTENTION),
         stage=1,
-        at_idea=(COMPUTED,),
+        at_level=_from_numbers,
         gives_away=frozenset({"energy"}),
     ),
     SOFTMAX,
@@ -269,6 +269,7 @@ FIGURES: tuple[StepFigure, ...] = (
         draw_context,
         (COMPUTED,),
         stage=3,
+        at_level=lambda subject: not subject.simple or subject.trace.has_heads or not subject.trace.attends,
         control="sum",
         gives_away=frozenset({"weight"}),
     ),
@@ -278,7 +279,8 @@ FIGURES: tuple[StepFigure, ...] = (
         draw_context_units,
         (REQUIRES_RECURRENT, ATTENTION),
         stage=3,
-        caption=_units_caption,
+        at_level=_from_numbers,
+        caption=lambda subject: displayed_units_caption(subject.trace),
         gives_away=frozenset({"weight"}),
     ),
     StepFigure(
@@ -295,7 +297,7 @@ FIGURES: tuple[StepFigure, ...] = (
         draw_maxout,
         (MAXOUT_READOUT,),
         stage=5,
-        at_idea=None,
+        at_level=_from_numbers,
         gives_away=frozenset({"word"}),
         uses_weights=True,
     ),

@@ -208,7 +208,7 @@ class TransformerTrace(HeadViews, Record):
     architectures: ClassVar[tuple[str, ...]] = ("transformer",)
     arrays: ClassVar[tuple[Quantity, ...]] = TRANSFORMER_ARRAYS
     has_heads: ClassVar[bool] = True
-    attention_figure: ClassVar[str] = "energy"
+    attention_figure: ClassVar[str] = "attention"
     derived: ClassVar[tuple[Quantity, ...]] = _DERIVED
 
     encoder_queries: FloatArray

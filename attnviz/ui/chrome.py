@@ -45,9 +45,13 @@ def page_links(titles: Mapping[str, str], current: str) -> None:
     component("page_links", key="pages", data=data, width="content")
 
 
-def link_messages(problems: Mapping[str, tuple[str, str]]) -> None:
-    """Draw the messages; `problems` maps the name of an address parameter to its value and its message."""
-    component("link_messages", key="link_messages", data={"problems": dict(problems)})
+def _link_messages(problems: Mapping[str, Mapping[str, Any]]) -> None:
+    """Draw messages about the `problems` of the link, by the names of its parameters, and those that views report."""
+    words = {
+        "number": gettext("In this link “{name}” is “{value}”, but it must be a whole number from {first} to {last}."),
+        "choice": gettext("In this link “{name}” is “{value}”, but it must be one of these: {listed}."),
+    }
+    component("link_messages", key="link_messages", data={"problems": problems, "words": words})
 
 
 def lecture_mode(page: str) -> None:
@@ -129,9 +133,8 @@ def run_pages(pages: Sequence[Page]) -> None:
         position = st.empty()
     with translating_for(inbox(session).memory, position), _page_container(pages, current):
         current.draw()
-    if problems := link_problems(session):
-        with messages:
-            link_messages(problems)
+    with messages:
+        _link_messages(link_problems(session))
     acknowledge_handled(first_request, page_payload(session))
 
 

@@ -99,11 +99,6 @@ def _attention() -> Iterator[str]:
         "**Attention weight** $\\alpha_{ij}$: the share of attention that step $i$ gives to piece $j$; the "
         "softmax computes it from the energies."
     )
-    yield gettext(
-        "**Prior**: the attention weight of a piece before the word is known. **Likelihood**: how likely the "
-        "word is if the context is that piece’s annotation alone. **Posterior**: prior times likelihood, divided "
-        "by the sum of these products over all pieces. The posterior is the attention once the word is known."
-    )
     yield gettext("**√α**: the colours show the square root of the weight, so that small weights are visible.")
     yield gettext(
         "**Context vector** $c_i$: the sum of the annotations, each multiplied by its weight. It is what the decoder "
@@ -154,6 +149,11 @@ def _writing() -> Iterator[str]:
         "**Entropy** $H$: how widely a step spreads its attention, in bits. The entropy is 0 when one piece gets "
         "all the attention. If several pieces get equal attention, doubling their number raises the entropy by 1 "
         "bit."
+    )
+    yield gettext(
+        "**Prior**: the attention weight of a piece before the word is known. **Likelihood**: how likely the "
+        "word is if the context is that piece’s annotation alone. **Posterior**: prior times likelihood, divided "
+        "by the sum of these products over all pieces. The posterior is the attention once the word is known."
     )
     yield gettext(
         "**Coverage**: the attention that a source word gets in all steps together. The coverage is about 1 for a "

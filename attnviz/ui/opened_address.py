@@ -31,6 +31,6 @@ def link() -> Mapping[str, str]:
 
 
 def follow_address(query: Any) -> None:
-    """Make the `query` of an address, such as "?step=3", the link; the browser may send anything."""
+    """Make the `query` of an address, such as "?sentence=Hello", the link; the browser may send anything."""
     text = query.removeprefix("?") if isinstance(query, str) else ""
     st.session_state[_LINK] = dict(parse_qsl(text[:_MOST], keep_blank_values=True))

@@ -12,6 +12,7 @@ from playwright.sync_api import Page, sync_playwright
 
 from tests.browser.server import CHROMIUM_FLAGS, READY, REPOSITORY, find_chromium, running_server
 from tests.browser.settled import settled
+from tests.browser.views import address_with
 
 
 def chromium_for(parser: argparse.ArgumentParser) -> str:
@@ -37,7 +38,7 @@ def opened_page(
     ):
         browser = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS)
         page = browser.new_page(viewport={"width": 1440, "height": 900})
-        page.goto(f"{address}/{query}")
+        page.goto(f"{address}/{address_with(query)}")
         page.wait_for_selector(READY, timeout=120_000)
         settled(page, last)
         yield page

@@ -19,7 +19,7 @@ from syrupy.types import SnapshotIndex
 from attnviz import Trace
 from attnviz.translator import Translator
 from tests.browser.server import CHROMIUM_FLAGS, READY, find_chromium, running_page
-from tests.browser.views import EXAMPLE, WIDE
+from tests.browser.views import EXAMPLE, WIDE, address_with
 from tests.conftest import SHIPPED_MODEL
 from tests.snapshots import SentenceSnapshot
 
@@ -127,7 +127,8 @@ def profile(shared_profile: BrowserContext, chromium: Browser) -> BrowserContext
 def open_page(request: pytest.FixtureRequest, profile: BrowserContext, address: str) -> Iterator[Opener]:
     """Return a function that opens a page and waits until it is `ready`, a selector.
 
-    The page is the main page or the one whose `Page.path` is `path`, with EXAMPLE unless a sentence is named, and with
+    `query` has the parameters of a link: `address_with` puts each where it belongs. The page is the main page or the
+    one whose `Page.path` is `path`, with EXAMPLE unless a sentence is named, and with
     everything displayed unless a depth is. Afterwards it is asserted that no request left the computer, no script
     failed, and nothing violated the page's content security policy. The browser's storage is empty at the beginning.
 
@@ -163,7 +164,7 @@ def open_page(request: pytest.FixtureRequest, profile: BrowserContext, address: 
         for name, value in (("page", path), ("sentence", quote(EXAMPLE)), ("depth", "everything")):
             if value and f"{name}=" not in query:
                 query += f"{'&' if query else '?'}{name}={value}"
-        page.goto(f"{address}/{query}")
+        page.goto(f"{address}/{address_with(query)}")
         page.wait_for_selector(ready, timeout=120_000)  # the first page waits for torch
         return page
 

@@ -16,12 +16,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import Error, Page, sync_playwright
 
 from tests.browser.server import CHROMIUM_FLAGS, READY, REPOSITORY, find_chromium, free_port, running_server
-from tests.browser.views import open_share
+from tests.browser.views import open_share, parameters_of
 
 PATIENCE = 60.0
 """Seconds until the page must have come to rest."""
@@ -44,7 +43,7 @@ SHOWN = """() => {
     page: document.querySelector(".page-links [aria-current]")?.dataset.page ?? null,
     language: document.documentElement.lang,
     failed: [...document.querySelectorAll(".stException")].map((node) => node.innerText),
-    query: location.search,
+    address: location.href,
   };
 }"""
 """What the page shows, and what its address says."""
@@ -179,7 +178,7 @@ class HurriedVisitor:
         return faults
 
     def _wrong(self, shown: dict[str, Any]) -> list[str]:
-        query = {name: values[0] for name, values in parse_qs(urlsplit(shown["query"]).query).items()}
+        query = parameters_of(shown["address"])
         wrong = list(shown["failed"])
         if self.language and shown["language"] != self.language:
             wrong.append(f"the language is {shown['language']}, not {self.language}")

@@ -24,6 +24,7 @@ from attnviz.ui.resources import LENGTH_FILE
 from tests.browser.jupyterlab import command, run_notebook, running_jupyterlab, write_notebook
 from tests.browser.server import CHROMIUM_FLAGS, READY, REPOSITORY, find_chromium, running_page
 from tests.browser.settled import settled
+from tests.browser.views import address_with
 from tests.what_if_links import link, only
 
 # A pair of the sample of *Corpus*, with links marked by hand.
@@ -170,7 +171,7 @@ def main() -> None:
                 notebook_page(page, options.folder)
                 continue
             place = ASIDE[name]
-            page.goto(f"{address}/{place}")
+            page.goto(f"{address}/{address_with(place)}")
             if name == "corpus":
                 page.locator(".st-key-corpus_sample button").click()
                 page.mouse.move(0, 0)

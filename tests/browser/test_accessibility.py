@@ -245,8 +245,8 @@ def test_chosen_example_gives_its_button_the_focus(open_page: Opener) -> None:
 
 def test_focused_term_keeps_the_focus_as_the_step_changes(open_page: Opener) -> None:
     page = open_page("?depth=idea&stage=3&step=2")
-    settled(page, ".st-key-mixtures")
-    sentence = page.locator(".st-key-mixtures .chart-box p").first
+    settled(page, ".st-key-attention")
+    sentence = page.locator(".st-key-attention .chart-box > p").nth(2)
     term = sentence.get_by_role("button", name="annotation")
     term.focus()
     for key in ("ArrowRight", "ArrowRight", "ArrowLeft"):
@@ -256,17 +256,17 @@ def test_focused_term_keeps_the_focus_as_the_step_changes(open_page: Opener) -> 
         expect(term).to_be_focused()
     sentence.evaluate("node => node.querySelector(':focus').dataset.term = '-1'")  # the next sentence lacks it
     page.keyboard.press("ArrowRight")
-    expect(page.locator(".st-key-stage_3")).to_be_focused()
+    expect(page.locator(".st-key-one_picture")).to_be_focused()
     page.keyboard.press("Tab")
     expect(sentence.get_by_role("button").first).to_be_focused()
 
 
 def test_tab_goes_from_a_term_to_the_link_on_its_card(open_page: Opener) -> None:
-    page = open_page("?depth=idea&stage=3&step=2")
-    settled(page, ".st-key-mixtures")
-    term, link = page.locator(".st-key-mixtures .term").last, page.locator(".term-card .visit")
+    page = open_page("?depth=idea&stage=2&step=2")
+    settled(page, ".st-key-attention")
+    term, link = page.locator(".st-key-attention .term:visible").last, page.locator(".term-card .visit")
     for _ in range(2):
-        reach(page, "mixtures", term.inner_text())
+        reach(page, "attention", term.inner_text())
         expect(link).to_be_visible()
         page.keyboard.press("Tab")
         expect(link).to_be_focused()
@@ -274,19 +274,19 @@ def test_tab_goes_from_a_term_to_the_link_on_its_card(open_page: Opener) -> None
         expect(term).to_be_focused()
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    expect(page.locator(".st-key-stage_2")).to_be_visible()
+    expect(page.locator(".st-key-one_picture")).to_be_visible()
     expect(link).to_be_hidden()
-    expect(page.locator(".st-key-facts [data-stage='2']")).to_be_focused()
+    expect(page.locator(".st-key-facts [data-stage='3']")).to_be_focused()
 
 
 def test_escape_on_a_bar_deselects_its_word(open_page: Opener) -> None:
     page = open_page("?depth=idea&stage=2&step=2")
-    settled(page, ".st-key-softmax")
-    page.locator(".st-key-softmax .hand[tabindex='0']").focus()
-    page.keyboard.press("ArrowDown")
+    settled(page, ".st-key-attention")
+    page.locator(".st-key-attention .hand[tabindex='0']").focus()
+    page.keyboard.press("ArrowRight")
     page.wait_for_url("**source=**")
     page.keyboard.press("Escape")
-    page.wait_for_function("() => !new URLSearchParams(location.search).has('source')")
+    page.wait_for_function("() => !new URLSearchParams(location.hash.slice(1)).has('source')")
 
 
 def test_enter_in_the_sentence_gives_its_button_the_focus(open_page: Opener) -> None:

@@ -84,7 +84,7 @@ def test_url_stores_every_display_option(open_page: Opener) -> None:
     settled(page)
     page.locator(".st-key-colours select").select_option(label="Cividis, safe for colour blindness")
     page.wait_for_url(re.compile("colours=cividis"))
-    assert {key: values[0] for key, values in query(page).items()} == CHOSEN | {
+    assert query(page) == CHOSEN | {
         "sentence": EXAMPLE,
         "depth": "everything",
     }
@@ -95,23 +95,28 @@ def test_url_stores_every_display_option(open_page: Opener) -> None:
     page.wait_for_function("() => document.querySelector('.st-key-heatmap .js-plotly-plot')?.data?.length === 3")
     page.wait_for_function("() => document.querySelector('.st-key-softmax .js-plotly-plot')?.data")
     assert drawn_choices(page) == before
-    assert {key: values[0] for key, values in query(page).items()} == CHOSEN | {
+    assert query(page) == CHOSEN | {
         "sentence": EXAMPLE,
         "depth": "everything",
     }
 
 
-def test_invalid_link_values_are_reported_until_another_is_chosen(open_page: Opener) -> None:
-    page = open_page(f"?sentence={quote(EXAMPLE)}&section=beans&by=letters", path="lab", ready=".st-key-link_problem p")
+def test_invalid_link_values_are_reported_until_another_is_chosen(
+    open_page: Opener, snapshot: SnapshotAssertion
+) -> None:
+    page = open_page(
+        f"?sentence={quote(EXAMPLE)}&section=beans&by=letters&step=x", path="lab", ready=".st-key-link_problem p"
+    )
     problems = page.locator(".st-key-link_problem p")
-    expect(problems).to_have_count(2)
+    expect(problems).to_have_count(3)
+    assert problems.all_inner_texts() == snapshot
     page.locator(".st-key-section").get_by_role("radio").nth(1).click()
-    expect(problems).to_have_count(1)
+    expect(problems).to_have_count(2)
     page.locator(".st-key-section").get_by_role("radio").first.click()
     page.wait_for_function("() => !new URL(location.href).searchParams.has('section')")
     page.get_by_role("radio", name="fr", exact=True).click()
-    expect(problems).to_contain_text("by")
-    expect(problems).to_have_count(1)
+    expect(problems).to_have_count(2)
+    expect(problems.filter(has_text="letters")).to_have_count(1)
     page.locator(".page-links a").first.click()
     expect(problems).to_have_count(0)
 

@@ -17,7 +17,7 @@ from tests.browser.conftest import Opener
 from tests.browser.server import READY
 from tests.browser.settled import WAIT_UNTIL_STILL, wait_until_idle
 from tests.browser.texts import text_of
-from tests.browser.views import NARROW, WIDE_DARK, on_both, within
+from tests.browser.views import NARROW, WIDE_DARK, address_with, on_both, parameters_of, within
 from tests.what_if_links import link, only
 
 pytestmark = pytest.mark.browser
@@ -29,7 +29,7 @@ CHART = ".st-key-comparison .js-plotly-plot"
 def to_section(page: Page, address: str, **query: str) -> Page:
     """Open the section with a link at the first step, and wait until it is drawn."""
     linked = {"page": "lab", "section": "comparison", "sentence": SENTENCE, "depth": "everything", "step": "1"} | query
-    page.goto(f"{address}/?{urlencode(linked)}")
+    page.goto(f"{address}/{address_with(urlencode(linked))}")
     wait_until_drawn(page)
     return page
 
@@ -40,7 +40,7 @@ def wait_until_drawn(page: Page) -> None:
 
 
 def query_parameters(page: Page) -> dict[str, str]:
-    return {name: value[0] for name, value in parse_qs(urlsplit(page.url).query).items()}
+    return parameters_of(page.url)
 
 
 def meta(page: Page) -> dict[str, Any]:

@@ -56,7 +56,7 @@ def count_parts(page: Page) -> dict[str, int]:
         "logit-attribution": ".st-key-logit-attribution .js-plotly-plot",
         "verification": ".st-key-verification",
         "switches": ".st-key-heatmap_choices",
-        "bars": ".st-key-softmax .hand",
+        "bars": ".st-key-stages .hand",
     }
     return {name: page.locator(selector).count() for name, selector in names.items()}
 
@@ -112,15 +112,23 @@ def test_idea_is_one_screen_in_which_a_stage_opens(open_page: Opener, width: int
         expect(mark).to_be_hidden()
     share = page.locator(".st-key-facts li button").nth(1)
     share.click()
-    expect(page.locator(".st-key-softmax .js-plotly-plot")).to_be_visible()
-    expect(diagram).to_be_hidden()
+    picture, thin = page.locator(".st-key-attention .js-plotly-plot"), page.locator(".diagram.thin")
+    expect(picture).to_be_visible()
+    expect(thin.locator(".drawing")).to_be_visible()
     page.wait_for_url(re.compile("stage=2"))
-    assert page.locator("[data-testid=stMain]").evaluate("main => main.scrollTop") == 0, "it opens in place"
+    page.wait_for_function(
+        """() => {
+          const { top, bottom } = document.querySelector(".st-key-one_picture").getBoundingClientRect();
+          return top > 0 && Math.floor(bottom) <= innerHeight;
+        }"""
+    )
+    expect(page.locator(".st-key-facts")).to_be_in_viewport(ratio=0.8)
     page.reload()
-    expect(page.locator(".st-key-softmax .js-plotly-plot")).to_be_visible()
+    expect(picture).to_be_visible()
     share.click()
     expect(diagram).to_be_visible()
-    page.wait_for_function("() => !new URL(location.href).searchParams.has('stage')")
+    expect(thin).to_have_count(0)
+    page.wait_for_function("() => !new URLSearchParams(location.hash.slice(1)).has('stage')")
 
 
 def test_the_end_mark_has_one_name_at_all_levels(open_page: Opener) -> None:
@@ -151,7 +159,7 @@ def test_heatmap_follows_the_height_of_the_window(open_page: Opener) -> None:
 def test_forced_colours_keep_the_selection_visible(open_page: Opener) -> None:
     page = open_page(f"?depth=idea&stage=2&step=3&sentence={quote(DEFAULT_SENTENCE)}")
     page.emulate_media(forced_colors="active")
-    settled(page, ".st-key-softmax")
+    settled(page, ".st-key-attention")
     for name in (".player .target .current", ".st-key-facts [aria-current]", ".page-links [aria-current]"):
         found = page.locator(name).first.evaluate("node => getComputedStyle(node).outlineStyle")
         assert found == "solid", name
@@ -226,9 +234,9 @@ def test_no_stage_leaves_an_empty_column(open_page: Opener, width: int) -> None:
 def test_frozen_context_is_a_what_if_that_can_be_left(open_page: Opener) -> None:
     page = open_page(f"?depth=idea&sentence={quote(DEFAULT_SENTENCE)}")
     wait_until_idle(page)
-    french, choice = page.locator(".player .target"), page.locator(".st-key-context")
+    french, choice = page.locator(".player .target"), page.locator(".st-key-context_choice")
     before = french.inner_text()
-    choice.get_by_role("radio").nth(1).click()
+    choice.get_by_role("button").click()
     page.wait_for_url(re.compile("what_if=1"))
     expect(french).not_to_have_text(before)
     expect(page.locator(".diagram.frozen")).to_be_visible()
@@ -247,7 +255,7 @@ def test_frozen_context_is_a_what_if_that_can_be_left(open_page: Opener) -> None
     page.locator(".what_ifs .undo").click()
     page.wait_for_function("() => !new URL(location.href).searchParams.has('what_if')")
     expect(french).to_have_text(before, use_inner_text=True)
-    choice.get_by_role("radio").nth(1).click()
+    choice.get_by_role("button").click()
     page.wait_for_url(re.compile("what_if=1"))
     choice.get_by_role("radio").first.click()
     page.wait_for_function("() => !new URL(location.href).searchParams.has('what_if')")
@@ -256,17 +264,18 @@ def test_frozen_context_is_a_what_if_that_can_be_left(open_page: Opener) -> None
 
 def test_dragged_bar_shows_beside_the_hand_what_would_change(open_page: Opener, snapshot: SnapshotAssertion) -> None:
     page = open_page(f"?depth=idea&stage=2&step=3&sentence={quote(DEFAULT_SENTENCE)}")
-    settled(page, ".st-key-softmax")
-    french, beside = page.locator(".player .target"), page.locator(".st-key-softmax .consequence")
+    settled(page, ".st-key-attention")
+    french, beside = page.locator(".player .target"), page.locator(".st-key-attention .consequence")
     written, before = french.locator(".current").inner_text().strip(), french.inner_text()
     expect(beside).to_be_hidden()
-    bar = page.locator(".st-key-softmax .hand").last
+    bar = page.locator(".st-key-attention .hand").last
     box = bar.bounding_box()
     assert box
-    x, y = box["x"] + 6, box["y"] + box["height"] / 2
+    height = box["height"]
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] - 6
     page.mouse.move(x, y)
     page.mouse.down()
-    page.mouse.move(x + 0.75 * box["width"], y, steps=6)
+    page.mouse.move(x, y - 0.75 * height, steps=6)
     expect(beside).to_be_visible()
     expect(beside.locator(".probability")).to_contain_text("→")
     expect(beside.locator(".probability")).to_contain_text(written)
@@ -281,8 +290,9 @@ def test_dragged_bar_shows_beside_the_hand_what_would_change(open_page: Opener, 
     page.mouse.up()
     page.mouse.move(x, y)
     page.mouse.down()
-    page.mouse.move(x + 0.75 * box["width"], y, steps=6)
+    page.mouse.move(x, y - 0.75 * height, steps=6)
     expect(beside).to_be_visible()
+    expect(beside).not_to_have_class(re.compile("stale"))
     announced = "".join(beside.locator(".translation > :not(del)").all_inner_texts())
     page.mouse.up()
     page.wait_for_url(re.compile("what_if=1"))
@@ -291,6 +301,28 @@ def test_dragged_bar_shows_beside_the_hand_what_would_change(open_page: Opener, 
         expect(french).not_to_have_text(before)
         shown = "".join(french.locator(".word:not(.end)").all_inner_texts())
         assert re.sub(r"\s", "", shown) == re.sub(r"\s", "", announced)
+
+
+def test_nothing_moves_when_a_bar_is_released(open_page: Opener) -> None:
+    """The next bar is where it was, also where the what-if writes other words, which the question asks for."""
+    page = open_page(f"?depth=idea&stage=2&step=3&sentence={quote(DEFAULT_SENTENCE)}", width=1440, height=900)
+    settled(page, ".st-key-attention")
+    parts = (".st-key-question", ".st-key-heatmap .chart", ".st-key-facts", ".st-key-attention .hand")
+    before = [page.locator(name).first.bounding_box()["y"] for name in parts]
+    strips = page.locator(".st-key-attention .chart")
+    shown: list[list[float]] = strips.evaluate("(chart) => Array.from(chart._fullData[4].z, (row) => [...row])")
+    hand = page.locator(".st-key-attention .hand").nth(5).bounding_box()
+    page.mouse.move(hand["x"] + hand["width"] / 2, hand["y"] + hand["height"] - 5)
+    page.mouse.down()
+    page.mouse.move(hand["x"] + hand["width"] / 2, hand["y"] + 15, steps=5)
+    dragged: list[list[float]] = strips.evaluate("(chart) => Array.from(chart._fullData[4].z, (row) => [...row])")
+    assert dragged[-1] != pytest.approx(shown[-1], abs=0.01), "the mixture follows the hand"
+    assert [sum(column) for column in zip(*dragged[:-1], strict=True)] == pytest.approx(dragged[-1], abs=1e-4)
+    page.mouse.up()
+    page.wait_for_url(re.compile("what_if=1"))
+    expect(page.locator(".st-key-what_if_cards")).to_be_visible()
+    wait_until_idle(page)
+    assert [page.locator(name).first.bounding_box()["y"] for name in parts] == pytest.approx(before, abs=1)
 
 
 def test_networks_in_the_diagram_have_the_card_of_their_stage(open_page: Opener) -> None:
@@ -304,18 +336,18 @@ def test_networks_in_the_diagram_have_the_card_of_their_stage(open_page: Opener)
 
 
 def test_terms_have_a_card_on_hover_focus_and_click(open_page: Opener) -> None:
-    page = open_page(f"?depth=idea&stage=3&sentence={quote(DEFAULT_SENTENCE)}")
-    settled(page, ".st-key-mixtures")
-    card, terms = page.locator(".term-card"), page.locator(".st-key-mixtures .term")
+    page = open_page(f"?depth=idea&stage=2&sentence={quote(DEFAULT_SENTENCE)}")
+    settled(page, ".st-key-attention")
+    card, terms = page.locator(".term-card"), page.locator(".st-key-attention .term:visible")
     expect(card).to_be_hidden()
     page.locator(".st-key-facts li button").first.hover()
     expect(card).to_be_visible()
     expect(card).to_contain_text("Fit (energy)")
     page.mouse.move(5, 5)
     expect(card).to_be_hidden()
-    mixture = terms.filter(has_text=re.compile("attention"))
+    mixture = terms.filter(has_text="mixture")
     mixture.click()
-    expect(card).to_contain_text("Share (attention weight)")
+    expect(card).to_contain_text("Mixture (context vector)")
     expect(mixture).to_have_attribute("aria-describedby", re.compile("-term$"))
     sentence, shown = mixture.locator("xpath=ancestor::p").bounding_box(), card.bounding_box()
     assert sentence
@@ -328,25 +360,25 @@ def test_terms_have_a_card_on_hover_focus_and_click(open_page: Opener) -> None:
     expect(mixture).to_be_focused()
     expect(card).to_be_visible()
     card.get_by_role("button").click()
-    page.wait_for_url(re.compile("stage=2"))
+    page.wait_for_url(re.compile("stage=3"))
     expect(card).to_be_hidden()
-    expect(page.locator(".st-key-softmax .js-plotly-plot")).to_be_visible()
+    expect(page.locator(".st-key-attention .js-plotly-plot")).to_be_visible()
 
 
 @pytest.mark.nightly
 @on_both
 def test_each_detail_level_shows_its_parts(open_page: Opener) -> None:
     page = open_page("?depth=idea&step=3&stage=2")
-    settled(page, ".st-key-softmax")
+    settled(page, ".st-key-attention")
     fewest = count_parts(page)
     assert fewest["bars"] > 5
     assert not any(number for name, number in fewest.items() if name != "bars")
     stages = page.locator(".st-key-facts li button")
     expect(stages.nth(1).locator(".title")).to_have_text("Share (attention weight)")
-    for number, picture in enumerate(("energy", "softmax", "units", "state", "candidates")):
+    for number, picture in enumerate(("attention", "attention", "attention", "state", "candidates")):
         stages.nth(number).click()
         expect(page.locator(f".st-key-{picture} .js-plotly-plot")).to_be_visible()
-    expect(page.locator(".st-key-stage_3")).to_contain_text("annotation: a list of 1024 numbers")
+    expect(page.locator(".st-key-one_picture")).to_contain_text("a list of 1,024 numbers")
     set_detail_level(page, "Numbers")
     middle = count_parts(page)
     assert middle["equations"] == 5
@@ -395,7 +427,7 @@ def test_switching_detail_levels_preserves_the_state(open_page: Opener) -> None:
     expect(page.locator(".st-key-what_if_cards")).to_be_visible()
     for name in ("Idea", "Numbers", "Idea", "Everything"):
         set_detail_level(page, name)
-        assert query(page) == before | {"depth": [name.lower()]}
+        assert query(page) == before | {"depth": name.lower()}
         assert french_words(page) == french
         expect_step(page, 5)
     expect(page.get_by_role("radio", name="words")).to_be_checked()
@@ -450,9 +482,9 @@ def test_detail_level_changes_by_keyboard(open_page: Opener) -> None:
 @on_both
 def test_changed_weight_at_idea_level_changes_the_translation(open_page: Opener) -> None:
     page = open_page("?sentence=He+is+an+honest+man.&step=5&depth=idea&stage=2")
-    settled(page, ".st-key-softmax")
+    settled(page, ".st-key-attention")
     before = page.locator(".player .target").inner_text()
-    page.locator(".st-key-softmax .hand").nth(3).focus()
+    page.locator(".st-key-attention .hand").nth(3).focus()
     page.keyboard.press("End")
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile("what_if=1"))
@@ -495,7 +527,10 @@ def test_phone_shows_the_new_french_below_the_choice_of_the_context(
     page = open_page(f"?depth=idea&lang=fr&sentence={quote(DEFAULT_SENTENCE)}", width=390, height=844)
     wait_until_idle(page)
     choice = page.locator(".st-key-context_choice")
+    choice.get_by_role("button").click()
     choice.locator("[role=radio]").nth(2).click()
+    page.wait_for_url(re.compile("what_if=2"))
+    expect(page.locator(".player .why")).to_have_text("poids tous égaux")
     outcome = page.locator(".st-key-context_outcome")
     expect(outcome.locator("ins").first).to_be_visible()
     expect(outcome.locator("ins").first).to_be_in_viewport()
@@ -507,13 +542,14 @@ def test_freezing_the_context_moves_nothing_that_is_in_the_window(open_page: Ope
     for width, height in ((1280, 720), (390, 844)):
         page = open_page(query, width=width, height=height)
         wait_until_idle(page)
-        choice = page.locator(".st-key-context_choice [role=radio]").nth(2)
-        page.locator(".st-key-context_choice").evaluate("(node) => node.scrollIntoView({ block: 'center' })")
+        choice = page.locator(".st-key-context_choice")
+        choice.evaluate("(node) => node.scrollIntoView({ block: 'center' })")
         top = "(node) => node.getBoundingClientRect().top"
         before = choice.evaluate(top)
-        choice.click()
+        choice.get_by_role("button").click()
         expect(page.locator(".what_ifs .now")).to_be_attached()
         wait_until_idle(page)
+        choice.locator("[role=radio]").nth(2).click()
         expect(page.locator(".player .why")).to_have_text("poids tous égaux")
         assert abs(choice.evaluate(top) - before) <= 2
         page.close()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -13,7 +12,7 @@ from tests.browser.conftest import Opener
 from tests.browser.server import READY
 from tests.browser.settled import settled
 from tests.browser.test_languages import switch
-from tests.browser.views import NARROW, WIDE_DARK, on_both, within
+from tests.browser.views import NARROW, WIDE_DARK, on_both, parameters_of, within
 
 pytestmark = pytest.mark.browser
 
@@ -23,14 +22,14 @@ LEGENDS = {"before": "α = 0", "after": "α′ = 0", "difference": "α′ − α
 
 def linked_view(page: Page) -> str | None:
     """Return the attention view in the URL."""
-    return parse_qs(urlsplit(page.url).query).get("face", [None])[0]
+    return parameters_of(page.url).get("face")
 
 
 def expect_face(page: Page, face: str) -> None:
     """Wait until control, heatmap and address are at `face`."""
     expect(page.locator(".st-key-face [aria-checked=true]")).to_have_text(FACES[face])
     expect(page.locator(".st-key-heatmap .chart .colorbar")).to_contain_text(LEGENDS[face])
-    page.wait_for_url(lambda url: parse_qs(urlsplit(url).query).get("face", ["before"]) == [face])
+    page.wait_for_url(lambda url: parameters_of(url).get("face", "before") == face)
     assert linked_view(page) == (None if face == "before" else face)
 
 

@@ -13,6 +13,7 @@ from attnviz.translator import Translator
 from tests.browser.jupyterlab import DRAWN
 from tests.browser.server import REPOSITORY, running_server
 from tests.browser.test_axe import guest_violations
+from tests.browser.test_step_show import play_twice
 from tests.conftest import SHIPPED_MODEL
 
 pytestmark = pytest.mark.browser
@@ -91,6 +92,12 @@ def test_buttons_keys_and_cells_choose_steps(app: str, open_app: Opener) -> None
     player.locator(".play").click()
     expect(room).to_have_attribute("data-step", "1")
     player.locator(".play").click()
+
+
+def test_a_step_is_shown_as_it_is_computed(app: str, open_app: Opener) -> None:
+    page = open_app(app)
+    page.emulate_media(reduced_motion="no-preference")
+    play_twice(page.locator(".attnviz-guest .diagram"))
 
 
 def test_app_around_the_view_is_left_alone(app: str, open_app: Opener) -> None:

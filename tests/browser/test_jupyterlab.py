@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.jupyterlab import command, run_notebook, running_jupyterlab, write_notebook
 from tests.browser.test_axe import guest_violations
+from tests.browser.test_step_show import play_twice
 
 pytestmark = [pytest.mark.browser, pytest.mark.nightly]
 
@@ -67,6 +68,14 @@ def test_keys_step_only_while_the_focus_is_in_the_view(page: Page) -> None:
     expect(cells).to_have_count(2)
     page.keyboard.press("Home")
     expect(step(page)).to_have_attribute("data-step", "0")
+
+
+def test_a_step_is_shown_as_it_is_computed(page: Page) -> None:
+    page.emulate_media(reduced_motion="no-preference")
+    root = page.locator(".attnviz-guest .diagram").first
+    play_twice(root)
+    root.locator(".close").click()
+    page.emulate_media(reduced_motion="reduce")
 
 
 def test_what_if_is_made_by_a_click(page: Page) -> None:

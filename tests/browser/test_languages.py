@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.server import READY
 from tests.browser.settled import unfold
-from tests.browser.views import at_night, open_settings
+from tests.browser.views import at_night, open_settings, parameters_of
 
 pytestmark = pytest.mark.browser
 Opener = Callable[..., Page]
@@ -31,7 +30,7 @@ def left_and_right(page: Page, name: str) -> tuple[float, float]:
 
 
 def query_parameters(page: Page) -> dict[str, str]:
-    return {key: values[0] for key, values in parse_qs(urlsplit(page.url).query).items()}
+    return parameters_of(page.url)
 
 
 def expect_french(page: Page, step: int) -> None:

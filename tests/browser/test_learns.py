@@ -17,6 +17,7 @@ from tests.benchmarks.saved_models import main
 from tests.browser.conftest import Opener
 from tests.browser.contrast import faint
 from tests.browser.server import running_server
+from tests.browser.test_saved_page import choose_language
 from tests.browser.views import everywhere, on_both
 from tests.conftest import SHIPPED_MODEL
 from tests.small_run import LINKS, MOMENTS, kept_run
@@ -155,17 +156,24 @@ def test_downloaded_lecture_page_works_offline(
         alone.on("console", lambda message: asked.append(message.text) if message.type == "error" else None)
         alone.on("pageerror", lambda error: asked.append(str(error)))
         alone.goto(path.as_uri())
-        expect(alone.locator("#count")).to_contain_text("After 20 updates")
-        expect(alone.locator("#picture-0-0 .ytick").first).to_be_attached()
+        now = alone.locator(".timeline .now")
+
+        def expect_moment(moment: int, caption: str) -> None:
+            expect(now).to_contain_text(caption)
+            for number, name in enumerate(("unguided", "guided"), 1):
+                alone.wait_for_function(CELLS, arg=[number, expected(folders, name, moment)])
+
+        expect(alone.locator(READY).first).to_be_attached()
+        expect_moment(1, "After 20 updates")
+        alone.locator(".timeline .next").click()
+        expect_moment(2, "After 60 updates")
         alone.keyboard.press("Home")
-        expect(alone.locator("#count")).to_contain_text("Before the first update")
-        weights = [weight for row in expected(folders, "unguided", 0) for weight in row]
-        shown = "(chart) => Array.from(chart.calcdata[0][0].z, (row) => [...row]).flat()"
-        assert alone.locator("#picture-0-0").evaluate(shown) == pytest.approx(weights, abs=2e-5)
-        alone.get_by_role("button", name="FR", exact=True).click()
-        expect(alone.locator("#heading")).to_have_text("Comment il apprend")
+        expect_moment(0, "Before the first update")
+        choose_language(alone, "Français")
+        expect(alone.locator(".st-key-learns_opening h2")).to_have_text("Comment il apprend")
+        expect_moment(0, "Avant la première mise à jour")
         expect(alone.get_by_role("img", name=re.compile("après 0 mise"))).to_have_count(2)
-        alone.locator("summary").first.click()
-        expect(alone.locator("table td").first).to_be_visible()
+        alone.locator(".st-key-rules-learns summary").click()
+        expect(alone.locator(".rules dd").first).to_be_visible()
         assert alone.evaluate("document.documentElement.scrollWidth") <= 390
     assert asked == []

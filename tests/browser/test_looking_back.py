@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -13,12 +12,12 @@ from tests.browser.conftest import Opener
 from tests.browser.server import READY
 from tests.browser.settled import bring_into_sight, settled
 from tests.browser.test_languages import switch
-from tests.browser.views import NARROW, NARROW_DARK, WIDE_DARK, on_a_telephone, within
+from tests.browser.views import BAR_LENGTHS, NARROW, NARROW_DARK, WIDE_DARK, on_a_telephone, parameters_of, within
 
 pytestmark = pytest.mark.browser
 
 PART = ".st-key-looking_back"
-BARS = f"document.querySelector('{PART} .js-plotly-plot').calcdata.slice(0, 3).map((bars) => bars.map(({{ s }}) => s))"
+BARS = f"({BAR_LENGTHS})(document.querySelector('{PART} .js-plotly-plot'))"
 """JavaScript for the lengths of the bars in the three columns."""
 
 
@@ -28,7 +27,7 @@ def summary(page: Page) -> Locator:
 
 def linked_choice(page: Page) -> str | None:
     """Return whether the URL opens the expander, or None."""
-    return parse_qs(urlsplit(page.url).query).get("after_word", [None])[0]
+    return parameters_of(page.url).get("after_word")
 
 
 def expect_open(page: Page, heading: str = "Prior × likelihood → posterior") -> Any:
@@ -81,7 +80,7 @@ def test_posterior_columns_load_when_opened_and_follow_the_step(open_page: Opene
     expect_bayes(expect_open(page))
     summary(page).click()
     expect(page.locator(f"{PART} .chart-box")).to_be_hidden()
-    page.wait_for_function("() => !location.search.includes('after_word')")
+    page.wait_for_function("() => !location.hash.includes('after_word')")
 
 
 @pytest.mark.nightly
@@ -120,7 +119,8 @@ def test_posterior_is_verified_and_a_bar_selects_its_piece(open_page: Opener) ->
     place = chart.evaluate(
         """(chart) => {
           const { xaxis3, yaxis } = chart._fullLayout, box = chart.getBoundingClientRect();
-          const longest = chart.calcdata[2].reduce((one, other) => other.s > one.s ? other : one);
+          const posterior = chart.calcdata.find(([{ trace }]) => trace.type === "bar" && trace.xaxis === "x3");
+          const longest = posterior.reduce((one, other) => other.s > one.s ? other : one);
           const [x, y] = [xaxis3._offset + xaxis3.c2p(longest.s / 2), yaxis._offset + yaxis.c2p(longest.p)];
           return { x: box.x + x, y: box.y + y };
         }"""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pytest
@@ -23,7 +22,7 @@ from attnviz.ui.step.subject_boxes import parse_piece
 from tests.browser.server import READY, running_page
 from tests.browser.settled import bring_into_sight, settled
 from tests.browser.texts import text_of
-from tests.browser.views import EXAMPLE, SHOWN, on_both
+from tests.browser.views import EXAMPLE, SHOWN, on_both, parameters_of
 from tests.conftest import SHIPPED_MODEL, ModelFactory
 from tests.snapshots import without_numbers
 
@@ -53,8 +52,8 @@ def bars(page: Page, key: str, name: str) -> list[float]:
     )
 
 
-def query(page: Page) -> dict[str, list[str]]:
-    return parse_qs(urlsplit(page.url).query)
+def query(page: Page) -> dict[str, str]:
+    return parameters_of(page.url)
 
 
 def expect_cell(page: Page, trace: Trace, step: int, source: int) -> None:
@@ -154,7 +153,7 @@ def test_dot_product_and_no_attention_models_show_their_numbers(
     chromium: Browser, other_models: str, snapshot: SnapshotAssertion
 ) -> None:
     page = chromium.new_page(viewport={"width": 1440, "height": 900})
-    page.goto(f"{other_models}/?model=general&step=2&source=3&depth=everything")
+    page.goto(f"{other_models}/?model=general&depth=everything#step=2&source=3")
     page.wait_for_selector(READY, timeout=120_000)
     settled(page)
     assert without_numbers(text_of(page.locator(".st-key-energy-decomposition p").first)) == snapshot(

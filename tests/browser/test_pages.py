@@ -36,7 +36,7 @@ def test_sentence_options_and_step_survive_a_page_change(open_page: Opener) -> N
         expect(page.locator(".st-key-root input")).to_be_checked()
         expect(page.locator(".st-key-by [aria-checked=true], .st-key-by [aria-pressed=true]")).to_have_text("words")
         expect_step(page, 3)
-    assert query(page)["sentence"] == [NEW]
+    assert query(page)["sentence"] == NEW
 
 
 def test_model_and_search_survive_a_page_change(open_page: Opener) -> None:
@@ -48,4 +48,4 @@ def test_model_and_search_survive_a_page_change(open_page: Opener) -> None:
     page.wait_for_selector(READY)
     expect(page.locator(".st-key-status")).to_contain_text("small-dot")
     expect(page.locator(".st-key-status")).to_contain_text("width 3")
-    assert query(page)["model"] == ["small-dot"]
+    assert query(page)["model"] == "small-dot"

@@ -60,7 +60,13 @@ def test_arrows_select_words_in_word_view(open_page: Opener) -> None:
         expect_column(page, column)
     page.keyboard.press("ArrowDown")
     expect_column(page, len(words) - 1)
-    expect(page.locator(".keys")).to_contain_text("English word")
+    keys = page.locator(".keys")
+    expect(keys).to_be_hidden()
+    page.keyboard.press("?")
+    expect(keys).to_be_visible()
+    expect(keys).to_contain_text("English word")
+    page.keyboard.press("?")
+    expect(keys).to_be_hidden()
 
 
 @pytest.mark.nightly

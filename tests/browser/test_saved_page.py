@@ -22,7 +22,8 @@ from attnviz.trace import WhatIf, WhatIfs
 from attnviz.trace.drawing import DetailLevel
 from tests.browser.test_axe import AXE, VIOLATIONS
 from tests.browser.test_page import framed_row
-from tests.browser.views import EXAMPLE, at_night, on_screen
+from tests.browser.test_step_show import play_twice
+from tests.browser.views import BAR_LENGTHS, EXAMPLE, at_night, on_screen
 from tests.figures import synthetic
 
 pytestmark = pytest.mark.browser
@@ -109,6 +110,11 @@ def test_saved_page_steps_by_key_slider_click_and_link(open_saved: Opener, width
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+def test_saved_page_shows_a_step_as_it_is_computed(open_saved: Opener, example: tuple[Trace, Any]) -> None:
+    page = open_saved(export.page_html(example[0]))
+    play_twice(page.locator(".diagram"))
+
+
 def test_saved_page_opens_at_its_step_and_face_and_its_link_at_another_step(
     open_saved: Opener, example: tuple[Trace, Any]
 ) -> None:
@@ -169,8 +175,9 @@ def test_saved_page_switches_faces_and_shows_the_posterior(
     page.locator(".st-key-after_word [aria-expanded]").click()
     bars = page.locator(".st-key-posterior .js-plotly-plot")
     bars.wait_for()
-    shares = bars.evaluate("(chart) => chart.calcdata.slice(0, 3).map((bars) => bars.map(({ s }) => s))")
-    np.testing.assert_allclose(shares, [found.prior[2], found.likelihood[2], found.posterior[2]], atol=1e-6)
+    np.testing.assert_allclose(
+        bars.evaluate(BAR_LENGTHS), [found.prior[2], found.likelihood[2], found.posterior[2]], atol=1e-6
+    )
     expect(page.locator(".st-key-looking_back")).to_contain_text(posterior_sentence(trace, found, 2))
     choose_language(page, "Français")
     expect(page.locator(".st-key-face [aria-checked=true]")).to_have_text("Avant le mot")

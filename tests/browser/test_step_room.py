@@ -7,7 +7,6 @@ from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, cast
-from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pytest
@@ -20,7 +19,7 @@ from attnviz.figures.grammar import THINNED_ROWS
 from attnviz.translator import Translator
 from tests.browser.settled import bring_into_sight, settled
 from tests.browser.test_page import expect_step, framed_row, steps
-from tests.browser.views import EXAMPLE, SHOWN, on_both, on_screen
+from tests.browser.views import EXAMPLE, SHOWN, on_both, on_screen, parameters_of
 from tests.conftest import SHIPPED_MODEL
 
 pytestmark = pytest.mark.browser
@@ -47,7 +46,7 @@ def layout(page: Page, key: str) -> dict[str, Any]:
 
 
 def address_of(page: Page) -> dict[str, str]:
-    return {key: values[0] for key, values in parse_qs(urlsplit(page.url).query).items()}
+    return parameters_of(page.url)
 
 
 def expect_source(page: Page, piece: int) -> None:

@@ -34,7 +34,7 @@ def wait_for_stop(page: Page, number: int) -> Locator:
 
 def expect_tour_closed(page: Page) -> None:
     expect(page.locator(CARD)).to_be_hidden()
-    page.wait_for_function("() => !new URLSearchParams(location.search).has('tour')")
+    page.wait_for_function("() => !new URLSearchParams(location.hash.slice(1)).has('tour')")
 
 
 def view_state(page: Page) -> tuple[object, ...]:
@@ -224,7 +224,7 @@ def test_tour_survives_history_language_and_sentence_changes(open_page: Opener) 
     page = open_page(f"{HONEST}&tour=3&source=4")
     card = wait_for_stop(page, 3)
     settled(page, ".st-key-heatmap")
-    assert query(page)["step"] == ["2"], "the link has the step shown before the tour"
+    assert query(page)["step"] == "2", "the link has the step shown before the tour"
     page.keyboard.press("ArrowRight")
     wait_for_stop(page, 4)
     card.locator(".dot").nth(1).click()
@@ -268,56 +268,46 @@ def test_tour_opens_if_its_button_was_pressed_before_its_module_was_loaded(open_
     expect(page.locator(CARD)).to_be_hidden()
     held.pop().continue_()
     wait_for_stop(page, 1)
-    page.context.clear_cookies()
-    page.goto(address)
-    settled(page, ".st-key-heatmap")
-    offer = page.locator(".st-key-tour_bar")
-    expect(offer).to_have_count(1)
-    expect(offer).to_be_hidden()  # until its buttons work
-    held.pop().continue_()
-    expect(offer).to_be_visible()
 
 
-def test_tour_is_offered_once_to_a_new_visitor(open_page: Opener, address: str) -> None:
-    page = open_page("?depth=idea")
-    settled(page, ".st-key-heatmap")
-    expect(page.locator(".st-key-tour_bar")).to_have_count(0)  # a link chose the detail level
-    page.goto(address)
-    page.locator(".st-key-tour_bar").get_by_role("button", name="No, thank you").click()
-    expect(page.locator(".st-key-tour_bar")).to_be_hidden()
-    page.wait_for_function("() => document.cookie.includes('attnviz_tour=declined')")
-    page.goto(address)
-    settled(page, ".st-key-heatmap")
-    expect(page.locator(".st-key-tour_bar")).to_have_count(0)
-    expect(page.locator(CARD)).to_be_hidden()
+def stands_out(page: Page) -> bool:
+    """Return whether the button of the tour has a border that is seen."""
+    border = page.locator(".st-key-tour_button button").evaluate(
+        "(node) => [getComputedStyle(node).borderTopWidth, getComputedStyle(node).borderTopColor]"
+    )
+    return border[0] != "0px" and border[1] != "rgba(0, 0, 0, 0)"
 
 
-def test_offer_leaves_when_a_visitor_opens_a_stage_and_comes_again_at_the_next_visit(
+def test_button_of_the_tour_stands_out_for_a_new_visitor_until_the_first_key_or_scroll(
     open_page: Opener, address: str
 ) -> None:
     page = open_page("?depth=idea")
-    page.context.clear_cookies()
-    page.goto(address)
     settled(page, ".st-key-heatmap")
-    offer = page.locator(".st-key-tour_bar")
-    expect(offer).to_be_visible()
-    page.locator(".facts li button").nth(1).click()
-    expect(page.locator(".st-key-softmax .js-plotly-plot")).to_be_visible()
-    expect(offer).to_be_hidden()
-    page.goto(address)
-    expect(offer).to_be_visible()
-
-
-def test_tour_taken_from_its_offer_gives_its_button_the_focus(open_page: Opener, address: str) -> None:
-    page = open_page("?depth=idea")
-    page.context.clear_cookies()
-    page.goto(address)
-    settled(page, ".st-key-heatmap")
-    page.locator(".st-key-tour_take button").press("Enter")
+    assert not stands_out(page), "a link chose the level of detail"
+    begin: list[Callable[[], object]] = [
+        lambda: page.keyboard.press("ArrowRight"),
+        lambda: page.mouse.wheel(0, 40),
+        lambda: page.locator(".facts li button").nth(1).click(),
+    ]
+    for act in begin:
+        page.context.clear_cookies()
+        page.goto(address)
+        settled(page, ".st-key-heatmap")
+        assert stands_out(page)
+        width = page.locator(".st-key-tour_button button").evaluate("(node) => node.offsetWidth")
+        act()
+        page.wait_for_function("() => document.documentElement.hasAttribute('data-at-work')")
+        page.mouse.move(0, 300)
+        assert not stands_out(page)
+        assert page.locator(".st-key-tour_button button").evaluate("(node) => node.offsetWidth") == width
+    page.locator(".st-key-tour_button button").click()
     wait_for_stop(page, 1)
     page.keyboard.press("Escape")
     expect_tour_closed(page)
     expect(page.locator(".st-key-tour_button button")).to_be_focused()
+    page.goto(address)
+    settled(page, ".st-key-heatmap")
+    assert not stands_out(page), "the tour was taken"
 
 
 def test_back_leaves_the_last_stop_of_a_link_to_a_stop_that_idea_lacks(open_page: Opener) -> None:

@@ -14,7 +14,7 @@ from tests.browser.conftest import Opener
 from tests.browser.contrast import faint
 from tests.browser.settled import WAIT_UNTIL_STILL, bring_into_sight, wait_until_idle
 from tests.browser.test_page import NEW, query
-from tests.browser.views import everywhere, on_both
+from tests.browser.views import address_with, everywhere, on_both
 
 pytestmark = pytest.mark.browser
 
@@ -39,7 +39,8 @@ TREE = "document.querySelector('.st-key-tree .js-plotly-plot').layout.meta.tree"
 
 
 def open_tree(page: Page, address: str, **parameters: str) -> None:
-    page.goto(f"{address}/?{urlencode({'page': 'lab', 'section': 'tree', 'sentence': NEW} | parameters)}")
+    query = urlencode({"page": "lab", "section": "tree", "sentence": NEW} | parameters)
+    page.goto(f"{address}/{address_with(query)}")
     page.wait_for_selector(CHART)
     page.wait_for_selector(".hypotheses li")
     wait_until_idle(page)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.server import running_page
+from tests.browser.views import parameters_of
 from tests.figures.synthetic import trace
 
 pytestmark = [pytest.mark.browser, pytest.mark.nightly]
@@ -108,7 +108,7 @@ def test_each_view_has_its_own_url_parameters(page: Page) -> None:
     page.wait_for_url(re.compile("source-b=4"))
     page.wait_for_url(re.compile("step-a=2"))
     page.wait_for_url(re.compile("by-b=words"))
-    assert set(parse_qs(urlsplit(page.url).query)) == {"step-a", "source-b", "by-b"}
+    assert set(parameters_of(page.url)) == {"step-a", "source-b", "by-b"}
     page.reload()
     expect_step(page, "a", 1)
     expect_step(page, "b", 0)

@@ -159,7 +159,7 @@ def test_what_ifs_survive_language_switches(open_page: Opener) -> None:
     page.locator(".st-key-lang").get_by_text("en", exact=True).click()
     expect(cards(page).nth(1)).to_contain_text("Step 3 looks only at")
     assert cards(page).all_inner_texts() == card_texts
-    assert query(page)["what_ifs"] == [COLD]
+    assert query(page)["what_ifs"] == COLD
 
 
 @pytest.mark.nightly

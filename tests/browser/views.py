@@ -3,16 +3,36 @@
 from __future__ import annotations
 
 from typing import NamedTuple
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from _pytest.mark import ParameterSet
 from playwright.sync_api import Page
 
 from attnviz.evaluation.example_sentences import FIGURE_3
+from attnviz.ui.page_state.selection import VIEW_PARAMETERS
 from tests.browser.settled import wait_until_still
 
 EXAMPLE = FIGURE_3[0]
 """Sentence of most tests: words of one and of several pieces, an elision, and reordered words."""
+
+
+_IN_FRAGMENT = {"lecture", "update", *(one.name for one in VIEW_PARAMETERS if one.owner == "browser")}
+"""Parameters of an address that only the browser reads."""
+
+
+def address_with(parameters: str) -> str:
+    """Return the query and the fragment of a link with `parameters`, such as "?lang=fr&step=3"."""
+    parts = [part for part in parameters.removeprefix("?").split("&") if part]
+    of_fragment = [part for part in parts if part.partition("=")[0].partition("-")[0] in _IN_FRAGMENT]
+    query, fragment = "&".join(part for part in parts if part not in of_fragment), "&".join(of_fragment)
+    return (f"?{query}" if query else "") + (f"#{fragment}" if fragment else "")
+
+
+def parameters_of(address: str) -> dict[str, str]:
+    """Return the parameters of an address, those of its query and of its fragment."""
+    parts = urlsplit(address)
+    return dict(parse_qsl(f"{parts.query}&{parts.fragment}", keep_blank_values=True))
 
 
 class View(NamedTuple):
@@ -31,6 +51,10 @@ WIDE_DARK, NARROW_DARK = WIDE._replace(dark=True), NARROW._replace(dark=True)
 
 SHOWN = "document.querySelector('.st-key-room').attnvizView"
 """JavaScript for what the page's own view shows: step and source piece, from 0, and the order of rows."""
+
+BAR_LENGTHS = """(chart) => chart.calcdata.filter(([{ trace }]) => trace.type === "bar")
+  .map((bars) => bars.map(({ s }) => s))"""
+"""JavaScript for the lengths of a chart's bars, by column; the numbers beside the bars are left out."""
 
 
 def at_night(*values: object) -> ParameterSet:

@@ -220,7 +220,7 @@ def marks(figure: dict, paper: str) -> Iterator[tuple[str, Colour]]:
         for part in ("increasing", "decreasing", "totals"):
             if part in trace:
                 yield name, rgb(trace[part]["marker"]["color"])
-        if "textfont" in trace:
+        if "color" in trace.get("textfont", {}):  # else Plotly chooses it by the colour of the cell
             yield f"text of {name}", rgb(trace["textfont"]["color"])
 
 

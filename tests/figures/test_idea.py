@@ -9,8 +9,9 @@ import plotly.graph_objects as go
 import pytest
 
 from attnviz.analysis.measures import word_weights_of_heads
-from attnviz.analysis.numbers import percent
-from attnviz.figures.registry import step_figure
+from attnviz.analysis.numbers import decimal, percent, times
+from attnviz.analysis.stages import energy_and_ratio
+from attnviz.figures.registry import PICTURE, step_figure
 from attnviz.figures.subject import Subject
 from attnviz.network import TransformerConfig
 from attnviz.palette import ThemeName
@@ -29,52 +30,37 @@ def simple(trace: Trace | TransformerTrace, step: int, name: str, theme: ThemeNa
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("name", ["energy", "softmax", "context", "state"])
+@pytest.mark.parametrize("name", [PICTURE, "state"])
 def test_each_figure_is_valid_and_has_alt_text(name: str, theme: ThemeName) -> None:
     figure = simple(synthetic.trace(), 1, name, theme)
     go.Figure(json.loads(figure.to_json()))  # checks every property
     assert "2" in figure.layout.meta["alt"]
-    assert figure.layout.meta["narrowest"] <= 260
+    assert figure.layout.meta["narrowest"] <= 358  # on a phone
 
 
-def test_energy_bars_show_no_numbers() -> None:
+def test_the_line_between_energies_and_weights_gives_their_ratio() -> None:
     trace = synthetic.trace()
-    figure = simple(trace, 1, "energy")
-    (bars,) = figure.data
-    np.testing.assert_array_equal(bars.x, trace.energies[1])
-    assert not figure.layout.xaxis.showticklabels
-    assert "%{x" not in bars.hovertemplate
+    for step in range(len(trace.target_pieces)):
+        energies, _, weights, shares, _ = simple(trace, step, PICTURE).data
+        first, second = np.argsort(-trace.alignment[step], kind="stable")[:2]
+        sentence = energy_and_ratio(trace, step)
+        difference = float(np.round(energies.y[first], 2)) - float(np.round(energies.y[second], 2))
+        ratio = weights.y[first] / weights.y[second]
+        assert np.exp(difference) == pytest.approx(ratio, rel=0.02)
+        if ratio > 1.06:
+            assert decimal(difference) in sentence
+            assert times(float(np.exp(difference))) in sentence
+        assert shares.text[first] == percent(float(weights.y[first]))
 
 
-def test_softmax_bars_are_the_weights_and_can_be_dragged() -> None:
+def test_weights_can_be_dragged_and_their_mixture_computed() -> None:
     trace = synthetic.trace()
-    figure = simple(trace, 1, "softmax")
-    bars, labels = figure.data
-    np.testing.assert_array_equal(bars.x, trace.alignment[1])
-    for share, text in zip(trace.alignment[1].tolist(), labels.text, strict=True):
-        assert text.strip() == (percent(share) if share >= 0.005 else "")
-    meta = figure.layout.meta["weights"]
-    assert meta["trace"] == 0
-    assert len(meta["pieces"]) == len(trace.source_pieces)
-
-
-def test_mixtures_of_three_steps_are_their_weights() -> None:
-    trace = synthetic.trace()
-    last = len(trace.target_pieces) - 1
-    for step in (0, 1, last):
-        figure = simple(trace, step, "context")
-        (bars,) = figure.data
-        shares, starts, texts = (np.reshape(part, (3, -1)) for part in (bars.x, bars.base, bars.customdata))
-        np.testing.assert_allclose(starts, np.cumsum(shares, axis=1) - shares, atol=1e-6)
-        for row, other in enumerate((step - 1, step, step + 1)):
-            if 0 <= other <= last:
-                largest = np.sort(trace.alignment[other])[::-1][:3]
-                np.testing.assert_allclose(shares[row, :3], largest, rtol=1e-6)
-                assert shares[row].sum() == pytest.approx(1, abs=1e-6)
-                assert percent(float(largest[0])) in texts[row, 0]
-            else:
-                assert not shares[row].any()
-                assert not figure.layout.yaxis.ticktext[row]
+    figure = simple(trace, 1, PICTURE)
+    meta = figure.layout.meta
+    assert figure.data[meta["weights"]["trace"]].y is figure.data[2].y
+    assert len(meta["weights"]["pieces"]) == len(trace.source_pieces)
+    mixed = trace.alignment[1] @ np.asarray(meta["mixture"]["values"])
+    np.testing.assert_allclose(mixed, figure.data[meta["mixture"]["trace"]].z[-1], atol=1e-5)
 
 
 def test_state_bar_shows_the_mean_of_the_update_gate() -> None:
@@ -97,7 +83,7 @@ def heads(tokenizer: Tokenizer) -> TransformerTrace:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("name", ["energy", "softmax", "context", "stream"])
+@pytest.mark.parametrize("name", [PICTURE, "context", "stream"])
 def test_each_transformer_figure_is_valid_and_has_alt_text(
     name: str, theme: ThemeName, heads: TransformerTrace
 ) -> None:

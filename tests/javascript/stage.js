@@ -5,8 +5,8 @@ class Root extends EventTarget {
   classList = { contains: () => true };
   clientWidth = 1000;
   isConnected = true;
-  closest() {
-    return this;
+  closest(selector) {
+    return selector.includes("guest") ? null : this;
   }
   getRootNode() {
     return globalThis.document;
@@ -22,6 +22,7 @@ globalThis.HTMLButtonElement = class {};
 globalThis.MutationObserver = globalThis.ResizeObserver = class {
   observe() {}
 };
+globalThis.matchMedia = () => ({ matches: false });
 globalThis.document = Object.assign(new EventTarget(), {
   baseURI: base,
   documentElement: { toggleAttribute() {} },
@@ -36,6 +37,9 @@ Object.defineProperty(globalThis, "location", {
     },
     get search() {
       return new URL(entries[at].href).search;
+    },
+    get hash() {
+      return new URL(entries[at].href).hash;
     },
   },
 });
@@ -62,9 +66,16 @@ export const root = () => {
 };
 
 /** Goes to an address as a link does, before anything is shown. */
-export const open = (query) => {
-  entries[at].href = base + query;
+export const open = (place) => {
+  entries[at].href = base + place;
 };
+
+/** Goes to another fragment of the address, as somebody who writes it there does. */
+export function edit(fragment) {
+  entries.splice(at + 1, Infinity, { state: null, href: String(new URL(fragment, entries[at].href)) });
+  at += 1;
+  dispatchEvent(new Event("popstate"));
+}
 
 /** Goes back or forward, as the browser does. */
 export function go(by) {
@@ -74,5 +85,6 @@ export function go(by) {
 
 export const here = () => ({
   query: Object.fromEntries(new URL(entries[at].href).searchParams),
+  fragment: Object.fromEntries(new URLSearchParams(new URL(entries[at].href).hash.slice(1))),
   entries: entries.length,
 });

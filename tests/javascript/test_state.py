@@ -21,7 +21,7 @@ STAGE = Path(__file__).with_name("stage.js")
 
 BEGIN = f"""
 const stage = await import("{STAGE.as_uri()}");
-stage.open(QUERY);
+stage.open(PLACE);
 const {{ change, closeView, openView }} = await import("{(COMPONENTS / "state.js").as_uri()}");
 const address = await import("{(COMPONENTS / "address.js").as_uri()}");
 const {{ acknowledge, default: mount, sendRequest }} = await import("{(COMPONENTS / "outbox" / "outbox.js").as_uri()}");
@@ -47,10 +47,10 @@ def server_payload(seed: int, sentence: str | None = "A dog.", forms: tuple[str,
 
 
 def run_in_deno(
-    folder: Path, acts: str, query: str = "", payloads: tuple[dict[str, Any], ...] = ()
+    folder: Path, acts: str, place: str = "", payloads: tuple[dict[str, Any], ...] = ()
 ) -> list[dict[str, Any]]:
-    """Run the JavaScript `acts` in Deno after opening `query`; return the states that it noted."""
-    begin = BEGIN.replace("QUERY", json.dumps(query)).replace(
+    """Run the JavaScript `acts` in Deno after opening an address with this end; return the states that it noted."""
+    begin = BEGIN.replace("PLACE", json.dumps(place)).replace(
         "PAYLOADS", json.dumps(payloads or (server_payload(0), server_payload(10)))
     )
     script = folder / "acts.js"
@@ -64,11 +64,11 @@ def run_in_deno(
 
 def test_link_parameters_are_applied_and_invalid_ones_ignored(tmp_path: Path) -> None:
     acts = "show(view, one); address.writeAddress(); note(view);"
-    (seen,) = run_in_deno(tmp_path, acts, "?step=3&source=2&word=7&typed_word=x&stage=4&order=strongest")
+    (seen,) = run_in_deno(tmp_path, acts, "#step=3&source=2&word=7&typed_word=x&stage=4&order=strongest")
     assert (seen["step"], seen["chosen"], seen["word"], seen["typedWord"]) == (2, 1, 7, "x")
     assert (seen["stage"], seen["ordered"]) == (4, "strongest")
-    assert seen["query"]["step"] == "3"
-    (seen,) = run_in_deno(tmp_path, acts, "?step=400&source=99&word=-1&stage=9&order=up&tour=9&foil=x")
+    assert seen["fragment"]["step"] == "3"
+    (seen,) = run_in_deno(tmp_path, acts, "#step=400&source=99&word=-1&stage=9&order=up&tour=9&foil=x")
     assert seen["step"] == last_step()
     assert [seen[name] for name in ("chosen", "word", "foil", "stage", "ordered", "tour")] == [None] * 6
 
@@ -91,9 +91,9 @@ def test_steps_replace_and_translations_push_history_entries(tmp_path: Path) -> 
     )
     begun, left, fresh, gone, held, back = seen
     assert begun["entries"] == left["entries"] == 1
-    assert left["query"]["step"] == "4"
+    assert left["fragment"]["step"] == "4"
     assert (fresh["entries"], fresh["step"], fresh["chosen"], fresh["word"]) == (2, 0, None, None)
-    assert gone["query"] == held["query"] == left["query"]
+    assert gone["fragment"] == held["fragment"] == left["fragment"]
     assert (back["step"], back["chosen"], back["word"]) == (3, 2, 9)
 
 
@@ -117,16 +117,17 @@ def test_choice_on_the_next_page_waits_for_the_entry_of_that_page(tmp_path: Path
         tmp_path,
         """show(view, one); address.writeAddress(); note(view);
         sendRequest("page", "learns"); change(view, { step: 2 });
-        const timeline = {}; address.setParameters(timeline, { update: "1400" }); address.writeAddress(); note(view);
+        const timeline = {}; address.setParameters(timeline, { fragment: { update: "1400" } });
+        address.writeAddress(); note(view);
         closeView(view); address.setPage("learns", { page: "learns" }); address.writeAddress(); note(view);
         address.removeOwner(timeline); stage.go(-1); note(view);
         """,
     )
-    assert early["query"] == before["query"] | {"step": "3"}
+    assert early["fragment"] == before["fragment"] | {"step": "3"}
     assert early["entries"] == before["entries"]
-    assert (there["query"]["page"], there["query"]["update"]) == ("learns", "1400")
+    assert (there["query"]["page"], there["fragment"]["update"]) == ("learns", "1400")
     assert there["entries"] == before["entries"] + 1
-    assert back["query"] == early["query"]
+    assert back["fragment"] == early["fragment"]
 
 
 @pytest.mark.parametrize("steps", [[], [1], [3, 0], [2, 2]])
@@ -139,11 +140,11 @@ def test_end_of_the_tour_restores_the_view(tmp_path: Path, steps: list[int]) -> 
         change(view, {{ tour: null }}); address.writeAddress(); note(view);
         """,
     )
-    assert toured["query"] == before["query"] | {"tour": "4"}, "the URL keeps the state from before the tour"
+    assert toured["fragment"] == before["fragment"] | {"tour": "4"}, "the URL keeps the state from before the tour"
     assert toured["entries"] > before["entries"], "Back leaves the tour"
     for name in ("step", "chosen", "word", "tour"):
         assert after[name] == before[name]
-    assert after["query"] == before["query"]
+    assert after["fragment"] == before["fragment"]
 
 
 def test_each_form_has_its_own_history_entry_which_a_reload_keeps(tmp_path: Path) -> None:
@@ -151,13 +152,13 @@ def test_each_form_has_its_own_history_entry_which_a_reload_keeps(tmp_path: Path
         tmp_path,
         """const choose = (form) => { change(view, { options: { form } }); note(view); };
         show(view, one); address.writeAddress(); note(view); choose("general"); choose("general");
-        closeView(view); address.setParameters({}, { x: "1" });  // mounted in another order
+        closeView(view); address.setParameters({}, { fragment: { x: "1" } });  // mounted in another order
         const next = stage.root(); show(next, one); address.writeAddress(); note(next);
         stage.go(-1); note(next);
         """,
         payloads=(server_payload(0, forms=("additive", "general")), server_payload(10)),
     )
-    assert [one["query"].get("form") for one in (first, chosen, again, reloaded, back)] == [
+    assert [one["fragment"].get("form") for one in (first, chosen, again, reloaded, back)] == [
         None,
         *["general"] * 3,
         None,
@@ -173,8 +174,8 @@ def test_page_parameters_are_removed_on_leaving_and_restored_on_return(tmp_path:
         const again = stage.root(); show(again, one); address.writeAddress(); note(again);
         """,
     )
-    assert gone["query"] == {"page": "elsewhere"}
-    assert back["query"] == here["query"]
+    assert (gone["query"], gone["fragment"]) == ({"page": "elsewhere"}, {})
+    assert (back["query"], back["fragment"]) == (here["query"], here["fragment"])
     assert back["step"] == 4
 
 
@@ -199,8 +200,8 @@ def test_step_just_before_back_is_restored_by_forward(tmp_path: Path) -> None:
         stage.go(1); show(view, other); acknowledge({}); note(view);
         """,
     )
-    assert "step" not in back["query"]
-    assert (forward["step"], forward["query"]["step"]) == (2, "3")
+    assert "step" not in back["fragment"]
+    assert (forward["step"], forward["fragment"]["step"]) == (2, "3")
 
 
 def test_link_is_applied_when_the_page_writes_the_url_before_the_view(tmp_path: Path) -> None:
@@ -209,9 +210,9 @@ def test_link_is_applied_when_the_page_writes_the_url_before_the_view(tmp_path: 
         """address.setPage(one.page.entry, one.page.parameters); address.writeAddress();
         show(view, one); address.writeAddress(); note(view);
         """,
-        "?step=3&order=strongest",
+        "#step=3&order=strongest",
     )
-    assert (seen["step"], seen["ordered"], seen["query"]["step"]) == (2, "strongest", "3")
+    assert (seen["step"], seen["ordered"], seen["fragment"]["step"]) == (2, "strongest", "3")
 
 
 def test_url_writes_while_leaving_a_page_keep_its_history_entry(tmp_path: Path) -> None:
@@ -219,13 +220,13 @@ def test_url_writes_while_leaving_a_page_keep_its_history_entry(tmp_path: Path) 
         tmp_path,
         """show(view, one); change(view, { step: 2 }); address.writeAddress();
         closeView(view);                              // its room is emptied first
-        address.setParameters("lecture", { lecture: "1" }); address.writeAddress();
+        address.setParameters("lecture", { fragment: { lecture: "1" } }); address.writeAddress();
         address.setPage("elsewhere", { page: "elsewhere" }); acknowledge({}); address.writeAddress();
         stage.go(-1);
         const again = stage.root(); show(again, one); note(again);
         """,
     )
-    assert (back["step"], back["query"]["step"]) == (2, "3")
+    assert (back["step"], back["fragment"]["step"]) == (2, "3")
 
 
 OUTBOX = """
@@ -244,7 +245,7 @@ mount({
 });
 const connect = (now) => { state.now = now; connection(); };
 const tick = () => new Promise((then) => setTimeout(then, 5));
-const noteSent = () => seen.push(structuredClone({ sent: sent.at(-1), search: location.search }));
+const noteSent = () => seen.push(structuredClone({ sent: sent.at(-1), search: location.search, hash: location.hash }));
 """
 
 
@@ -260,12 +261,14 @@ def test_restarted_server_receives_the_url_and_the_url_stays(tmp_path: Path) -> 
         sendRequest("page", "lab"); await tick(); noteSent();
         """,
     )
-    assert "step=3" in before_restart["search"]
+    assert "step=3" in before_restart["hash"]
     (request,) = resumed["sent"]["requests"]
     assert (request["name"], request["value"]["memory"], resumed["sent"]["memory"]) == ("resume", "before", "")
     assert request["value"]["query"] == resumed["search"]
-    assert "step=4" in resumed["search"], "the URL has the choice made while disconnected"
-    assert unanswered["search"] == resumed["search"], "the state of a restarted server is not written to the URL"
+    assert "step=4" in resumed["hash"], "the URL has the choice made while disconnected"
+    assert (unanswered["search"], unanswered["hash"]) == (resumed["search"], resumed["hash"]), (
+        "the state of a restarted server is not written to the URL"
+    )
     assert answered["sent"]["memory"] == "after"
     assert [one["name"] for one in answered["sent"]["requests"]] == ["page"]
 
@@ -301,6 +304,19 @@ def test_url_is_written_immediately_and_frequent_writes_are_throttled(tmp_path: 
         """,
     )
     steps = last_step() + 1
-    assert few["query"]["step"] == str(9 % steps + 1)
+    assert few["fragment"]["step"] == str(9 % steps + 1)
     assert many["writings"] <= many["most"], "browsers limit how often the URL may change"
-    assert last["query"].get("step", "1") == str(89 % steps + 1)
+    assert last["fragment"].get("step", "1") == str(89 % steps + 1)
+
+
+def test_written_fragment_is_followed_without_the_server(tmp_path: Path) -> None:
+    before, written, stepped = run_in_deno(
+        tmp_path,
+        """show(view, one); change(view, { step: 1 }); address.writeAddress(); note(view);
+        stage.edit("#step=3&source=2"); await Promise.resolve(); note(view);
+        change(view, { step: 3 }); address.writeAddress(); note(view);
+        """,
+    )
+    assert (written["step"], written["chosen"]) == (2, 1)
+    assert stepped["fragment"] == {"step": "4", "source": "2"}
+    assert stepped["query"] == before["query"]

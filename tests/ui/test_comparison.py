@@ -120,7 +120,7 @@ def picture(app: AppTest, **options: str) -> dict[str, Any]:
 
 
 def test_two_models_are_compared_on_the_same_translation(two_models: Any, lab: Run) -> None:
-    app = lab(section="comparison", sentence=SENTENCES[6], step="2")
+    app = lab(section="comparison", sentence=SENTENCES[6])
     shown = picture(app)
     widths = [one["narrowest"] for one in picture(app, by="words")["fits"]]
     assert widths == sorted(widths, reverse=True)

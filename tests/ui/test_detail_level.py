@@ -120,7 +120,7 @@ def test_each_level_includes_the_components_of_the_previous_one(page: Run) -> No
 
 
 def test_changing_the_level_keeps_the_other_parameters(page: Run) -> None:
-    app = page(step="3", source="2", what_ifs=link(ExcludePosition(0, 1)), what_if="1", by="steps")
+    app = page(what_ifs=link(ExcludePosition(0, 1)), what_if="1")
     before = address(app)
     set_field(app, "depth", "everything")
     assert address(app) == before | {"depth": "everything"}

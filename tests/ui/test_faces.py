@@ -23,7 +23,7 @@ from tests.conftest import SENTENCES, ModelFactory
 from tests.figures import synthetic
 from tests.ui.fields import field
 from tests.ui.opening import Run
-from tests.ui.shown_payloads import heatmap_of, mounted, panel_texts, tables_of
+from tests.ui.shown_payloads import heatmap_of, panel_texts, tables_of
 
 
 def test_heatmap_of_each_face_has_its_texts_in_both_languages(page: Run, snapshot: SnapshotAssertion) -> None:
@@ -32,13 +32,6 @@ def test_heatmap_of_each_face_has_its_texts_in_both_languages(page: Run, snapsho
         assert field(app, "face")["option"] == "face"
         shown = panel_texts(app, "alignment")
         assert [re.sub(r"\d\d+", "#", text) for text in shown] == snapshot(name=lang)  # the random model’s numbers
-
-
-@pytest.mark.parametrize("lang", ["en", "fr"])
-def test_bad_face_in_a_link_is_reported(lang: str, page: Run, snapshot: SnapshotAssertion) -> None:
-    assert mounted(page(face="difference", lang=lang), "link_messages") == []
-    (messages,) = mounted(page(face="sideways", lang=lang), "link_messages")
-    assert messages["problems"] == snapshot
 
 
 def test_posterior_is_computed_once_and_only_for_faces_that_need_it(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:

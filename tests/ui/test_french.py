@@ -95,7 +95,7 @@ def test_french_page_shares_no_prose_with_the_english_page(page: Run) -> None:
 
 
 def test_switching_the_language_keeps_the_choices(page: Run) -> None:
-    app = page(lang="en", step="3", search="beam 3")
+    app = page(lang="en", search="beam 3")
     english = shown_equations(app)[2]
     set_field(app, "lang", "fr")
     assert "Étape 3, " in json.dumps(sorted(prose(app)), ensure_ascii=False)

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import get_args
 
 import pytest
 
+from attnviz.checkpoint import save_model
 from attnviz.languages import set_language
+from attnviz.network import TransformerConfig
+from attnviz.text import Tokenizer
+from attnviz.trace.drawing import DetailLevel
+from attnviz.translator import Translator
 from attnviz.ui.glossary import Topic, glossary
-from tests.conftest import REPOSITORY
+from attnviz.ui.step.step_view import glossary_topics
+from attnviz.ui.view import MAIN, View
+from tests.conftest import REPOSITORY, SENTENCES
+from tests.figures.synthetic import trace as make_trace
+from tests.transformers import random_transformer
 
 CALL = re.compile(r"glossary_box\([^)]*?\"glossary\"\)?,([^)]*)\)")
 WORDS = {
@@ -28,7 +38,6 @@ WORDS = {
     ),
     "corpus": ("corpus/corpus_sections.py", "chrF2", "BLEU", "AER", "Entropy", "Coverage", "Pharaoh"),
     "lab": ("pages/lab_page.py", "Attention weight", "Logit", "Posterior", "AER"),
-    "translate": ("step/step_view.py", "State", "Maxout", "GRU", "Head", "`<s>`, `</s>`, `<unk>`"),
 }
 """By page: the module that draws its glossary, and terms that must be in it."""
 
@@ -50,3 +59,19 @@ def test_page_glossary_defines_the_terms_of_the_page(page: str) -> None:
     (called,) = CALL.findall((REPOSITORY / "attnviz" / "ui" / file).read_text(encoding="utf-8"))
     topics = [topic for topic in get_args(Topic) if f'"{topic}"' in called]
     assert set(words) <= set(terms(*topics))
+
+
+def test_glossary_of_a_translation_has_only_the_terms_that_its_level_and_model_show(
+    tmp_path: Path, tokenizer: Tokenizer
+) -> None:
+    save_model(tmp_path, random_transformer(TransformerConfig(len(tokenizer), 16, 4, 2, 12), 3), tokenizer)
+    transformer = Translator.load(tmp_path, "cpu").translate(SENTENCES[0], beam=1)
+    found = {
+        (kind, level): set(terms(*glossary_topics(View(MAIN, trace, detail_level=level))))
+        for kind, trace in (("recurrent", make_trace()), ("transformer", transformer))
+        for level in get_args(DetailLevel)
+    }
+    assert {"Energy", "Attention weight", "Context vector"} <= set.intersection(*found.values())
+    assert found["recurrent", "idea"].isdisjoint({"Head", "Maxout", "GRU", "Prior", "Greedy search"})
+    assert {"Maxout", "GRU", "Prior", "Greedy search"} <= found["recurrent", "everything"]
+    assert "Head" in found["transformer", "idea"]

@@ -55,7 +55,7 @@ def imported(models_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> P
 
 @pytest.mark.parametrize("name", SENTENCES)
 def test_imported_translator_is_shown_and_verified(imported: Path, name: str) -> None:
-    app = open_page(model=name, sentence=SENTENCES[name], search="greedy", depth="everything", step="2")
+    app = open_page(model=name, sentence=SENTENCES[name], search="greedy", depth="everything")
     assert badge(app)["holds"]
     assert list(all_payloads(app))
     page_texts = texts(app)

@@ -46,7 +46,7 @@ def shown(en_fr: Path) -> Translator:
 
 def test_nearest_sample_entries_match_a_brute_force_search(page: Run, shown: Translator) -> None:
     """The reference is computed from the traces of all pairs, in float64."""
-    app = page(step="2")
+    app = page()
     assert not app.exception
     (listed,) = payloads_of(app, "neighbours", step=1)
     pairs = [line.split("\t") for line in SAMPLE.read_text(encoding="utf-8").splitlines()]
@@ -59,7 +59,8 @@ def test_nearest_sample_entries_match_a_brute_force_search(page: Run, shown: Tra
     expected.sort(key=lambda one: -one[0])
     listed_cosines = [float(entry["near"].removeprefix("cos = ")) for entry in listed["entries"]]
     np.testing.assert_allclose(listed_cosines, [one[0] for one in expected[: len(listed_cosines)]], atol=2e-3)
-    first = parse_qs(urlsplit(listed["entries"][0]["to"]).query)
+    to = urlsplit(listed["entries"][0]["to"])
+    first = parse_qs(f"{to.query}&{to.fragment}")
     assert expected[0][0] - expected[1][0] > 1e-3
     assert (first["sentence"], first["target"], first["step"]) == (
         [expected[0][1]],
@@ -80,7 +81,7 @@ def test_map_has_a_point_for_each_vector_and_each_step(
     meta = figure["layout"]["meta"]
     assert len(points["text"]) == len(points["customdata"])
     pair, way = points["customdata"][0]
-    assert way == "&source=1"
+    assert way == "#source=1"
     assert parse_qs(urlsplit(meta["opens"][pair]).query)["model"] == ["en-fr"]
     steps = len(shown.translate(SENTENCES[0], beam=1).target_pieces)
     assert len(drawn["values"]) == steps

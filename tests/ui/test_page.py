@@ -30,6 +30,7 @@ from tests.ui.shown_payloads import (
     panel_texts,
     payloads_of,
     plain_texts,
+    selected,
     shown_equations,
     steps_of,
     tables_of,
@@ -89,9 +90,9 @@ def test_status_says_whether_the_attention_of_the_model_was_guided(
     assert said in texts(open_page())
 
 
-def test_the_step_changes_the_equations(page: Run) -> None:
-    app = page(step="3")
-    assert "c_{3}" in shown_equations(app)[2]
+def test_the_equations_are_those_of_the_step(page: Run) -> None:
+    app = page()
+    assert f"c_{{{selected(app).step + 1}}}" in shown_equations(app)[2]
 
 
 def test_beam_search_and_a_given_translation_are_named(page: Run) -> None:

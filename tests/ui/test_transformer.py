@@ -130,7 +130,7 @@ def test_invalid_heads_fall_back_to_the_default(trace: TransformerTrace, page: R
 
 
 def test_heads_can_be_chosen_at_a_linked_step(trace: TransformerTrace, page: Run) -> None:
-    app = page(**LINK, step="3")
+    app = page(**LINK)
     assert len(options(app, "heads")) == 1 + LAYERS + LAYERS * HEADS
     set_field(app, "heads", "1.2")
     assert not app.exception
@@ -160,7 +160,7 @@ def test_mean_of_heads_opens_the_nearest_head(trace: TransformerTrace, page: Run
 
 
 def test_every_number_of_a_step_is_verified(transformer: Path, page: Run) -> None:
-    found = badge(page(**LINK, step="2"))
+    found = badge(page(**LINK))
     assert found["holds"]
     rows = {name: mark for name, _, _, mark in found["rows"]}
     assert rows["energies e, French to English"] == "✓"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -75,10 +74,9 @@ def test_invalid_width_is_reported_and_the_default_width_drawn(page: Run, width:
     app = page(search="beam 3", width=width)
     assert not app.exception
     assert field(app, "width")["value"] == "3"
-    ((value, problem),) = mounted(app, "link_messages")[0]["problems"].values()
-    assert value == width
-    assert f"“{width}”" in problem
-    assert re.findall(r"\d+", problem)[-12:] == [str(beam) for beam in range(1, 13)]
+    (problem,) = mounted(app, "link_messages")[0]["problems"].values()
+    assert problem["value"] == width
+    assert problem["values"] == [str(beam) for beam in range(1, 13)]
 
 
 def test_greedy_search_is_a_line_and_forced_decoding_has_the_default_width(page: Run) -> None:

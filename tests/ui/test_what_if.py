@@ -102,7 +102,7 @@ def test_without_a_what_if_there_are_no_cards(page: Run) -> None:
 
 
 def test_change_is_shown_and_added_to_the_address(page: Run) -> None:
-    app = page(step="3")
+    app = page()
     before = shown(app)
     change(app, kind="weights", step=2, weights=row(app, 1), held=False)
     assert shown(app)[0] != before[0]
@@ -234,7 +234,7 @@ def test_number_of_cards_is_limited(page: Run, snapshot: SnapshotAssertion) -> N
 
 
 def test_copied_link_reproduces_the_what_if_bit_for_bit(page: Run) -> None:
-    app = page(step="2")
+    app = page()
     weights = np.arange(len(view(app).trace.source_ids)) + 0.5
     change(app, kind="weights", step=1, weights=(weights / weights.sum()).tolist(), held=False)
     change(app, kind="exclusion", step=0, position=2, held=True)

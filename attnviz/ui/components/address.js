@@ -1,19 +1,21 @@
-// Writes the address of the page and the browser's history; no other module does. A change replaces the history entry;
-// another page, translation or stop of the tour pushes one. After Back, Forward or a restart of the server, asks the
-// server to show what the address says; until it has, the address is not overwritten.
+// Writes the address of the page and the browser's history; no other module does. Its query is the request, which the
+// server reads; its fragment is the selection, which only the browser knows. A change replaces the history entry; another
+// page, translation or stop of the tour pushes one. After Back, Forward or a restart of the server, asks the server to
+// show what the query says; until it has, the address is not overwritten. A saved page has a fragment only.
 
 import { keepValues, visitorValues } from "./field/field.js";
 import { beforeRequest, onAcknowledged, onReconnected, sendRequest } from "./outbox/outbox.js";
+import { isEmbedded } from "./requests.js";
 
 // Browsers limit how often the address is written: at most BURST times at once, then once in INTERVAL milliseconds.
 const BURST = 30, INTERVAL = 160;
 
-/** Parameters by their owner; null removes one from the address. @type {Map<unknown, AddressParameters>} */
-const parametersByOwner = new Map();
-/** Parameters of owners that were unmounted, until the page is drawn. @type {AddressParameters[]} */
-let unmountedParameters = [];
-/** Names of all parameters ever set: one without an owner is removed from the address. @type {Set<string>} */
-const parameterNames = new Set();
+/** Parameters by their owner; null removes one from the address. @type {Map<unknown, AddressParts>} */
+const partsByOwner = new Map();
+/** Parameters of owners that were unmounted, until the page is drawn. @type {AddressParts[]} */
+let unmountedParts = [];
+/** Names of all parameters ever set: one without an owner is removed from the address. */
+const parameterNames = { query: new Set(), fragment: new Set() };
 /** Name of the current history entry. @type {string | null} */
 let entryName = null;
 /** @type {Map<unknown, string>} */
@@ -36,24 +38,16 @@ let writtenAt = 0;
 let countedWrites = 0;
 /** The name of the entry that was written last. */
 let writtenEntry = "";
+/** The query that was written last. */
+let writtenQuery = "";
 /**
  * Addresses that were not yet written when Back or Forward left their entries, by the names of those.
  * @type {Map<string, URL>}
  */
 const unwrittenAddresses = new Map();
 
-/**
- * The address of the page with other `parameters`; null removes one.
- * @param {AddressParameters} parameters
- */
-function addressWith(parameters) {
-  const address = new URL(location.href);
-  for (const [name, value] of Object.entries(parameters)) {
-    if (value === null) address.searchParams.delete(name);
-    else address.searchParams.set(name, value);
-  }
-  return address;
-}
+/** The parameters in the fragment of the address. */
+export const fragmentParameters = () => new URLSearchParams(new URL(location.href).hash.slice(1));
 
 /** State of the current history entry. @returns {HistoryEntry | null} */
 export const currentEntry = () => history.state?.attnvizEntry ? history.state : null;
@@ -73,15 +67,32 @@ const ofPage = (byOwner) => {
 
 /** The address with the parameters of the page and of its owners. */
 function addressOfAll() {
-  const none = Object.fromEntries([...parameterNames].map((name) => [name, null]));
-  return addressWith(
-    Object.assign(
-      none,
-      ...unmountedParameters,
-      parametersByOwner.get("page"),
-      ...ofPage(parametersByOwner),
-    ),
-  );
+  const address = new URL(location.href), fragment = fragmentParameters();
+  const all = [
+    ...unmountedParts,
+    partsByOwner.get("page"),
+    ...ofPage(partsByOwner),
+  ];
+  for (
+    const [part, search] of /** @type {const} */ ([["query", address.searchParams], [
+      "fragment",
+      fragment,
+    ]])
+  ) {
+    const none = Object.fromEntries(
+      [...parameterNames[part]].map((name) => [name, null]),
+    );
+    for (
+      const [name, value] of Object.entries(
+        Object.assign(none, ...all.map((parts) => parts?.[part])),
+      )
+    ) {
+      if (value === null) search.delete(name);
+      else search.set(name, value);
+    }
+  }
+  address.hash = String(fragment);
+  return address;
 }
 
 /** Cancels the next write of the address. */
@@ -101,11 +112,16 @@ export function writeAddress() {
   const others = previousEntry?.attnvizEntry === name ? previousEntry.views : {};
   const views = { ...others, ...Object.fromEntries(ofPage(identities)) };
   const state = { attnvizEntry: name, views };
-  if (previousEntry && previousEntry.attnvizEntry !== name) history.pushState(state, "", address);
-  else if (address.href !== location.href || JSON.stringify(previousEntry) !== JSON.stringify(state)) {
+  if (previousEntry && previousEntry.attnvizEntry !== name) {
+    history.pushState(state, "", address);
+  } else if (
+    address.href !== location.href ||
+    JSON.stringify(previousEntry) !== JSON.stringify(state)
+  ) {
     history.replaceState(state, "", address);
   }
-  [countedWrites, writtenAt, writtenEntry] = [recentWrites() + 1, performance.now(), name];
+  [countedWrites, writtenAt] = [recentWrites() + 1, performance.now()];
+  [writtenEntry, writtenQuery] = [name, address.search];
   document.dispatchEvent(new CustomEvent("attnviz:address"));
 }
 
@@ -113,6 +129,9 @@ export function writeAddress() {
 function writeChanges() {
   if (timer !== undefined) writeAddress();
 }
+
+/** Parameters whose values in the address are invalid, by name. @type {Map<string, InvalidParameter>} */
+export const invalidParameters = new Map();
 
 /** View id and translation by owner. @type {Map<unknown, [string, string]>} */
 const identities = new Map();
@@ -144,16 +163,21 @@ function scheduleWrite() {
  * Sets the parameters of `owner`, to be written soon. `suffix` is appended to the name of the entry: when it changes, the
  * address is written at once.
  * @param {unknown} owner
- * @param {AddressParameters} parameters
+ * @param {AddressParts} parts
  * @param {string} [suffix]
  */
-export function setParameters(owner, parameters, suffix = "") {
+export function setParameters(owner, parts, suffix = "") {
   if (
     suffix === (suffixes.get(owner) ?? "") &&
-    JSON.stringify(parameters) === JSON.stringify(parametersByOwner.get(owner))
+    JSON.stringify(parts) === JSON.stringify(partsByOwner.get(owner))
   ) return;
-  parametersByOwner.set(owner, parameters);
-  for (const name of Object.keys(parameters)) parameterNames.add(name);
+  partsByOwner.set(owner, parts);
+  for (const name of Object.keys(parts.query ?? {})) {
+    parameterNames.query.add(name);
+  }
+  for (const name of Object.keys(parts.fragment ?? {})) {
+    parameterNames.fragment.add(name);
+  }
   const entryChanges = (suffixes.get(owner) ?? "") !== suffix;
   suffixes.set(owner, suffix);
   if (entryChanges) writeAddress();
@@ -161,20 +185,23 @@ export function setParameters(owner, parameters, suffix = "") {
 }
 
 /**
- * Sets the page and its parameters; `name` is that of its history entry.
+ * Sets the page and the parameters of its query; `name` is that of its history entry.
  * @param {string} name
- * @param {AddressParameters} parameters
+ * @param {AddressParameters} [query]
  */
-export function setPage(name, parameters) {
+export function setPage(name, query = {}) {
   const earlyEntry = entryName === null && currentEntry(); // Back or Forward, before this module listened
-  if (earlyEntry && !`${earlyEntry.attnvizEntry} `.startsWith(`${name} `)) followAddress();
+  if (earlyEntry && !`${earlyEntry.attnvizEntry} `.startsWith(`${name} `)) {
+    followAddress();
+  }
   if (name !== entryName) {
     writeChanges(); // the last choice belongs to the previous entry
-    unmountedParameters = [];
+    unmountedParts = [];
     leaving = null;
+    invalidParameters.clear();
   }
   entryName = name;
-  setParameters("page", parameters);
+  setParameters("page", { query });
   scheduleWrite();
 }
 
@@ -182,8 +209,8 @@ export function setPage(name, parameters) {
  * @param {unknown} owner
  */
 export function removeOwner(owner) {
-  unmountedParameters.push(parametersByOwner.get(owner) ?? {});
-  parametersByOwner.delete(owner);
+  unmountedParts.push(partsByOwner.get(owner) ?? {});
+  partsByOwner.delete(owner);
   suffixes.delete(owner);
   identities.delete(owner);
 }
@@ -198,27 +225,43 @@ function followAddress() {
 // A restarted server has no session state: it follows the address, which is not written until then.
 onReconnected((serverId) => {
   writeChanges();
-  followRequest = sendRequest("resume", { memory: serverId, query: location.search, values: visitorValues() });
+  followRequest = sendRequest("resume", {
+    memory: serverId,
+    query: location.search,
+    values: visitorValues(),
+  });
   keepValues(followRequest);
 });
 onAcknowledged((handled) => {
   if (handled >= followRequest) followRequest = 0;
   if (leaving && handled >= leaving.number) leaving = null;
-  unmountedParameters = [];
+  unmountedParts = [];
   scheduleWrite();
 });
 beforeRequest((name, number) => {
   writeChanges();
-  if (name === "page") leaving = { number, owners: new Set(parametersByOwner.keys()) };
+  if (name === "page") {
+    leaving = { number, owners: new Set(partsByOwner.keys()) };
+  }
 });
 // Streamlit sends the address with each click.
-for (const name of ["pointerdown", "pagehide"]) addEventListener(name, writeChanges, true);
+for (const name of ["pointerdown", "pagehide"]) {
+  addEventListener(name, writeChanges, true);
+}
 
 addEventListener("popstate", () => {
   if (entryName === null) return;
-  if (timer !== undefined && !followRequest) unwrittenAddresses.set(writtenEntry, addressOfAll());
+  // Somebody wrote another fragment into the address; or this is a saved page, which has no server.
+  if (isEmbedded() || !currentEntry() && location.search === writtenQuery) {
+    document.dispatchEvent(new CustomEvent("attnviz:fragment"));
+    return;
+  }
+  if (timer !== undefined && !followRequest) {
+    unwrittenAddresses.set(writtenEntry, addressOfAll());
+  }
   cancelWrite();
-  const now = currentEntry(), lateAddress = now && unwrittenAddresses.get(now.attnvizEntry);
+  const now = currentEntry(),
+    lateAddress = now && unwrittenAddresses.get(now.attnvizEntry);
   if (now && lateAddress) {
     unwrittenAddresses.delete(now.attnvizEntry);
     history.replaceState(now, "", lateAddress);

@@ -36,15 +36,45 @@ export function host(known, imported, scope = "") {
   return ({ data, parentElement, setStateValue }) => {
     keepRequests(data?.[1]);
     if (data?.[2]) embedPayloads(parentElement, data[2]);
-    drawBlocks(parentElement, data?.[0] ?? [], setStateValue);
     const cleanUp = () => {
       if (newestCleanUp.get(parentElement) !== cleanUp) return;
+      newestCleanUp.delete(parentElement);
       [...parentElement.children].forEach(end);
       embedPayloads(parentElement, null);
     };
     newestCleanUp.set(parentElement, cleanUp);
+    const blocks = data?.[0] ?? [], loading = missingModules(blocks);
+    const draw = () => {
+      if (newestCleanUp.get(parentElement) === cleanUp) drawBlocks(parentElement, blocks, setStateValue);
+    };
+    if (loading.length) {
+      const longest = new Promise((resolve) => setTimeout(resolve, LONGEST_WAIT));
+      void Promise.race([Promise.allSettled(loading), longest]).then(draw);
+    } else draw();
     return cleanUp;
   };
+}
+
+const LONGEST_WAIT = 1000; // milliseconds after which what is loaded is drawn
+
+/**
+ * Begins to load the modules of `blocks` that are not loaded yet. Once they are, all components are drawn at once, so that
+ * none of them moves those below it.
+ * @param {Block[]} blocks
+ * @returns {Promise<unknown>[]}
+ */
+function missingModules(blocks) {
+  return blocks.flatMap(({ kind, blocks: inner = [], columns = [] }) => {
+    if (kind === "popover") return []; // it is closed
+    if (kind in files) return typeof modules.get(kind) === "function" ? [] : [loadModule(kind)];
+    return [inner, ...columns].flatMap(missingModules);
+  });
+}
+
+/** @param {string} kind */
+async function loadModule(kind) {
+  if (!modules.has(kind)) modules.set(kind, load(`${kind}/${kind}.js`));
+  if (modules.get(kind) instanceof Promise) modules.set(kind, (await modules.get(kind)).default);
 }
 
 /**
@@ -210,8 +240,7 @@ async function mount(node, { kind, data }, setStateValue) {
   components.set(node, state);
   if (state.text === text) return;
   state.text = text;
-  if (!modules.has(kind)) modules.set(kind, load(`${kind}/${kind}.js`));
-  if (modules.get(kind) instanceof Promise) modules.set(kind, (await modules.get(kind)).default);
+  if (typeof modules.get(kind) !== "function") await loadModule(kind);
   if (state.text !== text || components.get(node) !== state) return; // changed or ended meanwhile
   if (!node.isConnected) { // the page has gone on: a component finds its view by where it stands
     state.text = undefined;

@@ -27,8 +27,11 @@ const CLICKER_KEYS = { PageDown: 1, PageUp: -1 }; // a presenter's remote contro
  * @param {string} [own]
  */
 export function isForPage(event, own) {
-  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return false;
-  if (event.key === "Escape" && document.querySelector(".opened:popover-open")) return false; // it closes that first
+  const { key, shiftKey } = event;
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || (shiftKey && key !== "?")) {
+    return false;
+  }
+  if (key === "Escape" && document.querySelector(".opened:popover-open")) return false; // it closes that first
   const path = event.composedPath().filter((node) => node instanceof Element);
   return !path.some((node) => node.matches(FIELDS) && !(own && node.matches(own)));
 }

@@ -1,14 +1,15 @@
-// A view in a file: draws it in the language and theme of the reader, from what the file has of each. The fragment of the
-// address has the step, so that a link to the file opens there.
+// A view in a file: draws it in the language and theme of the reader, from what the file has of each.
 
+import { setPage } from "./address.js";
 import { host } from "./blocks.js";
 import { element, find, findAll } from "./shared.js";
-import { onMessage, sendChoice, viewState } from "./view.js";
+import { onMessage } from "./view.js";
 
 /** @type {OfflinePayload} */
-const { names, language, footers, what_ifs: numbers, current, drawn } = JSON.parse(
-  find(document, "#payload").textContent ?? "",
-);
+const { names, language, footers, what_ifs: numbers, current, drawn } = JSON
+  .parse(
+    find(document, "#payload").textContent ?? "",
+  );
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const mount = host(
   attnvizModule("files.js").default,
@@ -24,41 +25,30 @@ const shown = { language, number: current };
  */
 function unpack(packed) {
   const bytes = Uint8Array.from(atob(packed), (sign) => sign.charCodeAt(0));
-  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
+  return new Response(
+    new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")),
+  ).json();
 }
 
 /** The root of the view. */
 const view = () => find(main, "[class*='st-key-room']");
 
-/** Goes to the step of the fragment, if it has one. */
-function followFragment() {
-  const step = Number(new URLSearchParams(location.hash.slice(1)).get("step"));
-  if (step > 0) sendChoice(view(), { step: step - 1 });
-}
-
-/** Writes the current step into the fragment. */
-function writeFragment() {
-  const { step } = viewState(view());
-  if (step !== null) history.replaceState(history.state, "", `#step=${step + 1}`);
-}
-
 async function draw() {
   const wanted = `${shown.language} ${dark.matches ? "dark" : "light"} ${shown.number}`;
   const { blocks, payloads } = await unpack(drawn[wanted]);
-  if (wanted !== `${shown.language} ${dark.matches ? "dark" : "light"} ${shown.number}`) return;
+  if (
+    wanted !==
+      `${shown.language} ${dark.matches ? "dark" : "light"} ${shown.number}`
+  ) return;
   document.documentElement.lang = shown.language;
   find(document, "footer").textContent = footers[shown.language];
   const isFirst = main.childElementCount === 0;
-  mount({ data: [blocks, {}, payloads], parentElement: main, setStateValue: () => {} });
-  if (!isFirst) return;
-  // The state of the view is opened by a component, whose module runs soon.
-  const opened = onMessage(view(), "shown", () => {
-    opened();
-    queueMicrotask(() => {
-      followFragment();
-      onMessage(view(), "step", writeFragment);
-    });
+  mount({
+    data: [blocks, {}, payloads],
+    parentElement: main,
+    setStateValue: () => {},
   });
+  if (!isFirst) return;
   onMessage(view(), "try", ({ detail }) => {
     if (detail.kind !== "what_if" || !numbers.includes(detail.index)) return;
     shown.number = detail.index;
@@ -75,7 +65,9 @@ function drawLanguages() {
     button.lang = code;
     button.onclick = () => {
       shown.language = code;
-      for (const each of findAll(box, "button")) each.setAttribute("aria-pressed", String(each === button));
+      for (const each of findAll(box, "button")) {
+        each.setAttribute("aria-pressed", String(each === button));
+      }
       void draw();
     };
     button.setAttribute("aria-pressed", String(code === language));
@@ -83,7 +75,7 @@ function drawLanguages() {
   }
 }
 
+setPage("file");
 drawLanguages();
 dark.addEventListener("change", () => void draw());
-addEventListener("hashchange", followFragment);
 void draw();

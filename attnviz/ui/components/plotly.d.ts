@@ -28,7 +28,7 @@ interface Trace {
   x?: number[];
   y?: (number | null)[];
   z?: ArrayLike<number>[];
-  text?: string[];
+  text?: string[] | string[][];
   textposition?: string[];
   customdata?: unknown[];
   zmin?: number;
@@ -38,6 +38,7 @@ interface Trace {
 }
 
 interface Axis {
+  domain?: [number, number];
   range: [number, number];
   tickvals: number[];
   ticktext: string[];
@@ -69,7 +70,9 @@ interface Layout {
   xaxis2?: Axis;
   yaxis: Axis;
   yaxis2?: Axis;
-  margin?: { r?: number; t?: number; b?: number };
+  yaxis3?: Axis;
+  annotations?: { text: string }[];
+  margin?: { l?: number; r?: number; t?: number; b?: number };
   shapes?: Shape[];
   meta: Meta;
 }
@@ -94,7 +97,16 @@ interface Meta {
   /** Source pieces by weight. */
   order?: number[];
   /** The trace with the bars of weights, their axis, the names of their source pieces, and whether they are in per cent. */
-  weights?: { trace: number; axis: "xaxis" | "xaxis2"; pieces: string[]; shares?: boolean };
+  weights?: { trace: number; axis: "xaxis" | "xaxis2" | "yaxis"; pieces: string[]; shares?: boolean };
+  /** Whether source pieces are columns, with upright bars. */
+  upright?: boolean;
+  /** The part of the height that each stage has, from 0 at the bottom to 1, and the colour that marks the stage gone to. */
+  stages?: Record<string, [number, number]>;
+  stage_colour?: string;
+  /** The source piece of each strip; null where it is of several. */
+  strip_pieces?: (number | null)[];
+  /** The trace with the strips of the weighted sum, a row of numbers and the label of each source piece, and that of the others. */
+  mixture?: { trace: number; values: Float32Array[]; names: string[]; more: string };
   thinned?: { rows: number; height: number; more: string } | null;
   /** The axes of each of several heatmaps of the same rows and columns, by its name. */
   panels?: Record<string, PanelAxes>;
@@ -154,6 +166,7 @@ interface Chart extends HTMLElement {
     xaxis: DrawnAxis;
     xaxis2?: DrawnAxis;
     yaxis: DrawnAxis;
+    yaxis2?: DrawnAxis;
     _size: { l: number; r: number; t: number; b: number };
   };
   on(name: "plotly_click" | "plotly_hover" | "plotly_unhover", listener: (event: { points: Point[] }) => void): void;

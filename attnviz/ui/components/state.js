@@ -1,10 +1,18 @@
 // The selection of a view: step, source piece, compared words, order of the rows, stage, stop of the tour, and display
 // options. The root element of the view and the address store it, so that a link, Back and Forward restore it.
 
-import { currentEntry, isEntryShown, removeOwner, setIdentity, setParameters } from "./address.js";
+import {
+  currentEntry,
+  fragmentParameters,
+  invalidParameters,
+  isEntryShown,
+  removeOwner,
+  setIdentity,
+  setParameters,
+} from "./address.js";
 import { isEmbedded } from "./requests.js";
 import { fill } from "./shared.js";
-import { send, viewRoot, viewState } from "./view.js";
+import { guestOf, send, viewRoot, viewState } from "./view.js";
 
 /** Last selection, by the id of the view, or by its root in a page of others. @type {Map<string | Element, StoredSelection>} */
 const storedSelections = new Map();
@@ -18,11 +26,32 @@ function parameterValue({ key, kind, first, last, values }, search) {
   const text = search.get(key);
   if (text === null) return null;
   if (kind === "text") return text.slice(0, last);
-  if (kind === "choice" || kind === "option") return values.includes(text) ? text : null;
+  if (kind === "choice" || kind === "option") {
+    return values.includes(text) ? text : null;
+  }
   if (!/^[0-9]{1,6}$/.test(text) || Number(text) < first) return null;
   const number = Number(text);
   if (number > last && kind !== "nearest") return null;
   return Math.min(number, last) - (kind === "name" ? 0 : first);
+}
+
+/**
+ * Notes a value in the address that is none of the parameter; one that is clipped, too.
+ * @param {ViewParameter} parameter
+ * @param {URLSearchParams} search
+ */
+function noteIfInvalid(parameter, search) {
+  const { key, kind, first, last, values } = parameter, value = search.get(key);
+  if (
+    value === null || kind === "text" || (values.length === 0 && last < first)
+  ) return;
+  const exact = /** @type {const} */ ({
+    ...parameter,
+    kind: kind === "nearest" ? "number" : kind,
+  });
+  if (parameterValue(exact, search) === null) {
+    invalidParameters.set(key, { value, first, last, values });
+  }
 }
 
 /** @returns {ViewSelection} */
@@ -47,7 +76,9 @@ const emptySelection = (step = 0) => ({
  */
 function shownOptions({ parameters }, { options }) {
   return Object.fromEntries(
-    parameters.filter(({ kind }) => kind === "option").map(({ name, values }) => [
+    parameters.filter(({ kind }) => kind === "option").map((
+      { name, values },
+    ) => [
       name,
       values.includes(options[name]) ? options[name] : values[0],
     ]),
@@ -60,19 +91,33 @@ function shownOptions({ parameters }, { options }) {
  * @returns {ViewSelection}
  */
 function selectionFromAddress({ parameters, hasTour, firstStep }) {
-  const { searchParams } = new URL(location.href);
+  const search = fragmentParameters();
   /** @type {Record<string, any>} */
   const found = {};
-  for (const parameter of parameters) found[parameter.name] = parameterValue(parameter, searchParams);
+  for (const parameter of parameters) {
+    found[parameter.name] = parameterValue(parameter, search);
+    noteIfInvalid(parameter, search);
+  }
   const now = emptySelection();
-  Object.assign(now, { step: found.step ?? firstStep, chosen: found.source, word: found.word, foil: found.foil });
-  Object.assign(now, { stage: found.stage, ordered: found.order });
+  Object.assign(now, {
+    step: found.step ?? firstStep,
+    chosen: found.source,
+    word: found.word,
+    foil: found.foil,
+  });
+  // A link that is followed on a phone opens at the top: an open stage would be far down the page.
+  const isFollowed = currentEntry() === null, isPhone = matchMedia("(max-width: 699px)").matches;
+  Object.assign(now, { stage: isFollowed && isPhone ? null : found.stage, ordered: found.order });
   for (const { name, kind } of parameters) {
-    if (kind === "option" && found[name] !== null) now.options[name] = found[name];
+    if (kind === "option" && found[name] !== null) {
+      now.options[name] = found[name];
+    }
   }
   if (now.word !== null) now.typedWord = found.typed_word ?? "";
   if (now.foil !== null) now.typedFoil = found.typed_foil ?? "";
-  if (hasTour && found.tour !== null) now.tour = { stop: found.tour, step: now.step, source: now.chosen };
+  if (hasTour && found.tour !== null) {
+    now.tour = { stop: found.tour, step: now.step, source: now.chosen };
+  }
   return now;
 }
 
@@ -98,13 +143,17 @@ function addressParameters(now, data) {
     order: now.ordered,
     tour: now.tour?.stop ?? null,
   };
-  return Object.fromEntries(parameters.map(({ name, key, kind, first, last, values }) => {
-    const value = found[name];
-    if (value === null || value === undefined) return [key, null];
-    if (kind === "option" && value === values[0]) return [key, null];
-    if (typeof value === "string") return [key, kind === "text" ? value.slice(0, last) : value];
-    return [key, String(value + (kind === "name" ? 0 : first))];
-  }));
+  return Object.fromEntries(
+    parameters.map(({ name, key, kind, first, last, values }) => {
+      const value = found[name];
+      if (value === null || value === undefined) return [key, null];
+      if (kind === "option" && value === values[0]) return [key, null];
+      if (typeof value === "string") {
+        return [key, kind === "text" ? value.slice(0, last) : value];
+      }
+      return [key, String(value + (kind === "name" ? 0 : first))];
+    }),
+  );
 }
 
 /**
@@ -116,7 +165,9 @@ function addressParameters(now, data) {
 function transferredSelection({ identity, selection }, data) {
   if (identity === data.identity) return { ...selection };
   const now = { ...selection };
-  if (now.tour) Object.assign(now, { step: now.tour.step, chosen: now.tour.source });
+  if (now.tour) {
+    Object.assign(now, { step: now.tour.step, chosen: now.tour.source });
+  }
   setStep(now, Math.min(now.step, data.steps - 1));
   if (now.chosen !== null && now.chosen >= data.sources) now.chosen = null;
   if (now.tour) now.tour = { ...now.tour, step: now.step, source: now.chosen };
@@ -129,7 +180,13 @@ function transferredSelection({ identity, selection }, data) {
  */
 function setStep(now, step) {
   if (step === now.step) return;
-  Object.assign(now, { step, word: null, foil: null, typedWord: "", typedFoil: "" });
+  Object.assign(now, {
+    step,
+    word: null,
+    foil: null,
+    typedWord: "",
+    typedFoil: "",
+  });
 }
 
 /** @param {ViewSelection} now */
@@ -145,19 +202,29 @@ function endTour(now) {
  * previous one if the sentence is the same; or else empty. A link to another page keeps the previous one: an address
  * without a step means the first step of its own page. In a page of others, the address is not ours.
  * @param {ViewPayload} data
- * @param {string | Element} [place] by what its selection is stored
+ * @param {Element} [root] none for a view that the page does not draw
  */
-function initialSelection(data, place = data.id) {
-  const known = currentEntry()?.views[data.id], before = storedSelections.get(place);
+function initialSelection(data, root) {
+  const known = currentEntry()?.views[data.id];
+  const before = storedSelections.get(
+    root ? storagePlace(root, data) : data.id,
+  );
   const follows = before ? before.left && known === data.identity : [undefined, data.identity].includes(known);
-  if (follows && !isEmbedded()) {
-    return selectionFromAddress(data);
-  }
+  if (follows && !(root && guestOf(root))) return selectionFromAddress(data);
   if (before?.family === data.family) return transferredSelection(before, data);
   const now = emptySelection(data.firstStep);
   if (!before) return now;
-  Object.assign(now, { ordered: before.selection.ordered, options: before.selection.options });
-  if (before.selection.tour) now.tour = { stop: before.selection.tour.stop, step: now.step, source: null };
+  Object.assign(now, {
+    ordered: before.selection.ordered,
+    options: before.selection.options,
+  });
+  if (before.selection.tour) {
+    now.tour = {
+      stop: before.selection.tour.stop,
+      step: now.step,
+      source: null,
+    };
+  }
   return now;
 }
 
@@ -169,7 +236,7 @@ export function openView(root, data) {
   const view = viewState(root), other = view.view?.identity !== data.identity;
   view.view = data;
   view.owner = root;
-  if (other) view.now = initialSelection(data, storagePlace(root, data));
+  if (other) view.now = initialSelection(data, root);
   if (!data.hasTour && view.now) endTour(view.now);
   if (other) publish(root, true);
   else storeSelection(root);
@@ -202,20 +269,35 @@ export function change(node, choice) {
   const clamp = (index, count) => Math.min(Math.max(index, 0), count - 1);
   if (choice.tour === null) endTour(now);
   else if (choice.tour !== undefined && view.hasTour) {
-    now.tour = { step: now.step, source: now.chosen, ...now.tour, stop: choice.tour };
+    now.tour = {
+      step: now.step,
+      source: now.chosen,
+      ...now.tour,
+      stop: choice.tour,
+    };
   }
   if (choice.step !== undefined) setStep(now, clamp(choice.step, view.steps));
-  if (choice.source !== undefined) now.chosen = choice.source === null ? null : clamp(choice.source, view.sources);
+  if (choice.source !== undefined) {
+    now.chosen = choice.source === null ? null : clamp(choice.source, view.sources);
+  }
   const comparesWords = view.parameters.some(({ name }) => name === "word");
   if (choice.word !== undefined && comparesWords) {
-    Object.assign(now, { word: choice.word, typedWord: choice.typedWord ?? "" });
+    Object.assign(now, {
+      word: choice.word,
+      typedWord: choice.typedWord ?? "",
+    });
   }
   if (choice.foil !== undefined && comparesWords) {
-    Object.assign(now, { foil: choice.foil, typedFoil: choice.typedFoil ?? "" });
+    Object.assign(now, {
+      foil: choice.foil,
+      typedFoil: choice.typedFoil ?? "",
+    });
   }
   if (choice.stage !== undefined) now.stage = choice.stage;
   if (choice.order !== undefined) now.ordered = choice.order;
-  if (choice.options !== undefined) now.options = { ...now.options, ...choice.options };
+  if (choice.options !== undefined) {
+    now.options = { ...now.options, ...choice.options };
+  }
   publish(node, false);
 }
 
@@ -240,7 +322,10 @@ function storeSelection(node) {
   if (view.sentence && chosen) Object.assign(sentence, view.sentence);
   const main = view.main === null ? {} : mainAddressParameters(view.main);
   const place = now.tour ? `tour ${now.tour.stop}` : options.form;
-  setParameters(owner, { ...main, ...sentence, ...view.own, ...own }, place);
+  setParameters(owner, {
+    query: { ...sentence, ...view.own },
+    fragment: { ...main, ...own },
+  }, place);
 }
 
 /**
@@ -249,9 +334,15 @@ function storeSelection(node) {
  */
 function mainAddressParameters(main) {
   const before = storedSelections.get(main.id);
-  if (before?.identity === main.identity) return addressParameters(before.selection, main);
+  if (before?.identity === main.identity) {
+    return addressParameters(before.selection, main);
+  }
   const now = initialSelection(main);
-  storedSelections.set(main.id, { identity: main.identity, family: main.family, selection: now });
+  storedSelections.set(main.id, {
+    identity: main.identity,
+    family: main.family,
+    selection: now,
+  });
   return addressParameters(now, main);
 }
 
@@ -266,31 +357,54 @@ export function publish(node, sendAll) {
   const before = { ...view };
   const source = now.chosen ?? orders?.[now.step]?.[0] ?? null;
   const order = now.ordered ?? view.view.usualOrder;
-  const words = JSON.stringify([now.word, now.foil, now.typedWord, now.typedFoil]);
+  const words = JSON.stringify([
+    now.word,
+    now.foil,
+    now.typedWord,
+    now.typedFoil,
+  ]);
   const options = shownOptions(view.view, now);
   Object.assign(view, { step: now.step, source, order, words, options });
   storeSelection(node);
   const { dataset } = viewRoot(node); // page.css reads it
-  Object.assign(dataset, { ...options, step: String(now.step), stage: now.stage === null ? "" : String(now.stage) });
+  Object.assign(dataset, {
+    ...options,
+    step: String(now.step),
+    stage: now.stage === null ? "" : String(now.stage),
+  });
   send(node, "shown");
   if (sendAll || before.step !== view.step) send(node, "step", view.step);
   if (sendAll || before.source !== source) send(node, "source", source);
   if (sendAll || before.order !== order) send(node, "order", order);
   if (sendAll || before.words !== words) send(node, "words");
-  if (sendAll || JSON.stringify(before.options) !== JSON.stringify(options)) send(node, "options");
+  if (sendAll || JSON.stringify(before.options) !== JSON.stringify(options)) {
+    send(node, "options");
+  }
+}
+
+/**
+ * Selects in the views on the page what the address says, where it is about their translations.
+ * @param {(view: ViewPayload) => boolean} isAbout
+ */
+function followAddress(isAbout) {
+  for (const root of document.querySelectorAll("[class*='st-key-room']")) {
+    const view = /** @type {ViewRoot} */ (root).attnvizView;
+    if (!view?.view || guestOf(root) || !isAbout(view.view)) continue;
+    view.now = selectionFromAddress(view.view);
+    publish(root, true);
+  }
 }
 
 // Back and Forward within a translation are followed at once; others once the server has computed what they show.
 document.addEventListener("attnviz:history", () => {
   for (const stored of storedSelections.values()) stored.left = true;
-  if (!isEntryShown()) return;
-  for (const root of document.querySelectorAll("[class*='st-key-room']")) {
-    const view = /** @type {ViewRoot} */ (root).attnvizView;
-    if (!view?.view || currentEntry()?.views?.[view.view.id] !== view.view.identity) continue;
-    view.now = selectionFromAddress(view.view);
-    publish(root, true);
+  if (isEntryShown()) {
+    followAddress(({ id, identity }) => currentEntry()?.views?.[id] === identity);
   }
 });
+
+// Somebody wrote another fragment into the address.
+document.addEventListener("attnviz:fragment", () => followAddress(() => true));
 
 /**
  * The selection of a view encoded as in the page's address, or only its display options.
@@ -301,9 +415,14 @@ function encodedSelection(node, onlyOptions) {
   const { now, view } = viewState(node);
   if (!now || !view) return "";
   const kept = onlyOptions ? view.parameters.filter(({ kind }) => kind === "option") : view.parameters;
-  const own = addressParameters({ ...now, tour: null }, { ...view, parameters: kept });
+  const own = addressParameters({ ...now, tour: null }, {
+    ...view,
+    parameters: kept,
+  });
   return String(
-    new URLSearchParams(Object.entries(own).flatMap(([key, value]) => value === null ? [] : [[key, value]])),
+    new URLSearchParams(
+      Object.entries(own).flatMap(([key, value]) => value === null ? [] : [[key, value]]),
+    ),
   );
 }
 

@@ -24,6 +24,8 @@ interface ViewState {
   options: Record<string, string>;
   /** Playback speed; 1 is usual. */
   speed: number;
+  /** Plays the computation of the current step before a callback, where the diagram shows that; false where it does not. */
+  playStep: ((then: () => void) => boolean) | null;
   /** Whether what-ifs keep the translation, so that only its numbers change. */
   held: boolean;
   /** When a visitor last touched the view, in milliseconds: keys without a focus go to the view touched last. */
@@ -110,7 +112,7 @@ type Order = "sentence" | "strongest";
 /** The root element of a view. Messages are events on it: `shown`, and then `step`, `source`, `order`, `words` and
  * `options` after a change of those, `choose` where a visitor chose, `try` where he requests a what-if, `answered` once the server has
  * computed it, `hint` with the pieces of a hypothesis that he points at in a list, or null, `preview` with a what-if whose
- * weights are shown before the server has answered, or null, `point` with what a visitor points at, or null, `weigh` with
+ * weights are shown before the server has answered, or null, `pause` where he pauses the player, `point` with what a visitor points at, or null, `weigh` with
  * weights that are shown instead of those of the step, or null, `visit` with a stage to go to. */
 interface ViewRoot extends HTMLElement {
   attnvizView: ViewState;
@@ -185,6 +187,20 @@ interface Mounted<Data> {
 /** Parameters of the address; null for one that is not in it. */
 type AddressParameters = Record<string, string | null>;
 
+/** Parameters of the query and of the fragment of an address. */
+interface AddressParts {
+  query?: AddressParameters;
+  fragment?: AddressParameters;
+}
+
+/** A value in the address that is not one of its parameter: a number from `first` to `last`, or one of the `values`. */
+interface InvalidParameter {
+  value: string;
+  first: number;
+  last: number;
+  values: string[];
+}
+
 /** Address parameters of a page; `entry` is the name of its history entry. */
 interface PagePayload {
   entry: string;
@@ -199,6 +215,14 @@ interface HistoryEntry {
 
 /** Texts in the language of the page by name, with {placeholders} for values. */
 type Words = Record<string, string>;
+
+/** The time of an animation: see `clock.js`. */
+interface Clock {
+  playing: boolean;
+  /** Calls `draw` with the time in milliseconds at speed 1, from one to another, in each frame. */
+  play(from: number, until: number, draw: (time: number) => void): void;
+  pause(): void;
+}
 
 /** State of a component that redraws when its view changes. */
 interface ComponentState {
@@ -222,7 +246,9 @@ interface ComponentState {
 
 interface Window {
   /** Not in every browser. */
-  scheduler?: { postTask(work: () => void, options: { priority: string }): Promise<void> };
+  scheduler?: {
+    postTask(work: () => void, options: { priority: string }): Promise<void>;
+  };
 }
 
 /** Address of a payload, below the page; {step} and {word} stand for the step and the chosen word, {selection} for

@@ -59,6 +59,7 @@ function newState(root) {
     words: "",
     options: {},
     speed: 1,
+    playStep: null,
     held: false,
     touched: 0,
     changed: 0,
@@ -81,7 +82,7 @@ export const viewState = (node) => viewRoot(node).attnvizView;
 /**
  * Sends a message to all components of the view of `node`.
  * @param {Element} node
- * @param {"shown" | "step" | "source" | "order" | "words" | "options" | "choose" | "hint" | "answered" | "preview" | "visit"} name
+ * @param {"shown" | "step" | "source" | "order" | "words" | "options" | "choose" | "hint" | "answered" | "preview" | "visit" | "pause"} name
  * @param {unknown} [detail]
  */
 export function send(node, name, detail) {

@@ -324,7 +324,7 @@ def _pair_address(trace: Trace, pair: VectorPair) -> str:
 
 
 def _piece_address(kind: VectorKind, piece: int) -> str:
-    return f"&source={piece + 1}" if kind == "annotation" else f"&step={piece + 1}"
+    return f"#source={piece + 1}" if kind == "annotation" else f"#step={piece + 1}"
 
 
 def _drawn_map(trace: Trace, index: VectorIndex, theme: ThemeName, *, linked: bool) -> Spec:

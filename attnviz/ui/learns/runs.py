@@ -24,7 +24,6 @@ from attnviz.model_folder import TRAINING_LOG
 from attnviz.trace.snapshots import FOLDER, Snapshots, load_folder
 from attnviz.training.log import read_curves
 from attnviz.ui.fields import segmented_control, select_box
-from attnviz.ui.opened_address import link
 
 FolderVersion = tuple[tuple[str, int, int], ...]
 """Names, modification times (ns) and sizes of the files in a folder."""
@@ -93,7 +92,7 @@ def _modification_time(folder: Path) -> float:
     return max((path.stat().st_mtime for path in (folder / "log.csv", folder) if path.exists()), default=0.0)
 
 
-TRAINING, SHOWN_RUNS, _SENTENCE, UPDATE = "training", "runs", "pair", "update"
+TRAINING, SHOWN_RUNS, _SENTENCE = "training", "runs", "pair"
 """Names of the choices in the address; in the session state with the prefix `learns_`."""
 ALL_RUNS = "all"
 _WATCHED_PREFIX = "run:"
@@ -145,12 +144,6 @@ def watches_run(offered: Mapping[str, Path]) -> bool:
     """Return whether the current choice among the trainings `offered` is a run that may be in progress."""
     stored = st.session_state.get(f"learns_{TRAINING}")
     return str(stored if stored in offered else next(iter(offered), "")).startswith(_WATCHED_PREFIX)
-
-
-def linked_update() -> int | None:
-    """Return the update in the address, None where there is none."""
-    text = link().get(UPDATE, "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 
 
 def choose_runs(offered: Mapping[str, Path]) -> LearningChoices | None:

@@ -13,9 +13,6 @@ import re
 from collections.abc import Callable, Collection, Mapping, MutableMapping
 from typing import Any, NamedTuple
 
-from attnviz.analysis.labels import shorten
-from attnviz.languages import gettext
-
 Session = MutableMapping[Any, Any]
 """Streamlit's session state (`st.session_state`), or a dictionary in its place."""
 ValidValues = range | Collection[str]
@@ -26,8 +23,6 @@ PAGE = "page"
 SENTENCE_PAGES = "sentence pages"
 """Scope of the entries that all pages with the visitor's sentence share."""
 _ENTRIES, _SUBJECTS, _READ, _NOTED = "linked_entries", "subjects", "link_read", "link_noted"
-_LONGEST = 40
-"""Largest length of a reported value, in characters."""
 
 
 class _Entry(NamedTuple):
@@ -133,33 +128,21 @@ def is_valid(value: str, offered: ValidValues) -> bool:
     return not offered or value in offered
 
 
-def link_problems(session: Mapping[Any, Any]) -> dict[str, tuple[str, str]]:
-    """Return each invalid value and a sentence about it, by the name of its parameter."""
+def link_problems(session: Mapping[Any, Any]) -> dict[str, dict[str, Any]]:
+    """Return each invalid value with the valid ones, by the name of its parameter (`InvalidParameter`)."""
     noted = session.get(_NOTED, {})
-    return {name: (value, _sentence(name, value, offered)) for name, (value, offered) in noted.items()}
+    return {name: {"value": value} | _as_json(offered) for name, (value, offered) in noted.items()}
+
+
+def _as_json(offered: ValidValues) -> dict[str, Any]:
+    numbers = offered if isinstance(offered, range) else range(0)
+    values = [] if isinstance(offered, range) else [*offered]
+    return {"first": numbers.start, "last": numbers.stop - 1, "values": values}
 
 
 def drop_link_problems(session: Session) -> None:
     """Drop the invalid values, when the visitor goes to another page."""
     session.pop(_NOTED, None)
-
-
-def _sentence(name: str, value: str, offered: ValidValues) -> str:
-    value = shorten(value, _LONGEST)
-    if isinstance(offered, range):
-        return gettext(
-            "In this link “{name}” is “{value}”, but it must be a whole number from {first} to {last}.",
-            name=name,
-            value=value,
-            first=offered[0],
-            last=offered[-1],
-        )
-    return gettext(
-        "In this link “{name}” is “{value}”, but it must be one of these: {listed}.",
-        name=name,
-        value=value,
-        listed=", ".join(offered),
-    )
 
 
 Parameters = dict[str, str | None]

@@ -1,9 +1,9 @@
 """Address parameters of a view, and the selection that they restore: step, source piece, word, foil, heads, options.
 
-The browser owns the selection (`components/state.js`, which gets the table of parameters as JSON) and sends it with
-each request for a payload that depends on it. The server's parameters begin with the link (`page_state.linked`), and
-the browser writes them into the address. A parameter missing there has its default. Parameters of one page only belong
-to its fields (`ui.fields`). Steps and pieces count from 0 here, from 1 in an address.
+The browser owns the selection (`components/state.js`, which gets the table of parameters as JSON): the fragment of the
+address has it, and requests for payloads that depend on it. The server's parameters begin with the query of the link
+(`page_state.linked`), into which the browser writes them. A parameter missing there has its default. Parameters of one
+page only belong to its fields (`ui.fields`). Steps and pieces count from 0 here, from 1 in an address.
 """
 
 from __future__ import annotations
@@ -157,8 +157,9 @@ def own_parameters(session: Session, view: View) -> dict[str, str | None]:
 
 
 def offered_in(view: View) -> dict[str, ValidValues]:
-    """Return the valid values of the parameters of `view`, by their names in the address."""
-    return {view.key(parameter.name): parameter.offered(view) for parameter in VIEW_PARAMETERS}
+    """Return the valid values of the server's parameters of `view`, by their names in the address."""
+    server = (parameter for parameter in VIEW_PARAMETERS if parameter.owner == "server")
+    return {view.key(parameter.name): parameter.offered(view) for parameter in server}
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,6 @@ from attnviz.ui.learns.runs import (
     LearningChoices,
     choose_runs,
     learning_choices,
-    linked_update,
     trainings,
     watches_run,
 )
@@ -82,7 +81,7 @@ def timeline(
 ) -> None:
     """Draw the timeline of the checkpoints after so many `updates`; `captions` has the model's quality at each.
 
-    It opens at the checkpoint `opened`, the last where that is None; `identity` distinguishes these runs from others.
+    A saved page opens at the checkpoint `opened`; `identity` distinguishes these runs from others.
     The browser writes the current update into the address.
     """
     words = {
@@ -134,7 +133,7 @@ def _draw(watching: bool) -> None:
         if watches_run(offered) != watching:
             st.rerun()  # only the page sets the interval of the redraws
         if choices:
-            _figures(choices, linked_update())
+            _figures(choices)
         else:
             plain_text(_unreadable_reason())
 
@@ -145,8 +144,8 @@ def _introduction() -> None:
         text_section(TextSection(gettext("How it learns"), (f"{learning_introduction()} {how}",)))
 
 
-def _figures(choices: LearningChoices, update: int | None) -> None:
-    """Draw the figures at the current checkpoint, at first that of `update`, and sentences about it."""
+def _figures(choices: LearningChoices, update: int | None = None) -> None:
+    """Draw the figures at the current checkpoint, and sentences about it; a saved page opens at that of `update`."""
     _timeline(choices, update)
     if sentence := guidance_definition(choices.runs, model_configs()):
         html(f'<p class="explanation">{escape(sentence)}</p>')

@@ -19,7 +19,6 @@ from attnviz.ui.toolbar.controls import (
     page_detail_level,
     request_address,
     tour_button,
-    tour_offer,
 )
 from attnviz.ui.toolbar.downloads import share_and_save
 from attnviz.ui.toolbar.open_lesson import current_lesson, draw_lesson
@@ -60,8 +59,6 @@ def _draw() -> None:
     if view:
         with view_blocks(view.key("view")):
             step_view(view)
-        if view.trace.translated:
-            tour_offer()
 
 
 TRANSLATE_PAGE = Page("", lambda: gettext("Translate"), _draw, shows_sentence=True)

@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from attnviz.analysis.context_units import DrawnUnits, drawn_units
 from attnviz.analysis.diagram_texts import (
     diagram_alt,
+    diagram_caption,
     diagram_labels,
+    diagram_scenes,
     diagram_terms,
     has_diagram,
     mixture,
@@ -46,10 +48,8 @@ def diagram_payload(trace: Trace, steps: Sequence[int], narration: Narration) ->
     units, rows = drawn_units(trace), np.array(steps, dtype=np.intp)
     return {
         "language": language(),
-        "attention": trace.config["attention"],
+        **_outline(trace),
         "readout": "current" if trace.reads_new_state else "previous",
-        "sources": [_surface(piece) for piece in trace.source_surfaces],
-        "joined": _joined(trace),
         "steps": list(steps),
         "range": energy_range(finite_energies(trace), 0) if trace.attends else [0, 1],
         **_numbers(trace, units, rows),
@@ -61,9 +61,18 @@ def diagram_payload(trace: Trace, steps: Sequence[int], narration: Narration) ->
         "frozen": bool(trace.interventions) and np.allclose(trace.alignment, trace.alignment[:1], atol=1e-6),
         "mixes": [mixture(trace, i) for i in steps],
         "alts": [diagram_alt(trace, i, narration[i]) for i in steps],
-        "outcomes": [[stage.outcome for stage in narration[i]] for i in steps],
+        "scenes": diagram_scenes(trace),
         "terms": diagram_terms(trace),
         "words": diagram_labels(trace),
+    }
+
+
+def _outline(trace: Trace) -> dict[str, Any]:
+    """Return what the height of the diagram depends on."""
+    return {
+        "attention": trace.config["attention"],
+        "sources": [_surface(piece) for piece in trace.source_surfaces],
+        "joined": _joined(trace),
     }
 
 
@@ -121,7 +130,13 @@ def diagram_panel(view: View, theme: ThemeName) -> None:
         plain_text(no_diagram_reason(view.trace))
         return
     stages = stage_names(stages_of(view))
-    payload = {"at": payload_address(view, "diagram", theme), "stages": stages, "formulas": view.shows("numbers")}
+    payload = {
+        "at": payload_address(view, "diagram", theme),
+        "stages": stages,
+        "formulas": view.shows("numbers"),
+        "outline": _outline(view.trace),
+        "caption": diagram_caption(view.trace),
+    }
     component("diagram", key=view.key("diagram"), data=payload)
 
 

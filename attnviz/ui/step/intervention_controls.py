@@ -216,14 +216,18 @@ def slider_labels(trace: Record) -> dict[str, str] | None:
         "weight": gettext("weight of {name}"),
         "weights": gettext("Attention weights"),
         "keys": gettext("Left and right arrow: change the weight. Up and down arrow: go to another weight."),
+        "uprightKeys": gettext("Up and down arrow: change the weight. Left and right arrow: go to another weight."),
         "outdated": _outdated(),
     }
 
 
-def weights_chart(view: View, at: str) -> None:
-    """Draw the figure of the step's weights from the payload at `at`; its bars can be dragged where `slider_labels`."""
+def weights_chart(view: View, at: str, name: str) -> None:
+    """Draw the figure `name` of the step's weights from the payload at `at`.
+
+    Its bars can be dragged where `slider_labels`.
+    """
     labels = slider_labels(view.trace)
-    chart(view, at, "softmax", hand=labels, consequence=consequence_address(view) if labels else None)
+    chart(view, at, name, hand=labels, consequence=consequence_address(view) if labels else None)
 
 
 def intervention_panel(view: View, theme: ThemeName) -> None:

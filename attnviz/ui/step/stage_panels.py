@@ -15,9 +15,9 @@ from typing import Any
 from attnviz.analysis.context_units import context_units
 from attnviz.analysis.diagram_texts import context_sentence
 from attnviz.analysis.logit_attribution import readout
-from attnviz.analysis.stages import Narration, Stage
+from attnviz.analysis.stages import Narration, Stage, sum_sentence
 from attnviz.architectures import architecture_of, narrate, stage_numbered, step_texts
-from attnviz.figures.registry import FIGURES, StepFigure, colour_legend, figure_named
+from attnviz.figures.registry import FIGURES, PICTURE, StepFigure, colour_legend, figure_named
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
@@ -44,11 +44,27 @@ def draw_stage(view: View, stage: Stage, place: int, theme: ThemeName) -> None:
 
     Its `place` counts from 1: a model without attention has three stages.
     """
-    html(f'<h3><span class="number">{place}</span>{stage.title()}</h3>')
-    for figure in stage_figures(view.trace, stage, simple=view.simple):
+    figures = stage_figures(view.trace, stage, simple=view.simple)
+    title, number = stage.title(), str(place)
+    if figures[0].name == PICTURE:
+        title, number = figures[0].title(Subject(view.trace, 0)), f"{place}–{place + 2}"
+    html(f'<h3><span class="number">{number}</span>{title}</h3>')
+    for figure in figures:
         _CONTROLS.get(figure.control, _chart)(view, figure, theme)
     if view.shows("numbers"):
         equation(view, stage.number, payload_address(view, f"equation-{stage.number}", theme))
+
+
+def stage_boxes(view: View) -> list[tuple[int, Stage, str]]:
+    """Return place, declaration and key of the stages of `view` that have a figure of their own.
+
+    At the level *Idea*, one picture shows energies, weights and their mixture.
+    """
+    boxes = []
+    for place, stage in enumerate(stages_of(view), 1):
+        if figures := stage_figures(view.trace, stage, simple=view.simple):
+            boxes.append((place, stage, "one_picture" if figures[0].name == PICTURE else f"stage_{stage.number}"))
+    return boxes
 
 
 def stage_figures(trace: Any, stage: Stage, *, simple: bool = False) -> list[StepFigure]:
@@ -66,7 +82,7 @@ def _chart(view: View, figure: StepFigure, theme: ThemeName, hint: str = "") -> 
 
 
 def _weights(view: View, figure: StepFigure, theme: ThemeName) -> None:
-    weights_chart(view, payload_address(view, figure.name, theme))
+    weights_chart(view, payload_address(view, figure.name, theme), figure.name)
     if view.shows("numbers"):
         if reason := architecture_of(view.trace).missing.get("softmax"):
             caption(reason())
@@ -74,7 +90,7 @@ def _weights(view: View, figure: StepFigure, theme: ThemeName) -> None:
 
 
 def _sum(view: View, figure: StepFigure, theme: ThemeName) -> None:
-    """Draw the growing sum where there is attention, and at the level *Idea* the figure itself."""
+    """Draw the growing sum where there is attention, and at the level *Idea* all heads."""
     if not view.trace.attends:  # one vector instead of a weighted sum
         _chart(view, figure, theme)
         if view.shows("numbers"):
@@ -84,15 +100,8 @@ def _sum(view: View, figure: StepFigure, theme: ThemeName) -> None:
                     "instead."
                 )
             )
-    elif view.simple and view.trace.has_heads:
-        _chart(view, figure, theme)
     elif view.simple:
-        chart(view, payload_address(view, figure.name, theme), "mixtures")
-        caption(
-            gettext(
-                "The mixtures of the previous, the current and the next step. Each French word gets its own mixture."
-            )
-        )
+        _chart(view, figure, theme)
     elif view.trace.has_heads or view.shows("everything"):
         context_growth(view, address(view.trace, "growth", theme, every=True))
         caption(f"{gettext('One column for each unit.')} {colour_legend()}")
@@ -154,7 +163,7 @@ def figure_payload(name: str, request: PayloadRequest) -> dict[str, Any]:
     """
     trace, steps, simple, figure = request.trace, request.steps, request.simple, figure_named(name)
     stage = stage_numbered(trace, figure.stage) if figure else None
-    if figure is None or stage is None or figure not in (shown := stage_figures(trace, stage, simple=simple)):
+    if figure is None or stage is None or figure not in stage_figures(trace, stage, simple=simple):
         raise UnknownPayloadError(name)
     subjects = [Subject(trace, step, theme=request.theme, simple=simple) for step in steps]
     if figure.uses_weights and request.weights is not None:
@@ -163,13 +172,21 @@ def figure_payload(name: str, request: PayloadRequest) -> dict[str, Any]:
             replace(subject, weights=request.weights, known_maxout_pairs=pairs)
             for subject, pairs in zip(subjects, pairs_by_step, strict=True)
         ]
-    sentences = _sentences(request, stage.number) if figure is shown[0] else dict.fromkeys(steps, "")
-    if name == "units" and not simple:
-        sentences = {step: context_sentence(trace, context_units(trace, step), step) for step in steps}
-    return chart_payload(
-        {subject.step: figure.draw(subject) for subject in subjects},
-        {step: ("", sentence) for step, sentence in sentences.items()},
-    )
+    captions = {step: ("", *sentences) for step, sentences in _captions(request, figure, stage).items()}
+    return chart_payload({subject.step: figure.draw(subject) for subject in subjects}, captions)
+
+
+def _captions(request: PayloadRequest, figure: StepFigure, stage: Stage) -> dict[int, list[str]]:
+    """Return the sentences above `figure` at each requested step; the picture has those of the stages that it shows."""
+    trace, steps, simple = request.trace, request.steps, request.simple
+    if figure.name == "units":
+        return {step: [context_sentence(trace, context_units(trace, step), step)] for step in steps}
+    if figure is not stage_figures(trace, stage, simple=simple)[0]:
+        return {step: [""] for step in steps}
+    found = [_sentences(request, stage.number)]
+    if figure.name == PICTURE:
+        found += [_sentences(request, 2), {step: sum_sentence(trace.displayed, step) for step in steps}]
+    return {step: [sentences[step] for sentences in found] for step in steps}
 
 
 def running_sum_payload(request: PayloadRequest) -> dict[str, Any]:

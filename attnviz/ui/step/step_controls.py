@@ -8,7 +8,7 @@ from attnviz.analysis.what_if_effects import what_ifs_payload
 from attnviz.languages import gettext, language
 from attnviz.trace import WhatIfs
 from attnviz.trace.what_ifs import with_descendants
-from attnviz.ui.components.component import box, component, html
+from attnviz.ui.components.component import box, component, html, popover_box
 from attnviz.ui.components.player import PlayedLanguages, player
 from attnviz.ui.components.view_state import view_state
 from attnviz.ui.embedding import embedding
@@ -51,13 +51,16 @@ def _remove(number: int, others: int) -> str:
     return gettext("Remove what-if {number}", number=number)
 
 
-def step_controls(view: View, pair: PlayedLanguages | None = None, *, tour: bool = False) -> None:
-    """Draw the sentences, the step controls and the what-ifs.
+def step_controls(
+    view: View, pair: PlayedLanguages | None = None, *, tour: bool = False, what_ifs: bool = True
+) -> None:
+    """Draw the sentences, the step controls and, unless they have another place, the what-ifs.
 
     `pair` describes sentences other than English and French. With `tour`, the tour of the translation can be started.
     """
     player_box = box(view.key("player_box"))
-    what_if_cards(view)
+    if what_ifs:
+        what_if_cards(view)
     view_state(view, tour=tour)
     with player_box:
         player(view, suspected_error_payloads(view), pair)
@@ -73,7 +76,7 @@ def _column_name(view: View) -> str:
 
 
 def key_help(view: View, *, common_only: bool = False, has_stages: bool = False) -> None:
-    """Draw the keyboard shortcuts, or only those that work on every page."""
+    """Draw a box with the keyboard shortcuts, or only those that work on every page; the key ? opens it."""
     shortcuts = {
         "←</kbd><kbd>→": gettext("step"),
         "↑</kbd><kbd>↓": _column_name(view),
@@ -107,4 +110,5 @@ def key_help(view: View, *, common_only: bool = False, has_stages: bool = False)
         if view.trace.attends
         else gettext("or click a French word")
     )
-    html(f'<div class="keys">{spans}<span>{click}</span></div>')
+    with popover_box(gettext("Keys (?)"), view.key("keys")):
+        html(f'<div class="keys">{spans}<span>{click}</span></div>')

@@ -8,6 +8,7 @@ The browser changes the step by itself, from payloads that it fetches; the serve
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from functools import partial
 from html import escape
 
@@ -19,6 +20,7 @@ from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
 from attnviz.trace import Trace, WhatIf
 from attnviz.trace.interventions import ReplaceWeights, Temperature
+from attnviz.trace.parts import head_choices
 from attnviz.trace.what_ifs import whole_weights
 from attnviz.ui.components.chart import chart, inline_chart, steady_payload
 from attnviz.ui.components.component import box, html, plain_text
@@ -28,9 +30,10 @@ from attnviz.ui.components.step_summary import step_summary
 from attnviz.ui.embedding import embedding, page_session
 from attnviz.ui.examples import question, step_of_word
 from attnviz.ui.fields import segmented_control
-from attnviz.ui.glossary import glossary_box
+from attnviz.ui.glossary import Topic, glossary_box
 from attnviz.ui.page_state.what_if_state import WHAT_IFS, stored_what_ifs
 from attnviz.ui.payloads import all_at_once, payload_address
+from attnviz.ui.requests import request_button
 from attnviz.ui.resources import weights_of
 from attnviz.ui.step.compared_attention import compared_attention_panel
 from attnviz.ui.step.diagram_panel import diagram_panel
@@ -39,8 +42,8 @@ from attnviz.ui.step.heatmap_panel import heatmap_with_columns
 from attnviz.ui.step.intervention_controls import slider_labels
 from attnviz.ui.step.logit_attribution_panel import logit_attribution_panel
 from attnviz.ui.step.posterior_section import posterior_section
-from attnviz.ui.step.stage_panels import draw_stage, facts, stage_figures, stages_of
-from attnviz.ui.step.step_controls import key_help, step_controls
+from attnviz.ui.step.stage_panels import draw_stage, facts, stage_boxes, stage_figures, stages_of
+from attnviz.ui.step.step_controls import key_help, step_controls, what_if_cards
 from attnviz.ui.step.tables_box import chart_tables
 from attnviz.ui.step.tour_panel import tour
 from attnviz.ui.step.verification_badge import verification_badge
@@ -113,13 +116,20 @@ def context_choice(view: View) -> None:
         "mean": mean_context_name(),
     }
     with box(view.key("context_choice"), row=True):
+        if view.simple and page_session()[key] == "each":
+            asked = gettext("What if the decoder got the same mixture at every step?")
+            html(f'<p class="label">{asked}</p>', width="content")
+            request_button(
+                gettext("Try it"), partial(_choose, view, "first"), key=view.key("same_context"), type="tertiary"
+            )
+            return
         html(f'<p class="label">{gettext("The decoder gets")}</p>', width="content")
         segmented_control(
             gettext("The decoder gets"),
             names,
             key=key,
             default="each",
-            then=partial(_choose, view, key),
+            then=lambda: _choose(view, page_session()[key]),
             label_visibility="collapsed",
         )
     if view.parent is not None and page_session()[key] != "each":
@@ -148,9 +158,9 @@ def _current(view: View) -> str:
     return "each"
 
 
-def _choose(view: View, key: str) -> None:
+def _choose(view: View, chosen: str) -> None:
     """Show the translation in which all steps get the chosen vector, or for "each" the translation before."""
-    session, current, chosen = page_session(), _current(view), page_session()[key]
+    session, current = page_session(), _current(view)
     if view.what_ifs is None or chosen == current:
         return
     base = view.number if current == "each" else view.what_ifs.what_ifs[view.number - 1].parent
@@ -174,10 +184,13 @@ def step_view(view: View) -> None:
 
 def _translation(view: View) -> None:
     """Draw the panels of a translation."""
-    step_controls(view, tour=embedding() is None)
+    step_controls(view, tour=embedding() is None, what_ifs=not view.simple)
     with box(view.key("question")):
         _question(view)
     left, right = heatmap_with_columns(view, theme_name())
+    if view.simple:
+        with left:  # the first what-if moves nothing in the other column
+            what_if_cards(view)
     if view.shows("numbers"):
         with left:
             findings_panel(view)
@@ -196,9 +209,13 @@ def _translation(view: View) -> None:
 
 
 def _question(view: View) -> None:
-    """Draw the question about the translation of an example, with links to the steps of two words."""
-    if (asked := question(view.trace)) is None:
+    """Draw the question about the translation of an example, with links to the steps of two words.
+
+    It stays while a what-if is shown, whatever its words, so that what stands below does not move.
+    """
+    if (asked := question(view.what_ifs.trace(0) if view.what_ifs else view.trace)) is None:
         return
+    words = view.trace.words().target
     entries = [
         {
             "text": gettext("the step of “{word}”", word=word),
@@ -208,6 +225,7 @@ def _question(view: View) -> None:
             "source": None,
         }
         for word in (asked.word, asked.other)
+        if word in words
     ]
     payload = {"summary": asked.text, "findings": entries, "steps": [], "atOnce": len(entries), "more": ""}
     inline_findings(view, payload, "example_question")
@@ -242,16 +260,26 @@ def _summary(view: View) -> None:
 
 
 def _help(view: View) -> None:
-    """Draw the keyboard shortcuts and the glossary."""
-    key_help(view, common_only=view.simple, has_stages=True)
-    glossary_box(view.key("glossary"), "signs", "attention", "heads", "writing")
+    """Draw the glossary and the keyboard shortcuts."""
+    with box(view.key("help"), row=True):
+        glossary_box(view.key("glossary"), *glossary_topics(view))
+        key_help(view, common_only=view.simple, has_stages=True)
+
+
+def glossary_topics(view: View) -> Iterator[Topic]:
+    """Yield the topics of the glossary whose terms the view has."""
+    yield from ("signs", "attention")
+    if head_choices(view.trace):
+        yield "heads"
+    if not view.simple:
+        yield "writing"
 
 
 def _stages(view: View) -> None:
     """Draw the five stages; at *Everything* also energy decomposition, logit attribution and posterior attention."""
     theme, weights = theme_name(), weights_of(view.trace)
-    for place, stage in enumerate(stages_of(view), 1):
-        with box(view.key(f"stage_{stage.number}")):
+    for place, stage, key in stage_boxes(view):
+        with box(view.key(key)):
             draw_stage(view, stage, place, theme)
         if stage.number == 1 and view.shows("everything"):
             with box(view.key("inside_energy")):

@@ -244,33 +244,13 @@ def _search_name(search: str) -> str:
     return gettext("greedy") if beam == 1 else gettext("beam {width}", width=beam)
 
 
-TOUR = "tour"
-"""Key under which the browser stores the answer, one of `ANSWERS`."""
-ANSWERS = ("taken", "declined")
-
-
 def tour_button() -> None:
-    """Draw the button that starts the tour."""
-    st.button(gettext("Tour"), type="tertiary", key="tour_button")
+    """Draw the button that starts the tour; it has a border for new visitors.
 
-
-def tour_offer() -> None:
-    """Offer the tour to new visitors.
-
-    They have no level of detail from a link or an earlier choice, and have neither taken nor declined the tour; the
-    browser stores both.
+    They have no level of detail from a link or an earlier choice, and have not taken the tour; the browser stores both.
     """
-    is_new = page_level_address()[DETAIL_LEVEL] is None
-    if not is_new or remembered(TOUR) in ANSWERS:
-        return
-    with (
-        st.container(key="tour_offer"),  # as high as what the bar covers at the end of the page
-        st.container(key="tour_bar", horizontal=True, vertical_alignment="center"),
-    ):
-        question = gettext("New here? A tour of three minutes explains this translator.")
-        st.html(f"<p>{question}</p>")
-        st.button(gettext("Take the tour"), type="primary", key="tour_take")
-        st.button(gettext("No, thank you"), key="tour_decline")
+    is_new = page_level_address()[DETAIL_LEVEL] is None and remembered("tour") != "taken"
+    st.button(gettext("Three-minute tour"), type="secondary" if is_new else "tertiary", key="tour_button")
 
 
 def detail_level_switch() -> DetailLevel:

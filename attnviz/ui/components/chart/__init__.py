@@ -19,8 +19,8 @@ EVERY_STEP = "every"
 """Key of values that are the same at every step."""
 
 
-Captions = Mapping[int, tuple[str, str]] | Mapping[str, tuple[str, str]]
-"""Heading and sentence above the figure at each step, or at `EVERY_STEP`."""
+Captions = Mapping[int, tuple[str, ...]] | Mapping[str, tuple[str, ...]]
+"""Heading and sentences above the figure at each step, or at `EVERY_STEP`."""
 
 
 def chart_payload(figures: Mapping[int, Spec], captions: Captions) -> dict[str, Any]:

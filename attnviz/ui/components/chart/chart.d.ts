@@ -7,8 +7,8 @@ interface ChartPayload {
   values: Record<string, string>;
   /** For a figure with several layouts: the values of each, the widest first, and the width it needs. */
   fits?: { narrowest: number; values: string }[];
-  /** Heading and sentence by step. */
-  captions: Record<string, [string, string]>;
+  /** Heading and sentences by step. */
+  captions: Record<string, [string, ...string[]]>;
 }
 
 /** The figure drawn last, with its step, source piece and order of rows. */
@@ -23,6 +23,8 @@ interface ChartState extends FetchingState<ChartPayload> {
   step: number | null;
   source: number | null;
   order: Order;
+  /** The stage gone to, where the figure shows several. */
+  stage?: number | null;
   /** Its scale factor. */
   scale?: number;
   /** The greatest height of the chart's box in pixels, for which the figure was fitted. */
@@ -47,7 +49,7 @@ interface Sliders {
   bars: HTMLElement[];
   /** The drag in progress. */
   drag?: Drag;
-  /** Pixels from weight 0 to 1, and of weight 0 from the left edge of a slider. */
+  /** Pixels from weight 0 to 1, and of weight 0 from the left or lower edge of a slider. */
   unit: number;
   zero: number;
   frame: number;

@@ -10,6 +10,7 @@ import {
   chartOf,
   drawSoon,
   find,
+  findAll,
   makeScrollable,
   onMessages,
   onStop,
@@ -31,18 +32,18 @@ import { markTabStop, placeSliders } from "./sliders.js";
 import { filled } from "./template.js";
 
 /**
- * The row of each source piece: in sentence order, or its rank by weight. In a long sentence the last ranks share one row
+ * The row or column of each source piece: in sentence order, or its rank by weight. In a long sentence the last ranks share one row
  * without bars.
  * @param {Figure} figure
  * @param {boolean} strongest
  * @returns {number[] | null}
  */
 function arrangeRows({ data, layout }, strongest) {
-  const { order, thinned, entries, lines } = layout.meta;
+  const { order, thinned, entries, lines, upright } = layout.meta;
   if (entries ?? lines) return entries ?? lines ?? null;
   if (!order) return null;
   const places = order.map((_, j) => j);
-  if (!strongest) return places;
+  if (!strongest || upright) return places;
   order.forEach((j, rank) => {
     places[j] = rank;
   });
@@ -63,11 +64,12 @@ function arrangeRows({ data, layout }, strongest) {
 
 /**
  * @param {HTMLElement} root
- * @param {[string, string]} texts
+ * @param {[string, ...string[]]} texts
  */
-function writeCaption(root, [heading, sentence]) {
+function writeCaption(root, [heading, ...sentences]) {
   write(find(root, "h3"), heading);
-  writeWithTerms(root, find(root, "p"), sentence);
+  while (findAll(root, "p").length < sentences.length) find(root, "p").after(document.createElement("p"));
+  findAll(root, "p").forEach((line, k) => writeWithTerms(root, line, sentences[k] ?? ""));
 }
 
 /**
@@ -107,6 +109,24 @@ function fitHeight(root, layout, state) {
   if (!rows || !most || most >= layout.height) return;
   const { t = 0, b = 0 } = layout.margin ?? {}, least = t + b + LOWEST_ROW * (Math.max(...rows.map(Number)) + 1);
   layout.height = Math.max(least, most);
+}
+
+/**
+ * Removes the numbers above upright bars that have no room beside those of larger weights.
+ * @param {Figure} figure
+ * @param {number} width of the chart in pixels
+ */
+function dropCrowdedNumbers({ data, layout: { meta, margin } }, width) {
+  if (!meta.upright || !meta.order) return;
+  const { l = 0, r = 0 } = margin ?? {}, distance = NUMBER_WIDTH * meta.order.length / (width - l - r);
+  /** @type {number[]} */
+  const kept = [];
+  for (const j of meta.order) if (kept.every((other) => Math.abs(other - j) >= distance)) kept.push(j);
+  for (const trace of data) {
+    const { mode, text } = trace;
+    if (mode !== "text" || !Array.isArray(text)) continue;
+    trace.text = text.map((number, j) => kept.includes(j) ? String(number) : "");
+  }
 }
 
 /**
@@ -162,6 +182,10 @@ function listenToChart(Plotly, root, chart, state) {
     moveColumnLabels(root, chart);
   }, { passive: true });
   watchWidth(chart, state, async (width) => {
+    if (state.figure.layout.meta.upright) {
+      state.text = undefined; // other numbers have room
+      return draw(root, state);
+    }
     await Plotly.relayout(chart, { width });
     fadeEdges(scroll);
     placeSliders(root, chart, state);
@@ -186,7 +210,7 @@ function listenToChart(Plotly, root, chart, state) {
  */
 async function draw(root, state) {
   const Plotly = await plotlyLibrary();
-  const { step, source, order } = viewState(root);
+  const { step, source, order, now } = viewState(root);
   if (step === null || !states.has(root)) return;
   const payload = payloadOf(root, state, draw);
   if (!payload) return;
@@ -198,15 +222,17 @@ async function draw(root, state) {
   writeCaption(root, captions[step] ?? captions["every"] ?? ["", ""]);
   const scale = scaleFactor();
   const same = text === state.text && template === state.template && order === state.order && scale === state.scale;
-  if (same && step === state.step && source === state.source) return;
+  const stage = now?.stage ?? null;
+  if (same && step === state.step && source === state.source && stage === state.stage) return;
   const chart = chartOf(root);
-  Object.assign(state, { step, source, order, text, template, scale });
+  Object.assign(state, { step, source, order, stage, text, template, scale });
   if (!same) {
     state.figure = filled(JSON.parse(template), JSON.parse(text));
     state.places = arrangeRows(state.figure, order === "strongest");
     if (scale !== 1) state.figure = scaled(state.figure, scale);
     fitHeight(root, state.figure.layout, state);
     describe(root, state.figure.layout, state);
+    dropCrowdedNumbers(state.figure, widthOf(chart, state));
   }
   const { data, layout } = state.figure;
   if (layout.meta.tree) state.tree ??= await import("./tree.js");
@@ -239,6 +265,7 @@ function fittingValues(root, { fits }) {
   return (fits?.find(({ narrowest }) => narrowest <= Number(width)) ?? fits?.at(-1))?.values;
 }
 
+const NUMBER_WIDTH = 29; // pixels of a number above an upright bar
 const LOWEST_ROW = 16; // pixels of a row that has room for its label
 
 const MESSAGES = ["step", "source", "order", "words", "options"];
@@ -260,6 +287,7 @@ function start(root) {
   addEventListener("resize", refit);
   const ends = [
     onScaleChange(() => drawSoon(root, state, draw)),
+    onMessage(root, "shown", () => state.figure?.layout.meta.stages && drawSoon(root, state, draw)),
     onMessage(root, "hint", ({ detail }) => state.tree?.markHypothesis(root, detail)),
     onMessage(root, "point", ({ detail }) => {
       if (state.figure) highlight(root, chartOf(root), state, detail);

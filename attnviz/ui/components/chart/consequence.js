@@ -46,7 +46,8 @@ function showConsequence(root, bar, { probability, words }, outdated) {
   write(find(box, ".outdated"), outdated);
   box.hidden = false;
   box.classList.remove("stale");
+  // Below upright bars is their mixture.
   const { offsetTop, offsetHeight } = bar,
-    fits = bar.getBoundingClientRect().bottom + GAP + box.offsetHeight < innerHeight;
+    fits = !bar.matches(".upright") && bar.getBoundingClientRect().bottom + GAP + box.offsetHeight < innerHeight;
   box.style.top = `${fits ? offsetTop + offsetHeight + GAP : offsetTop - ABOVE - box.offsetHeight}px`;
 }

@@ -10,13 +10,23 @@ const FINE = 0.01; // change by an arrow key with Shift
 
 /** @type {Record<string, number>} */
 const KEY_CHANGES = {
-  ArrowRight: 0.05,
-  ArrowLeft: -0.05,
   PageUp: 0.2,
   PageDown: -0.2,
   Home: -1,
   End: 1,
 };
+
+/**
+ * What an arrow key changes, or to which slider it goes, where they stand beside or above each other.
+ * @type {Record<"upright" | "level", { change: Record<string, number>, go: Record<string, number> }>}
+ */
+const ARROWS = {
+  upright: { change: { ArrowUp: 0.05, ArrowDown: -0.05 }, go: { ArrowLeft: -1, ArrowRight: 1 } },
+  level: { change: { ArrowRight: 0.05, ArrowLeft: -0.05 }, go: { ArrowUp: -1, ArrowDown: 1 } },
+};
+
+/** Whether the bars are upright. @param {ChartState} state */
+const isUpright = (state) => Boolean(state.figure.layout.meta.upright);
 
 /**
  * Attaches the sliders to the bars of a figure that has been drawn.
@@ -34,13 +44,18 @@ export function attachSliders(root, chart, state) {
     layer.replaceChildren();
     return;
   }
-  const stepWeights = Array.from(unpackedBars(state.figure.data[weights.trace].x));
+  const upright = isUpright(state), { x, y } = state.figure.data[weights.trace];
+  const stepWeights = Array.from(unpackedBars(upright ? y : x));
   const bars = state.sliders?.bars.length === stepWeights.length
     ? state.sliders.bars
     : stepWeights.map((_, j) => newSlider(root, state, j));
   state.sliders = { stepWeights, shownWeights: stepWeights, bars, unit: 1, zero: 0, frame: 0 };
-  const { weight, keys } = state.words;
-  bars.forEach((bar, j) => bar.setAttribute("aria-label", fill(weight, { name: weights.pieces[j] })));
+  const { weight, keys: levelKeys, uprightKeys } = state.words, keys = upright ? uprightKeys : levelKeys;
+  bars.forEach((bar, j) => {
+    bar.setAttribute("aria-label", fill(weight, { name: weights.pieces[j] }));
+    bar.setAttribute("aria-orientation", upright ? "vertical" : "horizontal");
+    bar.classList.toggle("upright", upright);
+  });
   for (const [name, text] of [["role", "group"], ["aria-label", state.words.weights], ["aria-description", keys]]) {
     layer.setAttribute(name, text);
   }
@@ -148,12 +163,13 @@ function onPointerDown(root, state, piece, event) {
   endDrag(root, state);
   const sliders = beginDrag(root, state, piece, () => listening.abort());
   if (!sliders) return;
-  const from = event.clientX, value = sliders.shownWeights[piece];
+  /** Pixels in the direction of a larger weight. @param {PointerEvent} at */
+  const place = ({ clientX, clientY }) => isUpright(state) ? -clientY : clientX;
+  const from = place(event), value = sliders.shownWeights[piece];
   bar.setPointerCapture(event.pointerId);
-  bar.addEventListener("pointermove", ({ clientX }) => {
-    if (sliders.drag?.hasMoved || Math.abs(clientX - from) >= SLACK) {
-      drag(root, state, value + (clientX - from) / sliders.unit);
-    }
+  bar.addEventListener("pointermove", (moved) => {
+    const by = place(moved) - from;
+    if (sliders.drag?.hasMoved || Math.abs(by) >= SLACK) drag(root, state, value + by / sliders.unit);
   }, { signal });
   bar.addEventListener("pointerup", () => {
     if (!sliders.drag?.hasMoved) sendChoice(root, { source: piece });
@@ -176,13 +192,13 @@ function onPointerDown(root, state, piece, event) {
  */
 function onKeyDown(root, state, piece, event) {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
-  const by = KEY_CHANGES[event.key], { sliders } = state;
+  const { sliders } = state, arrows = ARROWS[isUpright(state) ? "upright" : "level"];
+  const by = KEY_CHANGES[event.key] ?? arrows.change[event.key], way = arrows.go[event.key];
   if (by !== undefined && sliders) {
     beginDrag(root, state, piece);
     drag(root, state, sliders.shownWeights[piece] + (event.shiftKey ? Math.sign(by) * FINE : by));
-  } else if (event.key === "ArrowUp" || event.key === "ArrowDown") {
-    focusNeighbour(find(root, ".hands"), event.key === "ArrowUp" ? -1 : 1);
-  } else if (event.key === "Enter") endDrag(root, state);
+  } else if (way) focusNeighbour(find(root, ".hands"), way);
+  else if (event.key === "Enter") endDrag(root, state);
   else if (event.key === "Escape") {
     if (sliders?.drag) endDrag(root, state, true);
     else {
@@ -194,7 +210,7 @@ function onKeyDown(root, state, piece, event) {
 }
 
 /**
- * Focuses the slider above or below the focused one.
+ * Focuses the slider before or after the focused one.
  * @param {HTMLElement} layer
  * @param {number} by
  */

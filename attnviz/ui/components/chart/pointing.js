@@ -14,8 +14,12 @@ const ADDED = 1; // index of the trace with the contributions of words, in the f
  * @param {Point} point
  * @returns {Choice | null}
  */
-export function choiceAt({ steps, sources, order, entries, words }, point) {
+export function choiceAt({ steps, sources, order, entries, words, strip_pieces: strips }, point) {
   const { pointNumber: place } = point;
+  if (strips && typeof place !== "number") {
+    const source = entryAt(strips, place[0]);
+    return source === null ? null : { source };
+  }
   if (typeof place !== "number") {
     const step = entryAt(steps, place[0]), source = entryAt(sources, place[1]);
     return step === null ? null : { step, ...(source !== null && { source }) };
@@ -68,8 +72,21 @@ export function highlight(root, chart, state, pointed) {
   }
   if (row !== null) highlights.push(rowHighlight("step", x, y, row));
   const place = entryAt(state.places ?? undefined, pointed?.source ?? null);
-  if (place !== null) highlights.push(rowHighlight("source", x, y, place));
+  if (place !== null) {
+    highlights.push(chart.layout.meta.upright ? columnHighlight(chart, place) : rowHighlight("source", x, y, place));
+  }
   find(root, ".cursor").replaceChildren(...highlights);
+}
+
+/**
+ * The column of a source piece, from the energies down to the weights.
+ * @param {Chart} chart
+ * @param {number} column
+ */
+function columnHighlight(chart, column) {
+  const x = axisOf(chart, "x"), lower = axisOf(chart, "y"), { _offset: top } = axisOf(chart, "y2");
+  const [left, right] = [column - 0.5, column + 0.5].map((edge) => x._offset + x.c2p(edge));
+  return highlightBox("source", left, top, right - left, lower._offset + lower._length - top);
 }
 
 /**

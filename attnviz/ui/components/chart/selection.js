@@ -40,8 +40,9 @@ export const entryAt = (list, index) => (index === null ? null : list?.[index] ?
  * @param {number[] | null} places
  * @returns {Shape[]}
  */
-export function selectionShapes(layout, { step, source }, places) {
+export function selectionShapes(layout, { step, source, stage }, places) {
   const { meta } = layout;
+  if (meta.upright && places) return [...uprightBand(layout, entryAt(places, source)), ...stageMark(layout, stage)];
   if (places) return band(meta, entryAt(places, source));
   if (meta.points && step !== null) return [ring(meta, meta.points[step])];
   if (meta.spans && step !== null) return columnBand(meta, meta.spans[step]);
@@ -76,6 +77,47 @@ function band(meta, row) {
   const fillcolor = withOpacity(meta.selection_colour, BAND);
   return [
     rectangle(0, 1, row - 0.5, row + 0.5, meta.selection_colour, 1, { xref: "paper", fillcolor, layer: "below" }),
+  ];
+}
+
+/**
+ * The band behind the column of a source piece, as high as energies and weights.
+ * @param {Layout} layout
+ * @param {number | null} column
+ * @returns {Shape[]}
+ */
+function uprightBand({ meta, yaxis }, column) {
+  if (column === null) return [];
+  const [bottom] = yaxis.domain ?? [0];
+  return [
+    rectangle(column - 0.5, column + 0.5, bottom, 1, "transparent", 0, {
+      yref: "paper",
+      fillcolor: withOpacity(meta.selection_colour, BAND),
+      layer: "below",
+    }),
+  ];
+}
+
+const MARK = 3; // pixels of the width of the line beside the stage gone to
+
+/**
+ * The line beside the part of the figure that shows the stage gone to.
+ * @param {Layout} layout
+ * @param {number | null | undefined} stage
+ * @returns {Shape[]}
+ */
+function stageMark({ meta, margin }, stage) {
+  const span = meta.stages?.[String(stage)];
+  if (!span) return [];
+  const [x0, x1] = [0, MARK].map((pixels) => pixels - (margin?.l ?? 0));
+  return [
+    rectangle(x0, x1, span[0], span[1], "transparent", 0, {
+      xref: "paper",
+      yref: "paper",
+      xsizemode: "pixel",
+      xanchor: 0,
+      fillcolor: meta.stage_colour,
+    }),
   ];
 }
 

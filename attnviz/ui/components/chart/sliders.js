@@ -16,6 +16,7 @@ import {
   write,
 } from "../shared.js";
 import { sendPreviewedWeights, viewState } from "../view.js";
+import { mixtureOf } from "./mixture.js";
 
 export const SLACK = 4; // pixels by which a slider begins left of its bar, and that a press may move and still be a click
 const LOW = 0.02; // weight below which the end of a bar is not marked
@@ -31,17 +32,23 @@ function weightText({ layout }, weight, places = 2) {
 }
 
 /**
- * The traces of a figure with other weights in their bars and in the numbers next to these.
+ * A figure with other weights in their bars, in the numbers next to these, and in the strips of their mixture.
  * @param {Figure} figure
+ * @param {Layout} layout as it is drawn
  * @param {number[]} weights
+ * @returns {Figure}
  */
-function withWeights(figure, weights) {
-  const bars = figure.layout.meta.weights?.trace;
-  return figure.data.map((trace, k) => {
-    if (k === bars) return { ...trace, x: weights };
-    if (trace.mode !== "text") return trace;
-    return { ...trace, x: weights, text: weights.map((weight) => ` ${weightText(figure, weight)} `) };
+function withWeights(figure, layout, weights) {
+  const { weights: bars, mixture, upright } = figure.layout.meta, along = upright ? "y" : "x";
+  const least = upright ? LOW : 0, mixed = mixture && mixtureOf(figure, mixture, weights);
+  const data = figure.data.map((trace, k) => {
+    if (k === bars?.trace) return { ...trace, [along]: weights };
+    if (mixed && k === mixture.trace) return { ...trace, ...mixed.strips };
+    if (k !== Number(bars?.trace) + 1 || trace.mode !== "text") return trace;
+    const text = weights.map((weight) => weight < least ? "" : ` ${weightText(figure, weight)} `);
+    return { ...trace, [along]: weights, text };
   });
+  return { data, layout: mixed ? mixed.labelled(layout) : layout };
 }
 
 /**
@@ -60,10 +67,11 @@ export function redraw(root, state) {
     if (!states.has(root) || state.sliders !== sliders) return;
     const chart = chartOf(root);
     sendPreviewedWeights(root, sliders.shownWeights === sliders.stepWeights ? null : sliders.shownWeights);
-    const data = sliders.shownWeights === sliders.stepWeights
-      ? state.figure.data
-      : withWeights(state.figure, sliders.shownWeights);
-    trackDrawing(state, Plotly.react(chart, data, { ...chart.layout, width: widthOf(chart, state) }, PLOTLY_CONFIG));
+    const { shapes } = chart.layout, own = { ...state.figure.layout, shapes };
+    const { data, layout } = sliders.shownWeights === sliders.stepWeights
+      ? { data: state.figure.data, layout: own }
+      : withWeights(state.figure, own, sliders.shownWeights);
+    trackDrawing(state, Plotly.react(chart, data, { ...layout, width: widthOf(chart, state) }, PLOTLY_CONFIG));
   });
 }
 
@@ -96,21 +104,24 @@ function describeSliders(state, { bars, shownWeights, unit, zero, drag }) {
  */
 export function placeSliders(root, chart, state) {
   const { sliders, places } = state, full = chart._fullLayout;
-  const across = full?.[state.figure.layout.meta.weights?.axis ?? "xaxis"];
-  if (!sliders || !places || !full || !across) return;
-  const { yaxis: down } = full;
-  sliders.unit = across.c2p(1) - across.c2p(0);
-  sliders.zero = across.c2p(0) + SLACK;
-  const last = state.order === "strongest" ? state.figure.layout.meta.thinned?.rows : undefined;
-  const height = down.c2p(1) - down.c2p(0);
+  const { upright, thinned, weights } = state.figure.layout.meta;
+  const along = full?.[weights?.axis ?? "xaxis"];
+  if (!sliders || !places || !full || !along) return;
+  const beside = upright ? full.xaxis : full.yaxis;
+  sliders.unit = Math.abs(along.c2p(1) - along.c2p(0));
+  sliders.zero = (upright ? along._length - along.c2p(0) : along.c2p(0)) + SLACK;
+  const last = state.order === "strongest" && !upright ? thinned?.rows : undefined;
+  const breadth = `${beside.c2p(1) - beside.c2p(0)}px`, length = `${along._length + SLACK}px`;
   sliders.bars.forEach((bar, j) => {
+    const place = `${beside._offset + beside.c2p(places[j] - 0.5)}px`;
     bar.hidden = places[j] === last;
-    Object.assign(bar.style, {
-      left: `${across._offset - SLACK}px`,
-      width: `${across._length + SLACK}px`,
-      top: `${down._offset + down.c2p(places[j] - 0.5)}px`,
-      height: `${height}px`,
-    });
+    bar.classList.toggle("late", 2 * j > sliders.bars.length);
+    Object.assign(
+      bar.style,
+      upright
+        ? { left: place, width: breadth, top: `${along._offset}px`, height: length }
+        : { left: `${along._offset - SLACK}px`, width: length, top: place, height: breadth },
+    );
   });
   sortByRow(find(root, ".hands"), sliders, places);
   describeSliders(state, sliders);
@@ -123,6 +134,7 @@ export function placeSliders(root, chart, state) {
  */
 export function markTabStop(root, { sliders }) {
   if (!sliders) return;
+  sliders.bars.forEach((bar, j) => bar.classList.toggle("current", j === viewState(root).source));
   const shown = findAll(root, ".hand:not([hidden])"), current = sliders.bars[viewState(root).source ?? 0];
   const focused = shown.find((bar) => bar.matches(":focus"));
   makeOneTabStop(sliders.bars, focused ?? (current && !current.hidden ? current : shown[0]));

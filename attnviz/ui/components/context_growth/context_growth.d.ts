@@ -72,7 +72,7 @@ interface GrowthState extends FetchingState<GrowthPayload> {
   /** How many strips are added. */
   added: number;
   running: Float32Array;
-  timer: number | null;
+  clock: Clock;
   /** Identifies the step and its order, and what is drawn of it. */
   key: string | null;
   drawnKey: string | null;

@@ -1,6 +1,7 @@
 // Figure of the context vector as a running sum: a strip alpha_ij h_j for each source piece, and below them their sum
 // so far. The annotations are sent once for all steps; the products of each step are computed here.
 
+import { newClock } from "../clock.js";
 import { onScaleChange, scaled, scaleFactor } from "../figure_scale.js";
 import { payloadOf } from "../payloads.js";
 import {
@@ -88,7 +89,7 @@ function describe(root, numbers, state) {
     ? fill(words.all, { n: count, c: sumSymbol(numbers, state) })
     : fill(words.some, { k: added, n: count, weight: number(weight, 2) });
   find(root, "output").textContent = sentence;
-  find(root, ".build").textContent = state.timer ? words.stop : words.build;
+  find(root, ".build").textContent = state.clock.playing ? words.stop : words.build;
   const alt = [numbers.skeleton.layout.meta.alt, state.payload.captions[numbers.step], `${sentence}.`];
   state.chart.setAttribute("aria-label", alt.filter(Boolean).join(" "));
 }
@@ -100,7 +101,7 @@ function describe(root, numbers, state) {
 async function paint(root, state) {
   const Plotly = await plotlyLibrary();
   const { source } = viewState(root);
-  const drawnKey = [state.key, state.added, source, Boolean(state.timer)].join();
+  const drawnKey = [state.key, state.added, source, state.clock.playing].join();
   if (!state.numbers || drawnKey === state.drawnKey || !states.has(root)) return;
   state.drawnKey = drawnKey;
   const { data, layout } = figure(state.numbers, state, source);
@@ -156,35 +157,25 @@ function highlight(root, { chart, numbers }, pointed) {
   layer.replaceChildren(strip);
 }
 
-/** @param {GrowthState} state */
-function stopBuilding(state) {
-  clearTimeout(state.timer ?? undefined);
-  state.timer = null;
-}
-
 /**
  * Adds piece after piece; with reduced motion in a few jumps.
  * @param {HTMLElement} root
  * @param {GrowthState} state
  */
 function toggleBuilding(root, state) {
-  if (state.timer) {
-    stopBuilding(state);
+  const { clock } = state, count = state.numbers?.lines.length ?? 0;
+  if (clock.playing) {
+    clock.pause();
     paint(root, state);
     return;
   }
-  const count = state.numbers?.lines.length ?? 0;
-  const reducedMotion = prefersReducedMotion();
-  const stride = reducedMotion ? Math.ceil(count / JUMP_COUNT) : 1;
-  const pause = () => (reducedMotion ? JUMP_PAUSE : Math.min(450, Math.max(90, 5000 / count)) / viewState(root).speed);
-  const add = () => {
-    state.added = Math.min(state.added + stride, count);
-    state.timer = state.added < count ? setTimeout(add, pause()) : null;
+  const reducedMotion = prefersReducedMotion(), stride = reducedMotion ? Math.ceil(count / JUMP_COUNT) : 1;
+  const pace = reducedMotion ? JUMP_PAUSE : Math.min(450, Math.max(90, 5000 / count));
+  const begun = state.added === count ? 0 : state.added;
+  clock.play(0, Math.ceil((count - begun) / stride) * pace, (time) => {
+    state.added = clock.playing ? Math.min(begun + Math.floor(time / pace) * stride, count) : count;
     paint(root, state);
-  };
-  if (state.added === count) state.added = 0;
-  state.timer = setTimeout(add, pause());
-  paint(root, state);
+  });
 }
 
 /**
@@ -203,7 +194,7 @@ function show(root, state) {
   const strongest = order === "strongest";
   const scale = scaleFactor(), key = [step, order, scale].join();
   if (key !== state.key) {
-    stopBuilding(state);
+    state.clock.pause();
     Object.assign(state, { key, scale });
     state.numbers = growthAt(state, step, strongest);
     state.added = state.numbers.lines.length;
@@ -249,12 +240,13 @@ function writeLabels(root, words) {
  * @returns {GrowthState}
  */
 function start(root) {
-  const state = /** @type {GrowthState} */ ({ chart: /** @type {GrowthChart} */ (chartOf(root)) });
+  const state =
+    /** @type {GrowthState} */ ({ chart: /** @type {GrowthChart} */ (chartOf(root)), clock: newClock(root) });
   onMessages(root, state, MESSAGES, () => drawSoon(root, state, show));
   find(root, ".build").onclick = () => toggleBuilding(root, state);
   const added = find(root, ".added", HTMLInputElement);
   added.oninput = () => {
-    stopBuilding(state);
+    state.clock.pause();
     state.added = Number(added.value);
     paint(root, state);
   };
@@ -272,7 +264,7 @@ function start(root) {
     onScaleChange(() => drawSoon(root, state, show)),
   ];
   onStop(state, () => {
-    stopBuilding(state);
+    state.clock.pause();
     for (const end of ends) end();
   });
   return state;

@@ -14,10 +14,11 @@ export function drawAttention(root, payload, plan) {
   const numbered = (/** @type {Element} */ parent, /** @type {number} */ across, /** @type {string} */ name) =>
     across ? plan.columns.map((_, j) => addColumnNumber(parent, plan, across, name, j)) : [];
   const attends = payload.attention !== "none";
-  if (attends) drawQueryLine(energy, plan);
+  const query = attends ? drawQueryLine(energy, plan) : { meetings: [] };
   const bars = attends ? plan.columns.map(() => addElement(energy, "rect", { class: "energy", rx: 1.5 })) : [];
   const columns = attends ? plan.columns : [plan.columns[plan.columns.length - 1]];
   return {
+    ...query,
     energies: bars,
     energyNumbers: attends ? numbered(energy, plan.dense ? 0 : plan.across.energyNumber, "number") : [],
     weightNumbers: attends ? numbered(weight, plan.across.weight, "number weight") : [],
@@ -44,21 +45,28 @@ export function addStagePart(root, stage) {
 }
 
 /**
- * The line of the query from the decoder's state to each key.
+ * The line of the query from the decoder's state to each key, and where it meets them.
  * @param {Element} parent
  * @param {Plan} plan
  */
 function drawQueryLine(parent, plan) {
-  const { across, columns, decoder: { queryFrom: [x, y] }, vertical } = plan;
-  const last = columns[columns.length - 1].middle, first = columns[0].middle;
-  const spots = vertical
-    ? /** @type {Spot[]} */ ([[x, y], [across.query, first]])
-    : /** @type {Spot[]} */ ([[x, y], [x, across.query], [last, across.query]]);
-  addElement(parent, "path", { d: roundedPath(spots), class: "line state query" });
-  for (const { middle } of columns) {
+  const { across, columns } = plan;
+  const query = addElement(parent, "path", { d: roundedPath(queryPath(plan)), class: "line state query" });
+  const meetings = columns.map(({ middle }) => {
     const [cx, cy] = spot(plan, middle, across.query);
-    addElement(parent, "circle", { cx, cy, r: 2.6, class: "meeting" });
-  }
+    return addElement(parent, "circle", { cx, cy, r: 2.6, class: "meeting" });
+  });
+  return { query, meetings };
+}
+
+/**
+ * The way of the query from the decoder's state along all keys.
+ * @param {Plan} plan
+ * @returns {Spot[]}
+ */
+export function queryPath({ across, columns, decoder: { queryFrom: [x, y] }, vertical }) {
+  const last = columns[columns.length - 1].middle, first = columns[0].middle;
+  return vertical ? [[x, y], [across.query, first]] : [[x, y], [x, across.query], [last, across.query]];
 }
 
 /**

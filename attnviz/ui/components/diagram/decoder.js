@@ -15,7 +15,7 @@ export function drawDecoder(root, payload, plan, explained) {
   const { decoder } = plan, { squares: { state, readout }, words } = payload;
   const inputs = addGroup(root, "given"), before = addGroup(inputs, "vector"), previous = addGroup(inputs, "vector");
   const [update, output] = [4, 5].map((stage) => addStagePart(root, stage));
-  drawLanes(root, payload, plan);
+  const lanes = drawLanes(root, payload, plan);
   drawReturns(root, payload, plan);
   const beforeSquares = drawVector(before, decoder.before, state, "frame state");
   const previousWord = drawWordBox(previous, decoder.previous, "previous");
@@ -47,7 +47,7 @@ export function drawDecoder(root, payload, plan, explained) {
   writeBoxName(update, decoder.after, words.cell, explained);
   writeBoxName(output, decoder.readout, words.maxout, explained);
   const origin = addElement(inputs, "path", { d: roundedPath(originPath(plan)), class: "line state origin" });
-  return { origin, before, previous, beforeSquares, afterSquares, readoutSquares, made, texts };
+  return { origin, lanes, before, previous, beforeSquares, afterSquares, readoutSquares, made, texts };
 }
 
 /**
@@ -93,7 +93,7 @@ function drawWordBox(parent, { x, y, width, height }, className) {
 }
 
 /**
- * The three lines that lead to both boxes, dots where a box takes its input, and the lines to the next step.
+ * The three lines that lead to both boxes, dots where a box takes its input; returns their group.
  * @param {Element} root
  * @param {DiagramPayload} payload
  * @param {Plan} plan
@@ -133,6 +133,7 @@ function drawLanes(root, payload, plan) {
   }
   if (vertical) drawArrow(lines, [readout.x + 20, readout.y + 24], [readout.x + 20, word.y - 3], "word");
   else drawArrow(lines, [readout.x + readout.width + 4, readout.y + 10], [word.x - 36, readout.y + 10], "word");
+  return lines;
 }
 
 /**

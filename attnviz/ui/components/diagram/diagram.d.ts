@@ -1,14 +1,20 @@
 // Payload, layout and state of the diagram.
 
-/** Numbers are float32 in base64, a row for each of `steps` or, of the annotations, for each source piece. */
-interface DiagramPayload {
-  language: string;
+/** What the layout depends on. */
+interface Outline {
   /** A kind of attention, `"none"` without: see `attention_kinds.py`. */
   attention: string;
-  readout: "previous" | "current";
   /** The source pieces, and whether each continues the previous word. */
   sources: string[];
   joined: boolean[];
+  /** The other symbols of the equations, by the part next to them; null where they are not drawn. */
+  terms: DiagramTerms | boolean | null;
+}
+
+/** Numbers are float32 in base64, a row for each of `steps` or, of the annotations, for each source piece. */
+interface DiagramPayload extends Outline {
+  language: string;
+  readout: "previous" | "current";
   /** The steps of the rows. */
   steps: number[];
   energies: string;
@@ -35,8 +41,8 @@ interface DiagramPayload {
   /** Description of the context vector of each of `steps`. */
   mixes: string[];
   alts: string[];
-  /** The outcome of each stage, by step. */
-  outcomes: string[][];
+  /** The scenes of the step that is shown as it is computed. */
+  scenes: SceneText[];
   /** The other symbols of the equations, by the part next to them; null where they are not drawn. */
   terms: DiagramTerms | null;
   words: Words;
@@ -69,6 +75,89 @@ interface Pose {
   before: Float32Array;
   after: Float32Array;
   readout: Float32Array;
+}
+
+/** A ribbon to the context vector: from where to where along the sentence, and how thick at its end and at its neck. */
+interface Ribbon {
+  from: number;
+  to: number;
+  thick: number;
+  neck: number;
+}
+
+type SceneName = "query" | "energy" | "exponential" | "weight" | "context" | "state" | "word";
+
+/** A scene of a step: its title, its sentence, and one that adds an example where the numbers give one. */
+interface SceneText {
+  name: SceneName;
+  title: string;
+  sentence: string;
+  example: string;
+}
+
+/** A scene, and its time in milliseconds at speed 1. */
+interface Scene extends SceneText {
+  from: number;
+  to: number;
+}
+
+/** What a step has computed at a moment. Shares are from 0 to 1. */
+interface Moment {
+  /** Share of the way of the query along the keys. */
+  query: number;
+  /** The energies as far as their bars have grown, and the share of that. */
+  energies: Float32Array;
+  grown: number[];
+  /** Whether the row of the weights has begun. */
+  copied: boolean;
+  /** Which numbers stand in that row, how clearly (while they change), and the lengths of its bars. */
+  row: "energies" | "powers" | "weights";
+  numbers: Float32Array;
+  clear: number;
+  lengths: number[];
+  /** How many pieces are in the mixture, how far the next one is, and how much of it has arrived. */
+  added: number;
+  way: number;
+  arrived: number;
+  /** The sum of the weighted annotations, and of their weights, so far. */
+  context: Float32Array;
+  gathered: number;
+  /** Shares of the mixture, of the new state, and of the readout and the word. */
+  mixed: number;
+  moved: number;
+  after: Float32Array;
+  written: number;
+}
+
+/** The elements that only moments have. */
+interface MomentParts {
+  group: SVGElement;
+  halo: SVGElement;
+  beam: SVGElement;
+  bars: SVGElement[];
+  /** How much of each ribbon is drawn. */
+  gone: number[];
+  sum: SVGElement;
+  /** The annotation on its way, with its squares and its weight. */
+  carried: SVGElement;
+  squares: SVGElement[];
+  factor: SVGElement;
+}
+
+/** The step that is shown as it is computed. */
+interface StepShow {
+  isOpen: boolean;
+  scenes: Scene[];
+  titles?: string;
+  /** The moment, in milliseconds. */
+  time: number;
+  /** The step that it shows. */
+  step: number | null;
+  /** Null where the still is drawn. */
+  drawn: MomentParts | null;
+  /** Lets the player go on, and the timer until it does. */
+  then: (() => void) | null;
+  resting?: number;
 }
 
 /** A payload whose numbers are unpacked. */
@@ -146,6 +235,11 @@ interface DecoderPlan {
 
 /** The elements that a step changes. */
 interface DiagramParts {
+  /** The line of the query, and where it meets the keys. */
+  query?: SVGElement;
+  meetings: SVGElement[];
+  /** The lines into the boxes. */
+  lanes: SVGElement;
   energies: SVGElement[];
   energyNumbers: SVGElement[];
   weightNumbers: SVGElement[];
@@ -176,9 +270,11 @@ interface DiagramState extends FetchingState<DiagramPayload> {
   /** What is drawn. */
   pose?: Pose;
   step: number | null;
-  /** Width of its box in pixels, as drawn last. */
+  /** Width of its box in pixels, as drawn last, and whether it was thin. */
   boxWidth?: number;
-  frame: number;
+  thin?: boolean;
+  /** Of the show, and of the way from one step to another. */
+  clock: Clock;
   /** The titles of the stages, and a key of them. */
   stages: StageTitle[];
   titles?: string;
@@ -186,6 +282,7 @@ interface DiagramState extends FetchingState<DiagramPayload> {
   formulas: boolean;
   /** The source piece that is pointed at. */
   pointed: number | null;
+  show: StepShow;
   /** Whether weights that are being dragged are drawn. */
   dragged?: boolean;
 }

@@ -1,27 +1,19 @@
 // The architecture diagram: the computation of the current step, from the English pieces to the French one. It is drawn once
 // for a sentence; a step changes only what differs.
 
+import { newClock } from "../clock.js";
 import { payloadOf } from "../payloads.js";
-import {
-  drawSoon,
-  fill,
-  find,
-  onMessages,
-  onStop,
-  prefersReducedMotion,
-  setLanguage,
-  states,
-  write,
-} from "../shared.js";
+import { drawSoon, find, onMessages, onStop, prefersReducedMotion, setLanguage, states, write } from "../shared.js";
 import { onMessage, viewState } from "../view.js";
 import { drawDecoder } from "./decoder.js";
 import { drawEncoder } from "./encoder.js";
 import { drawAttention, gradientId } from "./attention.js";
 import { drawNames } from "./names.js";
 import { planFor } from "./plan.js";
-import { animateTo, ANIMATION_TIME, drawPose, unpackNumbers } from "./pose.js";
+import { animateTo, drawPose, unpackNumbers } from "./pose.js";
 import { addColumnTargets, listenToStages } from "./pointer.js";
 import { addElement, writeFitted } from "./svg.js";
+import { endShow, listenToShow, newShow, showStep } from "./show_step.js";
 import { drawTerms } from "./terms.js";
 
 /**
@@ -32,7 +24,7 @@ import { drawTerms } from "./terms.js";
  */
 function drawPlan(root, state, payload) {
   const drawing = find(root, ".drawing", SVGElement), boxWidth = find(root, ".scroll").clientWidth;
-  const measure = textMeasure(root, "--serif"), plan = planFor(payload, boxWidth, measure);
+  const measure = textMeasure(root, "--serif"), plan = planFor(payload, boxWidth, measure, state.thin);
   drawing.replaceChildren();
   drawing.setAttribute("width", String(plan.width));
   drawing.setAttribute("height", String(plan.height));
@@ -41,19 +33,37 @@ function drawPlan(root, state, payload) {
   const { contextName, mix, ...attention } = drawAttention(drawing, payload, plan);
   const columns = drawEncoder(drawing, payload, plan, state.numbers);
   const decoder = drawDecoder(drawing, payload, plan, (viewState(root).view?.terms.cards.length ?? 0) > 0);
-  const { symbols, stageLinks, states: stateNames } = drawNames(
+  const { symbols, states: stateNames } = drawNames(
     drawing,
     payload,
     plan,
     state.stages,
     textMeasure(root, "--sans"),
   );
-  const texts = { ...decoder.texts, symbols, stageLinks, stateNames, context: [contextName], mix };
+  const texts = { ...decoder.texts, symbols, stateNames, context: [contextName], mix };
   Object.assign(state, { plan, boxWidth, parts: { ...attention, ...decoder, columns, texts }, pose: undefined });
+  state.show.drawn = null;
   drawTerms(drawing, payload, plan);
   addColumnTargets(root, drawing, state);
   root.classList.toggle("dense", plan.dense);
+  root.classList.toggle("thin", Boolean(state.thin));
+  root.classList.toggle("vertical", plan.vertical);
 }
+
+/**
+ * Gives the drawing the height that it will have, so that nothing moves when its numbers arrive.
+ * @param {HTMLElement} root
+ * @param {DiagramState} state
+ * @param {Omit<Outline, "terms">} outline
+ */
+function reserve(root, { formulas }, outline) {
+  const measure = textMeasure(root, "--serif"), width = find(root, ".scroll").clientWidth;
+  const plan = planFor({ ...outline, terms: formulas }, width, measure, isThin(root) && outline.attention !== "none");
+  find(root, ".drawing", SVGElement).setAttribute("height", String(plan.height));
+}
+
+/** Whether the page wants a thin diagram (page.css). @param {HTMLElement} root */
+const isThin = (root) => getComputedStyle(root).getPropertyValue("--thin-diagram") === "1";
 
 /**
  * Returns a function that measures the width of a text in the font of a custom property.
@@ -92,7 +102,7 @@ function addFlowGradient(drawing, { vertical, across: { ribbons: [from, to] } })
  * @param {DiagramState} state
  * @param {number} k its row in the payload
  */
-function writeStep(root, { payload, parts, stages }, k) {
+function writeStep(root, { payload, parts }, k) {
   if (!payload) return;
   const i = payload.steps[k] + 1, here = String(i), { texts } = parts;
   /** @type {(name: string, text: string) => void} */
@@ -109,10 +119,6 @@ function writeStep(root, { payload, parts, stages }, k) {
   all("likely", payload.likely[k]);
   all("foils", payload.foils[k]);
   all("mix", payload.mixes[k]);
-  texts.stageLinks.forEach((way, n) => {
-    const { place, title } = stages[n], outcome = payload.outcomes[k][n];
-    way.setAttribute("aria-label", fill(payload.words.stage, { place, title, outcome }));
-  });
   find(root, ".drawing", SVGElement).setAttribute("aria-label", payload.alts[k]);
   all("stateNames", i === 1 ? payload.words.start : payload.words.state);
   parts.origin.toggleAttribute("hidden", i > 1);
@@ -178,38 +184,44 @@ function show(root, state) {
   if (!sent) return;
   const payload = state.formulas ? sent : everydayPayload(sent);
   setLanguage(payload.language);
-  const { step, source, speed } = viewState(root), k = step === null ? -1 : payload.steps.indexOf(step);
+  const { step, source } = viewState(root), k = step === null ? -1 : payload.steps.indexOf(step);
   if (k < 0 || !states.has(root)) return;
   const other = payload !== state.payload;
   if (other) Object.assign(state, { payload, numbers: unpackNumbers(payload), step: null });
-  if (other || !state.plan || state.boxWidth !== find(root, ".scroll").clientWidth) {
+  const thin = isThin(root) && payload.attention !== "none";
+  if (other || !state.plan || thin !== state.thin || state.boxWidth !== find(root, ".scroll").clientWidth) {
+    Object.assign(state, { thin, step: null });
     drawPlan(root, state, payload);
   }
-  write(find(root, ".caption"), payload.words.caption);
   const { plan, parts } = state, before = state.step;
   if (!plan) return;
   if (source !== null || other) markPiece(root, state);
   if (before === step && state.pose) return;
   state.step = step;
-  if (state.dragged) drawWeights(state, null);
+  if (state.dragged) drawWeights(root, state, null);
   writeStep(root, state, k);
   const onward = before !== null && step === before + 1;
-  const time = before === null || !state.inSight || prefersReducedMotion() ? 0 : ANIMATION_TIME / speed;
-  animateTo(state, state.numbers.poses[k], time, (pose, share) => {
+  const atOnce = before === null || !state.inSight || prefersReducedMotion();
+  const drawAt = (/** @type {Pose} */ pose, /** @type {number} */ share) => {
     drawPose(payload, plan, parts, pose);
-    moveInputs(state, onward && time > 0, share);
-  });
+    moveInputs(state, onward && !atOnce && share < 1, share);
+  };
+  if (state.show.isOpen) drawAt(state.pose = state.numbers.poses[k], 1);
+  else animateTo(state, state.numbers.poses[k], !atOnce, drawAt);
+  showStep(root, state);
 }
 
 /**
  * Draws the ribbons of weights that are previewed.
+ * @param {HTMLElement} root
  * @param {DiagramState} state
  * @param {number[] | null} weights of the source pieces, or null for those of the step
  */
-function drawWeights(state, weights) {
+function drawWeights(root, state, weights) {
   const { payload, plan, parts, numbers, pose, step } = state;
   const k = step === null ? -1 : payload?.steps.indexOf(step) ?? -1;
   if (!payload || !plan || !pose || k < 0 || (weights && weights.length !== pose.weights.length)) return;
+  endShow(root, state);
   const own = numbers.poses[k];
   state.dragged = weights !== null;
   drawPose(payload, plan, parts, weights ? { ...own, weights: Float32Array.from(weights) } : own);
@@ -220,15 +232,20 @@ function drawWeights(state, weights) {
  * @returns {DiagramState}
  */
 function start(root) {
-  const state =
-    /** @type {DiagramState} */ (/** @type {Partial<DiagramState>} */ ({ step: null, pointed: null, frame: 0 }));
+  const begun = { step: null, pointed: null, clock: newClock(root), show: newShow() };
+  const state = /** @type {DiagramState} */ (/** @type {Partial<DiagramState>} */ (begun));
   onMessages(root, state, ["step", "source"], () => drawSoon(root, state, show));
   const ends = [
+    onMessage(root, "shown", () => state.plan && state.thin !== isThin(root) && drawSoon(root, state, show)),
+    listenToShow(root, state, () => {
+      state.step = null;
+      show(root, state);
+    }),
     onMessage(root, "point", ({ detail }) => {
       state.pointed = detail?.source ?? null;
       if (state.plan) markPiece(root, state);
     }),
-    onMessage(root, "weigh", ({ detail }) => drawWeights(state, detail)),
+    onMessage(root, "weigh", ({ detail }) => drawWeights(root, state, detail)),
   ];
   state.resizing = new ResizeObserver(() => {
     if (!state.plan || find(root, ".scroll").clientWidth === state.boxWidth) return;
@@ -238,22 +255,24 @@ function start(root) {
   state.resizing.observe(find(root, ".scroll"));
   listenToStages(root);
   onStop(state, () => {
-    cancelAnimationFrame(state.frame);
+    state.clock.pause();
     for (const end of ends) end();
   });
   return state;
 }
 
-/** @param {Mounted<(DiagramPayload | PayloadAddress) & { stages: StageTitle[]; formulas: boolean }>} mounted */
+/** @param {Mounted<(DiagramPayload | PayloadAddress) & { stages: StageTitle[]; formulas: boolean; outline: Omit<Outline, "terms">; caption: string }>} mounted */
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".diagram");
   /** @type {DiagramState} */
   const state = states.get(root) ?? start(root);
   state.data = data;
-  const { stages, formulas } = data, titles = stages.map(({ title }) => title).join();
+  const { stages, formulas, outline, caption } = data, titles = stages.map(({ title }) => title).join();
   if (titles !== state.titles || formulas !== state.formulas) {
     Object.assign(state, { titles, stages, formulas, plan: undefined, step: null });
   }
+  if (!state.plan) reserve(root, state, outline);
+  write(find(root, ".caption"), caption);
   drawSoon(root, state, show);
   return state.stop;
 }

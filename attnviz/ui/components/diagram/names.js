@@ -20,11 +20,11 @@ export function drawNames(root, payload, plan, stages, measure) {
     : /** @type {Spot[]} */ ([[0, across.energy[1] - 14], [0, across.weight], [0, across.context[0] + 19]]);
   /** @type {Record<number, Spot>} */
   const places = { 1: energy, 2: weight, 3: context, 4: titles[4], 5: titles[5] };
-  const stageLinks = stages.map((stage) => {
+  for (const stage of stages) {
     const narrow = compact || (vertical && stage.number < 4);
     const maxWidth = narrow ? 0 : stage.number > 3 ? 260 : gutter - 60;
-    return addStageLink(part, stage, places[stage.number], maxWidth, measure);
-  });
+    addStageLink(part, stage, places[stage.number], maxWidth, measure);
+  }
   if (attends) {
     addElement(
       part,
@@ -33,9 +33,9 @@ export function drawNames(root, payload, plan, stages, measure) {
       payload.words.hand,
     );
   }
-  if (vertical || compact) return { symbols, stageLinks, states: [] };
+  if (vertical || compact) return { symbols, states: [] };
   writeInputName(part, payload.words.previous, previous);
-  return { symbols, stageLinks, states: [writeInputName(part, payload.words.state, before)] };
+  return { symbols, states: [writeInputName(part, payload.words.state, before)] };
 }
 
 /**
@@ -98,7 +98,7 @@ function writeColumnNames(parent, { across, columns }, attends) {
 }
 
 /**
- * The title of a stage, a link to it.
+ * The title of a stage, a link to it for a pointer: the keyboard has the cards above the diagram.
  * @param {Element} parent
  * @param {StageTitle} stage
  * @param {Spot} place
@@ -107,7 +107,6 @@ function writeColumnNames(parent, { across, columns }, attends) {
  */
 function addStageLink(parent, { number: stage, place: shownAs, title }, [x, y], maxWidth, measure) {
   const way = addGroup(parent, "way");
-  for (const [name, value] of [["role", "button"], ["tabindex", "0"]]) way.setAttribute(name, value);
   way.dataset.stage = String(stage);
   const lines = maxWidth ? wrappedLines(title, maxWidth, measure) : [];
   const wide = Math.max(0, ...lines.map((line) => measure(line, 14))), top = y - (lines.length > 1 ? 18 : 0);
@@ -122,7 +121,6 @@ function addStageLink(parent, { number: stage, place: shownAs, title }, [x, y], 
   addElement(way, "circle", { cx: x + 9, cy: top - 5, r: 9, class: "badge" });
   addElement(way, "text", { x: x + 9, y: top - 0.5, class: "place", "text-anchor": "middle" }, String(shownAs));
   lines.forEach((line, k) => addElement(way, "text", { x: x + 24, y: top + 17 * k, class: "title" }, line));
-  return way;
 }
 
 /**

@@ -12,19 +12,21 @@ export const PROBABILITY_WIDTH = 54; // pixels for the symbol before a probabili
 const NARROWEST_COLUMN = 10; // pixels of the narrowest column: for a longer sentence the drawing is wider than its box
 
 /**
- * The plan of a drawing of `width` pixels; `measure` returns the width of a text at a font size.
- * @param {DiagramPayload} payload
+ * The plan of a drawing of `width` pixels; `measure` returns the width of a text at a font size. A `thin` one ends below the
+ * context vector, and its columns have the places of those of the picture below it.
+ * @param {Outline} payload
  * @param {number} width
  * @param {(text: string, letters: number) => number} measure
+ * @param {boolean} [thin]
  */
-export const planFor = (payload, width, measure) =>
-  width >= NAMED_FROM || (width >= COMPACT_FROM && !payload.terms)
-    ? horizontalPlan(payload, width, measure)
+export const planFor = (payload, width, measure, thin = false) =>
+  thin || width >= NAMED_FROM || (width >= COMPACT_FROM && !payload.terms)
+    ? horizontalPlan(payload, width, measure, thin)
     : verticalPlan(payload, width);
 
 /**
  * The widths of the columns by their words; or all equal, with slanted words, if the sentence is too long for that.
- * @param {DiagramPayload} payload
+ * @param {Outline} payload
  * @param {number} available
  * @param {(text: string, letters: number) => number} measure
  */
@@ -41,6 +43,19 @@ function columnsOf({ sources, joined }, available, measure) {
 }
 
 /**
+ * Columns of equal width, with slanted words where the longest does not fit.
+ * @param {Outline} payload
+ * @param {number} available
+ * @param {(text: string, letters: number) => number} measure
+ */
+function equalColumns({ sources }, available, measure) {
+  const one = Math.max(available / sources.length, NARROWEST_COLUMN), widths = sources.map(() => one);
+  const fits = (/** @type {number} */ letters) => sources.every((text) => measure(text, letters) <= one - 4);
+  const letters = [18, 16, 14, 13, 12].find(fits);
+  return letters ? { letters, slanted: false, widths } : { letters: Math.min(13, one * 1.05), slanted: true, widths };
+}
+
+/**
  * Positions of adjacent columns, beginning at `from`.
  * @param {number[]} widths
  * @param {number} from
@@ -54,22 +69,27 @@ function adjacentColumns(widths, from) {
 }
 
 /**
- * @param {DiagramPayload} payload
+ * @param {Outline} payload
  * @param {number} available
  * @param {(text: string, letters: number) => number} measure
+ * @param {boolean} thin
  * @returns {Plan}
  */
-function horizontalPlan(payload, available, measure) {
-  const compact = available < NAMED_FROM, gutter = compact ? COMPACT_GUTTER : GUTTER;
-  const start = gutter + (compact ? 20 : 36);
-  const { letters, slanted, widths } = columnsOf(payload, available - start - RIGHT_EDGE, measure);
+function horizontalPlan(payload, available, measure, thin) {
+  const compact = thin || available < NAMED_FROM, gutter = compact ? COMPACT_GUTTER : GUTTER;
+  const start = gutter + (thin ? 0 : compact ? 20 : 36);
+  const { letters, slanted, widths } = (thin ? equalColumns : columnsOf)(
+    payload,
+    available - start - RIGHT_EDGE,
+    measure,
+  );
   const sum = widths.reduce((total, one) => total + one, 0);
   const width = Math.max(available, start + sum + RIGHT_EDGE);
   const first = start + Math.max(0, (width - RIGHT_EDGE - start - sum) / 2);
   const attends = payload.attention !== "none", least = Math.min(...widths);
   const top = slanted ? 46 : 0, named = payload.terms && attends ? KEY_ROW : 0, low = top + named;
   /** @type {Rows} */
-  const across = compact ? compactRows(top, attends) : attends
+  const across = thin ? thinRows(top) : compact ? compactRows(top, attends) : attends
     ? {
       words: top + 21,
       forward: [top + 44, top + 60],
@@ -102,7 +122,7 @@ function horizontalPlan(payload, available, measure) {
     compact,
     gutter,
     width,
-    height: decoder.titles[4][1] + (compact ? 19 : 38),
+    height: thin ? across.context[1] + 8 : decoder.titles[4][1] + (compact ? 19 : 38),
     columns: adjacentColumns(widths, first),
     first,
     last: first + sum,
@@ -112,7 +132,7 @@ function horizontalPlan(payload, available, measure) {
     dense: least < 26,
     across,
     flow: compact ? 84 : 116,
-    decoder,
+    decoder: thin ? { ...decoder, ...stateBeside(across.context[0]) } : decoder,
   };
 }
 
@@ -149,6 +169,33 @@ function compactRows(top, attends) {
 }
 
 /**
+ * The state whose query meets the keys, left of the context vector.
+ * @param {number} y
+ */
+const stateBeside = (y) => ({
+  before: { x: 28, y, width: 56, height: 16 },
+  queryFrom: /** @type {Spot} */ ([56, y]),
+});
+
+/**
+ * The rows of a horizontal sentence above the picture that has its energies and weights.
+ * @param {number} top
+ * @returns {Rows}
+ */
+const thinRows = (top) => ({
+  words: top + 17,
+  forward: [top + 26, top + 36],
+  backward: [top + 40, top + 50],
+  key: 0,
+  query: top + 61,
+  energy: [top + 64, top + 64],
+  energyNumber: 0,
+  weight: 0,
+  ribbons: [top + 64, top + 98],
+  context: [top + 99, top + 115],
+});
+
+/**
  * The decoder below a horizontal sentence without names; its boxes share the width.
  * @param {number} width
  * @param {number} bottom of the context vector
@@ -178,7 +225,7 @@ function compactDecoder(width, bottom, attends) {
 
 /**
  * The decoder below a horizontal sentence: inputs at the left, then the boxes, and the word at the right.
- * @param {DiagramPayload} payload
+ * @param {Outline} payload
  * @param {number} width
  * @param {number} bottom of the context vector
  * @returns {DecoderPlan}
@@ -204,7 +251,7 @@ function decoderBelowHorizontal({ attention, terms }, width, bottom) {
 }
 
 /**
- * @param {DiagramPayload} payload
+ * @param {Outline} payload
  * @param {number} width
  * @returns {Plan}
  */

@@ -49,7 +49,7 @@ function goTo(root, stage) {
 }
 
 /**
- * Listens for clicks and keys on the links to the stages.
+ * Listens for clicks on the links to the stages.
  * @param {HTMLElement} root
  */
 export function listenToStages(root) {
@@ -62,11 +62,5 @@ export function listenToStages(root) {
   drawing.addEventListener("click", (event) => {
     const stage = stageAt(event);
     if (stage) goTo(root, stage);
-  });
-  drawing.addEventListener("keydown", (event) => {
-    const stage = event.key === "Enter" || event.key === " " ? stageAt(event) : null;
-    if (!stage) return;
-    event.preventDefault(); // Space would play
-    goTo(root, stage);
   });
 }

@@ -5,7 +5,7 @@ import { number, unpackRows, write } from "../shared.js";
 import { meanPosition, ribbonEnds, ribbonPath } from "./ribbons.js";
 import { area, colour, roundedPath, spot } from "./svg.js";
 
-export const ANIMATION_TIME = 650; // milliseconds at speed 1
+const ANIMATION_TIME = 650; // milliseconds at speed 1
 
 /**
  * Unpacks the numbers of a payload.
@@ -64,7 +64,7 @@ export function drawPose(payload, plan, parts, pose) {
   colour(parts.beforeSquares, pose.before, limits.state);
   colour(parts.afterSquares, pose.after, limits.state);
   colour(parts.readoutSquares, pose.readout, limits.readout);
-  const middle = payload.attention === "none" ? plan.last - plan.flow / 2 : meanPosition(plan, pose.weights);
+  const middle = contextMiddle(payload, plan, pose.weights);
   const [x, y] = spot(plan, middle, 0);
   parts.context.setAttribute("transform", `translate(${x.toFixed(1)} ${y.toFixed(1)})`);
   parts.contextLine.setAttribute("d", contextLine(plan, middle));
@@ -73,35 +73,101 @@ export function drawPose(payload, plan, parts, pose) {
     node.setAttribute("x", String(leftward ? -edge - 24 + k * -8 : edge + k * 32));
     node.setAttribute("text-anchor", leftward && k ? "end" : "start");
   });
-  if (payload.attention === "none") drawOneRibbon(plan, parts, middle);
-  else drawWeights(payload, plan, parts, pose, middle);
+  drawEnergies(payload, plan, parts, pose.energies);
+  writeWeights(plan, parts, pose.weights);
+  ribbonsOf(payload, plan, pose.weights).forEach((ribbon, j) => drawRibbon(plan, parts, ribbon, j));
 }
 
 /**
+ * The middle of the context vector along the sentence.
+ * @param {DiagramPayload} payload
+ * @param {Plan} plan
+ * @param {Float32Array} weights
+ */
+export const contextMiddle = ({ attention }, plan, weights) =>
+  attention === "none" ? plan.last - plan.flow / 2 : meanPosition(plan, weights);
+
+/**
+ * Draws the bars of energies, and writes their numbers.
  * @param {DiagramPayload} payload
  * @param {Plan} plan
  * @param {DiagramParts} parts
- * @param {Pose} pose
- * @param {number} middle
+ * @param {Float32Array} energies
  */
-function drawWeights({ range: [low, high] }, plan, parts, { energies, weights }, middle) {
-  const [top, bottom] = plan.across.energy, { columns, flow, vertical, dense } = plan;
-  const unit = (bottom - top) / (high - low || 1), wide = Math.min(plan.cell, 26);
-  const ends = ribbonEnds(weights, middle - flow / 2, flow);
-  columns.forEach(({ middle: along, width }, j) => {
-    const energy = energies[j], deep = Math.abs(energy) * unit || 0;
+export function drawEnergies({ range: [low, high] }, plan, parts, energies) {
+  const [top, bottom] = plan.across.energy, { columns, vertical } = plan;
+  const unit = (bottom - top) / (high - low || 1), wide = barWidth(plan);
+  parts.energies.forEach((drawn, j) => {
+    const along = columns[j].middle, energy = energies[j], deep = Math.abs(energy) * unit || 0;
     // The bar of an energy goes up in a horizontal layout, and to the right in a vertical one.
     const zero = vertical ? top - low * unit : bottom + low * unit;
     const start = vertical === energy > 0 ? zero : zero - deep;
     const bar = area(plan, along - wide / 2, start, wide, deep);
-    for (const [name, value] of Object.entries(bar)) parts.energies[j].setAttribute(name, value.toFixed(2));
-    parts.energies[j].classList.toggle("negative", energy < 0);
-    const thick = weights[j] * flow;
-    parts.ribbons[j].setAttribute("d", ribbonPath(plan, along, ends[j], thick, Math.min(thick, width - 3)));
+    placeBar(drawn, bar);
+    drawn.classList.toggle("negative", energy < 0);
     if (parts.energyNumbers[j]) write(parts.energyNumbers[j], Number.isFinite(energy) ? number(energy, 1) : "");
-    if (parts.weightNumbers[j]) write(parts.weightNumbers[j], weightText(weights[j], dense && !vertical));
-    parts.weightNumbers[j]?.classList.toggle("strong", weights[j] >= 0.1);
   });
+}
+
+/**
+ * The width of a bar of a source piece, in pixels.
+ * @param {Plan} plan
+ */
+export const barWidth = ({ cell }) => Math.min(cell, 26);
+
+/**
+ * @param {SVGElement} bar
+ * @param {Area} place
+ */
+export function placeBar(bar, place) {
+  for (const [name, value] of Object.entries(place)) {
+    const text = value.toFixed(2);
+    if (bar.getAttribute(name) !== text) bar.setAttribute(name, text);
+  }
+}
+
+/**
+ * @param {Plan} plan
+ * @param {DiagramParts} parts
+ * @param {Float32Array} weights
+ */
+export function writeWeights({ dense, vertical }, { weightNumbers }, weights) {
+  weightNumbers.forEach((node, j) => {
+    write(node, weightText(weights[j], dense && !vertical));
+    node.classList.toggle("strong", weights[j] >= 0.1);
+  });
+}
+
+/**
+ * The ribbons to the context vector: of each source piece, or without attention the one from the last forward state.
+ * @param {DiagramPayload} payload
+ * @param {Plan} plan
+ * @param {Float32Array} weights
+ * @returns {Ribbon[]}
+ */
+export function ribbonsOf(payload, plan, weights) {
+  const { columns, flow, cell } = plan, middle = contextMiddle(payload, plan, weights);
+  if (payload.attention === "none") {
+    const last = columns[columns.length - 1];
+    return [{ from: last.middle, to: middle, thick: flow, neck: Math.min(last.width, cell) }];
+  }
+  const ends = ribbonEnds(weights, middle - flow / 2, flow);
+  return columns.map(({ middle: from, width }, j) => {
+    const thick = weights[j] * flow;
+    return { from, to: ends[j], thick, neck: Math.min(thick, width - 3) };
+  });
+}
+
+/**
+ * Draws a ribbon up to a `share` of its way.
+ * @param {Plan} plan
+ * @param {DiagramParts} parts
+ * @param {Ribbon} ribbon
+ * @param {number} j
+ * @param {number} [share]
+ */
+export function drawRibbon(plan, { ribbons }, { from, to, thick, neck }, j, share) {
+  ribbons[j].setAttribute("d", ribbonPath(plan, from, to, thick, neck, share));
 }
 
 /**
@@ -111,17 +177,6 @@ function drawWeights({ range: [low, high] }, plan, parts, { energies, weights },
 function weightText(weight, narrow) {
   if (narrow) return weight < 0.1 ? "" : number(weight, 2);
   return weight < 0.005 ? "·" : number(weight, 2);
-}
-
-/**
- * Draws the one ribbon of a model without attention, from the last forward state.
- * @param {Plan} plan
- * @param {DiagramParts} parts
- * @param {number} middle
- */
-function drawOneRibbon(plan, parts, middle) {
-  const last = plan.columns[plan.columns.length - 1];
-  parts.ribbons[0].setAttribute("d", ribbonPath(plan, last.middle, middle, plan.flow, Math.min(last.width, plan.cell)));
 }
 
 /**
@@ -145,23 +200,20 @@ function contextLine({ vertical, across, decoder: { lanes, after, readout } }, m
  * Animates the drawing to another pose, calling `draw` with each intermediate pose and its share, from 0 to 1.
  * @param {DiagramState} state
  * @param {Pose} to
- * @param {number} time in milliseconds; 0 is at once
+ * @param {boolean} moves whether on a way, or at once
  * @param {(pose: Pose, share: number) => void} draw
  */
-export function animateTo(state, to, time, draw) {
-  cancelAnimationFrame(state.frame);
+export function animateTo(state, to, moves, draw) {
   const from = state.pose;
-  if (!from || time <= 0 || from.weights.length !== to.weights.length) {
+  state.clock.pause();
+  if (!from || !moves || from.weights.length !== to.weights.length) {
     state.pose = to;
     draw(to, 1);
     return;
   }
-  const begun = performance.now();
-  const tick = () => {
-    const share = Math.min((performance.now() - begun) / time, 1), eased = share * share * (3 - 2 * share);
+  state.clock.play(0, ANIMATION_TIME, (time) => {
+    const share = time / ANIMATION_TIME, eased = share * share * (3 - 2 * share);
     state.pose = share < 1 ? interpolated(from, to, eased) : to;
     draw(state.pose, eased);
-    if (share < 1) state.frame = requestAnimationFrame(tick);
-  };
-  tick();
+  });
 }

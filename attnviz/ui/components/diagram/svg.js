@@ -1,5 +1,6 @@
 // SVG elements of the diagram (lines, vectors, symbols), and coordinates in its horizontal and vertical layout.
 
+const FILLS = ["var(--plus)", "var(--minus)"];
 const SVG = "http://www.w3.org/2000/svg";
 
 /**
@@ -102,9 +103,12 @@ export function drawVector(parent, { x, y, width, height }, count, className) {
  */
 export function colour(squares, values, limit, from = 0) {
   squares.forEach((square, k) => {
-    const value = values[from + k];
-    square.setAttribute("fill", value < 0 ? "var(--minus)" : "var(--plus)");
-    square.setAttribute("fill-opacity", Math.sqrt(Math.min(Math.abs(value) / limit, 1)).toFixed(3));
+    const value = values[from + k], opacity = Math.sqrt(Math.min(Math.abs(value) / limit, 1)).toFixed(3);
+    if (square.getAttribute("fill-opacity") === opacity && square.getAttribute("fill") === FILLS[Number(value < 0)]) {
+      return;
+    }
+    square.setAttribute("fill", FILLS[Number(value < 0)]);
+    square.setAttribute("fill-opacity", opacity);
   });
 }
 

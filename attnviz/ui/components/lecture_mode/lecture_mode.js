@@ -2,7 +2,7 @@
 // pages.
 
 import { isForPage, isLecture } from "../keyboard.js";
-import { setParameters } from "../address.js";
+import { fragmentParameters, setParameters } from "../address.js";
 import { OPEN } from "../popover_focus/popover_focus.js";
 import { blurAfterClick, find, findAll, setLanguage, states, write, writeTexts } from "../shared.js";
 
@@ -10,7 +10,7 @@ const LECTURE = "lecture"; // its address parameter; also the attribute `data-le
 const page = document.documentElement;
 
 /** Writes into the address whether the mode is on. */
-const writeAddress = () => setParameters(LECTURE, { [LECTURE]: isLecture() ? "1" : null });
+const writeAddress = () => setParameters(LECTURE, { fragment: { [LECTURE]: isLecture() ? "1" : null } });
 
 /**
  * @param {HTMLElement} root
@@ -32,9 +32,13 @@ function switchMode(root, { words }, on) {
  * @param {LectureState} state
  */
 function listen(root, state) {
-  const black = find(root, ".black"), controller = new AbortController(), { signal } = controller;
+  const black = find(root, ".black"),
+    controller = new AbortController(),
+    { signal } = controller;
   document.addEventListener("keydown", (event) => {
-    if (black.hidden || ["Control", "Shift", "Alt", "Meta"].includes(event.key)) return;
+    if (
+      black.hidden || ["Control", "Shift", "Alt", "Meta"].includes(event.key)
+    ) return;
     black.hidden = true;
     event.stopImmediatePropagation();
     event.preventDefault();
@@ -42,12 +46,18 @@ function listen(root, state) {
   window.addEventListener("keydown", (event) => { // after the page's own listeners: Escape first deselects there
     if (!isForPage(event)) return;
     if (event.key.toLowerCase() === "l") switchMode(root, state, !isLecture());
-    else if (event.key === "Escape" && isLecture()) switchMode(root, state, false);
-    else if ([".", "b", "B"].includes(event.key) && isLecture()) black.hidden = false;
-    else return;
+    else if (event.key === "Escape" && isLecture()) {
+      switchMode(root, state, false);
+    } else if ([".", "b", "B"].includes(event.key) && isLecture()) {
+      black.hidden = false;
+    } else return;
     event.preventDefault();
   }, { signal });
-  document.addEventListener(`attnviz:${LECTURE}`, () => switchMode(root, state, true), { signal });
+  document.addEventListener(
+    `attnviz:${LECTURE}`,
+    () => switchMode(root, state, true),
+    { signal },
+  );
   return () => controller.abort();
 }
 
@@ -89,7 +99,9 @@ export default function ({ data, parentElement }) {
   const state = states.get(root) ?? start(root);
   state.words = data.words;
   writeTexts(root, data.words);
-  if (first && new URL(location.href).searchParams.get(LECTURE) === "1") switchMode(root, state, true);
+  if (first && fragmentParameters().get(LECTURE) === "1") {
+    switchMode(root, state, true);
+  }
   writeAddress();
   return state.stop;
 }

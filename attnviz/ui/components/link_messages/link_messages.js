@@ -1,32 +1,54 @@
-// Shows messages about invalid parameters of the opened address, each until the visitor chooses another value.
+// Shows messages about invalid parameters of the opened address, each until the visitor chooses another value. The server
+// reports those of the query, the views those of the fragment.
 
-import { element, find, states } from "../shared.js";
+import { fragmentParameters, invalidParameters } from "../address.js";
+import { element, fill, find, states } from "../shared.js";
+
+const LONGEST = 40; // largest length of a reported value, in characters
 
 /** The value that first replaced each invalid one in the address, by name and value. @type {Map<string, string | null>} */
 const replacements = new Map();
 /** Names and values whose messages are no longer shown. @type {Set<string>} */
 const outdated = new Set();
 
-/** @param {Mounted<{ problems: Record<string, [value: string, message: string]> }>} mounted */
-export default function ({ data: { problems }, parentElement }) {
+/** @param {Mounted<{ problems: Record<string, InvalidParameter>, words: Words }>} mounted */
+export default function ({ data: { problems, words }, parentElement }) {
   const root = find(parentElement, ".link-messages");
   states.get(root)?.();
-  const draw = () => {
-    root.replaceChildren(
-      ...Object.entries(problems)
-        .filter(([name, [value]]) => !outdated.has(`${name}=${value}`))
-        .map(([, [, message]]) => element("p", "", message)),
-    );
-  };
   const onAddress = () => {
-    const { searchParams } = new URL(location.href);
-    for (const [name, [value]] of Object.entries(problems)) {
-      const id = `${name}=${value}`;
-      const current = searchParams.get(name);
-      if (!replacements.has(id) && current !== value) replacements.set(id, current); // once the address was rewritten
-      if (replacements.has(id) && replacements.get(id) !== current) outdated.add(id);
+    const { searchParams } = new URL(location.href),
+      fragment = fragmentParameters();
+    const all = Object.entries({
+      ...problems,
+      ...Object.fromEntries(invalidParameters),
+    });
+    for (const [name, { value }] of all) {
+      const id = `${name}=${value}`,
+        current = searchParams.get(name) ?? fragment.get(name);
+      if (!replacements.has(id) && current !== value) {
+        replacements.set(id, current); // once the address was rewritten
+      }
+      if (replacements.has(id) && replacements.get(id) !== current) {
+        outdated.add(id);
+      }
     }
-    draw();
+    root.replaceChildren(
+      ...all.filter(([name, { value }]) => !outdated.has(`${name}=${value}`))
+        .map(([name, { value, values, ...range }]) => {
+          const shown = value.length > LONGEST ? `${value.slice(0, LONGEST - 1)}…` : value;
+          const text = values.length ? words.choice : words.number;
+          return element(
+            "p",
+            "",
+            fill(text, {
+              name,
+              value: shown,
+              listed: values.join(", "),
+              ...range,
+            }),
+          );
+        }),
+    );
   };
   document.addEventListener("attnviz:address", onAddress);
   const stop = () => document.removeEventListener("attnviz:address", onAddress);

@@ -61,6 +61,15 @@ function nextFace(root) {
 }
 
 /**
+ * Opens or closes the list of the keys.
+ * @param {HTMLElement} root
+ */
+function toggleKeys(root) {
+  const opener = viewRoot(root).querySelector("[class*='st-key-keys'] > .opener");
+  if (opener instanceof HTMLElement) opener.click();
+}
+
+/**
  * @param {KeyboardEvent} event
  * @param {PlayerState} state
  * @param {PlayerControl} control
@@ -75,6 +84,7 @@ export function onPlayerKey(event, state, { choose, play }, root) {
   else if (step !== null) choose({ step });
   else if (KEYS[event.key]) choose(KEYS[event.key](state));
   else if (isPlayKey(event)) play();
+  else if (event.key === "?") toggleKeys(root);
   else if (event.key.toLowerCase() === "b" && !isLecture()) nextFace(root); // a remote's key for a black screen there
   else if (event.key === "Escape" && state.source !== null) choose({ source: null });
   else return;

@@ -2,7 +2,7 @@
 
 import { blurAfterClick, find, findAll } from "../shared.js";
 import { change } from "../state.js";
-import { sendChoice, viewState } from "../view.js";
+import { send, sendChoice, viewState } from "../view.js";
 import { paint } from "./mark_step.js";
 
 const PACE = 900; // milliseconds a step stays while playing at speed 1
@@ -18,27 +18,33 @@ export function controller(root, state) {
     clearTimeout(state.timer);
     state.playing = false;
   };
-  const pace = () => PACE / viewState(root).speed;
+  /** Goes on after the pace of the player, or once the diagram has shown the step. */
+  const wait = () => {
+    const { playStep, speed } = viewState(root);
+    if (!playStep?.(tick)) state.timer = setTimeout(tick, PACE / speed);
+  };
   const here = () => viewState(root).now?.step ?? 0;
   const tick = () => {
+    if (!state.playing) return;
     change(root, { step: here() + 1 });
     if (here() >= last()) {
       pause();
       paint(root, state);
-    } else state.timer = setTimeout(tick, pace());
+    } else wait();
   };
   /** @param {Chosen} choice */
   const choose = (choice) => sendChoice(root, typeof choice === "function" ? choice(state) : choice);
   const play = () => {
     if (state.playing) {
       pause();
+      send(root, "pause");
       paint(root, state);
       return;
     }
     state.playing = true;
     if (here() >= last()) change(root, { step: 0 });
     paint(root, state);
-    state.timer = setTimeout(tick, pace());
+    wait();
   };
   return { choose, play, pause };
 }

@@ -60,6 +60,7 @@ interface PlayerPayload {
   written: boolean;
   /** Whether the end mark is always seen. */
   showsEnd: boolean;
+  showsSlider: boolean;
   suspectedErrors: SuspectedError[];
   words: Words;
 }

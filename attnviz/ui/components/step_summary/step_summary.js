@@ -10,11 +10,13 @@ const KEEP_TIME = 30000; // milliseconds for which a visited stage is kept in th
 const REST_TIME = 150; // milliseconds without movement, after which the page is at rest
 
 /**
- * The element of a stage, in the view of `root`.
+ * The element of a stage in the view of `root`: its own, or the picture of the first three.
  * @param {Element} root
  * @param {number} stage
  */
-const stageOf = (root, stage) => viewRoot(root).querySelector(`[class*="st-key-stage_${stage}"]`);
+const stageOf = (root, stage) =>
+  viewRoot(root).querySelector(`[class*="st-key-stage_${stage}"]`) ??
+    viewRoot(root).querySelector('[class*="st-key-one_picture"]');
 
 /**
  * Whether a stage opens in the place of the diagram (page.css).
@@ -39,8 +41,11 @@ function scrollToStage(root, stage, smooth) {
 /**
  * Scrolls to a place again whenever figures that are drawn later have moved it, until the visitor does something else.
  * @param {Element} place
+ * @param {"start" | "nearest"} [block] where it is to be in the window; "nearest" moves the page as little as possible
  */
-function keepInWindow(place) {
+function keepInWindow(place, block = "start") {
+  /** @type {ScrollBehavior} */
+  const behavior = block === "nearest" && !prefersReducedMotion() ? "smooth" : "auto";
   const controller = new AbortController();
   const options = { capture: true, signal: AbortSignal.any([controller.signal, AbortSignal.timeout(KEEP_TIME)]) };
   for (const name of ["wheel", "touchstart", "pointerdown", "keydown"]) {
@@ -52,12 +57,13 @@ function keepInWindow(place) {
     rest = setTimeout(() => {
       if (options.signal.aborted) return;
       const { top } = place.getBoundingClientRect();
-      if (top < 0 || top > innerHeight / 2) place.scrollIntoView({ block: "start" });
+      if (block === "nearest" || top < 0 || top > innerHeight / 2) place.scrollIntoView({ block, behavior });
     }, REST_TIME);
   };
   const page = place.closest(".stMain");
   page?.addEventListener("scroll", onMovement, options);
   const resizing = new ResizeObserver(onMovement);
+  resizing.observe(place);
   if (page?.firstElementChild) resizing.observe(page.firstElementChild);
   options.signal.addEventListener("abort", () => resizing.disconnect());
 }
@@ -78,12 +84,15 @@ function mark(root, chosen) {
 }
 
 /**
+ * Scrolls to a stage; one that opens in place moves the page only as far as it is out of the window.
  * @param {HTMLElement} root
  * @param {number} stage
  */
 function goToStage(root, stage) {
-  if (opensInPlace(root)) return;
-  if (stageOf(root, stage)) scrollToStage(root, stage, true);
+  const place = stageOf(root, stage);
+  if (opensInPlace(root)) {
+    if (place) keepInWindow(place, "nearest");
+  } else if (place) scrollToStage(root, stage, true);
   else visitWhenDrawn(root, stage); // the page is still being built
 }
 

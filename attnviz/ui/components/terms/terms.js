@@ -15,7 +15,7 @@ export function writeWithTerms(root, node, text) {
   writeParts(root, node, text);
   if (!(focused instanceof HTMLElement) || focused.isConnected) return;
   const term = node.querySelector(`[data-term="${focused.dataset.term}"]`);
-  const stage = node.closest("[class*='st-key-stage_']");
+  const stage = node.closest("[class*='st-key-stage_'], [class*='st-key-one_picture']");
   const place = term ?? stage;
   if (!(place instanceof HTMLElement)) return;
   if (place === stage) place.tabIndex = -1;

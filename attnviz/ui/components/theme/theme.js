@@ -20,12 +20,12 @@ const COLOURS = [
 export default function ({ data, parentElement, setStateValue }) {
   const probe = find(parentElement, ".theme");
   const copyColours = () => {
-    const live = getComputedStyle(probe);
-    for (const name of COLOURS) {
-      const variable = `--st-${name}-color`;
-      document.documentElement.style.setProperty(variable, live.getPropertyValue(variable));
-    }
-    return live.getPropertyValue("--st-background-color").trim().toLowerCase();
+    const live = getComputedStyle(probe), { style } = document.documentElement;
+    const variables = COLOURS.map((name) => `--st-${name}-color`);
+    // All are read before one is written: reading after a write recomputes the styles of the whole page.
+    const colours = variables.map((variable) => live.getPropertyValue(variable));
+    variables.forEach((variable, place) => style.setProperty(variable, colours[place]));
+    return colours[COLOURS.indexOf("background")].trim().toLowerCase();
   };
   probe.ontransitionend = () => {
     const background = copyColours();

@@ -9,7 +9,7 @@ interface TimelinePayload {
   /** A description of each moment, and the labels of both ends of the slider. */
   captions: string[];
   ends: [string, string];
-  /** The moment of the link; null for the last. */
+  /** The moment at which a saved page opens; null for the last. */
   opened: number | null;
   /** Other address parameters; null removes one. */
   parameters: Record<string, string | null>;

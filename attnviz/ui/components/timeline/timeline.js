@@ -2,7 +2,7 @@
 // The address has the current update, unless it is the last.
 
 import { isForPage, isPlayKey, stepForKey } from "../keyboard.js";
-import { removeOwner, setParameters } from "../address.js";
+import { fragmentParameters, removeOwner, setParameters } from "../address.js";
 import { blurAfterClick, find, findAll, setLanguage, states, write, writeTexts } from "../shared.js";
 import { send, viewState } from "../view.js";
 
@@ -17,7 +17,8 @@ const MOMENT_SLIDER = "[type='range']"; // the slider of the moments
 function paint(root, state) {
   const { data, moment, playing } = state;
   if (!data) return;
-  const slider = find(root, "input", HTMLInputElement), last = data.updates.length - 1;
+  const slider = find(root, "input", HTMLInputElement),
+    last = data.updates.length - 1;
   slider.max = String(last);
   slider.value = String(moment);
   slider.setAttribute("aria-valuetext", data.captions[moment]);
@@ -36,7 +37,9 @@ function paint(root, state) {
 function writeMoment({ data, moment, playing }) {
   if (!data || playing) return;
   const last = moment === data.updates.length - 1;
-  setParameters("timeline", { update: last ? null : String(data.updates[moment]) });
+  setParameters("timeline", {
+    fragment: { update: last ? null : String(data.updates[moment]) },
+  });
 }
 
 /**
@@ -73,7 +76,9 @@ function controller(root, state) {
     state.playing = last() > 0;
     if (state.moment >= last()) show(0);
     else paint(root, state);
-    if (state.playing) state.timer = setTimeout(tick, PACE / viewState(root).speed);
+    if (state.playing) {
+      state.timer = setTimeout(tick, PACE / viewState(root).speed);
+    }
   };
   return { go, play, pause, last };
 }
@@ -100,10 +105,15 @@ function start(root, state) {
   for (const button of speeds) {
     button.onclick = (event) => {
       viewState(root).speed = Number(button.value);
-      for (const one of speeds) one.setAttribute("aria-pressed", String(one === button));
+      for (const one of speeds) {
+        one.setAttribute("aria-pressed", String(one === button));
+      }
       blurAfterClick(event);
     };
-    button.setAttribute("aria-pressed", String(Number(button.value) === viewState(root).speed));
+    button.setAttribute(
+      "aria-pressed",
+      String(Number(button.value) === viewState(root).speed),
+    );
   }
   /** @type {(event: KeyboardEvent) => void} */
   const onKey = (event) => {
@@ -114,14 +124,26 @@ function start(root, state) {
     else return;
     event.preventDefault();
   };
+  const onFragment = () => go((state.data && linkedMoment(state.data)) ?? last());
   document.addEventListener("keydown", onKey);
+  document.addEventListener("attnviz:fragment", onFragment);
   state.stop = () => {
     pause();
     document.removeEventListener("keydown", onKey);
+    document.removeEventListener("attnviz:fragment", onFragment);
     removeOwner("timeline");
     states.delete(root);
   };
   states.set(root, state);
+}
+
+/**
+ * The moment of the update in the address, or the last before it; null where there is none.
+ * @param {TimelinePayload} data
+ */
+function linkedMoment({ updates }) {
+  const update = fragmentParameters().get("update") ?? "";
+  return /^[0-9]{1,9}$/.test(update) ? Math.max(0, updates.findLastIndex((one) => one <= Number(update))) : null;
 }
 
 /**
@@ -132,7 +154,9 @@ function start(root, state) {
  */
 function initialMoment({ data: before, moment }, data) {
   const last = data.updates.length - 1;
-  if (before?.identity !== data.identity) return data.opened ?? last;
+  if (before?.identity !== data.identity) {
+    return linkedMoment(data) ?? data.opened ?? last;
+  }
   return moment >= before.updates.length - 1 ? last : Math.max(0, data.updates.indexOf(before.updates[moment]));
 }
 
@@ -141,7 +165,8 @@ export default function ({ data, parentElement }) {
   const root = find(parentElement, ".timeline");
   setLanguage(data.language);
   /** @type {TimelineState} */
-  const state = states.get(root) ?? { moment: 0, playing: false, stop: () => {} };
+  const state = states.get(root) ??
+    { moment: 0, playing: false, stop: () => {} };
   if (!states.has(root)) start(root, state);
   state.moment = initialMoment(state, data);
   state.data = data;

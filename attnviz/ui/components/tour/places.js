@@ -13,6 +13,15 @@ const SENTENCES = ".row:not(.shown)"; // in the shadow root of the player
 const ENCODER = ".st-key-diagram .encoder :is(.ground, .annotation, .word)";
 
 /**
+ * The place of a stage, or at the level Idea the picture that shows it.
+ * @param {number} stage
+ */
+function stagePlace(stage) {
+  const all = `:is(.st-key-stage_${stage}, .st-key-one_picture)`;
+  return { key: `stage_${stage}`, all, picture: `${all} .chart` };
+}
+
+/**
  * The highlighted elements of each place, and the key of the container that they are in; above a sheet, where space is
  * short, the figure alone is highlighted.
  * @type {Record<string, { key: string, all: string, picture: string }>}
@@ -21,9 +30,9 @@ const PLACES = {
   heatmap: { key: "heatmap", all: ".st-key-heatmap", picture: ".st-key-heatmap .chart" },
   source: { key: "player", all: SENTENCES, picture: SENTENCES },
   encoder: { key: "diagram", all: ENCODER, picture: ENCODER },
-  stage1: { key: "stage_1", all: ".st-key-stage_1", picture: ".st-key-stage_1 .chart" },
-  stage2: { key: "stage_2", all: ".st-key-stage_2", picture: ".st-key-stage_2 .chart" },
-  stage3: { key: "stage_3", all: ".st-key-stage_3", picture: ".st-key-stage_3 .chart" },
+  stage1: stagePlace(1),
+  stage2: stagePlace(2),
+  stage3: stagePlace(3),
   stage5: { key: "stage_5", all: ".st-key-stage_5", picture: ".st-key-candidates .chart" },
 };
 

@@ -1,5 +1,5 @@
 // The tour in the browser: opens and closes it, and has `card.js` draw the stops. One payload has all stops.
-// Shows the offer of a tour until the visitor has taken or declined it, and stores that answer.
+// Its button stands out for new visitors until they press a key, scroll, or open or drag something.
 
 import { handlePress } from "../outbox/outbox.js";
 import { payloadOf } from "../payloads.js";
@@ -19,18 +19,8 @@ async function fetchCard(root, state) {
   if (states.has(root)) draw(root, state);
 }
 
-/** @param {boolean} shown */
-const showOffer = (shown) => document.documentElement.toggleAttribute("data-tour-offer", shown);
-showOffer(true); // once this module handles its buttons
-
-/**
- * Stores the answer to the offer of the tour, so that it is not offered again.
- * @param {"taken" | "declined"} how
- */
-function storeAnswer(how) {
-  remember("attnviz_tour", how);
-  showOffer(false);
-}
+/** Lets the button of the tour stand out no longer. */
+const endOffer = () => document.documentElement.toggleAttribute("data-at-work", true);
 
 /**
  * Draws the current stop of the tour; while it is fetched, the previous one stays.
@@ -55,7 +45,10 @@ function followStop(root, state) {
   if (stop === state.at) return;
   if (state.at === null && document.activeElement instanceof HTMLElement) state.focused = document.activeElement;
   state.at = stop;
-  if (stop !== null) storeAnswer("taken");
+  if (stop !== null) {
+    remember("attnviz_tour", "taken"); // not offered at the next visit
+    endOffer();
+  }
   draw(root, state);
   if (stop === null) card?.hideCard(root, state);
 }
@@ -77,6 +70,9 @@ function start(root) {
     state.at !== null && state.written === undefined ? draw(root, state) : card?.schedulePlacement(root, state);
   document.addEventListener("keydown", (event) => card?.onTourKey(root, state, event, goToStop), { signal });
   document.addEventListener("scroll", redraw, { signal, capture: true, passive: true });
+  for (const name of ["keydown", "wheel", "touchmove"]) {
+    document.addEventListener(name, endOffer, { signal, passive: true });
+  }
   addEventListener("resize", redraw, { signal });
   state.resizing = new ResizeObserver(() => { // the page grows while figures load, or with the level of detail
     card?.showAgain(root, state, { step: false });
@@ -86,13 +82,10 @@ function start(root) {
   state.resizing.observe(find(root, ".card"));
   const ends = [
     handlePress("tour_button", () => goToStop(1)),
-    handlePress("tour_take", () => goToStop(1)),
-    handlePress("tour_decline", () => storeAnswer("declined")),
     onMessage(root, "shown", () => followStop(root, state)),
     onMessage(root, "step", redraw),
-    // who opens a stage or drags a weight found the way alone; the offer comes again at the next visit
-    onMessage(root, "choose", ({ detail }) => detail?.stage && showOffer(false)),
-    onMessage(root, "weigh", ({ detail }) => detail && showOffer(false)),
+    onMessage(root, "choose", ({ detail }) => detail?.stage && endOffer()),
+    onMessage(root, "weigh", ({ detail }) => detail && endOffer()),
   ];
   find(root, ".close").onclick = () => goToStop(null);
   find(root, ".next").onclick = () => card?.goForward(state, goToStop);

@@ -60,7 +60,7 @@ def view_payload(session: Session, view: View, *, tour: bool = False) -> dict[st
         "usualOrder": "strongest" if len(view.trace.source_pieces) > MOST_ROWS else "sentence",
         "parameters": browser_parameters(view),
         "terms": _terms(view),
-        "own": own_parameters(session, shown),
+        "own": own_parameters(session, shown) if embedding() is None else {},
         "page": page if is_address_view else None,
         "sentence": {inputs.SENTENCE: shown.trace.source_text} if omits_sentence else None,
         "main": view_payload(session, view.main) if view.main and embedding() is None else None,

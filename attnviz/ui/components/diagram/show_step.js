@@ -1,0 +1,267 @@
+// Plays the computation of the current step in the diagram: its button, the slider of its time, and its scenes.
+
+import { blurAfterClick, fill, find, number, percent, prefersReducedMotion, write } from "../shared.js";
+import { onMessage, viewState } from "../view.js";
+import { addMomentParts, drawMoment, removeMomentParts } from "./draw_moment.js";
+import { exponentials, momentAt, sceneAt, timed } from "./moments.js";
+
+const REST = 700; // milliseconds that a step stays complete before the player goes on
+
+/** @returns {StepShow} */
+export const newShow = () => ({
+  isOpen: false,
+  scenes: [],
+  time: Infinity,
+  step: null,
+  drawn: null,
+  then: null,
+});
+
+/**
+ * Draws the moment of the show, its slider and its sentence.
+ * @param {HTMLElement} root
+ * @param {DiagramState} state
+ */
+function paint(root, state) {
+  const { show, payload, plan, parts, numbers } = state;
+  const k = state.step === null ? -1 : payload?.steps.indexOf(state.step) ?? -1;
+  if (!payload || !plan || k < 0) return;
+  const pose = numbers.poses[k], end = show.scenes[show.scenes.length - 1].to;
+  show.time = Math.min(show.time, end);
+  const scene = show.scenes[sceneAt(show.scenes, show.time)];
+  if (show.time >= end || !show.isOpen) {
+    if (show.drawn) removeMomentParts(payload, plan, parts, show.drawn, pose);
+    show.drawn = null;
+  } else {
+    const moment = momentAt(pose, numbers.annotations, show.scenes, payload.range[0], show.time);
+    show.drawn ??= addMomentParts(find(root, ".drawing", SVGElement), payload, plan);
+    drawMoment(payload, plan, parts, show.drawn, numbers, pose, moment);
+    const { added, gathered } = moment, n = pose.weights.length;
+    const count = scene.name === "context" && payload.attention !== "none";
+    write(find(root, ".count"), count ? fill(payload.words.count, { k: added, n, weight: percent(gathered) }) : "");
+  }
+  if (show.time >= end) write(find(root, ".count"), "");
+  paintControls(root, state, scene, pose, k);
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {DiagramState} state
+ * @param {Scene} scene
+ * @param {Pose} pose
+ * @param {number} k
+ */
+function paintControls(root, { show, payload, clock }, scene, pose, k) {
+  if (!payload) return;
+  const { words } = payload, { isOpen, time, scenes } = show, end = scenes[scenes.length - 1].to;
+  const slider = find(root, ".time", HTMLInputElement), ended = time >= end, still = prefersReducedMotion();
+  const playing = isOpen && clock.playing;
+  write(
+    find(root, ".verb"),
+    !isOpen ? words.show : playing ? words.pause : ended ? words.repeat : still ? words.next : words.resume,
+  );
+  find(root, ".run").dataset.state = playing ? "playing" : "paused";
+  for (const name of [".time", ".close", ".scenes", ".told"]) find(root, name).hidden = !isOpen;
+  find(root, ".show").classList.toggle("open", isOpen);
+  if (!isOpen) return;
+  slider.value = String(time);
+  slider.setAttribute("aria-valuetext", scene.title);
+  for (const button of find(root, ".scenes").children) {
+    const current = button.textContent === scene.title;
+    if (button.hasAttribute("aria-current") === current) continue;
+    if (current) button.setAttribute("aria-current", "step");
+    else button.removeAttribute("aria-current");
+  }
+  write(find(root, ".scene"), scene.title);
+  write(find(root, ".sentence"), sentenceOf(payload, scene, pose, k));
+}
+
+/**
+ * The sentence of a scene, with the numbers of the step.
+ * @param {DiagramPayload} payload
+ * @param {Scene} scene
+ * @param {Pose} pose
+ * @param {number} k
+ */
+function sentenceOf(payload, { name, sentence, example }, { energies, weights }, k) {
+  if (name === "weight" && payload.byHand[k]) return payload.words.byHand;
+  const values = { previous: payload.previous[k], word: payload.written[k], share: payload.likely[k] };
+  if (payload.attention === "none") return fill(sentence, values);
+  const order = Array.from(weights, (_, j) => j).sort((a, b) => energies[b] - energies[a]);
+  const [best, second] = order, apart = energies[best] - energies[second], times = Math.exp(apart);
+  const sum = exponentials(energies).reduce((total, one) => total + one, 0);
+  const given = {
+    ...values,
+    best: payload.sources[best],
+    second: payload.sources[second],
+    energy: number(energies[best], 1),
+    apart: number(apart, 2),
+    times: number(times, times < 10 ? 1 : 0),
+    sum: number(sum, 2),
+  };
+  return fill(example && apart >= 0.05 && times < 1e6 ? `${sentence} ${example}` : sentence, given);
+}
+
+/**
+ * Stops at a moment.
+ * @param {HTMLElement} root
+ * @param {DiagramState} state
+ * @param {number} time
+ */
+function stopAt(root, state, time) {
+  const { show, clock } = state;
+  clock.pause();
+  clearTimeout(show.resting);
+  show.time = time;
+  paint(root, state);
+}
+
+/**
+ * Plays from one time to another. A visitor who asks for reduced motion gets the still of the first scene on that way.
+ * @param {HTMLElement} root
+ * @param {DiagramState} state
+ * @param {number} from
+ * @param {number} until
+ */
+function play(root, state, from, until) {
+  const { show, clock } = state;
+  if (prefersReducedMotion()) {
+    stopAt(root, state, show.scenes.find(({ to }) => to > from)?.to ?? until);
+    return;
+  }
+  clearTimeout(show.resting);
+  clock.play(from, until, (time) => {
+    show.time = time;
+    paint(root, state);
+    if (!clock.playing) goOn(root, state);
+  });
+}
+
+/**
+ * Lets the player go on to the next step, once this one is complete.
+ * @param {HTMLElement} root
+ * @param {DiagramState} state
+ */
+function goOn(root, { show }) {
+  const { then } = show;
+  if (show.time < endOf(show)) return;
+  show.then = null;
+  if (then) show.resting = setTimeout(then, REST / viewState(root).speed);
+}
+
+/** @param {StepShow} show */
+const endOf = ({ scenes }) => scenes[scenes.length - 1]?.to ?? 0;
+
+/**
+ * Shows a step that has been drawn: plays it if the show is open, or at another width of the page draws its moment again. A
+ * show that a visitor has paused in the middle stays at that moment in the next step.
+ * @param {HTMLElement} root
+ * @param {DiagramState} state
+ */
+export function showStep(root, state) {
+  const { show, payload, step } = state;
+  if (!payload) return;
+  const texts = payload.scenes.map(({ title }) => title).join();
+  if (texts !== show.titles) {
+    Object.assign(show, { titles: texts, scenes: timed(payload.scenes) });
+    writeScenes(root, state, payload);
+  }
+  const other = show.step !== step, waits = state.clock.playing || show.time >= endOf(show);
+  show.step = step;
+  if (!show.isOpen) show.time = endOf(show);
+  if (!show.isOpen || !other || !waits) paint(root, state);
+  else if (state.inSight && !prefersReducedMotion()) play(root, state, 0, endOf(show));
+  else {
+    stopAt(root, state, endOf(show)); // nobody sees it, or wants it to move
+    goOn(root, state);
+  }
+}
+
+/**
+ * Draws the still of the step.
+ * @param {HTMLElement} root
+ * @param {DiagramState} state
+ */
+export function endShow(root, state) {
+  if (!state.show.drawn) return;
+  stopAt(root, state, endOf(state.show));
+  goOn(root, state);
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {DiagramState} state
+ * @param {DiagramPayload} payload
+ */
+function writeScenes(root, state, { words }) {
+  const { scenes } = state.show, slider = find(root, ".time", HTMLInputElement);
+  find(root, ".show").setAttribute("aria-label", words.show);
+  slider.setAttribute("aria-label", words.moment);
+  slider.max = String(endOf(state.show));
+  find(root, ".close").setAttribute("aria-label", words.close);
+  find(root, ".scenes").replaceChildren(...scenes.map(({ title, from, to }) => {
+    const button = document.createElement("button");
+    Object.assign(button, { type: "button", textContent: title });
+    button.style.flex = `${to - from} 0 0`;
+    button.onclick = (event) => {
+      play(root, state, from, to);
+      blurAfterClick(event);
+    };
+    return button;
+  }));
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {DiagramState} state
+ * @param {() => void} redraw draws the step at once
+ * @returns {() => void} ends listening
+ */
+export function listenToShow(root, state, redraw) {
+  const { show, clock } = state, view = viewState(root);
+  const run = () => {
+    if (show.isOpen && clock.playing) {
+      stopAt(root, state, show.time);
+      return;
+    }
+    const opens = !show.isOpen, from = opens || show.time >= endOf(show) ? 0 : show.time;
+    show.isOpen = true;
+    if (opens) redraw(); // its numbers may be on their way from another step
+    play(root, state, from, endOf(show));
+    if (opens) root.scrollIntoView({ block: "nearest", behavior: prefersReducedMotion() ? "auto" : "smooth" });
+  };
+  find(root, ".run").onclick = (event) => {
+    run();
+    blurAfterClick(event);
+  };
+  find(root, ".close").onclick = () => {
+    show.isOpen = false;
+    stopAt(root, state, endOf(show));
+    goOn(root, state);
+    find(root, ".run").focus();
+  };
+  const slider = find(root, ".time", HTMLInputElement);
+  slider.oninput = () => {
+    const time = Number(slider.value);
+    stopAt(root, state, prefersReducedMotion() ? show.scenes[sceneAt(show.scenes, time)].to : time);
+  };
+  view.playStep = (then) => {
+    if (!show.isOpen || state.inSight === false || prefersReducedMotion()) return false;
+    show.then = then;
+    if (show.step === view.step && !clock.playing) {
+      play(root, state, show.time < endOf(show) ? show.time : 0, endOf(show));
+    }
+    return true;
+  };
+  const end = onMessage(root, "pause", () => {
+    show.then = null;
+    clearTimeout(show.resting);
+    if (show.isOpen && clock.playing) stopAt(root, state, show.time);
+  });
+  return () => {
+    end();
+    view.playStep = null;
+    clearTimeout(show.resting);
+    if (show.then) setTimeout(show.then, REST);
+  };
+}
