@@ -51,7 +51,7 @@ class StepTexts:
     heads_text: Callable[[Any], str] = lambda _: ""
     """Names the heads that the alignment is of, where a step has several; "" where it has one distribution."""
     step_sentence: Callable[..., str] = stages.step_sentence
-    """Sentence about a step, in everyday words if `simple`; the text replaces a piece that consists of a blank only."""
+    """Sentence about a step, in everyday words if `simple`."""
     made_by: Callable[[Any], str] = _model
     """Phrase that names the model or program that made the numbers."""
     made_by_search: Callable[[Any], str] = _model_and_search

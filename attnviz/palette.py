@@ -1,7 +1,8 @@
 """Colours, colour scales, opacities and font of every figure, for the light and the dark theme.
 
 Encoder annotations are green, decoder states (and the displayed step) purple, context vectors orange. Signed numbers
-run from red (minus) through the background colour to blue (plus).
+run from red (minus) through the background colour to blue (plus). Attention has no hue: a weight is a grey cell from
+black 0 to white 1, as in the paper, or the length of a grey bar, the width of a grey ribbon, the shade behind a word.
 """
 
 from __future__ import annotations
@@ -71,10 +72,10 @@ QUIET = 0.7
 """Share of the ink colour in secondary text, legible on the page and on the tint of a selected line."""
 
 JOINT = 0.66
-"""Share of the ink colour in the line between two pieces of a word; 3:1 on the greenest word too."""
+"""Share of the ink colour in the line between two pieces of a word; 3:1 on the most shaded word too."""
 
-MOST_GREEN = 0.48
-"""Largest share of the encoder's colour behind a source word; more makes words hard to read in the dark theme."""
+MOST_SHADE = 0.36
+"""Largest share of the ink colour behind a word, for weight 1; more makes words hard to read in the dark theme."""
 
 BAND = 0.16
 """Opacity of the encoder-coloured band below a marked row of bars."""
@@ -139,7 +140,7 @@ LIGHT = Palette(
     ink="#23211e",
     quiet="#6d6860",
     line="#dcd7cc",
-    bar="#57534c",
+    bar="#565656",
     encoder="#23774a",
     decoder="#6a45b5",
     context="#b8560f",
@@ -152,7 +153,7 @@ DARK = Palette(
     ink="#eae6de",
     quiet="#a39d92",
     line="#39373a",
-    bar="#bdb7ab",
+    bar="#bababa",
     encoder="#70c898",
     decoder="#b297f2",
     context="#f0a15c",

@@ -104,7 +104,7 @@ def test_sentences_contain_no_decimal_points(trace: Trace) -> None:
     sentences = [*findings_payload(trace)["steps"], findings_payload(trace)["summary"]]
     sentences += [finding["text"] for finding in findings_payload(trace)["findings"]]
     for step in range(len(trace.target_pieces)):
-        sentences.append(step_sentence(trace, step, "un blanc"))
+        sentences.append(step_sentence(trace, step))
         sentences += [text for stage in narrate(trace, step) for text in (stage.sentence, stage.outcome)]
         sentences += [equation.latex for equation in equations(trace, step)]
     sentences.append(discrepancy_text(trace, Discrepancy("energies", (1,), 2.5, 2.0), 3))

@@ -12,9 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.analysis.labels import quoted_name
+from attnviz.analysis.labels import capitalised, quoted_name
 from attnviz.analysis.numbers import aligned, coloured_latex, decimal, percent, thousands
-from attnviz.analysis.transformer_exhibits import AttentionForm, ExhibitName, Form, count_multiplications
+from attnviz.analysis.transformer_exhibits import (
+    AttentionForm,
+    ExhibitName,
+    Form,
+    count_multiplications,
+    sharpest_encoder_head,
+)
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import Trace
@@ -29,6 +35,7 @@ FORM_EXHIBITS: Mapping[Form, ExhibitName] = {
     "product": "pair",
     "scaled": "heads",
     "heads": "heads",
+    "self": "heads",
 }
 """The exhibit behind each form."""
 
@@ -51,6 +58,7 @@ def form_names() -> dict[Form, str]:
         "product": gettext("Dot product"),
         "scaled": gettext("Scaled"),
         "heads": gettext("Heads"),
+        "self": gettext("Self-attention"),
     }
 
 
@@ -68,7 +76,24 @@ def form_model(form: Form, sources: FormSources) -> str:
     model, layer = sources.head.model, sources.head.layer + 1
     if form == "heads":
         return gettext("{model}, layer {layer}", model=model, layer=layer)
+    if form == "self":
+        reading = sharpest_encoder_head(sources.head.record)
+        return gettext(
+            "{model}, encoder, layer {layer}, head {head}", model=model, layer=reading.layer + 1, head=reading.head + 1
+        )
     return gettext("{model}, layer {layer}, head {head}", model=model, layer=layer, head=sources.head.head + 1)
+
+
+def model_change_text(form: Form, sources: FormSources) -> str:
+    """Return the warning that a form's numbers are not from the model of the previous form; empty where they are."""
+    model = form_trace(form, sources).model
+    if form == "additive" or model == form_trace(_previous(form), sources).model:
+        return ""
+    return gettext(
+        "From here on, another model: {model}. Its weights differ from those before in more than the formula: in what "
+        "the model learned. So they do not show which formula is better.",
+        model=model,
+    )
 
 
 def form_equation(form: Form, sources: FormSources, theme: ThemeName) -> str:
@@ -90,6 +115,7 @@ def form_equation(form: Form, sources: FormSources, theme: ThemeName) -> str:
         "general": changed(r"s_{i-1}^\top P\, h_j"),
         "product": changed(r"q_i^\top k_j") + r", \quad q_i = W_Q\, x_i, \quad k_j = W_K\, m_j",
         "scaled": r"q_i^\top k_j" + changed(r"\big/ \sqrt{d}"),
+        "self": r"q_i^\top k_j \big/ \sqrt{d}, \quad q_i = W_Q\, x_i, \quad " + changed(r"k_j = W_K\, x_j"),
     }[form]
     return aligned(rf"e_{{ij}} &= {energy}", r"\alpha_{ij} &= \operatorname{softmax}_j(e_{ij})")
 
@@ -102,6 +128,7 @@ def form_text(form: Form, sources: FormSources) -> str:
         "product": _product_text,
         "scaled": _scaled_text,
         "heads": _heads_text,
+        "self": _self_text,
     }[form](sources)
 
 
@@ -114,14 +141,17 @@ def _additive_text(_: FormSources) -> str:
 
 
 def _general_text(sources: FormSources) -> str:
+    trace = sources.additive
     additive, general = (
-        count_multiplications(trace.config, len(trace.source_pieces), len(trace.target_pieces)).total
-        for trace in (sources.additive, sources.general)
+        count_multiplications(
+            {**trace.config, "attention": kind}, len(trace.source_pieces), len(trace.target_pieces)
+        ).total
+        for kind in ("additive", "general")
     )
     return gettext(
         "Luong et al. (2015) do without the small network. A learned matrix P makes the annotation h as long as the "
-        "state s. The energy is the dot product of s and P h. For this sentence, that takes {general} "
-        "multiplications instead of {additive}.",
+        "state s. The energy is the dot product of s and P h. For this sentence, with the sizes of the model before, "
+        "that takes {general} multiplications instead of {additive}.",
         general=thousands(general),
         additive=thousands(additive),
     )
@@ -140,8 +170,8 @@ def _scaled_text(sources: FormSources) -> str:
     length = sources.head.keys.shape[1] if sources.head else 0
     return gettext(
         "Each energy is divided by √d = {root}, where d = {length} is the length of q and k. The longer q and k are, "
-        "the more products are added up, and the larger the energies are. Large energies give nearly all attention to "
-        "one word, and training can hardly change such attention.",
+        "the more products are added up, and the further apart the energies tend to be. Energies that lie far apart "
+        "give nearly all attention to one word, and training can hardly change such attention.",
         root=decimal(math.sqrt(length), 0 if math.isqrt(length) ** 2 == length else 2),
         length=length,
     )
@@ -156,12 +186,21 @@ def _heads_text(sources: FormSources) -> str:
     )
 
 
+def _self_text(_: FormSources) -> str:
+    return gettext(
+        "The formula stays the same, but query and key come from the same sentence: x is the list of numbers that an "
+        "English piece has before this layer. Each piece makes a query q and looks at all pieces of its own sentence, "
+        "itself included. So a transformer reads a sentence without recurrence. In the decoder, each French piece "
+        "looks in the same way at itself and at the pieces before it."
+    )
+
+
 def _head_count(sources: FormSources) -> int:
     return sources.head.heads_of_layer if sources.head else 0
 
 
 def form_sentence(form: Form, forms: Mapping[Form, AttentionForm], sources: FormSources, step: int) -> str:
-    """Return the numbers of a form at 0-based `step`, compared with those of the previous form."""
+    """Return the numbers of a form at 0-based `step`, compared with those of the previous form of the same model."""
     pieces, now = sources.additive.source_pieces, forms[form]
     best = int(now.weights[step].argmax())
     name, share = quoted_name(pieces[best]), percent(float(now.weights[step, best]))
@@ -186,8 +225,8 @@ def form_sentence(form: Form, forms: Mapping[Form, AttentionForm], sources: Form
             name=name,
             share=share,
         )
-    former = forms[_previous(form)]
-    if form == "scaled" and now.energies is not None and former.energies is not None:
+    former = forms["product"] if form == "scaled" else None
+    if former and former.energies is not None and now.energies is not None:
         return gettext(
             "Division by √d changes the largest energy from {former} to {energy}, and the weight of {name} from "
             "{before} to {share}.",
@@ -197,12 +236,15 @@ def form_sentence(form: Form, forms: Mapping[Form, AttentionForm], sources: Form
             before=percent(float(former.weights[step, best])),
             share=share,
         )
-    return gettext(
-        "{name} has the largest weight: {share}, against {before} in the previous form.",
-        name=name,
-        share=share,
-        before=percent(float(former.weights[step, best])),
-    )
+    if now.askers is not None:
+        return gettext(
+            "The query is that of {asking}, the English piece that the head of the form “Scaled” looks at most. {name} "
+            "gets its largest weight: {share}.",
+            asking=quoted_name(pieces[now.askers[step]]),
+            name=capitalised(name),
+            share=share,
+        )
+    return gettext("{name} has the largest weight: {share}.", name=capitalised(name), share=share)
 
 
 def _previous(form: Form) -> Form:
@@ -239,12 +281,12 @@ def face_explanation(face: Face) -> str:
         return gettext(
             "After the word: α′, the posterior attention, computed once the word is known. For each column, Bayes’ "
             "rule multiplies α by the probability that the word would have if the step looked only at that column. "
-            "When α is wrong, the usual reason is that the step computes α before it knows the word. Neither α nor α′ "
-            "is the cause of the word. The stage “After the word” below uses only one step, but α′ also uses the "
-            "other steps of the translation."
+            "Where α misses the right word, a common reason is that the step computes α before it knows the word. "
+            "Neither α nor α′ is the cause of the word. The stage “After the word” below uses only one step, but α′ "
+            "also uses the other steps of the translation."
         )
     return gettext(
-        "The difference, α′ − α: blue where the word raises the weight of the column, red where the word lowers "
-        "this weight. When α is wrong, the usual reason is that the step computes α before it knows the word. "
+        "The difference, α′ − α: blue where the word raises the weight of the column, red where the word lowers this "
+        "weight. Where α misses the right word, a common reason is that the step computes α before it knows the word. "
         "Neither α nor α′ is the cause of the word."
     )

@@ -32,6 +32,8 @@ from attnviz.trace.parts import Array, Attributions, OneLine
 AttributionMethod = Literal["attention", "posterior", "logit_attribution", "gradient", "erased", "erased_input"]
 ATTRIBUTION_METHODS: tuple[AttributionMethod, ...] = get_args(AttributionMethod)
 """All attribution methods, in display order; erasure is measured at the attention and at the input."""
+UNSIGNED_METHODS: tuple[AttributionMethod, ...] = ("attention", "posterior")
+"""The methods whose attributions are weights, never negative."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -363,6 +365,15 @@ def _orders_and_shares(pairwise: Agreement) -> Iterator[str]:
             "variation).",
             share=percent(float(np.nanmean(variation))),
         )
+
+
+def colours_sentence() -> str:
+    """Return what the colours of the methods side by side mean."""
+    return gettext(
+        "The colour of a cell shows the cell’s share of its row. Attention and posterior attention are shares without "
+        "a sign, from black, 0, to white, 1: they say how much, not for or against. The other methods have signs: blue "
+        "counts for the word of the row, red against it."
+    )
 
 
 def attributions_caveat() -> str:

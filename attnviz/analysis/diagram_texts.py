@@ -8,7 +8,7 @@ from typing import Any
 
 from attnviz.analysis.context_units import SHOWN_UNITS, SQUARES, ContextUnits
 from attnviz.analysis.energy_equations import NEW, OLD, Symbol, WeightSymbols, symbols, terms
-from attnviz.analysis.labels import end_name, quote, quoted_name, shorten, subscript
+from attnviz.analysis.labels import quote, quoted_name, shorten, subscript
 from attnviz.analysis.measures import is_uniform
 from attnviz.analysis.numbers import decimal, percent
 from attnviz.analysis.stages import StageText
@@ -68,7 +68,6 @@ def diagram_labels(trace: Trace) -> dict[str, str]:
         "hand": gettext("by hand"),
         "again": gettext("reused in the next step"),
         "start": gettext("first state"),
-        "end": end_name(),
         "query": gettext("query"),
         "key": gettext("key"),
         "show": gettext("Show this step"),

@@ -235,8 +235,9 @@ def additive() -> ScorerTexts:
         ),
         gettext("Energy measures how well the updated state fits a source piece, here piece {piece}.", piece="⟦j⟧"),
         lambda units, count: gettext(
-            "An annotation has {units} numbers. Learned matrices first turn the query and the annotation into {count} "
-            "numbers each. Learned weights then combine the numbers of query and annotation into one number.",
+            "An annotation has {units} numbers. Learned matrices turn the state into a query and the annotation into "
+            "a key, of {count} numbers each. A learned formula then makes one number of query and key: it adds them, "
+            "applies tanh, and takes a weighted sum.",
             units=units,
             count=count,
         ),
@@ -261,9 +262,9 @@ def general() -> ScorerTexts:
         _fit_note(),
         _fit_note(),
         lambda units, _: gettext(
-            "An annotation has {units} numbers. A learned matrix first turns the annotation into a list as long "
-            "as the query. Then annotation and query are multiplied number by number, and the products are added "
-            "up.",
+            "An annotation has {units} numbers. A learned matrix turns the annotation into a key, as long as the "
+            "state, which is the query. Then query and key are multiplied number by number, and the products are "
+            "added up.",
             units=units,
         ),
         gettext(
@@ -288,8 +289,8 @@ def dot() -> ScorerTexts:
         ),
         _fit_note(),
         lambda units, _: gettext(
-            "An annotation has {units} numbers, as many as the query. Annotation and query are multiplied number "
-            "by number, and the products are added up.",
+            "An annotation has {units} numbers, as many as the state. The state is the query, the annotation the key: "
+            "they are multiplied number by number, and the products are added up.",
             units=units,
         ),
         gettext(
@@ -314,8 +315,8 @@ def location() -> ScorerTexts:
         ),
         "",
         lambda _, count: gettext(
-            "Each position in the sentence has its own {count} numbers, whatever word is there. The numbers of a "
-            "position are multiplied by those of the query, one by one, and the products are added up.",
+            "Each position in the sentence has its own key of {count} numbers, whatever word is there. The key of a "
+            "position is multiplied number by number by the state, which is the query, and the products are added up.",
             count=count,
         ),
         gettext(
@@ -347,8 +348,9 @@ def location_aware() -> ScorerTexts:
         ),
         fit=lambda units, count: gettext(
             "An annotation has {units} numbers. Learned matrices turn three inputs into {count} numbers each: the "
-            "query, the annotation, and the attention that the previous step gave to this piece and its neighbours. "
-            "Learned weights then combine the numbers of all three inputs into one number.",
+            "state (which gives the query), the annotation (the key), and the attention that the previous step gave "
+            "to this piece and its neighbours. A learned formula then makes one number of the three: it adds them, "
+            "applies tanh, and takes a weighted sum.",
             units=units,
             count=count,
         ),

@@ -44,6 +44,8 @@ class FindingKind(StrEnum):
     """Words spelled alike on both sides attend to a neighbour, all at the same distance."""
     IDENTICAL = "identical"
     """This target word is spelled like the source word it attends to: a name, a number, a cognate."""
+    NUMBER = "number"
+    """This target word has a number that the source lacks, while this source number is missing in the target."""
     IMPROBABLE = "improbable"
     """The model gave this target word a low probability."""
 
@@ -57,7 +59,7 @@ class Finding:
     """The measured value, by kind.
 
     Coverage (the mean of several words), number of occurrences, share of the largest entropy, share of all attention,
-    distance in words, alpha, or probability.
+    distance in words, alpha, number of missing numbers, or probability.
     """
     target: int | None = None
     source: int | None = None
@@ -218,6 +220,34 @@ def repeat_findings(trace: Readable, words: Words) -> Iterator[Finding]:
             and all(counts[attended[i]] == 1 for i in places[-2:])
         ):
             yield Finding(FindingKind.REPEATED, float(len(places)), target=last, strong=True)
+
+
+_DIGITS = re.compile(r"\d+")
+
+
+def number_findings(words: Words) -> Iterator[Finding]:
+    """Yield target words with a number that the source lacks, where the target lacks a number of the source.
+
+    Numbers are compared by their digits, so that separators do not count, nor zeros at the end (2.5 million: 2 500
+    000), digits at the beginning (1991: 91), or 12 hours. Of 952 human translations of sentences with numbers, 12 are
+    found, of which 7 do have another number; of 260 sentences that the shipped model translated, 4, all wrong.
+    """
+    runs = [_DIGITS.findall(word) for word in words.source]
+    source, target = ("".join(_DIGITS.findall(" ".join(side))) for side in (words.source, words.target))
+    missing = {run: k for k, found in enumerate(runs) for run in found if run not in target}
+    afternoon = {str(int(run) + 12) for found in runs for run in found if len(run) <= 2}
+    for i, word in enumerate(words.target):
+        other = [run for run in _DIGITS.findall(word) if run not in source and run not in afternoon]
+        changed = [run for run in other if not any(_is_one_number(run, lost) for lost in missing)]
+        if missing and changed:
+            yield Finding(
+                FindingKind.NUMBER, float(len(missing)), target=i, source=next(iter(missing.values())), strong=True
+            )
+
+
+def _is_one_number(one: str, other: str) -> bool:
+    """Return whether two runs of digits may be one number, but for zeros at the end or digits at the beginning."""
+    return one.rstrip("0") == other.rstrip("0") or one.endswith(other) or other.endswith(one)
 
 
 def probability_findings(trace: Record, words: Words) -> Iterator[Finding]:

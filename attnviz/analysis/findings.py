@@ -20,6 +20,7 @@ from attnviz.analysis.finding_rules import (
     coverage_findings,
     has_word_probabilities,
     identical_findings,
+    number_findings,
     probability_findings,
     repeat_findings,
     shift_findings,
@@ -77,17 +78,19 @@ def findings_of(trace: Readable) -> list[Finding]:
     if not has_word_probabilities(trace) or trace.imported:
         findings = [*coverage_findings(trace, words), *shift_findings(trace, words)]
         findings += [*uniform_findings(trace, words), *identical_findings(trace), *repeat_findings(trace, words)]
+        findings += number_findings(words)
         findings += probability_findings(trace, words) if has_word_probabilities(trace) else []
         source, target = words.special
         findings = [one for one in findings if one.source not in source and one.target not in target]
         return [dataclasses.replace(finding, strong=False) for finding in findings]
     if trace.attends and not trace.attends_once:
-        return list(probability_findings(trace, words))
+        return [*number_findings(words), *probability_findings(trace, words)]
     by_source = [*coverage_findings(trace, words), *shift_findings(trace, words)] if trace.attends else []
     by_target = [
         *uniform_findings(trace, words),
         *identical_findings(trace),
         *repeat_findings(trace, words),
+        *number_findings(words),
         *probability_findings(trace, words),
     ]
     return by_source + sorted(by_target, key=lambda finding: finding.target or 0)
@@ -106,7 +109,7 @@ def cell_of(trace: Readable, finding: Finding) -> tuple[int, int | None]:
         step, column = np.unravel_index(int(trace.alignment[:, columns].argmax()), (len(trace.alignment), len(columns)))
         return int(step), columns[int(column)]
     steps = words.target_groups[finding.target]
-    if finding.kind is FindingKind.IMPROBABLE and has_word_probabilities(trace):
+    if finding.kind in (FindingKind.IMPROBABLE, FindingKind.NUMBER) and has_word_probabilities(trace):
         return min(steps, key=lambda i: float(trace.log_probabilities[i])), None
     return steps[0], None if finding.source is None else words.source_groups[finding.source][0]
 
@@ -134,6 +137,7 @@ def finding_sentence(trace: Readable, finding: Finding) -> str:
         FindingKind.COLLAPSED: _collapsed,
         FindingKind.SHIFTED: _shifted,
         FindingKind.IDENTICAL: _identical,
+        FindingKind.NUMBER: _number,
         FindingKind.IMPROBABLE: _improbable,
     }[finding.kind](trace, finding)
 
@@ -173,7 +177,7 @@ def _overused(trace: Readable, finding: Finding) -> str:
             "the translation that the model was unsure of: are some of these words superfluous or wrong?",
             **values,
         )
-    return gettext("The attention on {source} adds up to {value:.1f}: several words translate it.", **values)
+    return gettext("The attention on {source} adds up to {value:.1f}: several words look at it.", **values)
 
 
 def _repeated(trace: Readable, finding: Finding) -> str:
@@ -225,6 +229,14 @@ def _identical(trace: Readable, finding: Finding) -> str:
     )
 
 
+def _number(trace: Readable, finding: Finding) -> str:
+    return gettext(
+        "The English sentence has {source}, the translation {target}: is the number wrong?",
+        source=quoted_source_words(trace, finding),
+        target=_target_word(trace, finding),
+    )
+
+
 def _improbable(trace: Readable, finding: Finding) -> str:
     target, p = _target_word(trace, finding), significant(finding.value)
     count = len(trace.words().target_groups[finding.target or 0])
@@ -243,8 +255,8 @@ def nothing_found_text(trace: Any) -> str:
     """Return what was checked where nothing was found, and what could not be checked."""
     if not trace.translated:
         return gettext(
-            "The checks found no problem in this attention. The checks look at weights, not at meaning. The "
-            "probabilities of the words are not known."
+            "The weights show nothing unusual. The checks see weights only, neither meaning nor probabilities: they "
+            "cannot tell whether the translation is right."
         )
     if trace.has_heads:
         sentences = [
@@ -263,9 +275,9 @@ def nothing_found_text(trace: Any) -> str:
     else:
         sentences = [
             gettext(
-                "The checks found no problem. Every content word got attention, and none got too much attention. No "
-                "word was repeated, and no word was improbable. The checks look at weights and probabilities, not at "
-                "meaning: a word that got attention can still be missing."
+                "The checks cannot see meaning: a wrong word may pass them, and a word that got attention can still "
+                "be missing. They see weights and probabilities, where nothing is unusual: every content word got "
+                "attention, none got too much, no word was repeated, and no word was improbable."
             )
         ]
     if trace.unknown_characters:
@@ -312,7 +324,7 @@ def summary_sentence(summary: Summary | None) -> str:
 def _order_sentence(summary: Summary) -> str:
     backward = summary.moves - summary.forward
     if backward == 0:
-        return gettext("The translation follows the sentence from left to right, without going back.")
+        return gettext("The attention moves through the sentence from left to right, without going back.")
     mostly, moves = summary.forward >= MOSTLY_FORWARD * summary.moves, summary.moves
     if mostly:
         return ngettext(

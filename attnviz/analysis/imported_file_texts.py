@@ -11,7 +11,6 @@ from attnviz.analysis.numbers import percent
 from attnviz.analysis.stages import Stage, context_shares
 from attnviz.analysis.transformer_steps import heads_name
 from attnviz.languages import gettext
-from attnviz.text import join_pieces
 from attnviz.trace import Attention
 from attnviz.trace.attention_record import OF_HEADS
 
@@ -40,10 +39,9 @@ def attention_stages(_: Attention) -> tuple[Stage, ...]:
     return (_ATTENTION,)
 
 
-def attention_step_sentence(trace: Attention, step: int, blank: str, *, simple: bool = False) -> str:  # noqa: ARG001
-    """Return the token of 0-based `step`; `blank` names one that is only a space."""
-    piece = trace.target_pieces[step]
-    name = quoted_name(piece) if join_pieces([piece]) else blank
+def attention_step_sentence(trace: Attention, step: int, *, simple: bool = False) -> str:  # noqa: ARG001
+    """Return the token of 0-based `step`."""
+    name = quoted_name(trace.target_pieces[step])
     if trace.is_self_attention:
         return gettext("Token {i} of the text is {name}.", i=step + 1, name=name)
     return gettext("Token {i} of the target is {name}.", i=step + 1, name=name)

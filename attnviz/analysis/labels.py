@@ -39,34 +39,26 @@ def quote(text: str) -> str:
 
 
 _PUNCTUATION_NAMES: dict[str, Callable[[], str]] = {
-    "": lambda: gettext("a blank"),
+    "": lambda: gettext("a space"),
     "'": lambda: gettext("an apostrophe"),
     '"': lambda: gettext("a quotation mark"),
     ",": lambda: gettext("a comma"),
     ".": lambda: gettext("a full stop"),
     "-": lambda: gettext("a hyphen"),
+    "<s>": lambda: gettext("the start mark <s>"),
+    "</s>": lambda: gettext("the end mark </s>"),
 }
 
 
 def punctuation_name(piece: str) -> str | None:
-    """Return the name of a piece that would be illegible in quotation marks, such as a comma; None for others."""
+    """Return the name of a piece that quotation marks do not explain, such as a comma; None for others."""
     name = _PUNCTUATION_NAMES.get(piece.strip(SPACE))
     return None if name is None else name()
 
 
 def quoted_name(piece: str) -> str:
-    """Return the label of a piece in quotation marks; spaces and small marks by name."""
+    """Return the label of a piece in quotation marks; spaces, small marks, start and end mark by name."""
     return punctuation_name(piece) or quote(shorten(piece_name(piece), 30))
-
-
-def everyday_name(piece: str) -> str:
-    """Return the label of a piece in everyday words: `quoted_name`, but "the end mark" for `</s>`."""
-    return gettext("the end mark") if piece == "</s>" else quoted_name(piece)
-
-
-def end_name() -> str:
-    """Return what stands for `</s>` among words, at the level of detail "idea"."""
-    return gettext("(end)")
 
 
 def subscript(number: int) -> str:

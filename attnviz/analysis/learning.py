@@ -274,25 +274,77 @@ def run_name(run: Snapshots, is_only_run: bool = False) -> str:
     )
 
 
-def guidance_text(config: Mapping[str, Any]) -> str:
-    """Return whether the attention of a model with this `config` was guided in training; empty where unknown.
+def guidance_of(config: Mapping[str, Any]) -> float | None:
+    """Return the weight of the guided-attention loss in the training of a model with this `config`, 0 without guidance.
 
-    Also empty for models without attention.
+    None where that is unknown, or there is no attention.
     """
-    attends = config.get("attention") != "none"
+    if config.get("attention") == "none" or config.get("architecture") == "decomposable":
+        return None
     guidance = 0.0 if config.get("architecture") == "transformer" else config.get("guidance")
-    if guidance is None or not attends:
+    return None if guidance is None else float(guidance)
+
+
+def guidance_text(config: Mapping[str, Any]) -> str:
+    """Return whether the attention of a model with this `config` was guided in training; empty where unknown."""
+    guidance = guidance_of(config)
+    if guidance is None:
         return ""
     return gettext("attention guided") if guidance else gettext("attention not guided")
 
 
-def guidance_definition(runs: Sequence[Snapshots]) -> str:
-    """Return what guided attention means; empty where none of `runs` was guided."""
+def guidance_sentence(config: Mapping[str, Any]) -> str:
+    """Return that training taught the attention of a model which words match; empty where it did not."""
+    if not guidance_of(config):
+        return ""
+    return gettext("Guided attention: taught which words match.")
+
+
+def unguided_model(config: Mapping[str, Any], others: Mapping[str, Mapping[str, Any]]) -> str | None:
+    """Return the name of a model among `others`, configs by name, whose attention was not guided.
+
+    One with the same form of attention as `config` comes first. None where `config` was not guided, or all others were.
+    """
+    unguided = [name for name, other in others.items() if guidance_of(other) == 0]
+    if not guidance_of(config) or not unguided:
+        return None
+    return min(unguided, key=lambda name: others[name].get("attention") != config.get("attention"))
+
+
+def guidance_definition(runs: Sequence[Snapshots], models: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return what guided attention means, and which of `models`, configs by name, were guided.
+
+    Empty where none of `runs` was guided.
+    """
     if not any(run.guidance for run in runs):
         return ""
-    return gettext(
+    definition = gettext(
         "In guided training, each update pulls the attention towards word links (Chen et al. 2016). The word links "
         "were estimated beforehand from the same sentence pairs, not marked by hand."
+    )
+    weights = {name: guidance_of(config) for name, config in models.items()}
+    guided, unguided = [name for name, weight in weights.items() if weight], [n for n, w in weights.items() if w == 0]
+    if not guided or not unguided:
+        return definition
+    which = gettext(
+        "Of the installed models, these were trained with guidance: {guided}; these without: {unguided}.",
+        guided=", ".join(guided),
+        unguided=", ".join(unguided),
+    )
+    return f"{definition} {which}"
+
+
+def compared_guidance_sentence(one: Mapping[str, Any], other: Mapping[str, Any], names: tuple[str, str]) -> str:
+    """Return which of two models, given by config, was guided; empty where both were or neither was."""
+    weights = guidance_of(one), guidance_of(other)
+    if None in weights or bool(weights[0]) == bool(weights[1]):
+        return ""
+    guided, free = names if weights[0] else names[::-1]
+    return gettext(
+        "Training pulled the attention of {guided} towards word links, that of {free} not. The models may also differ "
+        "in size and training data.",
+        guided=guided,
+        free=free,
     )
 
 

@@ -85,9 +85,8 @@ def by_length_sentence(unmeasured_models: Sequence[str], larger_model: str) -> s
     )
     if larger_model not in unmeasured_models:
         sentence += " " + gettext(
-            "{model} is larger than the other models and was trained on far more text. The height of the line of "
-            "{model} says little about its attention. But you can compare how the lines of all models fall as "
-            "sentences get longer.",
+            "{model} is larger than the other models and was trained on far more text, so its line says nothing about "
+            "its form of attention.",
             model=larger_model,
         )
     if not unmeasured_models:
@@ -102,27 +101,33 @@ def by_length_sentence(unmeasured_models: Sequence[str], larger_model: str) -> s
     )
 
 
-def bleu_gap_sentence(additive: Mapping[str, float], transformer: Mapping[str, float]) -> str:
+def bleu_gap_sentence(
+    additive: Mapping[str, float], transformer: Mapping[str, float], parameters: tuple[int, int]
+) -> str:
     """Return how the BLEU of the small transformer compares with that of the additive model, by length bucket.
 
-    Empty where they share no bucket.
+    `parameters` are the numbers of parameters of the additive model and of the transformer. Empty where they share no
+    bucket.
     """
     gaps = [score - transformer[words] for words, score in additive.items() if words in transformer]
     losses = [gap for gap in gaps if gap > 0]
     if not gaps:
         return ""
+    sizes = gettext(
+        "The small transformer has {transformer} parameters, the small additive model {additive}.",
+        additive=thousands(parameters[0]),
+        transformer=thousands(parameters[1]),
+    )
     if not losses:
-        return gettext(
-            "The transformer and the small additive model are about equal in size. At every sentence length, the "
-            "transformer’s BLEU is at least as high as that of the small additive model."
+        at_least = gettext(
+            "At every sentence length, the transformer’s BLEU is at least as high as that of the small additive model."
         )
-    sentence = ngettext(
-        "The transformer and the small additive model are about equal in size and trained for a short time. The "
-        "transformer’s BLEU is below that of the small additive model at {count} of {all} sentence lengths, by up to "
-        "{most} points.",
-        "The transformer and the small additive model are about equal in size and trained for a short time. The "
-        "transformer’s BLEU is below that of the small additive model at {count} of {all} sentence lengths, by up to "
-        "{most} points.",
+        return f"{sizes} {at_least}"
+    sentence = f"{sizes} " + ngettext(
+        "Both were trained for a short time. The transformer’s BLEU is below that of the small additive model at "
+        "{count} of {all} sentence lengths, by up to {most} points.",
+        "Both were trained for a short time. The transformer’s BLEU is below that of the small additive model at "
+        "{count} of {all} sentence lengths, by up to {most} points.",
         len(losses),
         all=len(gaps),
         most=decimal(max(losses), 1),
@@ -131,9 +136,8 @@ def bleu_gap_sentence(additive: Mapping[str, float], transformer: Mapping[str, f
         sentence
         + " "
         + gettext(
-            "We did not tune the training for the transformer. Transformers are known to need longer training than "
-            "recurrent models. We have not tested whether longer training would raise the transformer’s BLEU to that "
-            "of the additive model."
+            "This does not show that recurrence is better: the training of the transformer was not tuned, and it was "
+            "not tested whether longer training would close the gap."
         )
     )
 

@@ -144,7 +144,7 @@ def vector(values: Sequence[float] | NDArray[np.float32]) -> str:
 
 def safe_text(piece: str) -> str | None:
     """Return a piece as LaTeX text; None where it has a character that is unsafe in LaTeX."""
-    special = {"</s>": "</s>", "<unk>": "<unk>", SPACE: gettext("(a blank)")}.get(piece)
+    special = {"</s>": "</s>", "<unk>": "<unk>", SPACE: gettext("(a space)")}.get(piece)
     if special:
         return rf"\text{{{special}}}"
     name = piece.removeprefix(SPACE)

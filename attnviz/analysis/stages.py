@@ -13,13 +13,12 @@ import numpy as np
 
 from attnviz.analysis.context_units import SQUARES
 from attnviz.analysis.energy_equations import texts_of
-from attnviz.analysis.labels import capitalised, everyday_name, quoted_name, subscript, word_share_text
+from attnviz.analysis.labels import capitalised, quoted_name, subscript, word_share_text
 from attnviz.analysis.measures import is_uniform, weight_order
 from attnviz.analysis.numbers import decimal, percent, shown_difference, thousands, times
 from attnviz.analysis.recomputation import softmax
 from attnviz.analysis.what_if_effects import interventions_text
 from attnviz.languages import gettext
-from attnviz.text import join_pieces
 from attnviz.trace import Record, Trace
 from attnviz.trace.aligned import AttentionMatrix
 from attnviz.trace.interventions import ForceWords
@@ -70,26 +69,25 @@ def _energy(trace: Trace, step: int) -> tuple[str, str]:
     values: dict[str, object] = {"count": count, "name": capitalised(name)}
     if not trace.queries_previous_state:
         sentence = gettext(
-            "Each of the {count} pieces has an annotation (its description by the encoder) and a key. The "
-            "query is the updated state, {state}. The energy of a piece is one number: how well its key fits the "
-            "query. {name} fits best.",
+            "Each of the {count} pieces has an annotation (its description by the encoder) and a key computed from "
+            "it. The query is computed from the updated state, {state}. The energy of a piece is one number: how well "
+            "its key fits the query. {name} fits best.",
             state=f"s{subscript(step + 1)}",
             **values,
         )
     elif trace.config.get("query") == "joined":
         sentence = gettext(
-            "Each of the {count} pieces has an annotation (its description by the encoder) and a key. The "
-            "query joins the previous word and the decoder state before this word, {state}. The energy of a piece is "
-            "one number: how well its key fits the query. {name} fits best. The model also attends to the "
-            "empty positions, <pad>.",
+            "Each of the {count} pieces has an annotation (its description by the encoder) and a key. The query joins "
+            "the previous word and the decoder state before this word, {state}. The energy of a piece is one number: "
+            "how well its key fits the query. {name} fits best. The model also attends to the empty positions, <pad>.",
             state=f"s{subscript(step)}",
             **values,
         )
     else:
         sentence = gettext(
-            "Each of the {count} pieces has an annotation (its description by the encoder) and a key. The "
-            "query is the decoder state before this word, {state}. The energy of a piece is one number: how well its "
-            "key fits the query. {name} fits best.",
+            "Each of the {count} pieces has an annotation (its description by the encoder) and a key computed from "
+            "it. The query is computed from the decoder state before this word, {state}. The energy of a piece is one "
+            "number: how well its key fits the query. {name} fits best.",
             state=f"s{subscript(step)}",
             **values,
         )
@@ -98,10 +96,10 @@ def _energy(trace: Trace, step: int) -> tuple[str, str]:
 
 
 def _fit(trace: Trace, step: int) -> tuple[str, str]:
-    best = everyday_name(trace.source_pieces[int(trace.energies[step].argmax())])
+    best = quoted_name(trace.source_pieces[int(trace.energies[step].argmax())])
     sentence = gettext(
-        "Before writing, the translator compares its state with each English piece. The higher the bar of a piece, "
-        "the better this piece fits the state. {name} fits the state best.",
+        "Before writing, the translator compares its state with the annotation of each English piece. The higher the "
+        "energy of a piece, the better this piece fits the state. {name} fits the state best.",
         name=capitalised(best),
     )
     return sentence, gettext("{name} fits best", name=capitalised(best))
@@ -145,7 +143,7 @@ def softmax_texts(result: Record | Head, step: int) -> tuple[str, str]:
 
 def _share(trace: Trace, step: int) -> tuple[str, str]:
     order, alpha = weight_order(trace, step), trace.alignment[step]
-    best, share = everyday_name(trace.source_pieces[order[0]]), percent(float(alpha[order[0]]))
+    best, share = quoted_name(trace.source_pieces[order[0]]), percent(float(alpha[order[0]]))
     if is_uniform(trace, step):
         sentence = gettext("Every English piece gets the same share of the attention: {share}.", share=share)
         return sentence, gettext("every piece gets {share}", share=share)
@@ -202,7 +200,7 @@ def attention_sentence(trace: Trace | Head, step: int) -> str:
     order, alpha = weight_order(trace, step), trace.alignment[step]
     if len(order) == 1:
         return gettext("There is only one piece to look at: it gets all the attention.")
-    first, second = (everyday_name(trace.source_pieces[j]) for j in order[:2])
+    first, second = (quoted_name(trace.source_pieces[j]) for j in order[:2])
     share, less = (percent(float(alpha[j])) for j in order[:2])
     whole = gettext("All weights add up to 100\u00a0%.")
     pair = strongest_pair(trace, step)
@@ -241,7 +239,7 @@ def _context(trace: Trace, step: int) -> tuple[str, str]:
 
 
 def _mixture(trace: Trace, step: int) -> tuple[str, str]:
-    _, needed, share = largest_parts(trace, step, everyday_name)
+    _, needed, share = largest_parts(trace, step, quoted_name)
     sentence = sum_sentence(trace, step)
     if is_uniform(trace, step):
         return sentence, gettext("{count} pieces in equal parts", count=len(trace.source_pieces))
@@ -357,8 +355,7 @@ def _candidate_inputs(trace: Trace, step: int) -> str:
 def _memory(trace: Trace, step: int) -> tuple[str, str]:
     kept_share = float(trace.kept_shares[step].mean())
     shares = {"kept": percent(kept_share), "new": percent(1 - kept_share)}
-    previous_piece = trace.previous_pieces[step]
-    last = gettext("the start mark") if previous_piece == "<s>" else everyday_name(previous_piece)
+    last = quoted_name(trace.previous_pieces[step])
     if not trace.queries_previous_state:
         sentence = gettext(
             "The translator’s state is a list of {count} numbers. Before it looks at the sentence, the translator "
@@ -417,7 +414,7 @@ def _word(trace: Trace, step: int) -> tuple[str, str]:
 
 def _next_word(trace: Record, step: int) -> tuple[str, str]:
     """Return in everyday words how likely the piece of 0-based `step` and its strongest competitor are."""
-    rest, outcome = word_choice(trace, step, everyday_name)
+    rest, outcome = word_choice(trace, step, quoted_name)
     vocabulary_size = thousands(int(trace.config["vocabulary_size"]))
     start = gettext("Each of the {count} pieces that the translator knows gets a probability.", count=vocabulary_size)
     return f"{start} {rest}", outcome
@@ -467,15 +464,12 @@ def recurrent_stages(trace: Trace) -> tuple[Stage, ...]:
     return _STATE, ENERGY_STAGE, SOFTMAX_STAGE, _CONTEXT, WORD_STAGE
 
 
-def step_sentence(trace: Record, step: int, blank: str, *, simple: bool = False) -> str:
-    """Return what happened at 0-based `step`, in everyday words if `simple`.
-
-    `blank` names a piece that is only a space.
-    """
+def step_sentence(trace: Record, step: int, *, simple: bool = False) -> str:
+    """Return what happened at 0-based `step`, in everyday words if `simple`."""
     if simple:
-        return _everyday_step_sentence(trace, step, blank)
+        return _everyday_step_sentence(trace, step)
     pieces = (trace.previous_pieces[step], trace.target_pieces[step])
-    before, chosen = (quoted_name(piece) if join_pieces([piece]) else blank for piece in pieces)
+    before, chosen = map(quoted_name, pieces)
     values = {"before": before, "chosen": chosen, "p": _probability(float(trace.probabilities[step]))}
     if was_forced(trace, step):
         return gettext("After {before}, the decoder was forced to write {chosen}, which had probability {p}.", **values)
@@ -489,20 +483,20 @@ def _probability(p: float) -> str:
     return gettext("more than {share}", share=decimal(0.999, 3)) if 0.9995 <= p < 1 else decimal(p, 3)
 
 
-def _everyday_step_sentence(trace: Record, step: int, blank: str) -> str:
+def _everyday_step_sentence(trace: Record, step: int) -> str:
     piece, share = trace.target_pieces[step], percent(float(trace.probabilities[step]))
-    name = everyday_name(piece) if join_pieces([piece]) else blank
+    name = quoted_name(piece)
     if was_forced(trace, step):
         return gettext("You forced {name}; the translator gave it a probability of {share}.", name=name, share=share)
     if piece == "</s>":
-        return gettext("The translator ends the sentence; the end mark had a probability of {share}.", share=share)
+        return gettext("The translator ends the sentence; {name} had a probability of {share}.", name=name, share=share)
     sentence = gettext("The translator writes {name}, which had a probability of {share}.", name=name, share=share)
     first, likeliest = trace.top(step, 1)[0]
     if trace.search.method != "beam" or int(trace.top_ids[step][0]) == int(trace.target_ids[step]):
         return sentence
     reason = gettext(
         "{other} was more likely ({share}), but the search compares whole sentences.",
-        other=capitalised(everyday_name(first)),
+        other=capitalised(quoted_name(first)),
         share=percent(likeliest),
     )
     return f"{sentence} {reason}"

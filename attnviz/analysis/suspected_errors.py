@@ -14,7 +14,7 @@ import numpy as np
 
 from attnviz.analysis.finding_rules import LEAST_LETTERS, OtherHypothesis, other_hypotheses
 from attnviz.analysis.findings import Finding, FindingKind, finding_sentence, findings_of, quoted_source_words
-from attnviz.analysis.labels import everyday_name, quote, shorten
+from attnviz.analysis.labels import quote, quoted_name, shorten
 from attnviz.analysis.measures import attended_words
 from attnviz.analysis.numbers import percent
 from attnviz.analysis.what_if_effects import SpacedWords, Word, changed_words
@@ -120,7 +120,7 @@ def _suspected_error(trace: Record, finding: Finding) -> SuspectedError:
         group = words.target_groups[finding.target]
         step = (
             min(group, key=lambda i: float(trace.probabilities[i]))
-            if finding.kind is FindingKind.IMPROBABLE
+            if finding.kind in (FindingKind.IMPROBABLE, FindingKind.NUMBER)
             else group[0]
         )
     elif finding.kind is FindingKind.OMITTED:
@@ -253,7 +253,7 @@ def _attended(trace: Record, suspect: SuspectedError) -> CardLine:
             if ends_too_early(trace, suspect)
             else gettext(
                 "The attention skips the English words in question where the translator writes {word}.",
-                word=everyday_name(trace.target_pieces[suspect.step]),
+                word=quoted_name(trace.target_pieces[suspect.step]),
             )
         )
     elif suspect.finding.target is None:
@@ -281,12 +281,12 @@ def _runner_up(trace: Record, suspect: SuspectedError) -> CardLine | None:
     index, probability, piece = other
     text = gettext(
         "{other} has probability {share}; {written} has probability {own}.",
-        other=everyday_name(piece),
+        other=quoted_name(piece),
         share=format_share(probability),
-        written=everyday_name(trace.target_pieces[suspect.step]),
+        written=quoted_name(trace.target_pieces[suspect.step]),
         own=format_share(float(trace.probabilities[suspect.step])),
     )
-    button = gettext("Write {other} instead", other=everyday_name(piece)) if index > EOS else ""
+    button = gettext("Write {other} instead", other=quoted_name(piece)) if index > EOS else ""
     return CardLine(gettext("Runner-up"), text, button=button)
 
 
@@ -307,7 +307,7 @@ def _hypothesis(trace: Record, suspect: SuspectedError) -> CardLine | None:
 
 def _needed(trace: Record, suspect: SuspectedError) -> CardLine:
     name, finding = gettext("What would have to change"), suspect.finding
-    written, step = everyday_name(trace.target_pieces[suspect.step]), suspect.step + 1
+    written, step = quoted_name(trace.target_pieces[suspect.step]), suspect.step + 1
     if finding.kind is FindingKind.OMITTED:
         if trace.search.method == "forced":
             return CardLine(name, gettext("The given French would have to translate the English words in question."))
@@ -316,11 +316,11 @@ def _needed(trace: Record, suspect: SuspectedError) -> CardLine:
                 name,
                 gettext("At step {step}, the model would have to write another piece than the end mark.", step=step),
             )
-        piece = everyday_name(trace.source_surfaces[suspect.source])
+        piece = quoted_name(trace.source_surfaces[suspect.source])
         text = gettext("Step {step} would have to look at {piece}.", step=step, piece=piece)
         return CardLine(name, text, button=gettext("Look only at {piece}", piece=piece))
-    if finding.strong and suspect.source is not None:
-        piece = everyday_name(trace.source_surfaces[suspect.source])
+    if finding.strong and finding.kind is not FindingKind.NUMBER and suspect.source is not None:
+        piece = quoted_name(trace.source_surfaces[suspect.source])
         text = gettext("Step {step} would have to look at another piece than {piece}.", step=step, piece=piece)
         return CardLine(name, text, button=gettext("Ignore {piece} there", piece=piece))
     share = percent(float(trace.probabilities[suspect.step]))

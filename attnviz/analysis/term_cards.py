@@ -47,6 +47,12 @@ def recurrent_terms(trace: Trace) -> tuple[TermCard, ...]:
             "piece",
         ),
         TermCard(
+            gettext("End mark"),
+            gettext("end mark"),
+            gettext("The piece </s>, the last of every sentence. It gets attention like any other piece."),
+            "piece",
+        ),
+        TermCard(
             titles[4],
             gettext("state"),
             gettext("The translator’s memory, a list of numbers that changes every step.")

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from attnviz.analysis.diagram_texts import has_diagram
 from attnviz.analysis.numbers import decimal, fine_percent
+from attnviz.analysis.stages import ENERGY_STAGE, SOFTMAX_STAGE, recurrent_stages
 from attnviz.analysis.tour_data import ChanceScore, QuizQuestion, TourData
 from attnviz.analysis.tour_sentences import (
     annotation_sentences,
@@ -21,6 +22,7 @@ from attnviz.analysis.tour_sentences import (
     word_sentences,
     written_word_sentences,
 )
+from attnviz.analysis.transformer_steps import transformer_stages
 from attnviz.languages import gettext
 
 Place = Literal["", "heatmap", "encoder", "source", "stage1", "stage2", "stage3", "stage5"]
@@ -44,16 +46,19 @@ class Stop:
     """Whether this translation has no such stop."""
 
 
-def stop_titles() -> dict[int, str]:
-    """Return the titles of the stops, by number."""
+STOPS_OF_STAGES = {3: 1, SOFTMAX_STOP: 2, MIXTURE_STOP: 3, 6: 5}
+"""The number of the stage that a stop explains, whose title it has."""
+
+
+def stop_titles(record: Any) -> dict[int, str]:
+    """Return the titles of the stops of a translation, by number; those about a stage have its title."""
+    own_stages = transformer_stages(record) if record.has_heads else recurrent_stages(record)
+    stages = {stage.number: stage for stage in (ENERGY_STAGE, SOFTMAX_STAGE, *own_stages)}
     return {
-        1: gettext("One word and its attention"),
+        1: gettext("One word and its attention") if record.attends else gettext("One word, without attention"),
         2: gettext("What an annotation is"),
-        3: gettext("Comparing query and keys"),
-        4: gettext("Softmax: shares of attention"),
-        5: gettext("Mixing the context vector"),
-        6: gettext("The written word"),
-        7: gettext("Before and after the word"),
+        **{stop: stages[number].title() for stop, number in STOPS_OF_STAGES.items()},
+        POSTERIOR_STOP: gettext("Before and after the word"),
         QUIZ_STOP: gettext("Your turn"),
     }
 
@@ -64,7 +69,7 @@ def tour_stops(tour: TourData, *, posterior: bool = True) -> tuple[Stop, ...]:
 
 
 def _stop(tour: TourData, number: int) -> Stop:
-    title, step = _title(tour, number), tour.word.step
+    title, step = stop_titles(tour.record)[number], tour.word.step
     if reason := _missing_reason(tour, number):
         return Stop(number, title, (reason,), "", step, missing=True)
     if number == MIXTURE_STOP:
@@ -72,13 +77,6 @@ def _stop(tour: TourData, number: int) -> Stop:
     if number == POSTERIOR_STOP:
         step = tour.record.words().target_groups[tour.posterior_word][0]
     return Stop(number, title, tuple(filter(None, _SENTENCE_FUNCTIONS[number](tour))), _place(tour, number), step)
-
-
-def _title(tour: TourData, number: int) -> str:
-    """Return the title of a stop; some differ without attention."""
-    if tour.record.attends or number not in (1, 5):
-        return stop_titles()[number]
-    return gettext("One word, without attention") if number == 1 else gettext("The same numbers for every word")
 
 
 def _place(tour: TourData, number: int) -> Place:
@@ -213,11 +211,11 @@ def quiz_labels(tour: TourData) -> dict[str, str]:
         "right": gettext("Right."),
         "wrong": gettext("Wrong: {word} got {share} of the attention."),
         "shades": gettext(
-            "The greener a word, the more the translator looked at it. The underlined word has the largest posterior "
-            "attention."
+            "The stronger the shade of a word, the more the translator looked at it. The underlined word has the "
+            "largest posterior attention."
         )
         if tour.posterior_weights is not None
-        else gettext("The greener a word, the more the translator looked at it."),
+        else gettext("The stronger the shade of a word, the more the translator looked at it."),
         "next": gettext("Next word"),
         "end": gettext("What did I score?"),
         "score": gettext("Correct answers, judged by the mean attention of the heads: {hits} of {n}.")

@@ -9,11 +9,13 @@ import numpy as np
 from attnviz.analysis.context_units import context_units
 from attnviz.analysis.energy_equations import texts_of
 from attnviz.analysis.labels import quote, quoted_name, shorten
+from attnviz.analysis.learning import guidance_sentence
 from attnviz.analysis.numbers import decimal, fine_percent, percent, shown_difference, thousands, times
 from attnviz.analysis.stages import was_forced
 from attnviz.analysis.tour_data import LEAST_SHARE, LONGEST_WORD, TourData, coloured
 from attnviz.analysis.transformer_steps import opened_head_name, shown_heads
 from attnviz.analysis.what_if_effects import mean_context_name
+from attnviz.analysis.word_classes import is_article
 from attnviz.languages import gettext
 
 
@@ -36,7 +38,9 @@ def word_sentences(tour: TourData) -> tuple[str, ...]:
     return (
         f"{_written_sentence(tour)} {attention}",
         row,
-        f"{_crossing_sentence(tour)} {_heads_sentence(tour.record)}".strip(),
+        " ".join(
+            filter(None, (_crossing_sentence(tour), _heads_sentence(tour.record), _guidance_sentence(tour.record)))
+        ),
     )
 
 
@@ -74,6 +78,13 @@ def _crossing_sentence(tour: TourData) -> str:
         word=tour.target(neighbour),
         source=tour.source(tour.attention.sources[neighbour]),
     )
+
+
+def _guidance_sentence(record: Any) -> str:
+    """Return that the attention did not find the words by itself; empty where it was not guided."""
+    if not (guided := guidance_sentence(record.config)):
+        return ""
+    return f"{guided} {gettext('So it did not find these words all by itself.')}"
 
 
 def _heads_sentence(record: Any) -> str:
@@ -139,7 +150,7 @@ def energy_sentences(tour: TourData) -> tuple[str, ...]:
     if record.has_heads:
         start = gettext(
             "This stop of the tour shows one head: {head}. The query of this head comes from what the decoder has "
-            "computed so far. The query is compared with the key of each annotation.",
+            "computed so far. It is compared with the key of each annotation.",
             head=opened_head_name(record.displayed),
         )
         return start, _fit_sentence(tour)
@@ -147,13 +158,13 @@ def energy_sentences(tour: TourData) -> tuple[str, ...]:
     if tour.word.step == 0:
         start = gettext(
             "Before the first word, the decoder state is a list of {units} numbers computed from the sentence. The "
-            "decoder state is the query; the translator compares the query with every annotation (the keys).",
+            "translator compares its state with every annotation.",
             units=units,
         )
     else:
         start = gettext(
-            "Before the decoder writes this word, its state is a list of {units} numbers. The decoder state is the "
-            "query; the translator compares the query with every annotation (the keys).",
+            "Before the decoder writes this word, its state is a list of {units} numbers. The translator compares its "
+            "state with every annotation.",
             units=units,
         )
     return start, _comparison_sentence(record), _fit_sentence(tour)
@@ -162,7 +173,7 @@ def energy_sentences(tour: TourData) -> tuple[str, ...]:
 def _fit_sentence(tour: TourData) -> str:
     """Return what an energy measures, with the largest and the smallest."""
     return gettext(
-        "The energy measures how well the query fits a key: {listed}. The larger the energy, the better the fit.",
+        "The energy measures how well a piece fits: {listed}. The larger the energy, the better the fit.",
         listed=_energies_text(tour),
     )
 
@@ -184,15 +195,15 @@ def softmax_sentences(tour: TourData) -> tuple[str, ...]:
     e, alpha = tour.energies.astype(np.float64), tour.record.displayed.alignment[tour.word.step]
     order = np.argsort(-e, kind="stable")
     start = gettext(
-        "Softmax turns the numbers of the previous stop of the tour into shares that add up to 100 %. Softmax takes "
-        "the exponential, exp, of each number, then divides each result by the total."
+        "Softmax turns the energies of the previous stop into shares, the attention weights, which add up to "
+        "100\u00a0%. Softmax takes the exponential, exp, of each energy, then divides each result by the total."
     )
     if len(order) == 1:
         return (start, gettext("There is only one piece, so it gets all the attention."))
     best, second = int(order[0]), int(order[1])
     lead = shown_difference((e[best], e[second]))
     ratio = gettext(
-        "The number is {high} for {best} and {low} for {second}. The difference is {apart}, so the share of {best} is "
+        "The energy is {high} for {best} and {low} for {second}. The difference is {apart}, so the share of {best} is "
         "exp({apart}) = {times} that of {second}: {share} against {less}.",
         best=tour.piece(best),
         second=tour.piece(second),
@@ -204,8 +215,7 @@ def softmax_sentences(tour: TourData) -> tuple[str, ...]:
         less=fine_percent(float(alpha[second])),
     )
     return f"{start} {ratio}", gettext(
-        "To change how well a piece fits the query, drag its bar, or press ← → on the bar. The shares of all pieces "
-        "then change."
+        "To change how well a piece fits, drag its bar, or press ← → on the bar. The shares of all pieces then change."
     )
 
 
@@ -228,8 +238,7 @@ def context_sentences(tour: TourData) -> tuple[str, ...]:
         return (
             gettext(
                 "The decoder gets only {context} of the sentence: {units} numbers that the encoder computes by "
-                "reading the sentence to its end. The decoder gets the same numbers for every word, however long the "
-                "sentence.",
+                "reading the sentence to its end. It gets the same numbers for every word, however long the sentence.",
                 units=units,
                 context=coloured(gettext("the last annotation"), "context"),
             ),
@@ -254,13 +263,25 @@ def context_sentences(tour: TourData) -> tuple[str, ...]:
             parts=_mixture_text(tour),
         )
     return mixed, gettext(
-        "The sum of the products is {context}, also a list of {units} numbers. The context vector is all that the "
-        "decoder gets of the sentence at this step. Of all annotations, that of {word} is closest in direction to the "
-        "context vector (cosine {cosine}).",
+        "The sum of the products is {context}, also a list of {units} numbers. It is what the decoder gets of the "
+        "sentence at this step; what it got at earlier steps lives on in its state. Of all annotations, that of "
+        "{word} is closest in direction to the context vector (cosine {cosine}).",
         context=coloured(gettext("the context vector"), "context"),
         units=units,
         word=tour.piece(nearest),
         cosine=decimal(float(cosines[nearest])),
+    ) + _article_sentence(tour)
+
+
+def _article_sentence(tour: TourData) -> str:
+    """Return why a French article may look at another word than an article; empty where it does not."""
+    words, step = tour.record.words(), tour.mixed_step
+    word = next(k for k, group in enumerate(words.target_groups) if step in group)
+    if not is_article(words.target[word], "target") or is_article(words.source[tour.attention.sources[word]], "source"):
+        return ""
+    return " " + gettext(
+        "A French article depends on the noun that it belongs to: the noun decides between “le” and “la”. So the "
+        "noun can matter before it is written."
     )
 
 
@@ -275,15 +296,21 @@ def written_word_sentences(tour: TourData) -> tuple[str, ...]:
     """Return which word is written, and what comes next."""
     record, step = tour.record, tour.word.step
     count = thousands(int(record.config["vocabulary_size"]))
-    if record.has_heads or record.reads_new_state:
+    if record.has_heads:
         start = gettext(
-            "From the sentence, its own state and the previous word, the translator computes a probability for each "
-            "of the {count} pieces that it knows.",
+            "From what its heads took from the sentence and from the words written so far, the translator computes a "
+            "probability for each of the {count} pieces that it knows.",
+            count=count,
+        )
+    elif record.reads_new_state:
+        start = gettext(
+            "From the context vector, the previous word and its new state, the translator computes a probability for "
+            "each of the {count} pieces that it knows.",
             count=count,
         )
     else:
         start = gettext(
-            "From the sentence, the previous word and its state before this word, the translator computes a "
+            "From the context vector, the previous word and its state before this word, the translator computes a "
             "probability for each of the {count} pieces that it knows.",
             count=count,
         )
@@ -325,7 +352,9 @@ def _next_word_sentence(tour: TourData) -> str:
     upcoming = gettext("Next comes {word}, with new attention weights.", word=tour.written(step + 1))
     if record.has_heads or not record.queries_previous_state:
         return upcoming
-    update = gettext("The translator updates its state with the context vector: the new state is the next query.")
+    update = gettext(
+        "The translator updates its state with the context vector: the next comparison starts from the new state."
+    )
     return f"{update} {upcoming}"
 
 

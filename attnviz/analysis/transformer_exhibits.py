@@ -20,9 +20,9 @@ from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import FloatArray, Trace
 from attnviz.trace.trace import additive_energy, query_and_key
-from attnviz.trace.transformer_trace import Head
+from attnviz.trace.transformer_trace import Head, TransformerTrace
 
-Form = Literal["additive", "general", "product", "scaled", "heads"]
+Form = Literal["additive", "general", "product", "scaled", "heads", "self"]
 """Names of the forms, in the order of the page *To the transformer*."""
 
 
@@ -36,13 +36,16 @@ class AttentionForm:
     """e_ij, whose softmax over j is alpha_ij, (Ty, Tx); None with several heads."""
     heads: FloatArray | None = None
     """Weights of each head, (H, Ty, Tx); None with a single distribution."""
+    askers: tuple[int, ...] | None = None
+    """0-based source pieces that the query of each step is computed from; None where the decoder has the query."""
 
 
 def attention_forms(additive: Trace, general: Trace, head: Head | None) -> dict[Form, AttentionForm]:
     """Return the forms of translations with the same pieces; without a `head`, those of recurrent models only.
 
     `head` is a cross-attention head with energies q_i . k_j / sqrt(d). "product" leaves out the division by sqrt(d),
-    and "heads" has all heads of its layer.
+    and "heads" has all heads of its layer. "self" is the `sharpest_encoder_head`, whose query of a step is that of the
+    source piece to which `head` attends most.
     """
     forms: dict[Form, AttentionForm] = {
         "additive": AttentionForm(additive.alignment, additive.energies),
@@ -52,19 +55,27 @@ def attention_forms(additive: Trace, general: Trace, head: Head | None) -> dict[
         return forms
     products = head.queries.astype(np.float64) @ head.keys.astype(np.float64).T
     heads = head.record.cross_alignment[head.layer]
+    reading, askers = sharpest_encoder_head(head.record), head.alignment.argmax(axis=1)
     return forms | {
         "product": AttentionForm(softmax(products).astype(np.float32), products.astype(np.float32)),
         "scaled": AttentionForm(head.alignment, head.energies),
         "heads": AttentionForm(heads.mean(axis=0), heads=heads),
+        "self": AttentionForm(reading.alignment[askers], reading.energies[askers], askers=tuple(map(int, askers))),
     }
+
+
+def sharpest_encoder_head(record: TransformerTrace) -> Head:
+    """Return the head of encoder self-attention with the largest mean of its rows' largest weights."""
+    return max(record.heads_of("encoder"), key=lambda head: float(head.alignment.max(axis=1).mean()))
 
 
 def instructive_step(forms: Mapping[Form, AttentionForm]) -> int:
     """Return the 0-based step at which the forms differ most in their largest weight.
 
-    Steps at which all forms have their largest weight at the same source piece come first.
+    Steps at which all forms have their largest weight at the same source piece come first. Self-attention, whose
+    queries are not those of the steps, does not count.
     """
-    weights = np.stack([form.weights for form in forms.values()])
+    weights = np.stack([form.weights for form in forms.values() if form.askers is None])
     strongest, largest = weights.argmax(axis=2), weights.max(axis=2)
     agree = (strongest == strongest[0]).all(axis=0)
     return int((largest.max(axis=0) - largest.min(axis=0) + agree).argmax())
@@ -239,8 +250,9 @@ def exhibits_introduction() -> TextSection:
         gettext("To the transformer"),
         (
             gettext(
-                "Four changes to one formula lead from the attention of 2014 to the transformer. Choose the five forms "
-                "in order."
+                "Changes to one formula lead from the attention of 2014 to the transformer. Choose the forms in "
+                "order. A form is compared with the one before only where both use the numbers of one model; where "
+                "the model changes, the page says so."
             ),
         ),
     )
@@ -256,18 +268,23 @@ def _dot_section() -> TextSection:
         gettext("From additive to general attention"),
         (
             gettext(
-                "One formula changes: the one that says how well a word fits the decoder state. Word and state are "
-                "lists of numbers. Bahdanau et al. use a small network: it adds the lists of word and state, applies "
-                "tanh to each sum, and takes a weighted sum of the results. Luong et al. (2015) multiply the lists of "
-                "word and state number by number and add up the products (“general” attention). Two lists that point "
-                "in the same direction give a large sum. Luong’s formula takes fewer multiplications than Bahdanau’s. "
-                "The numbers of multiplications are below. The drawback of Luong’s formula: a learned matrix P must "
-                "first give both lists the same length."
+                "One formula changes: the one that says how well an annotation fits the decoder state. Annotation and "
+                "state are lists of numbers. Bahdanau et al. use a small network: two matrices turn annotation and "
+                "state into lists of the same length; it adds these lists, applies tanh to each sum, and takes a "
+                "weighted sum of the results. Luong et al. (2015) need one matrix, P, which makes the annotation as "
+                "long as the state; they multiply both lists number by number and add up the products (“general” "
+                "attention). For lists of given lengths, the sum is largest where both point in the same direction. "
+                "At equal sizes, Luong’s formula takes fewer multiplications; the numbers are below. Luong et al. "
+                "compare with the state after the step; here, both models use the state before it."
             ),
         ),
         gettext(
-            "The additive model and the general model are forced to write the same French words, so that you can "
-            "compare their attention step by step. Choose a French piece (← →) and an English piece (↑ ↓, or click)."
+            "Both models are forced to write the same French words. Choose a French piece (← →) and an English piece "
+            "(↑ ↓, or click)."
+        ),
+        gettext(
+            "Two models stand side by side, each trained with its own formula. Their numbers differ because of the "
+            "formula and because of the training, so they do not show which formula is better."
         ),
     )
 
@@ -290,6 +307,7 @@ def _pair_section() -> TextSection:
                 "Our model says whether one sentence is a translation of another; our model itself does not translate."
             ),
         ),
+        warning=gettext("Another model, trained for another task: its numbers cannot be compared with those before."),
     )
 
 
@@ -317,6 +335,10 @@ def _heads_section() -> TextSection:
             "Below are all heads of small-transformer for your sentence. A row is a query, a column is a key; a "
             "bright cell is a large weight (the shade is √α). Choose a head to open it."
         ),
+        gettext(
+            "Another model: a transformer, which differs from the recurrent models in more than its formula of "
+            "attention. Its numbers cannot be compared with theirs."
+        ),
     )
 
 
@@ -332,6 +354,10 @@ def _answers_section() -> TextSection:
                 "among the five models. BLEU, 0 to 100, measures how many runs of words a translation shares with a "
                 "human translation."
             ),
+        ),
+        warning=gettext(
+            "Five models that differ in more than their attention: which of them translates better does not show which "
+            "form of attention is better."
         ),
     )
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.analysis.labels import capitalised, everyday_name, quote, quoted_name, shorten, subscript
+from attnviz.analysis.labels import capitalised, quote, quoted_name, shorten, subscript
 from attnviz.analysis.measures import strongest_words, weight_order
 from attnviz.analysis.numbers import aligned, coloured_latex, decimal, percent, vector
 from attnviz.analysis.stages import (
@@ -147,10 +147,10 @@ def _word(trace: TransformerTrace, step: int) -> tuple[str, str]:
 
 def _fit(trace: TransformerTrace, step: int) -> tuple[str, str]:
     opened = trace.displayed
-    best = capitalised(everyday_name(opened.source_pieces[int(opened.energies[step].argmax())]))
+    best = capitalised(quoted_name(opened.source_pieces[int(opened.energies[step].argmax())]))
     outcome = gettext("{name} fits best", name=best)
     rest = gettext(
-        "The higher the bar of a piece, the better it fits what the head looks for: {name} fits best.",
+        "The higher the energy of a piece, the better it fits what the head looks for: {name} fits best.",
         name=best,
     )
     count = trace.cross_alignment.shape[0] * trace.cross_alignment.shape[1]
@@ -177,7 +177,7 @@ def _share(trace: TransformerTrace, step: int) -> tuple[str, str]:
     share = percent(float(alpha[order[0]]))
     outcome = gettext(
         "{name} gets {share} of the attention",
-        name=capitalised(everyday_name(opened.source_pieces[order[0]])),
+        name=capitalised(quoted_name(opened.source_pieces[order[0]])),
         share=share,
     )
     heads = trace.cross_alignment.shape[0] * trace.cross_alignment.shape[1]
@@ -194,9 +194,9 @@ def _share(trace: TransformerTrace, step: int) -> tuple[str, str]:
 def _all_heads(trace: TransformerTrace, step: int) -> tuple[str, str]:
     opened = trace.displayed
     layers, heads = trace.cross_alignment.shape[:2]
-    parts, *_ = largest_parts(opened, step, everyday_name)
+    parts, *_ = largest_parts(opened, step, quoted_name)
     head_sentence = gettext(
-        "A head takes more information from the English pieces that get more of its attention. This head takes {parts}",
+        "A head mixes values, one list of numbers from each English piece, in proportion to its attention: {parts}",
         parts=parts,
     )
     most = strongest_words(trace, step)
@@ -242,14 +242,13 @@ def _memory(trace: TransformerTrace, step: int) -> tuple[str, str]:
     opened = trace.displayed
     lengths = np.linalg.norm(opened.added[:, step], axis=1)
     layer, block = divmod(int(lengths.argmax()), len(opened.blocks))
-    previous_piece = trace.previous_pieces[step]
-    last = gettext("the start mark") if previous_piece == "<s>" else everyday_name(previous_piece)
+    last = quoted_name(trace.previous_pieces[step])
     most = added_name(opened.blocks[block], layer + 1)
     sentence = gettext(
         "The decoder works on a list of {count} numbers, the residual stream. The list starts as the embedding of the "
-        "last piece written ({last}), and nothing in this list is erased. Each layer adds three things: what it saw "
-        "in the French words already written, what it saw in the English sentence, and what it computes from both. "
-        "Each bar shows one added part: the longer the bar, the larger the part.",
+        "last piece written ({last}) and its position; each layer only adds to it. A layer adds three things: what it "
+        "saw in the French words already written, what it saw in the English sentence, and what it computes from "
+        "both. Each bar shows one added part: the longer the bar, the larger the part.",
         count=opened.streams.shape[2],
         last=last,
     )

@@ -212,6 +212,8 @@ class TextSection(NamedTuple):
     paragraphs: tuple[str, ...]
     hint: str = ""
     """Another paragraph about the controls, which the lecture file leaves out."""
+    warning: str = ""
+    """What the reader must not conclude, in bold above the paragraphs."""
 
 
 def why_introduction() -> TextSection:
@@ -220,10 +222,10 @@ def why_introduction() -> TextSection:
         gettext("Why attention?"),
         (
             gettext(
-                "In 2014, neural translators turned a sentence, however long, into one vector of a few hundred "
-                "numbers. The decoder wrote the translation from one vector alone (Cho et al. 2014a, Sutskever et al. "
-                "2014). Bahdanau, Cho and Bengio let the translator look back: before each word, it weighs all source "
-                "words anew."
+                "In 2014, neural translators turned a sentence, however long, into one vector of fixed length: 1,000 "
+                "numbers in Cho et al. (2014a), 8,000 in Sutskever et al. (2014). The decoder knew the sentence "
+                "through this vector alone. Bahdanau, Cho and Bengio let the translator look back: before each word, "
+                "it weighs all source words anew."
             ),
         ),
     )
@@ -235,15 +237,16 @@ def growth_section() -> TextSection:
         gettext("1. A long sentence through one vector"),
         (
             gettext(
-                "A fixed vector has a few hundred numbers, whether the sentence is short or long. The longer the "
-                "sentence, the less room each word has. Attention keeps a vector for each word, and looks at the "
-                "words that it needs."
+                "A fixed vector is equally long for a short sentence and for a long one. The longer the sentence, the "
+                "less room each word has. With attention, the model keeps a vector for each word, and mixes these "
+                "vectors anew at each step."
             ),
             gettext(
                 "Three small models translate the same sentence. The three models were trained on the same sentences. "
-                "Only what the decoder gets of the sentence differs: one fixed vector, or a new mixture of "
-                "annotations for each word. General and additive attention compute the weights of the mixture in two "
-                "ways (section 3). The page Translate usually shows a larger model."
+                "They differ in what the decoder gets of the sentence: one fixed vector, or a new mixture of "
+                "annotations for each word. So the models with attention have a few more parameters. General and "
+                "additive attention compute the weights of the mixture in two ways (section 3). The page Translate "
+                "usually shows a larger model."
             ),
         ),
         hint=gettext("Move the slider: the models then translate only the first words of the sentence."),
@@ -298,9 +301,9 @@ def translations_section() -> TextSection:
         (
             gettext(
                 "Press Play below; after that, → and ← change the step. The shade and the bar of an English word show "
-                "its attention weight for the piece being written. The stripes show the context vector, all that the "
-                "decoder gets of the English sentence at the current step. Each stripe is one number, red below zero, "
-                "blue above."
+                "its attention weight for the piece being written. The stripes show the context vector: what the "
+                "decoder gets of the English sentence at the current step. What it got at earlier steps lives on in "
+                "its state. Each stripe is one number, red below zero, blue above."
             ),
             additive_and_general(),
         ),
@@ -320,8 +323,9 @@ def forced_section(model: str, origin: Origin) -> TextSection:
             gettext(
                 "Now all three models are forced to write the same translation. At every word we ask each model how "
                 "probable the word is after the previous words. Since all models write the same words, no model goes "
-                "on from a mistake of its own. Differences in probability show how much of the English sentence each "
-                "model still knows. Each grid line marks a tenth of the probability of the line above it."
+                "on from a mistake of its own. A word that is far less probable with the fixed vector suggests that "
+                "this vector has lost part of the sentence. The models were trained separately, so small differences "
+                "mean little. Each grid line marks a tenth of the probability of the line above it."
             ),
             whose,
         ),
@@ -337,9 +341,9 @@ def gradient_section() -> TextSection:
                 "While a model learns, it changes its numbers so that the correct French piece becomes more probable. "
                 "The gradient says how much the vector of each English piece affects the probability of the correct "
                 "French piece. The gradient also passes through a fixed vector, so a model with a fixed vector "
-                "learns. But a fixed vector is the same for all French pieces: it cannot pass most of the gradient to "
-                "the one English piece that is translated. Attention can pass most of the gradient to the translated "
-                "piece."
+                "learns. But a fixed vector is the same for all French pieces, so it cannot choose an English piece "
+                "for each of them. Attention chooses: it can send a larger share of the gradient to the English piece "
+                "that is translated. The shares measured for your sentence are below."
             ),
         ),
     )
@@ -351,15 +355,15 @@ def gradient_paths_section() -> TextSection:
         gettext("How far gradients travel"),
         (
             gettext(
-                "If the vector of an English piece were a little different, how much would the probability of a "
+                "If the vector of an English piece were a little different, how much would the log probability of a "
                 "French piece change? The answer is the gradient ∂ log p(yᵢ) / ∂xⱼ. Through a fixed vector, the "
-                "gradient reaches every English piece. Attention sends a larger share of the gradient to the piece "
-                "that is translated."
+                "gradient reaches every English piece. With attention, the piece that is translated often gets a "
+                "larger share of it."
             ),
             gettext(
                 "The horizontal axis counts the recurrent steps from a French piece back to an English piece. One "
-                "line shows the gradient through the start state s₀. The gradient through s₀ gets weaker with every "
-                "step (Bengio et al. 1994). Another line shows the gradient through the context vectors c₁ … cᵢ. "
+                "line shows the gradient through the start state s₀. In a long recurrence, such a gradient tends to "
+                "fade (Bengio et al. 1994). Another line shows the gradient through the context vectors c₁ … cᵢ. "
                 "Without attention, all context vectors are the last annotation. Lines show medians; bands hold the "
                 "middle half of the values."
             ),

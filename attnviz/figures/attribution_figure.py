@@ -5,14 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from attnviz import lazy_pandas as pd
-from attnviz.analysis.attribution_methods import Agreement, AttributionMethods, attribution_method_texts
+from attnviz.analysis.attribution_methods import (
+    UNSIGNED_METHODS,
+    Agreement,
+    AttributionMethods,
+    attribution_method_texts,
+)
 from attnviz.analysis.grid import grid
 from attnviz.analysis.labels import shorten
 from attnviz.figures.grammar import cursor, names_axis, pair_columns, row_frames, side_by_side, strips
 from attnviz.figures.heatmap import MOST_TEXTS, colour_bar
 from attnviz.figures.spec import PRINT_WIDTH, Part, Spec, axis_labels, escape
 from attnviz.languages import gettext
-from attnviz.palette import ThemeName, palette
+from attnviz.palette import ROOT_GREYS, ThemeName, palette
 from attnviz.trace import Attention, Trace
 from attnviz.trace.drawing import By
 
@@ -40,7 +45,8 @@ def attributions(
     """Draw each attribution as a heatmap: target down, source across.
 
     All share one scale: each entry divided by the sum of absolute values of its row (`AttributionMethods.shares`). Blue
-    supports the word, red opposes it, with the square root as intensity; hover texts have the numbers themselves.
+    counts for the word, red against it; weights, which have no sign, run from black 0 to white 1. The shade is the
+    square root; hover texts have the numbers themselves.
 
     Args:
         trace: The translation.
@@ -114,11 +120,16 @@ def attributions(
         number = f"{escape(texts[name].name)}: %{{customdata:.3f}} {texts[name].unit}<extra></extra>"
         cell: Part = {"x0": 0, "xgap": cell_gap, "ygap": cell_gap, "customdata": amounts}
         cell["hovertemplate"] = f"%{{text}}<br>{number}" if hover else number
-        panels.append(strips(shares, 1, ink, name=texts[name].name, **cell | hover | place))
+        # Gaps, which show the paper, would be bright lines between black cells.
+        greys: Part = {"zmin": 0, "colorscale": ROOT_GREYS, "xgap": 0, "ygap": 0}
+        signs = greys if name in UNSIGNED_METHODS else {}
+        panels.append(strips(shares, 1, ink, name=texts[name].name, **cell | hover | place | signs))
     words = [gettext("against"), "¼", "0", "¼", gettext("for the word")]
     below = (30 - bottom) / (layout["height"] - bottom)
     scale = colour_bar([-1, -0.25, 0, 0.25, 1], words, ink) | {"len": 230, "y": below, "ypad": 0}
-    panels[0] |= {"showscale": True, "colorbar": scale}
+    signed = next((panel for panel in panels if panel["zmin"] < 0), None)
+    if signed is not None:
+        signed |= {"showscale": True, "colorbar": scale}
 
     counts = len(trace.target_pieces), len(trace.source_pieces)
     layout["meta"] |= cursor(cells.steps, cells.pieces, *counts) | {"panels": axes}

@@ -204,7 +204,7 @@ def draw_context_units(subject: Subject) -> Spec:
     on_top |= {"y": [_NAMES_Y] * lines, "textposition": "middle center"}
     shares = bars(
         found.weights,
-        {"color": ink.encoder, "line": {"width": 1.5, "color": ink.paper}},
+        {"color": ink.bar, "line": {"width": 1.5, "color": ink.paper}},
         [escape(f"{percent(share)} {shorten(name, 30)}") for name, share in named],
         base=ends - found.weights,
         y=[_WEIGHTS_Y] * lines,

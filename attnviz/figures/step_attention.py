@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.analysis.context_units import WeightedSum, weighted_sum
-from attnviz.analysis.labels import end_name, shorten, subscript
+from attnviz.analysis.labels import shorten, subscript
 from attnviz.analysis.measures import weight_order
 from attnviz.analysis.numbers import decimal, percent
 from attnviz.analysis.stages import energy_and_ratio, strongest_pair
@@ -70,7 +70,7 @@ def draw_attention(subject: Subject) -> Spec:
     compute the strips of other weights (`mixture`).
     """
     trace, step, ink = subject.attention, subject.step, subject.ink
-    names = [end_name() if piece == "</s>" and subject.simple else piece_name(piece) for piece in trace.source_pieces]
+    names = [piece_name(piece) for piece in trace.source_pieces]
     alpha, all_energies = trace.alignment[step], finite_energies(trace)
     count, order, found = len(names), weight_order(trace, step), weighted_sum(trace, step)
     jump, pair = energy_and_ratio(trace, step), (strongest_pair(trace, step) or ())[:2]

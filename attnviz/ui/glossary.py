@@ -22,7 +22,10 @@ def text_section(section: TextSection, french: str = "") -> None:
     if french:
         paragraphs[-1] = f'<div>{paragraphs[-1]}<p class="french" lang="fr">{escape(french)}</p></div>'
     columns = " in-columns" if len(paragraphs) > 1 else ""
-    html(f'<div class="text-section{columns}"><h2>{escape(section.heading)}</h2>{"".join(paragraphs)}</div>')
+    heading = f"<h2>{escape(section.heading)}</h2>"
+    if section.warning:
+        heading += f'<p class="warning"><strong>{escape(section.warning)}</strong></p>'
+    html(f'<div class="text-section{columns}">{heading}{"".join(paragraphs)}</div>')
 
 
 def references(listed: Sequence[tuple[str, str, str]]) -> None:
@@ -64,8 +67,8 @@ def _signs() -> Iterator[str]:
         "sentences, a thin line separates the pieces of a word."
     )
     yield gettext(
-        "**`<s>`, `</s>`, `<unk>`**: the start of a sentence, the end of a sentence, and text that the model "
-        "does not know."
+        "**`<s>`, `</s>`, `<unk>`**: the start mark, the end mark of a sentence, and text that the model does not "
+        "know. The end mark is a piece like any other: it gets attention, too."
     )
     if language() != "en":
         yield gettext(
@@ -85,7 +88,7 @@ def _attention() -> Iterator[str]:
     )
     yield gettext("**State** $s_i$: the decoder’s memory after step $i$, a list of numbers.")
     yield gettext(
-        "**Query** and **key**: two lists of numbers. The query comes from the decoder’s state, the key from an "
+        "**Query** and **key**: two lists of numbers. The query is computed from the decoder’s state, the key from an "
         "annotation; together they give the energy."
     )
     yield gettext(
@@ -98,8 +101,8 @@ def _attention() -> Iterator[str]:
     )
     yield gettext("**√α**: the colours show the square root of the weight, so that small weights are visible.")
     yield gettext(
-        "**Context vector** $c_i$: the sum of the annotations, each multiplied by its weight. At step $i$, the "
-        "decoder sees the English sentence only through the context vector."
+        "**Context vector** $c_i$: the sum of the annotations, each multiplied by its weight. It is what the decoder "
+        "gets of the English sentence at step $i$; what it got at earlier steps lives on in its state."
     )
 
 

@@ -9,6 +9,7 @@ import csv
 import hashlib
 import weakref
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -34,6 +35,7 @@ from attnviz.model_folder import (
     VOCABULARIES,
     WEIGHTS_FILE,
     architecture,
+    read_config,
     read_weights,
     stamp,
     weights_digest,
@@ -55,6 +57,16 @@ if TYPE_CHECKING:  # they import torch, which a view of imported attention does 
 
 LENGTH_FILE = "by-length.csv"
 """File that `attnviz evaluate --by-length --csv` writes."""
+
+
+def model_configs() -> dict[str, dict[str, Any]]:
+    """Return the configs of the installed models that can be read, by name."""
+    configs = {}
+    for name, folder in installed_models().items():
+        with suppress(AttnvizError):
+            configs[name] = read_config(folder)
+    return configs
+
 
 Rows = tuple[Mapping[str, str], ...]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from attnviz import lazy_streamlit as st
 from attnviz.browser_programs import PLOTLY, serif_style
-from attnviz.languages import language
+from attnviz.languages import gettext, language
 from attnviz.palette import JOINT, QUIET, ThemeName, palette
 from attnviz.ui.components.component import component, view_blocks
 from attnviz.ui.embedding import embedding
@@ -44,4 +44,5 @@ def apply_style(theme: ThemeName) -> None:
     with view_blocks("scripts", height=1, on_changed_change=lambda: None):
         component("popover_focus", "focus")
         component("plotly", "library", PLOTLY.file_name)
-        component("theme", "theme", {"background": palette(theme).paper, "language": language()})
+        texts = {"language": language(), "skip": gettext("Skip to main content")}
+        component("theme", "theme", {"background": palette(theme).paper, **texts})

@@ -85,7 +85,7 @@ def test_the_written_out_unit_of_the_state_is_right() -> None:
 
 @pytest.mark.parametrize(
     ("piece", "text"),
-    [("▁", "(a blank)"), ("</s>", "</s>"), ("<unk>", "<unk>"), ("▁!", "!"), (".", "."), ("▁bi", "bi")],
+    [("▁", "(a space)"), ("</s>", "</s>"), ("<unk>", "<unk>"), ("▁!", "!"), (".", "."), ("▁bi", "bi")],
 )
 def test_every_common_piece_is_named_in_the_equation(piece: str, text: str) -> None:
     base = synthetic.trace()

@@ -183,6 +183,27 @@ def test_an_improbable_word_has_the_probability_of_its_piece() -> None:
     assert (finding.kind, finding.target, finding.value) == (FindingKind.IMPROBABLE, 2, pytest.approx(0.03))
 
 
+@pytest.mark.parametrize(
+    ("source", "target", "place"),
+    [
+        ("about 42% agree", "environ 400 sont", 1),
+        ("in 1991 it fell", "en 1992 il tomba", 1),
+        ("about 42% agree", "environ 42 % sont", None),
+        ("in 1991 it fell", "en 91 il tomba", None),
+        ("some 2.5 million men", "quelque 2 500 000 hommes", None),
+        ("it costs 3,000 euros", "il coûte 3 000 euros", None),
+        ("at 3 he slept", "à 15 h il", None),
+        ("two men sleep", "2 hommes dorment", None),
+    ],
+)
+@pytest.mark.parametrize("attention", ["additive", "none"])
+def test_only_another_number_is_reported(source: str, target: str, place: int | None, attention: str) -> None:
+    trace = make_trace(source, target, attention=attention)
+    found = [finding for finding in findings_of(trace) if finding.kind is FindingKind.NUMBER]
+    assert [(one.target, one.strong) for one in found] == ([] if place is None else [(place, True)])
+    assert all(any(digit.isdigit() for digit in trace.words().source[one.source or 0]) for one in found)
+
+
 def test_attention_findings_are_absent_without_attention() -> None:
     assert kinds(make_trace(attention="none")) <= {FindingKind.IMPROBABLE, FindingKind.IDENTICAL}
 

@@ -69,6 +69,13 @@ def test_identically_spelled_word_is_not_called_copied(snapshot: SnapshotAsserti
 
 
 @EACH_LANGUAGE
+def test_both_numbers_are_quoted(snapshot: SnapshotAssertion) -> None:
+    trace = make_trace("about 42% agree", "environ 400 sont")
+    (finding,) = [found for found in findings_of(trace) if found.kind is FindingKind.NUMBER]
+    assert finding_sentence(trace, finding) == snapshot
+
+
+@EACH_LANGUAGE
 def test_an_improbable_piece_is_named(snapshot: SnapshotAssertion) -> None:
     trace = make_trace("small cat", "extraordinaire chat")  # "extr" + "aordinaire"
     chances = np.log(np.array([0.9, 0.02, 0.9, 0.9], dtype=np.float32))

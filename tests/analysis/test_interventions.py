@@ -115,9 +115,9 @@ def test_forced_word_is_described_as_given(translator: Translator, snapshot: Sna
     free = translator.translate(SENTENCES[0], beam=1)
     other = next(int(piece) for piece in free.top_ids[0][1:] if piece > EOS)
     trace = translator.translate(SENTENCES[0], interventions=[ForceWords((other,), 0)], beam=1)
-    assert without_numbers(step_sentence(trace, 0, "")) == snapshot(name="given")
+    assert without_numbers(step_sentence(trace, 0)) == snapshot(name="given")
     assert without_numbers(narrate(trace, 0)[-1].sentence) == snapshot(name="given, last stage")
-    assert without_numbers(step_sentence(trace, 1, "")) == snapshot(name="written")
+    assert without_numbers(step_sentence(trace, 1)) == snapshot(name="written")
 
 
 @pytest.mark.parametrize("beam", [1, 5])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
@@ -12,13 +13,17 @@ from attnviz.analysis.learning import (
     LINK_MEASURES,
     QUALITY_MEASURES,
     ROW_MEASURES,
+    compared_guidance_sentence,
     grouped_digits,
+    guidance_definition,
+    guidance_sentence,
     halfway_sentence,
     learning_measure_names,
     link_counts_text,
     measure_definitions,
     measured_values_text,
     own_translation_sentence,
+    unguided_model,
 )
 from attnviz.languages import set_language
 from attnviz.training.log import CURVES
@@ -34,6 +39,36 @@ def test_every_measure_has_a_name_and_a_definition() -> None:
         set_language(code)
         assert set(learning_measure_names()) == set(measure_definitions()) == every
         assert len(set(learning_measure_names().values())) == len(every)
+
+
+CONFIGS: dict[str, dict[str, Any]] = {
+    "free-general": {"attention": "general", "guidance": 0.0},
+    "free": {"attention": "additive", "guidance": 0.0},
+    "guided": {"attention": "additive", "guidance": 0.5},
+    "fixed": {"attention": "none", "guidance": 0.0},
+    "heads": {"architecture": "transformer"},
+    "old": {"attention": "additive"},
+}
+
+
+def test_unguided_model_has_the_same_form_of_attention() -> None:
+    assert unguided_model(CONFIGS["guided"], CONFIGS) == "free"
+    assert unguided_model(CONFIGS["guided"], {"old": CONFIGS["old"], "fixed": CONFIGS["fixed"]}) is None
+    assert unguided_model({"attention": "dot", "guidance": 1}, {"heads": CONFIGS["heads"]}) == "heads"
+    assert [name for name, config in CONFIGS.items() if guidance_sentence(config)] == ["guided"]
+    assert not any(unguided_model(config, CONFIGS) for name, config in CONFIGS.items() if name != "guided")
+
+
+@EACH_LANGUAGE
+def test_guided_models_are_named(snapshot: SnapshotAssertion) -> None:
+    assert guidance_sentence(CONFIGS["guided"]) == snapshot
+    assert guidance_definition([run(guidance=0.0)], CONFIGS) == ""
+    alone = guidance_definition([run(guidance=0.5)], {})
+    assert guidance_definition([run(guidance=0.5)], CONFIGS).removeprefix(alone) == snapshot(name="models")
+    names = ("one", "other")
+    assert compared_guidance_sentence(CONFIGS["free"], CONFIGS["guided"], names) == snapshot(name="compared")
+    for other in ("old", "fixed", "guided"):
+        assert compared_guidance_sentence(CONFIGS["guided"], CONFIGS[other], names) == ""
 
 
 @EACH_LANGUAGE

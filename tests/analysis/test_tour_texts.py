@@ -88,7 +88,7 @@ def test_every_stop_has_sentences_or_a_reason_why_it_is_missing(
     data = tour_data(make_trace(attention=attention))
     assert texts(data) == snapshot
     stops = tour_stops(data)
-    assert [stop.number for stop in stops] == list(stop_titles())[:-1]
+    assert [stop.number for stop in stops] == list(stop_titles(data.record))[:-1]
     assert [stop.number for stop in stops if stop.missing] == (
         [3, SOFTMAX_STOP, POSTERIOR_STOP] if attention == "none" else []
     )
@@ -175,4 +175,4 @@ def test_opening_says_when_there_is_no_quiz_question(snapshot: SnapshotAssertion
     sentence = chance_sentence(chances, len(asked), after=False)
     assert decimal(len(asked) / len(trace.words().source), 1) in sentence
     assert sentence == snapshot(name="by chance")
-    assert len(stop_titles()) == QUIZ_STOP
+    assert len(stop_titles(trace)) == QUIZ_STOP

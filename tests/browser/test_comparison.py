@@ -145,6 +145,22 @@ def test_hovered_cell_is_framed_in_all_panels(open_page: Opener, address: str) -
     expect(page.locator(".st-key-comparison .cursor div")).to_have_count(0)
 
 
+def test_one_click_shows_unguided_attention_beside_the_guided(open_page: Opener, address: str) -> None:
+    page = to_section(open_page(), address, other_model="small-dot")
+    for _ in range(2):
+        page.goto(f"{address}/?{urlencode({'sentence': SENTENCE})}")
+        page.get_by_role("button", name="See unguided attention").click()
+        wait_until_drawn(page)
+        expect(page.locator(".st-key-compared select")).to_have_value("small-additive")
+        headings = page.locator(f"{CHART} .annotation")
+        expect(headings.filter(has_text="en-fr").first).to_be_visible()
+        expect(headings.filter(has_text="small-additive").first).to_be_visible()
+        expect(page.get_by_text("that of small-additive not")).to_be_visible()
+        page.go_back()
+        page.wait_for_selector(READY)
+        expect(page.get_by_role("button", name="See unguided attention")).to_be_visible()
+
+
 @pytest.mark.nightly
 def test_posterior_view_applies_to_both_models_and_the_first_page(open_page: Opener, address: str) -> None:
     page = to_section(open_page(), address, other_model="small-dot")

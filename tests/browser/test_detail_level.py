@@ -10,7 +10,6 @@ import pytest
 from playwright.sync_api import Page, expect
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.analysis.labels import end_name
 from attnviz.ui.examples import DEFAULT_SENTENCE
 from tests.browser.server import READY
 from tests.browser.settled import settled
@@ -42,7 +41,7 @@ def wait_until_idle(page: Page) -> None:
 
 def french_words(page: Page) -> str:
     """Return the translation without its end mark, which Idea hides."""
-    return page.locator(".player .target").inner_text().replace("</s>", "").replace(end_name(), "").strip()
+    return page.locator(".player .target").inner_text().replace("</s>", "").strip()
 
 
 def expect_equations(page: Page, count: int) -> None:
@@ -132,15 +131,17 @@ def test_idea_is_one_screen_in_which_a_stage_opens(open_page: Opener, width: int
     page.wait_for_function("() => !new URLSearchParams(location.hash.slice(1)).has('stage')")
 
 
-@on_both
-def test_idea_names_the_end_mark_in_words(open_page: Opener) -> None:
+def test_the_end_mark_has_one_name_at_all_levels(open_page: Opener) -> None:
     page = open_page(f"?sentence={quote(FIFTEEN)}&depth=idea")
     wait_until_idle(page)
     page.keyboard.press("End")
-    expect(page.locator(".player .target .current")).to_have_text(end_name())
-    expect(page.locator(".diagram .drawing")).to_contain_text(end_name())
-    for part in (".player", ".diagram", ".st-key-facts", ".st-key-heatmap"):
-        expect(page.locator(part)).not_to_contain_text("</s>")
+    expect(page.locator(".player .target .current")).to_have_text("</s>")
+    for part in (".diagram .drawing", ".st-key-facts"):
+        expect(page.locator(part)).to_contain_text("</s>")
+    set_detail_level(page, "Everything")
+    wait_until_idle(page)
+    expect(page.locator(".player .target .current")).to_have_text("</s>")
+    expect(page.locator(".diagram .drawing")).to_contain_text("</s>")
 
 
 def test_heatmap_follows_the_height_of_the_window(open_page: Opener) -> None:

@@ -39,7 +39,7 @@ LOOK = """() => {
 """Return the texts on show, but for formulas, pictures, values of sliders (a piece and its weight) and what is marked
 as English or French; and those of them that are wider than a label or a box that clips them."""
 
-NOT_OURS = {"Skip to main content", "attnviz", "Ctrl + Enter", "Ctrl", "Stop"}
+NOT_OURS = {"attnviz", "Ctrl + Enter", "Ctrl", "Stop"}
 """Streamlit's own text, a name, and keys."""
 CLIPPED_ON_A_PHONE = {pseudo("Translate")}
 """Labels that need wider boxes, in the toolbar; English and French fit."""

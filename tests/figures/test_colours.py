@@ -28,7 +28,7 @@ from attnviz.palette import (
     DARK,
     JOINT,
     LIGHT,
-    MOST_GREEN,
+    MOST_SHADE,
     PALE,
     QUIET,
     ROW_FRAME,
@@ -160,11 +160,11 @@ def test_text_has_enough_contrast_on_every_tinted_background(theme: ThemeName) -
 
 
 @both_themes
-def test_source_words_have_enough_contrast_at_every_weight(theme: ThemeName) -> None:
+def test_words_have_enough_contrast_at_every_weight(theme: ThemeName) -> None:
     """The lines between pieces and around the selected piece are checked, too."""
     ink = palette(theme)
-    for share in np.linspace(0, MOST_GREEN, 9):
-        ground = laid(ink.encoder, ink.paper, share)
+    for share in np.linspace(0, MOST_SHADE, 9):
+        ground = laid(ink.ink, ink.paper, share)
         assert contrast(rgb(ink.ink), ground) >= TEXT, share
         assert contrast(JOINT * rgb(ink.ink) + (1 - JOINT) * ground, ground) >= MARK, share
 
@@ -173,8 +173,8 @@ CONSTANTS = {
     "BAND": BAND,
     "CELL_FRAME_WIDTH": CELL_FRAME_WIDTH,
     "MISSING": MISSING,
-    "MOST_GREEN": MOST_GREEN,
     "MOST_ROWS": MOST_ROWS,
+    "MOST_SHADE": MOST_SHADE,
     "OPERANDS_WIDTH": OPERANDS_WIDTH,
     "PALE": PALE,
     "ROW_FRAME_WIDTH": ROW_FRAME_WIDTH,

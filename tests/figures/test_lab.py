@@ -14,6 +14,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace, Translator, analysis, figures
 from attnviz.analysis.attribution_methods import (
+    UNSIGNED_METHODS,
     attribution_method_texts,
     attributions_caveat,
     overall_agreement_sentence,
@@ -32,7 +33,7 @@ from attnviz.analysis.perturbation_tests import (
 from attnviz.figures.registry import PERTURBATION_TESTS
 from attnviz.figures.subject import Subject
 from attnviz.languages import format_share, set_language
-from attnviz.palette import ThemeName, palette
+from attnviz.palette import ROOT_GREYS, ThemeName, palette
 from attnviz.text import Tokenizer
 from tests.analysis.given import KINDS, forced_trace
 from tests.conftest import ModelFactory
@@ -97,7 +98,10 @@ def test_every_method_has_a_panel_with_the_same_axes_and_scale(lab: Lab) -> None
     assert [panel.name for panel in figure.data] == [
         attribution_method_texts()[name].name for name in analysis.ATTRIBUTION_METHODS
     ]
-    assert len({(panel.zmin, panel.zmax) for panel in figure.data}) == 1
+    unsigned = {attribution_method_texts()[name].name for name in UNSIGNED_METHODS}
+    assert {(panel.zmin, panel.zmax) for panel in figure.data if panel.name not in unsigned} == {(-1, 1)}
+    greys = [(panel.zmin, panel.zmax, panel.colorscale) for panel in figure.data if panel.name in unsigned]
+    assert greys == [(0, 1, tuple(map(tuple, ROOT_GREYS)))] * len(unsigned)
     for axis in ("xaxis", "yaxis"):
         names = [panel[axis].replace(axis[0], axis) for panel in figure.data]
         assert len({figure.layout[name].range for name in names}) == 1

@@ -31,7 +31,7 @@ from tests.transformers import random_transformer
 from tests.ui.shown_payloads import fetched, mounted, texts_with
 from tests.ui.test_to_the_transformer import SENTENCE, open_transformer
 
-FORMS = ["additive", "general", "product", "scaled", "heads"]
+FORMS = ["additive", "general", "product", "scaled", "heads", "self"]
 D = 4
 """Length of the queries and keys of a head of the random transformer."""
 
@@ -92,12 +92,17 @@ def expected_forms(folder: Path) -> dict[str, tuple[NDArray[np.float64] | None, 
     q, k = (one[layer].astype(np.float64) for one in (transformer.cross_queries, transformer.cross_keys))
     products = np.einsum("hid,hjd->hij", q, k)
     heads = softmax(products / np.sqrt(D))
+    q, k = (one.astype(np.float64) for one in (transformer.encoder_queries, transformer.encoder_keys))
+    own = np.einsum("lhid,lhjd->lhij", q, k) / np.sqrt(D)
+    sharpest = np.unravel_index(softmax(own).max(axis=-1).mean(axis=-1).argmax(), own.shape[:2])
+    asked = own[sharpest][heads[head].argmax(axis=1)]
     return {
         "additive": (additive_scores, softmax(additive_scores)),
         "general": (general_scores, softmax(general_scores)),
         "product": (products[head], softmax(products[head])),
         "scaled": (products[head] / 2, heads[head]),
         "heads": (None, heads.mean(axis=0)),
+        "self": (asked, softmax(asked)),
     }
 
 
@@ -144,8 +149,8 @@ def test_numbers_in_the_sentences_are_those_of_the_row(open_page: Callable[..., 
         best = {name: int(one[step].argmax()) for name, one in weights.items()}
         largest = round(float(scores["additive"][step].max()), 2)
         assert sentences["additive"] == [largest, 100, *shares(weights["additive"][step].max())]
-        for before, name in (("additive", "general"), ("general", "product")):
-            assert sentences[name] == shares(weights[name][step, best[name]], weights[before][step, best[name]])
+        for name in ("general", "product", "self"):
+            assert sentences[name] == shares(weights[name][step, best[name]])
         at = best["scaled"]
         assert sentences["scaled"] == pytest.approx(
             [
@@ -208,9 +213,17 @@ def test_equation_marks_the_changed_part_of_every_form_but_the_first(
 ) -> None:
     payload = row_of(open_page(lang=lang))
     word = {"en": "changed", "fr": "changé"}[lang]
-    assert [form["latex"].count(rf"\text{{{word}}}") for form in payload["forms"].values()] == [0, 1, 1, 1, 1]
+    assert [form["latex"].count(rf"\text{{{word}}}") for form in payload["forms"].values()] == [0, 1, 1, 1, 1, 1]
     assert r"\sqrt{d}" in payload["forms"]["scaled"]["latex"]
     assert r"\sqrt{d}" not in payload["forms"]["product"]["latex"]
+
+
+def test_only_where_the_model_changes_the_row_says_so(
+    open_page: Callable[..., AppTest], snapshot: SnapshotAssertion
+) -> None:
+    changes = {name: form["modelChange"] for name, form in row_of(open_page())["forms"].items()}
+    assert [name for name, text in changes.items() if text] == ["general", "product"]
+    assert changes["general"] == snapshot
 
 
 def test_form_is_the_browsers_and_each_opens_its_exhibit(open_page: Callable[..., AppTest]) -> None:
@@ -221,7 +234,7 @@ def test_form_is_the_browsers_and_each_opens_its_exhibit(open_page: Callable[...
     assert state["main"] is not None
     assert not [one for one in state["main"]["parameters"] if one["name"] == "form"]
     exhibits = [one["exhibit"] for one in row_of(app)["forms"].values()]
-    assert exhibits == ["dot", "dot", "pair", "heads", "heads"]
+    assert exhibits == ["dot", "dot", "pair", "heads", "heads", "heads"]
 
 
 def test_row_shares_its_step_with_the_first_exhibit(open_page: Callable[..., AppTest]) -> None:

@@ -14,7 +14,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz.analysis.diagram_texts import no_diagram_reason
 from attnviz.analysis.logit_attribution import no_logit_attribution_reason
 from attnviz.commands.main import main
-from attnviz.ui.toolbar.input_advice import is_french
+from attnviz.ui.toolbar.input_advice import foreign_language
 from tests.importing import bentrevett_seq2seq, d2l_book, fairseq_lstm, joey_nmt, opennmt_py, pytorch_tutorial_2017
 from tests.ui.opening import open_page
 from tests.ui.shown_payloads import all_payloads, badge, panel_texts, shown_equations, steps_of, texts
@@ -71,7 +71,7 @@ def test_imported_translator_gets_no_advice_about_english(models_folder: Path, t
     assert main(["import", str(tmp_path), "-o", str(models_folder / "french")]) == 0
     app = open_page(model="french", sentence="il est fatigue .")
     assert steps_of(app)
-    assert is_french("il est fatigue .")
+    assert foreign_language("il est fatigue .") == "fr"
     assert panel_texts(app, "advice") == []
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.evaluation.example_sentences import FIGURE_3
 from attnviz.ui.corpus_tables import SAMPLE
 from attnviz.ui.examples import EXAMPLES
-from attnviz.ui.toolbar.input_advice import advice, is_french, is_in_capitals, sentences
+from attnviz.ui.toolbar.input_advice import advice, copied_advice, foreign_language, is_in_capitals, sentences
+from tests.figures import synthetic
 from tests.ui.fields import field, set_field
 from tests.ui.opening import Run
 from tests.ui.shown_payloads import panel_texts
@@ -24,6 +27,8 @@ TWO = f"Two dogs play. {SECOND}"
         TWO,
         "THE GREEN HOUSE IS OLD.",
         "Le chat est sur la table.",
+        "Das ist ein Haus.",
+        "La casa es muy grande.",
         "See https://example.org/a for details.",
         "It &apos;s a well @-@ known house .",
     ],
@@ -44,7 +49,26 @@ def test_english_sentences_get_no_advice() -> None:
 
 def test_most_french_sentences_are_recognised() -> None:
     french = [pair[1] for pair in SAMPLES]
-    assert sum(map(is_french, french)) > 0.85 * len(french)
+    found = list(map(foreign_language, french))
+    assert found.count("fr") > 0.85 * len(french)
+    assert found.count("de") + found.count("es") < 0.005 * len(french)
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Ich bin heute sehr müde.", "de"),
+        ("Wo ist der Bahnhof?", "de"),
+        ("El perro duerme en la nieve.", "es"),
+        ("¿Dónde está la estación?", "es"),
+        ("Il est fatigué.", "fr"),
+        ("The café in El Paso was closed.", None),
+        ("He studied at Die Zeit in Hamburg.", None),
+        ("No, so am I.", None),
+    ],
+)
+def test_languages_are_told_apart(text: str, language: str | None) -> None:
+    assert foreign_language(text) == language
 
 
 @pytest.mark.parametrize(
@@ -82,6 +106,20 @@ def test_button_translates_what_is_advised(page: Run) -> None:
     app.button(key="advice_1").click().run()
     assert field(app, "sentence")["value"] == SECOND
     assert panel_texts(app, "advice") == []
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "copied"),
+    [
+        ("Hello", "Hello", True),
+        ("hello!", "Hello.", True),
+        ("Dogs .", "Chiens .", False),
+        ("Paris is Paris .", "Paris is Paris .", False),
+    ],
+)
+def test_only_a_copied_word_gets_advice(source: str, target: str, copied: bool) -> None:
+    trace = dataclasses.replace(synthetic.trace(source, target), source_text=source)
+    assert (copied_advice(trace) is not None) == copied
 
 
 def test_given_translation_gets_no_advice(page: Run) -> None:

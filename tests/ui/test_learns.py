@@ -20,6 +20,7 @@ from attnviz.analysis.learning import guidance_definition as told_of_guided
 from attnviz.environment import ATTNVIZ_RUNS
 from attnviz.trace.snapshots import Snapshots
 from attnviz.ui.learns.runs import runs_identity, snapshot_folders, watched_run_folders
+from attnviz.ui.resources import model_configs
 from tests.benchmarks.saved_models import main, measurement_table
 from tests.conftest import REPOSITORY
 from tests.figures.payloads import figure_at
@@ -99,11 +100,11 @@ def test_shipped_runs_are_shown_side_by_side(monkeypatch: pytest.MonkeyPatch, sn
         assert run.counts["nouns"] == 132
         assert "nouns after an article" in chart["captions"]["0"][1]
     html_of_page = " ".join(page_html(app))
-    assert told_of_guided(runs) == snapshot
-    assert escape(told_of_guided(runs)) in html_of_page
+    assert told_of_guided(runs, model_configs()) == snapshot
+    assert escape(told_of_guided(runs, model_configs())) in html_of_page
     assert all(f"https://arxiv.org/abs/{number}" in html_of_page for *_, number in LEARNING_REFERENCES if number)
     alone = opened(runs="1")
-    assert escape(told_of_guided(runs)) not in " ".join(page_html(alone))
+    assert escape(told_of_guided(runs, model_configs())) not in " ".join(page_html(alone))
 
 
 @pytest.mark.parametrize("name", ["unguided", "guided"])

@@ -241,17 +241,17 @@ def test_player_payload_shows_unknown_text_without_space_marks(snapshot: Snapsho
     target = "".join(" " * word["space"] + "".join(word["parts"]) for word in record["target"])
     assert target == "La\u00a0aime un . </s>"
     assert "▁" not in json.dumps(record["target"], ensure_ascii=False)
-    assert step_sentence(trace, 1, "a blank") == snapshot
+    assert step_sentence(trace, 1) == snapshot
 
 
 def test_the_sentence_of_a_step_says_what_came_before(snapshot: SnapshotAssertion) -> None:
     trace = synthetic.trace()
     for step in (0, 1):
-        sentence = step_sentence(trace, step, "a blank")
+        sentence = step_sentence(trace, step)
         assert f"{float(trace.probabilities[step]):.3f}" in sentence
         assert sentence == snapshot
     unlikely = dataclasses.replace(trace, log_probabilities=np.full_like(trace.log_probabilities, -12))
-    assert step_sentence(unlikely, 0, "a blank") == snapshot(name="unlikely")
+    assert step_sentence(unlikely, 0) == snapshot(name="unlikely")
 
 
 def test_browser_uses_the_same_key_for_the_common_figure() -> None:

@@ -18,6 +18,7 @@ from attnviz.ui import resources
 from attnviz.ui.page_state import detail_level
 from attnviz.ui.page_state.selection import STOPS
 from tests.conftest import SENTENCES, ModelFactory
+from tests.figures import synthetic
 from tests.transformers import random_transformer
 from tests.ui.fields import set_field
 from tests.ui.opening import Run
@@ -25,7 +26,7 @@ from tests.ui.shown_payloads import fetched, mounted
 
 
 def test_every_stop_of_the_tour_has_a_title() -> None:
-    assert len(stop_titles()) == STOPS
+    assert len(stop_titles(synthetic.trace())) == STOPS
 
 
 def view_state(app: AppTest) -> dict[str, Any]:
@@ -46,9 +47,11 @@ def test_tour_card_is_in_the_language_of_the_page(page: Run) -> None:
 
 
 def test_bayes_is_a_stop_at_the_level_numbers_only(page: Run) -> None:
-    level = {name: card(page(sentence=SENTENCES[0], search="greedy", depth=name)) for name in ("idea", "numbers")}
-    stops = {name: record["stops"] for name, record in level.items()}
-    assert [one["title"] for one in stops["numbers"]] == list(stop_titles().values())
+    stops = {}
+    for name in ("idea", "numbers"):
+        app = page(sentence=SENTENCES[0], search="greedy", depth=name)
+        stops[name] = card(app)["stops"]
+    assert [one["title"] for one in stops["numbers"]] == list(stop_titles(app.session_state["last_trace"]).values())
     assert [one["title"] for one in stops["idea"]] == [one["title"] for one in stops["numbers"] if one["number"] != 7]
     assert [one["number"] for one in stops["idea"]] == list(range(1, STOPS))
     assert "α′" not in str(stops["idea"])

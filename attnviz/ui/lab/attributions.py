@@ -11,6 +11,7 @@ from attnviz.analysis.attribution_methods import (
     agreement,
     attribution_method_texts,
     attributions_caveat,
+    colours_sentence,
     overall_agreement_sentence,
     step_agreement_sentence,
 )
@@ -60,11 +61,8 @@ def attributions_panel(view: View, theme: ThemeName) -> None:
 
 
 def _how_to_read() -> str:
-    return f"{grid_sentences()} " + gettext(
-        "All heatmaps share one scale: the colour of a cell shows the cell’s share of its row. A blue cell supports "
-        "the word of its row, a red cell opposes this word. Point at a cell to see it in all heatmaps. Click a cell "
-        "to go to its step."
-    )
+    pointing = gettext("Point at a cell to see it in all heatmaps. Click a cell to go to its step.")
+    return f"{grid_sentences()} {colours_sentence()} {pointing}"
 
 
 def attributions_payload(by: By, size: str, request: PayloadRequest) -> dict[str, Any]:

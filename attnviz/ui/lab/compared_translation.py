@@ -14,6 +14,7 @@ from attnviz.analysis.labels import quote, shorten
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.text import LONGEST_SENTENCE
+from attnviz.ui.chrome import go_to
 from attnviz.ui.components.component import box
 from attnviz.ui.fields import segmented_control, switch, text_box
 from attnviz.ui.page_state import inputs
@@ -32,6 +33,8 @@ COMPARED_KIND, COMPARED_MODEL, COMPARED_SENTENCE, COMPARED_HELD, COMPARED_WHAT_I
     "held",
     "other_what_if",
 )
+SECTION, COMPARISON = "section", "comparison"
+"""Name of the choice of the lab's section, in the session state and in the address; name of the comparison."""
 COMPARED_NAMES = (COMPARED_KIND, COMPARED_MODEL, COMPARED_SENTENCE, COMPARED_HELD, COMPARED_WHAT_IF)
 """Session state keys of the choices, and address parameters."""
 
@@ -84,6 +87,13 @@ class ComparedPair:
     """Their display names."""
     leads: ComparedSide
     """The translation whose steps the player follows."""
+
+
+def show_beside(session: Session, view: View, model: str) -> None:
+    """Show the page *Lab* with the translation of `view` beside the same by another model."""
+    session[SECTION] = COMPARISON
+    session[view.key(COMPARED_KIND)], session[view.key(COMPARED_MODEL)] = "model", model
+    go_to("lab")
 
 
 def other_models(trace: Trace) -> list[str]:

@@ -6,7 +6,7 @@ They come from two models, from two sentences, or from two what-ifs.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from html import escape
 from typing import Any
@@ -25,6 +25,7 @@ from attnviz.analysis.comparison import (
     no_heatmaps_reason,
     shared_axis,
 )
+from attnviz.analysis.learning import compared_guidance_sentence
 from attnviz.analysis.what_if_effects import cards
 from attnviz.figures.comparison_figure import compared_words_table, comparison
 from attnviz.languages import gettext
@@ -52,7 +53,7 @@ from attnviz.ui.lab.compared_translation import (
 from attnviz.ui.page_state.linked import Session, keep_for
 from attnviz.ui.page_state.selection import Selection, selection_of
 from attnviz.ui.payloads import PayloadRequest, shown_address
-from attnviz.ui.resources import cached_posterior, has_posterior
+from attnviz.ui.resources import cached_posterior, has_posterior, model_configs
 from attnviz.ui.step.compared_attention import comparison_layouts
 from attnviz.ui.step.heatmap_panel import root_switch, unit_names
 from attnviz.ui.toolbar.downloads import OfferedFigure
@@ -253,7 +254,7 @@ def _choices(view: View) -> None:
                 "has a counterpart in the other heatmap. The models differ in where they look, and in the "
                 "probability that they give to each word."
             )
-            + "</p>"
+            + f" {_guidance(view, models)}</p>"
         )
     else:
         html(
@@ -266,6 +267,15 @@ def _choices(view: View) -> None:
             + "</p>"
         )
         sentence_editor(view)
+
+
+def _guidance(view: View, models: Sequence[str]) -> str:
+    """Return as HTML which of the two compared models was guided; empty where both were or neither was."""
+    name = chosen_partner(st.session_state, view, models).model
+    config = model_configs().get(name or "")
+    if name is None or config is None:
+        return ""
+    return escape(compared_guidance_sentence(view.trace.config, config, (view.trace.model, name)))
 
 
 def _what_if_descriptions(view: View) -> None:

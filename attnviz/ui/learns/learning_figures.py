@@ -121,7 +121,7 @@ def learning_introduction() -> str:
     return gettext(
         "The same sentences are shown at several moments of a training run. The model must write the given "
         "translation (forced decoding). Each row shows where the model looks in the English sentence when it "
-        "writes the French word of this row. Early in training, the model looks at all words alike."
+        "writes the French word of this row. Before training, the model looks at all words almost alike."
     )
 
 

@@ -28,6 +28,7 @@ from attnviz.ui.fields import segmented_control
 from attnviz.ui.glossary import glossary_box, text_section
 from attnviz.ui.lab.attributions import attributions_panel, attributions_pictures, attributions_tables
 from attnviz.ui.lab.compared_translation import COMPARED_NAMES as COMPARISON_NAMES
+from attnviz.ui.lab.compared_translation import COMPARISON, SECTION
 from attnviz.ui.lab.comparison_experiment import comparison_panel, comparison_pictures, comparison_tables
 from attnviz.ui.lab.neighbours_experiment import (
     VECTOR_CORPUS,
@@ -55,9 +56,6 @@ from attnviz.ui.toolbar.controls import current_request, request_address
 from attnviz.ui.toolbar.downloads import OfferedFigure, download_box, offer_pictures, picture_file
 from attnviz.ui.toolbar.shown_translation import open_view, shown_translation, status
 from attnviz.ui.view import View
-
-SECTION = "section"
-"""Name of the current section's choice, in the session state and in the address."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +85,7 @@ SECTIONS: Mapping[str, LabSection] = {
         lambda: gettext("Attributions"), attributions_panel, attributions_pictures, tables=attributions_tables
     ),
     "tree": LabSection(lambda: gettext("The beam as a tree"), tree_panel, tree_pictures, (BEAM_WIDTH,)),
-    "comparison": LabSection(
+    COMPARISON: LabSection(
         lambda: gettext("Side by side"),
         comparison_panel,
         comparison_pictures,

@@ -61,6 +61,7 @@ from attnviz.ui.learns.runs import (
 from attnviz.ui.page_state.linked import set_page_address
 from attnviz.ui.payloads import PayloadRequest, shown_address
 from attnviz.ui.requests import begin_fragment
+from attnviz.ui.resources import model_configs
 from attnviz.ui.style import theme_name
 from attnviz.ui.toolbar.downloads import download_box, lecture_link
 from attnviz.ui.view import Keyed
@@ -146,7 +147,7 @@ def _introduction() -> None:
 def _figures(choices: LearningChoices, update: int | None = None) -> None:
     """Draw the figures at the current checkpoint, and sentences about it; a saved page opens at that of `update`."""
     _timeline(choices, update)
-    if sentence := guidance_definition(choices.runs):
+    if sentence := guidance_definition(choices.runs, model_configs()):
         html(f'<p class="explanation">{escape(sentence)}</p>')
     attention_panel(choices.runs, choices.sentence, theme_name())
     definitions_box = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from functools import partial
 from html import escape
 from typing import Any
 
@@ -14,6 +15,7 @@ from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.grid import FACES, grid
 from attnviz.analysis.imported_file_texts import self_attention_sentences
 from attnviz.analysis.labels import LONGEST, bracket_sentence, capitalised, merged_words_sentence
+from attnviz.analysis.learning import guidance_sentence, unguided_model
 from attnviz.analysis.measures import is_uniform
 from attnviz.analysis.transformer_steps import heads_name
 from attnviz.architectures import step_texts
@@ -26,9 +28,11 @@ from attnviz.ui.components.chart import chart, steady_payload
 from attnviz.ui.components.component import Box, box, caption, columns, details, html
 from attnviz.ui.embedding import embedding, page_session
 from attnviz.ui.fields import by_unit, option_segments, option_select, option_switch, select_box, shown_if
+from attnviz.ui.lab.compared_translation import show_beside
 from attnviz.ui.page_state.selection import HEADS, Selection
 from attnviz.ui.payloads import PayloadRequest, shown_address
-from attnviz.ui.resources import cached_for_all, cached_posterior, has_posterior, weights_digest_of
+from attnviz.ui.requests import request_button
+from attnviz.ui.resources import cached_for_all, cached_posterior, has_posterior, model_configs, weights_digest_of
 from attnviz.ui.step.gold_panel import (
     drawn_gold,
     draws_links,
@@ -60,6 +64,7 @@ def heatmap_panel(view: View, theme: ThemeName) -> None:
             if attends and view.shows("numbers") and embedding() is None:
                 link_drawing_switch(view)
         html(f'<p class="explanation">{_introduction(view, only_words=draws or gold is not None)}</p>')
+        _guidance(view)
         if draws:  # the link drawing below the heatmap writes into it
             html('<div class="drawn-score"></div>')
         if view.shows("numbers"):
@@ -85,6 +90,18 @@ def heatmap_payload(request: PayloadRequest) -> dict[str, Any]:
     digest, gold = "" if chosen.face == "before" else weights_digest_of(view.trace) or "", drawn_gold(session, view)
     links = gold.text() if gold else ""
     return _heatmap_payload(view.trace, view.identity, digest, chosen, gold, links, request.theme, language())
+
+
+def _guidance(view: View) -> None:
+    """Draw that the attention was guided in training, and a button that shows an unguided model's beside it."""
+    if not view.trace.translated or not (sentence := guidance_sentence(view.trace.config)):
+        return
+    with box(view.key("guidance"), row=True, gap="xsmall"):
+        html(f'<p class="explanation">{escape(sentence)}</p>', width="content")
+        other = unguided_model(view.trace.config, model_configs()) if embedding() is None else None
+        if other:
+            beside = partial(show_beside, st.session_state, view, other)
+            request_button(gettext("See unguided attention"), beside, key=view.key("unguided"), type="tertiary")
 
 
 def _title(trace: Record | Attention) -> str:
@@ -271,8 +288,8 @@ def _details(trace: Trace) -> str:
     sentences.append(
         gettext(
             "Click a word, a cell or a bar to show its step; the numbers beside and below the heatmap change "
-            "with the step. In the English sentence at the top, the greener a word, the more the chosen step "
-            "looked at it."
+            "with the step. In the English sentence at the top, the stronger the shade of a word, the more the "
+            "chosen step looked at it."
         )
     )
     return " ".join(sentences)

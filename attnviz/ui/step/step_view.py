@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import partial
 from html import escape
 
-from attnviz.analysis.attribution_methods import recorded_attributions
+from attnviz.analysis.attribution_methods import colours_sentence, recorded_attributions
 from attnviz.analysis.imported_file_texts import missing_values_reason, side_names
 from attnviz.analysis.what_if_effects import mean_context_name, words_with_changes
 from attnviz.figures.attribution_figure import attributions
@@ -77,10 +77,7 @@ def _attributions(view: View) -> None:
     methods = recorded_attributions(view.trace)
     if len(methods.names) < 2:
         return
-    sentences = gettext(
-        "All heatmaps share one scale: the colour of a cell shows the cell’s share of its row. A blue cell supports "
-        "the word of its row, a red cell opposes this word."
-    )
+    sentences = colours_sentence()
     if view.trace.kind == "decoder":
         sentences += " " + gettext(
             "In each row, gradient and erasure explain the word of the row, while the attention helps to write the "

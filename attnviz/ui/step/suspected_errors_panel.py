@@ -122,7 +122,8 @@ def _take_hypothesis(trace: Record, suspect: SuspectedError) -> ForceWords | Non
 
 
 def _needed(trace: Record, suspect: SuspectedError, *, can_change: bool, has_form: bool) -> dict[str, Any] | None:
-    if suspect.finding.strong and suspect.source is not None and trace.attends_once:
+    is_number = suspect.finding.kind is FindingKind.NUMBER  # another word, not other attention, would mend it
+    if suspect.finding.strong and not is_number and suspect.source is not None and trace.attends_once:
         omitted = suspect.finding.kind is FindingKind.OMITTED
         only = tuple(int(j == suspect.source) for j in range(len(trace.source_ids)))
         return _what_if(

@@ -151,7 +151,7 @@ def _quiz_payload(data: TourData) -> dict[str, Any]:
         ),
     }
     return {
-        "title": stop_titles()[QUIZ_STOP],
+        "title": stop_titles(record)[QUIZ_STOP],
         "texts": [coloured_parts(quiz_introduction(data, quiz_questions))],
         "place": "heatmap" if quiz_questions else "",
         "step": data.word.step,

@@ -1,12 +1,13 @@
 """Recognise text that is no single English sentence; draw one line of advice, with buttons to translate another.
 
-It recognises escape sequences of Moses' tokenizer, web addresses, French, capitals, and several sentences. A button
-translates a changed text, such as one of the sentences.
+It recognises escape sequences of Moses' tokenizer, web addresses, other languages, capitals, several sentences, and a
+translation that only copies the text. A button translates a changed text, such as one of the sentences.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -16,6 +17,7 @@ from attnviz.analysis.labels import shorten
 from attnviz.evaluation.alignment import detokenise
 from attnviz.languages import gettext
 from attnviz.text import normalise
+from attnviz.trace import Record
 from attnviz.trace.tokens import is_escaped, unescaped_text
 from attnviz.ui.page_state import inputs
 from attnviz.ui.requests import request_button
@@ -38,11 +40,61 @@ _ENGLISH = _words(
     "his her our their there here if but so no all some any than then about into please don't i'm it's let's"
 )
 """Frequent words that are English and not French."""
-_FRENCH = _words(
-    "le la les un une des du dans pour que qui sur avec pas je tu il elle nous vous ils elles aux au cette ces ses sa "
-    "mes mon ma notre votre leur leurs ne est et ce mais où sont était être suis sommes ont fait chez depuis très par "
-    "plus bonjour merci oui ça"
-)
+_SHARED = _words("am an as die has in no on so was will")
+"""Frequent English words that are also words of the languages below; alone they are no sign of English."""
+
+
+@dataclass(frozen=True)
+class Language:
+    """A language that a visitor may type instead of English."""
+
+    advice: Callable[[], str]
+    frequent: frozenset[str]
+    """Frequent words, which are not English."""
+    accents: str = ""
+    """Letters that English lacks; a word in lower case with one of them is a sign of the language."""
+    elides: bool = False
+    """Whether it has elisions, such as l'eau."""
+
+
+LANGUAGES: Mapping[str, Language] = {
+    "fr": Language(
+        lambda: gettext(
+            "This looks like French. The model reads only English: what it makes of other languages means nothing. "
+            "Write an English sentence."
+        ),
+        _words(
+            "le la les un une des du dans pour que qui sur avec pas je tu il elle nous vous ils elles aux au cette ces "
+            "ses sa mes mon ma notre votre leur leurs ne est et ce mais où sont était être suis sommes ont fait chez "
+            "depuis très par plus bonjour merci oui ça en y es son"
+        ),
+        "àâçéèêëîïôùûœ",
+        elides=True,
+    ),
+    "de": Language(
+        lambda: gettext(
+            "This looks like German. The model reads only English: what it makes of other languages means nothing. "
+            "Write an English sentence."
+        ),
+        _words(
+            "der das und ist nicht ein eine einen einem einer ich du er sie wir ihr es mit auf für von zu dem den des "
+            "im sind hat haben wird auch sich aber oder wenn bei nach aus über mein dein sein kein heute sehr die "
+            "dich mich dir mir wo guten gut bitte danke"
+        ),
+        "äöüß",
+    ),
+    "es": Language(
+        lambda: gettext(
+            "This looks like Spanish. The model reads only English: what it makes of other languages means nothing. "
+            "Write an English sentence."
+        ),
+        _words(
+            "el la los las un una unos unas de del que y es en por para con su sus se lo al está son muy pero como más "
+            "hay yo mi tu esta este esto nos hoy"
+        ),
+        "áéíóúñ¿¡",
+    ),
+}
 _ELISION = re.compile(r"(?:[cdjlmnst]|qu)'[aeiouyhàâéèêîôœ]", re.IGNORECASE)
 _ABBREVIATIONS = _words(
     "mr mrs ms dr prof st vs etc jr sr gen col sgt capt lt brig rev hon sen rep gov mt fig vol art inc ltd co corp "
@@ -65,8 +117,8 @@ def advice(text: str) -> Advice | None:
     if is_escaped(text.split()):
         return Advice(
             gettext(
-                "This text has escape sequences of Moses’ tokenizer, such as &apos; or @-@. The model reads escape "
-                "sequences letter by letter."
+                "This text has codes in place of characters, such as &apos; or @-@, which some translation programs "
+                "write. The model reads such codes letter by letter."
             ),
             ((gettext("Translate without them"), detokenise(unescaped_text(text).split())),),
         )
@@ -79,8 +131,8 @@ def advice(text: str) -> Advice | None:
             ),
             ((gettext("Translate without the web address"), rest),) if len(_WORD.findall(rest)) > 1 else (),
         )
-    if is_french(text):
-        return Advice(gettext("This looks like French. The model reads English: write an English sentence."))
+    if language := foreign_language(text):
+        return Advice(LANGUAGES[language].advice())
     if is_in_capitals(text):
         return Advice(
             gettext("The model has seen few words in capitals. It splits words in capitals into small pieces."),
@@ -105,17 +157,37 @@ def is_in_capitals(text: str) -> bool:
     return len(words) > 1 and sum(map(str.isupper, letters)) >= MOST_CAPITALS * len(letters)
 
 
-def is_french(text: str) -> bool:
-    """Return whether a text has two signs of French, and no frequent English word.
+def foreign_language(text: str) -> str | None:
+    """Return the code of the language, one of `LANGUAGES`, that a text has most signs of; None for English.
 
-    Signs are frequent French words, elisions, and words in lower case with an accent.
+    Two signs are needed, and no frequent English word. Signs are frequent words, elisions, and accents in words in
+    lower case.
     """
     words = _WORD.findall(text)
-    signs = sum(
-        word.lower() in _FRENCH or bool(_ELISION.match(word)) or (word.islower() and not word.isascii())
-        for word in words
+    if any(word.lower() in _ENGLISH - _SHARED for word in words):
+        return None
+    signs = {code: sum(_is_sign(word, language) for word in words) for code, language in LANGUAGES.items()}
+    best = max(signs, key=signs.__getitem__)
+    return best if signs[best] > 1 else None
+
+
+def _is_sign(word: str, language: Language) -> bool:
+    accented = word.islower() and any(letter in language.accents for letter in word)
+    return word.lower() in language.frequent or accented or (language.elides and bool(_ELISION.match(word)))
+
+
+def copied_advice(trace: Record) -> Advice | None:
+    """Return what to do about a translation that only copies a text of at most two words; None for others."""
+    copied = normalise(trace.source_text).strip(".!?").casefold()
+    words = _WORD.findall(copied)
+    if not 1 <= len(words) <= 2 or copied != normalise(trace.translation).strip(".!?").casefold():
+        return None
+    return Advice(
+        gettext(
+            "The translator copied the text, as it does with names. It learned mostly from whole sentences: write one, "
+            "for example from “Examples”."
+        )
     )
-    return signs > 1 and not any(word.lower() in _ENGLISH for word in words)
 
 
 def sentences(text: str) -> list[str]:
@@ -134,9 +206,9 @@ def sentences(text: str) -> list[str]:
     return [*found, text[start:].strip()]
 
 
-def draw_advice(text: str) -> None:
-    """Draw the advice about `text`, if there is any, with a button for each text to translate instead."""
-    found = advice(text)
+def draw_advice(text: str, trace: Record) -> None:
+    """Draw the advice about `text`, translated in `trace`, with a button for each text to translate instead."""
+    found = advice(text) or copied_advice(trace)
     if found is None:
         return
     with st.container(horizontal=True, vertical_alignment="center", key="advice"):

@@ -87,7 +87,7 @@ def shown_translation(request: TranslationRequest | None, *, back: bool, steps: 
         if requested_trace and request:
             _notice(requested_trace, request.target or "")
             if not request.target and not requested_trace.imported:  # no one knows what an imported model reads
-                draw_advice(request.text)
+                draw_advice(request.text, requested_trace)
     return ShownTranslation(view, requested_trace is not None)
 
 

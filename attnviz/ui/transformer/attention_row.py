@@ -20,6 +20,7 @@ from attnviz.analysis.attention_forms import (
     form_sentence,
     form_text,
     form_trace,
+    model_change_text,
 )
 from attnviz.analysis.labels import quoted_name, shorten
 from attnviz.analysis.transformer_exhibits import (
@@ -94,6 +95,8 @@ def row_payload(forms: Mapping[Form, AttentionForm], sources: FormSources, theme
                 "model": form_model(name, sources),
                 "latex": form_equation(name, sources, theme),
                 "text": form_text(name, sources),
+                "modelChange": model_change_text(name, sources),
+                "askers": None if form.askers is None else [quoted_name(trace.source_pieces[j]) for j in form.askers],
                 "sentences": [form_sentence(name, forms, sources, step) for step in steps],
                 "weights": packed(form.weights),
                 "energies": None if form.energies is None else packed(form.energies),
@@ -217,9 +220,10 @@ def row_pictures(sources: FormSources, step: int) -> dict[Form, OfferedFigure]:
     forms, pieces = _forms(sources), sources.additive.source_pieces
     pictures: dict[Form, OfferedFigure] = {}
     for name, form in forms.items():
+        asking = sources.additive.target_pieces[step] if form.askers is None else pieces[form.askers[step]]
         heading = gettext(
             "Attention of {piece} in {model}",
-            piece=quoted_name(sources.additive.target_pieces[step]),
+            piece=quoted_name(asking),
             model=form_model(name, sources),
         )
         sentence = form_sentence(name, forms, sources, step)

@@ -193,7 +193,11 @@ def _length_sentence(rows: Rows) -> str:
 
 def _bleu_gap_sentence(rows: Rows) -> str:
     scores = {name: {row["words"]: float(row["bleu"]) for row in rows if row["model"] == name} for name in _MODELS}
-    return bleu_gap_sentence(scores[ADDITIVE_MODEL], scores[TRANSFORMER_MODEL])
+    folders = installed_models()
+    if not {ADDITIVE_MODEL, TRANSFORMER_MODEL} <= folders.keys():
+        return ""
+    parameters = count_parameters(folders[ADDITIVE_MODEL]), count_parameters(folders[TRANSFORMER_MODEL])
+    return bleu_gap_sentence(scores[ADDITIVE_MODEL], scores[TRANSFORMER_MODEL], parameters)
 
 
 def _length_title() -> str:

@@ -18,6 +18,10 @@ interface RowForm {
   model: string;
   latex: string;
   text: string;
+  /** That the numbers are not from the model of the form before; empty where they are. */
+  modelChange: string;
+  /** The English piece whose query each step shows, where that is not the French piece. */
+  askers: string[] | null;
   /** One for each step. */
   sentences: string[];
   weights: string;

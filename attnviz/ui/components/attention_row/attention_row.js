@@ -171,7 +171,9 @@ function paint(root, state) {
   if (drawn === state.drawn) return;
   state.drawn = drawn;
   paintTable(root, state.numbers[options.form], step, words);
-  write(find(root, "caption span"), fill(words.caption, { piece: target.name, model: form.model }));
+  const piece = form.askers?.[step] ?? target.name;
+  write(find(root, "caption span"), fill(words.caption, { piece, model: form.model }));
+  write(find(root, ".model-change"), form.modelChange);
   write(find(root, ".change"), form.text);
   write(find(root, ".numbers"), form.sentences[step]);
   const buttons = findAll(root, ".words button");

@@ -91,7 +91,7 @@ function textMeasure(root, font) {
 }
 
 /**
- * The colours of the ribbons: annotations are green, and what they flow into is orange.
+ * The colours of the ribbons: weights are grey, and what they flow into is orange.
  * @param {Element} drawing
  * @param {Plan} plan
  */
@@ -102,7 +102,7 @@ function addFlowGradient(drawing, { vertical, across: { ribbons: [from, to] } })
     gradientUnits: "userSpaceOnUse",
     ...ends,
   });
-  addElement(colours, "stop", { offset: 0.15, style: "stop-color: var(--encoder)" });
+  addElement(colours, "stop", { offset: 0.15, style: "stop-color: color-mix(in srgb, var(--ink) 76%, var(--paper))" });
   addElement(colours, "stop", { offset: 0.95, style: "stop-color: var(--context)" });
 }
 
@@ -168,23 +168,21 @@ function moveInputs({ plan, parts }, onward, share) {
   for (const node of parts.made) node.style.opacity = onward ? String(Math.max(0, share * 2 - 1)) : "";
 }
 
-const END_MARK = /[“«]?\u00a0?<\/s>\u00a0?[”»]?/g;
-
-/** Payloads in everyday words, by the payloads with symbols. @type {WeakMap<DiagramPayload, DiagramPayload>} */
+/** Payloads without symbols, by the payloads with them. @type {WeakMap<DiagramPayload, DiagramPayload>} */
 const everyday = new WeakMap();
 
 /**
- * The payload without symbols, and with a word for the end mark.
+ * The payload without symbols.
  * @param {DiagramPayload} payload
  * @returns {DiagramPayload}
  */
 function everydayPayload(payload) {
   let plain = everyday.get(payload);
   if (!plain) {
-    plain = JSON.parse(JSON.stringify({ ...payload, terms: null }).replaceAll(END_MARK, payload.words.end));
-    everyday.set(payload, /** @type {DiagramPayload} */ (plain));
+    plain = { ...payload, terms: null };
+    everyday.set(payload, plain);
   }
-  return /** @type {DiagramPayload} */ (plain);
+  return plain;
 }
 
 /**

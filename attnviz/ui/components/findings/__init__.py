@@ -33,6 +33,7 @@ SEVERITY = (
     FindingKind.SHIFTED,
     FindingKind.OMITTED,
     FindingKind.REPEATED,
+    FindingKind.NUMBER,
     FindingKind.OVERUSED,
     FindingKind.UNIFORM,
     FindingKind.IMPROBABLE,

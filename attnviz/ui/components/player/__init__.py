@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.analysis.labels import end_name, summed_pieces_text
+from attnviz.analysis.labels import summed_pieces_text
 from attnviz.analysis.measures import is_uniform
 from attnviz.languages import gettext, language
 from attnviz.text import SPACE, SPECIAL_PIECES, join_pieces
@@ -69,8 +69,7 @@ def player(view: View, suspected_errors: Sequence[Mapping[str, Any]] = (), pair:
 
     Words that are likely wrong have `suspected_errors` (`ui.step.suspected_errors_panel`).
     """
-    end = "</s>" if view.shows("numbers") else end_name()
-    payload = _payload(view.trace, view.identity, pair, end, language())
+    payload = _payload(view.trace, view.identity, pair, language())
     shown = {"showsEnd": view.shows("numbers"), "showsSlider": not view.simple, "suspectedErrors": suspected_errors}
     component("player", key=view.key("player"), data=payload | shown)
 
@@ -80,14 +79,13 @@ def _payload(
     _trace: Trace,
     identity: str,  # noqa: ARG001
     pair: PlayedLanguages | None,
-    end: str,
     code: str,  # noqa: ARG001  the key of the cache
 ) -> dict[str, Any]:
-    return player_payload(_trace, pair, end)
+    return player_payload(_trace, pair)
 
 
-def player_payload(trace: Aligned, pair: PlayedLanguages | None = None, end: str = "</s>") -> dict[str, Any]:
-    """Return the payload of the player, in which `end` stands for the end mark.
+def player_payload(trace: Aligned, pair: PlayedLanguages | None = None) -> dict[str, Any]:
+    """Return the payload of the player.
 
     It has words with their pieces, each source word's share of every alpha (and `of`, the addends of that sum), and for
     every step the source pieces by decreasing weight.
@@ -96,18 +94,14 @@ def player_payload(trace: Aligned, pair: PlayedLanguages | None = None, end: str
     if pair is not None:
         labels |= {"english": pair.names[0], "french": pair.names[1]}
     words = trace.words()
-    source_surfaces, target_pieces = (
-        tuple(end if piece == "</s>" else piece for piece in pieces)
-        for pieces in (trace.source_surfaces, trace.target_pieces)
-    )
     weights = np.stack([trace.alignment[:, list(group)].sum(axis=1) for group in words.source_groups], axis=1)
     source = [
         {
-            "text": _surface(source_surfaces, group),
+            "text": _surface(trace.source_surfaces, group),
             "space": _opens_with_space(trace.source_surfaces, group),
             "end": _is_end(trace.source_pieces, group),
             "pieces": list(group),
-            "parts": _parts(source_surfaces, group),
+            "parts": _parts(trace.source_surfaces, group),
             "of": summed_pieces_text(len(group)),
         }
         for group in words.source_groups
@@ -115,7 +109,7 @@ def player_payload(trace: Aligned, pair: PlayedLanguages | None = None, end: str
     target = [
         {
             "steps": list(group),
-            "parts": [_surface(target_pieces, (i,)) for i in group],
+            "parts": [_surface(trace.target_pieces, (i,)) for i in group],
             "space": _opens_with_space(trace.target_pieces, group) and trace.target_pieces[group[0]] != SPACE,
             "end": _is_end(trace.target_pieces, group),
         }

@@ -2,20 +2,17 @@
 // view: a source word shows which words attended to it, a written word what it attended to. Also scrolls the bar at the
 // top of the window to the current words.
 
-import { MOST_GREEN } from "../../../figures/constants.js";
+import { MOST_SHADE } from "../../../figures/constants.js";
 import { find, findAll } from "../shared.js";
 import { sendPointed } from "../view.js";
 
-const MOST_VIOLET = 0.42; // opacity of the decoder's colour behind a written word with weight 1 on a source word
-
 /**
- * The colour behind a word, stronger with the square root of its weight.
+ * The shade behind a word, stronger with the square root of its weight.
  * @param {HTMLElement} word
  * @param {number} weight
- * @param {number} most
  */
-function tint(word, weight, most) {
-  word.style.setProperty("--weight", `${Math.round(100 * most * Math.sqrt(weight))}%`);
+function shade(word, weight) {
+  word.style.setProperty("--weight", `${Math.round(100 * MOST_SHADE * Math.sqrt(weight))}%`);
 }
 
 /**
@@ -30,7 +27,7 @@ export function paintPointed(root, { data, step, pointed }) {
   const column = attends && place !== undefined ? source.findIndex(({ pieces }) => pieces.includes(place)) : -1;
   for (const name of [".source", ".english"]) {
     findAll(root, `${name} .word`).forEach((word, k) => {
-      if (attends) tint(word, weights[from]?.[k] ?? 0, MOST_GREEN);
+      if (attends) shade(word, weights[from]?.[k] ?? 0);
       word.classList.toggle("pointed", k === column);
     });
   }
@@ -40,7 +37,7 @@ export function paintPointed(root, { data, step, pointed }) {
       const mean = steps.reduce((sum, i) => sum + (weights[i]?.[column] ?? 0), 0) / steps.length;
       word.classList.toggle("asked", column >= 0);
       word.classList.toggle("pointed", pointed?.step !== undefined && steps.includes(pointed.step));
-      tint(word, column >= 0 ? mean : 0, MOST_VIOLET);
+      shade(word, column >= 0 ? mean : 0);
     });
   }
 }

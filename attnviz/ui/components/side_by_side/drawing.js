@@ -3,7 +3,7 @@
 // shows one of several versions of a translation, such as that of a longer prefix, and the source words left out.
 // Texts are set by textContent, so that they are never markup.
 
-import { MOST_GREEN } from "../../../figures/constants.js";
+import { MOST_SHADE } from "../../../figures/constants.js";
 import { element, find, findAll, markAdjoining, number, write } from "../shared.js";
 
 const LEVELS = ["level-0", "level-1", "level-2", "level-3"]; // classes of shaded words, the most probable first
@@ -161,7 +161,7 @@ function paintLane(root, node, lane, step) {
   const ended = parts.length > 0 && step >= parts.length;
   findAll(node, ".source .word").forEach((word, k) => {
     const share = now && !ended ? now[k] : 0;
-    word.style.setProperty("--weight", `${Math.round(100 * MOST_GREEN * Math.sqrt(share))}%`);
+    word.style.setProperty("--weight", `${Math.round(100 * MOST_SHADE * Math.sqrt(share))}%`);
     word.style.setProperty("--bar", String(share));
     word.title = now ? `α = ${number(share, 2)}` : "";
   });

@@ -27,13 +27,13 @@ def stage_names(stages: Sequence[Stage]) -> list[dict[str, Any]]:
     return [{"number": stage.number, "place": place, "title": stage.title()} for place, stage in enumerate(stages, 1)]
 
 
-def summary_payload(trace: Record, words: Narration, sentence: Callable[[Any, int, str], str]) -> dict[str, Any]:
+def summary_payload(trace: Record, words: Narration, sentence: Callable[[Any, int], str]) -> dict[str, Any]:
     """Return the payload of each step in `words`; `sentence` returns the sentence of one step."""
     return {
         str(i): {
             "heading": gettext("Step {i} of {n}", i=i + 1, n=len(trace.target_pieces)),
             "part": _part(trace, i),
-            "sentence": sentence(trace, i, gettext("a blank")),
+            "sentence": sentence(trace, i),
             "outcomes": [stage.outcome for stage in stages],
         }
         for i, stages in words.items()

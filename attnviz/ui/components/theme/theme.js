@@ -1,7 +1,7 @@
-// Sets the language of the page, copies the theme's colours, which Streamlit gives to components only, to the whole
+// Sets the language of the page and of its skip link, copies the theme's colours, which Streamlit gives to components only, to the whole
 // page, and requests a rerun when the visitor changes the theme, so that the figures are redrawn.
 
-import { find, setLanguage } from "../shared.js";
+import { find, setLanguage, write } from "../shared.js";
 
 const COLOURS = [
   "background",
@@ -16,7 +16,7 @@ const COLOURS = [
   "blue",
 ];
 
-/** @param {Mounted<{ background: string, language: string }>} mounted */
+/** @param {Mounted<{ background: string, language: string, skip: string }>} mounted */
 export default function ({ data, parentElement, setStateValue }) {
   const probe = find(parentElement, ".theme");
   const copyColours = () => {
@@ -33,6 +33,8 @@ export default function ({ data, parentElement, setStateValue }) {
   };
   copyColours();
   setLanguage(data.language);
+  const skip = document.querySelector("[data-testid=stSkipToContent]"); // Streamlit 1.67 has it in English only
+  if (skip) write(skip, data.skip);
   // Setting it, even to its value, recomputes all styles.
   if (document.documentElement.lang !== data.language) document.documentElement.lang = data.language;
 }

@@ -1,7 +1,7 @@
 // The quiz at the last stop of the tour: which source word has the most attention? The page hides the weights until all
 // questions are answered.
 
-import { MOST_GREEN } from "../../../figures/constants.js";
+import { MOST_SHADE } from "../../../figures/constants.js";
 import { element, fill, makeOneTabStop } from "../shared.js";
 import { sentenceElement } from "./parts.js";
 
@@ -111,7 +111,7 @@ function choiceRow({ source, words }, item, chosenWord, choose) {
  * @param {number} chosenWord
  */
 function showAttention(button, item, k, chosenWord) {
-  button.style.setProperty("--weight", `${Math.round(100 * MOST_GREEN * Math.sqrt(item.shares[k]))}%`);
+  button.style.setProperty("--weight", `${Math.round(100 * MOST_SHADE * Math.sqrt(item.shares[k]))}%`);
   button.style.setProperty("--after", String(item.later?.[k] ?? 0));
   button.title = `α ${item.texts[k]}`;
   button.classList.toggle("given", k === chosenWord);
