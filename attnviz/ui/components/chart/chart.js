@@ -126,7 +126,9 @@ function dropCrowdedNumbers({ data, layout: { meta, margin } }, width) {
   const kept = [];
   for (const j of meta.order) if (kept.every((other) => Math.abs(other - j) >= distance)) kept.push(j);
   for (const trace of data) {
-    if (trace.mode === "text") trace.text = trace.text.map((text, j) => kept.includes(j) ? text : "");
+    if (trace.mode !== "text") continue;
+    const texts = /** @type {string[]} */ (trace.text);
+    trace.text = texts.map((text, j) => kept.includes(j) ? text : "");
   }
 }
 
