@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from attnviz.analysis.labels import end_name
 from attnviz.analysis.numbers import NO_BREAK, decimal
 from attnviz.analysis.recomputation import Weights
 from attnviz.architectures import stage_numbered
@@ -191,7 +190,7 @@ class _Item:
         return {
             "kind": "number" if number else question.kind,
             "question": str(question.question),
-            "options": [_option_text(option) for option in answer.options] if answer else [],
+            "options": [str(option) for option in answer.options] if answer else [],
             "hint": number_hint(number) if number else "",
             "unit": number_unit(number) if number else "",
             "tolerance": number.tolerance if number else 0,
@@ -280,11 +279,7 @@ def right_answer(asked: AskedQuestion) -> str:
         if question.prediction.quantity == "energy":
             return decimal(answer.value)
         return format_share(answer.value / 100, 0 if question.prediction.tolerance >= 1 else 1)
-    return " / ".join(_option_text(answer.options[place]) for place in answer.right)
-
-
-def _option_text(option: str | Text) -> str:
-    return end_name() if option == "</s>" else str(option)
+    return " / ".join(str(answer.options[place]) for place in answer.right)
 
 
 def _words(trace: Any, side: str, count: int | None) -> list[dict[str, Any]]:

@@ -48,7 +48,7 @@ def expect_step(page: Page, step: int) -> None:
 
 
 def test_keys_control_lecture_mode(open_page: Opener, translator: Translator[Trace]) -> None:
-    page = open_page("#step=2")
+    page = open_page("?step=2")
     settled(page)
     letters, height = page.evaluate(LETTERS), page.evaluate(HEIGHT)
     sentence = page.locator(".st-key-sentence textarea")
@@ -114,7 +114,7 @@ SMALLEST = """
     ],
 )
 def test_one_key_shows_each_picture_alone_in_one_screen(open_page: Opener, level: str, width: int, height: int) -> None:
-    address = f"?depth={level}&sentence={quote(DEFAULT_SENTENCE)}#lecture=1"
+    address = f"?depth={level}&lecture=1&sentence={quote(DEFAULT_SENTENCE)}"
     page = open_page(address, width=width, height=height)
     wait_until_idle(page)
     stages = (*ONE_PICTURE, *STAGES[3:]) if level == "idea" else STAGES
@@ -136,7 +136,7 @@ def test_one_key_shows_each_picture_alone_in_one_screen(open_page: Opener, level
 
 
 def test_button_presents_and_controls_leave_with_the_pointer(open_page: Opener) -> None:
-    page = open_page("#step=2")
+    page = open_page("?step=2")
     settled(page)
     page.get_by_role("button", name="Present").click()
     expect_on(page, TOOLBAR)
@@ -151,7 +151,7 @@ def test_button_presents_and_controls_leave_with_the_pointer(open_page: Opener) 
 
 @pytest.mark.nightly
 def test_lecture_mode_by_mouse_persists_across_pages(open_page: Opener) -> None:
-    page = open_page("#step=3")
+    page = open_page("?step=3")
     settled(page)
     page.locator(".lecture .present").click()
     expect_on(page, TOOLBAR)
@@ -175,7 +175,7 @@ def test_lecture_mode_by_mouse_persists_across_pages(open_page: Opener) -> None:
 @pytest.mark.nightly
 @pytest.mark.parametrize("open_page", [WIDE_DARK, NARROW, NARROW_DARK], indirect=True, ids=str)
 def test_link_opens_lecture_mode_at_a_step(open_page: Opener) -> None:
-    page = open_page("?lang=fr#step=4&lecture=1")
+    page = open_page("?step=4&lecture=1&lang=fr")
     expect_on(page, TOOLBAR)
     expect_step(page, 4)
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
