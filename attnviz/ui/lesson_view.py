@@ -17,7 +17,7 @@ from attnviz.figures.registry import step_figure
 from attnviz.figures.spec import Spec
 from attnviz.languages import format_number, format_share, gettext, language, ngettext, set_language
 from attnviz.lessons import AskedQuestion, Lesson, LessonSentence, asked_questions
-from attnviz.lessons.lesson_file import HEATMAP, NextWordPrediction, NumberPrediction, Text
+from attnviz.lessons.lesson_file import HEATMAP, NextWordPrediction, NumberPrediction
 from attnviz.text import SPACE
 from attnviz.trace.aligned import first_words
 from attnviz.ui.components.chart import EVERY_STEP, steady_payload
