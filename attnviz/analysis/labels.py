@@ -46,7 +46,6 @@ _PUNCTUATION_NAMES: dict[str, Callable[[], str]] = {
     ".": lambda: gettext("a full stop"),
     "-": lambda: gettext("a hyphen"),
     "<s>": lambda: gettext("the start mark <s>"),
-    "</s>": lambda: gettext("the end mark </s>"),
 }
 
 
@@ -57,7 +56,7 @@ def punctuation_name(piece: str) -> str | None:
 
 
 def quoted_name(piece: str) -> str:
-    """Return the label of a piece in quotation marks; spaces, small marks, start and end mark by name."""
+    """Return the label of a piece in quotation marks; spaces, small marks and the start mark by name."""
     return punctuation_name(piece) or quote(shorten(piece_name(piece), 30))
 
 

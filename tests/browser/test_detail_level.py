@@ -109,7 +109,7 @@ def test_idea_is_one_screen_in_which_a_stage_opens(open_page: Opener, width: int
         assert box["x"] + box["width"] <= width, name
     expect(page.locator(".player .row .end")).to_have_count(2)
     for mark in page.locator(".player .row .end").all():
-        expect(mark).to_be_hidden()
+        expect(mark).to_be_visible()
     share = page.locator(".st-key-facts li button").nth(1)
     share.click()
     picture, thin = page.locator(".st-key-attention .js-plotly-plot"), page.locator(".diagram.thin")

@@ -136,15 +136,13 @@ def _heads_box(view: View) -> None:
 def shown_choices(selection: Selection, view: View, *, links: bool = False) -> HeatmapChoices:
     """Return the choices of `selection` that can be drawn.
 
-    There is the prior α where there is no posterior, which needs attention and the model's weights; no end mark at
-    Idea; and words where `links`, which join words, are drawn on the heatmap.
+    There is the prior α where there is no posterior, which needs attention and the model's weights, and there are words
+    where `links`, which join words, are drawn on the heatmap.
     """
     chosen = selection.choices
     if chosen.face != "before" and not has_posterior(view.trace):
         chosen = dataclasses.replace(chosen, face="before")
-    if links:
-        chosen = dataclasses.replace(chosen, by="words")
-    return chosen if view.shows("numbers") else dataclasses.replace(chosen, end=False)
+    return dataclasses.replace(chosen, by="words") if links else chosen
 
 
 @cached_for_all
@@ -239,7 +237,7 @@ def _introduction(view: View, *, only_words: bool) -> str:
         brightness = shown_if("bright", gettext("Bright cell: the translator looked at the English word.")) + shown_if(
             "dark", gettext("Dark cell: the translator looked at the English word.")
         )
-        sentences = [axes, alike or brightness]
+        sentences = [axes, alike or brightness, escape(gettext("</s> is the end."))]
         return " ".join([*sentences, *_piece_sentences(has_pieces, only_words=only_words)])
     sentences = [
         grid_sentences(only_words) + shown_if("before", f" {_brightness_sentences(only_words)} {alike}".rstrip())

@@ -70,7 +70,7 @@ def player(view: View, suspected_errors: Sequence[Mapping[str, Any]] = (), pair:
     Words that are likely wrong have `suspected_errors` (`ui.step.suspected_errors_panel`).
     """
     payload = _payload(view.trace, view.identity, pair, language())
-    shown = {"showsEnd": view.shows("numbers"), "showsSlider": not view.simple, "suspectedErrors": suspected_errors}
+    shown = {"simple": view.simple, "suspectedErrors": suspected_errors}
     component("player", key=view.key("player"), data=payload | shown)
 
 

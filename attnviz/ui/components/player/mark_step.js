@@ -119,7 +119,7 @@ function paintSlider(slider, { data, step }) {
   const count = data.weights.length, text = fill(data.words.step, { step: step + 1, count });
   slider.max = String(count);
   slider.value = String(step + 1);
-  slider.hidden = count < 2 || !data.showsSlider;
+  slider.hidden = count < 2 || data.simple;
   slider.setAttribute("aria-valuetext", text);
   slider.title = text;
 }

@@ -59,8 +59,8 @@ interface PlayerPayload {
   spoken: [string, string];
   written: boolean;
   /** Whether the end mark is always seen. */
-  showsEnd: boolean;
-  showsSlider: boolean;
+  /** Whether only what the level Idea has is shown. */
+  simple: boolean;
   suspectedErrors: SuspectedError[];
   words: Words;
 }

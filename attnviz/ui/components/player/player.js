@@ -109,7 +109,7 @@ export default function ({ data, parentElement }) {
   states.set(root, state);
   const other = state.data?.identity !== data.identity;
   state.data = data;
-  root.classList.toggle("without-end", !data.showsEnd);
+  root.classList.toggle("simple", data.simple);
   root.classList.toggle("long", Math.max(data.source.length, data.target.length) > MOST_LARGE);
   writeTexts(root, data.words);
   if (other) {
