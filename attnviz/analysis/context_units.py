@@ -124,7 +124,7 @@ def most_varied(vectors: NDArray[np.floating]) -> Units:
     return np.sort(np.argsort(-spread, kind="stable")[:SQUARES])
 
 
-STRONGEST = 3
+TERMS = 3
 """Number of source pieces with a strip of their own in the picture of fit, share and mixture."""
 
 
@@ -154,11 +154,11 @@ def weighted_sum(attention: Trace | Head, step: int) -> WeightedSum:
     units = most_varied(attention.values)
     alpha, values = attention.alignment[step].astype(np.float64), attention.values[:, units].astype(np.float64)
     order = weight_order(attention, step)
-    groups = [[j] for j in order[:STRONGEST]] + ([order[STRONGEST:]] if len(order) > STRONGEST else [])
+    groups = [[j] for j in order[:TERMS]] + ([order[TERMS:]] if len(order) > TERMS else [])
     return WeightedSum(
         units,
         values,
-        order[:STRONGEST],
+        order[:TERMS],
         [float(alpha[group].sum()) for group in groups],
         np.stack([alpha[group] @ values[group] for group in groups]),
         attention.contexts[step, units].astype(np.float64),

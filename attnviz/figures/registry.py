@@ -62,8 +62,8 @@ class StepFigure:
     needs: tuple[Requirement, ...] = ()
     stage: int | None = None
     """Number of the stage that it belongs to; None where it has a place of its own."""
-    at_level: Callable[[Subject], bool] = lambda _: True
-    """Whether it is shown at the level of the subject: *Idea*, or from *Numbers* on."""
+    at_level: Callable[[Subject], bool] | None = None
+    """Whether it is shown at the level of the subject, *Idea* or from *Numbers* on; None for both."""
     caption: Callable[[Subject], str] | None = None
     """Returns the explanation below the figure on the page, if there is one."""
     control: Literal["", "weights", "sum", "word"] = ""
@@ -92,7 +92,7 @@ class StepFigure:
         Args:
             subject: The step, and whether the level is *Idea*.
         """
-        return not self.missing(subject) and self.at_level(subject)
+        return not self.missing(subject) and (self.at_level is None or self.at_level(subject))
 
     def headline(self, subject: Subject) -> str:
         """Return the title of the figure and its step, for a file.

@@ -109,6 +109,8 @@ class View:
     """The pair of a file that imported attention is."""
     open_gold: Callable[[View, str, bytes], None] | None = None
     """Takes the gold links of this view from a file by its name and content; None if the view cannot have any."""
+    show_beside: Callable[[View, str], None] | None = None
+    """Shows the translation of this view beside that of the model with this name; None if the view cannot have it."""
     main: View | None = None
     """The page's own view, if the page draws this one instead: its parameters are in the address, too."""
 

@@ -78,7 +78,10 @@ def still_of(root: Locator) -> str:
 
 def play_twice(root: Locator) -> None:
     """Show the step twice, with a pause; check that the last frame is the still."""
-    run, still = root.locator(".run"), still_of(root)
+    run = root.locator(".run")
+    expect(run).to_have_text("Show this step")
+    expect(root.locator(".piece").first).to_be_visible()
+    still = still_of(root)
     for words in ("Show this step", "Show again"):
         expect(run).to_have_text(words)
         run.click()

@@ -38,7 +38,7 @@ def test_bench_knows_every_page_and_its_parameters(bench: Bench) -> None:
         "translate": {"sentence", "step", "depth", "lang", "model", "search", "source", "word"},
         "why": {"long"},
         "transformer": {"exhibit", "swap", "head"},
-        "learns": {"training", "runs", "pair", "update"},
+        "learns": {"training", "runs", "pair"},
         "corpus": {"table", "show", "find", "sort", "descending", "x", "y", "brush", "part"},
         "lab": {"section", "vectors"},
     }.items():

@@ -199,8 +199,9 @@ def test_request_makes_the_same_payloads_after_a_restart(
     assert len(addresses) > 25
     before, requests = [fetched(at) for at in addresses], dict(map(_request_at, addresses))
     sent_with_page = [sent_requests(element.proto) for element in app.get("bidi_component")]
-    assert {digest: text for one in sent_with_page for digest, text in one.items()} == requests
-    assert sum(map(len, sent_with_page)) <= 2 * len(requests), "not with each payload"
+    sent = {digest: text for one in sent_with_page for digest, text in one.items()}
+    assert requests.items() <= sent.items()
+    assert sum(map(len, sent_with_page)) <= 2 * len(sent), "not with each payload"
     restart()
     for at in addresses:
         with pytest.raises(UnknownRequestError):

@@ -2,8 +2,8 @@
 // it, and is told the theme of the page.
 
 import { host } from "./blocks.js";
-import { element, find } from "./shared.js";
-import { onMessage, send, viewState } from "./view.js";
+import { element } from "./shared.js";
+import { send, viewState } from "./view.js";
 
 const mount = host(
   attnvizModule("files.js").default,
@@ -31,22 +31,19 @@ function render({ model, el }) {
   const known = el.querySelector(":scope > .attnviz-guest");
   const root = known instanceof HTMLElement ? known : newRoot(el);
   let end = () => {};
-  /** The view whose requests are passed on. @type {Element | null} */
-  let watched = null;
   const draw = () => {
     const view = JSON.parse(model.get("view") || "{}");
     if (!view.blocks) return;
     root.dataset.theme = view.theme;
     root.lang = view.language;
+    const room = root.querySelector("[class*='st-key-room']"); // none yet where this is the first view
     end = mount({ data: [view.blocks, {}, view.payloads], parentElement: root, setStateValue: () => {} });
-    const room = find(root, "[class*='st-key-room']");
-    if (watched !== room) onMessage(room, "try", ({ detail }) => ask(detail));
-    else send(room, "answered");
-    watched = room;
+    if (room?.isConnected) send(room, "answered");
   };
-  /** Asks for a what-if. @param {WhatIf} whatIf */
-  const ask = (whatIf) => {
-    const identity = watched && viewState(watched).view?.identity;
+  /** Asks for a what-if; captured, for it is sent to the root of the view. @param {Event} event */
+  const ask = (event) => {
+    const { detail: whatIf, target } = /** @type {CustomEvent} */ (event);
+    const { identity } = viewState(/** @type {Element} */ (target)).view ?? {};
     const number = JSON.parse(model.get("request") || '{ "number": 0 }').number + 1;
     model.set("request", JSON.stringify({ view: "", identity, what_if: whatIf, number }));
     model.save_changes();
@@ -59,11 +56,13 @@ function render({ model, el }) {
   };
   const themes = new MutationObserver(followTheme);
   for (const page of [document.documentElement, document.body]) themes.observe(page, { attributes: true });
+  root.addEventListener("attnviz:try", ask, true);
   model.on("change:view", draw);
   draw();
   followTheme();
   return () => {
     themes.disconnect();
+    root.removeEventListener("attnviz:try", ask, true);
     model.off("change:view", draw);
     end();
   };

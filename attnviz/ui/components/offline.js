@@ -3,7 +3,6 @@
 import { setPage } from "./address.js";
 import { host } from "./blocks.js";
 import { element, find, findAll } from "./shared.js";
-import { onMessage } from "./view.js";
 
 /** @type {OfflinePayload} */
 const { names, language, footers, what_ifs: numbers, current, drawn } = JSON
@@ -30,9 +29,6 @@ function unpack(packed) {
   ).json();
 }
 
-/** The root of the view. */
-const view = () => find(main, "[class*='st-key-room']");
-
 async function draw() {
   const wanted = `${shown.language} ${dark.matches ? "dark" : "light"} ${shown.number}`;
   const { blocks, payloads } = await unpack(drawn[wanted]);
@@ -42,19 +38,19 @@ async function draw() {
   ) return;
   document.documentElement.lang = shown.language;
   find(document, "footer").textContent = footers[shown.language];
-  const isFirst = main.childElementCount === 0;
   mount({
     data: [blocks, {}, payloads],
     parentElement: main,
     setStateValue: () => {},
   });
-  if (!isFirst) return;
-  onMessage(view(), "try", ({ detail }) => {
-    if (detail.kind !== "what_if" || !numbers.includes(detail.index)) return;
-    shown.number = detail.index;
-    void draw();
-  });
 }
+
+main.addEventListener("attnviz:try", (event) => { // captured: it is sent to the root of the view, which may be drawn later
+  const { kind, index } = /** @type {CustomEvent} */ (event).detail;
+  if (kind !== "what_if" || !numbers.includes(index)) return;
+  shown.number = index;
+  void draw();
+}, true);
 
 /** Draws a button for each language. */
 function drawLanguages() {

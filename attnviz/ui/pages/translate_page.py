@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
@@ -10,6 +11,7 @@ from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.ui.chrome import Page
 from attnviz.ui.components.component import view_blocks
+from attnviz.ui.lab.compared_translation import show_beside
 from attnviz.ui.opened_address import link
 from attnviz.ui.resources import tokenizer_of, translate, weights_of
 from attnviz.ui.step.step_view import step_view
@@ -43,8 +45,10 @@ def _draw() -> None:
     drawn = controls(available)
     request = drawn.request
     shown = shown_translation(request, back=bool(request), steps=True)
-    view = shown.view and replace(shown.view, detail_level=page_detail_level())
-    if view:
+    view = None
+    if shown.view:
+        beside = partial(show_beside, st.session_state)
+        view = replace(shown.view, detail_level=page_detail_level(), show_beside=beside)
         open_view(view, request_address(request, available) if shown.asked and request else None)
         if view.trace.translated:
             with drawn.tour:

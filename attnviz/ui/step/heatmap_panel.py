@@ -28,7 +28,6 @@ from attnviz.ui.components.chart import chart, steady_payload
 from attnviz.ui.components.component import Box, box, caption, columns, details, html
 from attnviz.ui.embedding import embedding, page_session
 from attnviz.ui.fields import by_unit, option_segments, option_select, option_switch, select_box, shown_if
-from attnviz.ui.lab.compared_translation import show_beside
 from attnviz.ui.page_state.selection import HEADS, Selection
 from attnviz.ui.payloads import PayloadRequest, shown_address
 from attnviz.ui.requests import request_button
@@ -98,9 +97,9 @@ def _guidance(view: View) -> None:
         return
     with box(view.key("guidance"), row=True, gap="xsmall"):
         html(f'<p class="explanation">{escape(sentence)}</p>', width="content")
-        other = unguided_model(view.trace.config, model_configs()) if embedding() is None else None
-        if other:
-            beside = partial(show_beside, st.session_state, view, other)
+        other = unguided_model(view.trace.config, model_configs()) if view.show_beside else None
+        if view.show_beside and other:
+            beside = partial(view.show_beside, view, other)
             request_button(gettext("See unguided attention"), beside, key=view.key("unguided"), type="tertiary")
 
 
