@@ -129,7 +129,7 @@ def test_page_opens_short_and_closed_sections_fetch_nothing(open_page: Opener) -
     for is_open in (True, False, True):
         section.click()
         expect(page.locator(".st-key-section_forced-why")).to_have_js_property("open", is_open)
-    chart = page.locator(".st-key-forced_words-why .js-plotly-plot")
+    chart = page.locator(".st-key-forced_words-why .chart")
     bring_into_sight(chart)
     expect(chart.locator(".main-svg").first).to_be_visible()
     assert chart.evaluate("chart => chart._fullLayout.width === chart.clientWidth")
@@ -232,8 +232,9 @@ def test_growing_sentence_has_its_own_steps_and_a_clickable_chart(open_page: Ope
     wait_for_step(page, 4, "length")
     assert query(page) | {"long": "2", "step-length": "4"} == query(page)
     open_box(page, "omissions-length")
-    chart = page.locator(".st-key-growth_chart-length .js-plotly-plot")
+    chart = page.locator(".st-key-growth_chart-length .chart")
     bring_into_sight(chart)
+    expect(chart.locator(".main-svg").first).to_be_visible()
     place = chart.evaluate(
         """chart => {
           const { xaxis, yaxis } = chart._fullLayout, [line] = chart._fullData;
@@ -302,7 +303,8 @@ def test_new_sentence_and_given_translation_are_shown(open_page: Opener, snapsho
     expect(page.locator(".text-section .french")).to_have_text(GIVEN)
     page.wait_for_function("(given) => new URLSearchParams(location.search).get('target') === given", arg=GIVEN)
     wait_until_idle(page)
-    section = page.locator(".text-section", has=page.locator(".french"))
+    open_box(page, "section_forced-why")
+    section = page.locator(".st-key-section_forced-why .text-section")
     assert without_numbers(text_of(section)) == snapshot
 
 
