@@ -20,7 +20,7 @@ from attnviz.lessons import AskedQuestion, Lesson, LessonSentence, asked_questio
 from attnviz.lessons.lesson_file import HEATMAP, NextWordPrediction, NumberPrediction
 from attnviz.text import SPACE
 from attnviz.trace.aligned import first_words
-from attnviz.ui.components.chart import EVERY_STEP, steady_payload
+from attnviz.ui.components.chart import EVERY_STEP, inline_chart, steady_payload
 from attnviz.ui.components.component import box, component, hidden_box
 from attnviz.ui.embedded_view import html_page, made_with_attnviz, page_of
 from attnviz.ui.style import theme_name
@@ -101,7 +101,7 @@ def translated_by(given: AnsweredLesson) -> str:
 
 def lesson_view(given: AnsweredLesson) -> None:
     """Draw a lesson in the current language."""
-    items = [_Item(one) for one in given.asked]
+    items = [_Item(number, one) for number, one in enumerate(given.asked)]
     with box("room-lesson"):  # components/lesson/lesson.js finds the pictures in it
         data = {
             "identity": given.identity,
@@ -111,11 +111,11 @@ def lesson_view(given: AnsweredLesson) -> None:
         }
         component("lesson", key="lesson", data=data)
         with box("lesson_pictures"):
-            for number, item in enumerate(items):
+            for item in items:
                 for name, pictures in (("reveal", item.revealed), ("show", item.shown)):
-                    with hidden_box(f"lesson_{number}_{name}"):
+                    with hidden_box(item.key(name)):
                         for picture in pictures:
-                            component("chart", f"lesson_{number}_{picture.name}", picture.payload())
+                            inline_chart(item, picture.payload(), picture.name)
 
 
 def _labels(given: AnsweredLesson) -> dict[str, str]:
@@ -171,7 +171,12 @@ def lesson_length(lesson: Lesson) -> str:
 class _Item:
     """A question, with what appears with it and with its answer."""
 
+    number: int
     asked: AskedQuestion
+
+    def key(self, name: str) -> str:
+        """Return the key of a picture or a box of the question."""
+        return f"lesson_{self.number}_{name}"
 
     @property
     def shown(self) -> list[_Picture]:

@@ -30,9 +30,9 @@ def mounted(app: AppTest, component: str) -> list[Any]:
 
 
 def fetching(app: AppTest) -> list[dict[str, Any]]:
-    """Return the data of our components that fetch a payload, in the order of the page."""
+    """Return the data of our components that fetch a payload, in the order of the page, without the menu of lessons."""
     given = (block.get("data") for block in blocks(app))
-    return [one for one in given if isinstance(one, dict) and "at" in one]
+    return [one for one in given if isinstance(one, dict) and "/lesson-" not in one.get("at", "/lesson-")]
 
 
 def page_html(app: AppTest) -> list[str]:

@@ -81,7 +81,7 @@ def test_items_have_what_is_asked_and_the_answer(page: str) -> None:
     view = saved_view(page)
     attends, following, text = lesson_in(view)["items"]
     assert [item["kind"] for item in (attends, following, text)] == ["attends", "next", ""]
-    assert attends["options"] == [*WORDS.source[:-1], "(end)"]
+    assert attends["options"] == [*WORDS.source[:-1], "</s>"]
     shown = [word["text"] for word in attends["target"]]
     assert shown == [word for word in WORDS.target[: WORD + 1] if word != "</s>"]
     assert [word["text"] for word in following["target"]] == shown, "the word to be predicted is not there"

@@ -252,7 +252,7 @@ def tour_button() -> None:
     They have no level of detail from a link or an earlier choice, and have not taken the tour; the browser stores both.
     """
     is_new = page_level_address()[DETAIL_LEVEL] is None and remembered("tour") != "taken"
-    st.button(gettext("Three-minute tour"), type="secondary" if is_new else "tertiary", key="tour_button")
+    st.button(gettext("Tour (3 min)"), type="secondary" if is_new else "tertiary", key="tour_button")
 
 
 def detail_level_switch() -> DetailLevel:

@@ -5,7 +5,7 @@ import { newClock } from "../clock.js";
 import { payloadOf } from "../payloads.js";
 import { onScaleChange, scaleFactor } from "../figure_scale.js";
 import { drawSoon, find, onMessages, onStop, prefersReducedMotion, setLanguage, states, write } from "../shared.js";
-import { onMessage, viewState } from "../view.js";
+import { onMessage, viewRoot, viewState } from "../view.js";
 import { drawDecoder } from "./decoder.js";
 import { drawEncoder } from "./encoder.js";
 import { drawAttention, gradientId } from "./attention.js";
@@ -269,6 +269,7 @@ function start(root) {
   });
   state.resizing.observe(find(root, ".scroll"));
   listenToStages(root);
+  viewRoot(root).toggleAttribute("data-diagram", true); // for the layout of lectures (page.css)
   onStop(state, () => {
     state.clock.pause();
     for (const end of ends) end();

@@ -200,7 +200,7 @@ function paintVerdict(root, state) {
 function showPictures(root, { data: { items }, place, answers }) {
   const room = viewRoot(root);
   viewState(root).step ??= 0; // the charts of a lesson are each of one step
-  room.toggleAttribute("data-wide", Boolean(items[place]?.wide));
+  room.dataset.pictures = items[place]?.wide ? "below" : "beside";
   for (const box of findAll(room, ".st-key-lesson_pictures > .hidden-block")) {
     const isShown = box.classList.contains(`st-key-lesson_${place}_show`) ||
       (answers.has(place) && box.classList.contains(`st-key-lesson_${place}_reveal`));
