@@ -125,8 +125,8 @@ def growth_sentence(growth: PrefixTranslations) -> str:
     """Return how many content words of the whole sentence each of the three models leaves out."""
     last = {kind: row[-1] for kind, row in zip(growth.attentions, growth.translations, strict=True)}
     return gettext(
-        "By the estimate of a better model, the fixed vector leaves out {fixed} of the {all} content words of the "
-        "whole sentence. General attention leaves out {general} of the content words, additive attention {additive}.",
+        "A better model estimates that the fixed vector leaves out {fixed} of the {all} content words of the whole "
+        "sentence, general attention {general}, and additive attention {additive}.",
         fixed=len(last["none"].omitted),
         all=len(last["none"].content),
         general=len(last["general"].omitted),
@@ -158,8 +158,11 @@ def judgement_note(judged: JudgedTranslation, score: float | None) -> str:
 
 def shares_by_length_sentence(
     buckets: tuple[str, str], fixed: tuple[float, float], additive: tuple[float, float]
-) -> str:
-    """Return the BLEU of a fixed vector beside that of additive attention, in the first and last bucket."""
+) -> tuple[str, str]:
+    """Return the BLEU of a fixed vector beside that of additive attention, in the first and last bucket.
+
+    The second sentence, on how far both fall, is empty where attention does not fall or falls more.
+    """
     (short, long), (short_share, long_share) = (
         buckets,
         [a / b if b else 0.0 for a, b in zip(fixed, additive, strict=True)],
@@ -173,7 +176,7 @@ def shares_by_length_sentence(
         long_share=percent(long_share),
     )
     if additive[1] >= additive[0] or long_share >= short_share:
-        return sentence
+        return sentence, ""
     harder = gettext(
         "Long sentences are harder with attention too: the BLEU of additive attention falls from {before} to {after}. "
         "With the fixed vector, BLEU falls from {fixed_before} to {fixed_after}.",
@@ -182,7 +185,7 @@ def shares_by_length_sentence(
         fixed_before=decimal(fixed[0], 1),
         fixed_after=decimal(fixed[1], 1),
     )
-    return f"{sentence} {harder}"
+    return sentence, harder
 
 
 def _bucket_name(bucket: str) -> str:
@@ -214,6 +217,8 @@ class TextSection(NamedTuple):
     """Another paragraph about the controls, which the lecture file leaves out."""
     warning: str = ""
     """What the reader must not conclude, in bold above the paragraphs."""
+    lead: str = ""
+    """What can be read while the section is closed."""
 
 
 def why_introduction() -> TextSection:
@@ -242,11 +247,9 @@ def growth_section() -> TextSection:
                 "vectors anew at each step."
             ),
             gettext(
-                "Three small models translate the same sentence. The three models were trained on the same sentences. "
-                "They differ in what the decoder gets of the sentence: one fixed vector, or a new mixture of "
-                "annotations for each word. So the models with attention have a few more parameters. General and "
-                "additive attention compute the weights of the mixture in two ways (section 3). The page Translate "
-                "usually shows a larger model."
+                "Three small models, trained on the same sentences, translate the same sentence. They differ in what "
+                "the decoder gets of the sentence: one fixed vector, or a new mixture of annotations for each word. "
+                "General and additive attention compute the weights of the mixture in two ways (section 3)."
             ),
         ),
         hint=gettext("Move the slider: the models then translate only the first words of the sentence."),
@@ -272,7 +275,8 @@ def judge_section(model: str) -> str:
         "probability below {least} do not count. An English word that is not struck through may still be translated "
         "badly: its French words are then improbable. Content words are all words but articles, pronouns, "
         "prepositions and the like. chrF2 (Popović 2015), 0 to 100, measures how similar a translation is to a "
-        "reference translation.",
+        "reference translation. The models with attention have a few more parameters than the model with a fixed "
+        "vector. The page Translate usually shows a larger model.",
         model=model,
         least=percent(LEAST_PROBABILITY),
     )
@@ -307,6 +311,10 @@ def translations_section() -> TextSection:
             ),
             additive_and_general(),
         ),
+        lead=gettext(
+            "The three models translate your sentence side by side. The fixed vector is the same at every step; with "
+            "attention, the context vector changes from step to step."
+        ),
     )
 
 
@@ -321,13 +329,16 @@ def forced_section(model: str, origin: Origin) -> TextSection:
         gettext("4. All three models are made to write the same words"),
         (
             gettext(
-                "Now all three models are forced to write the same translation. At every word we ask each model how "
-                "probable the word is after the previous words. Since all models write the same words, no model goes "
-                "on from a mistake of its own. A word that is far less probable with the fixed vector suggests that "
-                "this vector has lost part of the sentence. The models were trained separately, so small differences "
-                "mean little. Each grid line marks a tenth of the probability of the line above it."
+                "Since all models write the same words, no model goes on from a mistake of its own. A word that is "
+                "far less probable with the fixed vector suggests that this vector has lost part of the sentence. The "
+                "models were trained separately, so small differences mean little. Each grid line marks a tenth of "
+                "the probability of the line above it."
             ),
             whose,
+        ),
+        lead=gettext(
+            "All three models are forced to write the same translation. At every word we ask each model how probable "
+            "the word is after the previous words."
         ),
     )
 
@@ -341,10 +352,13 @@ def gradient_section() -> TextSection:
                 "While a model learns, it changes its numbers so that the correct French piece becomes more probable. "
                 "The gradient says how much the vector of each English piece affects the probability of the correct "
                 "French piece. The gradient also passes through a fixed vector, so a model with a fixed vector "
-                "learns. But a fixed vector is the same for all French pieces, so it cannot choose an English piece "
-                "for each of them. Attention chooses: it can send a larger share of the gradient to the English piece "
-                "that is translated. The shares measured for your sentence are below."
+                "learns. But it cannot choose an English piece for each French piece. The shares measured for your "
+                "sentence are below."
             ),
+        ),
+        lead=gettext(
+            "A fixed vector is the same for all French pieces. Attention can send a larger share of the gradient to "
+            "the English piece that is translated."
         ),
     )
 

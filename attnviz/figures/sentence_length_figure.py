@@ -51,7 +51,7 @@ def bleu_by_length(
         curves.append(line)
         first, last = decimal(line["y"][0], 1), decimal(line["y"][-1], 1)
         told.append(gettext("{model} from {first} to {last}", model=model, first=first, last=last))
-    layout = sized_layout(ink, 420, (60, 20, 50, 70), 320) | {
+    layout = sized_layout(ink, 300, (60, 20, 50, 70), 320) | {
         "showlegend": True,
         "legend": LEGEND_ABOVE,
         "xaxis": titled_axis(

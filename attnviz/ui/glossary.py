@@ -12,31 +12,32 @@ from typing import Literal
 from attnviz.analysis.why_attention import TextSection
 from attnviz.browser_programs import KATEX
 from attnviz.languages import gettext, language
-from attnviz.ui.components.component import component, html, popover_box
+from attnviz.ui.components.component import component, details, html, popover_box
 
 
-def text_section(section: TextSection, french: str = "") -> None:
-    """Draw a heading and its paragraphs, with an optional text in French at the end."""
+def text_section(section: TextSection, french: str = "", *, heading: bool = True) -> None:
+    """Draw a section's heading, unless its box has it, and its paragraphs; a text in French may be at the end."""
     texts = filter(None, (*section.paragraphs, section.hint))
     paragraphs = [f'<p class="explanation">{escape(text)}</p>' for text in texts]
     if french:
         paragraphs[-1] = f'<div>{paragraphs[-1]}<p class="french" lang="fr">{escape(french)}</p></div>'
     columns = " in-columns" if len(paragraphs) > 1 else ""
-    heading = f"<h2>{escape(section.heading)}</h2>"
+    top = f"<h2>{escape(section.heading)}</h2>" if heading else ""
     if section.warning:
-        heading += f'<p class="warning"><strong>{escape(section.warning)}</strong></p>'
-    html(f'<div class="text-section{columns}">{heading}{"".join(paragraphs)}</div>')
+        top += f'<p class="warning"><strong>{escape(section.warning)}</strong></p>'
+    html(f'<div class="text-section{columns}">{top}{"".join(paragraphs)}</div>')
 
 
 def references(listed: Sequence[tuple[str, str, str]]) -> None:
-    """Draw a list of references: authors, title, and arXiv number if there is one."""
+    """Draw a box with a list of references: authors, title, and arXiv number if there is one."""
     items = "".join(
         f"<li>{escape(who)}. {escape(title)}."
         + (f' <a href="https://arxiv.org/abs/{number}">arXiv {number}</a>' if number else "")
         + "</li>"
         for who, title, number in listed
     )
-    html(f'<h2 class="section">{gettext("References")}</h2><ul class="references" lang="en">{items}</ul>')
+    with details(gettext("References"), "references"):
+        html(f'<ul class="references" lang="en">{items}</ul>')
 
 
 Topic = Literal["signs", "attention", "heads", "writing", "learning", "scores"]

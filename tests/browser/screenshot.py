@@ -61,7 +61,7 @@ _LAST = {
     "": ".st-key-contrast",
     "lab": ".st-key-section_panel",
     "learns": ".st-key-heatmap_2-learns",
-    "why": ".st-key-growth_chart-length",
+    "why": ".st-key-by_length-why",
     "transformer": ".st-key-heatmap-head",
     "corpus": "[class*=st-key-corpus_plot]",
 }

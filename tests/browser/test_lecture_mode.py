@@ -156,6 +156,7 @@ def test_lecture_mode_by_mouse_persists_across_pages(open_page: Opener) -> None:
     page.locator(".lecture .present").click()
     expect_on(page, TOOLBAR)
     page.get_by_role("link", name="Why attention?").click()
+    page.locator(".st-key-section_translations-why > summary").click()
     page.wait_for_selector(".st-key-lanes-why .transport")
     page.wait_for_url(re.compile("[?&]page=why"))
     expect_on(page, ".st-key-why_sentence")

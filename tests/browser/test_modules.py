@@ -47,7 +47,7 @@ def check_each_module_is_fetched_once(chromium: Browser, address: str) -> None:
         page.keyboard.press("ArrowRight")
         page.locator('.page-links a[data-page="why"]').click()
         expect(page.locator(".st-key-why_opening")).to_be_visible()
-        expect(page.locator(".st-key-growth_chart-length .js-plotly-plot")).to_be_visible()
+        expect(page.locator(".st-key-by_length-why .js-plotly-plot")).to_be_visible()
         fetched = page.evaluate(FETCHED)
     assert {name: times for name, times in Counter(name for name, _ in fetched).items() if times > 1} == {}
     root = f"{address}/{url_folder()}/"

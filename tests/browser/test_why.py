@@ -19,26 +19,43 @@ from tests.snapshots import without_numbers
 
 pytestmark = pytest.mark.browser
 
-LANES = ".st-key-lanes-why .lane canvas"
-"""A selector that matches once the translations are drawn."""
+SECTIONS = ".st-key-section_gradients-why > summary"
+"""A selector that matches once the page is drawn."""
 GROWN = ".st-key-lanes-length .lane"
 """The rows of the growing sentence."""
 GIVEN = "Le petit chat noir dort."
 SENTENCE = "sentence=Two+dogs+play+in+the+snow."
+BOXES = (
+    "omissions-length",
+    "section_lengths-why",
+    "section_translations-why",
+    "section_forced-why",
+    "section_gradients-why",
+    "signal_paths-why",
+)
 CHARTS = ("growth_chart-length", "forced_words-why", "signals-why", "by_length-why")
 
 
 def open_why(open_page: Opener, query: str = "") -> Page:
     """Open the page as a link does, with the keyboard on the three translations."""
-    page = open_page(f"?{SENTENCE}{query}", path="why", ready=LANES)
-    page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
+    page = open_page(f"?{SENTENCE}{query}", path="why", ready=SECTIONS)
     use_translations(page)
     return page
 
 
 def use_translations(page: Page) -> None:
-    """Click on the three translations: until one is touched, keys belong to the first view, the growing sentence."""
+    """Open the three translations, and click there: until then, keys belong to the growing sentence."""
+    page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
+    open_box(page, "section_translations-why")
     lanes(page).locator(".name").first.click()
+
+
+def open_box(page: Page, key: str) -> None:
+    """Open a box by its label unless it is open."""
+    label = page.locator(f".st-key-{key}:not([open]) > summary")
+    if label.count():
+        label.click()
+    expect(page.locator(f".st-key-{key}")).to_have_attribute("open", "")
 
 
 def lanes(page: Page, view: str = "why") -> Locator:
@@ -96,6 +113,29 @@ def test_three_translations_step_together(open_page: Opener) -> None:
     assert query(page)["step-why"] == "2"
 
 
+@on_both
+def test_page_opens_short_and_closed_sections_fetch_nothing(open_page: Opener) -> None:
+    page = open_page("", path="why", ready=f"{GROWN} .target")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.wait_for_selector(SECTIONS)
+    wide = page.viewport_size["width"] > 1000
+    assert page.evaluate("document.querySelector('.stMain').scrollHeight") < (2350 if wide else 4450)
+    expect(page.locator(".st-key-section_lengths-why")).to_have_js_property("open", wide)
+    bring_into_sight(page.locator(SECTIONS))
+    wait_until_idle(page)
+    assert not [url for url in asked if "forced-words" in url or "gradient-share" in url or "signals" in url]
+    section = page.get_by_role("heading", name="4. All three models")
+    for is_open in (True, False, True):
+        section.click()
+        expect(page.locator(".st-key-section_forced-why")).to_have_js_property("open", is_open)
+    chart = page.locator(".st-key-forced_words-why .chart")
+    bring_into_sight(chart)
+    expect(chart.locator(".main-svg").first).to_be_visible()
+    assert chart.evaluate("chart => chart._fullLayout.width === chart.clientWidth")
+    assert [url for url in asked if "forced-words" in url]
+
+
 @pytest.mark.nightly
 def test_word_bars_sum_to_one_and_the_layout_does_not_shift(open_page: Opener) -> None:
     page = open_why(open_page, "&step-why=2")
@@ -130,7 +170,8 @@ def test_playback_stops_at_the_last_step(open_page: Opener) -> None:
 @on_both
 def test_every_chart_is_drawn_and_described(open_page: Opener) -> None:
     page = open_why(open_page)
-    page.locator(".st-key-signal_paths-why button").click()
+    for key in BOXES:
+        open_box(page, key)
     for name in CHARTS:
         chart = page.locator(f".st-key-{name} .chart")
         bring_into_sight(chart)
@@ -190,8 +231,10 @@ def test_growing_sentence_has_its_own_steps_and_a_clickable_chart(open_page: Ope
     page.keyboard.press("ArrowRight")  # belongs to the view that was touched last
     wait_for_step(page, 4, "length")
     assert query(page) | {"long": "2", "step-length": "4"} == query(page)
-    chart = page.locator(".st-key-growth_chart-length .js-plotly-plot")
+    open_box(page, "omissions-length")
+    chart = page.locator(".st-key-growth_chart-length .chart")
     bring_into_sight(chart)
+    expect(chart.locator(".main-svg").first).to_be_visible()
     place = chart.evaluate(
         """chart => {
           const { xaxis, yaxis } = chart._fullLayout, [line] = chart._fullData;
@@ -216,10 +259,9 @@ def test_sentence_and_steps_survive_page_changes(open_page: Opener) -> None:
     expect_step(page, 2)
     for step in (2, 3):
         page.locator(".page-links").get_by_text("Why attention?").click()
-        page.wait_for_selector(LANES)
-        expect(lanes(page).locator(".source").first).to_contain_text("snow")
-        page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
+        page.wait_for_selector(SECTIONS)
         use_translations(page)
+        expect(lanes(page).locator(".source").first).to_contain_text("snow")
         page.keyboard.press("ArrowRight")
         wait_for_step(page, step)
         assert query(page) | {"sentence": NEW, "step-why": str(step)} == query(page)
@@ -234,8 +276,7 @@ def test_sentence_and_steps_survive_page_changes(open_page: Opener) -> None:
 def test_back_and_forward_restore_page_and_step(open_page: Opener) -> None:
     page = open_page(f"?{SENTENCE}&step=3")
     page.locator(".page-links").get_by_text("Why attention?").click()
-    page.wait_for_selector(LANES)
-    page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
+    page.wait_for_selector(SECTIONS)
     use_translations(page)
     page.keyboard.press("ArrowRight")
     wait_for_step(page, 2)
@@ -243,7 +284,7 @@ def test_back_and_forward_restore_page_and_step(open_page: Opener) -> None:
     page.wait_for_selector(READY)
     expect_step(page, 3)
     page.go_forward()
-    page.wait_for_selector(LANES)
+    page.wait_for_selector(SECTIONS)
     wait_for_step(page, 2)
 
 
@@ -262,7 +303,8 @@ def test_new_sentence_and_given_translation_are_shown(open_page: Opener, snapsho
     expect(page.locator(".text-section .french")).to_have_text(GIVEN)
     page.wait_for_function("(given) => new URLSearchParams(location.search).get('target') === given", arg=GIVEN)
     wait_until_idle(page)
-    section = page.locator(".text-section", has=page.locator(".french"))
+    open_box(page, "section_forced-why")
+    section = page.locator(".st-key-section_forced-why .text-section")
     assert without_numbers(text_of(section)) == snapshot
 
 
@@ -272,6 +314,7 @@ def test_language_can_be_switched_repeatedly(open_page: Opener) -> None:
     for code, name in (("fr", "Un vecteur fixe"), ("en", "One fixed vector"), ("fr", "Un vecteur fixe")):
         page.locator(".st-key-lang").get_by_text(code).click()
         expect(lanes(page).locator(".name").first).to_contain_text(name)
+    open_box(page, "section_gradients-why")
     bring_into_sight(page.locator(".st-key-gradient_share-why"))
     expect(page.locator(".st-key-gradient_share-why h3")).to_contain_text("Part du gradient")
 

@@ -200,7 +200,10 @@ def test_sections_are_translated_into_french() -> None:
             length_section(),
             growth_section(),
         ]
-        return [judge_section("m"), *(text for one in sections for text in (one.heading, *one.paragraphs))]
+        return [
+            judge_section("m"),
+            *(text for one in sections for text in (one.heading, *one.paragraphs, one.lead) if text),
+        ]
 
     english = section_texts()
     set_language("fr")

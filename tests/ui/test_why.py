@@ -109,9 +109,9 @@ def test_three_translations_are_shown_side_by_side_with_their_weights(page: Run,
     assert "growing?" in growing["at"]
 
 
-def test_page_has_four_charts(page: Run, snapshot: SnapshotAssertion) -> None:
+def test_page_has_five_charts(page: Run, snapshot: SnapshotAssertion) -> None:
     app = page(sentence=SENTENCE, long="own")
-    growth, by_length, forced, share = mounted(app, "chart")
+    growth, by_length, forced, share, _ = mounted(app, "chart")
     assert by_length["captions"]["every"][1] == snapshot(name="BLEU by length")
     unlikely = re.sub("“.*”", "“…”", fetched(forced["at"])["captions"]["every"][1])
     assert without_numbers(unlikely) == snapshot(name="forced words")
@@ -121,13 +121,9 @@ def test_page_has_four_charts(page: Run, snapshot: SnapshotAssertion) -> None:
 
 def test_share_of_the_gradient_is_shown_before_its_paths(page: Run) -> None:
     app = page(sentence=SENTENCE, long="own")
-    *_, share = mounted(app, "chart")
+    *_, share, signals = mounted(app, "chart")
     sentence, _ = fetched(share["at"])["captions"]["every"]
     assert re.fullmatch(r"Share of the gradient .*: fixed vector \d+\u00a0%, .*additive \d+\u00a0%", sentence)
-    set_field(app, "signal_paths-why", True)
-    assert not app.exception
-    *_, share, signals = mounted(app, "chart")
-    assert fetched(share["at"])["captions"]["every"][0] == sentence
     assert "%" in fetched(signals["at"])["captions"]["every"][1]
 
 
@@ -283,7 +279,7 @@ def test_bad_input_is_reported_and_the_example_shown(page: Run) -> None:
 def test_texts_are_in_the_language_of_the_page(page: Run) -> None:
     app = page(sentence=SENTENCE, lang="fr", long="own")
     assert not app.exception
-    _, _, forced, share = mounted(app, "chart")
+    _, _, forced, share, _ = mounted(app, "chart")
     assert mounted(app, "side_by_side")[1]["lanes"][0]["name"] == grown(app)["lanes"][0]["name"] == "Un vecteur fixe"
     assert "dix fois moins probables" in fetched(forced["at"])["captions"]["every"][1]
     assert "Part du gradient" in fetched(share["at"])["captions"]["every"][0]
@@ -336,8 +332,7 @@ def test_saved_page_has_every_section(language: str, page: Run) -> None:
     saved = saved_view(saved_page(app), language, "dark")
     drawn = [block["key"] for block in flattened(saved.blocks) if block["kind"] in ("chart", "side_by_side")]
     shown = [block["key"] for block in blocks(app) if block["kind"] in ("chart", "side_by_side")]
-    assert [key for key in drawn if key in shown] == shown
-    assert len(drawn) == len(shown) + 1, "the paths of the gradient, which the page shows once they are opened"
+    assert drawn == shown
     assert set(saved.addresses()) == set(saved.payloads)
     assert {text for text in page_html(app) if text.startswith('<div class="text-section')} <= set(saved.texts())
 

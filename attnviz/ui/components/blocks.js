@@ -56,6 +56,7 @@ export function host(known, imported, scope = "") {
 }
 
 const LONGEST_WAIT = 1000; // milliseconds after which what is loaded is drawn
+const WIDE = "(min-width: 1000px)"; // a window that opens the boxes with `wide`
 
 /**
  * Begins to load the modules of `blocks` that are not loaded yet. Once they are, all components are drawn at once, so that
@@ -126,12 +127,15 @@ function drawBlocks(parent, blocks, setStateValue) {
  * @param {Block} block
  * @param {string} name
  */
-function newElement({ kind, key }, name) {
+function newElement({ kind, key, lead, wide }, name) {
   const node = element(kind === "details" ? "details" : "div", `block ${kind}-block`);
   node.dataset.block = name;
   if (key) node.classList.add(`st-key-${key}`);
   if (kind === "details") {
-    node.append(element("summary", ""), element("div", "box-block"));
+    const summary = element("summary", "");
+    if (lead !== undefined) summary.append(element("h2", ""), element("span", "lead"));
+    node.append(summary, element("div", "box-block"));
+    node.toggleAttribute("open", wide === true && matchMedia(WIDE).matches);
     places.set(node, /** @type {HTMLElement} */ (node.lastChild));
   } else if (kind === "popover") {
     addPopover(node);
@@ -225,7 +229,8 @@ function change(node, block, setStateValue) {
   else if (kind === "box" || kind === "details") {
     node.classList.toggle("row", block.row === true);
     node.style.setProperty("--gap", `${block.gap ?? 1}rem`);
-    if (block.label !== undefined) write(find(node, "summary"), block.label);
+    if (block.lead !== undefined) write(find(node, ".lead"), block.lead);
+    if (block.label !== undefined) write(find(node, block.lead === undefined ? "summary" : "h2"), block.label);
     drawBlocks(/** @type {Element} */ (places.get(node) ?? node), block.blocks ?? [], setStateValue);
   } else void mount(node, block, setStateValue);
 }

@@ -147,9 +147,20 @@ def columns(shares: Sequence[int], *, gap: Gap = "small") -> Sequence[Box]:
     return [Box(one) for one in inner]
 
 
-def details(label: str, key: str) -> Box:
-    """Return a box that a visitor opens and closes by its `label`, to draw in."""
-    return _opened("details", label, key)
+def details(label: str, key: str, *, lead: str = "", wide: bool = False) -> Box:
+    """Return a box that a visitor opens and closes by its `label`, to draw in.
+
+    Args:
+        label: What a visitor presses.
+        key: Key, unique on the page.
+        lead: Sentence below the label, which then is a heading.
+        wide: Whether the box is open at first in a window at least 1000 pixels wide.
+
+    Returns:
+        The box.
+    """
+    section = {"lead": lead, "wide": wide} if lead else {}
+    return _opened("details", label, key, section)
 
 
 def popover_box(label: str, key: str) -> Box:
@@ -162,9 +173,9 @@ def hidden_box(key: str) -> Box:
     return _opened("hidden", None, key)
 
 
-def _opened(kind: str, label: str | None, key: str) -> Box:
+def _opened(kind: str, label: str | None, key: str, more: Block | None = None) -> Box:
     inner: list[Block] = []
-    _open_box.get().append({"kind": kind, "key": key, "label": label, "blocks": inner})
+    _open_box.get().append({"kind": kind, "key": key, "label": label, "blocks": inner} | (more or {}))
     return Box(inner)
 
 

@@ -296,8 +296,10 @@ interface Block {
   blocks?: Block[];
   gap?: number;
   row?: boolean;
-  /** Of a box that is opened. */
+  /** Of a box that is opened: its label, which is a heading where there is a lead, and whether a wide window opens it. */
   label?: string;
+  lead?: string;
+  wide?: boolean;
   /** Of columns: their shares of the width, and what is in them. */
   shares?: number[];
   columns?: Block[][];

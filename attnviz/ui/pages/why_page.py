@@ -6,7 +6,6 @@ Below are the gradients of these models, their tables, and the downloads (figure
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from html import escape
 from typing import Any
 
 import streamlit as st
@@ -16,19 +15,17 @@ from attnviz import AttnvizError, Trace
 from attnviz import lazy_pandas as pd
 from attnviz.analysis import why_attention
 from attnviz.analysis.prefixes import prefixes
-from attnviz.analysis.why_attention import WHY_REFERENCES
+from attnviz.analysis.why_attention import WHY_REFERENCES, TextSection
 from attnviz.export.saved_files import file_name
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.ui.chrome import Page
-from attnviz.ui.components.component import box, details, html, plain_text, view_blocks
+from attnviz.ui.components.component import Box, box, details, plain_text, view_blocks
 from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.components.picture_files import picture_files
 from attnviz.ui.components.tables import tables, tables_payload
 from attnviz.ui.components.view_state import view_state
 from attnviz.ui.embedded_view import html_page, made_with_attnviz, page_of
-from attnviz.ui.embedding import embedding
-from attnviz.ui.fields import disclosure
 from attnviz.ui.glossary import glossary_box, references, text_section
 from attnviz.ui.payloads import Maker, PayloadRequest, shown_address
 from attnviz.ui.resources import translate
@@ -98,15 +95,27 @@ def why_page(trio: Trio, main_view: View, result: DeltaGenerator) -> None:
 
 def _trio_sections(view: View, trio: Trio) -> None:
     """Draw the sections about three translations of one sentence."""
-    text_section(why_attention.length_section())
-    if message := by_length_panel(view, trio, theme_name()):
-        plain_text(message)
-    text_section(why_attention.translations_section())
-    translations_panel(view, trio)
-    text_section(why_attention.forced_section(trio.reference.model, trio.origin), trio.reference.translation)
-    forced_panel(view, trio, theme_name())
-    _signals_section(view, trio)
+    by_length_panel(view, trio, theme_name())
+    with _opened(view, "translations", section := why_attention.translations_section()):
+        text_section(section, heading=False)
+        translations_panel(view, trio)
+    section = why_attention.forced_section(trio.reference.model, trio.origin)
+    with _opened(view, "forced", section):
+        text_section(section, trio.reference.translation, heading=False)
+        forced_panel(view, trio, theme_name())
+    with _opened(view, "gradients", section := why_attention.gradient_section()):
+        text_section(section, heading=False)
+        share_panel(view, trio, theme_name())
+        paths = why_attention.gradient_paths_section()
+        with details(paths.heading, view.key("signal_paths")):
+            text_section(paths, heading=False)
+            signals_panel(view, trio, theme_name())
     view_state(view)
+
+
+def _opened(view: View, name: str, section: TextSection) -> Box:
+    """Return a box that a visitor opens by the heading of `section`."""
+    return details(section.heading, view.key(f"section_{name}"), lead=section.lead)
 
 
 def _growth_section(trio: Trio) -> Trace | None:
@@ -118,32 +127,19 @@ def _growth_section(trio: Trio) -> Trace | None:
     text_section(why_attention.growth_section())
     room = box(view_key(GROWTH, "room"))  # the choice of the sentence is below, but decides what is in it
     sentence = choose_sentence(trio.reference.source_text)
-    html(f'<p class="explanation">{escape(why_attention.judge_section(judge_name))}</p>')
     with st.spinner(gettext("Translating…")):
         trace = translate(str(installed_models()[MODELS[-1]]), trio.reference.device, sentence, 5, None)
     with room:
-        _growth_view(trace)
+        _growth_view(trace, judge_name)
     return trace
 
 
-def _growth_view(trace: Trace) -> None:
+def _growth_view(trace: Trace, judge_name: str) -> None:
     """Draw the growing sentence that a model has translated whole as `trace`."""
     count = len(prefixes(trace.source_text))
     view = View(GROWTH, trace, first_step=count - 1, step_count=count)
-    growth_panel(view, theme_name())
+    growth_panel(view, judge_name, theme_name())
     view_state(view)
-
-
-def _signals_section(view: View, trio: Trio) -> None:
-    """Draw the share of the gradient that reaches the right piece, and a button that opens the figure of its paths."""
-    text_section(why_attention.gradient_section())
-    share_panel(view, trio, theme_name())
-    if embedding() is not None or disclosure(
-        why_attention.gradient_paths_section().heading, key=view.key("signal_paths")
-    ):
-        for paragraph in why_attention.gradient_paths_section().paragraphs:
-            html(f'<p class="explanation">{escape(paragraph)}</p>')
-        signals_panel(view, trio, theme_name())
 
 
 def _footer(view: View, trio: Trio, growth_trace: Trace | None) -> None:
@@ -189,16 +185,16 @@ def why_picture_files(request: PayloadRequest) -> dict[str, Any] | bytes:
 def why_lecture(request: PayloadRequest) -> bytes:
     """Return the page as a file."""
     trio, growth = request.shown["trio"], request.shown["growth"]
-    view = View(TRANSLATIONS, trio.longest)
+    view, judge_name = View(TRANSLATIONS, trio.longest), judge_model()
 
     def draw() -> None:
         with box("why_opening"):
             text_section(why_attention.why_introduction())
-        if growth is not None:
+        if growth is not None and judge_name is not None:
             with box("why_growth"):
                 text_section(why_attention.growth_section())
                 with box(view_key(GROWTH, "room")):
-                    _growth_view(growth)
+                    _growth_view(growth, judge_name)
         with box(view.key("room")):
             _trio_sections(view, trio)
         references(WHY_REFERENCES)
@@ -228,11 +224,13 @@ def _draw() -> None:
         with st.container(key="why_sentence"):
             st.html(f'<h2 class="section">{gettext("Your sentence")}</h2>')
             sentence_box(available)
+    with st.container(horizontal=True, key="why_ways"):
+        if available:
             with st.popover(gettext("Force another translation"), type="tertiary", key="own"):
                 own_translation()
-        request = current_request(available)
-    with view_blocks("terms"):
-        glossary_box("glossary", "signs", "attention", "learning", "scores")
+            request = current_request(available)
+        with view_blocks("terms", width="content"):
+            glossary_box("glossary", "signs", "attention", "learning", "scores")
     shown = shown_translation(request, back=False)
     if shown.view is None:
         return

@@ -19,7 +19,9 @@ from attnviz.analysis.prefixes import FIRST, JudgedTranslation, PrefixTranslatio
 from attnviz.analysis.why_attention import (
     attention_name,
     growth_sentence,
+    judge_section,
     judgement_note,
+    length_section,
     length_sentence,
     shares_by_length_sentence,
 )
@@ -32,9 +34,10 @@ from attnviz.model_folder import read_config
 from attnviz.palette import ThemeName
 from attnviz.text import LONGEST_SENTENCE, LONGEST_TEXT
 from attnviz.ui.components.chart import EVERY_STEP, chart, inline_chart, steady_payload
-from attnviz.ui.components.component import html
+from attnviz.ui.components.component import columns, details, html, plain_text
 from attnviz.ui.components.side_by_side import lane, lanes, rows_payload, version
 from attnviz.ui.fields import segmented_control
+from attnviz.ui.glossary import text_section
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, address
 from attnviz.ui.resources import LENGTH_FILE, Rows, cached_translations, devices, translator_in
 from attnviz.ui.resources import bleu_rows as measured_of
@@ -79,13 +82,18 @@ def _first_words(sentence: str) -> str:
     return f"{sentence[:_LABEL_LENGTH].rsplit(' ', 1)[0]} …"
 
 
-def growth_panel(view: View, theme: ThemeName) -> None:
+def growth_panel(view: View, judge_name: str, theme: ThemeName) -> None:
     """Draw the translations of the prefixes of the sentence of `view`, whose trace is a translation of all of it."""
     stamp = trio_stamp()
     rows_address = address(view.trace, "growing", theme, every=True, version=stamp)
     lanes(view, {"at": rows_address, "waiting": gettext("Translating…")})
     chart_address = address(view.trace, "growing-chart", theme, every=True, version=stamp)
-    chart(view, chart_address, "growth_chart", waiting=gettext("Translating…"))
+    with details(gettext("Omissions by length, and how they are measured"), view.key("omissions")):
+        beside, chart_column = columns([1, 2], gap="medium")
+        with beside:
+            html(f'<p class="explanation">{escape(judge_section(judge_name))}</p>')
+        with chart_column:
+            chart(view, chart_address, "growth_chart", waiting=gettext("Translating…"))
 
 
 def length_growth_payload(request: PayloadRequest) -> dict[str, Any]:
@@ -245,21 +253,30 @@ def _compute_growth(sentence: str, judge_name: str, device: str, stamp: str) -> 
     )
 
 
-def by_length_panel(view: View, trio: Trio, theme: ThemeName) -> str:
-    """Draw the figure and return ""; without measured BLEU, return a message instead."""
-    rows = three_models_bleu()
+def by_length_panel(view: View, trio: Trio, theme: ThemeName) -> None:
+    """Draw the section of BLEU by sentence length: its texts and the figure, or a message without measured BLEU."""
+    rows, section = three_models_bleu(), length_section()
     if not rows:
-        return gettext(
-            "The folder of models has no usable file {file}, which stores the BLEU of the three models by "
-            "sentence length.",
-            file=LENGTH_FILE,
+        text_section(section)
+        plain_text(
+            gettext(
+                "The folder of models has no usable file {file}, which stores the BLEU of the three models by "
+                "sentence length.",
+                file=LENGTH_FILE,
+            )
         )
+        return
     word_count = len(trio.reference.source_text.split())
-    html(f'<p class="explanation"><b>{escape(_shares_sentence(rows, trio))}</b></p>')
     spec = bleu_by_length(rows, theme, marked_length=word_count)
-    payload = steady_payload(spec, {EVERY_STEP: ("", _sentence(rows, word_count, trio))})
-    inline_chart(view, payload, "by_length")
-    return ""
+    lead, harder = _shares_sentences(rows, trio)
+    with details(section.heading, view.key("section_lengths"), lead=lead, wide=True):
+        beside, chart_column = columns([1, 2], gap="medium")
+        with beside:
+            for text in filter(None, (*section.paragraphs, harder)):
+                html(f'<p class="explanation">{escape(text)}</p>')
+        with chart_column:
+            payload = steady_payload(spec, {EVERY_STEP: ("", _sentence(rows, word_count, trio))})
+            inline_chart(view, payload, "by_length")
 
 
 def three_models_bleu() -> Rows:
@@ -272,7 +289,7 @@ def _buckets(rows: Rows) -> list[str]:
     return list(dict.fromkeys(row["words"] for row in rows))
 
 
-def _shares_sentence(rows: Rows, trio: Trio) -> str:
+def _shares_sentences(rows: Rows, trio: Trio) -> tuple[str, str]:
     """Return how much of the BLEU of additive attention a fixed vector reaches on short and on long sentences."""
     models = {str(trace.config["attention"]): trace.model for trace in trio.own}
     buckets = _buckets(rows)
