@@ -87,6 +87,7 @@ def test_key_and_control_switch_attention_views(open_page: Opener) -> None:
     page.reload()
     page.wait_for_selector(READY)
     expect_face(page, "difference")
+    page.keyboard.press("?")
     expect(page.locator(".keys kbd").get_by_text("B", exact=True)).to_have_count(1)
 
 

@@ -76,7 +76,9 @@ def test_arrows_select_pieces_in_step_view(open_page: Opener) -> None:
     words = pieces_of(page, ".source")
     count = sum(map(len, words))
     expect(page.locator(".st-key-heatmap .xtick")).to_have_count(len(words))
+    page.keyboard.press("?")
     expect(page.locator(".keys")).to_contain_text("English piece")
+    page.keyboard.press("Escape")
     for piece in range(2, count + 1):
         page.keyboard.press("ArrowDown")
         expect_column(page, piece - 1)
@@ -100,7 +102,10 @@ def test_heading_says_which_piece_of_a_word_the_step_wrote(open_page: Opener, sn
             assert f"“{''.join(pieces)}”" in labels[-1]
         page.keyboard.press("ArrowRight")
     assert labels == snapshot(name="parts of words")
-    in_short, more = page.locator(".st-key-alignment .explanation"), page.locator(".st-key-how_to_read .explanation")
+    in_short, more = (
+        page.locator(".st-key-alignment .explanation").first,
+        page.locator(".st-key-how_to_read .explanation"),
+    )
     page.get_by_text("How to read the heatmap").click()
     expect(more).to_be_visible()
     by_steps, short = text_of(more), text_of(in_short)
