@@ -167,7 +167,8 @@ def _described(value: Any) -> Any:
     if hasattr(value, "fingerprint"):
         function, arguments = call_of(value)
     else:
-        left_out = ("open_gold", "show_beside", "main") if isinstance(value, View) else ()  # no payload depends on these
+        # no payload depends on these
+        left_out = ("open_gold", "show_beside", "main") if isinstance(value, View) else ()
         given = {field.name: getattr(value, field.name) for field in fields(value) if field.name not in left_out}
         defaults = {field.name: field.default for field in fields(value)}
         function, arguments = type(value), {name: one for name, one in given.items() if one != defaults[name]}
