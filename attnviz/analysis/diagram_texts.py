@@ -42,8 +42,8 @@ def no_diagram_reason(trace: Aligned) -> str:
 def diagram_caption(trace: Trace) -> str:
     """Return how weights and vectors are drawn."""
     squares = gettext(
-        "The diagram draws each vector as {count} squares. The squares show the numbers that differ most between the "
-        "vectors of this sentence. Blue is positive, red negative.",
+        "The diagram draws a state as {count} squares, and an annotation and the context vector as {count} for each "
+        "direction of reading. The squares show the numbers that differ most. Blue is positive, red negative.",
         count=SQUARES,
     )
     ribbons = gettext(
@@ -117,7 +117,7 @@ def diagram_scenes(trace: Trace) -> list[dict[str, str]]:
                 "exponential",
                 gettext("Exponential"),
                 gettext("The exponential makes small differences large. The largest number counts as 1."),
-                gettext("“{best}” has {apart} more energy than “{second}”, so its number is {times} times as large."),
+                gettext("“{best}” has {apart} more energy than “{second}”, so its number is {times} as large."),
             ),
             (
                 "weight",

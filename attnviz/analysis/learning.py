@@ -297,7 +297,7 @@ def guidance_sentence(config: Mapping[str, Any]) -> str:
     """Return that training taught the attention of a model which words match; empty where it did not."""
     if not guidance_of(config):
         return ""
-    return gettext("Guided attention: taught which words match.")
+    return gettext("Training taught this attention which words match.")
 
 
 def unguided_model(config: Mapping[str, Any], others: Mapping[str, Mapping[str, Any]]) -> str | None:

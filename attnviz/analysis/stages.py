@@ -15,7 +15,7 @@ from attnviz.analysis.context_units import SQUARES
 from attnviz.analysis.energy_equations import texts_of
 from attnviz.analysis.labels import capitalised, quoted_name, subscript, word_share_text
 from attnviz.analysis.measures import is_uniform, weight_order
-from attnviz.analysis.numbers import decimal, percent, shown_difference, thousands, times
+from attnviz.analysis.numbers import decimal, fine_percent, percent, shown_difference, thousands, times
 from attnviz.analysis.recomputation import softmax
 from attnviz.analysis.what_if_effects import interventions_text
 from attnviz.languages import gettext
@@ -195,6 +195,17 @@ def energy_and_ratio(trace: Trace | Head, step: int) -> str:
     return gettext("{difference} more energy is {times} the weight", difference=more, times=times(ratio))
 
 
+def lead_texts(trace: Trace | Head, step: int) -> tuple[str, str] | None:
+    """Return the difference of the two strongest pieces' energies at 0-based `step`, and the ratio of their weights.
+
+    None where the weights do not follow from the energies, or are nearly the same.
+    """
+    pair = strongest_pair(trace, step)
+    if pair is None or np.exp(pair[2]) < _NEARLY_ONE:
+        return None
+    return decimal(pair[2]), times(float(np.exp(pair[2])))
+
+
 def attention_sentence(trace: Trace | Head, step: int) -> str:
     """Return how the attention of 0-based `step` is divided between its two strongest pieces, and why so."""
     order, alpha = weight_order(trace, step), trace.alignment[step]
@@ -203,8 +214,8 @@ def attention_sentence(trace: Trace | Head, step: int) -> str:
     first, second = (quoted_name(trace.source_pieces[j]) for j in order[:2])
     share, less = (percent(float(alpha[j])) for j in order[:2])
     whole = gettext("All weights add up to 100\u00a0%.")
-    pair = strongest_pair(trace, step)
-    if pair is None or np.exp(pair[2]) < _NEARLY_ONE:
+    lead = lead_texts(trace, step)
+    if lead is None:
         divided = gettext(
             "{name} gets {share} of the attention, {next} gets {less}.",
             name=capitalised(first),
@@ -217,10 +228,10 @@ def attention_sentence(trace: Trace | Head, step: int) -> str:
             "{name} has {difference} more energy than {next}. The exponential makes that {times} the weight: {share} "
             "against {less}.",
             name=capitalised(first),
-            difference=decimal(pair[2]),
-            times=times(float(np.exp(pair[2]))),
+            difference=lead[0],
+            times=lead[1],
             next=second,
-            share=share,
+            share=fine_percent(float(alpha[order[0]])),
             less=less,
         )
     return f"{divided} {whole}"

@@ -326,13 +326,15 @@ class TourData:
     def mixed_step(self) -> int:
         """The 0-based step of the stop on mixing: the word whose second share is largest, if at least LEAST_SECOND.
 
+        No step that was changed by hand.
         Otherwise the tour's own word: a mixture of one word teaches that a context vector is a copy.
         """
         if not self.record.attends_once or len(self.record.source_pieces) < 2:
             return self.word.step
         seconds = np.sort(self.record.alignment, axis=1)[:, -2]
         words = [is_word(join_pieces([piece])) for piece in self.record.target_pieces]
-        seconds = np.where(words, seconds, 0.0)
+        edited = [bool(interventions_at(self.record.interventions, step)) for step in range(len(words))]
+        seconds = np.where(np.array(words) & ~np.array(edited), seconds, 0.0)
         return int(seconds.argmax()) if seconds.max() >= LEAST_SECOND else self.word.step
 
     @cached_property

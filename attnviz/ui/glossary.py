@@ -100,7 +100,9 @@ def _attention() -> Iterator[str]:
         "**Attention weight** $\\alpha_{ij}$: the share of attention that step $i$ gives to piece $j$; the "
         "softmax computes it from the energies."
     )
-    yield gettext("**√α**: the colours show the square root of the weight, so that small weights are visible.")
+    yield gettext(
+        "**√α**: a switch. With it, the colours show the square root of the weight, so that small weights are visible."
+    )
     yield gettext(
         "**Context vector** $c_i$: the sum of the annotations, each multiplied by its weight. It is what the decoder "
         "gets of the English sentence at step $i$; what it got at earlier steps lives on in its state."

@@ -33,7 +33,8 @@ export function scaled(part, factor, least = 0) {
     Object.entries(part).map(([name, value]) => {
       const inPixels = typeof value === "number" && (PIXELS.has(name) || (lengthInPixels && name === "len"));
       const smallest = name.endsWith("font") ? LEAST_FONT_SIZE : 0;
-      return [name, inPixels ? Math.max(value, least) * factor : scaled(value, factor, smallest)];
+      if (!inPixels) return [name, scaled(value, factor, smallest)];
+      return [name, (name === "size" ? Math.max(value, least) : value) * factor];
     }),
   );
 }

@@ -250,9 +250,8 @@ def _choices(view: View) -> None:
         html(
             '<p class="explanation">'
             + gettext(
-                "Forced decoding makes both models write the same translation, so that every cell of one heatmap "
-                "has a counterpart in the other heatmap. The models differ in where they look, and in the "
-                "probability that they give to each word."
+                "Forced decoding makes both models write the same translation, so that both heatmaps have the same "
+                "words. The models differ in where they look, and in the probability that they give to each word."
             )
             + f" {_guidance(view, models)}</p>"
         )

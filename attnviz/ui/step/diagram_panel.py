@@ -24,7 +24,7 @@ from attnviz.analysis.diagram_texts import (
 )
 from attnviz.analysis.labels import quote, shorten
 from attnviz.analysis.numbers import percent
-from attnviz.analysis.stages import Narration
+from attnviz.analysis.stages import Narration, lead_texts
 from attnviz.figures.grammar import energy_range, finite_energies
 from attnviz.languages import gettext, language
 from attnviz.palette import STRONGEST, ThemeName
@@ -61,6 +61,7 @@ def diagram_payload(trace: Trace, steps: Sequence[int], narration: Narration) ->
         "frozen": bool(trace.interventions) and np.allclose(trace.alignment, trace.alignment[:1], atol=1e-6),
         "mixes": [mixture(trace, i) for i in steps],
         "alts": [diagram_alt(trace, i, narration[i]) for i in steps],
+        "leads": [lead_texts(trace, i) if trace.attends else None for i in steps],
         "scenes": diagram_scenes(trace),
         "terms": diagram_terms(trace),
         "words": diagram_labels(trace),

@@ -41,6 +41,8 @@ interface DiagramPayload extends Outline {
   /** Description of the context vector of each of `steps`. */
   mixes: string[];
   alts: string[];
+  /** How far the two highest energies are apart, and how many times one weight the other is; null where that says nothing. */
+  leads: (string[] | null)[];
   /** The scenes of the step that is shown as it is computed. */
   scenes: SceneText[];
   /** The other symbols of the equations, by the part next to them; null where they are not drawn. */

@@ -149,12 +149,23 @@ function drawShares({ words }, plan, parts, drawn, moment) {
     fade(bar, left);
     if (left) placeBar(bar, area(plan, plan.columns[j].middle - wide / 2, top, wide, lengths[j] * longest));
   });
+  fadeWeightSymbol(parts, row === "weights" ? 1 : DIM);
   if (row === "energies") writeCopies(plan, parts, numbers);
   else writeWeights(plan, parts, numbers);
   for (const node of parts.weightNumbers) fade(node, copied ? clear : 0);
   const sum = Math.round(1e5 * numbers.reduce((whole, one) => whole + one, 0)) / 1e5; // not 99.99999 %
   fade(drawn.sum, drawn.bars.length && row !== "energies" && mixed < 1 ? clear : 0);
   write(drawn.sum, words.sum.replace("{sum}", row === "weights" ? percent(sum) : number(sum, 2)));
+}
+
+/**
+ * Fades the sign α beside its row, which has other numbers before the weights.
+ * @param {DiagramParts} parts
+ * @param {number} opacity
+ */
+function fadeWeightSymbol({ texts: { symbols } }, opacity) {
+  const letter = symbols[1]?.parentNode;
+  if (letter instanceof SVGElement) fade(letter, opacity);
 }
 
 /**
@@ -232,6 +243,7 @@ export function removeMomentParts(payload, plan, parts, drawn, pose) {
   const all = { query: 1, grown: [], mixed: 1, moved: 1, written: 1 };
   dim(plan, parts, /** @type {Moment} */ (/** @type {Partial<Moment>} */ (all)));
   for (const node of parts.weightNumbers) fade(node, 1);
+  fadeWeightSymbol(parts, 1);
   for (const column of parts.columns) column.classList.remove("adding");
   drawn.group.remove();
   drawPose(payload, plan, parts, pose);

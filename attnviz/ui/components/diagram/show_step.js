@@ -1,7 +1,7 @@
 // Plays the computation of the current step in the diagram: its button, the slider of its time, and its scenes.
 
 import { blurAfterClick, fill, find, number, percent, prefersReducedMotion, write } from "../shared.js";
-import { onMessage, viewState } from "../view.js";
+import { onMessage, viewRoot, viewState } from "../view.js";
 import { addMomentParts, drawMoment, removeMomentParts } from "./draw_moment.js";
 import { exponentials, momentAt, sceneAt, timed } from "./moments.js";
 
@@ -63,6 +63,7 @@ function paintControls(root, { show, payload, clock }, scene, pose, k) {
   find(root, ".run").dataset.state = playing ? "playing" : "paused";
   for (const name of [".time", ".close", ".scenes", ".told"]) find(root, name).hidden = !isOpen;
   find(root, ".show").classList.toggle("open", isOpen);
+  viewRoot(root).toggleAttribute("data-showing", isOpen);
   if (!isOpen) return;
   slider.value = String(time);
   slider.setAttribute("aria-valuetext", scene.title);
@@ -88,18 +89,18 @@ function sentenceOf(payload, { name, sentence, example }, { energies, weights },
   const values = { previous: payload.previous[k], word: payload.written[k], share: payload.likely[k] };
   if (payload.attention === "none") return fill(sentence, values);
   const order = Array.from(weights, (_, j) => j).sort((a, b) => energies[b] - energies[a]);
-  const [best, second] = order, apart = energies[best] - energies[second], times = Math.exp(apart);
+  const [best, second] = order, lead = payload.leads[k];
   const sum = exponentials(energies).reduce((total, one) => total + one, 0);
   const given = {
     ...values,
     best: payload.sources[best],
     second: payload.sources[second],
     energy: number(energies[best], 1),
-    apart: number(apart, 2),
-    times: number(times, times < 10 ? 1 : 0),
+    apart: lead?.[0] ?? "",
+    times: lead?.[1] ?? "",
     sum: number(sum, 2),
   };
-  return fill(example && apart >= 0.05 && times < 1e6 ? `${sentence} ${example}` : sentence, given);
+  return fill(example && lead ? `${sentence} ${example}` : sentence, given);
 }
 
 /**
