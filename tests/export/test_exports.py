@@ -224,7 +224,7 @@ def test_page_has_what_its_level_shows(trace: Trace) -> None:
         level: {block["kind"] for block in flattened(saved_view(export.page_html(trace, level=level)).blocks)}
         for level in get_args(DetailLevel)
     }
-    assert kinds["numbers"] - kinds["idea"] == {"details", "equation", "field", "findings"}
+    assert kinds["numbers"] - kinds["idea"] == {"caption", "details", "equation", "field", "findings"}
     assert kinds["everything"] - kinds["numbers"] == {"context_growth", "energy_decomposition", "text"}
 
 
