@@ -232,7 +232,7 @@ def attention_sentence(trace: Trace | Head, step: int) -> str:
             times=lead[1],
             next=second,
             share=fine_percent(float(alpha[order[0]])),
-            less=less,
+            less=fine_percent(float(alpha[order[1]])),
         )
     return f"{divided} {whole}"
 

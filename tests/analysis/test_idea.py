@@ -14,7 +14,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz.analysis.labels import quoted_name
 from attnviz.analysis.measures import strongest_words, weight_order, word_weights_of_heads
-from attnviz.analysis.numbers import percent
+from attnviz.analysis.numbers import fine_percent, percent
 from attnviz.analysis.stages import step_sentence
 from attnviz.architectures import architecture_of, narrate
 from attnviz.languages import set_language
@@ -106,7 +106,7 @@ def test_sentences_have_the_weights_of_the_step(snapshot: SnapshotAssertion) -> 
     assert [(stage.sentence, stage.outcome) for stage in stages] == snapshot
     energy_stage, attention_stage, context_stage, state_stage, word_stage = stages
     first, second = weight_order(trace, step)[:2]
-    share, less = (percent(float(trace.alignment[step, j])) for j in (first, second))
+    share, less = (fine_percent(float(trace.alignment[step, j])) for j in (first, second))
     name = quoted_name(trace.source_pieces[first])
     assert name in energy_stage.outcome
     for text in (name, share, less):
