@@ -208,7 +208,7 @@ def test_page_is_usable_by_keyboard(open_page: Opener) -> None:
     expect(heatmap).to_be_visible()
     for _ in range(7):  # into the box, past the link and the switches, not through the rest of the page
         page.keyboard.press("Tab")
-        if heatmap.evaluate("(node) => node === document.activeElement"):
+        if heatmap.evaluate("(node) => node.matches(':focus')"):
             break
     expect(heatmap).to_be_focused()
     with page.expect_download() as download:
