@@ -250,9 +250,8 @@ def exhibits_introduction() -> TextSection:
         gettext("To the transformer"),
         (
             gettext(
-                "Changes to one formula lead from the attention of 2014 to the transformer. Choose the forms in "
-                "order. A form is compared with the one before only where both use the numbers of one model; where "
-                "the model changes, the page says so."
+                "Changes to one formula lead from the attention of 2014 to the transformer. Where the model changes, "
+                "too, the page says so."
             ),
         ),
     )

@@ -74,7 +74,7 @@ def test_every_folder_of_code_is_a_package() -> None:
 def test_a_late_cleanup_does_not_end_a_newer_mount(tmp_path: Path) -> None:
     """On two quick changes Streamlit cleans up the first mount after the second began: the component stays mounted."""
     mounts = """(() => {
-      globalThis.document = { adoptedStyleSheets: [] };
+      globalThis.document = Object.assign(new EventTarget(), { adoptedStyleSheets: [] });
       const ended = [], [here, there] = ["here", "there"].map((name) => ({ name, children: [] }));
       const mount = host({}, null);
       const [first, second, other] = [here, here, there].map((parentElement) => mount({ parentElement, data: [[]] }));

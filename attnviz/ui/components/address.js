@@ -102,11 +102,22 @@ function cancelWrite() {
   document.documentElement.toggleAttribute("data-unwritten", false);
 }
 
-/** Writes the address, unless the server has not followed Back or Forward yet. */
+/** Number of views that are still to be drawn: the address waits for their parameters. */
+let undrawn = 0;
+
+document.addEventListener("attnviz:drawing", (event) => {
+  undrawn += 1;
+  void /** @type {CustomEvent} */ (event).detail.finally(() => {
+    undrawn -= 1;
+    scheduleWrite();
+  });
+});
+
+/** Writes the address, unless the server has not followed Back or Forward yet, or a view is still to be drawn. */
 export function writeAddress() {
   if (entryName === null) return;
   cancelWrite();
-  if (followRequest) return;
+  if (followRequest || undrawn) return;
   const address = addressOfAll(), previousEntry = currentEntry();
   const name = [entryName, ...ofPage(suffixes)].filter(Boolean).join(" ");
   const others = previousEntry?.attnvizEntry === name ? previousEntry.views : {};

@@ -49,7 +49,8 @@ export function host(known, imported, scope = "") {
     };
     if (loading.length) {
       const longest = new Promise((resolve) => setTimeout(resolve, LONGEST_WAIT));
-      void Promise.race([Promise.allSettled(loading), longest]).then(draw);
+      const drawn = Promise.race([Promise.allSettled(loading), longest]).then(draw);
+      document.dispatchEvent(new CustomEvent("attnviz:drawing", { detail: drawn })); // the address waits for it
     } else draw();
     return cleanUp;
   };
