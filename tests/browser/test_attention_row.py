@@ -124,10 +124,10 @@ def test_row_can_be_saved_and_verified(open_page: Opener) -> None:
     expect(page.locator(".verification .badge")).to_contain_text("step 2 are verified in 3 models")
     page.locator(".st-key-downloads_of_row button").first.click()
     rows = page.locator("[class*=st-key-export_row] .picture")
-    expect(rows).to_have_count(5)
+    expect(rows).to_have_count(6)
     for form in ("PNG", "SVG", "CSV"):
         with page.expect_download() as saved:
-            rows.last.get_by_text(form, exact=True).click()
+            rows.nth(4).get_by_text(form, exact=True).click()
         assert saved.value.suggested_filename.endswith(f"step-2-heads.{form.lower()}")
 
 
@@ -139,6 +139,8 @@ def test_forms_and_words_are_one_tab_stop_each(open_page: Opener) -> None:
         page.keyboard.press("ArrowRight")
         expect(form_button(page, name)).to_be_focused()
         assert_form(page, name)
+    page.keyboard.press("ArrowRight")
+    expect(form_button(page, "Self-attention")).to_be_focused()
     page.keyboard.press("ArrowRight")  # round to the first
     assert_form(page, "Additive")
     page.keyboard.press("Tab")

@@ -102,24 +102,15 @@ function cancelWrite() {
   document.documentElement.toggleAttribute("data-unwritten", false);
 }
 
-/** Number of views that are still to be drawn: the address waits for their parameters. */
-let undrawn = 0;
-
-document.addEventListener("attnviz:drawing", (event) => {
-  undrawn += 1;
-  void /** @type {CustomEvent} */ (event).detail.finally(() => {
-    undrawn -= 1;
-    scheduleWrite();
-  });
-});
-
-/** Writes the address, unless the server has not followed Back or Forward yet, or a view is still to be drawn. */
+/** Writes the address, unless the server has not followed Back or Forward yet. */
 export function writeAddress() {
   if (entryName === null) return;
   cancelWrite();
-  if (followRequest || undrawn) return;
+  if (followRequest) return;
   const address = addressOfAll(), previousEntry = currentEntry();
   const name = [entryName, ...ofPage(suffixes)].filter(Boolean).join(" ");
+  // After a reload, the entry has parts of views that are not drawn yet.
+  if (identities.size === 0 && previousEntry?.attnvizEntry.startsWith(`${name} `)) return;
   const others = previousEntry?.attnvizEntry === name ? previousEntry.views : {};
   const views = { ...others, ...Object.fromEntries(ofPage(identities)) };
   const state = { attnvizEntry: name, views };

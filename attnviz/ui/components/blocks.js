@@ -49,8 +49,7 @@ export function host(known, imported, scope = "") {
     };
     if (loading.length) {
       const longest = new Promise((resolve) => setTimeout(resolve, LONGEST_WAIT));
-      const drawn = Promise.race([Promise.allSettled(loading), longest]).then(draw);
-      document.dispatchEvent(new CustomEvent("attnviz:drawing", { detail: drawn })); // the address waits for it
+      void Promise.race([Promise.allSettled(loading), longest]).then(draw);
     } else draw();
     return cleanUp;
   };
