@@ -14,7 +14,7 @@ from typing import Any
 import nbformat
 from nbclient import NotebookClient
 
-from tests.documentation.pages import DOCUMENTATION, PYTHON, blocks, environment, prepare
+from tests.documentation.pages import DOCUMENTATION, PYTHON, blocks, environment, log_plainly, prepare
 
 NOTEBOOK = DOCUMENTATION / "pages" / "recipes.ipynb"
 RECIPES = DOCUMENTATION / "pages" / "recipes"
@@ -69,6 +69,7 @@ def _text(markdown: str) -> list[Any]:
 
 def run(notebook: Any, folder: Path, python: Path = PYTHON) -> None:
     """Run all cells in `folder`; keep what they show and print, without widgets and progress on standard error."""
+    log_plainly(folder)
     place = {"metadata": {"path": str(folder)}}
     client = NotebookClient(
         notebook,

@@ -89,6 +89,12 @@ def prepare(folder: Path) -> Path:
     return folder
 
 
+def log_plainly(folder: Path) -> None:
+    """Have Streamlit log the errors of apps that run in `folder`: with rich, where it is installed, it prints them."""
+    (folder / ".streamlit").mkdir(exist_ok=True)
+    (folder / ".streamlit" / "config.toml").write_text("[logger]\nenableRich = false\n", encoding="utf-8")
+
+
 def environment(python: Path) -> dict[str, str]:
     """Return the environment of the programs: `python` is found first, and Chromium where there is one."""
     path = os.pathsep.join([str(python.parent), os.environ["PATH"]])
@@ -99,6 +105,7 @@ def environment(python: Path) -> dict[str, str]:
 
 def run_blocks(folder: Path, runnable: list[Block], python: Path = PYTHON) -> list[str]:
     """Run the blocks in `folder`, one after the other; return what each prints. A failure fails the test."""
+    log_plainly(folder)
     done = subprocess.run(
         [python, "-W", "error", "-c", _RUNNER],
         cwd=folder,
