@@ -27,7 +27,7 @@ from tests.figures import synthetic
 from tests.saved_pages import saved_view
 from tests.ui.fields import field, set_field
 from tests.ui.opening import Run, open_page
-from tests.ui.shown_payloads import address, all_payloads, panel_texts, sent_requests, shown_equations
+from tests.ui.shown_payloads import address, all_payloads, panel_texts, shown_equations
 
 UNSEEN = re.compile(r"\.(id|js_content|css_content|.*path|query_param_key|component_name|tag|type|shortcut)$")
 """Fields of Streamlit's protobuf messages that the page does not show."""
@@ -84,10 +84,6 @@ def prose(app: AppTest) -> set[str]:
 
     assert not app.exception
     found = {text.strip() for text in (*walk(app._tree), *strings(list(all_payloads(app))))}
-    for component in app.get("bidi_component"):  # a lesson is sent back in both languages, and shown in none
-        for request in sent_requests(component.proto).values():
-            if '"lesson"' in request:
-                found -= {text.strip() for text in strings(request)}
     shown = {text for text in found - sentences if PROSE.search(text) and "\\begin" not in text}
     return {text for text in shown if not text.endswith(" …")}
 

@@ -128,7 +128,7 @@ def _share(name: str, lesson: Lesson) -> None:
     """Draw the link of a lesson that comes with the program, and the page for students of any."""
     if name != OWN_LESSON:
         copy_link(f"link_{name}", f"?{urlencode({LESSON: name, 'lang': language()})}")
-    at = shown_address("lesson-page", {LESSON: lesson})
+    at = shown_address("lesson-page", {LESSON: lesson if name == OWN_LESSON else name})
     file_link(
         None,
         gettext("Save as a page for students"),
@@ -188,8 +188,10 @@ def _leave_button() -> None:
 
 
 def lesson_page(request: PayloadRequest) -> bytes:
-    """Return the page for students of a lesson."""
-    return lesson_html(_answered(request.shown[LESSON])).encode("utf-8")
+    """Return the page for students of a lesson, that of a visitor or the name of one that comes with the program."""
+    given = request.shown[LESSON]
+    lesson = shipped_lesson(given) if isinstance(given, str) else given
+    return lesson_html(_answered(lesson)).encode("utf-8")
 
 
 def lesson_template(request: PayloadRequest) -> bytes:  # noqa: ARG001
