@@ -186,13 +186,12 @@ def energy_and_ratio(trace: Trace | Head, step: int) -> str:
     if pair is None:
         changed = interventions_text(trace, step)
         return gettext("Changed by hand: these weights do not follow the energies") if changed else ""
-    difference, ratio = pair[2], float(np.exp(pair[2]))
-    if difference == 0:
+    if pair[2] == 0:
         return gettext("The same energy gives the same weight")
-    more = decimal(difference)
-    if ratio < _NEARLY_ONE:
-        return gettext("{difference} more energy gives nearly the same weight", difference=more)
-    return gettext("{difference} more energy is {times} the weight", difference=more, times=times(ratio))
+    lead = lead_texts(trace, step)
+    if lead is None:
+        return gettext("{difference} more energy gives nearly the same weight", difference=decimal(pair[2]))
+    return gettext("{difference} more energy is {times} the weight", difference=lead[0], times=lead[1])
 
 
 def lead_texts(trace: Trace | Head, step: int) -> tuple[str, str] | None:
@@ -212,9 +211,8 @@ def attention_sentence(trace: Trace | Head, step: int) -> str:
     if len(order) == 1:
         return gettext("There is only one piece to look at: it gets all the attention.")
     first, second = (quoted_name(trace.source_pieces[j]) for j in order[:2])
-    share, less = (percent(float(alpha[j])) for j in order[:2])
-    whole = gettext("All weights add up to 100\u00a0%.")
-    lead = lead_texts(trace, step)
+    lead, whole = lead_texts(trace, step), gettext("All weights add up to 100\u00a0%.")
+    share, less = ((fine_percent if lead else percent)(float(alpha[j])) for j in order[:2])
     if lead is None:
         divided = gettext(
             "{name} gets {share} of the attention, {next} gets {less}.",
@@ -231,8 +229,8 @@ def attention_sentence(trace: Trace | Head, step: int) -> str:
             difference=lead[0],
             times=lead[1],
             next=second,
-            share=fine_percent(float(alpha[order[0]])),
-            less=fine_percent(float(alpha[order[1]])),
+            share=share,
+            less=less,
         )
     return f"{divided} {whole}"
 

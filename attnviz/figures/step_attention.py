@@ -86,9 +86,9 @@ def draw_attention(subject: Subject) -> Spec:
         format_share(share) if j in numbered and share >= _NUMBERED else "" for j, share in enumerate(alpha.tolist())
     ]
 
-    slanted = label_width(names, size, subject.longest or LABEL_LENGTH) > _NARROWEST_COLUMN
     # Slanted by 50 degrees, whose sine is 0.77; from 15 pieces on upright.
     length = label_width(names, size, subject.longest or LABEL_LENGTH)
+    slanted = length > _NARROWEST_COLUMN
     below = round(length + 10 if count > 14 else length * 0.77 + 16 if slanted else 20)
     heights = [_ENERGIES, _JUMP, _WEIGHTS, below, _UNITS, _STRIP_ROW * (len(rows) + 1)]
     edges = (1 - np.cumsum([0, *heights]) / sum(heights)).tolist()

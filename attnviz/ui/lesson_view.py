@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from attnviz.analysis.numbers import NO_BREAK, decimal
@@ -178,12 +178,12 @@ class _Item:
         """Return the key of a picture or a box of the question."""
         return f"lesson_{self.number}_{name}"
 
-    @property
+    @cached_property
     def shown(self) -> list[_Picture]:
         """The pictures that appear with the question."""
         return [_Picture(self.asked, name) for name in self.asked.question.show]
 
-    @property
+    @cached_property
     def revealed(self) -> list[_Picture]:
         """The pictures that appear with the answer."""
         return [_Picture(self.asked, name) for name in self.asked.question.reveal]
@@ -244,16 +244,16 @@ class _Picture:
         sentence = stage.text(subject.trace, subject.step, simple=simple).sentence if stage else ""
         return figure.title(subject), sentence
 
-    @property
+    @cached_property
     def spec(self) -> Spec:
-        """The figure in the current theme and language."""
+        """The figure, in the theme and language in which it is drawn first."""
         subject, theme = self.asked.subject, theme_name()
         if self.name != HEATMAP:
             return step_figure(subject, self.name).draw(replace(subject, theme=theme))
         rows = subject.trace
         if rows.attends and self.asked.word is not None:
             rows = first_words(rows, self.asked.word + 1)
-        end = self.asked.question.level != "idea"  # as on the page
+        end = self.asked.question.level != "idea"
         return heatmap(rows, step=self.asked.step, end=end, theme=theme)
 
 

@@ -57,7 +57,7 @@ class Language:
     """Whether it has elisions, such as l'eau."""
 
 
-SOURCE_LANGUAGES: Mapping[str, Language] = {
+FOREIGN_LANGUAGES: Mapping[str, Language] = {
     "fr": Language(
         lambda: gettext(
             "This looks like French. The model reads only English: what it makes of other languages means nothing. "
@@ -132,7 +132,7 @@ def advice(text: str) -> Advice | None:
             ((gettext("Translate without the web address"), rest),) if len(_WORD.findall(rest)) > 1 else (),
         )
     if language := foreign_language(text):
-        return Advice(SOURCE_LANGUAGES[language].advice())
+        return Advice(FOREIGN_LANGUAGES[language].advice())
     if is_in_capitals(text):
         return Advice(
             gettext("The model has seen few words in capitals. It splits words in capitals into small pieces."),
@@ -158,7 +158,7 @@ def is_in_capitals(text: str) -> bool:
 
 
 def foreign_language(text: str) -> str | None:
-    """Return the code of the language, one of `SOURCE_LANGUAGES`, that a text has most signs of; None for English.
+    """Return the code of the language, one of `FOREIGN_LANGUAGES`, that a text has most signs of; None for English.
 
     Two signs are needed, and no frequent English word. Signs are frequent words, elisions, and accents in words in
     lower case.
@@ -166,7 +166,7 @@ def foreign_language(text: str) -> str | None:
     words = _WORD.findall(text)
     if any(word.lower() in _ENGLISH - _SHARED for word in words):
         return None
-    signs = {code: sum(_is_sign(word, language) for word in words) for code, language in SOURCE_LANGUAGES.items()}
+    signs = {code: sum(_is_sign(word, language) for word in words) for code, language in FOREIGN_LANGUAGES.items()}
     best = max(signs, key=signs.__getitem__)
     return best if signs[best] > 1 else None
 
