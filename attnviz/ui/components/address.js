@@ -68,27 +68,14 @@ const ofPage = (byOwner) => {
 /** The address with the parameters of the page and of its owners. */
 function addressOfAll() {
   const address = new URL(location.href), fragment = fragmentParameters();
-  const all = [
-    ...unmountedParts,
-    partsByOwner.get("page"),
-    ...ofPage(partsByOwner),
-  ];
-  for (
-    const [part, search] of /** @type {const} */ ([["query", address.searchParams], [
-      "fragment",
-      fragment,
-    ]])
-  ) {
-    const none = Object.fromEntries(
-      [...parameterNames[part]].map((name) => [name, null]),
-    );
-    for (
-      const [name, value] of Object.entries(
-        Object.assign(none, ...all.map((parts) => parts?.[part])),
-      )
-    ) {
-      if (value === null) search.delete(name);
-      else search.set(name, value);
+  const all = [...unmountedParts, partsByOwner.get("page"), ...ofPage(partsByOwner)];
+  const searches = { query: address.searchParams, fragment };
+  for (const part of /** @type {const} */ (["query", "fragment"])) {
+    const values = Object.fromEntries([...parameterNames[part]].map((name) => [name, null]));
+    Object.assign(values, ...all.map((parts) => parts?.[part]));
+    for (const [name, value] of Object.entries(values)) {
+      if (value === null) searches[part].delete(name);
+      else searches[part].set(name, value);
     }
   }
   address.hash = String(fragment);
@@ -114,12 +101,8 @@ export function writeAddress() {
   const others = previousEntry?.attnvizEntry === name ? previousEntry.views : {};
   const views = { ...others, ...Object.fromEntries(ofPage(identities)) };
   const state = { attnvizEntry: name, views };
-  if (previousEntry && previousEntry.attnvizEntry !== name) {
-    history.pushState(state, "", address);
-  } else if (
-    address.href !== location.href ||
-    JSON.stringify(previousEntry) !== JSON.stringify(state)
-  ) {
+  if (previousEntry && previousEntry.attnvizEntry !== name) history.pushState(state, "", address);
+  else if (address.href !== location.href || JSON.stringify(previousEntry) !== JSON.stringify(state)) {
     history.replaceState(state, "", address);
   }
   [countedWrites, writtenAt] = [recentWrites() + 1, performance.now()];
@@ -193,9 +176,7 @@ export function setParameters(owner, parts, suffix = "") {
  */
 export function setPage(name, query = {}) {
   const earlyEntry = entryName === null && currentEntry(); // Back or Forward, before this module listened
-  if (earlyEntry && !`${earlyEntry.attnvizEntry} `.startsWith(`${name} `)) {
-    followAddress();
-  }
+  if (earlyEntry && !`${earlyEntry.attnvizEntry} `.startsWith(`${name} `)) followAddress();
   if (name !== entryName) {
     writeChanges(); // the last choice belongs to the previous entry
     unmountedParts = [];
@@ -227,11 +208,7 @@ function followAddress() {
 // A restarted server has no session state: it follows the address, which is not written until then.
 onReconnected((serverId) => {
   writeChanges();
-  followRequest = sendRequest("resume", {
-    memory: serverId,
-    query: location.search,
-    values: visitorValues(),
-  });
+  followRequest = sendRequest("resume", { memory: serverId, query: location.search, values: visitorValues() });
   keepValues(followRequest);
 });
 onAcknowledged((handled) => {
@@ -247,9 +224,7 @@ beforeRequest((name, number) => {
   }
 });
 // Streamlit sends the address with each click.
-for (const name of ["pointerdown", "pagehide"]) {
-  addEventListener(name, writeChanges, true);
-}
+for (const name of ["pointerdown", "pagehide"]) addEventListener(name, writeChanges, true);
 
 addEventListener("popstate", () => {
   if (entryName === null) return;
@@ -262,8 +237,7 @@ addEventListener("popstate", () => {
     unwrittenAddresses.set(writtenEntry, addressOfAll());
   }
   cancelWrite();
-  const now = currentEntry(),
-    lateAddress = now && unwrittenAddresses.get(now.attnvizEntry);
+  const now = currentEntry(), lateAddress = now && unwrittenAddresses.get(now.attnvizEntry);
   if (now && lateAddress) {
     unwrittenAddresses.delete(now.attnvizEntry);
     history.replaceState(now, "", lateAddress);

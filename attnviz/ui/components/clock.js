@@ -4,6 +4,9 @@ import { viewState } from "./view.js";
 
 const LONGEST_FRAME = 100; // milliseconds: an animation in a window that was hidden goes on where it was
 
+/** The share of the way of a movement that begins and ends slowly, by the share of its time. @param {number} share */
+export const eased = (share) => share * share * (3 - 2 * share);
+
 /**
  * @param {Element} node in the view
  * @returns {Clock}

@@ -5,10 +5,9 @@ import { host } from "./blocks.js";
 import { element, find, findAll } from "./shared.js";
 
 /** @type {OfflinePayload} */
-const { names, language, footers, what_ifs: numbers, current, drawn } = JSON
-  .parse(
-    find(document, "#payload").textContent ?? "",
-  );
+const { names, language, footers, what_ifs: numbers, current, drawn } = JSON.parse(
+  find(document, "#payload").textContent ?? "",
+);
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const mount = host(
   attnvizModule("files.js").default,
@@ -32,10 +31,7 @@ function unpack(packed) {
 async function draw() {
   const wanted = `${shown.language} ${dark.matches ? "dark" : "light"} ${shown.number}`;
   const { blocks, payloads } = await unpack(drawn[wanted]);
-  if (
-    wanted !==
-      `${shown.language} ${dark.matches ? "dark" : "light"} ${shown.number}`
-  ) return;
+  if (wanted !== `${shown.language} ${dark.matches ? "dark" : "light"} ${shown.number}`) return;
   document.documentElement.lang = shown.language;
   find(document, "footer").textContent = footers[shown.language];
   mount({
@@ -61,9 +57,7 @@ function drawLanguages() {
     button.lang = code;
     button.onclick = () => {
       shown.language = code;
-      for (const each of findAll(box, "button")) {
-        each.setAttribute("aria-pressed", String(each === button));
-      }
+      for (const each of findAll(box, "button")) each.setAttribute("aria-pressed", String(each === button));
       void draw();
     };
     button.setAttribute("aria-pressed", String(code === language));

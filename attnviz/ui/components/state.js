@@ -26,9 +26,7 @@ function parameterValue({ key, kind, first, last, values }, search) {
   const text = search.get(key);
   if (text === null) return null;
   if (kind === "text") return text.slice(0, last);
-  if (kind === "choice" || kind === "option") {
-    return values.includes(text) ? text : null;
-  }
+  if (kind === "choice" || kind === "option") return values.includes(text) ? text : null;
   if (!/^[0-9]{1,6}$/.test(text) || Number(text) < first) return null;
   const number = Number(text);
   if (number > last && kind !== "nearest") return null;
@@ -76,9 +74,7 @@ const emptySelection = (step = 0) => ({
  */
 function shownOptions({ parameters }, { options }) {
   return Object.fromEntries(
-    parameters.filter(({ kind }) => kind === "option").map((
-      { name, values },
-    ) => [
+    parameters.filter(({ kind }) => kind === "option").map(({ name, values }) => [
       name,
       values.includes(options[name]) ? options[name] : values[0],
     ]),
@@ -99,23 +95,14 @@ function selectionFromAddress({ parameters, hasTour, firstStep }) {
     noteIfInvalid(parameter, search);
   }
   const now = emptySelection();
-  Object.assign(now, {
-    step: found.step ?? firstStep,
-    chosen: found.source,
-    word: found.word,
-    foil: found.foil,
-  });
+  Object.assign(now, { step: found.step ?? firstStep, chosen: found.source, word: found.word, foil: found.foil });
   Object.assign(now, { stage: found.stage, ordered: found.order });
   for (const { name, kind } of parameters) {
-    if (kind === "option" && found[name] !== null) {
-      now.options[name] = found[name];
-    }
+    if (kind === "option" && found[name] !== null) now.options[name] = found[name];
   }
   if (now.word !== null) now.typedWord = found.typed_word ?? "";
   if (now.foil !== null) now.typedFoil = found.typed_foil ?? "";
-  if (hasTour && found.tour !== null) {
-    now.tour = { stop: found.tour, step: now.step, source: now.chosen };
-  }
+  if (hasTour && found.tour !== null) now.tour = { stop: found.tour, step: now.step, source: now.chosen };
   return now;
 }
 
@@ -141,17 +128,13 @@ function addressParameters(now, data) {
     order: now.ordered,
     tour: now.tour?.stop ?? null,
   };
-  return Object.fromEntries(
-    parameters.map(({ name, key, kind, first, last, values }) => {
-      const value = found[name];
-      if (value === null || value === undefined) return [key, null];
-      if (kind === "option" && value === values[0]) return [key, null];
-      if (typeof value === "string") {
-        return [key, kind === "text" ? value.slice(0, last) : value];
-      }
-      return [key, String(value + (kind === "name" ? 0 : first))];
-    }),
-  );
+  return Object.fromEntries(parameters.map(({ name, key, kind, first, last, values }) => {
+    const value = found[name];
+    if (value === null || value === undefined) return [key, null];
+    if (kind === "option" && value === values[0]) return [key, null];
+    if (typeof value === "string") return [key, kind === "text" ? value.slice(0, last) : value];
+    return [key, String(value + (kind === "name" ? 0 : first))];
+  }));
 }
 
 /**
@@ -163,9 +146,7 @@ function addressParameters(now, data) {
 function transferredSelection({ identity, selection }, data) {
   if (identity === data.identity) return { ...selection };
   const now = { ...selection };
-  if (now.tour) {
-    Object.assign(now, { step: now.tour.step, chosen: now.tour.source });
-  }
+  if (now.tour) Object.assign(now, { step: now.tour.step, chosen: now.tour.source });
   setStep(now, Math.min(now.step, data.steps - 1));
   if (now.chosen !== null && now.chosen >= data.sources) now.chosen = null;
   if (now.tour) now.tour = { ...now.tour, step: now.step, source: now.chosen };
@@ -178,13 +159,7 @@ function transferredSelection({ identity, selection }, data) {
  */
 function setStep(now, step) {
   if (step === now.step) return;
-  Object.assign(now, {
-    step,
-    word: null,
-    foil: null,
-    typedWord: "",
-    typedFoil: "",
-  });
+  Object.assign(now, { step, word: null, foil: null, typedWord: "", typedFoil: "" });
 }
 
 /** @param {ViewSelection} now */
@@ -212,17 +187,8 @@ function initialSelection(data, root) {
   if (before?.family === data.family) return transferredSelection(before, data);
   const now = emptySelection(data.firstStep);
   if (!before) return now;
-  Object.assign(now, {
-    ordered: before.selection.ordered,
-    options: before.selection.options,
-  });
-  if (before.selection.tour) {
-    now.tour = {
-      stop: before.selection.tour.stop,
-      step: now.step,
-      source: null,
-    };
-  }
+  Object.assign(now, { ordered: before.selection.ordered, options: before.selection.options });
+  if (before.selection.tour) now.tour = { stop: before.selection.tour.stop, step: now.step, source: null };
   return now;
 }
 
@@ -267,35 +233,20 @@ export function change(node, choice) {
   const clamp = (index, count) => Math.min(Math.max(index, 0), count - 1);
   if (choice.tour === null) endTour(now);
   else if (choice.tour !== undefined && view.hasTour) {
-    now.tour = {
-      step: now.step,
-      source: now.chosen,
-      ...now.tour,
-      stop: choice.tour,
-    };
+    now.tour = { step: now.step, source: now.chosen, ...now.tour, stop: choice.tour };
   }
   if (choice.step !== undefined) setStep(now, clamp(choice.step, view.steps));
-  if (choice.source !== undefined) {
-    now.chosen = choice.source === null ? null : clamp(choice.source, view.sources);
-  }
+  if (choice.source !== undefined) now.chosen = choice.source === null ? null : clamp(choice.source, view.sources);
   const comparesWords = view.parameters.some(({ name }) => name === "word");
   if (choice.word !== undefined && comparesWords) {
-    Object.assign(now, {
-      word: choice.word,
-      typedWord: choice.typedWord ?? "",
-    });
+    Object.assign(now, { word: choice.word, typedWord: choice.typedWord ?? "" });
   }
   if (choice.foil !== undefined && comparesWords) {
-    Object.assign(now, {
-      foil: choice.foil,
-      typedFoil: choice.typedFoil ?? "",
-    });
+    Object.assign(now, { foil: choice.foil, typedFoil: choice.typedFoil ?? "" });
   }
   if (choice.stage !== undefined) now.stage = choice.stage;
   if (choice.order !== undefined) now.ordered = choice.order;
-  if (choice.options !== undefined) {
-    now.options = { ...now.options, ...choice.options };
-  }
+  if (choice.options !== undefined) now.options = { ...now.options, ...choice.options };
   publish(node, false);
 }
 
@@ -332,15 +283,9 @@ function storeSelection(node) {
  */
 function mainAddressParameters(main) {
   const before = storedSelections.get(main.id);
-  if (before?.identity === main.identity) {
-    return addressParameters(before.selection, main);
-  }
+  if (before?.identity === main.identity) return addressParameters(before.selection, main);
   const now = initialSelection(main);
-  storedSelections.set(main.id, {
-    identity: main.identity,
-    family: main.family,
-    selection: now,
-  });
+  storedSelections.set(main.id, { identity: main.identity, family: main.family, selection: now });
   return addressParameters(now, main);
 }
 
@@ -355,21 +300,12 @@ export function publish(node, sendAll) {
   const before = { ...view };
   const source = now.chosen ?? orders?.[now.step]?.[0] ?? null;
   const order = now.ordered ?? view.view.usualOrder;
-  const words = JSON.stringify([
-    now.word,
-    now.foil,
-    now.typedWord,
-    now.typedFoil,
-  ]);
+  const words = JSON.stringify([now.word, now.foil, now.typedWord, now.typedFoil]);
   const options = shownOptions(view.view, now);
   Object.assign(view, { step: now.step, source, order, words, options });
   storeSelection(node);
   const { dataset } = viewRoot(node); // page.css reads it
-  Object.assign(dataset, {
-    ...options,
-    step: String(now.step),
-    stage: now.stage === null ? "" : String(now.stage),
-  });
+  Object.assign(dataset, { ...options, step: String(now.step), stage: now.stage === null ? "" : String(now.stage) });
   send(node, "shown");
   if (sendAll || before.step !== view.step) send(node, "step", view.step);
   if (sendAll || before.source !== source) send(node, "source", source);
@@ -413,14 +349,9 @@ function encodedSelection(node, onlyOptions) {
   const { now, view } = viewState(node);
   if (!now || !view) return "";
   const kept = onlyOptions ? view.parameters.filter(({ kind }) => kind === "option") : view.parameters;
-  const own = addressParameters({ ...now, tour: null }, {
-    ...view,
-    parameters: kept,
-  });
+  const own = addressParameters({ ...now, tour: null }, { ...view, parameters: kept });
   return String(
-    new URLSearchParams(
-      Object.entries(own).flatMap(([key, value]) => value === null ? [] : [[key, value]]),
-    ),
+    new URLSearchParams(Object.entries(own).flatMap(([key, value]) => value === null ? [] : [[key, value]])),
   );
 }
 

@@ -102,7 +102,7 @@ function addFlowGradient(drawing, { vertical, across: { ribbons: [from, to] } })
     gradientUnits: "userSpaceOnUse",
     ...ends,
   });
-  addElement(colours, "stop", { offset: 0.15, style: "stop-color: color-mix(in srgb, var(--ink) 76%, var(--paper))" });
+  addElement(colours, "stop", { offset: 0.15, style: "stop-color: var(--attention)" });
   addElement(colours, "stop", { offset: 0.95, style: "stop-color: var(--context)" });
 }
 

@@ -1,6 +1,7 @@
 // Draws a moment of the step that is computed before the reader's eyes: what is not computed yet is dimmed, and what moves is
 // drawn over the diagram in a group of its own. The diagram without that group is the still of the step.
 
+import { eased } from "../clock.js";
 import { number, percent, write } from "../shared.js";
 import { queryPath } from "./attention.js";
 import { ARRIVAL } from "./moments.js";
@@ -183,8 +184,7 @@ function writeCopies({ dense, vertical }, { weightNumbers }, energies) {
 
 /** How much of its ribbon an annotation has gone at a share of its time. */
 function onRibbon(/** @type {number} */ way) {
-  const share = Math.min(Math.max((way / ARRIVAL - FALL) / (1 - FALL), 0), 1);
-  return share * share * (3 - 2 * share);
+  return eased(Math.min(Math.max((way / ARRIVAL - FALL) / (1 - FALL), 0), 1));
 }
 
 /**

@@ -1,6 +1,8 @@
 // The moments of a step that is computed before the reader's eyes. Bars and colours move between the numbers of the step;
 // a number that is written is always one of them.
 
+import { eased } from "../clock.js";
+
 /** Milliseconds of each scene at speed 1. */
 const TIMES = { query: 800, energy: 900, exponential: 950, weight: 850, context: 1700, state: 450, word: 350 };
 const EVEN = 0.35; // part of the time of the mixture that is the same for all pieces; the rest goes by their weights
@@ -10,7 +12,6 @@ const HOLD = 0.2; // share of the time of a change of numbers in which they stan
 /** @type {(from: number, to: number, share: number) => number} */
 const between = (from, to, share) => from + (to - from) * share;
 const clamp = (/** @type {number} */ share) => Math.min(Math.max(share, 0), 1);
-const eased = (/** @type {number} */ share) => share * share * (3 - 2 * share);
 const held = (/** @type {number} */ share) => eased(clamp((share - HOLD) / (1 - 2 * HOLD)));
 
 /**

@@ -1,6 +1,7 @@
 // Draws the numbers of a step (a pose) in the diagram: colours of squares, bars of energies, ribbons of weights.
 // Also unpacks them from the payload, and animates from the pose of one step to that of another.
 
+import { eased } from "../clock.js";
 import { number, unpackRows, write } from "../shared.js";
 import { meanPosition, ribbonEnds, ribbonPath } from "./ribbons.js";
 import { area, colour, roundedPath, spot } from "./svg.js";
@@ -212,8 +213,8 @@ export function animateTo(state, to, moves, draw) {
     return;
   }
   state.clock.play(0, ANIMATION_TIME, (time) => {
-    const share = time / ANIMATION_TIME, eased = share * share * (3 - 2 * share);
-    state.pose = share < 1 ? interpolated(from, to, eased) : to;
-    draw(state.pose, eased);
+    const share = eased(time / ANIMATION_TIME);
+    state.pose = share < 1 ? interpolated(from, to, share) : to;
+    draw(state.pose, share);
   });
 }

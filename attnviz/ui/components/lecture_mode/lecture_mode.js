@@ -42,13 +42,9 @@ function switchMode(root, state, on) {
  * @param {LectureState} state
  */
 function listen(root, state) {
-  const black = find(root, ".black"),
-    controller = new AbortController(),
-    { signal } = controller;
+  const black = find(root, ".black"), controller = new AbortController(), { signal } = controller;
   document.addEventListener("keydown", (event) => {
-    if (
-      black.hidden || ["Control", "Shift", "Alt", "Meta"].includes(event.key)
-    ) return;
+    if (black.hidden || ["Control", "Shift", "Alt", "Meta"].includes(event.key)) return;
     black.hidden = true;
     event.stopImmediatePropagation();
     event.preventDefault();
@@ -56,11 +52,9 @@ function listen(root, state) {
   window.addEventListener("keydown", (event) => { // after the page's own listeners: Escape first deselects there
     if (!isForPage(event)) return;
     if (event.key.toLowerCase() === "l") switchMode(root, state, !isLecture());
-    else if (event.key === "Escape" && isLecture()) {
-      switchMode(root, state, false);
-    } else if ([".", "b", "B"].includes(event.key) && isLecture()) {
-      black.hidden = false;
-    } else return;
+    else if (event.key === "Escape" && isLecture()) switchMode(root, state, false);
+    else if ([".", "b", "B"].includes(event.key) && isLecture()) black.hidden = false;
+    else return;
     event.preventDefault();
   }, { signal });
   addEventListener("pointermove", () => showControls(state), { signal });

@@ -16,39 +16,19 @@ export default function ({ data: { problems, words }, parentElement }) {
   const root = find(parentElement, ".link-messages");
   states.get(root)?.();
   const onAddress = () => {
-    const { searchParams } = new URL(location.href),
-      fragment = fragmentParameters();
-    const all = Object.entries({
-      ...problems,
-      ...Object.fromEntries(invalidParameters),
-    });
-    for (const [name, { value }] of all) {
-      const id = `${name}=${value}`,
-        current = searchParams.get(name) ?? fragment.get(name);
-      if (!replacements.has(id) && current !== value) {
-        replacements.set(id, current); // once the address was rewritten
-      }
-      if (replacements.has(id) && replacements.get(id) !== current) {
-        outdated.add(id);
-      }
+    const { searchParams } = new URL(location.href), fragment = fragmentParameters();
+    const all = { ...problems, ...Object.fromEntries(invalidParameters) }, shown = [];
+    for (const [name, { value, values, ...range }] of Object.entries(all)) {
+      const id = `${name}=${value}`, current = searchParams.get(name) ?? fragment.get(name);
+      if (!replacements.has(id) && current !== value) replacements.set(id, current); // once the address was rewritten
+      if (replacements.has(id) && replacements.get(id) !== current) outdated.add(id);
+      if (outdated.has(id)) continue;
+      const short = value.length > LONGEST ? `${value.slice(0, LONGEST - 1)}…` : value, listed = values.join(", ");
+      shown.push(
+        element("p", "", fill(values.length ? words.choice : words.number, { name, value: short, listed, ...range })),
+      );
     }
-    root.replaceChildren(
-      ...all.filter(([name, { value }]) => !outdated.has(`${name}=${value}`))
-        .map(([name, { value, values, ...range }]) => {
-          const shown = value.length > LONGEST ? `${value.slice(0, LONGEST - 1)}…` : value;
-          const text = values.length ? words.choice : words.number;
-          return element(
-            "p",
-            "",
-            fill(text, {
-              name,
-              value: shown,
-              listed: values.join(", "),
-              ...range,
-            }),
-          );
-        }),
-    );
+    root.replaceChildren(...shown);
   };
   document.addEventListener("attnviz:address", onAddress);
   const stop = () => document.removeEventListener("attnviz:address", onAddress);

@@ -58,7 +58,6 @@ interface PlayerPayload {
   /** The languages of the two sentences, and whether the second is written step by step. */
   spoken: [string, string];
   written: boolean;
-  /** Whether the end mark is always seen. */
   /** Whether only what the level Idea has is shown. */
   simple: boolean;
   suspectedErrors: SuspectedError[];

@@ -17,8 +17,7 @@ const MOMENT_SLIDER = "[type='range']"; // the slider of the moments
 function paint(root, state) {
   const { data, moment, playing } = state;
   if (!data) return;
-  const slider = find(root, "input", HTMLInputElement),
-    last = data.updates.length - 1;
+  const slider = find(root, "input", HTMLInputElement), last = data.updates.length - 1;
   slider.max = String(last);
   slider.value = String(moment);
   slider.setAttribute("aria-valuetext", data.captions[moment]);
@@ -76,9 +75,7 @@ function controller(root, state) {
     state.playing = last() > 0;
     if (state.moment >= last()) show(0);
     else paint(root, state);
-    if (state.playing) {
-      state.timer = setTimeout(tick, PACE / viewState(root).speed);
-    }
+    if (state.playing) state.timer = setTimeout(tick, PACE / viewState(root).speed);
   };
   return { go, play, pause, last };
 }
@@ -105,15 +102,10 @@ function start(root, state) {
   for (const button of speeds) {
     button.onclick = (event) => {
       viewState(root).speed = Number(button.value);
-      for (const one of speeds) {
-        one.setAttribute("aria-pressed", String(one === button));
-      }
+      for (const one of speeds) one.setAttribute("aria-pressed", String(one === button));
       blurAfterClick(event);
     };
-    button.setAttribute(
-      "aria-pressed",
-      String(Number(button.value) === viewState(root).speed),
-    );
+    button.setAttribute("aria-pressed", String(Number(button.value) === viewState(root).speed));
   }
   /** @type {(event: KeyboardEvent) => void} */
   const onKey = (event) => {
@@ -165,8 +157,7 @@ export default function ({ data, parentElement }) {
   const root = find(parentElement, ".timeline");
   setLanguage(data.language);
   /** @type {TimelineState} */
-  const state = states.get(root) ??
-    { moment: 0, playing: false, stop: () => {} };
+  const state = states.get(root) ?? { moment: 0, playing: false, stop: () => {} };
   if (!states.has(root)) start(root, state);
   state.moment = initialMoment(state, data);
   state.data = data;
