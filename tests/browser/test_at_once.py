@@ -37,7 +37,7 @@ def expect_step(page: Page, step: int, words: str) -> None:
     """Wait until page and address are at `step`; `words` is the word for step in the page's language."""
     expect(page.locator(".facts h2")).to_have_text(re.compile(f"^{words} {step} "))
     expect(page.locator("[class*='st-key-room']").first).to_have_attribute("data-step", str(step - 1))
-    page.wait_for_url(re.compile(rf"[?&]step={step}(&|$)"))
+    page.wait_for_url(re.compile(rf"[?&#]step={step}(&|$)"))
 
 
 @pytest.mark.nightly

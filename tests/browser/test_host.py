@@ -58,7 +58,7 @@ def test_page_link_without_a_server_says_that_the_page_waits_and_opens_it_later(
     port = str(free_port())
     with ExitStack() as stack:
         with run_app(tmp_path, PORT=port) as (address, _):
-            page = open_as_visitor(chromium, stack, f"{address}/?step=2")
+            page = open_as_visitor(chromium, stack, f"{address}/#step=2")
             page.wait_for_selector(READY, timeout=120_000)
             page.evaluate(COUNT_DIALOGS)
         notice = page.locator(".offline")

@@ -38,7 +38,7 @@ def expect_french(page: Page, step: int) -> None:
     expect(page.locator(".facts h2")).to_have_text(re.compile(f"^Étape {step} sur "))
     expect(page.locator(".st-key-player .previous").last).to_contain_text("Précédent")
     expect(page.locator(".words .step")).to_contain_text(f"Étape {step}, ")
-    expect(page.locator(".st-key-stage_1 h3").first).to_contain_text("Accord (énergie)")
+    expect(page.locator(".st-key-stage_1 h3").first).to_contain_text("Correspondance (énergie)")
     expect(page.locator(".st-key-energy .xtitle")).to_have_text("énergie e")
     expect(page.locator(".growth .build")).to_have_text("Construire")
     expect(page.locator(".growth output")).to_contain_text("lignes ajoutées")

@@ -248,10 +248,10 @@ def check_typed_words(page: Page, snapshot: SnapshotAssertion) -> None:
     house, car = (piece_name(tokenizer.piece(parse_piece(word, tokenizer)[0] or 0)) for word in ("maison", "voiture"))
     type_word(page, "word", "maison")
     expect(page.locator(".st-key-logit-attribution h3")).to_contain_text(f"“{house}”")
-    page.wait_for_url(re.compile(r"[?&]word=\d+\b"))  # which is written after the picture
+    page.wait_for_url(re.compile(r"[?&#]word=\d+\b"))  # which is written after the picture
     type_word(page, "foil", "voiture")
     expect(page.locator(".st-key-contrast h3")).to_have_text(f"Why “{house}” and not “{car}”")
-    page.wait_for_url(re.compile(r"[?&]foil=\d+\b"))
+    page.wait_for_url(re.compile(r"[?&#]foil=\d+\b"))
     page.reload()
     expect(page.locator(".st-key-contrast h3")).to_have_text(f"Why “{house}” and not “{car}”")
     type_word(page, "word", "chaton")

@@ -84,7 +84,7 @@ def test_hovered_word_is_highlighted_in_every_chart(open_page: Opener, opening: 
             np.mean([opening.alignment[i, list(words.source_groups[k])].sum() for i in group])
             for group in words.target_groups
         ]
-        np.testing.assert_allclose(tints(page, ".target"), 0.42 * np.sqrt(attention), atol=0.012)
+        np.testing.assert_allclose(tints(page, ".target"), 0.36 * np.sqrt(attention), atol=0.012)
     page.mouse.move(2, 2)
     expect(page.locator(".pointing")).to_have_count(0)
     assert asked == []
@@ -108,11 +108,11 @@ def test_hovered_target_word_shows_its_attention(open_page: Opener, opening: Tra
     page.locator(".player .target .word").nth(1).hover()
     step = words.target_groups[1][0]
     weights = [opening.alignment[step, list(group)].sum() for group in words.source_groups]
-    np.testing.assert_allclose(tints(page, ".source"), 0.48 * np.sqrt(weights), atol=0.012)
+    np.testing.assert_allclose(tints(page, ".source"), 0.36 * np.sqrt(weights), atol=0.012)
     expect(page.locator(".st-key-heatmap .cursor .step")).to_have_count(1)
     page.mouse.move(2, 2)
     weights = [opening.alignment[2, list(group)].sum() for group in words.source_groups]
-    np.testing.assert_allclose(tints(page, ".source"), 0.48 * np.sqrt(weights), atol=0.012)
+    np.testing.assert_allclose(tints(page, ".source"), 0.36 * np.sqrt(weights), atol=0.012)
 
 
 def pointer_over(page: Page, key: str, x: float, y: float) -> None:
