@@ -77,6 +77,7 @@ def diagram_labels(trace: Trace) -> dict[str, str]:
         "repeat": gettext("Show again"),
         "close": gettext("Close"),
         "moment": gettext("Moment of the step"),
+        "speed": gettext("Speed"),
         "sum": gettext("sum {sum}"),
         "count": gettext("{k} of {n} pieces: {weight} of the weight."),
         "byHand": gettext("The weights of this step were set by hand. They sum to 100 %."),

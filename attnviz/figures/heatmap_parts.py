@@ -289,7 +289,7 @@ def add_margins(layout: Part, cells: Grid, positions: int, ink: Palette) -> list
     ]
     colours = [
         signed_colours(values, ink) if is_difference else colour
-        for values, colour in ((cells.covered, ink.encoder), (cells.entropies, ink.decoder))
+        for values, colour in ((cells.covered, ink.bar), (cells.entropies, ink.decoder))
     ]
     upright = {"orientation": "v", "x": list(range(columns)), "y": covered, "yaxis": "y2"}
     return [

@@ -49,7 +49,7 @@ from attnviz.text import piece_name
 
 _ENERGIES, _JUMP, _WEIGHTS, _UNITS, _STRIP_ROW = 62, 22, 54, 20, 19
 """Heights in pixels: energies, the line between them and the weights, weights, numbers of units, a strip."""
-_TOP, _LEFT, _RIGHT = 12, 92, 14
+_TOP, _LEFT, _RIGHT, _FOOT = 12, 92, 14, 18
 """Margins in pixels; those at the sides are the diagram's (`components/diagram/plan.js`), so that columns line up."""
 _NUMBERS = 14
 """Largest number of bars of which each has its number."""
@@ -75,6 +75,7 @@ def draw_attention(subject: Subject) -> Spec:
     count, order, found = len(names), weight_order(trace, step), weighted_sum(trace, step)
     jump, pair = energy_and_ratio(trace, step), (strongest_pair(trace, step) or ())[:2]
     others, labels, size = count - len(found.pieces), axis_labels(names, subject.longest or LABEL_LENGTH), 13
+    rounded = gettext("Each number is rounded, so a sum can differ in its last digit.")
     rows, total = _row_names(found, names), f"{trace.context_symbol}{subscript(step + 1)}"
 
     numbered = {order[rank] for rank in spaced(order, count / _NUMBERS)} | {*pair}
@@ -97,8 +98,8 @@ def draw_attention(subject: Subject) -> Spec:
     ends = [-0.5, len(found.units) - 0.5]
     layout = sized_layout(
         ink,
-        sum(heights) + _TOP + 4,
-        (_LEFT, _RIGHT, _TOP, 4),
+        sum(heights) + _TOP + _FOOT,
+        (_LEFT, _RIGHT, _TOP, _FOOT),
         _LEFT + _RIGHT + min(_NARROWEST_COLUMN * count, max(_NARROWEST_COLUMN * _NUMBERS, 8 * count), 4000),
         upright=True,
         order=order,
@@ -158,6 +159,7 @@ def draw_attention(subject: Subject) -> Spec:
             _beside(gettext("Fit"), gettext("energy e"), sum(spans["1"]) / 2, ink),
             _beside(gettext("Share"), gettext("weight α"), sum(spans["2"]) / 2, ink),
             _beside(gettext("Mixture"), "", (edges[4] + edges[5]) / 2, ink),
+            text_at(rounded, 1, 0, ink.quiet, 11, xref="paper", yref="paper", xanchor="right", yanchor="top"),
             text_at(escape(jump), 0, edges[2], ink.ink, 13, yref="paper", xshift=8 - _LEFT),
         ],
         "shapes": [

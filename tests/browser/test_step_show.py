@@ -67,6 +67,7 @@ def opened_show(page: Page) -> Locator:
     root.locator(".run").click()
     if root.locator(".run").get_attribute("data-state") == "playing":
         root.locator(".run").click()
+    root.locator(".speed button").nth(1).click()
     expect(root.locator(".run")).to_have_attribute("data-state", "paused")
     return root
 
@@ -86,6 +87,7 @@ def play_twice(root: Locator) -> None:
         expect(run).to_have_text(words)
         run.click()
         expect(run).to_have_text("Pause")
+        root.locator(".speed button").nth(1).click()
         expect(root.locator(".moment")).to_have_count(1)
         run.click()
         expect(run).to_have_text("Go on")
@@ -166,6 +168,18 @@ def test_a_click_plays_one_scene(open_page: Opener) -> None:
         expect(scene).to_have_attribute("aria-current", "step")
         expect(root.locator(".scene")).to_have_text(name)
     assert root.locator(".moment").count() == 1, "the show stops at the end of the scene"
+
+
+def test_at_idea_a_scene_stays_until_its_sentence_is_read(open_page: Opener) -> None:
+    page = open_page(f"?step={STEP + 1}&depth=idea", motion=True)
+    diagram(page)
+    root = page.locator(".st-key-diagram .diagram")
+    root.locator(".run").click()
+    expect(root.locator(".speed [aria-pressed=true]")).to_have_text("½×")
+    page.wait_for_timeout(4000)
+    expect(root.locator(".scene")).to_have_text("Query")
+    expect(root.locator(".run")).to_have_text("Pause")
+    expect(root.locator(".scene")).to_have_text("Energies")
 
 
 def test_reduced_motion_gets_a_still_of_each_scene(open_page: Opener) -> None:

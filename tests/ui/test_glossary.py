@@ -21,7 +21,7 @@ from tests.conftest import REPOSITORY, SENTENCES
 from tests.figures.synthetic import trace as make_trace
 from tests.transformers import random_transformer
 
-CALL = re.compile(r"glossary_box\([^)]*?\"glossary\"\)?,([^)]*)\)")
+CALL = re.compile(r"(?:glossary_box\(\"glossary\"|key_help\(view),([^)]*)\)")
 WORDS = {
     "why": ("pages/why_page.py", "Fixed vector", "BLEU", "Gradient", "chrF2", "Annotation", "Context vector"),
     "learns": ("pages/learns_page.py", "Loss", "BLEU", "AER", "Update", "Attention weight"),

@@ -1,6 +1,8 @@
 // What a key press means to a component: whether it is for the page, to which step it leads, whether it toggles playback.
 // The listeners are in the components.
 
+import { makeOneTabStop } from "./shared.js";
+
 const FIELDS = [
   "input:not([type='checkbox'])",
   "textarea",
@@ -45,6 +47,19 @@ export function isForPage(event, own) {
  */
 export function placeForKey({ key }, place, last, keys = LINE_KEYS) {
   return key in keys ? Math.min(Math.max(place + keys[key], 0), last) : null;
+}
+
+/**
+ * Moves the focus within a group of controls that is one tab stop.
+ * @param {KeyboardEvent} event
+ * @param {HTMLElement[]} controls
+ */
+export function moveFocus(event, controls) {
+  const here = controls.findIndex((control) => control === event.target);
+  const place = here < 0 ? null : placeForKey(event, here, controls.length - 1);
+  if (place === null) return;
+  event.preventDefault();
+  makeOneTabStop(controls, controls[place]);
 }
 
 /** Whether lecture mode is on, in which a presenter's remote control works. */

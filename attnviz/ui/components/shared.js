@@ -1,5 +1,5 @@
 // Helpers of all components: finding elements, waiting for Plotly, texts and number formats in the page's language,
-// unpacking arrays, scheduling of drawing, widths of charts, keyboard focus, and cleanup.
+// unpacking arrays, scheduling of drawing, widths of charts, keyboard focus, scrolling, and cleanup.
 
 import { onMessage } from "./view.js";
 
@@ -333,3 +333,37 @@ export function makeScrollable(node) {
 
 /** Whether the visitor's system asks for reduced motion. */
 export const prefersReducedMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+const KEEP_TIME = 30000; // milliseconds for which a visited place is kept in the window
+const REST_TIME = 150; // milliseconds without movement, after which the page is at rest
+
+/**
+ * Scrolls to a place again whenever figures that are drawn later have moved it, until the visitor does something else.
+ * @param {Element} place
+ * @param {"start" | "nearest"} [block] where it is to be in the window; "nearest" moves the page as little as possible
+ */
+export function keepInWindow(place, block = "start") {
+  /** @type {ScrollBehavior} */
+  const behavior = block === "nearest" && !prefersReducedMotion() ? "smooth" : "auto";
+  const controller = new AbortController();
+  const options = { capture: true, signal: AbortSignal.any([controller.signal, AbortSignal.timeout(KEEP_TIME)]) };
+  for (const name of ["wheel", "touchstart", "pointerdown", "keydown"]) {
+    addEventListener(name, () => controller.abort(), options);
+  }
+  let rest = 0;
+  const onMovement = () => {
+    clearTimeout(rest);
+    rest = setTimeout(() => {
+      if (options.signal.aborted) return;
+      const { top, height } = place.getBoundingClientRect();
+      if (block === "nearest" && height < innerHeight) place.scrollIntoView({ block, behavior });
+      else if (top < 0 || top > innerHeight / 2) place.scrollIntoView({ block: "start", behavior });
+    }, REST_TIME);
+  };
+  const page = place.closest(".stMain");
+  page?.addEventListener("scroll", onMovement, options);
+  const resizing = new ResizeObserver(onMovement);
+  resizing.observe(place);
+  if (page?.firstElementChild) resizing.observe(page.firstElementChild);
+  options.signal.addEventListener("abort", () => resizing.disconnect());
+}

@@ -22,8 +22,8 @@ interface ViewState {
   words: string;
   /** The display options by name, each the chosen value or the default. */
   options: Record<string, string>;
-  /** Playback speed; 1 is usual. */
-  speed: number;
+  /** Playback speed, 1 is usual; null until one is chosen. */
+  speed: number | null;
   /** Plays the computation of the current step before a callback, where the diagram shows that; false where it does not. */
   playStep: ((then: () => void) => boolean) | null;
   /** Whether what-ifs keep the translation, so that only its numbers change. */

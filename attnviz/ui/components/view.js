@@ -58,7 +58,7 @@ function newState(root) {
     order: "sentence",
     words: "",
     options: {},
-    speed: 1,
+    speed: null,
     playStep: null,
     held: false,
     touched: 0,
@@ -80,9 +80,15 @@ function newState(root) {
 export const viewState = (node) => viewRoot(node).attnvizView;
 
 /**
+ * The playback speed in the view of `node`: the chosen one, or at the level Idea half of the usual one.
+ * @param {Element} node
+ */
+export const speedOf = (node) => viewState(node).speed ?? (viewRoot(node).dataset.level === "idea" ? 0.5 : 1);
+
+/**
  * Sends a message to all components of the view of `node`.
  * @param {Element} node
- * @param {"shown" | "step" | "source" | "order" | "words" | "options" | "choose" | "hint" | "answered" | "preview" | "visit" | "pause"} name
+ * @param {"shown" | "step" | "source" | "order" | "words" | "options" | "choose" | "hint" | "answered" | "preview" | "visit" | "pause" | "speed"} name
  * @param {unknown} [detail]
  */
 export function send(node, name, detail) {

@@ -35,6 +35,8 @@ COMPARED_KIND, COMPARED_MODEL, COMPARED_SENTENCE, COMPARED_HELD, COMPARED_WHAT_I
 )
 SECTION, COMPARISON = "section", "comparison"
 """Name of the choice of the lab's section, in the session state and in the address; name of the comparison."""
+VISITED = "visited_comparison"
+"""Session state key: whether the next run scrolls to the comparison."""
 COMPARED_NAMES = (COMPARED_KIND, COMPARED_MODEL, COMPARED_SENTENCE, COMPARED_HELD, COMPARED_WHAT_IF)
 """Session state keys of the choices, and address parameters."""
 
@@ -91,7 +93,7 @@ class ComparedPair:
 
 def show_beside(session: Session, view: View, model: str) -> None:
     """Show the page *Lab* with the translation of `view` beside the same by another model."""
-    session[SECTION] = COMPARISON
+    session[SECTION], session[VISITED] = COMPARISON, True
     session[view.key(COMPARED_KIND)], session[view.key(COMPARED_MODEL)] = "model", model
     go_to("lab")
 
@@ -107,11 +109,12 @@ def selected_pair(session: Session, view: View) -> ComparedPair:
     if partner.kind == "what-if":
         return _pair_of_what_ifs(view, partner.what_if)
     if partner.kind == "model":
-        return _pair_of_models(session, trace, partner)
+        return _pair_of_models(session, view, partner)
     return _pair_of_sentences(session, trace, partner)
 
 
-def _pair_of_models(session: Session, trace: Trace, partner: Partner) -> ComparedPair:
+def _pair_of_models(session: Session, view: View, partner: Partner) -> ComparedPair:
+    trace = view.trace
     if partner.model is None:
         raise AttnvizError(
             gettext(
@@ -122,7 +125,8 @@ def _pair_of_models(session: Session, trace: Trace, partner: Partner) -> Compare
         )
     folder = str(installed_models()[partner.model])
     other = translate(folder, _device(session), trace.source_text, 1, trace.translation)
-    return ComparedPair(trace, other, (trace.model, partner.model), "first")
+    name = f"{trace.model}, {what_if_name(view.number)}" if view.number else trace.model
+    return ComparedPair(trace, other, (name, partner.model), "first")
 
 
 def _pair_of_sentences(session: Session, trace: Trace, partner: Partner) -> ComparedPair:

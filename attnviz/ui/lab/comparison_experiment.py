@@ -40,6 +40,7 @@ from attnviz.ui.lab.compared_translation import (
     COMPARED_MODEL,
     COMPARED_SENTENCE,
     COMPARED_WHAT_IF,
+    VISITED,
     ComparedPair,
     chosen_partner,
     default_what_if,
@@ -118,7 +119,8 @@ def comparison_panel(view: View, theme: ThemeName) -> None:
     _sentences(pair)
     _switches(view, pair)
     at = shown_address("comparison", {"view": view, "pair": pair}, "{options}", theme=theme)
-    chart(view, at, "comparison", waiting=gettext("Computing…"))
+    visited = st.session_state.pop(VISITED, False)
+    chart(view, at, "comparison", waiting=gettext("Computing…"), visited=visited)
     html(f'<p class="explanation">{comparison_caveat()}</p>')
 
 
@@ -245,7 +247,6 @@ def _choices(view: View) -> None:
             )
             + "</p>"
         )
-        _what_if_descriptions(view)
     elif kind == "model":
         html(
             '<p class="explanation">'
@@ -266,6 +267,7 @@ def _choices(view: View) -> None:
             + "</p>"
         )
         sentence_editor(view)
+    _what_if_descriptions(view, kind)
 
 
 def _guidance(view: View, models: Sequence[str]) -> str:
@@ -277,11 +279,11 @@ def _guidance(view: View, models: Sequence[str]) -> str:
     return escape(compared_guidance_sentence(view.trace.config, config, (view.trace.model, name)))
 
 
-def _what_if_descriptions(view: View) -> None:
-    """Draw a description of the compared what-ifs."""
+def _what_if_descriptions(view: View, kind: str) -> None:
+    """Draw a description of the what-ifs in a comparison of this kind."""
     descriptions = cards(view.what_ifs) if view.what_ifs else []
     partner = chosen_partner(st.session_state, view, other_models(view.trace))
-    numbers = sorted({view.number, partner.what_if} - {0})
+    numbers = sorted({view.number, partner.what_if if kind == "what-if" else 0} - {0})
     if lines := [
         f"{what_if_name(number)}: {descriptions[number].description}"
         for number in numbers

@@ -25,7 +25,7 @@ from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.components.picture_files import picture_files
 from attnviz.ui.components.tables import tables_payload
 from attnviz.ui.fields import segmented_control
-from attnviz.ui.glossary import glossary_box, text_section
+from attnviz.ui.glossary import text_section
 from attnviz.ui.lab.attributions import attributions_panel, attributions_pictures, attributions_tables
 from attnviz.ui.lab.compared_translation import COMPARED_NAMES as COMPARISON_NAMES
 from attnviz.ui.lab.compared_translation import COMPARISON, SECTION
@@ -123,9 +123,7 @@ def lab_page(view: View, *, requested: bool = False) -> None:
         with sentences:
             step_controls(view)  # after the choice of the section, which is part of the address
         _tables(view, chosen)
-        with box("lab_foot", row=True):
-            key_help(view, common_only=True)
-            glossary_box(view.key("glossary"), "signs", "attention", "heads", "writing", "scores")
+        key_help(view, "signs", "attention", "heads", "writing", "scores", common_only=True)
 
 
 def _introduction() -> str:

@@ -13,6 +13,7 @@ from attnviz.ui.components.player import PlayedLanguages, player
 from attnviz.ui.components.view_state import view_state
 from attnviz.ui.embedding import embedding
 from attnviz.ui.fields import by_unit
+from attnviz.ui.glossary import Topic, definitions, glossary
 from attnviz.ui.resources import has_posterior
 from attnviz.ui.step.intervention_controls import slider_labels
 from attnviz.ui.step.suspected_errors_panel import suspected_error_payloads
@@ -75,8 +76,8 @@ def _column_name(view: View) -> str:
     return by_unit(word, piece)
 
 
-def key_help(view: View, *, common_only: bool = False, has_stages: bool = False) -> None:
-    """Draw a box with the keyboard shortcuts, or only those that work on every page; the key ? opens it."""
+def key_help(view: View, *topics: Topic, common_only: bool = False, has_stages: bool = False) -> None:
+    """Draw a box with the terms of `topics` and the keyboard shortcuts, or only those of every page; ? opens it."""
     shortcuts = {
         "←</kbd><kbd>→": gettext("step"),
         "↑</kbd><kbd>↓": _column_name(view),
@@ -110,5 +111,11 @@ def key_help(view: View, *, common_only: bool = False, has_stages: bool = False)
         if view.trace.attends
         else gettext("or click a French word")
     )
-    with popover_box(gettext("Keys (?)"), view.key("keys")):
-        html(f'<div class="keys">{spans}<span>{click}</span></div>')
+    keys = f'<div class="keys">{spans}<span>{click}</span></div>'
+    if not topics:
+        with popover_box(gettext("Keys (?)"), view.key("keys")):
+            html(keys)
+        return
+    with popover_box(gettext("What the words mean, and keys (?)"), view.key("glossary")):
+        html(keys)
+        definitions(view.key("glossary_terms"), glossary(*topics))

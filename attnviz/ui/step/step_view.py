@@ -30,7 +30,7 @@ from attnviz.ui.components.step_summary import step_summary
 from attnviz.ui.embedding import embedding, page_session
 from attnviz.ui.examples import question, step_of_word
 from attnviz.ui.fields import segmented_control
-from attnviz.ui.glossary import Topic, glossary_box
+from attnviz.ui.glossary import Topic
 from attnviz.ui.page_state.what_if_state import WHAT_IFS, stored_what_ifs
 from attnviz.ui.payloads import all_at_once, payload_address
 from attnviz.ui.requests import request_button
@@ -202,7 +202,7 @@ def _translation(view: View) -> None:
             _step_panel(view)
             _diagram_and_stages(view)
         with right:
-            _help(view)
+            key_help(view, *glossary_topics(view), common_only=True, has_stages=True)
     chart_tables(view)
     if embedding() is None:  # its button stands in the masthead
         tour(view, theme_name())
@@ -247,7 +247,7 @@ def _step_panel(view: View) -> None:
         if view.shows("everything"):
             verification_badge(view, weights_of(view.trace), theme_name())
         if not view.simple:
-            _help(view)
+            key_help(view, *glossary_topics(view), has_stages=True)
 
 
 def _summary(view: View) -> None:
@@ -257,13 +257,6 @@ def _summary(view: View) -> None:
     else:
         payload = {"at": payload_address(view, "facts", theme_name())}
     step_summary(view, stages_of(view), payload)
-
-
-def _help(view: View) -> None:
-    """Draw the glossary and the keyboard shortcuts."""
-    with box(view.key("help"), row=True):
-        glossary_box(view.key("glossary"), *glossary_topics(view))
-        key_help(view, common_only=view.simple, has_stages=True)
 
 
 def glossary_topics(view: View) -> Iterator[Topic]:

@@ -92,6 +92,7 @@ def chart(
     chosen: str = "",
     *,
     waiting: str = "",
+    visited: bool = False,
     prefetch: bool = False,
     hand: Mapping[str, str] | None = None,
     consequence: str | None = None,
@@ -100,15 +101,16 @@ def chart(
     """Draw the figure of the current step in `view` from the payload (`chart_payload`) at the address `at`.
 
     Once a visitor has chosen a word or a source piece, the payload at `chosen` is used, where given. `waiting` is shown
-    while the payload loads; with `prefetch`, the browser fetches that of the next step ahead. With `hand`, labels of
-    the sliders, the bars named by `weights` in `layout.meta` can be dragged; the browser fetches from the address
-    `consequence` what the dragged weights would do. `sent` is the payload for the default
-    display options, sent with the page.
+    while the payload loads; the page scrolls to the figure if a link has `visited` it. With `prefetch`, the browser
+    fetches the payload of the next step ahead. With `hand`, labels of the sliders, the bars named by `weights` in
+    `layout.meta` can be dragged; the browser fetches from the address `consequence` what the dragged weights would do.
+    `sent` is the payload for the default display options, sent with the page.
     """
     payload: dict[str, Any] = {
         "at": at,
         "chosen": chosen,
         "waiting": waiting,
+        "visited": visited,
         "prefetch": view.steps if prefetch else 0,
     }
     if hand is not None:

@@ -11,6 +11,7 @@ import {
   drawSoon,
   find,
   findAll,
+  keepInWindow,
   makeScrollable,
   onMessages,
   onStop,
@@ -309,12 +310,13 @@ function start(root) {
   return state;
 }
 
-/** @param {Mounted<ChartPayload | PayloadAddress & { waiting: string, prefetch: number, hand?: Words, consequence?: string }>} mounted */
+/** @param {Mounted<ChartPayload | PayloadAddress & { waiting: string, visited: boolean, prefetch: number, hand?: Words, consequence?: string }>} mounted */
 export default function ({ data, parentElement }) {
   const root = find(parentElement, ".chart-box");
+  const fetching = "at" in data;
+  if (fetching && data.visited && !states.has(root)) keepInWindow(root, "nearest");
   /** @type {ChartState} */
   const state = states.get(root) ?? start(root);
-  const fetching = "at" in data;
   Object.assign(state, {
     data,
     steps: fetching ? data.prefetch : 0,

@@ -149,6 +149,8 @@ interface MomentParts {
 /** The step that is shown as it is computed. */
 interface StepShow {
   isOpen: boolean;
+  /** Whether it moves, or waits until a sentence is read. */
+  playing: boolean;
   scenes: Scene[];
   titles?: string;
   /** The moment, in milliseconds. */

@@ -150,7 +150,7 @@ function drawShares({ words }, plan, parts, drawn, moment) {
     fade(bar, left);
     if (left) placeBar(bar, area(plan, plan.columns[j].middle - wide / 2, top, wide, lengths[j] * longest));
   });
-  fadeWeightSymbol(parts, row === "weights" ? 1 : DIM);
+  fadeWeightName(drawn, row === "weights" ? 1 : DIM);
   if (row === "energies") writeCopies(plan, parts, numbers);
   else writeWeights(plan, parts, numbers);
   for (const node of parts.weightNumbers) fade(node, copied ? clear : 0);
@@ -160,13 +160,15 @@ function drawShares({ words }, plan, parts, drawn, moment) {
 }
 
 /**
- * Fades the sign α beside its row, which has other numbers before the weights.
- * @param {DiagramParts} parts
+ * Fades the name of the row of the weights, which has other numbers before them.
+ * @param {MomentParts} drawn
  * @param {number} opacity
  */
-function fadeWeightSymbol({ texts: { symbols } }, opacity) {
-  const letter = symbols[1]?.parentNode;
-  if (letter instanceof SVGElement) fade(letter, opacity);
+function fadeWeightName({ group }, opacity) {
+  const names = /** @type {Element} */ (group.parentNode);
+  for (const node of names.querySelectorAll('.way[data-stage="2"], .symbol.weight')) {
+    fade(/** @type {SVGElement} */ (node), opacity);
+  }
 }
 
 /**
@@ -243,7 +245,7 @@ export function removeMomentParts(payload, plan, parts, drawn, pose) {
   const all = { query: 1, grown: [], mixed: 1, moved: 1, written: 1 };
   dim(plan, parts, /** @type {Moment} */ (/** @type {Partial<Moment>} */ (all)));
   for (const node of parts.weightNumbers) fade(node, 1);
-  fadeWeightSymbol(parts, 1);
+  fadeWeightName(drawn, 1);
   for (const column of parts.columns) column.classList.remove("adding");
   drawn.group.remove();
   drawPose(payload, plan, parts, pose);

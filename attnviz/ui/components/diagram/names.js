@@ -1,7 +1,7 @@
 // Writes the labels of the diagram: the names of its parts with their symbols, and the titles of the stages, which are
 // links.
 
-import { addElement, addGroup, drawSymbol } from "./svg.js";
+import { addElement, addGroup, drawSymbol, writeFitted } from "./svg.js";
 
 /**
  * Names all parts; returns the indices of symbols that hold the number of the step.
@@ -21,17 +21,14 @@ export function drawNames(root, payload, plan, stages, measure) {
   /** @type {Record<number, Spot>} */
   const places = { 1: energy, 2: weight, 3: context, 4: titles[4], 5: titles[5] };
   for (const stage of stages) {
-    const narrow = compact || (vertical && stage.number < 4);
-    const maxWidth = narrow ? 0 : stage.number > 3 ? 260 : gutter - 60;
-    addStageLink(part, stage, places[stage.number], maxWidth, measure);
+    const maxWidth = stage.number > 3 ? 260 : gutter - (compact ? 18 : 60);
+    const lines = compact ? [stage.name] : wrappedLines(stage.title, maxWidth, measure);
+    addStageLink(part, stage, places[stage.number], vertical && stage.number < 4 ? [] : lines, maxWidth, measure);
   }
   if (attends) {
-    addElement(
-      part,
-      "text",
-      { x: weight[0] + (vertical ? -18 : 24), y: weight[1] + 17, class: "by-hand" },
-      payload.words.hand,
-    );
+    const named = compact ? measure(stages.find(({ number }) => number === 2)?.name ?? "", 14) + 5 : 0;
+    const place = { x: weight[0] + (vertical ? 22 : 24 + named), y: weight[1] + (vertical || compact ? 0 : 17) };
+    addElement(part, "text", { ...place, class: "by-hand" }, payload.words.hand);
   }
   if (vertical || compact) return { symbols, states: [] };
   writeInputName(part, payload.words.previous, previous);
@@ -54,7 +51,7 @@ const writeInputName = (parent, text, { y, height }) =>
  * @param {boolean} attends
  */
 function writeRowNames(parent, { words }, { across, compact, gutter, decoder: { queryFrom } }, attends) {
-  const left = gutter - (compact ? 62 : 40),
+  const left = gutter - 40,
     middle = (/** @type {[number, number]} */ [from, to]) => (from + to) / 2 + 5;
   /** @type {[string, number, string, ("→" | "←")?][]} */
   const named = [[words.source, across.words, "x"]];
@@ -64,17 +61,17 @@ function writeRowNames(parent, { words }, { across, compact, gutter, decoder: { 
     if (attends) named.push([words.annotation, across.backward[1] + 21, "h"]);
   }
   for (const [text, y, letter, way] of named) {
-    if (!compact) addElement(parent, "text", { x: 0, y, class: "name" }, text);
-    drawSymbol(parent, [left, y], letter, "j", { way, className: "encoder" });
+    writeFitted(addElement(parent, "text", { x: 0, y, class: "name", "data-width": gutter - 4 }), text);
+    if (!compact) drawSymbol(parent, [left, y], letter, "j", { way, className: "encoder" });
   }
   if (across.key) {
     addElement(parent, "text", { x: 0, y: across.key, class: "name" }, words.key);
     addElement(parent, "text", { x: 0, y: queryFrom[1] - 104, class: "name" }, words.query);
   }
-  if (!attends) return [];
+  if (!attends || compact) return [];
   return [
     drawSymbol(parent, [left, across.energy[1] - 14], "e", ""),
-    drawSymbol(parent, [left, across.weight], "α", ""),
+    drawSymbol(parent, [left, across.weight], "α", "", { className: "weight" }),
   ];
 }
 
@@ -93,7 +90,7 @@ function writeColumnNames(parent, { across, columns }, attends) {
   drawSymbol(parent, [across.backward[0] - 12, end.middle + end.width / 2 + 17], "h", "j", { className: "encoder" });
   return [
     drawSymbol(parent, [across.energy[0] + 14, y], "e", ""),
-    drawSymbol(parent, [across.weight - 8, y], "α", ""),
+    drawSymbol(parent, [across.weight - 8, y], "α", "", { className: "weight" }),
   ];
 }
 
@@ -102,13 +99,13 @@ function writeColumnNames(parent, { across, columns }, attends) {
  * @param {Element} parent
  * @param {StageTitle} stage
  * @param {Spot} place
+ * @param {string[]} lines
  * @param {number} maxWidth
  * @param {(text: string, letters: number) => number} measure
  */
-function addStageLink(parent, { number: stage, place: shownAs, title }, [x, y], maxWidth, measure) {
+function addStageLink(parent, { number: stage, place: shownAs }, [x, y], lines, maxWidth, measure) {
   const way = addGroup(parent, "way");
   way.dataset.stage = String(stage);
-  const lines = maxWidth ? wrappedLines(title, maxWidth, measure) : [];
   const wide = Math.max(0, ...lines.map((line) => measure(line, 14))), top = y - (lines.length > 1 ? 18 : 0);
   addElement(way, "rect", {
     x: x - 3,
@@ -120,7 +117,12 @@ function addStageLink(parent, { number: stage, place: shownAs, title }, [x, y], 
   });
   addElement(way, "circle", { cx: x + 9, cy: top - 5, r: 9, class: "badge" });
   addElement(way, "text", { x: x + 9, y: top - 0.5, class: "place", "text-anchor": "middle" }, String(shownAs));
-  lines.forEach((line, k) => addElement(way, "text", { x: x + 24, y: top + 17 * k, class: "title" }, line));
+  lines.forEach((line, k) =>
+    writeFitted(
+      addElement(way, "text", { x: x + 24, y: top + 17 * k, class: "title", "data-width": maxWidth }),
+      line,
+    )
+  );
 }
 
 /**

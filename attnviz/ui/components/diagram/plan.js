@@ -1,10 +1,11 @@
-// Computes the layout of the diagram for a width: the sentence is horizontal on a wide page, horizontal without the names of
-// the rows where there is less room, and vertical on a telephone.
+// Computes the layout of the diagram for a width: the sentence is horizontal on a wide page, horizontal with short names of
+// the rows and without symbols where there is less room, and vertical on a telephone.
 
 const NAMED_FROM = 960; // pixels of width from which the rows of a horizontal sentence have names
 const COMPACT_FROM = 530; // pixels of width from which a sentence without terms is horizontal
 const GUTTER = 176; // pixels at the left of a horizontal sentence, for the names of the rows
-const COMPACT_GUTTER = 92; // the same for their symbols alone
+const COMPACT_GUTTER = 100; // the same for short names
+const THIN_GUTTER = 92; // the same above the picture below it (figures/step_attention.py)
 const RIGHT_EDGE = 14; // pixels at the right, where the backward direction of the encoder begins
 const WIDEST_COLUMN = 180; // pixels of the widest column
 const KEY_ROW = 22; // pixels of the row that names the keys
@@ -76,7 +77,7 @@ function adjacentColumns(widths, from) {
  * @returns {Plan}
  */
 function horizontalPlan(payload, available, measure, thin) {
-  const compact = thin || available < NAMED_FROM, gutter = compact ? COMPACT_GUTTER : GUTTER;
+  const compact = thin || available < NAMED_FROM, gutter = thin ? THIN_GUTTER : compact ? COMPACT_GUTTER : GUTTER;
   const start = gutter + (thin ? 0 : compact ? 20 : 36);
   const { letters, slanted, widths } = (thin ? equalColumns : columnsOf)(
     payload,
@@ -137,7 +138,7 @@ function horizontalPlan(payload, available, measure, thin) {
 }
 
 /**
- * The rows of a horizontal sentence without names.
+ * The rows of a horizontal sentence with short names.
  * @param {number} top
  * @param {boolean} attends
  * @returns {Rows}
@@ -196,7 +197,7 @@ const thinRows = (top) => ({
 });
 
 /**
- * The decoder below a horizontal sentence without names; its boxes share the width.
+ * The decoder below a horizontal sentence with short names; its boxes share the width.
  * @param {number} width
  * @param {number} bottom of the context vector
  * @param {boolean} attends

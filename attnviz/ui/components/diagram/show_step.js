@@ -1,15 +1,29 @@
 // Plays the computation of the current step in the diagram: its button, the slider of its time, and its scenes.
 
-import { blurAfterClick, fill, find, number, percent, prefersReducedMotion, write } from "../shared.js";
-import { onMessage, viewRoot, viewState } from "../view.js";
+import { listenToSpeeds } from "../clock.js";
+import { moveFocus } from "../keyboard.js";
+import {
+  blurAfterClick,
+  fill,
+  find,
+  findAll,
+  makeOneTabStop,
+  number,
+  percent,
+  prefersReducedMotion,
+  write,
+} from "../shared.js";
+import { onMessage, speedOf, viewRoot, viewState } from "../view.js";
 import { addMomentParts, drawMoment, removeMomentParts } from "./draw_moment.js";
 import { exponentials, momentAt, sceneAt, timed } from "./moments.js";
 
 const REST = 700; // milliseconds that a step stays complete before the player goes on
+const READING = 250; // milliseconds a word: below speed 1, a scene stays until its sentence is read
 
 /** @returns {StepShow} */
 export const newShow = () => ({
   isOpen: false,
+  playing: false,
   scenes: [],
   time: Infinity,
   step: null,
@@ -51,27 +65,26 @@ function paint(root, state) {
  * @param {Pose} pose
  * @param {number} k
  */
-function paintControls(root, { show, payload, clock }, scene, pose, k) {
+function paintControls(root, { show, payload }, scene, pose, k) {
   if (!payload) return;
-  const { words } = payload, { isOpen, time, scenes } = show, end = scenes[scenes.length - 1].to;
+  const { words } = payload, { isOpen, playing, time, scenes } = show, end = scenes[scenes.length - 1].to;
   const slider = find(root, ".time", HTMLInputElement), ended = time >= end, still = prefersReducedMotion();
-  const playing = isOpen && clock.playing;
   write(
     find(root, ".verb"),
     !isOpen ? words.show : playing ? words.pause : ended ? words.repeat : still ? words.next : words.resume,
   );
   find(root, ".run").dataset.state = playing ? "playing" : "paused";
-  for (const name of [".time", ".close", ".scenes", ".told"]) find(root, name).hidden = !isOpen;
+  for (const name of [".time", ".speed", ".close", ".scenes", ".told"]) find(root, name).hidden = !isOpen;
   find(root, ".show").classList.toggle("open", isOpen);
   viewRoot(root).toggleAttribute("data-showing", isOpen);
   if (!isOpen) return;
   slider.value = String(time);
   slider.setAttribute("aria-valuetext", scene.title);
-  for (const button of find(root, ".scenes").children) {
-    const current = button.textContent === scene.title;
-    if (button.hasAttribute("aria-current") === current) continue;
-    if (current) button.setAttribute("aria-current", "step");
-    else button.removeAttribute("aria-current");
+  const buttons = findAll(root, ".scenes button"), current = buttons[scenes.indexOf(scene)];
+  if (!current.hasAttribute("aria-current")) {
+    for (const button of buttons) button.removeAttribute("aria-current");
+    current.setAttribute("aria-current", "step");
+    if (!buttons.some((button) => button.matches(":focus"))) makeOneTabStop(buttons, current);
   }
   write(find(root, ".scene"), scene.title);
   write(find(root, ".sentence"), sentenceOf(payload, scene, pose, k));
@@ -113,28 +126,33 @@ function stopAt(root, state, time) {
   const { show, clock } = state;
   clock.pause();
   clearTimeout(show.resting);
-  show.time = time;
+  Object.assign(show, { time, playing: false });
   paint(root, state);
 }
 
 /**
- * Plays from one time to another. A visitor who asks for reduced motion gets the still of the first scene on that way.
+ * Plays from one time to another, scene by scene. A visitor who asks for reduced motion gets the still of the first scene on
+ * that way.
  * @param {HTMLElement} root
  * @param {DiagramState} state
  * @param {number} from
  * @param {number} until
  */
 function play(root, state, from, until) {
-  const { show, clock } = state;
+  const { show, clock } = state, end = show.scenes.find(({ to }) => to > from)?.to ?? until;
   if (prefersReducedMotion()) {
-    stopAt(root, state, show.scenes.find(({ to }) => to > from)?.to ?? until);
+    stopAt(root, state, end);
     return;
   }
   clearTimeout(show.resting);
-  clock.play(from, until, (time) => {
+  clock.play(from, end, (time) => {
     show.time = time;
+    show.playing = time < until;
     paint(root, state);
-    if (!clock.playing) goOn(root, state);
+    if (clock.playing) return;
+    const words = find(root, ".told").innerText.split(" ").length;
+    if (!show.playing) goOn(root, state);
+    else show.resting = setTimeout(() => play(root, state, end, until), speedOf(root) < 1 ? words * READING : 0);
   });
 }
 
@@ -147,7 +165,7 @@ function goOn(root, { show }) {
   const { then } = show;
   if (show.time < endOf(show)) return;
   show.then = null;
-  if (then) show.resting = setTimeout(then, REST / viewState(root).speed);
+  if (then) show.resting = setTimeout(then, REST / speedOf(root));
 }
 
 /** @param {StepShow} show */
@@ -167,7 +185,7 @@ export function showStep(root, state) {
     Object.assign(show, { titles: texts, scenes: timed(payload.scenes) });
     writeScenes(root, state, payload);
   }
-  const other = show.step !== step, waits = state.clock.playing || show.time >= endOf(show);
+  const other = show.step !== step, waits = show.playing || show.time >= endOf(show);
   show.step = step;
   if (!show.isOpen) show.time = endOf(show);
   if (!show.isOpen || !other || !waits) paint(root, state);
@@ -198,6 +216,7 @@ function writeScenes(root, state, { words }) {
   const { scenes } = state.show, slider = find(root, ".time", HTMLInputElement);
   find(root, ".show").setAttribute("aria-label", words.show);
   slider.setAttribute("aria-label", words.moment);
+  find(root, ".speed").setAttribute("aria-label", words.speed);
   slider.max = String(endOf(state.show));
   find(root, ".close").setAttribute("aria-label", words.close);
   find(root, ".scenes").replaceChildren(...scenes.map(({ title, from, to }) => {
@@ -219,9 +238,9 @@ function writeScenes(root, state, { words }) {
  * @returns {() => void} ends listening
  */
 export function listenToShow(root, state, redraw) {
-  const { show, clock } = state, view = viewState(root);
+  const { show } = state, view = viewState(root), endSpeeds = listenToSpeeds(root);
   const run = () => {
-    if (show.isOpen && clock.playing) {
+    if (show.playing) {
       stopAt(root, state, show.time);
       return;
     }
@@ -241,6 +260,7 @@ export function listenToShow(root, state, redraw) {
     goOn(root, state);
     find(root, ".run").focus();
   };
+  find(root, ".scenes").onkeydown = (event) => moveFocus(event, findAll(root, ".scenes button"));
   const slider = find(root, ".time", HTMLInputElement);
   slider.oninput = () => {
     const time = Number(slider.value);
@@ -249,7 +269,7 @@ export function listenToShow(root, state, redraw) {
   view.playStep = (then) => {
     if (!show.isOpen || state.inSight === false || prefersReducedMotion()) return false;
     show.then = then;
-    if (show.step === view.step && !clock.playing) {
+    if (show.step === view.step && !show.playing) {
       play(root, state, show.time < endOf(show) ? show.time : 0, endOf(show));
     }
     return true;
@@ -257,10 +277,11 @@ export function listenToShow(root, state, redraw) {
   const end = onMessage(root, "pause", () => {
     show.then = null;
     clearTimeout(show.resting);
-    if (show.isOpen && clock.playing) stopAt(root, state, show.time);
+    if (show.playing) stopAt(root, state, show.time);
   });
   return () => {
     end();
+    endSpeeds();
     view.playStep = null;
     clearTimeout(show.resting);
     if (show.then) setTimeout(show.then, REST);

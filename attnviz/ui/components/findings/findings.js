@@ -60,8 +60,10 @@ function show(root, state) {
   const { step } = viewState(root);
   write(find(root, ".step"), payload.steps[step ?? -1] ?? "");
   for (const button of findAll(root, "li button")) {
-    if (Number(button.dataset.step) === step) button.setAttribute("aria-current", "step");
+    const current = Number(button.dataset.step) === step;
+    if (current) button.setAttribute("aria-current", "step");
     else button.removeAttribute("aria-current");
+    button.tabIndex = current && button.matches(".example") ? -1 : 0; // it leads to where one is
   }
 }
 

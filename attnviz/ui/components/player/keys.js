@@ -65,7 +65,7 @@ function nextFace(root) {
  * @param {HTMLElement} root
  */
 function toggleKeys(root) {
-  const opener = viewRoot(root).querySelector("[class*='st-key-keys'] > .opener");
+  const opener = viewRoot(root).querySelector(":is([class*='st-key-glossary'], [class*='st-key-keys']) > .opener");
   if (opener instanceof HTMLElement) opener.click();
 }
 

@@ -1,8 +1,8 @@
-// Playback, buttons, slider and speeds of the player: they change the step and the source piece of the view.
+// Playback, buttons and slider of the player: they change the step and the source piece of the view.
 
 import { blurAfterClick, find, findAll } from "../shared.js";
 import { change } from "../state.js";
-import { send, sendChoice, viewState } from "../view.js";
+import { send, sendChoice, speedOf, viewState } from "../view.js";
 import { paint } from "./mark_step.js";
 
 const PACE = 900; // milliseconds a step stays while playing at speed 1
@@ -20,8 +20,7 @@ export function controller(root, state) {
   };
   /** Goes on after the pace of the player, or once the diagram has shown the step. */
   const wait = () => {
-    const { playStep, speed } = viewState(root);
-    if (!playStep?.(tick)) state.timer = setTimeout(tick, PACE / speed);
+    if (!viewState(root).playStep?.(tick)) state.timer = setTimeout(tick, PACE / speedOf(root));
   };
   const here = () => viewState(root).now?.step ?? 0;
   const tick = () => {
@@ -47,23 +46,6 @@ export function controller(root, state) {
     wait();
   };
   return { choose, play, pause };
-}
-
-/** @param {HTMLElement} root */
-export function listenToSpeeds(root) {
-  const speedButtons = findAll(root, ".speed button", HTMLButtonElement);
-  /** @param {number} speed */
-  const set = (speed) => {
-    viewState(root).speed = speed;
-    for (const button of speedButtons) button.setAttribute("aria-pressed", String(Number(button.value) === speed));
-  };
-  for (const button of speedButtons) {
-    button.onclick = (event) => {
-      set(Number(button.value));
-      blurAfterClick(event);
-    };
-  }
-  set(viewState(root).speed);
 }
 
 /**

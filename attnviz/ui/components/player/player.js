@@ -1,12 +1,13 @@
 // The player: the source sentence, the translation, and the controls that move through the decoding steps. Mounts them
 // and follows the selection of the view.
 
+import { listenToSpeeds } from "../clock.js";
 import { find, setLanguage, states, writeTexts } from "../shared.js";
 import { publish } from "../state.js";
 import { guestOf, listenToView, viewRoot, viewState } from "../view.js";
 import { onPlayerKey, releaseFocus } from "./keys.js";
 import { paint, sourceOf } from "./mark_step.js";
-import { controller, listenToButtons, listenToSpeeds } from "./playback.js";
+import { controller, listenToButtons } from "./playback.js";
 import { paintPointed, scrollBarToWords } from "./pointing.js";
 import { buildSentences } from "./word_buttons.js";
 
@@ -69,12 +70,13 @@ function start(root) {
   const state = /** @type {PlayerState} */ (/** @type {Partial<PlayerState>} */ (begun));
   const control = controller(root, state);
   listenToButtons(root, state, control);
-  listenToSpeeds(root);
+  const stopSpeeds = listenToSpeeds(root);
   const bar = watchBar(root, () => scrollBarToWords(root, state, sourceOf(state)));
   const stopListening = listen(root, state, control);
   state.stop = () => {
     control.pause();
     bar.disconnect();
+    stopSpeeds();
     stopListening();
     states.delete(root);
   };

@@ -23,8 +23,12 @@ def step_summary(view: View, stages: Sequence[Stage], steps: Mapping[str, Any]) 
 
 
 def stage_names(stages: Sequence[Stage]) -> list[dict[str, Any]]:
-    """Return number, place and title of each of `stages`; without attention there are three of the five."""
-    return [{"number": stage.number, "place": place, "title": stage.title()} for place, stage in enumerate(stages, 1)]
+    """Return number, place, title and short name of each of `stages`; without attention there are three of the five."""
+    titles = [stage.title() for stage in stages]
+    return [
+        {"number": stage.number, "place": place, "title": title, "name": title.partition(" (")[0]}
+        for place, (stage, title) in enumerate(zip(stages, titles, strict=True), 1)
+    ]
 
 
 def summary_payload(trace: Record, words: Narration, sentence: Callable[[Any, int], str]) -> dict[str, Any]:

@@ -4,6 +4,8 @@ interface StageTitle {
   number: number;
   place: number;
   title: string;
+  /** The title without the term of the field. */
+  name: string;
 }
 
 interface StepFacts {

@@ -1,13 +1,21 @@
 // The summary of the current step: what it wrote, and the outcome of each of its stages, with a link that scrolls to
 // it.
 
-import { isForPage, isLecture } from "../keyboard.js";
+import { isForPage, isLecture, moveFocus } from "../keyboard.js";
 import { payloadOf } from "../payloads.js";
-import { blurAfterClick, find, findAll, onMessages, onStop, prefersReducedMotion, states, write } from "../shared.js";
+import {
+  blurAfterClick,
+  find,
+  findAll,
+  keepInWindow,
+  makeOneTabStop,
+  onMessages,
+  onStop,
+  prefersReducedMotion,
+  states,
+  write,
+} from "../shared.js";
 import { listenToView, onMessage, sendChoice, viewRoot, viewState } from "../view.js";
-
-const KEEP_TIME = 30000; // milliseconds for which a visited stage is kept in the window
-const REST_TIME = 150; // milliseconds without movement, after which the page is at rest
 
 /**
  * The element of a stage in the view of `root`: its own, or the picture of the first three.
@@ -39,42 +47,15 @@ function scrollToStage(root, stage, smooth) {
 }
 
 /**
- * Scrolls to a place again whenever figures that are drawn later have moved it, until the visitor does something else.
- * @param {Element} place
- * @param {"start" | "nearest"} [block] where it is to be in the window; "nearest" moves the page as little as possible
- */
-function keepInWindow(place, block = "start") {
-  /** @type {ScrollBehavior} */
-  const behavior = block === "nearest" && !prefersReducedMotion() ? "smooth" : "auto";
-  const controller = new AbortController();
-  const options = { capture: true, signal: AbortSignal.any([controller.signal, AbortSignal.timeout(KEEP_TIME)]) };
-  for (const name of ["wheel", "touchstart", "pointerdown", "keydown"]) {
-    addEventListener(name, () => controller.abort(), options);
-  }
-  let rest = 0;
-  const onMovement = () => {
-    clearTimeout(rest);
-    rest = setTimeout(() => {
-      if (options.signal.aborted) return;
-      const { top } = place.getBoundingClientRect();
-      if (block === "nearest" || top < 0 || top > innerHeight / 2) place.scrollIntoView({ block, behavior });
-    }, REST_TIME);
-  };
-  const page = place.closest(".stMain");
-  page?.addEventListener("scroll", onMovement, options);
-  const resizing = new ResizeObserver(onMovement);
-  resizing.observe(place);
-  if (page?.firstElementChild) resizing.observe(page.firstElementChild);
-  options.signal.addEventListener("abort", () => resizing.disconnect());
-}
-
-/**
  * Marks the button of the chosen stage; the page marks the stage itself by `data-stage` (page.css).
  * @param {HTMLElement} root
  * @param {number | null} chosen
  */
 function mark(root, chosen) {
-  findAll(root, "li button").forEach((button) => {
+  const buttons = findAll(root, "li button");
+  const current = buttons.find(({ dataset }) => Number(dataset.stage) === chosen);
+  makeOneTabStop(buttons, current ?? buttons.find(({ tabIndex }) => tabIndex === 0));
+  buttons.forEach((button) => {
     const stage = Number(button.dataset.stage);
     if (stage === chosen) button.setAttribute("aria-current", "location");
     else button.removeAttribute("aria-current");
@@ -158,6 +139,7 @@ function show(root, state) {
   const facts = steps?.[viewState(root).step ?? -1];
   if (!facts) return;
   write(find(root, "h2"), facts.heading);
+  find(root, "[role=toolbar]").setAttribute("aria-label", facts.heading);
   write(find(root, ".part"), facts.part);
   write(find(root, "p"), facts.sentence);
   findAll(root, ".outcome").forEach((node, k) => write(node, facts.outcomes[k]));
@@ -229,7 +211,9 @@ export default function ({ data, parentElement }) {
   const titles = data.stages.map(({ title }) => title).join();
   if (titles !== state.titles) {
     state.titles = titles;
-    find(root, "ol").replaceChildren(...data.stages.map(entry));
+    const list = find(root, "ol");
+    list.replaceChildren(...data.stages.map(entry));
+    list.onkeydown = (event) => moveFocus(event, findAll(list, "button"));
   }
   show(root, state);
   place(root, state);

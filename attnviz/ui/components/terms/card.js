@@ -26,9 +26,9 @@ const DRAWINGS = {
     state(16, 28),
     ...[[8, 4], [28, 1], [48, 2]].flatMap((
       [y, width],
-    ) => [line(`M27 28L58 ${y}`, width), bar(60, y - 5, 12 * width, 10, "encoder")]),
+    ) => [line(`M27 28L58 ${y}`, width), bar(60, y - 5, 12 * width, 10, "plus")]),
   ],
-  weight: [bar(6, 20, 62, 18, "encoder"), bar(69, 20, 28, 18, "encoder", 0.55), bar(98, 20, 16, 18, "encoder", 0.3)],
+  weight: [bar(6, 20, 62, 18, "attention"), bar(69, 20, 28, 18, "attention"), bar(98, 20, 16, 18, "attention")],
   context: [
     ...[[6, 20], [24, 9], [42, 4]].flatMap((
       [y, width],

@@ -1,10 +1,11 @@
 // Controls that move through the checkpoints (moments) of a training run; charts of the view treat a moment as a step.
 // The address has the current update, unless it is the last.
 
+import { listenToSpeeds } from "../clock.js";
 import { isForPage, isPlayKey, stepForKey } from "../keyboard.js";
 import { fragmentParameters, removeOwner, setParameters } from "../address.js";
-import { blurAfterClick, find, findAll, setLanguage, states, write, writeTexts } from "../shared.js";
-import { send, viewState } from "../view.js";
+import { blurAfterClick, find, setLanguage, states, write, writeTexts } from "../shared.js";
+import { send, speedOf, viewState } from "../view.js";
 
 const PACE = 700; // milliseconds a moment stays while playing at speed 1
 const MOMENT_SLIDER = "[type='range']"; // the slider of the moments
@@ -63,7 +64,7 @@ function controller(root, state) {
     show(moment);
   };
   const tick = () => {
-    state.timer = setTimeout(tick, PACE / viewState(root).speed);
+    state.timer = setTimeout(tick, PACE / speedOf(root));
     if (state.moment + 1 >= last()) pause();
     show(state.moment + 1);
   };
@@ -75,7 +76,7 @@ function controller(root, state) {
     state.playing = last() > 0;
     if (state.moment >= last()) show(0);
     else paint(root, state);
-    if (state.playing) state.timer = setTimeout(tick, PACE / viewState(root).speed);
+    if (state.playing) state.timer = setTimeout(tick, PACE / speedOf(root));
   };
   return { go, play, pause, last };
 }
@@ -98,15 +99,7 @@ function start(root, state) {
   onClick(".play", play);
   const slider = find(root, "input", HTMLInputElement);
   slider.oninput = () => go(Number(slider.value));
-  const speeds = findAll(root, ".speed button", HTMLButtonElement);
-  for (const button of speeds) {
-    button.onclick = (event) => {
-      viewState(root).speed = Number(button.value);
-      for (const one of speeds) one.setAttribute("aria-pressed", String(one === button));
-      blurAfterClick(event);
-    };
-    button.setAttribute("aria-pressed", String(Number(button.value) === viewState(root).speed));
-  }
+  const stopSpeeds = listenToSpeeds(root);
   /** @type {(event: KeyboardEvent) => void} */
   const onKey = (event) => {
     if (!isForPage(event, MOMENT_SLIDER)) return;
@@ -121,6 +114,7 @@ function start(root, state) {
   document.addEventListener("attnviz:fragment", onFragment);
   state.stop = () => {
     pause();
+    stopSpeeds();
     document.removeEventListener("keydown", onKey);
     document.removeEventListener("attnviz:fragment", onFragment);
     removeOwner("timeline");

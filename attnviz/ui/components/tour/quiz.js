@@ -2,6 +2,7 @@
 // questions are answered.
 
 import { MOST_SHADE } from "../../../figures/constants.js";
+import { moveFocus } from "../keyboard.js";
 import { element, fill, makeOneTabStop } from "../shared.js";
 import { sentenceElement } from "./parts.js";
 
@@ -116,21 +117,6 @@ function showAttention(button, item, k, chosenWord) {
   button.title = `α ${item.texts[k]}`;
   button.classList.toggle("given", k === chosenWord);
   button.classList.toggle("attended", item.attended.includes(k));
-}
-
-/**
- * Moves the focus with the arrow keys: the words are one tab stop.
- * @param {KeyboardEvent} event
- * @param {HTMLButtonElement[]} buttons
- */
-function moveFocus(event, buttons) {
-  const here = buttons.findIndex((button) => button === event.target);
-  /** @type {Record<string, number>} */
-  const to = { ArrowRight: here + 1, ArrowLeft: here - 1, Home: 0, End: buttons.length - 1 };
-  const next = buttons[to[event.key]];
-  if (event.key in to) event.preventDefault();
-  if (here < 0 || !next) return;
-  makeOneTabStop(buttons, next);
 }
 
 /**
