@@ -43,7 +43,7 @@ def diagram_caption(trace: Trace) -> str:
     """Return how weights and vectors are drawn."""
     squares = gettext(
         "The diagram draws a state as {count} squares, and an annotation and the context vector as {count} for each "
-        "direction of reading. The squares show the numbers that differ most. Blue is positive, red negative.",
+        "direction of reading. The squares show the numbers that vary most. Blue is positive, red negative.",
         count=SQUARES,
     )
     ribbons = gettext(
@@ -105,7 +105,7 @@ def diagram_scenes(trace: Trace) -> list[dict[str, str]]:
             (
                 "query",
                 gettext("Query"),
-                gettext("The decoder’s previous state is the query. It meets the key of each English piece."),
+                gettext("The decoder’s previous state gives the query. It meets the key that each annotation gives."),
                 "",
             ),
             (

@@ -294,10 +294,10 @@ def guidance_text(config: Mapping[str, Any]) -> str:
 
 
 def guidance_sentence(config: Mapping[str, Any]) -> str:
-    """Return that training taught the attention of a model which words match; empty where it did not."""
+    """Return that word links taught the attention of a model which words match; empty where they did not."""
     if not guidance_of(config):
         return ""
-    return gettext("Training taught this attention which words match.")
+    return gettext("Word links, estimated beforehand, taught this attention which words match.")
 
 
 def unguided_model(config: Mapping[str, Any], others: Mapping[str, Mapping[str, Any]]) -> str | None:
@@ -341,8 +341,8 @@ def compared_guidance_sentence(one: Mapping[str, Any], other: Mapping[str, Any],
         return ""
     guided, free = names if weights[0] else names[::-1]
     return gettext(
-        "Training pulled the attention of {guided} towards word links, that of {free} not. The models may also differ "
-        "in size and training data.",
+        "Training pulled the attention of {guided} towards word links, but not that of {free}. The models may also "
+        "differ in size and training data.",
         guided=guided,
         free=free,
     )

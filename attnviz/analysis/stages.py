@@ -13,12 +13,13 @@ import numpy as np
 
 from attnviz.analysis.context_units import SQUARES
 from attnviz.analysis.energy_equations import texts_of
-from attnviz.analysis.labels import capitalised, quoted_name, subscript, word_share_text
+from attnviz.analysis.labels import capitalised, quote, quoted_name, shorten, subscript, word_share_text
 from attnviz.analysis.measures import is_uniform, weight_order
 from attnviz.analysis.numbers import decimal, fine_percent, percent, shown_difference, thousands, times
 from attnviz.analysis.recomputation import softmax
 from attnviz.analysis.what_if_effects import interventions_text
 from attnviz.languages import gettext
+from attnviz.text import piece_name
 from attnviz.trace import Record, Trace
 from attnviz.trace.aligned import AttentionMatrix
 from attnviz.trace.interventions import ForceWords
@@ -132,7 +133,8 @@ def softmax_texts(result: Record | Head, step: int) -> tuple[str, str]:
     lead = shown_difference(trace.energies[step, order[:2]])
     sentence = gettext(
         "The exponential turns a difference of energies into a ratio of weights. The energy of {first} is {lead:.2f} "
-        "above that of {second}, so the weight of {first} is {times} that of {second}. All weights add up to 1.",
+        "above that of {second}, so the weight of {first} is {times} that of {second}. All weights add up to 1; the "
+        "numbers shown are rounded.",
         first=best,
         lead=lead,
         second=quoted_name(trace.source_pieces[order[1]]),
@@ -176,6 +178,8 @@ def strongest_pair(trace: Trace | Head, step: int) -> tuple[int, int, float] | N
 
 _SAME_WEIGHT = 1e-3
 """Distance of weights below which they are the same."""
+_SHORT_NAME = 12
+"""Largest length of a piece's name in a line of a picture."""
 _NEARLY_ONE = 1.05
 """Ratio of weights below which they are nearly the same."""
 
@@ -191,7 +195,12 @@ def energy_and_ratio(trace: Trace | Head, step: int) -> str:
     lead = lead_texts(trace, step)
     if lead is None:
         return gettext("{difference} more energy gives nearly the same weight", difference=decimal(pair[2]))
-    return gettext("{difference} more energy is {times} the weight", difference=lead[0], times=lead[1])
+    return gettext(
+        "{difference} more energy than {second} is {times} its weight",
+        difference=lead[0],
+        second=quote(shorten(piece_name(trace.source_pieces[pair[1]]), _SHORT_NAME)),
+        times=lead[1],
+    )
 
 
 def lead_texts(trace: Trace | Head, step: int) -> tuple[str, str] | None:
@@ -276,7 +285,7 @@ def sum_sentence(trace: Trace | Head, step: int) -> str:
     if units <= SQUARES:
         return sentence
     shown = gettext(
-        "The strips show the {count} numbers that differ most, below their places in the list.",
+        "The strips show the {count} numbers that differ most between the annotations, below their places in the list.",
         count=SQUARES,
     )
     return f"{sentence} {shown}"

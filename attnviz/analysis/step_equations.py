@@ -273,11 +273,12 @@ def _readout(trace: Trace, colours: Palette) -> tuple[tuple[str, ...], str]:
 
 def attention_texts(trace: Trace, step: int, colours: Palette) -> Texts:
     """Return the texts of attention at 0-based `step`: query, sum of exponentials, sum of annotations."""
-    step_interventions = interventions_at(trace.interventions, step)
+    is_changed = bool(interventions_at(trace.interventions, step))
+    tilde = gettext("A tilde marks the energies that would give the weights changed by hand.")
     return {
         "query": vector(trace.queries[step]),
-        "symbol": r"\tilde{e}" if step_interventions else "e",
-        "tilde": " " + gettext("A tilde marks energies that were changed by hand.") if step_interventions else "",
+        "symbol": r"\tilde{e}" if is_changed else "e",
+        "tilde": f" {tilde}" if is_changed else "",
         "exponentials": exponentials(_softmax_inputs(trace, step)),
         "summands": summands(trace.alignment[step], "h", colours),
     }
