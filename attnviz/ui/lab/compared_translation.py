@@ -19,6 +19,7 @@ from attnviz.ui.components.component import box
 from attnviz.ui.fields import segmented_control, switch, text_box
 from attnviz.ui.page_state import inputs
 from attnviz.ui.page_state.linked import Session
+from attnviz.ui.page_state.what_if_state import WHAT_IFS, stored_what_ifs
 from attnviz.ui.requests import request_button
 from attnviz.ui.resources import devices, translate, weights_of
 from attnviz.ui.view import View
@@ -92,8 +93,9 @@ class ComparedPair:
 
 
 def show_beside(session: Session, view: View, model: str) -> None:
-    """Show the page *Lab* with the translation of `view` beside the same by another model."""
+    """Show the page *Lab* with the translation of `view`, as the model made it, beside the same by another model."""
     session[SECTION], session[VISITED] = COMPARISON, True
+    session[view.key(WHAT_IFS)] = stored_what_ifs(session, view.id).showing(0)
     session[view.key(COMPARED_KIND)], session[view.key(COMPARED_MODEL)] = "model", model
     go_to("lab")
 

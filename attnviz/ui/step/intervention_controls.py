@@ -229,6 +229,8 @@ def weights_chart(view: View, at: str, name: str) -> None:
     labels = slider_labels(view.trace)
     if labels and view.simple:
         labels["invitation"] = gettext("Drag a bar and watch the mixture change.")
+        if view.number:
+            labels["undo"] = gettext("Undo")
     chart(view, at, name, hand=labels, consequence=consequence_address(view) if labels else None)
 
 

@@ -24,7 +24,7 @@ import {
   write,
 } from "../shared.js";
 import { writeWithTerms } from "../terms/terms.js";
-import { onMessage, sendChoice, viewState } from "../view.js";
+import { onMessage, sendChoice, sendWhatIf, viewState } from "../view.js";
 import { drawFrozenLabels, moveColumnLabels } from "./frozen_labels.js";
 import { attachSliders, followWhatIfs } from "./drag.js";
 import { entryAt, middleOf, selectionShapes } from "./selection.js";
@@ -324,6 +324,10 @@ export default function ({ data, parentElement }) {
     consequenceAddress: fetching ? data.consequence ?? null : null,
   });
   root.dataset.message = fetching ? data.waiting : "";
+  const undo = find(root, ".undo");
+  undo.hidden = !state.words?.undo;
+  write(undo, state.words?.undo ?? "");
+  undo.onclick = () => sendWhatIf(root, { kind: "undo" });
   if ("values" in data || data.sent) draw(root, state); // the heatmap first: IntersectionObserver reports late
   else drawSoon(root, state, draw);
   return state.stop;

@@ -134,7 +134,6 @@ export function placeSliders(root, chart, state) {
  */
 export function markTabStop(root, { sliders }) {
   if (!sliders) return;
-  sliders.bars.forEach((bar, j) => bar.classList.toggle("current", j === viewState(root).source));
   const shown = findAll(root, ".hand:not([hidden])"), current = sliders.bars[viewState(root).source ?? 0];
   const focused = shown.find((bar) => bar.matches(":focus"));
   makeOneTabStop(sliders.bars, focused ?? (current && !current.hidden ? current : shown[0]));
