@@ -215,7 +215,7 @@ export function endShow(root, state) {
 function writeScenes(root, state, { words }) {
   const { scenes } = state.show, slider = find(root, ".time", HTMLInputElement);
   find(root, ".show").setAttribute("aria-label", words.show);
-  slider.setAttribute("aria-label", words.moment);
+  for (const node of [slider, find(root, ".scenes")]) node.setAttribute("aria-label", words.moment);
   find(root, ".speed").setAttribute("aria-label", words.speed);
   slider.max = String(endOf(state.show));
   find(root, ".close").setAttribute("aria-label", words.close);
