@@ -44,7 +44,7 @@ from attnviz.figures.spec import (
 )
 from attnviz.figures.subject import Subject
 from attnviz.languages import format_share, gettext
-from attnviz.palette import Palette
+from attnviz.palette import Palette, letter_colour
 from attnviz.text import piece_name
 
 _ENERGIES, _JUMP, _WEIGHTS, _UNITS, _STRIP_ROW = 62, 22, 54, 20, 19
@@ -208,6 +208,8 @@ def _upright_bars(
 def _strips(found: WeightedSum, limit: float, ink: Palette) -> Part:
     """Return the terms and their sum as strips, with a number in each cell."""
     rows = np.vstack([found.terms, found.total])
+    if letter_colour(ink.plus) != "#ffffff":
+        limit *= 3  # the dark theme's colours are so light that white numbers would not be legible on them
     return strips(
         rows,
         limit,
