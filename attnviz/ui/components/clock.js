@@ -1,7 +1,7 @@
 // The time of an animation, which goes on with the frames of the browser at the speed of the view; the choice of that speed.
 
 import { moveFocus } from "./keyboard.js";
-import { blurAfterClick, element, find, makeOneTabStop } from "./shared.js";
+import { element, find, makeOneTabStop, onPress } from "./shared.js";
 import { onMessage, send, speedOf, viewState } from "./view.js";
 
 /** @type {[string, number][]} */
@@ -53,11 +53,10 @@ export function listenToSpeeds(root) {
   const buttons = SPEEDS.map(([text, speed]) => {
     const button = element("button", "", text);
     button.type = "button";
-    button.onclick = (event) => {
+    onPress(button, () => {
       viewState(root).speed = speed;
       send(root, "speed");
-      blurAfterClick(event);
-    };
+    });
     return button;
   });
   const paint = () => {

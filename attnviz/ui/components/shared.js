@@ -297,10 +297,15 @@ export function onStop(state, end) {
 }
 
 /**
- * @param {MouseEvent} event
+ * Calls `act` at each click on a button, which loses the focus after one with a mouse.
+ * @param {HTMLElement} button
+ * @param {(event: MouseEvent) => void} act
  */
-export function blurAfterClick(event) {
-  if (event.detail > 0 && event.currentTarget instanceof HTMLElement) event.currentTarget.blur();
+export function onPress(button, act) {
+  button.onclick = (event) => {
+    act(event);
+    if (event.detail > 0) button.blur();
+  };
 }
 
 /**

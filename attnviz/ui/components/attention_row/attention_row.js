@@ -6,7 +6,6 @@ import { isForPage, stepForKey } from "../keyboard.js";
 import { onAcknowledged, sendRequest } from "../outbox/outbox.js";
 import { payloadOf } from "../payloads.js";
 import {
-  blurAfterClick,
   drawSoon,
   element,
   fill,
@@ -16,6 +15,7 @@ import {
   makeScrollable,
   number,
   onMessages,
+  onPress,
   onStop,
   percent,
   prefersReducedMotion,
@@ -69,10 +69,7 @@ function build(root, state, payload) {
     const button = element("button", "", text);
     button.type = "button";
     if (!text.trim()) button.setAttribute("aria-label", name);
-    button.onclick = (click) => {
-      sendChoice(root, { step });
-      blurAfterClick(click);
-    };
+    onPress(button, () => sendChoice(root, { step }));
     return [...(space ? [" "] : []), button];
   }));
   const names = element("tr", ""), corner = element("th", "", words.english);

@@ -1,7 +1,7 @@
 // A button that copies an address, by default the current one, and briefly confirms it.
 
 import { writeAddress } from "../address.js";
-import { blurAfterClick, find, write } from "../shared.js";
+import { find, onPress, write } from "../shared.js";
 
 const CONFIRMED = 2500; // milliseconds
 
@@ -29,8 +29,7 @@ export default function ({ data: { words, address }, parentElement }) {
   /** @type {number | undefined} */
   let timer;
   write(button, words.copy);
-  button.onclick = async (event) => {
-    blurAfterClick(event);
+  onPress(button, async () => {
     writeAddress();
     const copied = address ? new URL(address, document.baseURI).href : location.href;
     button.textContent = await copy(copied).then(() => words.copied, () => words.failed);
@@ -38,6 +37,6 @@ export default function ({ data: { words, address }, parentElement }) {
     timer = setTimeout(() => {
       button.textContent = words.copy;
     }, CONFIRMED);
-  };
+  });
   return () => clearTimeout(timer);
 }

@@ -3,12 +3,12 @@
 import { listenToSpeeds } from "../clock.js";
 import { moveFocus } from "../keyboard.js";
 import {
-  blurAfterClick,
   fill,
   find,
   findAll,
   makeOneTabStop,
   number,
+  onPress,
   percent,
   prefersReducedMotion,
   write,
@@ -223,10 +223,7 @@ function writeScenes(root, state, { words }) {
     const button = document.createElement("button");
     Object.assign(button, { type: "button", textContent: title });
     button.style.flex = `${to - from} 0 0`;
-    button.onclick = (event) => {
-      play(root, state, from, to);
-      blurAfterClick(event);
-    };
+    onPress(button, () => play(root, state, from, to));
     return button;
   }));
 }
@@ -250,10 +247,7 @@ export function listenToShow(root, state, redraw) {
     play(root, state, from, endOf(show));
     if (opens) root.scrollIntoView({ block: "nearest", behavior: prefersReducedMotion() ? "auto" : "smooth" });
   };
-  find(root, ".run").onclick = (event) => {
-    run();
-    blurAfterClick(event);
-  };
+  onPress(find(root, ".run"), run);
   find(root, ".close").onclick = () => {
     show.isOpen = false;
     stopAt(root, state, endOf(show));

@@ -3,7 +3,7 @@
 // what the visitor set. The value of a display option belongs to its view instead (state.js).
 
 import { beforeRequest, lastAcknowledged, onAcknowledged, sendRequest } from "../outbox/outbox.js";
-import { blurAfterClick, find, findAll, makeOneTabStop, states } from "../shared.js";
+import { find, findAll, makeOneTabStop, onPress, states } from "../shared.js";
 import { onMessage, sendChoice, viewState } from "../view.js";
 
 /** By key; kept when the field is unmounted. @type {Map<string, FieldState>} */
@@ -150,10 +150,7 @@ function drawSegments(root, data, field) {
     button.dataset.value = value;
     button.disabled = data.disabled;
     button.setAttribute("role", "radio");
-    button.onclick = (click) => {
-      edit(data.key, field, value, true);
-      blurAfterClick(click);
-    };
+    onPress(button, () => edit(data.key, field, value, true));
     button.onkeydown = (event) => {
       const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
       if (!by) return;

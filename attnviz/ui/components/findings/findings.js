@@ -3,7 +3,7 @@
 // markup.
 
 import { payloadOf } from "../payloads.js";
-import { blurAfterClick, fill, find, findAll, onMessages, states, write } from "../shared.js";
+import { fill, find, findAll, onMessages, onPress, states, write } from "../shared.js";
 import { sendChoice, viewState } from "../view.js";
 
 /**
@@ -19,10 +19,7 @@ function entry({ text, kind, strong, step, source }, index, most) {
   button.className = strong ? `${kind} strong` : kind;
   button.dataset.step = String(step);
   button.textContent = text;
-  button.onclick = (event) => {
-    sendChoice(button, { step, source });
-    blurAfterClick(event);
-  };
+  onPress(button, () => sendChoice(button, { step, source }));
   item.append(button);
   return item;
 }

@@ -4,11 +4,11 @@
 import { sendRequest } from "../outbox/outbox.js";
 import { NARROW } from "../payloads.js";
 import {
-  blurAfterClick,
   element,
   find,
   findAll,
   makeOneTabStop,
+  onPress,
   prefersReducedMotion,
   setLanguage,
   states,
@@ -136,11 +136,10 @@ function build(root, state, { groups, chosen }) {
       const node = cellElement(cell, chosen);
       node.dataset.across = String(across);
       if (chosen) {
-        node.onclick = (event) => {
+        onPress(node, () => {
           choose(root, state, node);
-          blurAfterClick(event);
           if (innerWidth < NARROW) scrollToOpened();
-        };
+        });
       }
       grid.append(node);
     }

@@ -2,7 +2,7 @@
 // search tree. Texts are set by textContent, so that they are never markup.
 
 import { payloadOf } from "../payloads.js";
-import { blurAfterClick, drawSoon, find, onMessages, states, write } from "../shared.js";
+import { drawSoon, find, onMessages, onPress, states, write } from "../shared.js";
 import { send, sendWhatIf } from "../view.js";
 
 /**
@@ -27,10 +27,9 @@ function entry({ text, score, note, shown, pieces }, replaced) {
   button.append(spanOf("text", text), " ", spanOf("score", score));
   if (note) button.append(" ", spanOf("note", note));
   if (shown) button.setAttribute("aria-current", "true");
-  button.onclick = (event) => {
+  onPress(button, () => {
     if (!shown) sendWhatIf(button, { intervention: { kind: "words", pieces, step: 0, replaced }, held: true });
-    blurAfterClick(event);
-  };
+  });
   for (const here of ["pointerenter", "focus"]) button.addEventListener(here, () => send(button, "hint", pieces));
   for (const gone of ["pointerleave", "blur"]) button.addEventListener(gone, () => send(button, "hint", null));
   item.append(button);

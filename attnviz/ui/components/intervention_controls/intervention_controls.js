@@ -3,13 +3,13 @@
 
 import { payloadOf } from "../payloads.js";
 import {
-  blurAfterClick,
   drawSoon,
   fill,
   find,
   findAll,
   number,
   onMessages,
+  onPress,
   setLanguage,
   states,
   write,
@@ -192,24 +192,17 @@ function borrow(root) {
  * @param {ControlsState} state
  */
 function listen(root, state) {
-  /** @type {(name: string, act: () => void) => void} */
-  const onClick = (name, act) => {
-    find(root, name).onclick = (event) => {
-      act();
-      blurAfterClick(event);
-    };
-  };
   const source = () => viewState(root).source ?? 0;
   /** @type {(weight: (piece: number) => number) => void} */
   const replaceWeights = (weight) => {
     const weights = state.payload?.pieces.map((_, piece) => weight(piece));
     if (weights) intervene(root, (step) => ({ kind: "weights", weights, step }));
   };
-  onClick(".only", () => replaceWeights((piece) => Number(piece === source())));
-  onClick(".without", () => intervene(root, (step) => ({ kind: "exclusion", position: source(), step })));
-  onClick(".alike", () => replaceWeights(() => 1));
-  onClick(".undo", () => sendWhatIf(root, { kind: "undo" }));
-  onClick(".take", () => borrow(root));
+  onPress(find(root, ".only"), () => replaceWeights((piece) => Number(piece === source())));
+  onPress(find(root, ".without"), () => intervene(root, (step) => ({ kind: "exclusion", position: source(), step })));
+  onPress(find(root, ".alike"), () => replaceWeights(() => 1));
+  onPress(find(root, ".undo"), () => sendWhatIf(root, { kind: "undo" }));
+  onPress(find(root, ".take"), () => borrow(root));
   find(root, ".lender").onchange = () => showLenderField(root);
   find(root, ".links").onkeydown = (event) => {
     if (event.key === "Enter") borrow(root);

@@ -4,7 +4,7 @@
 import { isForPage, isLecture } from "../keyboard.js";
 import { fragmentParameters, setParameters } from "../address.js";
 import { OPEN } from "../popover_focus/popover_focus.js";
-import { blurAfterClick, find, findAll, setLanguage, states, write, writeTexts } from "../shared.js";
+import { find, findAll, onPress, setLanguage, states, write, writeTexts } from "../shared.js";
 
 const LECTURE = "lecture"; // its address parameter; also the attribute `data-lecture` of the page's root element
 const page = document.documentElement;
@@ -67,19 +67,12 @@ function listen(root, state) {
  */
 function start(root) {
   const state = /** @type {LectureState} */ ({ words: {}, idle: 0 });
-  /** @type {(selector: string, act: () => void) => void} */
-  const onClick = (selector, act) => {
-    find(root, selector).onclick = (event) => {
-      act();
-      blurAfterClick(event);
-    };
-  };
-  onClick(".present", () => switchMode(root, state, true));
-  onClick(".leave", () => switchMode(root, state, false));
-  onClick(".blacken", () => {
+  onPress(find(root, ".present"), () => switchMode(root, state, true));
+  onPress(find(root, ".leave"), () => switchMode(root, state, false));
+  onPress(find(root, ".blacken"), () => {
     find(root, ".black").hidden = false;
   });
-  onClick(".black", () => {
+  onPress(find(root, ".black"), () => {
     find(root, ".black").hidden = true;
   });
   const stopListening = listen(root, state);

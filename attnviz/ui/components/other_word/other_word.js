@@ -2,7 +2,7 @@
 // typed.
 
 import { payloadOf } from "../payloads.js";
-import { blurAfterClick, drawSoon, find, onMessages, states, write } from "../shared.js";
+import { drawSoon, find, onMessages, onPress, states, write } from "../shared.js";
 import { sendWhatIf, viewState } from "../view.js";
 
 /**
@@ -62,10 +62,7 @@ function draw(root, state) {
  */
 function start(root) {
   const state = /** @type {OtherWordState} */ ({ isText: true });
-  find(root, ".write").onclick = (event) => {
-    requestWord(root);
-    blurAfterClick(event);
-  };
+  onPress(find(root, ".write"), () => requestWord(root));
   const typed = find(root, ".typed", HTMLInputElement), box = find(root, ".foils", HTMLSelectElement);
   typed.onkeydown = (event) => {
     if (event.key === "Enter" && !event.isComposing) requestWord(root);

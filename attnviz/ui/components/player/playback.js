@@ -1,6 +1,6 @@
 // Playback, buttons and slider of the player: they change the step and the source piece of the view.
 
-import { blurAfterClick, find, findAll } from "../shared.js";
+import { find, findAll, onPress } from "../shared.js";
 import { change } from "../state.js";
 import { send, sendChoice, speedOf, viewState } from "../view.js";
 import { paint } from "./mark_step.js";
@@ -56,12 +56,7 @@ export function controller(root, state) {
 export function listenToButtons(root, state, control) {
   /** @type {(name: string, act: () => void) => void} */
   const onClick = (name, act) => {
-    for (const button of findAll(root, name)) {
-      button.onclick = (event) => {
-        act();
-        blurAfterClick(event);
-      };
-    }
+    for (const button of findAll(root, name)) onPress(button, act);
   };
   onClick(".previous", () => control.choose({ step: state.step - 1 }));
   onClick(".next", () => control.choose({ step: state.step + 1 }));

@@ -1,7 +1,7 @@
 // Fills the player and its bar with both sentences; a click on a word chooses its step or source piece. Texts are set by
 // textContent, so that typed text is never markup.
 
-import { blurAfterClick, element, find, findAll, markAdjoining } from "../shared.js";
+import { element, find, findAll, markAdjoining, onPress } from "../shared.js";
 import { reportPointing } from "./pointing.js";
 
 /**
@@ -36,14 +36,13 @@ function wordButton({ end }, pieces) {
  */
 function sourceWord(word, orders, choose) {
   const button = wordButton(word, pieceSpans(word.parts, word.pieces));
-  button.onclick = (event) => {
+  onPress(button, () => {
     choose(({ step, source }) => ({
       source: source !== null && word.pieces.includes(source)
         ? null
         : orders[step].find((j) => word.pieces.includes(j)),
     }));
-    blurAfterClick(event);
-  };
+  });
   return button;
 }
 
@@ -54,13 +53,12 @@ function sourceWord(word, orders, choose) {
  */
 function targetWord(word, choose) {
   const button = wordButton(word, pieceSpans(word.parts, word.steps));
-  button.onclick = (event) => {
+  onPress(button, (event) => {
     const [first] = findAll(button, ".piece");
     const clicked = event.target instanceof HTMLElement ? event.target.closest(".piece") : null;
     const step = Number((clicked instanceof HTMLElement ? clicked : first).dataset.index);
     choose(() => ({ step }));
-    blurAfterClick(event);
-  };
+  });
   return button;
 }
 

@@ -2,7 +2,7 @@
 
 import { isForPage, isPlayKey, stepForKey } from "../keyboard.js";
 import { payloadOf } from "../payloads.js";
-import { blurAfterClick, drawSoon, find, onMessages, onStop, setLanguage, states, writeTexts } from "../shared.js";
+import { drawSoon, find, onMessages, onPress, onStop, setLanguage, states, writeTexts } from "../shared.js";
 import { change } from "../state.js";
 import { listenToView, viewState } from "../view.js";
 import { build, paintLanes } from "./drawing.js";
@@ -102,21 +102,14 @@ function draw(root, state) {
  * @param {LanesState} state
  */
 function listenToControls(root, state) {
-  /** @type {(name: string, act: () => void) => void} */
-  const button = (name, act) => {
-    find(root, name).onclick = (event) => {
-      act();
-      blurAfterClick(event);
-    };
-  };
   /** @param {number} step */
   const go = (step) => {
     pause(root, state);
     goToStep(root, state, step);
   };
-  button(".previous", () => go(state.step - 1));
-  button(".next", () => go(state.step + 1));
-  button(".play", () => play(root, state));
+  onPress(find(root, ".previous"), () => go(state.step - 1));
+  onPress(find(root, ".next"), () => go(state.step + 1));
+  onPress(find(root, ".play"), () => play(root, state));
   const slider = find(root, ".at", HTMLInputElement);
   slider.oninput = () => go(Number(slider.value));
 }

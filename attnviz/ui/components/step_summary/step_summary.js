@@ -4,12 +4,12 @@
 import { isForPage, isLecture, moveFocus } from "../keyboard.js";
 import { payloadOf } from "../payloads.js";
 import {
-  blurAfterClick,
   find,
   findAll,
   keepInWindow,
   makeOneTabStop,
   onMessages,
+  onPress,
   onStop,
   prefersReducedMotion,
   states,
@@ -118,14 +118,13 @@ function entry({ number, place, title }) {
     span.textContent = text;
     button.append(span);
   }
-  button.onclick = (event) => {
+  onPress(button, (event) => {
     const root = /** @type {HTMLElement} */ (button.closest(".facts"));
     const closes = opensInPlace(root) && viewState(root).now?.stage === number;
     sendChoice(root, { stage: closes ? null : number });
     if (!closes) goToStage(root, number);
     if (event.detail === 0 && document.activeElement === button) focusStage(root, number); // pressed with the keyboard
-    blurAfterClick(event);
-  };
+  });
   item.append(button);
   return item;
 }

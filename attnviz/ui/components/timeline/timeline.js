@@ -4,7 +4,7 @@
 import { listenToSpeeds } from "../clock.js";
 import { isForPage, isPlayKey, stepForKey } from "../keyboard.js";
 import { fragmentParameters, removeOwner, setParameters } from "../address.js";
-import { blurAfterClick, find, setLanguage, states, write, writeTexts } from "../shared.js";
+import { find, onPress, setLanguage, states, write, writeTexts } from "../shared.js";
 import { send, speedOf, viewState } from "../view.js";
 
 const PACE = 700; // milliseconds a moment stays while playing at speed 1
@@ -87,16 +87,9 @@ function controller(root, state) {
  */
 function start(root, state) {
   const { go, play, pause, last } = controller(root, state);
-  /** @type {(selector: string, act: () => void) => void} */
-  const onClick = (selector, act) => {
-    find(root, selector).onclick = (event) => {
-      act();
-      blurAfterClick(event);
-    };
-  };
-  onClick(".previous", () => go(state.moment - 1));
-  onClick(".next", () => go(state.moment + 1));
-  onClick(".play", play);
+  onPress(find(root, ".previous"), () => go(state.moment - 1));
+  onPress(find(root, ".next"), () => go(state.moment + 1));
+  onPress(find(root, ".play"), play);
   const slider = find(root, "input", HTMLInputElement);
   slider.oninput = () => go(Number(slider.value));
   const stopSpeeds = listenToSpeeds(root);

@@ -3,7 +3,7 @@
 // set by textContent, so that they are never markup.
 
 import { changedWords } from "../changed_words.js";
-import { blurAfterClick, element, fill, find, findAll, setLanguage, states, write } from "../shared.js";
+import { element, fill, find, findAll, onPress, setLanguage, states, write } from "../shared.js";
 import { onMessage, sendWhatIf, viewRoot } from "../view.js";
 
 const EDGE = 4; // pixels of margin around a card that is scrolled into sight
@@ -44,10 +44,9 @@ function cardItem(root, state, card, index) {
   text.lang = "fr";
   text.append(...changedWords(card.words, (word) => fill(words.gone, { word })));
   button.append(head, " ", text);
-  button.onclick = (event) => {
+  onPress(button, () => {
     if (index !== state.data.current) request(root, state, { kind: "what_if", index });
-    blurAfterClick(event);
-  };
+  });
   item.append(button);
   if (!card.remove) return item;
   const remove = element("button", "remove", "×");
@@ -138,15 +137,11 @@ function start(root, data) {
       states.delete(root);
     },
   };
-  find(root, ".undo").onclick = (event) => {
-    request(root, state, { kind: "undo" });
-    blurAfterClick(event);
-  };
-  find(root, ".all").onclick = (event) => {
+  onPress(find(root, ".undo"), () => request(root, state, { kind: "undo" }));
+  onPress(find(root, ".all"), () => {
     state.open = !(state.open ?? !state.data.folded);
     drawLine(root, state);
-    blurAfterClick(event);
-  };
+  });
   states.set(root, state);
   return state;
 }
