@@ -16,7 +16,7 @@ from tests.browser.server import running_page
 from tests.browser.settled import settled
 from tests.browser.texts import text_of
 from tests.conftest import SHIPPED_MODEL
-from tests.importing import bentrevett_seq2seq, joey_nmt
+from tests.importing.peers import Joey, Tutorial
 from tests.snapshots import without_numbers
 
 pytestmark = [pytest.mark.browser, pytest.mark.nightly]
@@ -27,15 +27,11 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder of models with the shipped one, the tutorial's translator and Joey NMT's."""
     folder = tmp_path_factory.mktemp("models")
     (folder / "en-fr").symlink_to(SHIPPED_MODEL.resolve())
-    for name, write in (("tutorial", bentrevett_seq2seq.write_checkpoint), ("joey", _write_joey)):
+    for name, peer in (("tutorial", Tutorial()), ("joey", Joey())):
         found = tmp_path_factory.mktemp(name)
-        write(found)
+        peer.write(found)
         assert main(["import", str(found), "-o", str(folder / name)]) == 0
     return folder
-
-
-def _write_joey(folder: Path) -> None:
-    joey_nmt.write_model(folder, joey_nmt.Kind())
 
 
 @pytest.fixture(scope="module")

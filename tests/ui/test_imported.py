@@ -15,7 +15,7 @@ from attnviz.analysis.diagram_texts import no_diagram_reason
 from attnviz.analysis.logit_attribution import no_logit_attribution_reason
 from attnviz.commands.main import main
 from attnviz.ui.toolbar.input_advice import foreign_language
-from tests.importing import bentrevett_seq2seq, d2l_book, fairseq_lstm, joey_nmt, opennmt_py, pytorch_tutorial_2017
+from tests.importing.peers import D2l, Fairseq, Joey, Opennmt, Tutorial, Tutorial2017
 from tests.ui.opening import open_page
 from tests.ui.shown_payloads import all_payloads, badge, panel_texts, shown_equations, steps_of, texts
 
@@ -41,13 +41,13 @@ LSTM = ("lstm", "fairseq", "opennmt")
 def imported(models_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Import translators of every program."""
     found = {name: tmp_path_factory.mktemp(name) for name in SENTENCES}
-    bentrevett_seq2seq.write_checkpoint(found["tutorial"])
-    joey_nmt.write_model(found["joey"], joey_nmt.Kind())
-    joey_nmt.write_model(found["lstm"], joey_nmt.Kind(rnn="lstm", layers=(1, 2)))
-    d2l_book.write_model(found["d2l"], d2l_book.Kind())
-    fairseq_lstm.write_model(found["fairseq"], fairseq_lstm.Kind(bidirectional=True))
-    opennmt_py.write_model(found["opennmt"], opennmt_py.Kind(attention="dot", layers=2))
-    opennmt_py.write_model(found["opennmt-mlp"], opennmt_py.Kind(rnn="GRU", attention="mlp"))
+    Tutorial().write(found["tutorial"])
+    Joey().write(found["joey"])
+    Joey(rnn="lstm", layers=(1, 2)).write(found["lstm"])
+    D2l().write(found["d2l"])
+    Fairseq(bidirectional=True).write(found["fairseq"])
+    Opennmt(attention="dot", layers=2).write(found["opennmt"])
+    Opennmt(rnn="GRU", attention="mlp").write(found["opennmt-mlp"])
     for name, folder in found.items():
         assert main(["import", str(folder), "-o", str(models_folder / name)]) == 0
     return models_folder
@@ -67,7 +67,7 @@ def test_imported_translator_is_shown_and_verified(imported: Path, name: str) ->
 
 
 def test_imported_translator_gets_no_advice_about_english(models_folder: Path, tmp_path: Path) -> None:
-    pytorch_tutorial_2017.write_model(tmp_path, pytorch_tutorial_2017.Kind())
+    Tutorial2017().write(tmp_path)
     assert main(["import", str(tmp_path), "-o", str(models_folder / "french")]) == 0
     app = open_page(model="french", sentence="il est fatigue .")
     assert steps_of(app)

@@ -24,7 +24,7 @@ from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.ui.corpus_tables import SAMPLE
 from tests.conftest import SENTENCES
-from tests.importing import pytorch_tutorial_2017
+from tests.importing.peers import Tutorial2017
 from tests.snapshots import without_numbers
 from tests.transformers import random_transformer
 from tests.ui.fields import options, set_field
@@ -136,7 +136,7 @@ def test_only_tables_with_vectors_of_this_model_are_offered(
 def test_section_says_that_an_imported_translator_has_no_neighbours(
     lab: Run, models_folder: Path, tmp_path: Path, snapshot: SnapshotAssertion
 ) -> None:
-    pytorch_tutorial_2017.write_model(tmp_path, pytorch_tutorial_2017.Kind())
+    Tutorial2017().write(tmp_path)
     assert main(["import", str(tmp_path), "-o", str(models_folder / "french")]) == 0
     app = lab(section="neighbours", model="french", sentence="il est fatigue .", search="greedy")
     assert panel_texts(app, "section_panel") == snapshot
