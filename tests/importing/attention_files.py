@@ -6,7 +6,7 @@ import base64
 import gzip
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -67,8 +67,32 @@ class File:
     pairs: Sequence[Pair] = PAIRS
 
 
-def _links(name: str, form: str, text: str, *remarks: str, **others: Any) -> File:
-    return File(name, form, text.encode(), remarks or ("links",), links=others.pop("links", LINKS), **others)
+def each(form: str, order: Sequence[int] = (0, 1)) -> str:
+    """Return the texts of this form for the pairs in this order."""
+    return "".join(
+        form.format(
+            n=n,
+            s=SOURCES[n],
+            t=TARGETS[n],
+            links=TEXTS[n],
+            soft=soft(n),
+            rows=rows(n),
+            turned=rows(n, turned=True),
+            columns=len(SOURCES[n].split()) + 1,
+            lines=len(TARGETS[n].split()) + 1,
+        )
+        for n in order
+    )
+
+
+def objects(make: Callable[[int, str, str], object]) -> list[Any]:
+    """Return an object for each pair, made of its number, source and target."""
+    return [make(n, source, target) for n, (source, target) in enumerate(PAIRS)]
+
+
+def _links(name: str, form: str, content: str | bytes, *remarks: str, **others: Any) -> File:
+    data = content.encode() if isinstance(content, str) else content
+    return File(name, form, data, remarks or ("links",), links=others.pop("links", LINKS), **others)
 
 
 def _soft(name: str, form: str, content: str | bytes, *remarks: str, ends: bool = True, **others: Any) -> File:
@@ -161,12 +185,12 @@ def _soft_alignments() -> str:
     return "\n".join([*lines, "]\n"])
 
 
-def _log(order: Sequence[int], alignments: Sequence[str], **kept: str) -> str:
-    lines = ["2026-01-01 10:00:00 | INFO | fairseq_cli.generate | loading"]
-    for n in order:
-        lines += [f"S-{n}\t{SOURCES[n]}", f"T-{n}\t{TARGETS[n]}", f"H-{n}\t-0.31\t{TARGETS[n]}"]
-        lines += [f"D-{n}\t-0.31\t{TARGETS[n]}", f"P-{n}\t-0.1 -0.2", f"A-{n}\t{alignments[n]}"]
-    return "\n".join(lines) + "\n"
+LOG = "S-{{n}}\t{{s}}\nT-{{n}}\t{{t}}\nH-{{n}}\t-0.31\t{{t}}\nD-{{n}}\t-0.31\t{{t}}\nP-{{n}}\t-0.1\nA-{{n}}\t{}\n"
+
+
+def _log(alignment: str, order: Sequence[int] = (0, 1)) -> str:
+    """Return what fairseq-generate prints, with this form of an alignment."""
+    return "2026-01-01 10:00:00 | INFO | fairseq_cli.generate | loading\n" + each(LOG.format(alignment), order)
 
 
 def _batch(ends: bool = True) -> NDArray[np.float64]:
@@ -179,6 +203,19 @@ def _batch(ends: bool = True) -> NDArray[np.float64]:
     return array
 
 
+def _logged(n: int, starred: bool = False) -> str:
+    source, target = PAIRS[n]
+    return logged((*target.split(), "</s>"), (*source.split(), "</s>"), weights(n), starred=starred)
+
+
+def listed(n: int) -> list[Any]:
+    return weights(n, ends=False).tolist()
+
+
+def lines(values: Sequence[object]) -> str:
+    return "\n".join(map(json.dumps, values))
+
+
 def _records() -> list[Attention]:
     return [attention(s, t, weights(n, ends=False)) for n, (s, t) in enumerate(PAIRS)]
 
@@ -189,101 +226,64 @@ def _parquet_table() -> bytes:
     return file.getvalue()
 
 
-_OWN = json.dumps({"source": SOURCES[0].split(), "target": TARGETS[0].split(), "matrix": weights(0, False).tolist()})
-ONE = {"pairs": PAIRS[:1]}
+ONE = {"matrices": [weights(0)], "pairs": PAIRS[:1]}
+FIRST = {"source": SOURCES[:1], "target": TARGETS[:1]}
+ENDS = ("source-end", "target-end")
 
 FILES: tuple[File, ...] = (
-    _links("hard.log", "fairseq", _log((1, 0), TEXTS), "reordered", "links"),
-    _links("old.log", "fairseq", _log((0, 1), ("0 2 1", "0 1"))),
-    _soft("soft.log", "fairseq", _log((0, 1), (soft(0), soft(1)))),
-    _soft(
-        "nematus.txt",
-        "nematus",
-        "".join(
-            f"{n} ||| {TARGETS[n]} ||| 0.2 ||| {SOURCES[n]} ||| {len(SOURCES[n].split()) + 1} "
-            f"{len(TARGETS[n].split()) + 1}\n{rows(n)}\n"
-            for n in (0, 1)
-        ),
-    ),
-    _soft(
-        "amun-nematus.txt",
-        "nematus",
-        "".join(
-            f"{n} ||| {TARGETS[n]} ||| -1.5 ||| {SOURCES[n]} ||| {len(SOURCES[n].split()) + 1} "
-            f"{len(TARGETS[n].split()) + 1}\n{rows(n)}"
-            for n in (0, 1)
-        ),
-    ),
-    _soft("nematus-links.json", "nematus-json", _nematus_json(graph=False), ends=True),
-    _soft("nematus-graph.json", "nematus-json", _nematus_json(graph=True), ends=True),
+    _links("hard.log", "fairseq", _log("{links}", order=(1, 0)), "reordered", "links"),
+    _links("old.log", "fairseq", _log("0 2 1", (0,)) + _log("0 1", (1,))),
+    _soft("soft.log", "fairseq", _log("{soft}")),
+    _soft("nematus.txt", "nematus", each("{n} ||| {t} ||| 0.2 ||| {s} ||| {columns} {lines}\n{rows}\n")),
+    _soft("amun-nematus.txt", "nematus", each("{n} ||| {t} ||| -1.5 ||| {s} ||| {columns} {lines}\n{rows}")),
+    _soft("nematus-links.json", "nematus-json", _nematus_json(graph=False)),
+    _soft("nematus-graph.json", "nematus-json", _nematus_json(graph=True)),
+    _links("sockeye.txt", "sockeye", each("{t}\t{links}\n"), given=SOURCE),
     _links(
-        "sockeye.txt",
+        "sockeye-none.txt",
         "sockeye",
-        "".join(f"{t}\t{links}\n" for t, links in zip(TARGETS, TEXTS, strict=True)),
+        each("{t}\t{links}\n", (0,)) + each("{t}\t\n", (1,)),
         given=SOURCE,
-    ),
-    _links(
-        "sockeye-none.txt", "sockeye", f"{TARGETS[0]}\t{TEXTS[0]}\n{TARGETS[1]}\t\n", given=SOURCE, links=(LINKS[0], ())
+        links=(LINKS[0], ()),
     ),
     _soft(
         "sockeye-matrix.txt",
         "sockeye",
-        "".join(
-            f"{n} ||| {TARGETS[n]} ||| -0.2 ||| {SOURCES[n]} ||| {len(SOURCES[n].split()) + 1} ||| "
-            f"{len(TARGETS[n].split()) + 1}\n{rows(n, turned=True)}\n"
-            for n in (0, 1)
-        ),
+        each("{n} ||| {t} ||| -0.2 ||| {s} ||| {columns} ||| {lines}\n{turned}\n"),
         "transposed",
     ),
-    _links(
-        "marian-hard.txt",
-        "marian",
-        "".join(f"{t} ||| {links}\n" for t, links in zip(TARGETS, TEXTS, strict=True)),
-        given=SOURCE,
-    ),
+    _links("marian-hard.txt", "marian", each("{t} ||| {links}\n"), given=SOURCE),
     _links(
         "marian-ends.txt",
         "marian",
-        f"{TARGETS[0]} ||| {TEXTS[0]} 3-3\n{TARGETS[1]} ||| {TEXTS[1]} 2-2\n",
+        each("{t} ||| {links} 3-3\n", (0,)) + each("{t} ||| {links} 2-2\n", (1,)),
         "linked-source-end",
         "linked-target-end",
         "links",
         given=SOURCE,
         links=((*LINKS[0], (3, 3)), (*LINKS[1], (2, 2))),
     ),
-    _soft("marian-soft.txt", "marian", f"{TARGETS[0]} ||| {soft(0)}\n{TARGETS[1]} ||| {soft(1)}\n", given=SOURCE),
+    _soft("marian-soft.txt", "marian", each("{t} ||| {soft}\n"), given=SOURCE),
     _soft(
         "marian-nbest.txt",
         "marian",
-        "".join(
-            f"{n} ||| {text} ||| {groups} ||| F0= -1.2 ||| -0.4\n"
-            for n in (0, 1)
-            for text, groups in ((TARGETS[n], soft(n)), ("x", "1,0"))
-        ),
+        each("{n} ||| {t} ||| {soft} ||| F0= -1.2 ||| -0.4\n{n} ||| x ||| 1,0 ||| F0= -1.2 ||| -0.4\n"),
         "best-only",
         given=SOURCE,
     ),
-    _links("scores.txt", "marian", f"-0.512345 ||| {TEXTS[0]}\n-1.500000 ||| {TEXTS[1]}\n", given=BOTH),
-    _soft("scores-soft.txt", "marian", f"-0.512345 ||| {soft(0)}\n-1.500000 ||| {soft(1)}\n", given=BOTH),
+    _links("scores.txt", "marian", each("-{n}.512345 ||| {links}\n"), given=BOTH),
+    _soft("scores-soft.txt", "marian", each("-{n}.512345 ||| {soft}\n"), given=BOTH),
     _links(
         "amun.txt",
         "marian",
-        f"{TARGETS[0]} ||| 0-0 1-2 2-2\n{TARGETS[1]} ||| 0-0 1-1\n",
+        each("{t} ||| 0-0 1-2 2-2\n", (0,)) + each("{t} ||| 0-0 1-1\n", (1,)),
         "target-first",
         "links",
         given=SOURCE,
         links=(((0, 0), (2, 1), (2, 2)), LINKS[1]),
     ),
-    _links(
-        "fast_align.txt",
-        "fast_align",
-        "".join(f"{s} ||| {t} ||| {one} ||| -12.3\n" for s, t, one in zip(SOURCES, TARGETS, TEXTS, strict=True)),
-    ),
-    _links(
-        "cdec.txt",
-        "fast_align",
-        "".join(f"{s} ||| {t} ||| {one}\n" for s, t, one in zip(SOURCES, TARGETS, TEXTS, strict=True)),
-    ),
+    _links("fast_align.txt", "fast_align", each("{s} ||| {t} ||| {links} ||| -12.3\n")),
+    _links("cdec.txt", "fast_align", each("{s} ||| {t} ||| {links}\n")),
     _links("numbers.txt", "fast_align", "5 ||| cinq ||| 0-0 ||| -1.5\n", pairs=(("5", "cinq"),), links=(((0, 0),),)),
     _links(
         "giza.A3.final",
@@ -328,10 +328,7 @@ FILES: tuple[File, ...] = (
     _links(
         "moses.nbest",
         "moses",
-        "".join(
-            f"{n} ||| {TARGETS[n]} ||| LM= -12 TM= -1 ||| -3.2 ||| {TEXTS[n]}\n{n} ||| x ||| LM= -1 ||| -4 ||| 0-0\n"
-            for n in (0, 1)
-        ),
+        each("{n} ||| {t} ||| LM= -12 TM= -1 ||| -3.2 ||| {links}\n{n} ||| x ||| LM= -1 ||| -4 ||| 0-0\n"),
         "best-only",
         "links",
         given=SOURCE,
@@ -368,11 +365,9 @@ FILES: tuple[File, ...] = (
     _links("blank.txt", "pharaoh", f"\n{TEXTS[1]}", "empty-rows", "links", given=BOTH, links=((), LINKS[1])),
     _links("possible.talp", "pharaoh", "0-0 1?2 2-1\n0-0 1p1\n", given=BOTH, possible=((1, 2),)),
     _links("probable.txt", "pharaoh", "0-0:0.9 1-2:0.8 2-1:1\n0-0:.5 1-1:1e-2\n", "probabilities", given=BOTH),
-    _links(
-        "words.tsv", "pharaoh", "".join(f"{s}\t{t}\t{one}\n" for s, t, one in zip(SOURCES, TARGETS, TEXTS, strict=True))
-    ),
-    _links("pharaoh.gz", "pharaoh", "", given=BOTH),
-    _links("inter.txt", "simalign", f"0\t{TEXTS[0]}\n1\t{TEXTS[1]}\n", given=BOTH),
+    _links("words.tsv", "pharaoh", each("{s}\t{t}\t{links}\n")),
+    _links("pharaoh.gz", "pharaoh", gzip.compress("\n".join(TEXTS).encode(), mtime=0), given=BOTH),
+    _links("inter.txt", "simalign", each("{n}\t{links}\n"), given=BOTH),
     _links(
         "probs.txt",
         "simalign",
@@ -380,102 +375,49 @@ FILES: tuple[File, ...] = (
         "probabilities",
         given=BOTH,
     ),
-    _soft(
-        "debug.log",
-        "opennmt",
-        "".join(logged((*t.split(), "</s>"), (*s.split(), "</s>"), weights(n)) for n, (s, t) in enumerate(PAIRS)),
-        ends=True,
-    ),
-    _soft(
-        "starred.log",
-        "opennmt",
-        "".join(
-            "[2026-11-22 10:00:01,123 INFO] "
-            + logged((*t.split(), "</s>"), (*s.split(), "</s>"), weights(n), starred=True)
-            for n, (s, t) in enumerate(PAIRS)
-        ),
-        ends=True,
-    ),
+    _soft("debug.log", "opennmt", "".join(_logged(n) for n in (0, 1))),
+    _soft("starred.log", "opennmt", "".join("[2026-11-22 10:00:01,123 INFO] " + _logged(n, True) for n in (0, 1))),
     _soft(
         "results.json",
         "ctranslate2",
-        json.dumps(
-            [
-                {"hypotheses": [t.split()], "scores": [], "attention": [weights(n, False).tolist()]}
-                for n, t in enumerate(TARGETS)
-            ]
-        ),
+        json.dumps(objects(lambda n, _, t: {"hypotheses": [t.split()], "scores": [], "attention": [listed(n)]})),
         ends=False,
         given=SOURCE,
     ),
     _soft(
         "several.jsonl",
         "ctranslate2",
-        "\n".join(
-            json.dumps({"hypotheses": [t.split(), ["x"]], "attention": [weights(n, False).tolist(), [[1]]]})
-            for n, t in enumerate(TARGETS)
-        ),
+        lines(objects(lambda n, _, t: {"hypotheses": [t.split(), ["x"]], "attention": [listed(n), [[1]]]})),
         "best-only",
         ends=False,
         given=SOURCE,
     ),
-    _soft("inseq.json", "inseq", _inseq("lists"), ends=True),
-    _soft("inseq-packed.json", "inseq", _inseq("packed"), ends=True),
-    _soft("inseq-safetensors.json", "inseq", _inseq("safetensors"), ends=True),
-    File("own.json", "json", _OWN.encode(), matrices=[weights(0, False)], **ONE),
+    _soft("inseq.json", "inseq", _inseq("lists")),
+    _soft("inseq-packed.json", "inseq", _inseq("packed")),
+    _soft("inseq-safetensors.json", "inseq", _inseq("safetensors")),
+    _soft(
+        "own.json",
+        "json",
+        json.dumps(objects(lambda n, s, t: {"source": s.split(), "target": t.split(), "matrix": listed(n)})),
+        ends=False,
+    ),
     _soft(
         "synonyms.jsonl",
         "json",
-        "\n".join(
-            json.dumps({"src_tokens": s.split(), "hyp": t, "attn": weights(n, False).tolist()})
-            for n, (s, t) in enumerate(PAIRS)
-        ),
+        lines(objects(lambda n, s, t: {"src_tokens": s.split(), "hyp": t, "attn": listed(n)})),
         ends=False,
     ),
-    _links(
-        "links.json",
-        "json",
-        json.dumps(
-            [{"src": s, "tgt": t, "alignment": [list(link) for link in LINKS[n]]} for n, (s, t) in enumerate(PAIRS)]
-        ),
-    ),
+    _links("links.json", "json", json.dumps(objects(lambda n, s, t: {"src": s, "tgt": t, "alignment": LINKS[n]}))),
     _links(
         "gold.jsonl",
         "json",
-        "\n".join(
-            json.dumps(
-                {
-                    "id": n,
-                    "en": s.split(),
-                    "fr": t.split(),
-                    "S": [[j, i] for j, i in LINKS[n][:-1]],
-                    "P": [[j, i] for j, i in LINKS[n]],
-                }
-            )
-            for n, (s, t) in enumerate(PAIRS)
-        ),
+        lines(objects(lambda n, s, t: {"id": n, "en": s.split(), "fr": t, "S": LINKS[n][:-1], "P": LINKS[n]})),
         possible=((2, 1),),
     ),
-    File("table.csv", "csv", _table(0, ",").encode(), matrices=[weights(0)], **ONE),
-    _soft("tables.tsv", "csv", _table(0, "\t") + "\n" + _table(1, "\t"), ends=True),
-    File(
-        "bare.txt",
-        "csv",
-        rows(0).encode(),
-        ("source-end", "target-end"),
-        {"source": SOURCES[:1], "target": TARGETS[:1]},
-        matrices=[weights(0)],
-        **ONE,
-    ),
-    File(
-        "one.npy",
-        "numpy",
-        npy(weights(0)),
-        ("source-end", "target-end"),
-        {"source": SOURCES[:1], "target": TARGETS[:1]},
-        matrices=[weights(0)],
-        **ONE,
-    ),
+    File("table.csv", "csv", _table(0, ",").encode(), **ONE),
+    _soft("tables.tsv", "csv", _table(0, "\t") + "\n" + _table(1, "\t")),
+    File("bare.txt", "csv", rows(0).encode(), ENDS, FIRST, **ONE),
+    File("one.npy", "numpy", npy(weights(0)), ENDS, FIRST, **ONE),
     _soft("batch.npy", "numpy", npy(_batch()), "padding", given=BOTH),
     _soft("neuralmonkey.npy", "numpy", npy(_batch().transpose(0, 2, 1)), "transposed", "padding", given=BOTH),
     File(
@@ -483,25 +425,15 @@ FILES: tuple[File, ...] = (
         "numpy",
         npz(source=[*SOURCES[0].split(), "</s>"], tokens=[*TARGETS[0].split(), "</s>"], attention_probs=_batch()[:1]),
         ("padding",),
-        matrices=[weights(0)],
         **ONE,
     ),
     _soft("several.npz", "numpy", npz(arr_0=weights(0), arr_1=weights(1)), given=BOTH),
-    File(
-        "generate.pt",
-        "torch",
-        _torch(_generated()),
-        ("source-end", "target-end", "mean-of-heads"),
-        {"source": SOURCES[:1], "target": TARGETS[:1]},
-        matrices=[weights(0)],
-        **ONE,
-    ),
+    File("generate.pt", "torch", _torch(_generated()), (*ENDS, "mean-of-heads"), FIRST, **ONE),
     File(
         "dict.pt",
         "torch",
         _torch({"source": SOURCES[0].split(), "target": TARGETS[0].split(), "attention": torch.tensor(weights(0))}),
-        ("source-end", "target-end"),
-        matrices=[weights(0)],
+        ENDS,
         **ONE,
     ),
     _soft("records.parquet", "parquet", attention_file_content(_records(), "parquet"), ends=False),
@@ -509,11 +441,5 @@ FILES: tuple[File, ...] = (
     _soft("x.ali.js", "softalignments", _soft_alignments(), given=BOTH),
     _soft("y.ali.js", "softalignments", _soft_alignments().replace("], \n]", "],\n]"), given=BOTH),
 )
-
-
-def _content(file: File) -> bytes:
-    return gzip.compress("\n".join(TEXTS).encode(), mtime=0) if file.name.endswith(".gz") else file.content
-
-
-CONTENTS = {file.name: _content(file) for file in FILES}
+CONTENTS = {file.name: file.content for file in FILES}
 """The bytes of each file, by its name."""

@@ -1,108 +1,371 @@
-"""Reading attention files of other programs, with and without tokens, and refusing the rest."""
+"""Attention files of every format: what is read of them, what is assumed and said, and which are refused with what."""
 
 from __future__ import annotations
 
 import base64
-import contextlib
+import gzip
+import io
 import json
 import zipfile
-from collections.abc import Sequence
-from io import BytesIO
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
+from pyarrow import parquet
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz import AttnvizError, attention
+import attnviz.export
+from attnviz import Attention, AttnvizError, attention, from_huggingface, read_attention
+from attnviz.analysis.gold import linkable_words, links_text
 from attnviz.commands.main import main
-from attnviz.importing.attention_reader import read_attention, read_bytes, records_of
+from attnviz.export.attention_files import attention_file_content
+from attnviz.export.html_table import heatmap_html
+from attnviz.export.saved_files import FigureOptions, contents
+from attnviz.importing.attention_reader import read_bytes, records_of
+from attnviz.importing.formats import FORMATS
+from attnviz.importing.formats.line_formats import LAYOUTS, Layout
+from attnviz.importing.records import format_sentence
 from attnviz.reading import content_of
-from tests.importing.given import SOURCE, TARGET, arrays_of_one_pair, logged, marian, matrix, npy, npz
+from attnviz.text import SPACE
+from attnviz.trace.word_link_text import CountingError
+from tests.conftest import REPOSITORY
+from tests.documentation.formats import with_tables
+from tests.figures import synthetic
+from tests.importing.attention_files import CONTENTS, FILES, SOURCES, TARGETS, File, weights
+from tests.importing.given import SOURCE, TARGET, arrays_of_one_pair, logged, matrix, npy, npz
 from tests.snapshots import plain
 
+FIXTURES = Path(__file__).parent / "fixtures" / "attention"
+GUIDE = (REPOSITORY / ".docs" / "pages" / "data.md").read_text(encoding="utf-8")
+CASES = json.loads((FIXTURES / "expected.json").read_text(encoding="utf-8"))
 
-def test_read_marian_soft_alignments(snapshot: SnapshotAssertion) -> None:
-    file = read_bytes("\n".join([marian(matrix(1)), marian(matrix(2))]).encode())
-    assert (file.format, len(file)) == ("marian", 2)
-    found = file.attention(1, " ".join(SOURCE))
-    assert np.allclose(found.alignment, matrix(2), atol=1e-6)
-    assert found.words().target == ("La", "zone", "économique", "a", "été", "signée", ".", "</s>")
+
+def _tokens(pieces: Sequence[str], ends: bool = True) -> list[str]:
+    return [piece.removeprefix(SPACE) for piece in pieces if ends or piece != "</s>"]
+
+
+def _json(value: object) -> bytes:
+    return json.dumps(value).encode()
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+def test_example_file_is_read_with_its_format_and_content(file: File, tmp_path: Path) -> None:
+    path = tmp_path / file.name
+    path.write_bytes(CONTENTS[file.name])
+    records = read_attention(path, **file.given)
+    assert (records.format, len(records)) == (file.format, len(file.pairs))
+    assert read_attention(path, **file.given, format=file.format).format == file.format
+    for number, (record, (source, target)) in enumerate(zip(records, file.pairs, strict=True)):
+        sides = [_tokens(side, ends=False) for side in (record.source_pieces, record.target_pieces)]
+        assert sides == [source.split(), target.split()]
+        if file.links is None:
+            assert np.allclose(record.alignment, file.matrices[number], atol=1e-6)
+            assert record.links == ()
+        else:
+            assert record.links == tuple(file.links[number])
+            assert {(j, i) for i, j in np.argwhere(record.alignment > 0).tolist()} == {*file.links[number]}
+    ends = {"source-end", "target-end"}
+    assert {*records[0].remarks} - ends == {*file.remarks} - ends
+    assert records[0].possible == tuple(file.possible)
+
+
+@pytest.mark.parametrize("case", CASES, ids=[f"{n}-{case['file']}" for n, case in enumerate(CASES)])
+def test_fixture_is_read_as_expected_or_refused(case: dict[str, Any]) -> None:
+    given, path = {side: case[side] for side in ("source", "target") if side in case}, FIXTURES / case["file"]
+    if case["expect"] == "refuse":
+        with pytest.raises(AttnvizError) as error:
+            list(read_attention(path, **given))
+        assert all(word in str(error.value) for word in case["mention"])
+        return
+    records = read_attention(path, **given, **case.get("options", {}))
+    assert (records.format, len(records)) == (case["format"], len(case["expect"]))
+    for number, (record, expected) in enumerate(zip(records, case["expect"], strict=True)):
+        if "words" in expected:
+            assert [list(record.words().source), list(record.words().target)] == expected["words"]
+            continue
+        sides = [_tokens(record.source_pieces), _tokens(record.target_pieces)]
+        assert sides == [expected["source"], expected["target"]]
+        assert [list(link) for link in record.links] == expected.get("links", [])
+        if "matrix" in expected:
+            assert np.allclose(record.alignment, expected["matrix"], atol=1e-4)
+        if "possible" in case:
+            assert [list(link) for link in record.possible] == case["possible"][number]
+
+
+def test_every_format_has_two_example_files_and_stands_in_the_guide() -> None:
+    names = [file.format for file in FILES]
+    assert {one.name for one in FORMATS} == {*names}
+    assert min(map(names.count, names)) >= 2
+    assert with_tables(GUIDE) == GUIDE, "python -m tests.documentation .docs/pages/data.md"
+    assert all(one.example and one.written_by for one in FORMATS)
+
+
+@pytest.mark.parametrize(
+    "layout", [one for one in LAYOUTS if not one.body and not one.further], ids=lambda one: one.form
+)
+def test_the_example_of_a_layout_is_read(layout: Layout) -> None:
+    sentence = "x x" if "," in layout.example else "x x x x"
+    content = content_of(layout.example.replace("⇥", "\t").encode() + b"\n", "file")
+    records = records_of([content], [[sentence], [sentence]])
+    assert records.format == layout.name
+    assert layout.example in records.reason
+    assert records[0].alignment.any()
+
+
+# Refusals
+
+NO_SIDES: dict[str, Any] = {}
+SIDES: dict[str, Any] = {"source": ["a b c"], "target": ["d e f"]}
+TOKENS = {"source": ["a", "b"], "target": ["x", "y"]}
+ROWS = [[0.5, 0.5], [0.25, 0.75]]
+GRAPH: dict[str, Any] = {
+    "nodes": [{"name": name, "group": group} for name, group in (("a", 1), ("b", 1), ("x", 2), ("y", 2))],
+    "links": [{"source": 0, "target": 2, "value": weight} for row in ROWS for weight in row],
+}
+NEMATUS = "0 ||| une voiture ||| 0.2 ||| a car ||| 2 2\n"
+PAIRS: dict[str, Any] = {"source": SOURCES, "target": TARGETS}
+IN_MEMORY: dict[str, Any] = {"matrix": matrix(), "source": SOURCE, "target": TARGET}
+STEPS = torch.softmax(torch.arange(120, dtype=torch.float32).sin().reshape(4, 3, 1, 2, 1, 5), -1)
+GENERATED = tuple(tuple(step) for step in STEPS)
+"""What `generate` returns: for each of four steps, three layers (1, heads, 1, Tx)."""
+
+
+def _table(**columns: object) -> bytes:
+    file = io.BytesIO()
+    parquet.write_table(pa.table(columns), file)
+    return file.getvalue()
+
+
+def _pickled() -> bytes:
+    file = io.BytesIO()
+    np.save(file, np.array([{}], dtype=object), allow_pickle=True)
+    return file.getvalue()
+
+
+def _bomb() -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("matrix.npy", b"\0" * (65 << 20))
+    return file.getvalue()
+
+
+def _saved(value: object, compressed: bool = False) -> bytes:
+    file, again = io.BytesIO(), io.BytesIO()
+    torch.save(value, file)
+    with zipfile.ZipFile(file) as old, zipfile.ZipFile(again, "w", zipfile.ZIP_DEFLATED) as new:
+        for name in old.namelist():
+            new.writestr(name, old.read(name))
+    return (again if compressed else file).getvalue()
+
+
+Refused = Mapping[str, tuple[Any, Mapping[str, Any]]]
+TEXTS: Refused = {
+    name: (content.encode() if isinstance(content, str) else content, given)
+    for given, contents_of in (
+        (
+            SIDES,
+            {
+                "fairseq without alignments": "S-0\ta\nT-0\tb\nH-0\t-0.1\tb\n",
+                "moses without alignments": "0 ||| a b ||| LM= -1 TM= -2 ||| -3\n",
+                "marian n-best without alignments": "0 ||| a b ||| -1.23\n",
+                "pairs with bars": "a car ||| une voiture\n",
+                "header without matrix": "0 ||| a ||| 0.1 ||| b ||| 2 2\n",
+                "header and text": f"{NEMATUS}b c\n",
+                "header and header": f"{NEMATUS}\n{NEMATUS}",
+                "header of another size": "0 ||| x y ||| 0.1 ||| a b ||| 5 6\n0.5 0.5\n0.5 0.5\n",
+                "links with a word": "0-0 1-1\n0-0 1-x\n0-1\n",
+                "marian with a bad line": "a b ||| 0-0\nc d ||| x\n",
+                "marian with a line without links": "a ||| 0-0\nb\n",
+                "probabilities without links": "0.9 0.8 0.7\n0.9\n",
+                "CTranslate2 without attention": '[{"hypotheses": [["a"]], "scores": [0.1]}]',
+                "JSON without matrix": '{"source": ["a"], "target": ["b"]}',
+                "damaged JSON": '{"source": ["a"], "target": ',
+                "OpenNMT without tables": "SENT 1: ['a']\nPRED 1: b\n",
+                "a table of words": "a,b,c\nd,e,f\n",
+                "plain sentences": "Il pleut.\nIl neige.\n",
+                "a page": "<!DOCTYPE html><html></html>",
+                "gold links in XML": "\ufeff<?xml version='1.0'?>\n<DATASET>\n<sure>1-1</sure>\n</DATASET>\n",
+                "a table of GIZA++'s model": "1 1 4 5 0.91\n2 1 4 5 0.05\n3 2 4 5 0.4\n0 3 7 6 1e-05\n",
+                "its table of counts": "1 1 8 100 1\n5 2 8 100 1\n4 3 8 100 1\n",
+                "Latin-1": "une été ||| 0-0\n".encode("latin-1"),
+                "Windows-1252": "l’été ||| 0-0\n".encode("cp1252"),
+                "UTF-16": "a ||| 0-0\n".encode("utf-16"),
+                "UTF-16 without a mark": "a car ||| 0-0 1-1\n".encode("utf-16-le"),
+                "bzip2": b"BZh91AY&SY",
+                "cut gzip": gzip.compress(b"0-0 1-1\n")[:-6],
+                "NUL": "0-0\0 1-1\n",
+                "pickle": b"\x80\x04\x95",
+                "Parquet of sentences": _table(source=["a"], target=["b"]),
+                "Parquet of other types": _table(source_pieces=["a b c"], target_pieces=["d e f"], alignment=[1.0]),
+                "Parquet with a record that is no JSON": _table(record=["a b c"]),
+                "cut Parquet": _table(source=["a"], target=["b"])[:-9],
+                "NAACL from 0": "1 0 0\n1 1 1\n1 2 2\n1 3 3\n",
+                "NAACL with a large number": "1 1 1 S\n1000001 1 1 S\n",
+                "two links of one number": "0\t0-0\n0\t1-1\n",
+                "GIZA++ of other sizes": "# Sentence pair (1) source length 2 target length 2\nb\nNULL ({ }) a ({ })\n",
+                "a span that ends before it begins": "0 ||| a b ||| f ||| -1 ||| 0-1=1-0\n",
+                "softalignments without a weight": "var alignments = [\n[[0, 1.0, 0], [1, 0.5, 1], ], \n]\n",
+                "softalignments of words": "var alignments = [\n[[0, x, 0], ], \n]\n",
+            },
+        ),
+        (
+            NO_SIDES,
+            {
+                "empty": "",
+                "greeting": "Hello.",
+                "neither text nor NumPy": b"\xff\xfe",
+                "cut npy": b"\x93NUMPY\x01\x00",
+                "cut npz": b"PK\x03\x04",
+                "no tokens": '{"matrix": [[1]]}',
+                "no tokens in a list": '[{"matrix": 1}, {"source": "a"}]',
+                "rows of two lengths": "a ||| 1,2 3",
+                "four columns": "a\tb\tc\t0-0",
+                "too many links": "0-0 " * 10_001,
+                "no object": "[[1, 2], [3]]",
+                "no target": CONTENTS["pharaoh.txt"],
+                "links or matrix": _json({**TOKENS, "alignment": [[0, 1], [1, 0]]}),
+                "graph without a link": _json(GRAPH | {"links": GRAPH["links"][:3]}),
+                "graph without a node": _json(GRAPH | {"nodes": GRAPH["nodes"][1:]}),
+                "weights without a pair of tokens": _json([["x", "a", "0.5"], ["x", "b", "0.5"], ["y", "a", "1"]]),
+                "no attention": _json([{**TOKENS, "hypotheses": [TOKENS["target"]], "attention": [None]}]),
+                "one attention of two": _json([{**TOKENS, "hypotheses": [["x"], ["y"]], "attention": [ROWS]}]),
+                "ids of Inseq": _json(
+                    {"sequence_attributions": [{"source": [1, 2], "target": "x y", "source_attributions": ROWS}]}
+                ),
+                "Inseq without source": _json(
+                    {"sequence_attributions": [{"target": "x", "source_attributions": ROWS}]}
+                ),
+                "Inseq of a decoder": _json({"sequence_attributions": [{"source_attributions": None}]}),
+                "Inseq of one dimension": _json({"sequence_attributions": [{"source_attributions": [1]}]}),
+                "an object as token": _json({**TOKENS, "source": [{"token": "a"}, {"id": 5}], "matrix": ROWS}),
+                "a link that is no pair": _json({**TOKENS, "links": [[0, 1, 2]]}),
+            },
+        ),
+    )
+    for name, content in contents_of.items()
+}
+ARRAYS: Refused = {
+    "two matrices": (npy(np.zeros((2, 3, 4))), NO_SIDES),
+    "no array": (npz(other=np.eye(2)), NO_SIDES),
+    "a size past its end": (npy(np.zeros(1)).replace(b"(1,)", b"(9999999999,)".ljust(4)), NO_SIDES),
+    "pickled": (_pickled(), NO_SIDES),
+    "bomb": (_bomb(), NO_SIDES),
+    "texts as weights": (npy(np.array([["0.5", "0.5"], ["1", "0"]])), {"source": ["a b"] * 2, "target": ["x y"] * 2}),
+    "six dimensions": (npy(np.ones((1, 1, 1, 1, 1, 1))), NO_SIDES),
+    "transposed": (npy(np.array([[0.9, 0.4], [0.1, 0.6]])), {"source": ["a b"], "target": ["c d"]}),
+    "transposed, normalised": (
+        npy(np.array([[0.9, 0.4], [0.1, 0.6]])),
+        {"source": ["a b"], "target": ["c d"], "normalise": True},
+    ),
+    "not of a batch": (CONTENTS["batch.npy"], {"source": SOURCES * 2, "target": TARGETS * 2}),
+    "no heads": (CONTENTS["one.npy"], {"source": SOURCES[:1], "target": TARGETS[:1], "head": 1}),
+    "no such head": (npy(np.full((2, 3, 3, 3), 1 / 3)), {**SIDES, "head": 3}),
+    "no such layer": (npy(np.full((2, 3, 3, 3), 1 / 3)), {**SIDES, "layer": -3}),
+    "layers or heads": (npy(np.full((2, 3, 3), 1 / 3)), {**SIDES, "layer": 0, "head": 0}),
+    **{
+        f"a pair with {name}": (npz(**arrays_of_one_pair(**more)), NO_SIDES)
+        for name, more in {
+            "a link past the end": {"links": [[0, 9]]},
+            "links of one dimension": {"links": [0, 1]},
+            "half a token": {"links": [[0.5, 1]]},
+            "links as text": {"sure": "0-0"},
+            "a million links": {"links": np.zeros((1_000_001, 2), np.int8)},
+            "too few words": {"source_word_of": [0, 1]},
+            "no such layer": {"layer": 2},
+            "two heads": {"head": [0, 1]},
+            "two origins": {"origin": ["a", "b"]},
+            "two sentences": {"matrix": np.ones((2, 4, 4)) / 4, "source": [["a"] * 4] * 2},
+        }.items()
+    },
+    **{
+        f"in memory, {name}": ({**IN_MEMORY, **more}, NO_SIDES)
+        for name, more in {
+            "ids": {"source": torch.tensor([1, 2, 3])},
+            "a dict": {"source": {"first": 1}},
+            "a number among tokens": {"source": [1, "b", "c"]},
+            "a number among sentences": {"source": [["a", "b", "c"], 3]},
+            "text as matrix": {"matrix": "a text"},
+            "text as energies": {"energies": "a text"},
+            "text as links": {"links": "0-0 1-1"},
+            "an unknown remark": {"remarks": "unknown"},
+        }.items()
+    },
+    "compressed tensor": (_saved(torch.ones(2, 2), compressed=True), NO_SIDES),
+    "pickled function": (_saved({"matrix": print}), NO_SIDES),
+    "layers of two shapes": ((torch.ones(1, 2, 3, 4), torch.ones(1, 2, 3, 5)), SIDES),
+    "steps of two layers": ((GENERATED[0], GENERATED[1][:2]), SIDES),
+    "steps of three dimensions": (tuple(tuple(one[0] for one in step) for step in GENERATED), SIDES),
+    "steps of two widths": ((GENERATED[0], tuple(one[..., :3] for one in GENERATED[1])), SIDES),
+    "steps without tokens": (GENERATED, NO_SIDES),
+    "rows of beams": (tuple(tuple(one.repeat(4, 1, 1, 1) for one in step) for step in GENERATED), SIDES),
+}
+
+
+def _refusal(call: Callable[[], Any], *folders: Path) -> str:
     with pytest.raises(AttnvizError) as error:
-        file.attention(0)
-    assert str(error.value) == snapshot
-    with pytest.raises(AttnvizError) as error:
-        file.pair_numbered(3)
-    assert str(error.value) == snapshot
+        call()
+    return plain(error.value, *folders)
 
 
-def test_read_marian_n_best_lists_with_scores() -> None:
-    line = f"0 ||| {marian(matrix())} ||| WordScores= -0.10000 -0.20000 ||| F0= -1.2 ||| -0.4"
-    found = read_bytes(line.encode()).attention(0, SOURCE)
-    assert np.allclose(found.alignment, matrix(), atol=1e-6)
-    assert found.translation == " ".join(TARGET).replace("@@ ", "")
+@pytest.mark.parametrize("refused", [TEXTS, ARRAYS], ids=["texts", "arrays"])
+def test_what_is_refused_is_named(refused: Refused, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+    said = {}
+    for name, (value, given) in refused.items():
+        path = tmp_path / "file"
+        if isinstance(value, bytes):
+            path.write_bytes(value)
+        one = path if isinstance(value, bytes) else value
+        said[name] = _refusal(lambda one=one, given=given: list(read_attention(one, **given)), tmp_path)
+    assert said == snapshot
 
 
-def test_several_links_of_a_word_share_its_row() -> None:
-    found = read_bytes(b"La zone ||| 0-0 2-1 1-1 3-2").attention(0, "The economic area")
-    assert found.target_pieces[-1] == found.source_pieces[-1] == "</s>", "Marian links the ends of both sentences"
-    assert found.alignment.tolist() == [[1, 0, 0, 0], [0, 0.5, 0.5, 0], [0, 0, 0, 1]]
-    assert found.remarks == ("linked-source-end", "linked-target-end", "links")
+def test_sentences_and_options_that_do_not_fit_are_refused(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+    path, source = tmp_path / "links.txt", tmp_path / "source.txt"
+    path.write_bytes(CONTENTS["pharaoh.txt"])
+    source.write_bytes("Über\n".encode("latin-1"))
+    given: dict[str, dict[str, Any]] = {
+        "too few sentences": {"source": SOURCES[:1], "target": TARGETS},
+        "too many sentences": {"source": [*SOURCES, "x"], "target": TARGETS},
+        "too few tokens": {"source": ["a", "it rains"], "target": TARGETS},
+        "no such format": {"format": "nonsense"},
+        "not in this format": {**PAIRS, "format": "fairseq"},
+        "another format": {**PAIRS, "format": "sockeye"},
+        "no such encoding": {"source": source, "encoding": "klingon"},
+        "an encoding of no text": {"source": source, "encoding": "hex"},
+        "source in another encoding": {"source": source},
+    }
+    calls: dict[str, Callable[[], Any]] = {
+        name: lambda more=more: list(read_attention(path, **more)) for name, more in given.items()
+    }
+    calls |= {
+        "no file": lambda: read_attention(tmp_path / "none.txt"),
+        "no sentence 3": lambda: read_attention(path, **PAIRS).pair_numbered(3),
+        "steps of generate as a matrix": lambda: attention("a b c d", "e f g", GENERATED),  # type: ignore[arg-type]
+        "steps of generate as a model": lambda: from_huggingface(GENERATED, None, "a b c d"),
+        "files of two formats": lambda: read_attention([path, _file(tmp_path / "b", ["a ||| 0-0"])]),
+        "files that count differently": lambda: read_attention(
+            [_file(tmp_path / "c.wa", ["1 1 1 S"]), _file(tmp_path / "d.wa", ["1 0 0 S"])]
+        ),
+        "a folder without files": lambda: read_attention(tmp_path / "empty"),
+    }
+    (tmp_path / "empty").mkdir()
+    assert {name: _refusal(call, tmp_path) for name, call in calls.items()} == snapshot
 
 
-def test_read_pharaoh_links_with_and_without_sentences(snapshot: SnapshotAssertion) -> None:
-    bare = read_bytes(b"0-0 2-1\n1-0\n")
-    assert bare.attention(0, "a b c", "x y z").remarks == ("empty-rows", "links")
-    with pytest.raises(AttnvizError) as error:
-        bare.attention(0, "a", "x y")
-    assert str(error.value) == snapshot
-    named = read_bytes(b"The area\tLa zone\t0-0 1-1\n").attention(0)
-    assert np.array_equal(named.alignment, np.eye(2))
+def _file(path: Path, lines: Sequence[str], end: str = "\n") -> Path:
+    path.write_bytes("".join(line + end for line in lines).encode())
+    return path
 
 
-@pytest.mark.parametrize("starred", [False, True])
-def test_read_logs_of_opennmt_and_eole(starred: bool) -> None:
-    rows, columns = (*TARGET, "</s>"), (*SOURCE, "</s>")
-    table = logged(rows, columns, matrix(), starred=starred)
-    log = f"[2026-11-22 10:00:00,123 INFO] Loading …\n[2026-11-22 10:00:01,123 INFO] {table}\nPRED SCORE: -0.1\n{table}"
-    file = read_bytes(log.encode())
-    assert (file.pairs.title, len(file)) == ("OpenNMT-py, eole", 2)
-    found = file.attention(0)
-    assert np.allclose(found.alignment, matrix(), atol=1e-7)
-    assert found.target_pieces == ("▁La", "▁zone", "▁économ", "ique", "▁a", "▁été", "▁signée", "▁.", "</s>")
-    assert found.source_pieces[1] == "▁economi", "cut as in the file"
-    assert found.remarks == ("cut-names",)
+# Arrays
 
 
-def test_read_log_numbers_without_space_between() -> None:
-    found = read_bytes(b"    a       b\nx 0.75000000.2500000\ny *1.0000000 0.0000000\n\n").attention(0)
-    assert found.alignment.tolist() == [[0.75, 0.25], [1, 0]]
-
-
-def test_verbose_log_gives_full_token_names() -> None:
-    columns = (*SOURCE, "</s>")
-    header = f"\nSENT 1: {list(columns)}\nPRED 1: {' '.join(TARGET)}\nPRED SCORE: -0.4242\n\n"
-    found = read_bytes((header + logged((*TARGET, "</s>"), columns, matrix())).encode()).attention(0)
-    assert found.words().source == (*SOURCE, "</s>")
-    assert found.remarks == ()
-
-
-def test_read_numpy_arrays_with_and_without_tokens(snapshot: SnapshotAssertion) -> None:
-    alone = read_bytes(npy(matrix()))
-    with pytest.raises(AttnvizError) as error:
-        alone.attention(0)
-    assert str(error.value) == snapshot
-    assert np.allclose(alone.attention(0, SOURCE, TARGET).alignment, matrix(), atol=1e-7)
-    named = read_bytes(npz(source=SOURCE, target=TARGET, matrix=matrix(), energies=np.log(matrix())))
-    assert np.allclose(named.attention(0).energies, np.log(matrix()), atol=1e-6)
-
-
-def stored_as(ending: str, arrays: dict[str, object], folder: Path) -> Path:
+def _stored_as(ending: str, arrays: dict[str, Any], folder: Path) -> Path:
     """Return the file that holds these arrays, one for NumPy or for PyTorch."""
     path = folder / f"pair.{ending}"
     if ending == "npz":
@@ -117,96 +380,307 @@ def test_links_words_and_heads_of_arrays_are_read(
     ending: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arrays: dict[str, Any] = arrays_of_one_pair()
-    path = stored_as(ending, arrays, tmp_path)
+    path = _stored_as(ending, arrays, tmp_path)
     (record,) = read_attention(path)
     assert np.allclose(record.head_weights, arrays["matrix"], atol=1e-7)
-    assert record.words().source == ("green", "house s", ".")
-    assert record.words().target == ("mai sons", "vertes", ".")
+    assert (record.words().source, record.words().target) == (
+        ("green", "house s", "."),
+        ("mai sons", "vertes", "."),
+    )
     assert record.links == ((0, 2), (1, 0), (1, 1), (3, 3))
     assert (record.sure, record.possible) == (((0, 1), (1, 0)), ((2, 2),))
     assert main(["attention", str(path)]) == 0
     assert capsys.readouterr().out == "green house s .\tmai sons vertes .\t0-1 1-0 2?2\n"
     (chosen,) = read_attention(path, layer=1, head=0)
     assert np.allclose(chosen.alignment, arrays["matrix"][1, 0], atol=1e-7)
-    (stored,) = read_attention(stored_as(ending, arrays | {"layer": 1, "head": 0}, tmp_path))
-    assert stored.fingerprint == chosen.fingerprint
-    assert read_attention(path, layer=0)[0].heads == read_attention(path, layer=0, head=None)[0].heads != stored.heads
+    (of_layer,) = read_attention(path, layer=0)
     assert main(["attention", str(path), "--layer", "2", "--head", "1", "-o", str(tmp_path / "again.npz")]) == 0
     (again,) = read_attention(tmp_path / "again.npz")
-    assert again.fingerprint == chosen.fingerprint
-
-
-@pytest.mark.parametrize("ending", ["npz", "pt"])
-def test_stored_head_is_read_from_an_array_of_one_layer(ending: str, tmp_path: Path) -> None:
-    arrays: dict[str, Any] = arrays_of_one_pair(head=1)
-    arrays["matrix"] = arrays["matrix"][0]
-    (record,) = read_attention(stored_as(ending, arrays, tmp_path))
-    assert np.allclose(record.alignment, arrays["matrix"][1], atol=1e-7)
-    assert record.remarks == ("one-head",)
-
-
-@pytest.mark.parametrize("ending", ["npz", "pt"])
-def test_energies_of_several_pairs_are_ignored_with_a_remark(ending: str, tmp_path: Path) -> None:
-    weights = np.full((2, 3, 4), 0.25)
-    arrays: dict[str, Any] = {
-        "matrix": weights,
-        "energies": np.zeros_like(weights),
-        "source": [["a", "b", "c", "d"]] * 2,
-        "target": [["x", "y", "z"]] * 2,
-    }
-    records = read_attention(stored_as(ending, arrays, tmp_path))
-    assert len(records) == 2
-    for record in records:
-        assert "pair-arrays-ignored" in record.remarks
-
-
-@pytest.mark.parametrize("ending", ["npz", "pt"])
-def test_links_alone_in_arrays_are_read(ending: str, tmp_path: Path) -> None:
-    arrays = arrays_of_one_pair()
+    (stored,) = read_attention(_stored_as(ending, arrays | {"layer": 1, "head": 0}, tmp_path))
+    assert stored.fingerprint == again.fingerprint == chosen.fingerprint != of_layer.fingerprint
+    (one_layer,) = read_attention(_stored_as(ending, arrays | {"head": 1, "matrix": arrays["matrix"][0]}, tmp_path))
+    assert np.allclose(one_layer.alignment, arrays["matrix"][0, 1], atol=1e-7)
+    assert one_layer.remarks == ("one-head",)
     del arrays["matrix"]
-    (record,) = read_attention(stored_as(ending, arrays, tmp_path))
-    assert record.links == ((0, 2), (1, 0), (1, 1), (3, 3))
-    assert record.words().links == ((0, 1), (1, 0), (2, 2))
+    (linked,) = read_attention(_stored_as(ending, arrays, tmp_path))
+    assert (linked.links, linked.words().links) == (record.links, ((0, 1), (1, 0), (2, 2)))
+
+
+def test_energies_are_read_of_one_pair_and_ignored_of_several() -> None:
+    energies = np.log(matrix())
+    (record,) = read_bytes(npz(source=SOURCE, target=TARGET, matrix=matrix(), energies=energies))
+    assert np.allclose(record.energies, energies, atol=1e-6)
+    (turned,) = read_attention(IN_MEMORY | {"matrix": matrix().T, "energies": energies.T}, transpose=True)
+    assert np.allclose(turned.energies, energies, atol=1e-6)
+    sides = {"source": [["a", "b", "c", "d"]] * 2, "target": [["x", "y", "z"]] * 2}
+    records = read_bytes(npz(matrix=np.full((2, 3, 4), 0.25), energies=np.zeros((2, 3, 4)), **sides))
+    assert ["pair-arrays-ignored" in record.remarks for record in records] == [True, True]
+
+
+def test_layer_and_head_count_from_0() -> None:
+    array = np.random.default_rng(1).dirichlet(np.ones(5), (2, 3, 4))
+    given: dict[str, Any] = {"source": ["a b c d e"], "target": ["f g h i"]}
+    for chosen, expected in (
+        ({"layer": 1, "head": 2}, array[1, 2]),
+        ({"layer": -1}, array[1].mean(axis=0)),
+        ({"head": 0}, array[:, 0].mean(axis=0)),
+        ({"head": -1}, array[:, 2].mean(axis=0)),
+        ({}, array.mean(axis=(0, 1))),
+    ):
+        assert np.allclose(read_attention(array, **given, **chosen)[0].alignment, expected)
+    batch = np.stack([array, array[:, :, ::-1]], axis=1)  # dimensions: layer, batch, head, as in Hugging Face models
+    both: dict[str, Any] = {"source": given["source"] * 2, "target": given["target"] * 2}
+    assert np.allclose(read_attention(batch, **both, layer=0, head=1)[1].alignment, array[0, 1, ::-1])
+    for shape in ((1, 1), (1, 1, 1)):
+        alone = matrix().reshape(*shape, *matrix().shape)
+        for chosen in ({"layer": 0}, {"head": 0}, {"layer": -1, "head": 0}, {}):
+            (record,) = read_attention(alone, [SOURCE], [TARGET], **chosen)
+            assert np.allclose(record.alignment, matrix(), atol=1e-7)
+            assert {"one-head", "mean-of-heads"} & {*record.remarks} == ({"one-head"} if chosen else set())
+
+
+def test_steps_of_generate_are_read_as_they_are() -> None:
+    (record,) = read_attention(GENERATED, ["a b c d"], ["e f g"])
+    assert np.allclose(record.head_weights, STEPS[:, :, 0, :, 0].permute(1, 2, 0, 3).numpy(), atol=1e-6)
+
+
+PADDED = {
+    "plot": ("<start> where is the key <end>", "dónde está la llave <end>", (11, 16)),
+    "square": ("I lost my old key", "perdí mi llave", (8, 8)),
+    "wide": ("yes", "sí señor", (2, 9)),
+    "tall": ("a b c d", "x", (7, 4)),
+    "one more": ("a b c d", "x y z", (3, 5)),
+    "end in the text": ("a b </s>", "x y </s>", (6, 6)),
+}
+
+
+@pytest.mark.parametrize("name", PADDED)
+def test_empty_rows_and_columns_at_the_end_are_padding(name: str) -> None:
+    source, target, size = PADDED[name]
+    rows, columns = len(target.split()), len(source.split())
+    heads = np.random.default_rng(3).dirichlet(np.ones(columns), (2, 3, rows))  # (L, H, Ty, Tx)
+    padded = np.zeros((2, 3, *size))
+    padded[:, :, :rows, :columns] = heads
+    for given, expected in (
+        (padded[1, 2], heads[1, 2]),
+        (npz(attention=padded), heads.mean(axis=(0, 1))),
+        (npy(padded), heads.mean(axis=(0, 1))),
+    ):
+        of_file = records_of([content_of(given)], [[source], [target]]) if isinstance(given, bytes) else None
+        (record,) = of_file or read_attention(given, [source], [target])
+        assert record.alignment.shape == (rows, columns)
+        assert np.abs(record.alignment - expected).max() < 1e-6
+        assert len(record.target_pieces) == rows, "no end mark is invented"
+        words = [tuple(word for word in side.split() if word[0] != "<") for side in (source, target)]
+        assert linkable_words(record.words()) == tuple(words)
+
+
+def test_a_batch_padded_with_zeros_is_cut_to_each_sentence() -> None:
+    sizes = [(len(target.split()), len(source.split())) for source, target in zip(SOURCES, TARGETS, strict=True)]
+    batch = np.zeros((2, 9, 7))
+    for one, (rows, columns) in zip(batch, sizes, strict=True):
+        one[:rows, :columns] = np.random.default_rng(rows).dirichlet(np.ones(columns), rows)
+    for record, one, (rows, columns) in zip(read_attention(batch, SOURCES, TARGETS), batch, sizes, strict=True):
+        assert record.alignment.shape == (rows, columns)
+        assert np.abs(record.alignment - one[:rows, :columns]).max() < 1e-6
+
+
+class Output(dict[str, Any]):
+    """What a model of transformers returns: a dictionary that also gives its values as a tuple."""
+
+    def to_tuple(self) -> tuple[Any, ...]:
+        return tuple(self.values())
 
 
 @pytest.mark.parametrize(
-    "more",
+    "value",
     [
-        pytest.param({"links": [[0, 9]]}, id="link-past-the-end"),
-        pytest.param({"links": [0, 1]}, id="links-of-one-dimension"),
-        pytest.param({"links": [[0.5, 1]]}, id="half-a-token"),
-        pytest.param({"sure": "0-0"}, id="links-as-text"),
-        pytest.param({"source_word_of": [0, 1]}, id="too-few-words"),
-        pytest.param({"layer": 2}, id="no-such-layer"),
-        pytest.param({"head": [0, 1]}, id="two-heads"),
-        pytest.param({"origin": ["a", "b"]}, id="two-origins"),
-        pytest.param({"matrix": np.ones((2, 4, 4)) / 4, "source": [["a"] * 4] * 2}, id="of-two-pairs"),
+        (),
+        [],
+        ((), (), (), ()),
+        (None, None, None),
+        ((None, None), (None, None)),
+        [[], []],
+        Output(cross_attentions=()),
+        Output(cross_attentions=((), ())),
+        Output(cross_attentions=None, encoder_attentions=None, decoder_attentions=None, attentions=None),
+        Output(attentions=(None, None)),
+        Output(sequences=np.zeros((1, 4), int), cross_attentions=((None,), (None,))),
+    ],
+    ids=str,
+)
+def test_output_without_weights_names_eager_attention(value: Any) -> None:
+    with pytest.raises(AttnvizError, match='attn_implementation="eager"'):
+        read_attention(value, source=[SOURCES[0]], target=[TARGETS[0]])
+
+
+# JSON, tables and logs
+
+
+@pytest.mark.parametrize(
+    ("value", "alignment"),
+    [
+        pytest.param(
+            [{"source": [{"token": "a"}, {"text": "b"}], "hypotheses": [TOKENS["target"]], "attention": [ROWS]}],
+            ROWS,
+            id="tokens as objects",
+        ),
+        pytest.param({**TOKENS, "Source": ["c", "d"], "matrix": ROWS}, ROWS, id="names that differ in case"),
+        pytest.param({**TOKENS, "links": ["0-0", "1-1"]}, np.eye(2), id="links as texts"),
+        pytest.param({**TOKENS, "alignment": [[0, 0], [1, 1], [0, 1]]}, [[1, 0], [0.5, 0.5]], id="pairs of indices"),
+        pytest.param({**TOKENS, "links": [{"s": 0, "t": 0}, {"src": 1, "tgt": 1}]}, np.eye(2), id="links as objects"),
+        pytest.param(
+            {
+                "sequence_attributions": [
+                    {"source": "a b", "target": "x y", "source_attributions": [*zip(*ROWS, strict=True)]}
+                ]
+            },
+            ROWS,
+            id="tokens of Inseq as text",
+        ),
+        pytest.param(GRAPH, ROWS, id="graph"),
+        pytest.param(
+            [
+                {
+                    **TOKENS,
+                    "hypotheses": [["p", "q"], TOKENS["target"]],
+                    "attention": [np.eye(2).tolist(), ROWS],
+                    "scores": [-2, -1.5],
+                }
+            ],
+            ROWS,
+            id="hypothesis with the highest score",
+        ),
     ],
 )
-def test_wrong_links_words_and_heads_of_arrays_are_refused(
-    more: dict[str, object], tmp_path: Path, snapshot: SnapshotAssertion
-) -> None:
-    with pytest.raises(AttnvizError) as error:
-        read_attention(stored_as("npz", arrays_of_one_pair(**more), tmp_path))[0]
-    assert plain(error.value, tmp_path) == snapshot
+def test_objects_of_all_programs_are_read_alike(value: object, alignment: Any) -> None:
+    (record,) = read_bytes(_json(value), "a.json")
+    assert (record.words().source, record.words().target) == (("a", "b"), ("x", "y"))
+    assert np.allclose(record.alignment, alignment)
+
+
+@pytest.mark.parametrize("endian", ["little", "big"])
+def test_inseq_attributions_of_part_of_a_target_are_read(endian: str) -> None:
+    packed = base64.b64encode(np.array(ROWS).T.astype(">f4" if endian == "big" else "<f4").tobytes()).decode()
+    stored = {"__ndarray__": f"b64:{packed}", "dtype": "float32", "shape": [2, 2], "Corder": True, "endian": endian}
+    fields = {"source": ["a", "b"], "target": ["<pad>", "c", "d", "e"], "attr_pos_start": 1, "attr_pos_end": 3}
+    sequence = {**fields, "source_attributions": stored}
+    (record,) = read_bytes(_json({"sequence_attributions": [sequence]}))
+    assert record.words().target == ("c", "d")
+    assert np.allclose(record.alignment, ROWS, atol=1e-6)
+    for damage in ({"attr_pos_end": 4}, {"source_attributions": stored | {"dtype": "object"}}):
+        with pytest.raises(AttnvizError):
+            read_bytes(_json({"sequence_attributions": [sequence | damage]}))[0]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param({"matrix": "a text", "alignment": torch.tensor(matrix())}, id="text as matrix"),
+        pytest.param({"matrix": [], "alignment": torch.tensor(matrix())}, id="no matrix"),
+        pytest.param({"matrix": {"mean": 1}, "alignment": torch.tensor(matrix())}, id="dict as matrix"),
+        pytest.param({"matrix": matrix().tolist(), "source": [1, 2], "src": SOURCE}, id="ids as tokens"),
+        pytest.param({"matrix": matrix(), "target": torch.tensor([1, 2]), "tgt": TARGET}, id="tensor as tokens"),
+        pytest.param({"Matrix": np.eye(3), "matrix": matrix()}, id="name in upper case"),
+        pytest.param({"matrix": matrix(), "kind": 3, "format": 2}, id="numbers as kind and format"),
+    ],
+)
+def test_names_with_another_kind_of_value_are_passed_over(other: dict[str, Any]) -> None:
+    (record,) = read_attention({"source": SOURCE, "target": TARGET, **other})
+    assert np.allclose(record.alignment, matrix(), atol=1e-7)
+    assert record.source_pieces == read_attention(matrix(), [SOURCE], [TARGET])[0].source_pieces
+    assert record.kind == "cross"
+
+
+def test_open_format_is_an_object_a_list_or_lines() -> None:
+    record = attention(SOURCE, TARGET, matrix(), sure=[(1, 2)])
+    line = json.dumps({"source": SOURCE, "target": TARGET, "matrix": matrix().tolist()})
+    for text, count in ((record.to_json(), 1), (f"[{line}, {line}]", 2), (f"{line}\n" * 3, 3), (f"\ufeff{line}", 1)):
+        found = read_bytes(text.encode())
+        assert len(found) == count
+        assert np.array_equal(found[-1].alignment, record.alignment)
+    assert read_bytes(record.to_json().encode())[0].fingerprint == record.fingerprint
+    (one,) = read_attention({**IN_MEMORY, "remarks": "transposed"})
+    assert "transposed" in one.remarks
+
+
+@pytest.mark.parametrize("starred", [False, True])
+def test_names_of_tables_in_logs_are_cut_unless_the_log_has_the_sentences(starred: bool) -> None:
+    rows, columns = (*TARGET, "</s>"), (*SOURCE, "</s>")
+    table = logged(rows, columns, matrix(), starred=starred)
+    file = read_bytes(f"[2026-11-22 10:00:01,123 INFO] {table}\nPRED SCORE: -0.1\n{table}".encode())
+    assert (file.pairs.title, len(file)) == ("OpenNMT-py, eole", 2)
+    assert np.allclose(file[0].alignment, matrix(), atol=1e-7)
+    assert file[0].source_pieces[1] == "▁economi", "cut as in the file"
+    assert file[0].remarks == ("cut-names",)
+    (whole,) = read_bytes(f"\nSENT 1: {[*columns]}\nPRED 1: {' '.join(TARGET)}\nPRED SCORE: -0.4\n\n{table}".encode())
+    assert (whole.words().source, whole.remarks) == (columns, ())
+    (touching,) = read_bytes(b"    a       b\nx 0.75000000.2500000\ny *1.0000000 0.0000000\n\n")
+    assert touching.alignment.tolist() == [[0.75, 0.25], [1, 0]]
 
 
 def test_row_and_column_numbers_of_pandas_are_no_tokens() -> None:
-    weights = np.random.default_rng(5).dirichlet(np.ones(3), size=4)
+    numbers = np.random.default_rng(5).dirichlet(np.ones(3), size=4)
     source, target = ["the", "dog", "sleeps"], ["le", "chien", "dort", "."]
-    for table in (pd.DataFrame(weights), pd.DataFrame(weights, index=target), pd.DataFrame(weights, columns=source)):
+    for table in (pd.DataFrame(numbers), pd.DataFrame(numbers, index=target), pd.DataFrame(numbers, columns=source)):
         records = records_of([content_of(table.to_csv().encode(), "a.csv")], [[source], [target]])
-        assert np.allclose(records[0].alignment, weights, atol=1e-6)
+        assert np.allclose(records[0].alignment, numbers, atol=1e-6)
         assert "index-dropped" in records[0].remarks
         assert records.tokens(0) == (source, target)
         with pytest.raises(AttnvizError):
             read_bytes(table.to_csv().encode())[0]
-    unlabelled = read_bytes(pd.DataFrame(weights * 3).to_csv(index=False).encode())
-    found = unlabelled.attention(0, source, target, normalise=True)
-    assert np.allclose(found.alignment, weights, atol=1e-6)
+    found = read_bytes(pd.DataFrame(numbers * 3).to_csv(index=False).encode()).attention(
+        0, source, target, normalise=True
+    )
+    assert np.allclose(found.alignment, numbers, atol=1e-6)
     assert found.remarks == ("scaled", "index-dropped")
     counted = read_bytes(b",1,2\n1,0.9,0.1\n2,0.2,0.8\n")[0]
     assert (counted.words().source, counted.remarks) == (("1", "2"), ())
+    for value in ("inf", "-inf", "Inf", "nan"):
+        for table in (f",a,b\nx,0.5,{value}\ny,0.1,0.9\n", f"0.5,{value}\n0.1,0.9\n"):
+            with pytest.raises(AttnvizError, match="is infinite"):
+                records_of([content_of(table.encode(), "a.csv")], [["a b"], ["x y"]])[0]
+
+
+def _own_table(columns: str, rows: tuple[str, str], last: str = "") -> bytes:
+    return f"target \\ source,{columns}\n{rows[0]},0.5,0.5{last}\n{rows[1]},0.25,0.75{last}\n".encode()
+
+
+@pytest.mark.parametrize(
+    ("table", "source", "target", "remarks"),
+    [
+        pytest.param(_own_table("1 a,2 b", ("1 x", "2 y")), "a b", "x y", (), id="whole"),
+        pytest.param(_own_table("1 a,2 b,sum", ("1 x", "2 y"), ",1"), "a b", "x y", ("margins-dropped",), id="sum"),
+        pytest.param(_own_table("1 a,2 b", ("x", "y")), "a b", "x y", (), id="rows without numbers"),
+        pytest.param(_own_table("1 a,3 b", ("1 x", "2 y")), "1 a 3 b", "x y", (), id="column taken out"),
+        pytest.param(_own_table("1 a,2 b", ("1 x", "4 y")), "a b", "1 x 4 y", (), id="rows taken out"),
+        pytest.param(_own_table("1 bi,2 ·cycle", ("1 x", "2 y")), "bicycle", "x y", (), id="pieces of a word"),
+    ],
+)
+def test_numbers_of_an_exported_table_are_no_part_of_tokens(
+    table: bytes, source: str, target: str, remarks: tuple[str, ...]
+) -> None:
+    (record,) = read_bytes(table, "a.csv")
+    assert (" ".join(record.words().source), " ".join(record.words().target)) == (source, target)
+    assert np.allclose(record.alignment, ROWS)
+    assert record.remarks == remarks
+
+
+def test_a_table_may_hold_links_and_another_separator() -> None:
+    (record,) = read_bytes(b"\ta\tb\nx\tS\t\ny\tp\ts\n")
+    assert (record.sure, record.possible) == (((0, 0), (1, 1)), ((0, 1),))
+    (record,) = read_bytes(b";a;b\nx;0,5;0,5\ny;0,25;0,75\n")
+    assert np.allclose(record.alignment, ROWS)
+
+
+# Lines
+
+
+def test_several_links_of_a_word_share_its_row() -> None:
+    found = read_bytes(b"La zone ||| 0-0 2-1 1-1 3-2").attention(0, "The economic area")
+    assert found.target_pieces[-1] == found.source_pieces[-1] == "</s>", "Marian links the ends of both sentences"
+    assert found.alignment.tolist() == [[1, 0, 0, 0], [0, 0.5, 0.5, 0], [0, 0, 0, 1]]
+    assert found.remarks == ("linked-source-end", "linked-target-end", "links")
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1)])
@@ -222,333 +696,300 @@ def test_numbered_links_are_those_of_their_lines(order: Sequence[int], first: in
     assert ("reordered" in records[0].remarks) is (order != (0, 1, 2))
     left_out = content_of(lines.replace(f"{1 + first}\t\n", "").encode(), "links.txt")
     assert [record.links for record in records_of([left_out], sides)] == [((0, 0), (1, 2)), ((0, 1), (1, 0))]
-    with pytest.raises(AttnvizError):
-        read_bytes((lines + lines).encode())
 
 
-def test_best_hypothesis_of_ctranslate2_has_the_highest_score() -> None:
-    matrices = np.random.default_rng(6).dirichlet(np.ones(2), size=(2, 2)).tolist()
-    result = {"source": ["a", "b"], "hypotheses": [["c", "d"], ["e", "f"]], "attention": matrices, "scores": [-2, -1.5]}
-    (record,) = read_bytes(json.dumps([result]).encode())
-    assert record.words().target == ("e", "f")
-    assert np.allclose(record.alignment, matrices[1], atol=1e-6)
-    records = read_bytes(json.dumps([result, {"hypotheses": [["c"]], "attention": []}]).encode())
-    assert (records.format, len(records)) == ("ctranslate2", 2)
-    with pytest.raises(AttnvizError):
-        records[1]
+def test_counting_from_1_is_detected_from_the_whole_file() -> None:
+    def read(text: str, count: int) -> list[Attention]:
+        return list(records_of([content_of(text.encode())], [["a b c"] * count, ["d e f"] * count]))
+
+    first, blank, last = read("1-1\n\n1-1 2-2 3-3\n", 3)
+    assert (first.links, blank.links, last.links) == (((0, 0),), (), ((0, 0), (1, 1), (2, 2)))
+    assert "counted-from-1" in first.remarks
+    (unclear,) = read("1-1\n", 1)
+    assert unclear.links == ((1, 1),)
+    assert "counted-from-0-assumed" in unclear.remarks
+    records = read_bytes(b"1-1\n1-1 2-2\n")
+    assert records.attention(1, "A dog", "Un chien").links == ((0, 0), (1, 1)), "typed tokens decide"
+    assert records.attention(1, "A dog .", "Un chien .").links == ((1, 1), (2, 2))
+    with pytest.raises(CountingError):
+        records.attention(1, "dog", "chien")
 
 
-@pytest.mark.parametrize("endian", ["little", "big"])
-def test_inseq_attributions_of_part_of_a_target_are_read(endian: str) -> None:
-    weights = np.random.default_rng(7).dirichlet(np.ones(2), size=2).astype(np.float32)
-    packed = base64.b64encode(weights.T.astype(">f4" if endian == "big" else "<f4").tobytes()).decode()
-    stored = {"__ndarray__": f"b64:{packed}", "dtype": "float32", "shape": [2, 2], "Corder": True, "endian": endian}
-    fields = {"source": ["a", "b"], "target": ["<pad>", "c", "d", "e"], "attr_pos_start": 1, "attr_pos_end": 3}
-    sequence = {**fields, "source_attributions": stored}
-    (record,) = read_bytes(json.dumps({"sequence_attributions": [sequence]}).encode())
-    assert record.words().target == ("c", "d")
-    assert np.allclose(record.alignment, weights, atol=1e-6)
-    with pytest.raises(AttnvizError):
-        read_bytes(json.dumps({"sequence_attributions": [sequence | {"attr_pos_end": 4}]}).encode())[0]
+def test_only_a_lines_of_fairseq_are_not_told_by_one_sentence() -> None:
+    records = records_of([content_of(b"a\t0-0\nA-0\t\n")], [["b", "c"], None])
+    assert [record.words().target for record in records] == [("a",), ("A-0",)]
+    records = records_of([content_of(b"A-1\t0-0\nA-0\t1-0\n")], [["a b", "a"], ["c", "b"]])
+    assert (records.format, [record.links for record in records]) == ("fairseq", [((1, 0),), ((0, 0),)])
+    cut = read_bytes(b"S-0\ta b\nH-0\t-0.1\tc\nA-0\t1-0\nS-1\te\n")
+    assert [bool(pair.problem) for pair in cut.pairs] == [False, True]
 
 
-def test_tokens_as_objects_are_read_by_their_token_or_text(snapshot: SnapshotAssertion) -> None:
-    pair = {"source": [{"token": "a"}, {"text": "b"}], "target": ["x"], "matrix": [[0.5, 0.5]]}
-    assert read_bytes(json.dumps(pair).encode())[0].words().source == ("a", "b")
-    with pytest.raises(AttnvizError) as error:
-        read_bytes(json.dumps(pair | {"source": [{"token": "a"}, {"id": 5}]}).encode())[0]
-    assert str(error.value) == snapshot
+BLANKS = ["\u00a0", "\u202f", "\u3000", "\u2028", "\u2009", "\u0085", "\u000b", "\u001f"]
 
 
-def test_numbers_written_as_texts_are_no_weights(snapshot: SnapshotAssertion) -> None:
-    with pytest.raises(AttnvizError) as error:
-        read_bytes(npy(np.array([["0.5", "0.5"], ["1", "0"]]))).attention(0, "a b", "x y")
-    assert str(error.value) == snapshot
+@pytest.mark.parametrize("blank", BLANKS, ids=[f"U+{ord(blank):04X}" for blank in BLANKS])
+def test_only_blanks_of_ascii_end_a_token(blank: str, tmp_path: Path) -> None:
+    source, target, links = f"wait{blank}! come here", f"attends{blank}! viens{blank}là", "0-0 1-1 2-1"
+    of_json = json.dumps({"source": source, "target": target, "matrix": [[0.8, 0.1, 0.1], [0.1, 0.5, 0.4]]})
+    for line, sides in (
+        (f"{source}\t{target}\t{links}", (None, None)),
+        (f"{source} ||| {target} ||| {links}", (None, None)),
+        (links, (source, target)),
+        (f"{target} ||| 0.8,0.1,0.1 0.1,0.5,0.4", (source, None)),
+        (of_json, (None, None)),
+    ):
+        files = [None if one is None else _file(tmp_path / f"side{place}", [one]) for place, one in enumerate(sides)]
+        (record,) = read_attention(_file(tmp_path / "file", [line]), *files)
+        assert (len(record.source_pieces), len(record.target_pieces)) == (3, 2)
+        assert record.alignment[0].argmax() == 0, "the first word is linked to the first"
+        if links in line:
+            assert links_text(record) == links
 
 
-def test_kind_of_arrays_that_is_no_text_is_ignored() -> None:
-    assert read_bytes(npz(source=SOURCE, target=TARGET, matrix=matrix(), kind=np.zeros(2)))[0].kind == "cross"
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("pad", ["", "0000"])
+def test_tags_of_the_shared_tasks_are_no_tokens(end: str, pad: str, tmp_path: Path) -> None:
+    path = _file(tmp_path / "test.wa", [f"{pad}1 1 1 S", f"{pad}1 2 3 P", f"{pad}1 3 2 S", f"{pad}2 2 2 S"], end)
+    sides = [
+        _file(tmp_path / name, [f"<s snum={pad}{n}> {line} </s>" for n, line in enumerate(lines, 1)], end)
+        for name, lines in (("e", SOURCES), ("f", TARGETS))
+    ]
+    records = read_attention(path, *sides)
+    assert [links_text(record) for record in records] == ["0-0 1?2 2-1", "1-1"]
+    assert [record.words().source for record in records] == [tuple(line.split()) for line in SOURCES]
 
 
-def test_more_links_than_tokens_allow_are_refused_before_they_become_lists(snapshot: SnapshotAssertion) -> None:
-    with pytest.raises(AttnvizError) as error:
-        read_bytes(npz(**arrays_of_one_pair(links=np.zeros((1_000_001, 2), np.int8))))[0]
-    assert str(error.value) == snapshot
+@pytest.mark.parametrize("lost", [[1], [2], [2, 3], [1, 4]])
+def test_numbers_of_giza_pairs_are_read_and_missing_ones_said(lost: list[int]) -> None:
+    words = ["a", "b", "c", "d", "e"]
+    kept = [number for number in range(1, 6) if number not in lost]
+    lines = [
+        f"# Sentence pair ({n}) source length 1 target length 1 alignment score : 0.1\n{words[n - 1].upper()}\n"
+        f"NULL ({{ }}) {words[n - 1]} ({{ 1 }})\n"
+        for n in kept
+    ]
+    content = content_of("".join(lines).encode(), "corpus.A3.final")
+    assert f"numbers: {', '.join(map(str, lost))}." in format_sentence(records_of([content]))
+    records = records_of([content], [[word * 2 for word in words], None])
+    assert [record.source_text for record in records] == [words[number - 1] * 2 for number in kept]
+    assert "numbers:" not in format_sentence(records_of([content_of(CONTENTS["giza.A3.final"])]))
 
 
-def test_json_that_is_no_object_is_told_what_an_object_needs(snapshot: SnapshotAssertion) -> None:
-    with pytest.raises(AttnvizError) as error:
-        read_bytes(b"[[1, 2], [3]]")
-    assert str(error.value) == snapshot
+@pytest.mark.parametrize("side", ["source", "target", "both"])
+@pytest.mark.parametrize("place", [0, 1, 2])
+@pytest.mark.parametrize("shape", ["nematus", "bars", "tab"])
+def test_pair_with_an_empty_side_is_named_and_the_others_read(
+    shape: str, place: int, side: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sides = [["a b", "c", "d e f"], ["u v", "w", "x y z"]]
+    for number, name in enumerate(("source", "target")):
+        sides[number][place] = "" if side in (name, "both") else sides[number][place]
+    lines = []
+    for number, (source, target) in enumerate(zip(*sides, strict=True)):
+        count = len(source.split())
+        if shape == "nematus":
+            matrix_of = np.eye(len(target.split()) + 1, count + 1) * 0.9 + 0.1 / (count + 1)
+            lines.append(f"{number} ||| {target} ||| 1.5 ||| {source} ||| {count + 1} {len(target.split()) + 1}")
+            lines += [" ".join(f"{weight:.6f}" for weight in row) for row in matrix_of / matrix_of.sum(1)[:, None]]
+            lines.append("")
+        else:
+            links = "" if number == place else " ".join(f"{n}-{n}" for n in range(count))
+            lines.append((" ||| " if shape == "bars" else "\t").join((source, target, links)))
+    path, made = _file(tmp_path / "pairs", lines), tmp_path / "made.pharaoh"
+    assert main(["attention", str(path), "-o", str(made)]) == 0
+    assert f"no links: {place + 1}." in capsys.readouterr().err
+    whole = ["" if n == place else " ".join(f"{k}-{k}" for k in range(count)) for n, count in enumerate((2, 1, 3))]
+    assert made.read_text(encoding="utf-8").split("\n") == [*whole, ""]
+    records = read_attention(path)
+    assert [records.is_blank(index) for index in range(3)] == [index == place for index in range(3)]
 
 
-def test_pair_of_softalignments_without_weights_keeps_its_place() -> None:
-    lines = "var alignments = [\n[[0, 1.0, 0]], \n[], \n[[0, 0.5, 0], [1, 0.5, 0]], \n]\n"
-    records = records_of([content_of(lines.encode(), "a.js")], [["a", "", "b c"], ["x", "", "y"]])
-    assert records.is_blank(1)
-    assert records[2].alignment.tolist() == [[0.5, 0.5]]
+FIRST, LAST = "0-0 1-1 2-2", "0-1 1-0"
+WITHOUT_LINKS = {
+    "fast_align 62: a line without links": (f"{FIRST}\n\n{LAST}\n", "z w"),
+    "fast_align 62: a blank line in all files": (f"{FIRST}\n\n{LAST}\n", ""),
+    "eole 222: a prediction without links": (f"d e f ||| {FIRST}\nc |||\ni j ||| {LAST}\n", "z"),
+    "eole 222: a blank prediction": (f"d e f ||| {FIRST}\n |||\ni j ||| {LAST}\n", "z"),
+    "marian: a blank line": (f"d e f ||| {FIRST}\n\ni j ||| {LAST}\n", "z"),
+}
 
 
-def test_padding_of_joey_nmt_batch_is_removed() -> None:
-    padded = np.zeros((1, 12, 10), np.float32)
-    padded[0, :9, :7] = matrix()
-    padded[0, 9:, 0] = 1  # the decoder continues after its end
-    file = read_bytes(npz(source=SOURCE, tokens=(*TARGET, "</s>"), attention_probs=padded))
-    found = file.attention(0)
-    assert np.allclose(found.alignment, matrix(), atol=1e-6)
-    assert set(found.remarks) == {"padding", "source-end"}
+@pytest.mark.parametrize("report", WITHOUT_LINKS)
+def test_pair_without_links_keeps_its_number(
+    tmp_path: Path, report: str, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
+) -> None:
+    content, middle = WITHOUT_LINKS[report]
+    (tmp_path / "file").write_text(content, encoding="utf-8")
+    given = [str(tmp_path / "file"), f"--source-file={_file(tmp_path / 'source', ['a b c', middle, 'g h'])}"]
+    target = _file(tmp_path / "target", ["d e f", middle, "i j"])
+    given += [] if "|||" in content else [f"--target-file={target}"]
+    assert main(["attention", *given, "-o", str(tmp_path / "made.pharaoh")]) == 0
+    assert (tmp_path / "made.pharaoh").read_text(encoding="utf-8") == f"{FIRST}\n\n{LAST}\n"
+    assert plain(capsys.readouterr().err, tmp_path) == snapshot
+    assert main(["attention", *given, "--sentence", "3"]) == 0
+    assert capsys.readouterr().out == f"g h\ti j\t{LAST}\n"
+    (tmp_path / "gold").write_text(f"{FIRST}\n\n{LAST}\n", encoding="utf-8")
+    assert main(["score", *given, "--gold", str(tmp_path / "gold")]) == 0
 
 
-def test_read_open_format_as_object_list_and_json_lines(tmp_path: Path) -> None:
-    record = attention(SOURCE, TARGET, matrix(), sure=[(1, 2)])
-    bare = {"source": list(SOURCE), "target": list(TARGET), "matrix": matrix().tolist()}
-    line = json.dumps(bare)
-    for text in (record.to_json(), f"[{line}, {line}]", f"{line}\n{line}\n{line}", f"\ufeff{line}"):
-        path = tmp_path / "attention.json"
-        path.write_text(text, encoding="utf-8")
-        found = read_attention(path)
-        last = found[len(found) - 1]
-        assert np.array_equal(last.alignment, record.alignment)
-    assert read_bytes(record.to_json().encode()).attention(0).fingerprint == record.fingerprint
+def test_damaged_and_blank_pairs_do_not_stop_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    good = ["a b ||| c d ||| 0-0 1-1", "e ||| f ||| 0-0", "g h ||| i ||| 1-0"]
+    lines = [good[0], " ||| euh ||| ", good[1], "no fields at all", good[2], *good * 8]
+    file = str(_file(tmp_path / "file", lines))
+    assert main(["attention", file, "-o", str(tmp_path / "made.pharaoh")]) == 0
+    said = capsys.readouterr().err
+    assert "no links: 2." in said
+    assert "Left out: Pair 4: Line 4: “no fields at all”" in said
+    made = (tmp_path / "made.pharaoh").read_text(encoding="utf-8").split("\n")
+    assert [bool(line) for line in made[:5]] == [True, False, True, False, True]
+    assert len(made) == len(lines) + 1
+    assert main(["attention", file, "--sentence", "4"]) == 2
+    assert "Line 4" in capsys.readouterr().err
+    whole = {"source": ["a", "b"], "target": ["c"], "matrix": [[0.25, 0.75]]}
+    objects = [whole, whole | {"source": [1, None]}, whole | {"matrix": [[0.5]]}, whole]
+    records = read_bytes("\n".join(map(json.dumps, objects)).encode())
+    assert [records.filled(index) is None for index in range(4)] == [False, True, True, False]
+    assert sorted(records.problems) == [1, 2]
+    lines = ["var alignments = [", "[[0, 0.5, 0], [1, 0.5, 0]], ", "[], ", "[[0, x, 0]], ", "]"]
+    records = records_of([content_of("\n".join(lines).encode(), "a.js")], [["a b", "", "c"], ["x", "", "y"]])
+    assert records[0].alignment.tolist() == [[0.5, 0.5]]
+    assert (records.is_blank(1), [bool(pair.problem) for pair in records.pairs]) == (True, [False, False, True])
+    records = read_bytes(b"a b ||| c d ||| 0-0 1-1\n ||| e ||| 0-0\n")
+    assert (records[0].links, records.filled(1)) == (((0, 0), (1, 1)), None)
+    assert "blank line" in records.problems[1], "the links of a blank line do not stop other pairs"
 
 
-def test_given_tokens_replace_those_of_file() -> None:
+SPELLINGS = {
+    "parentheses": "(0-0) (1-2) (2-1)",
+    "pairs": "(0,0) (1,2) (2,1)",
+    "tuples": "[(0, 0), (1, 2), (2, 1)]",
+    "lists": "[[0, 0], [1, 2], [2, 1]]",
+    "sets": "{(0, 0), (1, 2), (2, 1)}",
+    "commas": "0-0, 1-2, 2-1",
+}
+
+
+@pytest.mark.parametrize("name", SPELLINGS)
+def test_links_in_other_spellings_are_read(name: str) -> None:
+    (record,) = records_of([content_of(f"{SPELLINGS[name]}\n".encode())], [["a b c"], ["d e f"]])
+    assert links_text(record) == "0-0 1-2 2-1"
+
+
+@pytest.mark.parametrize("base", [0, 1])
+@pytest.mark.parametrize(
+    ("sure", "possible"), [("0-0 1-1", "2-1"), ("0-0 1-1", ""), ("", "0-0 2-2")], ids=["both", "sure", "possible"]
+)
+def test_column_of_possible_links_is_not_dropped(sure: str, possible: str, base: int) -> None:
+    def text(links: str) -> str:
+        return " ".join("-".join(str(int(place) + base) for place in link.split("-")) for link in links.split())
+
+    lines = f"{text(sure)}\t{text(possible)}\n{text('0-0 1-1 2-2')}\t\n"
+    first, last = records_of([content_of(lines.encode())], [["a b c"] * 2, ["d e f"] * 2])
+    assert [" ".join(f"{j}-{i}" for j, i in one) for one in (first.sure, first.possible)] == [sure, possible]
+    assert (last.sure, last.possible) == (((0, 0), (1, 1), (2, 2)), ())
+
+
+# Sentences and options
+
+
+def test_encoding_option(tmp_path: Path) -> None:
+    path, source = tmp_path / "links.txt", tmp_path / "source.txt"
+    path.write_bytes("été ||| 0-0\n".encode("latin-1"))
+    source.write_bytes("Über\n".encode("latin-1"))
+    record = read_attention(path, source, encoding="latin-1")[0]
+    assert (record.source_text, record.translation) == ("Über", "été")
+    path.write_bytes("a b ||| 0-0 1-1\n".encode("utf-16"))
+    assert read_attention(path, ["c d"], encoding="utf-16")[0].links == ((0, 0), (1, 1))
+
+
+def test_transpose_and_unescape_options(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
+) -> None:
+    record = read_attention(weights(0).T, SOURCES[:1], TARGETS[:1], transpose=True)[0]
+    assert np.allclose(record.alignment, weights(0))
+    assert "transposed" in record.remarks
+    path = _file(tmp_path / "links", ["it &apos;s a well @-@ known &quot; rock &amp; roll\tx y\t0-0 1-1"])
+    assert "&apos;s" in read_attention(path)[0].words().source
+    (found,) = read_attention(path, unescape=True)
+    assert found.words().source == ("it", "'s", "a", "well-known", '"', "rock", "&", "roll")
+    assert "unescaped" in found.remarks
+    assert main(["attention", str(path)]) == 0
+    assert capsys.readouterr().err == snapshot
+
+
+def test_given_tokens_replace_those_of_the_file() -> None:
     record = attention("a b", "x", [[0.5, 0.5]])
     found = read_bytes(record.to_json().encode()).attention(0, "c@@ d", "y")
-    assert found.words().source == ("cd",)
-    assert found.translation == "y"
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        pytest.param(b"", id="empty"),
-        pytest.param(b"Hello.", id="greeting"),
-        pytest.param(b"\xff\xfe", id="neither-text-nor-numpy"),
-        pytest.param(npy(np.zeros((2, 3, 4))), id="two-matrices"),
-        pytest.param(npz(other=np.eye(2)), id="no-array"),
-        pytest.param(b"\x93NUMPY\x01\x00", id="cut-npy"),
-        pytest.param(b"PK\x03\x04", id="cut-npz"),
-        pytest.param(b'{"matrix": [[1]]}', id="no-tokens"),
-        pytest.param(b'[{"matrix": 1}, {"source": "a"}]', id="no-tokens-in-list"),
-        pytest.param(b"a ||| 1,2 3", id="rows-of-two-lengths"),
-        pytest.param(b"a ||| 0-0 x", id="marian-no-link"),
-        pytest.param(b"a\tb\tc\t0-0", id="pharaoh-four-columns"),
-        pytest.param(b"0-0 " * 10_001, id="too-many-links"),
-    ],
-)
-def test_unreadable_content_is_refused(content: bytes, snapshot: SnapshotAssertion) -> None:
-    with pytest.raises(AttnvizError) as error:
-        read_bytes(content).attention(0)
-    assert plain(error.value) == snapshot
-
-
-def test_oversized_and_pickled_arrays_are_refused(snapshot: SnapshotAssertion) -> None:
-    huge = npy(np.zeros(1)).replace(b"(1,)", b"(9999999999,)".ljust(4))
-    pickled = BytesIO()
-    np.save(pickled, np.array([{}], dtype=object), allow_pickle=True)
-    bomb = BytesIO()
-    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("matrix.npy", b"\0" * (65 << 20))
-    for content in (huge, pickled.getvalue(), bomb.getvalue()):
-        with pytest.raises(AttnvizError) as error:
-            read_bytes(content)
-        assert plain(error.value) == snapshot
-
-
-def test_missing_file_is_named(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
-    with pytest.raises(AttnvizError) as error:
-        read_attention(tmp_path / "none.txt")
-    assert plain(error.value, tmp_path) == snapshot
-
-
-_KINDS = (
-    marian(matrix()).encode(),
-    logged((*TARGET, "</s>"), (*SOURCE, "</s>"), matrix()).encode(),
-    b"a b\tc d\t0-0 1-1",
-    npy(matrix()),
-    npz(source=SOURCE, target=TARGET, matrix=matrix()),
-    b"La zone ||| 0-0 1-1",
-    attention(SOURCE, TARGET, matrix(), energies=np.log(matrix()), sure=[(0, 0)]).to_json().encode(),
-)
-
-
-@given(
-    st.sampled_from(_KINDS),
-    st.lists(st.tuples(st.integers(0, 10**6), st.binary(min_size=0, max_size=6)), max_size=4),
-    st.sampled_from([None, "a b c", " ".join(SOURCE)]),
-    st.booleans(),
-)
-def test_any_file_content_is_read_or_refused(
-    content: bytes, changes: list[tuple[int, bytes]], source: str | None, normalise: bool
-) -> None:
-    for place, put in changes:
-        place %= len(content)
-        content = content[:place] + put + content[place + len(put) // 2 :]
-    with contextlib.suppress(AttnvizError):
-        file = read_bytes(content)
-        for index in range(min(len(file), 3)):
-            file.attention(index, source, normalise=normalise)
-
-
-def test_links_of_blank_line_do_not_stop_other_pairs() -> None:
-    records = read_bytes(b"a b ||| c d ||| 0-0 1-1\n ||| e ||| 0-0\n")
-    assert records[0].links == ((0, 0), (1, 1))
-    assert records.filled(1) is None
-    assert "blank line" in records.problems[1]
-
-
-def test_typed_source_beside_given_blank_target() -> None:
+    assert (found.words().source, found.translation) == (("cd",), "y")
+    fields = {"source": ["a", "b"], "target": ["c"], "matrix": [[0.5, 0.5]], "words": {"source": [0, 0], "target": [0]}}
+    for source, words in (("a b", (0, 0)), (["a", "b"], (0, 0)), (["a", "x"], (0, 1))):
+        assert tuple(records_of([content_of(_json(fields))], [[source], None])[0].source_word_of) == words
     records = records_of([content_of(b"0-0\n0-0\n", "links.txt")], [["a", "b"], ["c", ""]])
-    assert records[0].links == ((0, 0),)
     with pytest.raises(AttnvizError, match="blank line"):
         records.attention(1, "b")
     assert records.attention(1, "b", "d").translation == "d"
 
 
-def test_given_tokens_equal_to_those_of_file_keep_its_words() -> None:
-    fields = {"source": ["a", "b"], "target": ["c"], "matrix": [[0.5, 0.5]], "words": {"source": [0, 0], "target": [0]}}
-    content = content_of(json.dumps(fields).encode())
-    for source, words in (("a b", (0, 0)), (["a", "b"], (0, 0)), (["a", "x"], (0, 1))):
-        assert tuple(records_of([content], [[source], None])[0].source_word_of) == words
+def test_several_files_are_read_as_one(tmp_path: Path) -> None:
+    for name, lines in (("a", ["1-1", "1-1 2-2"]), ("b", ["1-1"]), (".hidden", ["x"]), ("c.src.js", ["x"])):
+        _file(tmp_path / name, lines)
+    records = read_attention(tmp_path, ["a b"] * 3, ["x y"] * 3)
+    assert [record.links for record in records] == [((0, 0),), ((0, 0), (1, 1)), ((0, 0),)]
+    assert records.files == ((str(tmp_path / "a"), 2), (str(tmp_path / "b"), 1))
+    assert records.place(2) == (str(tmp_path / "b"), 0)
+    assert "Files: 2." in format_sentence(records)
+    records = read_attention(tmp_path)
+    with pytest.raises(AttnvizError, match="b: Pair 1: "):
+        records[2]
+    logs = [
+        _file(tmp_path / name, ["S-0\ta", "H-0\t-1\tx", f"A-0\t0-0{more}"]) for name, more in (("d", ""), ("e", ""))
+    ]
+    assert [record.source_text for record in read_attention(logs, ["p", "q"])] == ["p", "q"]
 
 
-@pytest.mark.parametrize("chosen", [{"layer": 0}, {"head": 0}, {"layer": -1, "head": 0}])
-@pytest.mark.parametrize("shape", [(1, 1), (1, 1, 1)])
-def test_only_head_of_an_array_is_no_mean_where_it_is_chosen(shape: tuple[int, ...], chosen: dict[str, int]) -> None:
-    array = matrix().reshape(*shape, *matrix().shape)
-    (record,) = read_attention(array, [SOURCE], [TARGET], **chosen)  # type: ignore[arg-type]
-    assert {"one-head", "mean-of-heads"} & {*record.remarks} == {"one-head"}
-    assert np.allclose(record.alignment, matrix(), atol=1e-7)
-    (record,) = read_attention(array, [SOURCE], [TARGET])
-    assert not {"one-head", "mean-of-heads"} & {*record.remarks}
+def test_records_are_created_on_access() -> None:
+    records = records_of([content_of(b"a ||| 1,0\nb ||| 0.5,0.1\nc ||| 1,0\n")], [["d"] * 3, None])
+    assert [records[0].translation, records[-1].translation] == ["a", "c"]
+    assert [one.translation for one in records[::2]] == ["a", "c"]
+    with pytest.raises(AttnvizError, match="Pair 2: "):
+        records[1]
+    with pytest.raises(IndexError):
+        records[3]
+    assert "3" in repr(records)
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        pytest.param({"matrix": "a text", "alignment": torch.tensor(matrix())}, id="text-as-matrix"),
-        pytest.param({"matrix": [], "alignment": torch.tensor(matrix())}, id="no-matrix"),
-        pytest.param({"matrix": {"mean": 1}, "alignment": torch.tensor(matrix())}, id="dict-as-matrix"),
-        pytest.param({"matrix": matrix().tolist(), "source": [1, 2], "src": SOURCE}, id="ids-as-tokens"),
-        pytest.param({"matrix": matrix(), "target": torch.tensor([1, 2]), "tgt": TARGET}, id="tensor-as-tokens"),
-        pytest.param({"Matrix": np.eye(3), "matrix": matrix()}, id="name-in-upper-case"),
-        pytest.param({"matrix": matrix(), "kind": 3, "format": 2}, id="numbers-as-kind-and-format"),
-    ],
-)
-def test_names_with_another_kind_of_value_are_passed_over(other: dict[str, Any]) -> None:
-    (record,) = read_attention({"source": SOURCE, "target": TARGET, **other})
-    assert np.allclose(record.alignment, matrix(), atol=1e-7)
-    assert record.source_pieces == read_attention(matrix(), [SOURCE], [TARGET])[0].source_pieces
+# What is written is read again
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        pytest.param({"source": torch.tensor([1, 2, 3])}, id="ids"),
-        pytest.param({"source": {"first": 1}}, id="dict"),
-        pytest.param({"source": [1, "b", "c"]}, id="number-among-tokens"),
-        pytest.param({"source": [["a", "b", "c"], 3]}, id="number-among-sentences"),
-        pytest.param({"matrix": "a text"}, id="text-as-matrix"),
-        pytest.param({"energies": "a text"}, id="text-as-energies"),
-        pytest.param({"links": "0-0 1-1"}, id="text-as-links"),
-        pytest.param({"remarks": "unknown"}, id="unknown-remark"),
-    ],
-)
-def test_values_of_a_dict_that_cannot_be_read_are_named(other: dict[str, Any], snapshot: SnapshotAssertion) -> None:
-    with pytest.raises(AttnvizError) as error:
-        list(read_attention({"matrix": matrix(), "source": SOURCE, "target": TARGET, **other}))
-    assert str(error.value) == snapshot
+def test_exported_attention_is_read_back(tmp_path: Path) -> None:
+    record = attention("a red ca@@ r", "une voiture", [[0.5, 0.25, 0.125, 0.125], [0, 0.5, 0.25, 0.25]])
+    path = tmp_path / "a.csv"
+    for options in (FigureOptions(margins=False), FigureOptions(margins=True), FigureOptions(by="words")):
+        attnviz.export.save(record, path, options)
+        (found,) = read_attention(path)
+        assert (found.words().source, found.words().target) == (record.words().source, record.words().target)
+        expected = record.words().alignment if options.by == "words" else record.alignment
+        assert np.allclose(found.alignment, expected, atol=1e-6)
+    trace = synthetic.trace()
+    trace.save(tmp_path / "trace.json")
+    (found,) = read_attention(tmp_path / "trace.json")
+    assert np.allclose(found.alignment, trace.alignment)
+    assert found.source_text == trace.source_text
+    records = records_of([content_of(b"0-0 0-1 1?1 2-1\n\n")], [["a b c", "d"], ["e f g", "h"]])
+    for ending, sides in (("pharaoh", records), ("json", None)):
+        given = {"source": records.source, "target": records.target} if sides else {}
+        (tmp_path / f"again.{ending}").write_bytes(attention_file_content(list(records), ending))
+        again = read_attention(tmp_path / f"again.{ending}", **given)
+        assert [(one.links, one.possible) for one in again] == [(one.links, one.possible) for one in records]
 
 
-def test_one_remark_of_an_array_may_be_a_text() -> None:
-    (record,) = read_attention({"matrix": matrix(), "source": SOURCE, "target": TARGET, "remarks": "transposed"})
-    assert "transposed" in record.remarks
-
-
-@pytest.mark.parametrize("value", ["inf", "-inf", "Inf", "nan"])
-def test_infinite_weight_of_a_table_is_refused_as_such(value: str, snapshot: SnapshotAssertion) -> None:
-    for table in (f",a,b\nx,0.5,{value}\ny,0.1,0.9\n", f"0.5,{value}\n0.1,0.9\n"):
-        with pytest.raises(AttnvizError) as error:
-            records_of([content_of(table.encode(), "a.csv")], [["a b"], ["x y"]])[0]
-        assert str(error.value) == snapshot
-
-
-def own_table(columns: str, rows: tuple[str, str], *, last: str = "") -> bytes:
-    return f"target \\ source,{columns}\n{rows[0]},0.5,0.5{last}\n{rows[1]},0.25,0.75{last}\n".encode()
-
-
-@pytest.mark.parametrize(
-    ("table", "source", "target", "remarks"),
-    [
-        pytest.param(own_table("1 a,2 b", ("1 x", "2 y")), "a b", "x y", (), id="whole"),
-        pytest.param(own_table("1 a,2 b,sum", ("1 x", "2 y"), last=",1"), "a b", "x y", ("margins-dropped",), id="sum"),
-        pytest.param(own_table("1 a,2 b", ("x", "y")), "a b", "x y", (), id="rows-without-numbers"),
-        pytest.param(own_table("1 a,3 b", ("1 x", "2 y")), "1 a 3 b", "x y", (), id="column-taken-out"),
-        pytest.param(own_table("1 a,2 b", ("1 x", "4 y")), "a b", "1 x 4 y", (), id="rows-taken-out"),
-    ],
-)
-def test_numbers_of_an_exported_table_are_no_part_of_tokens(
-    table: bytes, source: str, target: str, remarks: tuple[str, ...]
-) -> None:
-    (record,) = read_bytes(table, "a.csv")
-    assert (" ".join(record.words().source), " ".join(record.words().target)) == (source, target)
-    assert np.allclose(record.alignment, [[0.5, 0.5], [0.25, 0.75]])
-    assert record.remarks == remarks
-
-
-TOKENS = {"source": ["a", "b"], "target": ["x", "y"]}
-ROWS = [[0.5, 0.5], [0.25, 0.75]]
-GRAPH: dict[str, Any] = {
-    "nodes": [{"name": name, "group": group} for name, group in (("a", 1), ("b", 1), ("x", 2), ("y", 2))],
-    "links": [{"source": 0, "target": 2, "value": weight} for row in ROWS for weight in row],
-}
-
-
-@pytest.mark.parametrize(
-    ("value", "alignment"),
-    [
-        pytest.param(
-            [{"source": [{"token": "a"}, {"token": "b"}], "hypotheses": [TOKENS["target"]], "attention": [ROWS]}],
-            ROWS,
-            id="source-tokens-of-ctranslate2-as-objects",
-        ),
-        pytest.param({**TOKENS, "Source": ["c", "d"], "matrix": ROWS}, ROWS, id="names-that-differ-in-case"),
-        pytest.param({**TOKENS, "links": ["0-0", "1-1"]}, np.eye(2), id="links-as-texts"),
-        pytest.param(
-            {
-                "sequence_attributions": [
-                    {"source": "a b", "target": "x y", "source_attributions": [*zip(*ROWS, strict=True)]}
-                ]
-            },
-            ROWS,
-            id="tokens-of-inseq-as-text",
-        ),
-        pytest.param(GRAPH, ROWS, id="graph"),
-    ],
-)
-def test_objects_of_all_programs_are_read_alike(value: object, alignment: Any) -> None:
-    (record,) = read_bytes(json.dumps(value).encode(), "a.json")
-    assert (record.words().source, record.words().target) == (("a", "b"), ("x", "y"))
-    assert np.allclose(record.alignment, alignment)
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        pytest.param(GRAPH | {"links": GRAPH["links"][:3]}, id="graph-without-a-link"),
-        pytest.param(GRAPH | {"nodes": GRAPH["nodes"][1:]}, id="graph-without-a-node"),
-        pytest.param([{**TOKENS, "hypotheses": [TOKENS["target"]], "attention": [None]}], id="no-attention"),
-        pytest.param(
-            {"sequence_attributions": [{"source": [1, 2], "target": "x y", "source_attributions": ROWS}]},
-            id="ids-of-inseq",
-        ),
-        pytest.param(
-            {"sequence_attributions": [{"target": "x y", "source_attributions": ROWS}]}, id="inseq-without-source"
-        ),
-    ],
-)
-def test_incomplete_objects_of_programs_are_refused(value: object, snapshot: SnapshotAssertion) -> None:
-    with pytest.raises(AttnvizError) as error:
-        read_bytes(json.dumps(value).encode(), "a.json")[0]
-    assert str(error.value) == snapshot
+def test_repeated_words_keep_their_rows_and_columns(tmp_path: Path) -> None:
+    source, target = ("the", "dog", "and") * 2 + ("the", "cat"), ("le", "chien", "et") * 2 + ("le", "chat")
+    record = attention(source, target, np.random.default_rng(0).dirichlet(np.ones(8), size=8))
+    layout = record.heatmap().layout
+    assert (layout.xaxis.ticktext, layout.yaxis.ticktext) == (source, target)
+    assert heatmap_html(record).count("<th ") == 16
+    (tmp_path / "a.csv").write_bytes(contents(record, "csv", FigureOptions()))
+    (again,) = read_attention(tmp_path / "a.csv")
+    assert (again.words().source, again.words().target) == (source, target)
+    assert np.allclose(again.alignment, record.alignment, atol=1e-4)

@@ -503,6 +503,9 @@ def test_vocabulary_is_an_object_or_a_list_too(tmp_path: Path) -> None:
         (tmp_path / "source.json").write_text(json.dumps(value), encoding="utf-8")
         found = load_checkpoint(tmp_path)
         assert (found.source, _same_weights(found, expected)) == (expected.source, True)
+    (tmp_path / "source.json").write_text("[" * 10**5, encoding="utf-8")
+    with pytest.raises(AttnvizError, match="cannot be read"):
+        load_checkpoint(tmp_path)
 
 
 def test_encoder_and_decoder_in_two_files_are_read(tmp_path: Path) -> None:
@@ -662,7 +665,6 @@ DAMAGED: Mapping[str, Damage] = {
     "vocabulary with ids as text": _file(_T, "source.json", '{"a": "0"}'),
     "vocabulary as number": _file(_T, "source.json", "3"),
     "vocabulary of no JSON": _file(_T, "source.json", '["a"'),
-    "vocabulary of deep JSON": _file(_T, "source.json", "[" * 10**5),
     "Joey: lacks the bias of the bridge": _saved(_J, **{"decoder.bridge_layer.bias": None}),
     "Joey: lacks a recurrent weight": _saved(_J, **{"decoder.rnn.weight_hh_l0": None}),
     "Joey: shape of the embedding": _saved(_J, **{"trg_embed.lut.weight": torch.zeros(3)}),

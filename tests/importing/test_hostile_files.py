@@ -1,22 +1,32 @@
-"""Attention files of every format are read back equal or refused, and damaged files never raise other errors."""
+"""Hostile, damaged and generated files: none costs much, all are read or refused, and what is written is read again."""
 
 from __future__ import annotations
 
 import contextlib
 import csv
+import gzip
 import io
 import json
 import random
+import struct
+import time
+import tracemalloc
+import zipfile
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from pyarrow import parquet
+from syrupy.assertion import SnapshotAssertion
 
-from attnviz import AttnvizError, attention
+from attnviz import AttnvizError, attention, read_attention
 from attnviz.export.attention_files import attention_file_content
 from attnviz.importing.attention_reader import read_bytes, records_of
 from attnviz.importing.formats import FORMATS
@@ -24,7 +34,123 @@ from attnviz.reading import content_of
 from attnviz.text import SPACE
 from tests.fuzzing.mutations import ANY, JSON, LINES
 from tests.importing.attention_files import CONTENTS, FILES
-from tests.importing.given import npy
+from tests.importing.given import SOURCE, TARGET, logged, marian, matrix, npy, npz
+from tests.snapshots import plain
+
+MATRIX = np.full((2, 3), 1 / 3, dtype=np.float32)
+MOST_MEMORY, MOST_SECONDS = 200 << 20, 5
+
+
+def zipped(**members: bytes) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for name, content in members.items():
+            archive.writestr(f"{name}.npy", content)
+    return file.getvalue()
+
+
+def zeros(megabytes: int) -> bytes:
+    return npy(np.zeros((megabytes, 1 << 17)))
+
+
+def with_claimed_size(content: bytes, size: int) -> bytes:
+    """Return an archive of one member whose two headers claim a size of `size` bytes."""
+    content = bytearray(content)
+    central = content.index(b"PK\x01\x02")
+    struct.pack_into("<I", content, 22, size)
+    struct.pack_into("<I", content, central + 24, size)
+    return bytes(content)
+
+
+def expanded_tensor() -> bytes:
+    file = io.BytesIO()
+    torch.save(torch.zeros(1).expand(1 << 14, 1 << 14), file)
+    return file.getvalue()
+
+
+def parquet_file(**columns: object) -> bytes:
+    """Return a table with tokens and attention, each column of which may be replaced."""
+    rows = {"source_pieces": [["a"]], "target_pieces": [["b"]], "alignment": [[[1.0]]]} | columns
+    file = io.BytesIO()
+    parquet.write_table(pa.table(rows), file, compression="zstd")
+    return file.getvalue()
+
+
+def many_zeros() -> bytes:
+    zeros = pa.array(np.zeros(20_000_000, np.float32))
+    lists = pa.ListArray.from_arrays([0, len(zeros)], zeros)
+    return parquet_file(alignment=pa.ListArray.from_arrays([0, 1], lists))
+
+
+def repeated_text() -> bytes:
+    texts = pa.DictionaryArray.from_arrays(np.zeros(1000, np.int32), pa.array(["a" * 10_000_000]))
+    return parquet_file(source_pieces=pa.ListArray.from_arrays([0, 1000], texts))
+
+
+def repeated_text_in_links() -> bytes:
+    texts = pa.DictionaryArray.from_arrays(np.zeros(100_000, np.int32), pa.array(["a" * 1_000_000]))
+    links = pa.StructArray.from_arrays([texts, texts], ["j", "i"])
+    return parquet_file(links=pa.ListArray.from_arrays([0, 100_000], links))
+
+
+def many_rows() -> bytes:
+    count = 200_000
+    empty = pa.array([[]] * count, pa.list_(pa.string()))
+    return parquet_file(source_pieces=empty, target_pieces=empty, alignment=pa.nulls(count, pa.list_(pa.float32())))
+
+
+EXPENSIVE: dict[str, tuple[str, Callable[[], bytes]]] = {
+    "lies about its size": ("npz", lambda: with_claimed_size(zipped(matrix=zeros(300)), 1000)),
+    "is as large as it says": ("npz", lambda: zipped(matrix=zeros(300))),
+    "many large members": ("npz", lambda: zipped(**{f"arr_{k}": zeros(60) for k in range(5)})),
+    "four million tokens": (
+        "npz",
+        lambda: zipped(matrix=npy(MATRIX), source=npy(np.full(4_000_000, "a")), target=npy(np.array(["x", "y"]))),
+    ),
+    "many small numbers": ("npy", lambda: npy(np.zeros((1 << 13, 1 << 12), dtype=np.int8))),
+    "a number without end": ("pt", expanded_tensor),
+    "twenty million equal weights": ("parquet", many_zeros),
+    "a long text a thousand times": ("parquet", repeated_text),
+    "links of a long text": ("parquet", repeated_text_in_links),
+    "two hundred thousand rows": ("parquet", many_rows),
+    "digits without end": ("txt", lambda: b"9" * 1_000_000 + b"-0\n"),
+    "four million empty objects": ("jsonl.gz", lambda: gzip.compress(b"{}\n" * 4_000_000, 1)),
+    "numbers of GIZA++ that end in a letter": (
+        "A3",
+        lambda: b"# Sentence pair (1) source length 1 target length 1\nb\nNULL ({ }) a ({ " + b"1 " * 60 + b"x })\n",
+    ),
+}
+
+
+def test_expensive_files_are_refused_cheaply(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+    refused = {}
+    for name, (ending, make) in EXPENSIVE.items():
+        path = tmp_path / f"file.{ending}"
+        path.write_bytes(make())
+        assert path.stat().st_size < 40 << 20
+        tracemalloc.start()
+        started = time.process_time()
+        try:
+            with pytest.raises(AttnvizError) as error:
+                list(read_attention(path))
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        assert time.process_time() - started < MOST_SECONDS, name
+        assert peak < MOST_MEMORY, name
+        refused[name] = plain(error.value, tmp_path)
+    assert refused == snapshot
+
+
+def test_json_of_a_million_lists_is_refused() -> None:
+    with pytest.raises(AttnvizError, match="damaged"):
+        read_bytes(b"[" * 1_000_000)
+
+
+def test_parquet_with_a_damaged_description_of_a_column_does_not_end_the_process() -> None:
+    """In this file the histogram of a column has a length that C++ refuses with an exception nobody catches."""
+    with pytest.raises(AttnvizError, match="damaged"):
+        read_attention(Path(__file__).parent / "fixtures" / "damaged-column.parquet")
 
 
 class Pair(NamedTuple):
@@ -123,40 +249,9 @@ SOFT = {
 ALONE = ("csv", "numpy")
 """Formats that hold one pair."""
 
-_TOKEN = st.one_of(
-    st.sampled_from(
-        [
-            "a",
-            "la",
-            "été",
-            "5",
-            "0",
-            "1",
-            "-1.5",
-            "0.5",
-            "0-0",
-            "1,0",
-            ",",
-            '"',
-            "'",
-            "|",
-            "#",
-            "({",
-            "A-0",
-            "NULL",
-            "न",
-            "猫",
-            "سلام",
-            "{",
-            "[",
-            "x\u0301",
-            "0001",
-            "S",
-            "=",
-            "1-1:0.5",
-        ]
-    ),
-    st.text(st.characters(exclude_categories=["Z", "C"], exclude_characters="▁Ġ￭@#<>["), min_size=1, max_size=4),
+_ODD = "a la été 5 0 1 -1.5 0.5 0-0 1,0 , \" ' | # ({ A-0 NULL न 猫 سلام { [ x\u0301 0001 S = 1-1:0.5"
+_TOKEN = st.sampled_from(_ODD.split()) | st.text(
+    st.characters(exclude_categories=["Z", "C"], exclude_characters="▁Ġ￭@#<>["), min_size=1, max_size=4
 )
 
 
@@ -264,3 +359,35 @@ def test_any_bytes_are_read_or_refused(content: bytes) -> None:
     with contextlib.suppress(AttnvizError):
         for record in read_bytes(content)[:3]:
             assert record.alignment.size
+
+
+_KINDS = (
+    marian(matrix()).encode(),
+    logged((*TARGET, "</s>"), (*SOURCE, "</s>"), matrix()).encode(),
+    npz(source=SOURCE, target=TARGET, matrix=matrix()),
+    attention(SOURCE, TARGET, matrix(), energies=np.log(matrix()), sure=[(0, 0)]).to_json().encode(),
+)
+
+
+@given(
+    st.sampled_from(_KINDS),
+    st.lists(st.tuples(st.integers(0, 10**6), st.binary(min_size=0, max_size=6)), max_size=4),
+    st.sampled_from([None, "a b c", " ".join(SOURCE)]),
+)
+def test_a_file_with_other_bytes_and_typed_tokens_is_read_or_refused(
+    content: bytes, changes: list[tuple[int, bytes]], source: str | None
+) -> None:
+    for place, put in changes:
+        place %= len(content)
+        content = content[:place] + put + content[place + len(put) // 2 :]
+    with contextlib.suppress(AttnvizError):
+        read_bytes(content).attention(0, source, normalise=True)
+
+
+@settings(max_examples=50)
+@given(st.text(alphabet="({ })0123456789ab NULL", max_size=400))
+def test_any_third_line_of_giza_is_read_or_refused(words: str) -> None:
+    text = f"# Sentence pair (1) source length 1 target length 1 alignment score : 0.1\nb\nNULL ({{ }}) {words}\n"
+    with contextlib.suppress(AttnvizError):
+        (record,) = read_bytes(text.encode())
+        assert record.source_text == words.split(" ")[0]
