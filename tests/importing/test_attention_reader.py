@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import zipfile
+from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -135,9 +136,9 @@ GENERATED = tuple(tuple(step) for step in STEPS)
 """What `generate` returns: for each of four steps, three layers (1, heads, 1, Tx)."""
 
 
-def _table(**columns: object) -> bytes:
+def _table(_encoding: str | None = None, **columns: object) -> bytes:
     file = io.BytesIO()
-    parquet.write_table(pa.table(columns), file)
+    parquet.write_table(pa.table(columns), file, use_dictionary=not _encoding, column_encoding=_encoding)
     return file.getvalue()
 
 
@@ -203,6 +204,7 @@ TEXTS: Refused = {
                 "Parquet of sentences": _table(source=["a"], target=["b"]),
                 "Parquet of other types": _table(source_pieces=["a b c"], target_pieces=["d e f"], alignment=[1.0]),
                 "Parquet with a record that is no JSON": _table(record=["a b c"]),
+                "Parquet whose texts repeat the text before": _table(_encoding="DELTA_BYTE_ARRAY", record=["a b c"]),
                 "cut Parquet": _table(source=["a"], target=["b"])[:-9],
                 "NAACL from 0": "1 0 0\n1 1 1\n1 2 2\n1 3 3\n",
                 "NAACL with a large number": "1 1 1 S\n1000001 1 1 S\n",
@@ -485,11 +487,11 @@ def test_a_batch_padded_with_zeros_is_cut_to_each_sentence() -> None:
         assert np.abs(record.alignment - one[:rows, :columns]).max() < 1e-6
 
 
-class Output(dict[str, Any]):
-    """What a model of transformers returns: a dictionary that also gives its values as a tuple."""
+class Output(Namespace):
+    """What a model of transformers returns: fields that it also gives as a tuple."""
 
     def to_tuple(self) -> tuple[Any, ...]:
-        return tuple(self.values())
+        return tuple(vars(self).values())
 
 
 @pytest.mark.parametrize(
@@ -512,6 +514,39 @@ class Output(dict[str, Any]):
 def test_output_without_weights_names_eager_attention(value: Any) -> None:
     with pytest.raises(AttnvizError, match='attn_implementation="eager"'):
         read_attention(value, source=[SOURCES[0]], target=[TARGETS[0]])
+
+
+def test_kind_of_self_attention_is_told_by_its_triangle() -> None:
+    whole = torch.softmax(torch.arange(18.0).sin().reshape(1, 2, 3, 3), -1)
+    causal = torch.softmax(torch.arange(18.0).sin().reshape(1, 2, 3, 3) - 1e9 * torch.ones(3, 3).triu(1), -1)
+    for weights_of, kind in ((whole, "encoder"), (causal, "decoder")):
+        (record,) = read_attention(Output(attentions=(weights_of,)), ["a b c"])
+        assert (record.kind, record.target_pieces) == (kind, record.source_pieces)
+    (record,) = read_attention(Output(attentions=(whole,), cross_attentions=(causal,)), ["a b c"], ["d e f"])
+    assert (record.kind, record.translation) == ("cross", "d e f")
+    assert np.allclose(record.alignment, causal[0].mean(dim=0).numpy(), atol=1e-6)
+
+
+def test_pieces_of_softalignments_are_in_the_files_beside_them(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+    for name in ("x.ali.js", "x.src.js", "x.trg.js"):
+        head = {"ali": "alignments", "src": "sources", "trg": "targets"}[name[2:5]]
+        rows = {
+            "ali": ["[[0, 0.5, 0], [1, 0.5, 0]], ", "[[0, np.float32(1.0), 0]], "],
+            "src": ['["a\\\\b", "&quot;"], ', '["c"], '],
+            "trg": ['["x"], ', '["y"], '],
+        }
+        _file(tmp_path / name, [f"var {head} = [", *rows[name[2:5]], "]"])
+    found = [(record.words().source, record.words().target) for record in read_attention(tmp_path / "x.ali.js")]
+    assert found == [(("a\\\\b", "&quot;"), ("x",)), (("c",), ("y",))]
+    sides = {"source": tmp_path / "x.src.js", "target": ["x", "z"]}
+    assert read_attention(tmp_path / "x.ali.js", **sides)[1].translation == "z"
+    refused = {}
+    for name, lines in {"few": ['["a", "b"], '], "none": ["no list", '["c"], '], "number": ["3, ", '["c"], ']}.items():
+        _file(tmp_path / "x.src.js", ["var sources = [", *lines, "]"])
+        refused[name] = _refusal(lambda: read_attention(tmp_path / "x.ali.js"), tmp_path)
+    assert refused == snapshot
+    _file(tmp_path / "x.src.js", ["x"])
+    assert read_attention(tmp_path / "x.ali.js").tokens(0) == (None, ["x"])
 
 
 # JSON, tables and logs
@@ -615,6 +650,11 @@ def test_names_of_tables_in_logs_are_cut_unless_the_log_has_the_sentences(starre
     assert file[0].remarks == ("cut-names",)
     (whole,) = read_bytes(f"\nSENT 1: {[*columns]}\nPRED 1: {' '.join(TARGET)}\nPRED SCORE: -0.4\n\n{table}".encode())
     assert (whole.words().source, whole.remarks) == (columns, ())
+    (unlike,) = read_bytes(f"SENT 1: {[*columns, 'more']}\n{table}".encode())
+    (shorter,) = read_bytes(f"SENT 1: {[*columns][:-2]}\n{table}".encode())
+    assert unlike.source_pieces == shorter.source_pieces == file[0].source_pieces, (
+        "other sentences are not of the table"
+    )
     (touching,) = read_bytes(b"    a       b\nx 0.75000000.2500000\ny *1.0000000 0.0000000\n\n")
     assert touching.alignment.tolist() == [[0.75, 0.25], [1, 0]]
 
