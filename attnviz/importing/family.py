@@ -16,8 +16,7 @@ from attnviz.importing.fairseq import FAIRSEQ
 from attnviz.importing.joey import JOEY
 from attnviz.importing.opennmt import OPENNMT
 from attnviz.importing.program import Checkpoint, Program
-from attnviz.importing.pytorch_tutorial import PYTORCH_TUTORIAL
-from attnviz.importing.pytorch_tutorial_2017 import PYTORCH_TUTORIAL_2017
+from attnviz.importing.pytorch_tutorial import PYTORCH_TUTORIAL, PYTORCH_TUTORIAL_2017
 from attnviz.importing.unsupported import known_message
 from attnviz.languages import gettext
 

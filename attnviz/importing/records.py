@@ -9,7 +9,7 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import overload
+from typing import Any, overload
 
 from attnviz.errors import AttnvizError
 from attnviz.importing.sentence_pair import DEFAULT_OPTIONS, Options, SentencePair, Sentences
@@ -144,15 +144,12 @@ class AttentionRecords(Sequence[Attention]):
                     "target sentence, or leave the pair out."
                 )
             )
-        options = dataclasses.replace(
-            self.options,
-            normalise=self.options.normalise if normalise is None else normalise,
-            unescape=self.options.unescape if unescape is None else unescape,
-        )
+        given: dict[str, Any] = {"normalise": normalise, "unescape": unescape}
+        chosen = {name: value for name, value in given.items() if value is not None}
         counting = Counting(0, ends=False)
         if pair.links is not None:
             counting = self._counting_with({index: pair}) if source or target else self.link_counting
-        return pair.attention(counting, options)
+        return pair.attention(counting, dataclasses.replace(self.options, **chosen))
 
     def is_blank(self, index: int) -> bool:
         """Return whether the pair at 0-based `index` has a blank line as source or target, and no links."""

@@ -194,12 +194,11 @@ class SentencePair:
 
     def _missing_message(self, sides: Sequence[str]) -> str:
         """Return the message that says which tokens must be given besides the file."""
-        if len(sides) == 2:
-            message = gettext("The file has no tokens. Give the source and target tokens, separated by spaces.")
-        elif sides[0] == "source":
-            message = gettext("The file has no source tokens. Give the source tokens, separated by spaces.")
-        else:
-            message = gettext("The file has no target tokens. Give the target tokens, separated by spaces.")
+        message = {
+            "source target": gettext("The file has no tokens. Give the source and target tokens, separated by spaces."),
+            "source": gettext("The file has no source tokens. Give the source tokens, separated by spaces."),
+            "target": gettext("The file has no target tokens. Give the target tokens, separated by spaces."),
+        }[" ".join(sides)]
         try:
             shape = np.shape(self.fields.get("matrix", ()))
         except ValueError:  # rows of different lengths

@@ -413,20 +413,15 @@ def from_fields(fields: object, *, normalise: bool = False) -> Attention:
     if missing := [name for name in ("source", "target", "matrix") if name not in fields]:
         raise AttnvizError(gettext("Fields missing from this attention object: {names}.", names=", ".join(missing)))
     gold = _gold(fields.get("gold") or {})
+    named = ("energies", "states", "gradient", "erased", "kind", "origin", "special")
     record = attention(
         fields["source"],
         fields["target"],
         fields["matrix"],
-        energies=fields.get("energies"),
-        states=fields.get("states"),
-        gradient=fields.get("gradient"),
-        erased=fields.get("erased"),
-        kind=fields.get("kind", "cross"),
         sure=gold.get("sure", ()),
         possible=gold.get("possible", ()),
         normalise=normalise,
-        origin=fields.get("origin", ""),
-        special=fields.get("special", ()),
+        **{name: fields[name] for name in named if name in fields},
     )
     if linked := fields.get("links"):
         record = dataclasses.replace(record, links=pairs_of(linked))
@@ -470,21 +465,12 @@ def _with_words_and_remarks(record: Attention, words: object, remarks: object) -
     all_remarks = tuple(dict.fromkeys((*remarks, *record.remarks)))
     record = dataclasses.replace(record, remarks=all_remarks)
     if words is not None:
-        if not isinstance(words, Mapping) or set(words) != {"source", "target"}:
-            raise AttnvizError(
-                gettext(
-                    "The field “words” must have two lists, “source” and “target”: for each token, the number of its "
-                    "word, counted from 0."
-                )
-            )
-        sides = [
-            _word_numbers(words[name], pieces)
-            for name, pieces in (
-                ("source", record.source_pieces),
-                ("target", record.target_pieces),
-            )
-        ]
-        record = dataclasses.replace(record, source_word_of=sides[0], target_word_of=sides[1])
+        sides = words if isinstance(words, Mapping) and set(words) == {"source", "target"} else {}
+        record = dataclasses.replace(
+            record,
+            source_word_of=_word_numbers(sides.get("source"), record.source_pieces),
+            target_word_of=_word_numbers(sides.get("target"), record.target_pieces),
+        )
     return _checked(record)
 
 

@@ -6,7 +6,6 @@ Sizes: Tx source and Ty target pieces, `</s>` included; m units of an embedding,
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -18,7 +17,7 @@ from attnviz.trace.parts import FloatArray
 from attnviz.trace.quantity import Quantity
 from attnviz.trace.saved import Computation
 
-_TABLE = (
+JUDGEMENT_ARRAYS = (
     Quantity("source_embeddings", "E x_i", ("Tx", "m"), "E x_i", "embeddings of the source pieces"),
     Quantity("target_embeddings", "E y_j", ("Ty", "m"), "E y_j", "embeddings of the target pieces"),
     Quantity(
@@ -96,10 +95,6 @@ _TABLE = (
         "probabilities of both classes; they sum to 1",
     ),
 )
-
-JUDGEMENT_QUANTITIES: Mapping[str, Quantity] = {quantity.name: quantity for quantity in _TABLE}
-"""The table, by name."""
-JUDGEMENT_ARRAYS = tuple(quantity for quantity in _TABLE if quantity.recorded)
 """The quantities that a judgement stores as arrays."""
 
 

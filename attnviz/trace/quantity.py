@@ -70,8 +70,6 @@ class Quantity:
     equation: str
     """The equation, in LaTeX; that of additive attention where the kinds of attention differ."""
     meaning: str
-    recorded: bool = True
-    """Whether a trace stores it as an array; the other quantities follow from those and the weights."""
     may_be_absent: bool = False
     """Whether an array of shape (0,) may take its place."""
 
@@ -86,8 +84,14 @@ class Quantity:
         return self.shape[self.per_step :][:1] == ("Tx",)
 
 
+PROBABILITIES = Quantity(
+    "probabilities", r"p(y_i)", ("Ty",), r"p(y_i \mid y_{<i}, x)", "probability of the written piece"
+)
+"""The quantity that follows from log probabilities."""
+
+
 def piece_quantities(distribution: str) -> tuple[Quantity, ...]:
-    """Return the quantities of written and likeliest pieces; `distribution` is the equation of p(y_i), in LaTeX."""
+    """Return the recorded quantities of written and likeliest pieces; `distribution` is the LaTeX of p(y_i)."""
     return (
         Quantity(
             "log_probabilities",
@@ -95,14 +99,6 @@ def piece_quantities(distribution: str) -> tuple[Quantity, ...]:
             ("Ty",),
             r"\log p(y_i \mid y_{<i}, x)",
             "log probability of the written piece, in nats",
-        ),
-        Quantity(
-            "probabilities",
-            r"p(y_i)",
-            ("Ty",),
-            r"p(y_i \mid y_{<i}, x)",
-            "probability of the written piece",
-            recorded=False,
         ),
         Quantity(
             "top_ids",

@@ -97,11 +97,7 @@ def decode(text: str, kinds: Mapping[str, Any], saved_as: FileFormat) -> dict[st
     claimed = sum(packed_size(value) for value in record.values() if isinstance(value, dict) and "zlib" in value)
     if claimed > LARGEST:
         raise ValueError("it claims to have more numbers than a translation can have")
-    fields = {name: _decode(name, record[name]) for name in kinds}
-    for name, kind in kinds.items():
-        if not _fits(fields[name], kind):
-            raise ValueError(f"{name} is of the wrong type")
-    return fields
+    return {name: _decoded(name, record[name], kind) for name, kind in kinds.items()}
 
 
 def check_characters(*texts: Iterable[str]) -> None:
@@ -122,13 +118,11 @@ def _encode(value: Any) -> Any:
         return pack(value)
     if isinstance(value, Mapping):
         return dict(value)
-    if isinstance(value, (Search, Heads)):
-        return dataclasses.asdict(value)
-    if isinstance(value, tuple) and value and isinstance(value[0], Hypothesis):
-        return [dataclasses.asdict(hypothesis) for hypothesis in value]
-    if isinstance(value, tuple) and value and isinstance(value[0], Intervention):
-        return [to_json_dict(one) for one in value]
-    return value
+    if isinstance(value, Intervention):
+        return to_json_dict(value)
+    if isinstance(value, tuple):
+        return [_encode(one) for one in value]
+    return dataclasses.asdict(value) if isinstance(value, (Search, Heads, Hypothesis)) else value
 
 
 def pack(array: NDArray[Any]) -> dict[str, Any]:
@@ -161,20 +155,33 @@ def packed_size(packed: Mapping[str, Any]) -> int:
     return int(4 * math.prod(packed["shape"]))
 
 
-def _decode(name: str, value: Any) -> Any:
-    if isinstance(value, dict) and "zlib" in value:
-        return unpack(name, value)
-    if name == "search":
-        return Search(**value)
-    if name == "heads":
-        return Heads(**value)
-    if name == "hypotheses":
-        return tuple(Hypothesis(**hypothesis) for hypothesis in value)
-    if name == "interventions":
-        return tuple(from_json_dict(one) for one in value)
-    if name == "top_pieces":
-        return tuple(tuple(pieces) for pieces in value)
-    return tuple(value) if isinstance(value, list) else value
+def _decoded(name: str, value: Any, kind: Any) -> Any:
+    """Return the value of type `kind` that `_encode` wrote, for the types that fields of a result have.
+
+    Raise ValueError, with the `name`, where it is of another type, and what `unpack` raises.
+    """
+    origin, choices = get_origin(kind), get_args(kind)
+    found: Any = value
+    if (element := element_type(kind)) is not None:
+        found = unpack(name, value)
+        fits = found.dtype == np.dtype(element)
+    elif origin is tuple:
+        fits = isinstance(value, list)
+        found = tuple(_decoded(name, one, choices[0]) for one in value)
+    elif kind in (Search, Hypothesis, Heads):
+        hints, fits = get_type_hints(kind), True
+        found = kind(**{part: _decoded(name, one, hints[part]) for part, one in value.items()})
+    elif kind == Intervention:
+        return from_json_dict(value)
+    elif origin is UnionType:
+        fits = isinstance(value, choices) and type(value) is not bool
+    elif kind is float:
+        fits = type(value) in (int, float) and math.isfinite(value)
+    else:
+        fits = type(value) is (dict if origin is Mapping else kind)
+    if not fits:
+        raise ValueError(f"{name} is of the wrong type")
+    return found
 
 
 def element_type(kind: Any) -> type | None:
@@ -185,23 +192,3 @@ def element_type(kind: Any) -> type | None:
         return None
     element: type = get_args(get_args(kind)[1])[0]
     return element
-
-
-def _fits(value: Any, kind: Any) -> bool:
-    """Return whether `value` is of the type `kind`, for the types that fields of a result have."""
-    origin = get_origin(kind)
-    if origin is tuple:
-        return isinstance(value, tuple) and all(_fits(item, get_args(kind)[0]) for item in value)
-    if (element := element_type(kind)) is not None:
-        return isinstance(value, np.ndarray) and value.dtype == np.dtype(element)
-    if origin is Mapping:
-        return isinstance(value, dict)
-    if origin is UnionType:
-        return isinstance(value, get_args(kind)) and type(value) is not bool
-    if kind in (Search, Hypothesis, Heads):
-        return isinstance(value, kind) and all(
-            _fits(getattr(value, name), hint) for name, hint in get_type_hints(kind).items()
-        )
-    if kind is float:
-        return type(value) in (int, float) and math.isfinite(value)
-    return type(value) is kind

@@ -191,7 +191,7 @@ def check_token(number: int, token: object) -> None:
 def _pieces_of_marked_tokens(tokens: Sequence[str], piece: Callable[[str], str]) -> Pieces:
     """Return tokens whose marks encode spaces; words are found in the joined text, as in this program's own pieces."""
     pieces = tuple(_SPECIAL.get(token) or piece(token) or token for token in tokens)
-    return Pieces(pieces, _words_of(word_groups(pieces), len(pieces)))
+    return Pieces(pieces, tuple(word for word, group in enumerate(word_groups(pieces)) for _ in group))
 
 
 def _pieces_of_ended_words(tokens: Sequence[str], mark: str) -> Pieces:
@@ -260,15 +260,6 @@ def _pieces_of_words(tokens: Sequence[str]) -> Pieces:
                 word += 1
         words.append(word)
     return Pieces(tuple(pieces), tuple(words))
-
-
-def _words_of(groups: Sequence[Sequence[int]], count: int) -> tuple[int, ...]:
-    """Return the 0-based word of each of `count` pieces, from the pieces of each word."""
-    words = [0] * count
-    for word, group in enumerate(groups):
-        for piece in group:
-            words[piece] = word
-    return tuple(words)
 
 
 _ESCAPES = {

@@ -29,7 +29,7 @@ from attnviz.trace import storage
 from attnviz.trace.aligned import Groups
 from attnviz.trace.drawing import step_index
 from attnviz.trace.parts import FloatArray, Words
-from attnviz.trace.quantity import Quantity, piece_quantities, quantity_table
+from attnviz.trace.quantity import PROBABILITIES, Quantity, piece_quantities, quantity_table
 from attnviz.trace.record import Record
 
 
@@ -43,7 +43,7 @@ def query_and_key(state: str = "s_{i-1}", annotation: str = "h_j", more: str = "
     return rf"W_a {state} + U_a {annotation}{more}"
 
 
-_TABLE = (
+RECORDED = (
     Quantity(
         "annotations",
         r"h_j",
@@ -138,16 +138,17 @@ _TABLE = (
         "readout, from which the logits are computed; in RNNsearch maxout",
     ),
     *piece_quantities(r"p(y_i) = \operatorname{softmax}(W_o t_i + b_o)"),
-    Quantity(
-        "target_ids", r"y_i", ("Ty",), r"y_i", "id of the written piece; given in forced decoding", recorded=False
-    ),
+)
+"""The quantities that a trace stores as arrays."""
+DERIVED = (
+    PROBABILITIES,
+    Quantity("target_ids", r"y_i", ("Ty",), r"y_i", "id of the written piece; given in forced decoding"),
     Quantity(
         "states",
         r"s_i",
         ("Ty", "n"),
         r"s_i = (1 - z_i) \odot \tilde s_i + z_i \odot s_{i-1}",
         "decoder state after the step, in the last layer",
-        recorded=False,
     ),
     Quantity(
         "update_gates",
@@ -155,7 +156,6 @@ _TABLE = (
         ("Ty", "n"),
         r"z_i = \sigma(W_z [E y_{i-1} ; c_i] + U_z s_{i-1} + b_z)",
         "update gate: share of the old state that is kept, in (0, 1)",
-        recorded=False,
     ),
     Quantity(
         "reset_gates",
@@ -163,7 +163,6 @@ _TABLE = (
         ("Ty", "n"),
         r"r_i = \sigma(W_r [E y_{i-1} ; c_i] + U_r s_{i-1} + b_r)",
         "reset gate: share of the old state in the candidate, in (0, 1)",
-        recorded=False,
     ),
     Quantity(
         "candidate_states",
@@ -171,7 +170,6 @@ _TABLE = (
         ("Ty", "n"),
         r"\tilde s_i = \tanh(W [E y_{i-1} ; c_i] + b + r_i \odot (U s_{i-1} + b'))",
         "candidate state, in (-1, 1)",
-        recorded=False,
     ),
     Quantity(
         "input_gates",
@@ -179,7 +177,6 @@ _TABLE = (
         ("Ty", "n"),
         r"e_i = \sigma(W_e x_i + U_e s_{i-1} + b_e)",
         "input gate of an LSTM: share of the candidate that enters the cell state, in (0, 1)",
-        recorded=False,
     ),
     Quantity(
         "forget_gates",
@@ -187,7 +184,6 @@ _TABLE = (
         ("Ty", "n"),
         r"f_i = \sigma(W_f x_i + U_f s_{i-1} + b_f)",
         "forget gate of an LSTM: share of the old cell state that is kept, in (0, 1)",
-        recorded=False,
     ),
     Quantity(
         "output_gates",
@@ -195,7 +191,6 @@ _TABLE = (
         ("Ty", "n"),
         r"o_i = \sigma(W_o x_i + U_o s_{i-1} + b_o)",
         "output gate of an LSTM: share of the cell state that is read, in (0, 1)",
-        recorded=False,
     ),
     Quantity(
         "entropy",
@@ -203,7 +198,6 @@ _TABLE = (
         ("Ty",),
         r"H_i = -\sum_j \alpha_{ij} \log_2 \alpha_{ij}",
         "entropy of the attention, in bits, from 0 to log2 Tx",
-        recorded=False,
     ),
     Quantity(
         "coverage",
@@ -211,16 +205,14 @@ _TABLE = (
         ("Tx",),
         r"\sum_i \alpha_{ij}",
         "attention to a source piece, summed over the steps",
-        recorded=False,
     ),
-    Quantity("logits", r"o_i", ("Ty", "K"), r"W_o t_i + b_o", "logits of all pieces", recorded=False),
+    Quantity("logits", r"o_i", ("Ty", "K"), r"W_o t_i + b_o", "logits of all pieces"),
     Quantity(
         "distributions",
         r"p(y_i)",
         ("Ty", "K"),
         r"p(y_i) = \operatorname{softmax}(W_o t_i + b_o)",
         "probabilities of all pieces",
-        recorded=False,
     ),
     Quantity(
         "energy sums",
@@ -228,7 +220,6 @@ _TABLE = (
         ("Ty", "Tx"),
         rf"\sum_k v_k \tanh({query_and_key()})_k",
         "energy, summed over the alignment units of its decomposition",
-        recorded=False,
     ),
     Quantity(
         "maxout pairs",
@@ -236,7 +227,6 @@ _TABLE = (
         ("Ty", "l"),
         r"\tilde t_i = U_o s_{i-1} + V_o E y_{i-1} + C_o c_i + b",
         "maxout layer, from the larger of each pair",
-        recorded=False,
     ),
     Quantity(
         "attribution sums",
@@ -244,7 +234,6 @@ _TABLE = (
         ("Ty", "k"),
         r"b_o + W_o (b + U_o s_{i-1} + V_o E y_{i-1} + \sum_j \alpha_{ij} C_o h_j)^{\mathrm{win}}",
         "logits of the displayed candidates, summed over their attributions",
-        recorded=False,
     ),
     Quantity(
         "likelihood",
@@ -252,7 +241,6 @@ _TABLE = (
         ("Ty", "Tx"),
         r"p(y_i \mid s_{i-1}, y_{i-1}, c = h_j)",
         "probability of the written piece if the context were one annotation",
-        recorded=False,
     ),
     Quantity(
         "log_likelihood",
@@ -260,7 +248,6 @@ _TABLE = (
         ("Ty", "Tx"),
         r"\log p(y_i \mid s_{i-1}, y_{i-1}, c = h_j)",
         "log probability of the same, in nats",
-        recorded=False,
     ),
     Quantity(
         "posterior",
@@ -268,7 +255,6 @@ _TABLE = (
         ("Ty", "Tx"),
         r"\alpha_{ij}\, p(y_i \mid h_j) / \sum_k \alpha_{ik}\, p(y_i \mid h_k)",
         "posterior attention, given the written piece; rows sum to 1",
-        recorded=False,
     ),
     Quantity(
         "heatmap_posterior",
@@ -276,16 +262,11 @@ _TABLE = (
         ("Ty", "Tx"),
         r"\bigl(\alpha_{ij}\, p(y_i \mid h_j)\bigr)^{3/4} e^{f_{ij}/4} \big/ \textstyle\sqrt{\sum_i \cdots}",
         "heatmap: posterior attention normalised over steps too; rows sum to 1",
-        recorded=False,
     ),
 )
-
-QUANTITIES: Mapping[str, Quantity] = {quantity.name: quantity for quantity in _TABLE}
-"""The table, by name."""
-RECORDED = tuple(quantity for quantity in _TABLE if quantity.recorded)
-"""The quantities that a trace stores as arrays."""
-DERIVED = tuple(quantity for quantity in _TABLE if not quantity.recorded)
 """The quantities that follow from those and the weights."""
+QUANTITIES: Mapping[str, Quantity] = {quantity.name: quantity for quantity in (*RECORDED, *DERIVED)}
+"""All quantities, by name."""
 GATES: Mapping[str, tuple[str, ...]] = {
     "gru": ("reset_gates", "update_gates", "candidate_states"),
     "lstm": ("input_gates", "forget_gates", "candidate_states", "output_gates"),

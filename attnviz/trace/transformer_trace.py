@@ -23,7 +23,7 @@ from attnviz.trace.aligned import AttentionView
 from attnviz.trace.drawing import HeatmapOptions, drawing
 from attnviz.trace.head_views import HeadViews, mean_of_heads
 from attnviz.trace.parts import HEAD_KINDS, FloatArray, HeadKind, Heads, OneLine
-from attnviz.trace.quantity import Quantity, piece_quantities
+from attnviz.trace.quantity import PROBABILITIES, Quantity, piece_quantities
 from attnviz.trace.record import Record
 
 _ALL = Heads()
@@ -69,7 +69,7 @@ def _attention_quantities(kind: HeadKind) -> tuple[Quantity, ...]:
     )
 
 
-_TABLE = (
+TRANSFORMER_ARRAYS = (
     *_attention_quantities("encoder"),
     *_attention_quantities("decoder"),
     *_attention_quantities("cross"),
@@ -102,24 +102,24 @@ _TABLE = (
         "normalised output of the decoder, from which the logits are computed",
     ),
     *piece_quantities(r"p(y_i) = \operatorname{softmax}(E t_i + b)"),
-    Quantity("logits", r"o_i", ("Ty", "K"), r"E t_i + b", "logits of all pieces", recorded=False),
+)
+"""The quantities that a trace stores as arrays."""
+_DERIVED = (
+    PROBABILITIES,
+    Quantity("logits", r"o_i", ("Ty", "K"), r"E t_i + b", "logits of all pieces"),
     Quantity(
         "distributions",
         r"p(y_i)",
         ("Ty", "K"),
         r"p(y_i) = \operatorname{softmax}(E t_i + b)",
         "probabilities of all pieces",
-        recorded=False,
     ),
 )
-
-TRANSFORMER_QUANTITIES: Mapping[str, Quantity] = {quantity.name: quantity for quantity in _TABLE}
-"""The table, by name."""
-TRANSFORMER_ARRAYS = tuple(quantity for quantity in _TABLE if quantity.recorded)
-"""The quantities that a trace stores as arrays."""
-_DERIVED = tuple(quantity for quantity in _TABLE if not quantity.recorded)
 """The quantities that follow from those and the weights."""
-
+TRANSFORMER_QUANTITIES: Mapping[str, Quantity] = {
+    quantity.name: quantity for quantity in (*TRANSFORMER_ARRAYS, *_DERIVED)
+}
+"""All quantities, by name."""
 
 HEAD_QUANTITIES = ("queries", "keys", "values", "energies", "alignment")
 """The quantities of each head; those of a trace have the kind of attention before the name."""

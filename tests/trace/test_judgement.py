@@ -22,7 +22,7 @@ from attnviz.detector import Detector
 from attnviz.network import DecomposableConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import Judgement
-from attnviz.trace.judgement_record import JUDGEMENT_ARRAYS, JUDGEMENT_QUANTITIES
+from attnviz.trace.judgement_record import JUDGEMENT_ARRAYS
 from attnviz.trace.storage import element_type
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES
@@ -44,7 +44,7 @@ def test_quantities_list_every_array(judgement: Judgement, tokenizer: Tokenizer)
     network = random_detector(DecomposableConfig(len(tokenizer), 5, 7), 2)
     weights = {name: value.numpy() for name, value in network.state_dict().items()}
     computed = recompute_decomposable(weights, judgement.source_ids, judgement.target_ids)
-    assert set(computed) == set(JUDGEMENT_QUANTITIES)
+    assert set(computed) == {quantity.name for quantity in JUDGEMENT_ARRAYS}
     judgement.check_shapes()
 
 
