@@ -219,8 +219,7 @@ def matrix_size_texts(rows: int, columns: int) -> dict[str, str]:
 def _check_orientation(weights: NDArray[np.float64]) -> None:
     """Raise AttnvizError where columns sum to 1 and rows do not, which scaling would hide."""
     rows, columns = (weights.sum(axis=axis) for axis in (1, 0))
-    whole = (np.abs(rows - 1) <= ROUNDED) | (rows == 0)
-    if not whole.all() and (np.abs(columns - 1) <= ROUNDED).all():
+    if not is_distribution(rows).all() and (np.abs(columns - 1) <= ROUNDED).all():
         raise AttnvizError(
             gettext(
                 "Each column of the matrix adds up to 1, but not each row: the matrix looks transposed. Each row "

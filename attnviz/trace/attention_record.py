@@ -121,6 +121,8 @@ def _none() -> FloatArray:
     return np.zeros(0, np.float32)
 
 
+FURTHER = ("energies", "states", "gradient", "erased")
+"""Fields of further numbers of a pair, which may be absent."""
 LONGEST_ORIGIN = 200
 OF_HEADS = ("one-head", "mean-of-heads")
 """Remarks that say which heads the alignment is of."""
@@ -268,7 +270,7 @@ class Attention(HeadViews, Aligned):
             fields["heads"] = {"layer": self.heads.layer, "head": self.heads.head}
         if self.is_self_attention:
             fields["kind"] = self.kind
-        for name in ("energies", "states", "gradient", "erased"):
+        for name in FURTHER:
             if (array := getattr(self, name)).size:
                 fields[name] = _plain(array)
         if self.links:
@@ -413,7 +415,7 @@ def from_fields(fields: object, *, normalise: bool = False) -> Attention:
     if missing := [name for name in ("source", "target", "matrix") if name not in fields]:
         raise AttnvizError(gettext("Fields missing from this attention object: {names}.", names=", ".join(missing)))
     gold = _gold(fields.get("gold") or {})
-    named = ("energies", "states", "gradient", "erased", "kind", "origin", "special")
+    named = (*FURTHER, "kind", "origin", "special")
     record = attention(
         fields["source"],
         fields["target"],

@@ -9,8 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from attnviz import bounds
 from attnviz.trace import storage
 from attnviz.trace.parts import FloatArray
@@ -196,7 +194,4 @@ class Judgement(Computation):
 
     def check_numbers(self) -> None:
         """Raise ValueError unless the rows of both alignments, and the probabilities, sum to 1."""
-        for name in ("source_alignment", "target_alignment", "probabilities"):
-            shares = getattr(self, name)
-            if not np.allclose(shares.sum(axis=-1), 1, atol=1e-3) or shares.min() < 0:
-                raise ValueError(f"a row of {name} does not sum to 1")
+        self.check_shares("source_alignment", "target_alignment", "probabilities")

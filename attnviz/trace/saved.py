@@ -118,6 +118,13 @@ class SavedResult(ABC):
         Their shapes are checked before.
         """
 
+    def check_shares(self, *names: str) -> None:
+        """Raise ValueError unless the numbers of these arrays are at least 0 and sum to 1 over the last axis."""
+        for name in names:
+            shares = getattr(self, name)
+            if not np.allclose(shares.sum(axis=-1), 1, atol=1e-3) or shares.min() < 0:
+                raise ValueError(f"a row of {name} does not sum to 1")
+
     def to_json(self) -> str:
         """Return the result as one JSON object; arrays are compressed little-endian bytes in base64."""
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}

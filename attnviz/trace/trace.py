@@ -496,8 +496,7 @@ class Trace(Record):
 
     def check_numbers(self) -> None:
         """Raise ValueError unless the rows of the alignment sum to 1 and the config's choices are known."""
-        if not np.allclose(self.alignment.sum(axis=1), 1, atol=1e-3) or self.alignment.min() < 0:
-            raise ValueError("a row of the alignment does not sum to 1")
+        self.check_shares("alignment")
         check_known(self.config["attention"])
         choices = CHOICES if self.imported else {"readout_state": ("previous", "current")}
         for name, known in choices.items():

@@ -389,10 +389,7 @@ class TransformerTrace(HeadViews, Record):
 
     def check_numbers(self) -> None:
         """Raise ValueError unless all rows of weights sum to 1 and decoder self-attention is causal."""
-        for kind in ATTENTIONS:
-            weights = getattr(self, f"{kind}_alignment")
-            if not np.allclose(weights.sum(axis=-1), 1, atol=1e-3) or weights.min() < 0:
-                raise ValueError(f"a row of {kind}_alignment does not sum to 1")
+        self.check_shares(*(f"{kind}_alignment" for kind in ATTENTIONS))
         if np.triu(self.decoder_alignment, 1).any():
             raise ValueError("a step looked at a later one")
         try:

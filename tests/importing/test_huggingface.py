@@ -18,7 +18,7 @@ import torch
 from numpy.typing import NDArray
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz import Attention, AttnvizError, find_heads, from_huggingface, read_attention
+from attnviz import Attention, AttnvizError, from_huggingface, read_attention
 from attnviz.analysis.gold import linkable_words, links_text
 from attnviz.commands.main import main
 from attnviz.trace.parts import Heads
@@ -280,73 +280,6 @@ def test_a_language_code_is_no_word_and_ends_the_word_before_it(tokenizer: Any) 
     assert found.target_word_of.tolist() == [0, -1, 1, -1]
 
 
-def trained_pair_model() -> tuple[Any, list[tuple[str, str]]]:
-    """Return a model that has learned to write each word of a random sentence in capitals, and pairs to try it on."""
-    torch.manual_seed(1)
-    words = [chr(ord("a") + n) for n in range(12)]
-    tokenizer = tiny_tokenizer(words=[*words, *(word.upper() for word in words)])
-    model = transformers.T5ForConditionalGeneration(
-        transformers.T5Config(
-            vocab_size=len(tokenizer),
-            d_model=32,
-            d_kv=16,
-            d_ff=64,
-            num_layers=2,
-            num_heads=2,
-            dropout_rate=0.0,
-            decoder_start_token_id=0,
-            pad_token_id=0,
-            eos_token_id=2,
-        )
-    )
-    optimizer = torch.optim.Adam(model.parameters(), 3e-3)
-    model.train()
-    for _ in range(600):
-        ids = torch.stack([torch.randperm(len(words))[:6] for _ in range(32)]) + 3
-        end = torch.full((32, 1), 2)
-        loss = model(input_ids=torch.cat([ids, end], 1), labels=torch.cat([ids + len(words), end], 1)).loss
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-    sources = [" ".join(words[(start + 5 * n) % len(words)] for n in range(6)) for start in range(6)]
-    return (model.eval(), tokenizer), [(source, source.upper()) for source in sources]
-
-
-def test_the_head_that_a_model_learned_to_align_with_is_found(tmp_path: Path) -> None:
-    (model, tokenizer), pairs = trained_pair_model()
-    records = [from_huggingface(model, tokenizer, *pair[:1], target=pair[1], attributions=True) for pair in pairs]
-    gold = [" ".join(f"{n}-{n}" for n in range(6))] * len(pairs)
-    by_gold, by_erasure = find_heads(records, gold), find_heads(records, gold, by="erased")
-    assert by_gold.table["aer"].iloc[0] < 0.2 < by_gold.table["aer"].iloc[-1]
-    assert by_erasure.alignment_heads == by_gold.alignment_heads
-    # Each word depends most on the word it is a copy of, so erasure names the gold links; how far the model has
-    # learned that differs a little from processor to processor.
-    assert np.allclose(by_gold.table["erased"], 1 - by_gold.table["aer"], atol=0.06)
-    model.save_pretrained(tmp_path / "model")
-    tokenizer.save_pretrained(tmp_path / "model")
-    for name, lines in (
-        ("source", [pair[0] for pair in pairs]),
-        ("target", [pair[1] for pair in pairs]),
-        ("gold", gold),
-    ):
-        (tmp_path / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
-    given = [str(tmp_path / "model"), "--source-file", str(tmp_path / "source")]
-    targets = ["--target-file", str(tmp_path / "target")]
-    config = tmp_path / "model" / "generation_config.json"
-    assert main(["score", *given, *targets, "--gold", str(tmp_path / "gold"), "--heads", "-o", str(config)]) == 0
-    loaded = transformers.GenerationConfig.from_pretrained(tmp_path / "model")
-    assert loaded.alignment_heads == by_gold.alignment_heads
-    assert loaded.decoder_start_token_id == 0
-    erasure = ["--by", "erased", "-o", str(tmp_path / "erased.json")]
-    assert main(["score", *given, *targets, "--gold", str(tmp_path / "gold"), "--heads", *erasure]) == 0
-    assert json.loads((tmp_path / "erased.json").read_text())["alignment_heads"] == by_gold.alignment_heads
-    assert main(["attention", *given, "--layer", "1", "--head", "1", "-o", str(tmp_path / "all.json")]) == 0
-    written = read_attention(tmp_path / "all.json")
-    assert written[0].heads == Heads(0, 0)
-    assert written[0].translation == pairs[0][1], "the model writes its own translation"
-    assert np.allclose(written[0].head_weights, records[0].head_weights, atol=1e-6)
-
-
 def refusal(*given: Any, **options: Any) -> str:
     with pytest.raises(AttnvizError) as error:
         from_huggingface(*given, **options)
@@ -584,6 +517,13 @@ def test_folder_and_commands_count_the_same_words(kind: str, tmp_path: Path) -> 
         with table.open(encoding="utf-8", newline="") as lines:
             errors = {(int(row["layer"]), int(row["head"])): float(row["aer"]) for row in csv.DictReader(lines)}
         assert (len(errors), errors[layer, head]) == (4, 0)
+        config = folder / "generation_config.json"
+        assert main(["score", *given, "--gold", str(gold), "--heads", "-o", str(config)]) == 0
+        (found,) = transformers.GenerationConfig.from_pretrained(folder).alignment_heads
+        assert errors[tuple(found)] == 0
+        chosen = ["--layer", str(layer + 1), "--head", str(head + 1), "-o", str(tmp_path / "one.json")]
+        assert main(["attention", *given, *chosen]) == 0
+        assert read_attention(tmp_path / "one.json")[0].heads == Heads(layer, head)
 
 
 @pytest.mark.parametrize("separate", [False, True])

@@ -24,6 +24,7 @@ from attnviz.importing.sentence_pair import SentencePair, Sentences, known_token
 from attnviz.languages import gettext
 from attnviz.reading import LIMITS, Content, json_error, json_values, objects
 from attnviz.trace import MOST_TOKENS, Attention
+from attnviz.trace.attention_record import FURTHER
 from attnviz.trace.parts import HEAD_KINDS
 from attnviz.trace.storage import FORMAT_NAMES
 from attnviz.trace.word_link_text import MOST_LINKS, Link, Links, parse_links
@@ -56,8 +57,8 @@ _LINKS = (*FIELD_NAMES["links"], *_EITHER)
 """Keys of links, which may be a text."""
 _ENDS = (("source", "src", "s"), ("target", "tgt", "trg", "t"))
 """Keys of a link's source and target in an object."""
-_FURTHER = ("energies", "states", "gradient", "erased", "gold", "words", "remarks")
-"""Further fields of the open format that are read under this name only."""
+_OWN_NAMES = (*FURTHER, "gold", "words", "remarks")
+"""Fields of the open format that are read under this name only."""
 MOST_INDEX = 10**6
 """Exclusive bound of an index of a token or word."""
 _DAMAGED_BYTES = (binascii.Error, zlib.error, safetensors.SafetensorError)
@@ -99,7 +100,7 @@ def pair_from_json(item: Mapping[str, Any]) -> SentencePair:
         "heads": isinstance(item.get("heads"), Mapping),
         "origin": isinstance(item.get("origin"), str),
     }
-    known = {name: value for name, value in item.items() if name in _FURTHER or fits.get(name)}
+    known = {name: value for name, value in item.items() if name in _OWN_NAMES or fits.get(name)}
     for side in ("source", "target"):
         if (tokens := _first(fields, FIELD_NAMES[side])) is not None:
             known[side] = _tokens(tokens)

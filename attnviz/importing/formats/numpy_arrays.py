@@ -26,15 +26,14 @@ from attnviz.importing.sentence_pair import SentencePair, Sentences
 from attnviz.languages import gettext
 from attnviz.reading import LIMITS, Content
 from attnviz.trace import MOST_TOKENS, Attention
+from attnviz.trace.attention_record import FURTHER
 from attnviz.trace.parts import HEAD_KINDS
 
 _MOST_TEXTS = 1_000_000
 """Largest number of tokens of all sentences of a file."""
-_EXTRAS = ("energies", "states", "gradient", "erased")
-"""Further arrays of numbers of one pair."""
 _INDICES = ("links", "sure", "possible", "source_word_of", "target_word_of", "layer", "head")
 """Arrays of indices of one pair: links (N, 2), the word of each token, the heads to show."""
-PARTS = (*_EXTRAS, *_INDICES, "format", "kind", "origin", "remarks")
+PARTS = (*FURTHER, *_INDICES, "format", "kind", "origin", "remarks")
 """Names of all further arrays of one pair."""
 _OBJECTS = {"gold": ("sure", "possible"), "words": ("source_word_of", "target_word_of"), "heads": ("layer", "head")}
 """Fields of the open format that hold several arrays."""
@@ -189,7 +188,7 @@ def sentences_from_arrays(fields: Mapping[str, Any], count: int | None, title: s
                 names=", ".join(single),
             )
         )
-    common = {name: value for name, value in fields.items() if alone or name not in _EXTRAS}
+    common = {name: value for name, value in fields.items() if alone or name not in FURTHER}
     items = [
         common | {side: [*lists[index : index + 1], []][0] for side, lists in listed.items()} | {"matrix": one}
         for index, one in enumerate(sentences)
