@@ -433,6 +433,15 @@ def test_layer_and_head_count_from_0() -> None:
     batch = np.stack([array, array[:, :, ::-1]], axis=1)  # dimensions: layer, batch, head, as in Hugging Face models
     both: dict[str, Any] = {"source": given["source"] * 2, "target": given["target"] * 2}
     assert np.allclose(read_attention(batch, **both, layer=0, head=1)[1].alignment, array[0, 1, ::-1])
+    for one, chosen, expected in (
+        (array[0], {"head": 2}, array[0, 2]),
+        (array[0], {"layer": 2}, array[0, 2]),
+        (array[0], {}, array[0].mean(axis=0)),
+        (array[None, 0], {"head": 2}, array[0, 2]),
+        (array[:, None], {"layer": 1, "head": 2}, array[1, 2]),
+        (array[:, None, :1], {"layer": 1}, array[1, 0]),
+    ):
+        assert np.allclose(read_attention(one, **given, **chosen)[0].alignment, expected)
     for shape in ((1, 1), (1, 1, 1)):
         alone = matrix().reshape(*shape, *matrix().shape)
         for chosen in ({"layer": 0}, {"head": 0}, {"layer": -1, "head": 0}, {}):
@@ -1021,6 +1030,13 @@ def test_exported_attention_is_read_back(tmp_path: Path) -> None:
         (tmp_path / f"again.{ending}").write_bytes(attention_file_content(list(records), ending))
         again = read_attention(tmp_path / f"again.{ending}", **given)
         assert [(one.links, one.possible) for one in again] == [(one.links, one.possible) for one in records]
+
+
+def test_numbers_of_a_table_of_records_are_those_of_the_given_lines(tmp_path: Path) -> None:
+    records = [attention(f"{word} b", "x", [[0.5, 0.5]]).to_json() for word in "cd"]
+    (tmp_path / "a.parquet").write_bytes(_table(record=records, number=[3, 1]))
+    found = read_attention(tmp_path / "a.parquet", ["p q", "r s", "t u"])
+    assert [record.source_text for record in found] == ["t u", "p q"]
 
 
 def test_repeated_words_keep_their_rows_and_columns(tmp_path: Path) -> None:

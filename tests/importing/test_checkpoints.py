@@ -16,6 +16,7 @@ import sys
 import types
 from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -655,6 +656,7 @@ DAMAGED: Mapping[str, Damage] = {
     "no tensors": _saved(_T, **dict.fromkeys(_T.state)),
     "no pickle": _file(_T, MODEL, b"?"),
     "a function in a pickle": _file(_T, MODEL, pickle.dumps(print)),
+    "a fraction among the options": lambda folder: torch.save({"lr": Fraction(1, 2)}, folder / "model.pt"),
     "no checkpoint": _file(_T, MODEL, None),
     "no target vocabulary": _file(_T, "target.txt", None),
     "too few tokens": _file(_T, "target.txt", "a\n"),
