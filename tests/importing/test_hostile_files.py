@@ -117,7 +117,12 @@ EXPENSIVE: dict[str, tuple[str, Callable[[], bytes]]] = {
     "four million empty objects": ("jsonl.gz", lambda: gzip.compress(b"{}\n" * 4_000_000, 1)),
     "numbers of GIZA++ that end in a letter": (
         "A3",
-        lambda: b"# Sentence pair (1) source length 1 target length 1\nb\nNULL ({ }) a ({ " + b"1 " * 60 + b"x })\n",
+        lambda: (
+            b"# Sentence pair (1) source length 1 target length 1\nb\nNULL ({ }) a ({ "
+            + b"1" * 60
+            + b" 1" * 60
+            + b" x })\n"
+        ),
     ),
 }
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import product
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,6 +97,10 @@ class Layout:
     """Names of the lines after a line of `form`; the last may stand for several lines."""
     further: tuple[str, ...] = ()
     """Forms of other lines of a log, which also has lines of no form."""
+    grouped: bool = False
+    """Whether a line is one link, and a pair has the lines of one number."""
+    repeats: Literal["hypotheses", "refused", "kept"] = "hypotheses"
+    """What pairs of one number are: hypotheses, the first of which is read; an error; or pairs in their own order."""
     rows: Orientation = "target"
     aliases: tuple[str, ...] = ()
 
@@ -196,6 +200,7 @@ LAYOUTS = (
         ends="never",
         first=None,
         body=("target", "giza"),
+        repeats="kept",
         aliases=("giza++", "mgiza"),
     ),
     Layout(
@@ -282,6 +287,7 @@ LAYOUTS = (
         "the gold links of the NAACL 2003 and ACL 2005 workshops; many aligners, with an option `-wpt`",
         ends="never",
         first=None,
+        grouped=True,
         aliases=("wpt",),
     ),
     Layout("pharaoh", "Pharaoh", "sure\tpossible", "0-0 2-1⇥1-2"),
@@ -300,7 +306,15 @@ LAYOUTS = (
         "`attnviz align --words`",
     ),
     Layout("sockeye", "Sockeye", "target\tlinks", "une voiture⇥0-0 1-1", base=0),
-    Layout("simalign", "SimAlign", "id\tlinks", "0⇥0-0 1-1", "`simalign/scripts/align_files.py`", first=None),
+    Layout(
+        "simalign",
+        "SimAlign",
+        "id\tlinks",
+        "0⇥0-0 1-1",
+        "`simalign/scripts/align_files.py`",
+        first=None,
+        repeats="refused",
+    ),
 )
 """The line formats; of two layouts that fit a file equally well, the first is meant."""
 
@@ -339,7 +353,7 @@ def _items(layout: Layout, content: Content) -> list[_Item] | None:
     """Return the pairs of a file in a layout; None where more than a tenth, and more than one, of its lines are not."""
     if layout.body:
         return _blocks(layout, content)
-    most = 0 if layout.name == "naacl" else max(len(content.filled) // 10, int(len(content.filled) > 2))
+    most = 0 if layout.grouped else max(len(content.filled) // 10, int(len(content.filled) > 2))
     found, bad = dict[int, dict[str, str]](), 0
     for number, line in paced(content.filled):
         is_other = layout.further and line[1:2] != "-"  # quicker than comparing all forms
@@ -357,7 +371,7 @@ def _items(layout: Layout, content: Content) -> list[_Item] | None:
     # Blank lines are pairs, unless pairs have numbers.
     lines = content.filled if "id" in layout.form else enumerate(content.lines, 1)
     items = [_Item(number, line, found.get(number, {})) for number, line in lines]
-    return _by_pair(items) if layout.name == "naacl" else items
+    return _by_pair(items) if layout.grouped else items
 
 
 def _blocks(layout: Layout, content: Content) -> list[_Item] | None:
@@ -431,13 +445,13 @@ def _sentences(layout: Layout, items: list[_Item]) -> Sentences:
         number = item.number
         (others if number is None else pairs.setdefault(number, [])).append(item)
     repeated = any(len({tuple(item.fields) for item in group}) < len(group) for group in pairs.values())
-    if pairs and not any(item.fields for item in others) and not (repeated and layout.name == "giza"):
-        if repeated and layout.name == "simalign":
+    if pairs and not any(item.fields for item in others) and not (repeated and layout.repeats == "kept"):
+        if repeated and layout.repeats == "refused":
             raise AttnvizError(gettext("Two lines have the same number of a sentence pair. Give one file at a time."))
         order = sorted(pairs)
         remarks += ["best-only"] * repeated + ["reordered"] * ([*pairs] != order)
         if first is None:
-            first = order[0] if layout.name == "naacl" else min(order[0], 1)
+            first = order[0] if layout.grouped else min(order[0], 1)
         has_places = "key" not in layout.form or order != [*range(first, first + len(order))]
         items = list[_Item]()
         for number in order:
@@ -445,7 +459,7 @@ def _sentences(layout: Layout, items: list[_Item]) -> Sentences:
             place = number - first if has_places else None
             items.append(pairs[number][0]._replace(fields=fields, place=place))
         items += others
-    if layout.name == "naacl":
+    if layout.grouped:
         # Word 0 means NULL, unless the file counts from 0. A link 0 0 shows that it does: NULL is never linked to NULL.
         base = int(not any(_ZEROS.search(item.fields["link"]) for item in items))
         remarks += [] if base else ["counted-from-0"]
@@ -457,7 +471,7 @@ def _sentences(layout: Layout, items: list[_Item]) -> Sentences:
         layout.ends,
         base,
         tuple(remarks),
-        first=max(first or 0, 1) if layout.name == "naacl" else None,
+        first=max(first or 0, 1) if layout.grouped else None,
         format=layout.name,
         reason=gettext("Its lines are like “{example}”.", example=layout.example),
     )
