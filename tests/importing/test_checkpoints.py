@@ -13,6 +13,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 import types
 from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
@@ -407,7 +408,7 @@ def test_import_is_reproducible_and_resumes_after_kill(tutorial: Imported, tmp_p
     command = ["import", str(tutorial.given), "-o", str(tmp_path / "other")]
     begun = subprocess.Popen([sys.executable, "-m", "attnviz", *command], cwd=REPOSITORY, stdout=subprocess.DEVNULL)
     while begun.poll() is None and not (tmp_path / "other").exists():
-        pass
+        time.sleep(0.005)
     begun.send_signal(signal.SIGKILL)
     begun.wait()
     assert main(command) == 0
