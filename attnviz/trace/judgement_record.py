@@ -194,4 +194,4 @@ class Judgement(Computation):
 
     def check_numbers(self) -> None:
         """Raise ValueError unless the rows of both alignments, and the probabilities, sum to 1."""
-        self.check_shares("source_alignment", "target_alignment", "probabilities")
+        self._check_shares("source_alignment", "target_alignment", "probabilities")

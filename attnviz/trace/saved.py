@@ -118,7 +118,7 @@ class SavedResult(ABC):
         Their shapes are checked before.
         """
 
-    def check_shares(self, *names: str) -> None:
+    def _check_shares(self, *names: str) -> None:
         """Raise ValueError unless the numbers of these arrays are at least 0 and sum to 1 over the last axis."""
         for name in names:
             shares = getattr(self, name)

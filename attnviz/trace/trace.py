@@ -496,7 +496,7 @@ class Trace(Record):
 
     def check_numbers(self) -> None:
         """Raise ValueError unless the rows of the alignment sum to 1 and the config's choices are known."""
-        self.check_shares("alignment")
+        self._check_shares("alignment")
         check_known(self.config["attention"])
         choices = CHOICES if self.imported else {"readout_state": ("previous", "current")}
         for name, known in choices.items():

@@ -389,7 +389,7 @@ class TransformerTrace(HeadViews, Record):
 
     def check_numbers(self) -> None:
         """Raise ValueError unless all rows of weights sum to 1 and decoder self-attention is causal."""
-        self.check_shares(*(f"{kind}_alignment" for kind in ATTENTIONS))
+        self._check_shares(*(f"{kind}_alignment" for kind in ATTENTIONS))
         if np.triu(self.decoder_alignment, 1).any():
             raise ValueError("a step looked at a later one")
         try:
