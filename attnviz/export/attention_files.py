@@ -14,7 +14,7 @@ from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 from attnviz.text import without_isolates
 from attnviz.trace import Attention, Words
-from attnviz.trace.attention_record import attention
+from attnviz.trace.attention_record import FURTHER, attention
 
 LINK_ENDINGS = ("pharaoh", "naacl", "json", "csv")
 """Extensions of the files in which word links are saved; all keep which links are only possible."""
@@ -105,7 +105,7 @@ def _arrays(record: Attention) -> bytes:
         "matrix": record.head_weights if record.head_weights.size else record.alignment,
         "source_word_of": record.source_word_of,
         "target_word_of": record.target_word_of,
-        **{name: getattr(record, name) for name in ("energies", "states", "gradient", "erased")},
+        **{name: getattr(record, name) for name in FURTHER},
         **{name: np.array(getattr(record, name), np.int32) for name in ("links", "sure", "possible")},
         **{name: np.array(number) for name, number in asdict(record.heads).items() if number is not None},
         "kind": np.array(record.kind),

@@ -9,8 +9,8 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from attnviz.trace import Attention
+from attnviz.trace.attention_record import FURTHER
 
-_ARRAYS = ("energies", "states", "gradient", "erased")
 _LINKS = pa.list_(pa.struct([("j", pa.int16()), ("i", pa.int16())]))
 _MATRIX = pa.list_(pa.list_(pa.float32()))
 RECORD_SCHEMA = pa.schema(
@@ -26,7 +26,7 @@ RECORD_SCHEMA = pa.schema(
         ("head_weights", pa.list_(pa.list_(_MATRIX))),
         ("layer", pa.int16()),
         ("head", pa.int16()),
-        *((name, _MATRIX) for name in _ARRAYS),
+        *((name, _MATRIX) for name in FURTHER),
         ("links", _LINKS),
         ("sure", _LINKS),
         ("possible", _LINKS),
@@ -49,7 +49,7 @@ def table_content(numbered: Iterable[tuple[int, Attention]]) -> bytes:
 
 
 def _row(number: int, record: Attention) -> dict[str, object]:
-    arrays = {name: getattr(record, name) for name in ("head_weights", *_ARRAYS)}
+    arrays = {name: getattr(record, name) for name in ("head_weights", *FURTHER)}
     links = {name: getattr(record, name) for name in ("links", "sure", "possible")}
     return {
         "number": number,
