@@ -1,4 +1,4 @@
-"""Take the screenshots of the documentation: `python tests/browser/screenshot.py [folder]`."""
+"""Take the screenshots of the documentation: `python .docs/screenshots.py [folder]`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 from urllib.parse import parse_qs, quote_plus, urlencode
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from PIL import Image
 from playwright.sync_api import Locator, Page, sync_playwright
@@ -140,6 +140,7 @@ def notebook_page(page: Page, folder: Path) -> None:
 
 
 def main() -> None:
+    """Take the pictures, and write them to the folder of the documentation."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, nargs="?", default=REPOSITORY / ".docs" / "pages" / "images")
     parser.add_argument("--models", type=Path, default=REPOSITORY / "models", help="folder of model folders")
