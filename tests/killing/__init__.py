@@ -1,1 +1,1 @@
-"""Commands that are killed and restarted: `python -m tests.killing`."""
+"""Commands that are killed and restarted."""

@@ -10,10 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from attnviz.checkpoint import save_model
 from attnviz.model_folder import TRAINING_LOG
-from attnviz.network import ModelConfig, RNNsearch
-from attnviz.text import Tokenizer
 from tests.conftest import REPOSITORY
 
 _SUBJECTS = {"the cat": "le chat", "the dog": "le chien", "a girl": "une fille", "the king": "le roi"}
@@ -106,26 +103,6 @@ def _without_times(log: bytes) -> bytes:
     return text.getvalue().encode()
 
 
-def _corpus(bench: Path) -> list[str]:
-    model = bench / "model"
-    if not model.exists():
-        tokenizer = Tokenizer.train([side for pair in PAIRS for side in pair], 80)
-        sizes = {"embedding_size": 12, "hidden_size": 10, "alignment_size": 7, "maxout_size": 6}
-        save_model(model, RNNsearch(ModelConfig(vocabulary_size=len(tokenizer), **sizes)), tokenizer)
-    return [
-        "corpus",
-        _pairs(bench / "pairs.tsv", 4500),
-        "--model",
-        str(model),
-        "--device",
-        "cpu",
-        "--kind",
-        "none",
-        "--workers",
-        "1",
-    ]
-
-
 def _import(_bench: Path) -> list[str]:
     return ["import", str(REPOSITORY / "tests" / "importing" / "fixtures" / "joey")]
 
@@ -150,8 +127,7 @@ def _files(folder: Path) -> Result:
 
 KINDS = {
     "train": Kind(_train, "run", "--output", _trained),
-    "corpus": Kind(_corpus, "out.parquet", "--output", _files),
     "figure": Kind(_figure, "out.html", "--output", _drawn, whole=True),
     "import": Kind(_import, "mine", "--output", _files),
 }
-"""By name, as of `--kinds`."""
+"""By name; `tests/corpora` kills the command `corpus`, in smaller windows."""

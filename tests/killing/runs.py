@@ -18,13 +18,13 @@ from tests.killing.kinds import Kind
 
 
 class KillTrial:
-    """A command that is killed and restarted repeatedly, and the counts of kills and differing results."""
+    """A command that is killed and restarted repeatedly."""
 
     def __init__(self, kind: Kind, folder: Path, chance: random.Random) -> None:
         """Run the command once without a kill, for the expected files and for its duration."""
         self._kind, self._chance, self._bench, self._folder = kind, chance, folder / "bench", folder / "killed"
         self._bench.mkdir()
-        self.kills = self.at_files = self.ended = self.differing = 0
+        self.kills = self.ended = 0
         self.under_way = False
         whole = folder / "whole"
         started = time.monotonic()
@@ -38,16 +38,12 @@ class KillTrial:
         self.under_way = True
         if self._run(self._folder, self._moment(at_file) if kill else None):
             self.kills += 1
-            self.at_files += at_file
             left = self._kind.result(self._folder) if self._kind.whole else {}
-            halves = [f"{name} is not whole after a kill" for name in left if left[name] != self._expected[name]]
-            self.differing += bool(halves)
-            return halves
+            return [f"{name} is not whole after a kill" for name in left if left[name] != self._expected[name]]
         found, self.under_way = self._kind.result(self._folder), False
         self.ended += 1
         differences = [f"{name} differs" for name, content in self._expected.items() if found.get(name) != content]
         differences += [f"{name} is too much" for name in found.keys() - self._expected.keys()]
-        self.differing += bool(differences)
         shutil.rmtree(self._folder)
         return differences
 

@@ -13,7 +13,7 @@ from tests.killing.runs import KillTrial
 pytestmark = pytest.mark.nightly
 
 
-@pytest.mark.parametrize("name", sorted(KINDS.keys() - {"corpus"}))  # which tests/corpora kills, in smaller windows
+@pytest.mark.parametrize("name", sorted(KINDS))
 def test_command_killed_twice_ends_with_same_bytes(name: str, tmp_path: Path) -> None:
     trial = KillTrial(KINDS[name], tmp_path, random.Random(f"{name} 2"))
     differences = []
