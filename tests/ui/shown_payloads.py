@@ -41,11 +41,6 @@ def page_html(app: AppTest) -> list[str]:
     return native + [block["text"] for block in blocks(app) if block["kind"] == "html"]
 
 
-def captions(app: AppTest) -> list[str]:
-    """Return the captions of a page."""
-    return [str(one.value) for one in app.caption] + [one["text"] for one in blocks(app) if one["kind"] == "caption"]
-
-
 def sent_requests(component: Any) -> dict[str, str]:
     """Return the requests that a component takes along to the browser, by their digests."""
     found: dict[str, str] = (json.loads(component.json or "[null]")[1:] or [{}])[0]

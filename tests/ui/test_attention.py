@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import gc
-import json
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz import AttnvizError, attention
+from attnviz import attention
 from attnviz.analysis.imported_file_texts import missing_values_reason
-from attnviz.figures.registry import step_figures
-from attnviz.figures.subject import Subject
-from attnviz.importing.attention_reader import read_bytes
-from attnviz.ui.toolbar.downloads import pictures
 from attnviz.ui.toolbar.opened_file import attention_in
-from attnviz.ui.view import MAIN, View
-from tests.figures import synthetic
-from tests.importing.given import SOURCE, TARGET, arrays_of_one_pair, marian, matrix, npz
+from tests.importing.given import SOURCE, TARGET, marian, matrix
 from tests.ui.fields import fields, options, set_field
 from tests.ui.opening import open_lab, open_page, upload
 from tests.ui.shown_payloads import (
@@ -29,7 +22,6 @@ from tests.ui.shown_payloads import (
     panel_texts,
     shown_at,
     steps_of,
-    tables_of,
     texts,
     texts_with,
 )
@@ -68,15 +60,6 @@ def test_attention_file_opens_and_the_page_names_what_is_missing(depth: str) -> 
     assert panel_texts(app, "notice", "missing_values_reason") == []
 
 
-def test_attention_stays_when_another_visitor_who_opened_the_same_file_leaves() -> None:
-    first, second = open_page(depth="numbers"), open_page(depth="numbers")
-    for app in (first, second):
-        upload(app, "mine.json", saved())
-    del first, app
-    gc.collect()
-    assert len(list(all_payloads(second))) > 1
-
-
 def test_form_asks_for_missing_tokens_and_selects_one_of_several_matrices(snapshot: SnapshotAssertion) -> None:
     app = open_page(depth="numbers")
     upload(app, "soft.txt", "\n".join([marian(matrix(1)), marian(matrix(2) / 2)]).encode())
@@ -97,17 +80,6 @@ def test_form_asks_for_missing_tokens_and_selects_one_of_several_matrices(snapsh
     app.button(key="attention_open").click().run()
     assert panel_texts(app, "notice") == snapshot(name="scaled")
     assert missing_values_reason() in texts(app)
-
-
-def test_unescape_switch_appears_with_moses_escapes_and_undoes_them() -> None:
-    app = open_page()
-    upload(app, "plain.txt", b"a b\tc d\t0-0 1-1\n")
-    assert not [key for key in fields(app) if key.startswith("attention_unescape")]
-    upload(app, "links.txt", b"it &apos;s\tc &apos;est\t0-0 1-1\n")
-    assert app.session_state["reopened"].trace.words().source == ("it", "&apos;s")
-    set_field(app, key_of(app, "unescape"), True)
-    assert not app.exception
-    assert app.session_state["reopened"].trace.words().source == ("it", "'s")
 
 
 def test_unreadable_attention_file_is_reported_and_can_be_cancelled(snapshot: SnapshotAssertion) -> None:
@@ -134,44 +106,6 @@ def test_other_pages_show_their_own_sentence_while_attention_is_open(snapshot: S
         assert missing_values_reason() not in texts(other)
     assert messages[0] == snapshot
     assert messages == messages[:1] * 2
-
-
-def test_other_pages_show_their_own_sentence_while_the_form_is_open() -> None:
-    app = open_page()
-    upload(app, "soft.txt", marian(matrix()).encode())
-    assert panel_texts(app, "attention_problem")
-    for other in (open_lab(), AppTest.from_string(_WHY, default_timeout=60)):
-        other.session_state["reopened"] = app.session_state["reopened"]
-        other.run()
-        assert not other.exception
-        assert not texts_with(other, "soft.txt")
-
-
-def test_saved_traces_are_distinguished_from_attention() -> None:
-    assert attention_in(synthetic.trace().to_json().encode()) is None
-    assert attention_in(json.dumps({"format": "attnviz-trace"}).encode()) is None
-    with pytest.raises(AttnvizError):
-        attention_in(b"{}")
-    parsed = attention_in(saved())
-    assert parsed is not None
-    assert parsed.format == "json"
-
-
-def test_figures_of_imported_attention_have_file_names() -> None:
-    record = attention(SOURCE, TARGET, matrix(), energies=np.log(matrix()))
-    offered = list(pictures(View(MAIN, record), {}))
-    assert [picture.name for picture in offered] == ["heatmap", "step-1-look", "step-1-energy", "step-1-softmax"]
-    assert set(step_figures(Subject(attention("a", "b", [[1]]), 0))) == {"look"}
-
-
-def test_figures_that_need_a_translation_are_not_served(snapshot: SnapshotAssertion) -> None:
-    app = open_page(depth="numbers")
-    upload(app, "mine.json", saved())
-    at = next(given["at"] for given in mounted(app, "chart") if "sent" not in given)
-    assert fetched(at)["captions"]["0"][1] == snapshot
-    for name in ("verification", "candidates", "energy", "diagram", "equation-1", "foils"):
-        with pytest.raises(LookupError):
-            fetched(at.replace("/look?", f"/{name}?"))
 
 
 def compare_with(app: AppTest, name: str, content: bytes) -> AppTest:
@@ -225,61 +159,6 @@ def test_file_that_cannot_be_compared_is_refused_with_the_reason(content: bytes,
     assert steps_of(app) == 2, "the first file stays"
 
 
-def test_other_sentences_are_not_compared(snapshot: SnapshotAssertion) -> None:
-    record = attention("the house", "la maison", np.eye(2))
-    other = attention("a dog", "un chien", np.eye(2))
-    app = upload(open_page(), "mine.json", record.to_json().encode())
-    compare_with(app, "other.json", other.to_json().encode())
-    assert panel_texts(app, "file_problem") == snapshot
-    assert "below the heatmap" not in texts(app)
-
-
-def test_one_pair_is_compared_with_the_same_pair_of_a_longer_file(snapshot: SnapshotAssertion) -> None:
-    pairs = b"the house\tla maison\t0-0 1-1\na dog sleeps\tun chien dort\t0-0 1-1 2-2\n"
-    one = attention("a dog sleeps", "un chien dort", np.eye(3)[[1, 0, 2]]).to_json().encode()
-    app = compare_with(upload(open_page(depth="numbers"), "one.json", one), "pairs.tsv", pairs)
-    assert mounted_comparison(app)[0]["summary"] == snapshot(name="the longer file second")
-    app = compare_with(upload(open_page(depth="numbers"), "pairs.tsv", pairs), "one.json", one)
-    assert not mounted_comparison(app)
-    assert panel_texts(app, "file_problem") == snapshot(name="another pair is shown")
-    next(box for box in app.number_input if box.key.startswith("attention_number")).set_value(2).run()
-    assert mounted_comparison(app)
-    assert not panel_texts(app, "file_problem")
-    app.button(key="compare_stop").click().run()
-    compare_with(app, "one.pharaoh", b"1-0 0-1 2-2\n")
-    assert mounted_comparison(app), "it takes the words of the pair in view"
-
-
-def test_links_without_words_are_compared_with_typed_words() -> None:
-    app = upload(open_page(depth="numbers"), "first.pharaoh", b"0-0 1-1\n")
-    for side, words in (("source", "the house"), ("target", "la maison")):
-        set_field(app, key_of(app, side), words)
-    app.button(key="attention_open").click().run()
-    assert mounted_comparison(compare_with(app, "other.pharaoh", b"0-0 0-1\n"))
-
-
-def test_shown_file_is_described_after_another_one_was_refused(snapshot: SnapshotAssertion) -> None:
-    app = upload(open_page(depth="numbers"), "first.tsv", b"the house\tla maison\t0-0 1-1\n")
-    notice = panel_texts(app, "notice")
-    for name, content in (("second.pharaoh", b"0-0 9-9\n"), ("third.json", b"{}")):
-        upload(app, name, content)
-        assert panel_texts(app, "notice") == notice
-        assert name in texts(app)
-    app.button(key="attention_cancel").click().run()
-    assert "second.pharaoh" not in texts(app)
-    assert panel_texts(app, "notice") == notice
-    assert notice == snapshot
-
-
-def test_links_of_another_segmentation_lead_to_their_cells() -> None:
-    record = attention("I do n't sleep", "je ne dors pas", np.eye(4)[[0, 2, 3, 1]])
-    other = attention("I don't sleep </s>", "je ne dors pas </s>", np.eye(5, 4)[[0, 2, 2, 1, 3]])
-    app = upload(open_page(depth="numbers"), "mine.json", record.to_json().encode())
-    links, _ = mounted_comparison(compare_with(app, "other.json", other.to_json().encode()))
-    shown = [(one["text"].split(" has ")[1], one.get("step"), one["source"]) for one in links["findings"]]
-    assert shown == [("“don't” → “ne” (1-1).", 1, None), ("“sleep” → “ne” (2-1).", 1, 3)]
-
-
 def of_heads() -> bytes:
     """Return a saved record of two layers of two heads; head 2 of layer 1 attends to the first token only."""
     weights = np.random.default_rng(1).dirichlet(np.ones(len(SOURCE)), size=(2, 2, len(TARGET)))
@@ -295,9 +174,8 @@ def alignment_on_page(app: AppTest) -> np.ndarray:
     return alignment
 
 
-@pytest.mark.parametrize("language", ["en", "fr"])
-def test_heads_of_a_file_are_chosen_on_the_page(language: str, snapshot: SnapshotAssertion) -> None:
-    app = open_page(depth="numbers", lang=language)
+def test_heads_of_a_file_are_chosen_on_the_page(snapshot: SnapshotAssertion) -> None:
+    app = open_page(depth="numbers")
     upload(app, "heads.json", of_heads())
     _, remarks = panel_texts(app, "notice")
     assert remarks == snapshot(name="remarks")
@@ -310,29 +188,19 @@ def test_heads_of_a_file_are_chosen_on_the_page(language: str, snapshot: Snapsho
         assert np.array_equal(alignment_on_page(app), whole.select_heads(*numbers).alignment)
 
 
-def test_links_words_and_heads_of_numpy_arrays_reach_the_page() -> None:
-    content = npz(**arrays_of_one_pair(layer=1, head=0))
-    app = open_page(depth="numbers")
-    upload(app, "pair.npz", content)
-    record = read_bytes(content)[0]
-    look = next(one for one in mounted(app, "chart") if "/look" in one["at"])
-    shown = shown_at(look["at"])["trace"]
-    assert shown.fingerprint == record.fingerprint
-    assert np.array_equal(shown.alignment, record.head_weights[1, 0])
-    assert [name.partition(" ")[2] for name in tables_of(app)[0]["columns"][1:]] == [*record.words().source]
-    assert (shown.links, shown.sure, shown.possible) == (record.links, record.sure, record.possible)
-    assert record.links
+def test_attention_stays_when_another_visitor_who_opened_the_same_file_leaves() -> None:
+    first, second = open_page(depth="numbers"), open_page(depth="numbers")
+    for app in (first, second):
+        upload(app, "mine.json", saved())
+    del first, app
+    gc.collect()
+    assert len(list(all_payloads(second))) > 1
 
 
-@pytest.mark.parametrize("kind", ["encoder", "decoder"])
-def test_self_attention_is_named_on_the_page(kind: str, snapshot: SnapshotAssertion) -> None:
-    app = open_page(depth="numbers")
-    size = len(SOURCE)
-    weights = np.tril(np.ones((2, 2, size, size))) if kind == "decoder" else np.ones((2, 2, size, size))
-    record = attention(SOURCE, SOURCE, weights, normalise=True, kind=kind, gradient=np.eye(size), erased=np.eye(size))
-    upload(app, "self.json", record.to_json().encode())
-    assert [
-        html for html in panel_texts(app, "alignment", "room") if "section" in html or "self-attention" in html
-    ] == snapshot
-    assert steps_of(app) == size
-    assert list(all_payloads(app))
+def test_links_of_another_segmentation_lead_to_their_cells() -> None:
+    record = attention("I do n't sleep", "je ne dors pas", np.eye(4)[[0, 2, 3, 1]])
+    other = attention("I don't sleep </s>", "je ne dors pas </s>", np.eye(5, 4)[[0, 2, 2, 1, 3]])
+    app = upload(open_page(depth="numbers"), "mine.json", record.to_json().encode())
+    links, _ = mounted_comparison(compare_with(app, "other.json", other.to_json().encode()))
+    shown = [(one["text"].split(" has ")[1], one.get("step"), one["source"]) for one in links["findings"]]
+    assert shown == [("“don't” → “ne” (1-1).", 1, None), ("“sleep” → “ne” (2-1).", 1, 3)]

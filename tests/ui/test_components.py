@@ -38,11 +38,6 @@ def test_each_component_is_mounted_by_one_module() -> None:
     assert [folder.name for folder in FOLDERS] == MOUNTED
 
 
-def test_javascript_modules_start_with_a_comment() -> None:
-    for path in COMPONENTS.rglob("*.js"):
-        assert path.read_text(encoding="utf-8").startswith("// "), path.name
-
-
 @by_name
 def test_css_classes_occur_in_markup_or_code(folder: Path) -> None:
     """Each class in a style sheet occurs in the HTML, the JavaScript or the Python of its component."""
@@ -86,32 +81,3 @@ def test_a_late_cleanup_does_not_end_a_newer_mount(tmp_path: Path) -> None:
     })()"""
     program = f'import {{ host }} from "{(COMPONENTS / "blocks.js").as_uri()}";'
     assert made_by(program, mounts, None, tmp_path) == [[], ["there"], ["there", "here"]]
-
-
-def test_css_selectors_limit_restyling_when_classes_change() -> None:
-    """The browser restyles everything below an element whose classes change where a rule begins with `[class*=…]`.
-
-    This holds for whichever classes change, and Streamlit changes those at the top of the page with every run.
-    """
-    sheets = (COMPONENTS.parent / "page.css", *COMPONENTS.glob("*/*.css"))
-    for sheet in sheets:
-        rules = re.sub(r"/\*.*?\*/", "", sheet.read_text(encoding="utf-8"), flags=re.DOTALL)
-        for selector in re.findall(r"(?:^|[{};])\s*([^@{};]+)\{", rules):
-            for one in re.split(r",(?![^(]*\))", selector):
-                *above, what = re.split(r"[\s>+~]+(?!(?:[^()]|\([^()]*\))*\))", one.strip())
-                many = re.sub(r":{1,2}[\w-]+(\([^)]*\))?", "", what) in ("", "*", "div", "span", "g", "path")
-                assert not (any("[class" in part for part in above) and (many or "[class" in what)), (
-                    f"{sheet.name}: {one}"
-                )
-
-
-def test_css_selectors_ask_no_ancestor_of_charts_what_it_has() -> None:
-    """For each element of a chart that changes, the browser restyles all ancestors that a rule asks with `:has()`."""
-    rules = re.sub(r"/\*.*?\*/", "", (COMPONENTS.parent / "page.css").read_text(encoding="utf-8"), flags=re.DOTALL)
-    asked = {
-        name
-        for compound in re.findall(r"([^\s>+~,{}]*):has\(", rules)
-        for name in re.findall(r"[\w-]+", re.sub(r":root\S*", "", compound))
-    }
-    assert "stPopoverBody" in asked
-    assert not asked & {"stMain", "stMainBlockContainer", "stVerticalBlock", "stApp", "st-key-room", "st-key-stages"}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import dataclasses
 from typing import Any
 
 import numpy as np
@@ -11,12 +10,8 @@ import pytest
 
 from attnviz import Trace
 from attnviz.analysis.context_units import drawn_units
-from attnviz.analysis.diagram_texts import mixture
 from attnviz.architectures import narrate
 from attnviz.figures.diagram_table import diagram_table
-from attnviz.languages import set_language
-from attnviz.trace.interventions import ExcludePosition
-from attnviz.translator import Translator
 from attnviz.ui.step.diagram_panel import diagram_payload
 from tests.figures.synthetic import trace as make_trace
 
@@ -57,19 +52,6 @@ def test_payload_numbers_equal_the_trace(attention: str) -> None:
     np.testing.assert_allclose(contexts, expected, atol=1e-5)
 
 
-@KINDS
-@pytest.mark.parametrize("readout", ["previous", "current"])
-def test_payload_describes_the_attention_and_readout_of_the_model(attention: str, readout: str) -> None:
-    trace = make_trace(attention=attention)
-    trace = dataclasses.replace(trace, config=dict(trace.config) | {"readout_state": readout})
-    record = payload_of(trace)
-    assert (record["attention"], record["readout"]) == (attention, readout)
-    low, high = record["range"]
-    if trace.attends:
-        assert low <= trace.energies.min()
-        assert high >= trace.energies.max()
-
-
 def test_payload_has_words_alt_texts_and_foils() -> None:
     trace = make_trace()
     record = payload_of(trace)
@@ -82,34 +64,6 @@ def test_payload_has_words_alt_texts_and_foils() -> None:
         for stage in narrate(trace, step):
             assert f"{stage.title}: {stage.outcome}." in alt
     assert all(foils.startswith("others: “mot1”") for foils in record["foils"])
-
-
-def test_payload_texts_are_french() -> None:
-    trace = make_trace()
-    set_language("fr")
-    record = payload_of(trace)
-    assert record["language"] == "fr"
-    assert record["words"]["forward"] == "lue à l’endroit"
-    assert record["alts"][0].startswith("Le schéma d’architecture")
-
-
-def test_mixture_names_no_word_if_all_weights_are_equal() -> None:
-    trace = make_trace()
-    even = np.full_like(trace.alignment, 1 / trace.alignment.shape[1])
-    assert mixture(dataclasses.replace(trace, alignment=even), 0) == f"{100 / even.shape[1]:.0f}\u00a0% each"
-
-
-def test_mixture_names_the_word_with_the_largest_summed_weight() -> None:
-    trace = make_trace()
-    words = trace.words()
-    for step in range(len(trace.target_pieces)):
-        shares = [trace.alignment[step, list(group)].sum() for group in words.source_groups]
-        assert f"“{words.source[int(np.argmax(shares))]}”" in mixture(trace, step).split(",")[0]
-
-
-def test_payload_marks_steps_with_an_intervention(translator: Translator) -> None:
-    trace = translator.translate("A girl is riding.", interventions=[ExcludePosition(0, step=1)], beam=1)
-    assert payload_of(trace)["byHand"] == [step == 1 for step in range(len(trace.target_pieces))]
 
 
 @KINDS

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
-import io
-import re
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import plotly.graph_objects as go
 import pytest
 from syrupy.assertion import SnapshotAssertion
@@ -18,17 +12,13 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import AttnvizError, Trace, Translator
 from attnviz.export.saved_files import file_name
 from attnviz.figures.heatmap import heatmap
-from attnviz.figures.registry import FIGURES
-from attnviz.figures.spec import Spec
-from attnviz.figures.subject import Subject
 from attnviz.ui.components import picture_files
 from attnviz.ui.page_state.selection import Selection
 from attnviz.ui.step import subject_boxes
 from attnviz.ui.toolbar.downloads import OfferedFigure, diagram_file, picture_file, pictures
-from attnviz.ui.toolbar.opened_file import MOST_OPENED_PIECES, close, current_file, open_file, read_what_ifs
+from attnviz.ui.toolbar.opened_file import close, current_file, open_file
 from attnviz.ui.view import MAIN, View
 from tests.conftest import SENTENCES
-from tests.figures import synthetic
 from tests.ui.opening import open_page, upload
 from tests.ui.shown_payloads import panel_texts, shown_equations, steps_of
 
@@ -97,72 +87,6 @@ def test_server_makes_one_pdf_at_a_time_and_refuses_what_it_cannot_draw(
         assert [picture["pdf"] for picture in payload["pictures"]] == [has_pdf, False]
 
 
-def test_a_pdf_of_the_page_draws_no_other_figure(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn = []
-    for figure in FIGURES:
-        monkeypatch.setitem(figure.__dict__, "draw", partial(_noted, figure.draw, figure.name, drawn))
-    monkeypatch.setattr(subject_boxes, "weights_of", lambda _: None)
-    monkeypatch.setattr(subject_boxes, "tokenizer_of", lambda _: None)
-    monkeypatch.setattr(picture_files, "drawn", lambda *_: (b"%PDF", ""))
-    files = (picture_file(trace, one) for one in pictures(View(MAIN, trace), {"selection": Selection(2)}))
-    assert picture_files.picture_files(files, {"pdf": file_name(trace, "step-3-candidates")}) == b"%PDF"
-    assert drawn == ["candidates"]
-
-
-def _noted(draw: Callable[[Subject], Spec], name: str, drawn: list[str], subject: Subject) -> Spec:
-    drawn.append(name)
-    return draw(subject)
-
-
-@pytest.mark.parametrize(
-    ("sentence", "name"),
-    [
-        ("The agreement on the European Area.", "attnviz-the-agreement-on-the-trace.json"),
-        ("../../etc <b>", "attnviz-etc-b-trace.json"),
-        ("?!", "attnviz-trace.json"),
-        ("x" * 500, f"attnviz-{'x' * 40}-trace.json"),
-    ],
-)
-def test_file_name_starts_with_the_words_of_the_sentence(sentence: str, name: str) -> None:
-    assert file_name(dataclasses.replace(synthetic.trace(), source_text=sentence), "trace.json") == name
-
-
-def test_a_saved_trace_is_read_again(trace: Trace) -> None:
-    assert read_what_ifs(trace.to_json().encode()).first.fingerprint == trace.fingerprint
-
-
-@pytest.mark.parametrize(
-    "content",
-    [b"", b"{}", b"\x89PNG\r\n\x1a\n\xff", b"{1, 2"],
-    ids=["empty", "no mark", "no text", "damaged"],
-)
-def test_foreign_file_raises_a_readable_error(content: bytes, snapshot: SnapshotAssertion) -> None:
-    with pytest.raises(AttnvizError) as error:
-        read_what_ifs(content)
-    assert str(error.value) == snapshot
-
-
-def test_too_long_trace_raises_a_readable_error(snapshot: SnapshotAssertion) -> None:
-    short = synthetic.trace()
-    pieces = ("▁a",) * (MOST_OPENED_PIECES + 1)
-    rows = len(short.target_pieces)
-    long = dataclasses.replace(
-        short,
-        source_pieces=pieces,
-        source_surfaces=pieces,
-        source_ids=(4,) * len(pieces),
-        annotations=np.zeros((len(pieces), 16), np.float32),
-        keys=np.zeros((len(pieces), 6), np.float32),
-        energies=np.zeros((rows, len(pieces)), np.float32),
-        alignment=np.full((rows, len(pieces)), 1 / len(pieces), np.float32),
-        features=np.zeros((rows, len(pieces), 0), np.float32),
-    )
-    with pytest.raises(AttnvizError) as error:
-        read_what_ifs(long.to_json().encode())
-    assert [int(number) for number in re.findall(r"\d+", str(error.value))] == [len(pieces), MOST_OPENED_PIECES]
-    assert str(error.value) == snapshot
-
-
 def test_file_stays_open_until_another_sentence_is_requested(trace: Trace) -> None:
     state: dict[object, object] = {}
     assert current_file(state, "a sentence") is None
@@ -196,10 +120,3 @@ def test_trace_opens_without_a_model(
     assert panel_texts(app, "messages") == snapshot(name="opened")
     assert len(shown_equations(app)) == 5
     assert steps_of(app) == len(trace.target_pieces)
-
-
-def test_csv_of_the_heatmap_equals_its_table(trace: Trace) -> None:
-    from attnviz.export.saved_files import FigureOptions, contents, table
-
-    read = pd.read_csv(io.BytesIO(contents(trace, "csv", FigureOptions(by="steps"))), index_col=0, encoding="utf-8-sig")
-    np.testing.assert_allclose(read, table(trace, FigureOptions(by="steps")), rtol=1e-6)

@@ -1,50 +1,30 @@
-"""Heatmap choice between prior attention, posterior attention and their difference, in English and French."""
+"""Attention after the word: faces of the heatmap and the section with Bayes' rule."""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz import Trace, analysis
+from attnviz import analysis
+from attnviz.analysis.posterior import posterior_sentence, posterior_title
 from attnviz.checkpoint import save_model
 from attnviz.text import Tokenizer
+from attnviz.trace import Trace
 from attnviz.trace.drawing import HeatmapChoices
 from attnviz.ui import resources
-from attnviz.ui.page_state.selection import Selection, linked_selection, with_selection
+from attnviz.ui.page_state.selection import Selection, linked_selection
 from attnviz.ui.resources import cached_posterior, has_posterior, translate
 from attnviz.ui.step.heatmap_panel import shown_choices
-from attnviz.ui.toolbar.downloads import pictures
 from attnviz.ui.view import MAIN, View
 from tests.conftest import SENTENCES, ModelFactory
 from tests.figures import synthetic
 from tests.ui.fields import field
 from tests.ui.opening import Run
-from tests.ui.shown_payloads import heatmap_of, panel_texts, tables_of
-
-
-def test_heatmap_of_each_face_has_its_texts_in_both_languages(page: Run, snapshot: SnapshotAssertion) -> None:
-    for lang in ("en", "fr"):
-        app = page(lang=lang)
-        assert field(app, "face")["option"] == "face"
-        shown = panel_texts(app, "alignment")
-        assert [re.sub(r"\d\d+", "#", text) for text in shown] == snapshot(name=lang)  # the random model’s numbers
-
-
-def test_posterior_is_computed_once_and_only_for_faces_that_need_it(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = []
-    monkeypatch.setattr(resources, "posterior", lambda *given: calls.append(given) or analysis.posterior(*given))
-    sentence = "Nobody has asked for this one yet."
-    app = page(sentence=sentence)
-    heatmap_of(app)
-    assert calls == []
-    for face in ("after", "difference", "before", "after"):
-        heatmap_of(app, face=face)
-    heatmap_of(page(sentence=sentence), face="difference", by="steps")
-    assert len(calls) == 1
+from tests.ui.shown_payloads import badge, fetched, mounted, panel_texts, tables_of
 
 
 def test_posterior_is_unavailable_without_weights_or_attention(
@@ -71,13 +51,61 @@ def test_table_has_the_numbers_of_the_selected_face(en_fr: Path, page: Run) -> N
     np.testing.assert_allclose(drawn, expected, rtol=1e-5, atol=1e-6)
 
 
-def test_saved_heatmap_has_the_numbers_of_the_selected_face(en_fr: Path) -> None:
-    trace: Trace = translate(str(en_fr), "cpu", SENTENCES[0], 1, None)
-    view = View(MAIN, trace)
-    posterior = analysis.posterior(trace, analysis.load_weights(en_fr))
-    for face, expected in (("after", posterior), ("difference", posterior - trace.alignment)):
-        chosen = Selection(choices=HeatmapChoices(face=face, end=True))
-        saved = next(iter(pictures(view, with_selection({}, view, chosen))))
-        np.testing.assert_allclose(saved.draw().frame().to_numpy(), expected, atol=1e-6)
-        np.testing.assert_allclose(saved.draw().data[0]["z"], expected, atol=1e-6)
-        assert saved.name == f"heatmap-{face}"
+READING = "α′ of the heatmap"
+
+
+def payload_addresses(app: AppTest) -> dict[str, str]:
+    """Return the addresses of the payloads that the components of the page fetch, by payload name."""
+    assert not app.exception
+    found = [given["at"] for kind in ("chart", "equation") for given in mounted(app, kind) if "at" in given]
+    return {at.split("?")[0].rpartition("/")[2]: at for at in found}
+
+
+def verified_quantities(app: AppTest) -> list[str]:
+    return [row[0] for row in badge(app)["rows"]]
+
+
+def test_posterior_is_computed_only_once_it_is_fetched(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+    monkeypatch.setattr(
+        resources, "posterior_attention", lambda *given: calls.append(given) or analysis.posterior_attention(*given)
+    )
+    link = {"sentence": "Nobody has looked back from this one.", "search": "greedy", "step": "2"}
+    app = page(**link)
+    assert field(app, "after_word")["label"] == posterior_title()
+    assert READING not in verified_quantities(app)
+    assert "posterior p(j | y)" in verified_quantities(app)
+    assert calls == []
+    assert READING in verified_quantities(page(**link, after_word="1"))
+    record, trace = fetched(payload_addresses(app)["posterior"]), shown_translation(app)
+    found = analysis.posterior_attention(trace, resources.weights_of(trace))
+    for step in range(len(trace.target_pieces)):
+        assert record["captions"][str(step)] == [
+            "Prior × likelihood → posterior",
+            posterior_sentence(trace, found, step),
+        ]
+    assert "\\mid" in fetched(payload_addresses(app)["equation-after"])["latex"]
+    assert len(calls) == 1
+
+
+def shown_translation(app: AppTest) -> Trace:
+    trace: Trace = app.session_state["last_trace"]
+    return trace
+
+
+def test_section_reports_missing_attention_or_model(
+    page: Run,
+    models_folder: Path,
+    make_network: ModelFactory,
+    tokenizer: Tokenizer,
+    monkeypatch: pytest.MonkeyPatch,
+    snapshot: SnapshotAssertion,
+) -> None:
+    save_model(models_folder / "fixed", make_network("none"), tokenizer)
+    app = page(model="fixed", after_word="1")
+    assert "posterior" not in payload_addresses(app)
+    assert panel_texts(app, "looking_back") == snapshot(name="no attention")
+    monkeypatch.setattr(resources, "_installed_weights", lambda _: None)
+    app = page(after_word="1")
+    assert "posterior" not in payload_addresses(app)
+    assert panel_texts(app, "looking_back") == snapshot(name="no model")

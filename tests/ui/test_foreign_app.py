@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz import AttnvizError, Trace, Translator, attention
+from attnviz import Trace, Translator, attention
 from attnviz.checkpoint import save_model
-from attnviz.languages import set_language
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import TransformerTrace
@@ -86,16 +85,6 @@ def test_app_sends_its_payloads_and_the_numbers_of_the_trace(app: AppTest) -> No
         )
 
 
-def test_another_sentence_has_another_view(app: AppTest) -> None:
-    before = shown(app)
-    app.text_input[0].set_value("Two dogs play.").run()
-    after = shown(app)
-    assert not before["payloads"].keys() & after["payloads"].keys()
-    app.button[0].click().run()
-    assert app.text[0].value
-    assert shown(app) == after
-
-
 @pytest.fixture(scope="module")
 def traces(tmp_path_factory: pytest.TempPathFactory, translator: Translator, tokenizer: Tokenizer) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("transformer")
@@ -118,17 +107,3 @@ def test_each_kind_of_trace_has_all_payloads_that_its_view_offers(
     wanted = set(addresses(view))
     assert wanted
     assert wanted <= view["payloads"].keys()
-
-
-def test_language_of_the_process_is_that_of_the_view(traces: dict[str, Any]) -> None:
-    english = opened_view(traces["imported"], "numbers").drawn("light")
-    set_language("fr")
-    french = opened_view(traces["imported"], "numbers").drawn("light")
-    assert not english["payloads"].keys() & french["payloads"].keys()
-    assert english["blocks"] != french["blocks"]
-
-
-@pytest.mark.parametrize("wrong", [{"step": 99}, {"face": "sideways"}, {"gold": "9-9"}])
-def test_wrong_choices_are_refused(traces: dict[str, Any], wrong: dict[str, Any]) -> None:
-    with pytest.raises(AttnvizError):
-        opened_view(traces["imported"], "numbers", **wrong)

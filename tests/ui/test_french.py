@@ -12,7 +12,6 @@ from typing import Any, get_args
 
 import pytest
 from streamlit.testing.v1 import AppTest
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz.export import page_html
 from attnviz.figures import Subject, heatmap, step_figures
@@ -25,9 +24,8 @@ from attnviz.ui.toolbar.downloads import translation_file
 from attnviz.ui.view import MAIN, View
 from tests.figures import synthetic
 from tests.saved_pages import saved_view
-from tests.ui.fields import field, set_field
 from tests.ui.opening import Run, open_page
-from tests.ui.shown_payloads import address, all_payloads, panel_texts, shown_equations
+from tests.ui.shown_payloads import all_payloads
 
 UNSEEN = re.compile(r"\.(id|js_content|css_content|.*path|query_param_key|component_name|tag|type|shortcut)$")
 """Fields of Streamlit's protobuf messages that the page does not show."""
@@ -92,25 +90,6 @@ def test_french_page_shares_no_prose_with_the_english_page(page: Run) -> None:
     english, french = prose(page(lang="en")), prose(page(lang="fr"))
     assert len(english) > 100
     assert english & french == NO_LANGUAGE
-
-
-def test_switching_the_language_keeps_the_choices(page: Run) -> None:
-    app = page(lang="en", search="beam 3")
-    english = shown_equations(app)[2]
-    set_field(app, "lang", "fr")
-    assert "Étape 3, " in json.dumps(sorted(prose(app)), ensure_ascii=False)
-    assert shown_equations(app)[2].replace("{,}", ".") == english, "decimals are written with a comma"
-    assert field(app, "search")["value"] == "beam 3"
-    assert address(app)["search"] == "beam 3"
-    set_field(app, "search", "beam 5")
-    assert "search" not in address(app)
-
-
-@pytest.mark.parametrize("lang", ["fr"])
-def test_error_messages_are_french(lang: str, page: Run, snapshot: SnapshotAssertion) -> None:
-    app = page(lang=lang)
-    set_field(app, "sentence", "word " * 300)
-    assert panel_texts(app, "problem") == snapshot
 
 
 @pytest.fixture

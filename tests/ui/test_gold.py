@@ -1,26 +1,28 @@
-"""Gold links on the step page: entering, rejecting, storing in the address, and comparing with the model."""
+"""Links marked by hand: entered or drawn, stored in the address, compared with the model, saved and opened."""
 
 from __future__ import annotations
 
 import json
 import re
+from base64 import b64encode
 from typing import Any
 
-import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz import attention
-from attnviz.analysis.gold import GoldLinks, link_errors, linkable_words
+from attnviz.analysis.gold import GoldLinks, link_errors
+from attnviz.importing.attention_reader import read_bytes
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES
 from tests.snapshots import without_numbers
-from tests.ui.fields import field, press, set_field
+from tests.ui.fields import ask, field, press, set_field
 from tests.ui.opening import Run, upload
 from tests.ui.shown_payloads import address, fetched, heatmap_of, mounted, panel_texts, texts
 
 SOURCE, TARGET = SENTENCES[0], SENTENCES[1]
+
+
 LINKS = "0-0 1?2"
 
 
@@ -66,44 +68,6 @@ def test_entered_links_are_drawn_summarised_and_removed(
     assert "gold" not in address(app)
 
 
-def test_out_of_range_link_is_reported_and_the_previous_links_stay(page: Run, snapshot: SnapshotAssertion) -> None:
-    app = enter_links(page(sentence=SOURCE, target=TARGET), LINKS)
-    enter_links(app, "0-0 99-1")
-    assert panel_texts(app, "gold_problem") == snapshot
-    assert field(app, "gold_text")["value"] == "0-0 99-1", "the text stays for correction"
-    assert {"sure", "possible"} <= mark_names(app)
-    assert address(app)["gold"].endswith(".0-0.1p2")
-
-
-def test_links_are_compared_with_the_face_that_is_shown(page: Run) -> None:
-    app = enter_links(page(sentence=SOURCE, target=TARGET), LINKS)
-    found = {face: links_payload(app, face=face) for face in ("before", "after", "difference")}
-    summaries = {face: one["summary"] if one else "" for face, one in found.items()}
-    before, after = "Before the word: alignment error rate", "After the word: alignment error rate"
-    assert [(before in text, after in text) for text in summaries.values()] == [
-        (True, False),
-        (False, True),
-        (True, True),
-    ]
-
-
-@pytest.mark.parametrize("key", ["lang", "depth"])
-def test_links_survive_changes_of_language_and_level(page: Run, key: str) -> None:
-    app = enter_links(page(sentence=SOURCE, target=TARGET), LINKS)
-    before = address(app)["gold"]
-    others = {"lang": ["fr", "en"], "depth": ["idea", "everything"]}
-    for value in others[key]:
-        set_field(app, key, value)
-        assert address(app)["gold"] == before
-        assert {"sure", "possible"} <= mark_names(app)
-        found = links_payload(app)
-        assert (found is None) == (value == "idea")
-        if value == "fr":
-            assert found is not None
-            assert "taux d’erreur d’alignement" in found["summary"]
-    assert field(app, "gold_text")["value"] == LINKS
-
-
 def test_other_translation_hides_links_and_other_sentence_drops_them(page: Run, snapshot: SnapshotAssertion) -> None:
     app = enter_links(page(sentence=SOURCE, target=TARGET), LINKS)
     set_field(app, "target", f"{TARGET} Oui.")
@@ -135,16 +99,144 @@ def test_address_restores_gold_links_or_reports_what_is_wrong(page: Run) -> None
         assert links_payload(page(sentence=SOURCE, target=TARGET, gold=nonsense)) is None
 
 
-def test_gold_links_of_an_opened_file_are_shown_and_can_be_removed(page: Run) -> None:
-    record = attention("the green house .", "la maison verte .", np.eye(4), sure=[(0, 0)], possible=[(2, 1)])
-    app = upload(page(), "a.json", record.to_json().encode())
-    payload = links_payload(app)
-    assert payload is not None
-    assert "1 sure link and 1 possible link" in payload["summary"]
-    assert linkable_words(record.words())[0] == ("the", "green", "house", ".")
-    assert field(app, "gold_text")["value"] == "0-0 2?1"
-    press(app, "gold_off")
-    assert links_payload(app) is None
-    enter_links(app, "1-2")
-    assert (payload := links_payload(app)) is not None
-    assert "1 sure link and 0 possible links" in payload["summary"]
+def bar(app: AppTest) -> dict[str, Any] | None:
+    """Return the data of the bar of the mode; None where it is off."""
+    assert not app.exception
+    return next(iter(mounted(app, "link_drawing")), None)
+
+
+def draw(app: AppTest, drawn: str, **other: object) -> AppTest:
+    """Send links as the browser draws them."""
+    shown = bar(app)
+    assert shown is not None
+    ask(app, "links", {"view": shown["view"], "identity": shown["identity"], "links": drawn} | other)
+    return app.run()
+
+
+def test_drawn_links_are_the_gold_links_of_the_page(page: Run, translator: Translator) -> None:
+    app = draw(page(sentence=SOURCE, target=TARGET, draw="1"), "0-0 1?2")
+    shown = bar(app)
+    assert shown is not None
+    assert shown["links"] == "0-0 1?2"
+    assert address(app)["gold"].endswith(".0-0.1p2")
+    assert field(app, "gold_text")["value"] == "0-0 1?2"
+    assert not mark_names(app), "the browser draws the marks"
+    found = fetched(shown["at"])
+    words = translator.translate(SOURCE, target=TARGET).words()
+    assert [tuple(link) for link in found["links"]] == [*link_errors(words, GoldLinks()).found]
+    assert (
+        fetched(shown["at"], face="after")["face"] == fetched(shown["at"], face="difference")["face"] != found["face"]
+    )
+    assert [shown["source"][word] for word in shown["sourceWords"][:1]] == [words.source[0]]
+    set_field(app, "draw", False)
+    assert {"sure", "possible"} <= mark_names(app)
+    draw(set_field(app, "draw", True), "")
+    assert "gold" not in address(app)
+
+
+@pytest.mark.parametrize(
+    "change", [{"identity": "another"}, {"view": "other"}, {"links": 3}, {"links": "0-0 99-1"}, {"links": "x" * 20_000}]
+)
+def test_requests_for_other_translations_and_impossible_links_change_nothing(
+    page: Run, change: dict[str, object]
+) -> None:
+    app = draw(page(sentence=SOURCE, target=TARGET, draw="1"), "0-0")
+    draw(app, "1-1", **change)
+    shown = bar(app)
+    assert shown is not None
+    assert shown["links"] == "0-0"
+    assert bool(panel_texts(app, "gold_problem")) == (len(str(change.get("links", ""))) > 1)
+
+
+PAIRS = "the house\tla maison\t0-0 1-1\na dog sleeps\tun chien dort\t0-0 1-1 2-1\nthe house\tla maison\t1-0\n"
+"""Three pairs, the first and the last of the same words."""
+
+
+def go_to_pair(app: AppTest, number: int) -> dict[str, Any]:
+    """Show another pair of the file; return the data of the bar."""
+    box = next(box for box in app.number_input if box.key.startswith("attention_number"))
+    box.set_value(number).run()
+    shown = bar(app)
+    assert shown is not None
+    return shown
+
+
+def open_links(app: AppTest, name: str, content: bytes) -> AppTest:
+    """Open a file in the box of the links marked by hand."""
+    (key,) = (given["key"] for given in mounted(app, "file_choice") if "lesson" not in given["key"])
+    ask(app, "file", {"key": key, "name": name, "content": b64encode(content).decode("ascii")})
+    app.run()
+    assert not app.exception
+    return app
+
+
+def test_links_are_kept_for_each_pair_of_a_file(page: Run) -> None:
+    app = draw(upload(page(draw="1"), "pairs.tsv", PAIRS.encode()), "0-0 1?1")
+    for number, drawn in ((2, "2-0"), (3, "0-1")):
+        assert go_to_pair(app, number)["links"] == ""
+        assert not panel_texts(app, "gold_problem")
+        draw(app, drawn)
+    identities = []
+    for _ in range(2):
+        for number, drawn in ((1, "0-0 1?1"), (2, "2-0"), (3, "0-1")):
+            shown = go_to_pair(app, number)
+            assert shown["links"] == drawn
+            identities.append(shown["identity"])
+            assert field(app, "gold_text")["value"] == drawn
+            assert address(app)["gold"].endswith(drawn.replace(" ", ".").replace("?", "p"))
+    assert identities[:3] == identities[3:]
+    assert len(set(identities)) == 3, "also of pairs with the same words"
+    app.button(key="back").click().run()
+    upload(app, "pairs.tsv", PAIRS.encode())
+    assert bar(app)["links"] == "0-0 1?1", "the file is opened again"  # type: ignore[index]
+
+
+def test_last_edit_of_a_pair_arrives_after_another_pair_was_chosen(page: Run) -> None:
+    app = upload(page(draw="1"), "pairs.tsv", PAIRS.encode())
+    first = bar(app)
+    assert first is not None
+    go_to_pair(app, 2)
+    draw(app, "1-1", identity=first["identity"])
+    assert bar(app)["links"] == ""  # type: ignore[index]
+    assert go_to_pair(app, 1)["links"] == "1-1"
+    draw(app, "9-9", identity=go_to_pair(app, 2)["identity"])
+    assert panel_texts(app, "gold_problem")
+
+
+def test_all_pairs_are_saved_with_the_own_links_of_those_not_drawn(page: Run) -> None:
+    app = draw(upload(page(draw="1"), "pairs.tsv", PAIRS.encode()), "1?0")
+    shown = go_to_pair(app, 3)
+    _, every = shown["files"]
+    assert [one["file"] for one in every] == [
+        f"attnviz-pairs-links.{ending}" for ending in ("pharaoh", "naacl", "json", "csv")
+    ]
+    saved = {one["label"]: fetched(one["at"]) for one in every}
+    assert saved["Pharaoh"] == b"1?0\n0-0 1-1 2-1\n1-0\n"
+    assert saved["NAACL"] == b"1 2 1 P\n2 1 1 S\n2 2 2 S\n2 3 2 S\n3 2 1 S\n"
+    sides = (["the house", "a dog sleeps", "the house"], ["la maison", "un chien dort", "la maison"])
+    for one in every:
+        records = read_bytes(fetched(one["at"]), one["file"])
+        expected = [{(1, 0)}, {(0, 0), (1, 1), (2, 1)}, {(1, 0)}]
+        found = [records.attention(n, sides[0][n], sides[1][n]) for n in range(3)]
+        assert [{*record.links} for record in found] == expected
+    draw(app, "0-1")
+    (naacl,) = (one for one in bar(app)["files"][0] if one["label"] == "NAACL")  # type: ignore[index]
+    assert fetched(naacl["at"]) == b"3 1 2 S\n", "the number of the pair in its file"
+    (pharaoh,) = (one for one in bar(app)["files"][1] if one["label"] == "Pharaoh")  # type: ignore[index]
+    assert fetched(pharaoh["at"]) == b"1?0\n0-0 1-1 2-1\n0-1\n"
+
+
+@pytest.mark.parametrize("ending", ["pharaoh", "naacl", "json", "csv"])
+def test_saved_gold_file_is_opened_line_by_line(page: Run, ending: str) -> None:
+    app = draw(upload(page(draw="1"), "pairs.tsv", PAIRS.encode()), "0-0 0-1 1?1")
+    (every,) = (one for one in bar(app)["files"][1] if one["file"].endswith(ending))  # type: ignore[index]
+    again = upload(page(draw="1"), "pairs.tsv", PAIRS.encode())
+    open_links(again, every["file"], fetched(every["at"]))
+    for _ in range(2):
+        for number, links in ((1, "0-0 0-1 1?1"), (2, "0-0 1-1 2-1"), (3, "1-0")):
+            assert go_to_pair(again, number)["links"] == links
+            assert every["file"] in " ".join(panel_texts(again, "notice"))
+    draw(again, "1-1")
+    assert [go_to_pair(again, number)["links"] for number in (2, 3)] == ["0-0 1-1 2-1", "1-1"]
+    again.button(key="gold_close").click().run()
+    assert bar(again)["links"] == ""  # type: ignore[index]

@@ -14,10 +14,9 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz.analysis.diagram_texts import no_diagram_reason
 from attnviz.analysis.logit_attribution import no_logit_attribution_reason
 from attnviz.commands.main import main
-from attnviz.ui.toolbar.input_advice import foreign_language
-from tests.importing.peers import D2l, Fairseq, Joey, Opennmt, Tutorial, Tutorial2017
+from tests.importing.peers import D2l, Fairseq, Joey, Opennmt, Tutorial
 from tests.ui.opening import open_page
-from tests.ui.shown_payloads import all_payloads, badge, panel_texts, shown_equations, steps_of, texts
+from tests.ui.shown_payloads import all_payloads, badge, panel_texts, shown_equations, texts
 
 SENTENCES = {
     "tutorial": "ein mann schläft im park .",
@@ -64,15 +63,6 @@ def test_imported_translator_is_shown_and_verified(imported: Path, name: str) ->
     equations = " ".join(shown_equations(app))
     assert (r"\tanh(W_t" in equations) is (name in TANH)
     assert (r"\tanh m_" in equations) is (name in LSTM)
-
-
-def test_imported_translator_gets_no_advice_about_english(models_folder: Path, tmp_path: Path) -> None:
-    Tutorial2017().write(tmp_path)
-    assert main(["import", str(tmp_path), "-o", str(models_folder / "french")]) == 0
-    app = open_page(model="french", sentence="il est fatigue .")
-    assert steps_of(app)
-    assert foreign_language("il est fatigue .") == "fr"
-    assert panel_texts(app, "advice") == []
 
 
 @pytest.mark.usefixtures("imported")

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.evaluation.example_sentences import FIGURE_3
 from attnviz.ui.corpus_tables import SAMPLE
 from attnviz.ui.examples import EXAMPLES
-from attnviz.ui.toolbar.input_advice import advice, copied_advice, foreign_language, is_in_capitals, sentences
-from tests.figures import synthetic
+from attnviz.ui.toolbar.input_advice import advice, foreign_language, sentences
 from tests.ui.fields import field, set_field
 from tests.ui.opening import Run
 from tests.ui.shown_payloads import panel_texts
@@ -21,9 +17,8 @@ SECOND = "A man sleeps in the snow."
 TWO = f"Two dogs play. {SECOND}"
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_each_kind_of_unsuitable_text_gets_its_advice(snapshot: SnapshotAssertion) -> None:
+    unsuitable = [
         TWO,
         "THE GREEN HOUSE IS OLD.",
         "Le chat est sur la table.",
@@ -31,13 +26,9 @@ TWO = f"Two dogs play. {SECOND}"
         "La casa es muy grande.",
         "See https://example.org/a for details.",
         "It &apos;s a well @-@ known house .",
-    ],
-)
-@pytest.mark.usefixtures("each_language")
-def test_each_kind_of_unsuitable_text_gets_its_advice(text: str, snapshot: SnapshotAssertion) -> None:
-    found = advice(text)
-    assert found is not None
-    assert {"sentence": found.sentence, "instead": found.instead} == snapshot
+    ]
+    found = map(advice, unsuitable)
+    assert [(one.sentence, one.instead) if one else None for one in found] == snapshot
 
 
 def test_english_sentences_get_no_advice() -> None:
@@ -45,13 +36,6 @@ def test_english_sentences_get_no_advice() -> None:
     assert sum(advice(english) is not None for english, *_ in SAMPLES) <= len(SAMPLES) / 500
     examples = [sentence for kind in EXAMPLES.values() for sentence in kind]
     assert [len(sentences(one)) for one in examples if advice(one)] == [7]
-
-
-def test_most_french_sentences_are_recognised() -> None:
-    french = [pair[1] for pair in SAMPLES]
-    found = list(map(foreign_language, french))
-    assert found.count("fr") > 0.85 * len(french)
-    assert found.count("de") + found.count("es") < 0.005 * len(french)
 
 
 @pytest.mark.parametrize(
@@ -90,12 +74,6 @@ def test_text_is_split_at_the_ends_of_sentences(text: str, count: int) -> None:
     assert len(found) == count
 
 
-def test_acronyms_and_short_texts_are_not_in_capitals() -> None:
-    assert is_in_capitals("STOP THE WAR")
-    for text in ("NATO and the EU agreed.", "USA", "I", "A B C", "", "2 + 2", FIGURE_3[0]):
-        assert not is_in_capitals(text), text
-
-
 def test_button_translates_what_is_advised(page: Run) -> None:
     app = page(sentence=SECOND.upper())
     assert len(panel_texts(app, "advice")) == 1
@@ -105,23 +83,4 @@ def test_button_translates_what_is_advised(page: Run) -> None:
     set_field(app, "sentence", TWO)
     app.button(key="advice_1").click().run()
     assert field(app, "sentence")["value"] == SECOND
-    assert panel_texts(app, "advice") == []
-
-
-@pytest.mark.parametrize(
-    ("source", "target", "copied"),
-    [
-        ("Hello", "Hello", True),
-        ("hello!", "Hello.", True),
-        ("Dogs .", "Chiens .", False),
-        ("Paris is Paris .", "Paris is Paris .", False),
-    ],
-)
-def test_only_a_copied_word_gets_advice(source: str, target: str, copied: bool) -> None:
-    trace = dataclasses.replace(synthetic.trace(source, target), source_text=source)
-    assert (copied_advice(trace) is not None) == copied
-
-
-def test_given_translation_gets_no_advice(page: Run) -> None:
-    app = page(sentence=TWO, target="Deux chiens.")
     assert panel_texts(app, "advice") == []

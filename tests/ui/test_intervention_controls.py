@@ -1,32 +1,38 @@
-"""Intervention controls: where the page offers them, their payload, and the weights of another step, model or gold."""
+"""Controls of a step: weights of other sources, what a change would do, and marks on words that are likely wrong."""
 
 from __future__ import annotations
 
-import dataclasses
-import math
+import json
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz import AttnvizError
+from attnviz import AttnvizError, Trace, Translator
 from attnviz.analysis import posterior
+from attnviz.analysis.what_if_effects import changed_words
 from attnviz.checkpoint import save_model
+from attnviz.languages import format_share
 from attnviz.model_folder import read_weights
 from attnviz.text import EOS, Tokenizer
-from attnviz.trace.interventions import ReplaceWeights, Temperature
-from attnviz.translator import Translator
+from attnviz.trace.interventions import ForceWords, ReplaceWeights
+from attnviz.trace.what_ifs import TranslatorArguments, translator_arguments
+from attnviz.ui.examples import EXAMPLES
+from attnviz.ui.payloads import PayloadRequest
 from attnviz.ui.resources import translate
-from attnviz.ui.step.intervention_controls import FOILS, controls_payload
-from attnviz.ui.step.what_if_panel import borrowed_row, lenders
-from tests.conftest import ModelFactory
-from tests.figures import synthetic
-from tests.figures.payloads import figure_at
+from attnviz.ui.step import suspected_errors_panel as suspected_errors_module
+from attnviz.ui.step.intervention_controls import FOILS, consequence_payload, requested_consequence_payload
+from attnviz.ui.step.suspected_errors_panel import suspected_error_payloads
+from attnviz.ui.step.what_if_panel import borrowed_row, lenders, requested_intervention
+from attnviz.ui.view import MAIN, View
+from tests.conftest import SENTENCES, ModelFactory
 from tests.ui.opening import Run
-from tests.ui.shown_payloads import fetched, mounted, panel_texts, payloads_of
+from tests.ui.shown_payloads import mounted, payloads_of
 
 SENTENCE = "Two dogs play in the snow."
 
@@ -63,17 +69,6 @@ def test_one_chart_has_draggable_weights_and_other_models_are_offered(page: Run)
     assert record["words"]["only"] == "Look only here"
 
 
-def test_draggable_bars_are_those_of_the_weights(page: Run) -> None:
-    app = page(lang="fr")
-    (at,) = [given["at"] for given in mounted(app, "chart") if "hand" in given]
-    picture = fetched(at)
-    weights = figure_at(picture, 0)["layout"]["meta"]["weights"]
-    assert (weights["trace"], weights["axis"]) == (1, "xaxis2")
-    assert draggable_charts(app)[0]["weight"] == "poids de {name}"
-    (record,) = payloads_of(app, "intervention_controls")
-    assert record["words"]["only"] == "Seulement ici"
-
-
 def test_foils_are_the_likeliest_pieces_that_were_not_written(page: Run, en_fr: Path) -> None:
     app = page(search="greedy")
     trace = translate(str(en_fr), "auto", SENTENCE, 1, None)
@@ -87,30 +82,6 @@ def test_foils_are_the_likeliest_pieces_that_were_not_written(page: Run, en_fr: 
         assert offered["instead"].startswith("Instead of ")
 
 
-def test_model_without_attention_offers_only_another_word(page: Run, snapshot: SnapshotAssertion) -> None:
-    app = page(model="fixed")
-    assert not draggable_charts(app)
-    assert not mounted(app, "intervention_controls")
-    assert panel_texts(app, "stage_3")[-1] == snapshot(name="caption")
-    (record,) = payloads_of(app, "other_word")
-    assert record["words"]["then"] == snapshot(name="then")
-
-
-def test_controls_start_at_the_existing_interventions() -> None:
-    trace = synthetic.trace()
-    width = len(trace.source_pieces)
-    assert controls_payload(trace, posterior=False)["temperatures"] == [1] * len(trace.target_ids)
-    row = ReplaceWeights((1 / width,) * width, 2)
-    changed = dataclasses.replace(trace, interventions=(Temperature(3.0), Temperature(0.5, 1), row))
-    record = controls_payload(changed, posterior=False)
-    assert record["temperature"] == 3
-    assert record["temperatures"][:3] == [1, 0.5, 1]
-    assert record["set"][:4] == [False, False, True, False]
-    endless = dataclasses.replace(trace, interventions=(Temperature(math.inf), Temperature(2.0, 1)))
-    record = controls_payload(endless, posterior=False)
-    assert (record["temperature"], record["temperatures"][:2]) == ("Infinity", [1, 2])
-
-
 def test_borrowed_weights_equal_those_of_their_source(models_folder: Path) -> None:
     trace = translate(str(models_folder / "en-fr"), "cpu", SENTENCE, 1, None)
     np.testing.assert_allclose(borrowed_row(trace, 0, "step", "2"), trace.alignment[2], atol=1e-6)
@@ -122,22 +93,6 @@ def test_borrowed_weights_equal_those_of_their_source(models_folder: Path) -> No
         np.testing.assert_allclose(borrowed_row(trace, 1, "model", "dotted"), other.alignment[1], atol=1e-5)
     row = borrowed_row(trace, 0, "links", "1-0")
     assert row[list(trace.words().source_groups[1])].sum() == pytest.approx(1)
-
-
-@pytest.mark.parametrize("lang", ["en", "fr"])
-def test_note_explains_that_the_weights_decide_the_context(page: Run, lang: str, snapshot: SnapshotAssertion) -> None:
-    (record,) = payloads_of(page(lang=lang), "intervention_controls")
-    assert record["words"]["note"] == snapshot
-
-
-def test_borrowed_weights_bring_the_context_vector_along(en_fr: Path) -> None:
-    """The annotations do not change, so borrowed weights determine the context vector."""
-    translator = Translator.load(en_fr, device="cpu")
-    trace = translator.translate(SENTENCE, beam=1)
-    row = borrowed_row(trace, 0, "step", "2")
-    changed = translator.translate(SENTENCE, interventions=[ReplaceWeights(tuple(row.tolist()), 0)], beam=1)
-    np.testing.assert_allclose(changed.contexts[0], trace.contexts[2], atol=1e-6)
-    assert not np.allclose(changed.states[0], trace.states[2], atol=1e-3)
 
 
 def test_invalid_source_of_weights_raises_a_readable_error(en_fr: Path, snapshot: SnapshotAssertion) -> None:
@@ -158,6 +113,146 @@ def test_invalid_source_of_weights_raises_a_readable_error(en_fr: Path, snapshot
     assert messages == snapshot
 
 
-def test_posterior_cannot_be_borrowed_without_the_model(models_folder: Path) -> None:
-    with pytest.raises(AttnvizError, match="Posterior attention"):
-        borrowed_row(synthetic.trace(), 0, "posterior", "")
+@pytest.fixture
+def view(translator: Translator[Trace]) -> View:
+    """Return the view of a translation that can be changed."""
+    trace = translator.translate(SENTENCES[0], beam=1)
+
+    def translate(change: TranslatorArguments) -> Trace:
+        return translator.translate(trace.source_text, target=change.target, interventions=list(change.interventions))
+
+    return View(MAIN, trace, translate_again=translate)
+
+
+def weights_request(trace: Trace, step: int, piece: int, **more: Any) -> dict[str, Any]:
+    """Return the browser's request that gives all the weight of a step to one piece."""
+    weights = [float(j == piece) for j in range(len(trace.source_ids))]
+    return {"intervention": {"kind": "weights", "weights": weights, "step": step}} | more
+
+
+def test_consequence_is_what_the_change_then_does(view: View, translator: Translator[Trace]) -> None:
+    trace = view.trace
+    for step in range(len(trace.target_ids)):
+        for piece in (0, len(trace.source_ids) - 1):
+            request = weights_request(trace, step, piece)
+            payload = consequence_payload(view, request)
+            change = requested_intervention(view, request["intervention"])
+            done = view.translate_again(translator_arguments(trace, change, held=False))  # type: ignore[misc]
+            alone = translator.translate(
+                trace.source_text,
+                target=tuple(trace.target_ids),
+                interventions=[ReplaceWeights(request["intervention"]["weights"], step)],
+            )
+            after = format_share(float(alone.probabilities[step]))
+            assert after in payload["probability"]
+            if done.target_ids == trace.target_ids:
+                assert payload["words"] == []
+            else:
+                kept = [word for word in payload["words"] if word["kind"] != "gone"]
+                text = "".join(" " * word["space"] + word["text"] for word in kept)
+                assert text == done.translation
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("à la fin de la rue", "à la +la fin de la rue"),
+        ("très très belle maison", "très -très belle maison"),
+        ("de la rue", "de +de rue"),
+        ("la rue et la place", "la rue et +le place"),
+        ("il est là", "il est là +là"),
+        ("il est là là", "il est là -là"),
+        ("un chat noir dort", "+le chat noir dort"),
+        ("il dort", "il dort"),
+    ],
+)
+def test_of_two_equal_words_the_changed_one_is_marked(before: str, after: str) -> None:
+    """Mark a new word with a plus, and one that is left out with a minus."""
+    new = [word.removeprefix("+") for word in after.split() if not word.startswith("-")]
+    changed = changed_words([(word, True) for word in new], [(word, True) for word in before.split()])
+    assert " ".join({"same": "", "other": "+", "gone": "-"}[word.kind] + word.text for word in changed) == after
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        None,
+        [],
+        {"kind": "undo"},
+        {"intervention": {"kind": "weights", "step": 99, "weights": [1.0]}},
+        {"intervention": {"kind": "weights", "step": 0, "weights": ["a"]}},
+        {"intervention": {"kind": "weights", "step": "0", "weights": [1.0]}},
+        {"intervention": {"kind": "temperature", "temperature": 2}},
+    ],
+)
+def test_a_request_that_is_no_change_of_a_step_is_refused(view: View, request_: Any) -> None:
+    with pytest.raises(AttnvizError):
+        consequence_payload(view, request_)
+    asked = PayloadRequest({"view": view}, {"what_if": json.dumps(request_)})
+    refused = requested_consequence_payload(asked)
+    assert refused["words"] == []
+    assert refused["probability"].endswith(".")
+
+
+UNSURE = "The squirrel nibbled on a walnut."
+
+
+DOUBTFUL = (*EXAMPLES["Mistakes, and why"], UNSURE)
+
+
+@pytest.fixture
+def make_view(shipped_model: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., View]:
+    """Return a function that translates a sentence with the shipped model and returns its view."""
+    translator: Translator[Trace] = Translator.load(shipped_model, device="cpu")
+    monkeypatch.setattr(suspected_errors_module, "tokenizer_of", lambda _: translator.tokenizer)
+
+    def make(sentence: str, *, can_change: bool = True, **more: Any) -> View:
+        trace = translator.translate(sentence, beam=5)
+
+        def again(change: Any) -> Trace:
+            return translator.translate(
+                sentence, beam=1 if change.target else 5, target=change.target, interventions=change.interventions
+            )
+
+        return View(MAIN, trace, translate_again=again if can_change else None, **more)
+
+    return make
+
+
+@pytest.mark.parametrize("sentence", DOUBTFUL)
+def test_cards_say_where_the_step_looked_and_what_would_change(
+    make_view: Callable[..., View], sentence: str, snapshot: SnapshotAssertion
+) -> None:
+    texts = [
+        [suspect["label"], suspect["title"]]
+        + [
+            f"{line['name']}: {line['text'] or ' '.join(word['text'] for word in line['words'])} "
+            f"[{line.get('button', '')}]"
+            for line in suspect["lines"]
+        ]
+        for suspect in suspected_error_payloads(make_view(sentence))
+    ]
+    assert texts == snapshot
+
+
+@pytest.mark.parametrize("sentence", DOUBTFUL)
+def test_every_button_requests_something_possible(make_view: Callable[..., View], sentence: str) -> None:
+    view = make_view(sentence)
+    suspects = suspected_error_payloads(view)
+    assert suspects
+    for suspect in suspects:
+        for line in suspect["lines"]:
+            if "whatIf" in line:
+                asked = line["whatIf"]
+                change = requested_intervention(view, asked["intervention"])
+                changed = view.translate_again(translator_arguments(view.trace, change, held=asked["held"]))  # type: ignore[misc]
+                if isinstance(change, ForceWords) and change.pieces[-1] == EOS:
+                    assert changed.translation in {one.translation for one in view.trace.hypotheses[1:]}
+            elif "choice" in line:
+                assert 0 <= line["choice"]["step"] < view.steps
+
+
+def test_without_the_model_a_card_has_no_what_ifs(make_view: Callable[..., View]) -> None:
+    (suspect,) = suspected_error_payloads(make_view(DOUBTFUL[0], can_change=False))
+    assert not any("whatIf" in line for line in suspect["lines"])
+    assert [line["choice"]["step"] for line in suspect["lines"] if "choice" in line] == [5]

@@ -1,36 +1,51 @@
-"""Lab page as Streamlit runs it, without a browser: its sections, payloads, links and messages."""
+"""Lab as Streamlit runs it, without a browser: its sections, among them the beam search, neighbours and comparison."""
 
 from __future__ import annotations
 
 import html
-import shutil
+import json
+import re
+from functools import partial
 from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
+import numpy as np
+import orjson
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz import Trace
+from attnviz import Trace, Translator
 from attnviz.analysis.findings import Finding, FindingKind
-from attnviz.analysis.perturbation_tests import PERTURBATION_REFERENCES, PerturbationTests
-from attnviz.analysis.recomputation import Weights
+from attnviz.analysis.perturbation_tests import PERTURBATION_REFERENCES
 from attnviz.analysis.suspected_errors import SuspectedError
 from attnviz.checkpoint import save_model
 from attnviz.languages import set_language
 from attnviz.text import Tokenizer
-from attnviz.trace.interventions import ExcludePosition
-from attnviz.translator import Translator
+from attnviz.trace import WhatIf, WhatIfs
+from attnviz.trace.interventions import Temperature
 from attnviz.ui import resources
+from attnviz.ui.corpus_tables import SAMPLE
 from attnviz.ui.examples import DEFAULT_SENTENCE
-from attnviz.ui.lab import cached_analyses
+from attnviz.ui.lab.compared_translation import COMPARED_KINDS, ComparedPair, chosen_partner, other_what_ifs
+from attnviz.ui.lab.comparison_experiment import differing_sentences_html
+from attnviz.ui.lab.tree import finished_hypotheses_payload, tree_payload
 from attnviz.ui.pages import lab_page as lab_script
 from attnviz.ui.pages.lab_page import SECTIONS
-from attnviz.ui.payloads import UnknownPayloadError
+from attnviz.ui.payloads import PayloadRequest
 from attnviz.ui.payloads import address as address_of
 from attnviz.ui.view import MAIN, View
-from tests.conftest import REPOSITORY, ModelFactory
-from tests.ui.fields import field, set_field
+from tests.conftest import SENTENCES, ModelFactory
+from tests.figures import synthetic
+from tests.figures.payloads import fitting_figures
+from tests.snapshots import without_numbers
+from tests.strategies import texts as odd_texts
+from tests.ui.fields import field, press, set_field
 from tests.ui.opening import Run
-from tests.ui.shown_payloads import address, fetched, mounted, page_html, panel_texts, payloads_of, selected, texts
+from tests.ui.shown_payloads import address, fetched, mounted, page_html, panel_texts, payloads_of, selected
 
 ANALYSIS_PAYLOADS = (
     "attributions-words",
@@ -61,18 +76,6 @@ def test_lab_opens_at_the_first_mistake(lab: Run, monkeypatch: pytest.MonkeyPatc
     assert field(app, "section")["value"] == "perturbation-tests"
     set_field(app, "section", "attributions")
     assert address(app)["section"] == "attributions"
-
-
-def test_lab_opens_at_the_least_likely_content_word_where_nothing_is_wrong(
-    lab: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("ATTNVIZ_MODELS", str(REPOSITORY / "models"))
-    app = lab()
-    assert not app.exception
-    step, (chart,) = selected(app).step, mounted(app, "chart")
-    question, sentence = fetched(chart["at"].replace("{size}", "").replace("{word}", ""), step)["captions"][str(step)]
-    assert "“vieille”" in question
-    assert "→" in sentence
 
 
 @pytest.mark.parametrize("section", SECTIONS)
@@ -125,40 +128,6 @@ def test_section_reports_a_model_without_attention(
     assert panel_texts(app, "section_panel") == snapshot
 
 
-def test_lab_reports_that_no_model_is_installed(
-    tmp_path_factory: pytest.TempPathFactory, lab: Run, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
-) -> None:
-    monkeypatch.setenv("ATTNVIZ_MODELS", str(tmp_path_factory.mktemp("none")))
-    app = lab()
-    assert not app.exception
-    assert panel_texts(app, "messages") == snapshot
-
-
-def test_empty_sentence_is_reported_and_the_example_shown(lab: Run, snapshot: SnapshotAssertion) -> None:
-    app = lab(sentence=" ")
-    assert panel_texts(app, "messages") == snapshot
-    assert len(mounted(app, "player")) == 1
-
-
-def test_unknown_section_is_reported_and_the_first_drawn(lab: Run, snapshot: SnapshotAssertion) -> None:
-    app = lab(section="beans")
-    assert not app.exception
-    assert mounted(app, "link_messages")[0]["problems"] == snapshot
-    assert field(app, "section")["value"] == next(iter(SECTIONS))
-
-
-def test_invalid_link_values_are_reported_in_the_lab(lab: Run, snapshot: SnapshotAssertion) -> None:
-    app = lab(section="neighbours", near="by", by="letters")
-    assert mounted(app, "link_messages")[0]["problems"] == snapshot
-
-
-def test_lab_shows_the_linked_sentence_and_ignores_bad_values(lab: Run) -> None:
-    app = lab(sentence="Two dogs play.", model="nothing", search="nonsense", by="nothing")
-    assert not app.exception
-    assert mounted(app, "player")[0]["source"][0]["text"] == "Two"
-    assert "beam search, width 5" in texts(app)
-
-
 @pytest.fixture
 def trace(en_fr: Path) -> Trace:
     """Return a registered translation whose model is installed."""
@@ -173,40 +142,6 @@ def test_payloads_depend_on_step_theme_and_language(trace: Trace, name: str) -> 
     set_language("fr")
     french = fetched(address_of(trace, name, "light", every=False), 1)
     assert french["captions"] != light["captions"]
-
-
-def test_perturbation_tests_use_the_word_in_the_address(trace: Trace) -> None:
-    at = address_of(trace, "perturbation-tests", "light", every=False, word=True)
-    other = next(int(piece) for piece in trace.top_ids[1] if piece != trace.target_ids[1])
-    own, another = (fetched(at.replace("{word}", word), 1)["captions"]["1"][1] for word in ("", str(other)))
-    assert own != another
-    with pytest.raises(UnknownPayloadError):
-        fetched(address_of(trace, "perturbation-tests", "light", every=True))
-
-
-def test_perturbation_tests_are_computed_once_for_all_themes_and_widths(
-    trace: Trace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    steps, perturbation_tests = [], cached_analyses.perturbation_tests
-
-    def counted(trace: Trace, step: int, weights: Weights) -> PerturbationTests:
-        steps.append(step)
-        return perturbation_tests(trace, step, weights)
-
-    monkeypatch.setattr(cached_analyses, "perturbation_tests", counted)
-    for theme in ("light", "dark"):
-        for name in ("perturbation-tests", "perturbation-tests-narrow"):
-            fetched(address_of(trace, name, theme, every=False), 3)
-    assert steps == [3]
-
-
-def test_what_if_has_its_own_attributions(en_fr: Path, trace: Trace) -> None:
-    translator = Translator.load(en_fr, device="cpu")
-    changed = translator.translate(
-        trace.source_text, target=trace.translation, interventions=[ExcludePosition(1, step=0)]
-    )
-    one, other = (fetched(address_of(given, "attributions-steps", "light", every=True)) for given in (trace, changed))
-    assert one["template"] != other["template"]
 
 
 SECTIONS_WITHOUT_CHOICE = [name for name in SECTIONS if name != "comparison"]
@@ -224,11 +159,218 @@ def test_every_figure_of_a_section_has_a_name_heading_and_numbers(trace: Trace, 
         assert all(len(table) for _, table in tabulate(view, session))
 
 
-def test_payloads_and_figures_are_unavailable_without_the_model(trace: Trace, en_fr: Path) -> None:
-    shutil.rmtree(en_fr)
-    for name in ANALYSIS_PAYLOADS:
-        with pytest.raises(UnknownPayloadError):
-            fetched(address_of(trace, name, "light", every=False), 0)
-    for section in (SECTIONS[name] for name in SECTIONS_WITHOUT_CHOICE):
-        assert list(section.pictures(View(MAIN, trace), {})) == []
-        assert section.tables is None or list(section.tables(View(MAIN, trace), {})) == []
+@pytest.fixture
+def page(lab: Run) -> Run:
+    """Return a function that opens the section as a link does."""
+    return partial(lab, section="tree", sentence=SENTENCES[0])
+
+
+@pytest.fixture
+def shown(en_fr: Path) -> Translator:
+    """Return the translator of the model that the page shows."""
+    return Translator.load(en_fr, device="cpu")
+
+
+def _figure(app: AppTest) -> dict[str, Any]:
+    (record,) = payloads_of(app, "chart")
+    drawn: dict[str, Any] = json.loads(record["template"])
+    return drawn
+
+
+def test_tree_shows_the_search_that_made_the_translation(page: Run, shown: Translator) -> None:
+    app = page(search="beam 3")
+    assert not app.exception
+    assert "width" not in address(app)
+    tree = shown.beam_tree(SENTENCES[0], beam=3)
+    assert _figure(app)["layout"]["meta"]["tree"]["pieces"] == [node.piece_id for node in tree.nodes]
+    (listed,) = payloads_of(app, "hypotheses")
+    assert [entry["text"] for entry in listed["entries"]] == [one.translation for one in tree.hypotheses]
+    assert [tuple(entry["pieces"]) for entry in listed["entries"]] == [tree.ids(index) for index in tree.finished]
+    assert [entry["shown"] for entry in listed["entries"]] == [True, False, False]
+    assert _figure(app)["layout"]["meta"]["tree"]["shown"] == listed["entries"][0]["pieces"]
+
+
+def test_other_width_is_in_the_address_and_read_from_a_link(page: Run) -> None:
+    app = page(search="beam 3")
+    set_field(app, "width", "7")
+    assert not app.exception
+    assert address(app)["width"] == "7"
+    assert len(payloads_of(app, "hypotheses")[0]["entries"]) == 7
+    linked = page(search="beam 3", width="7")
+    assert field(linked, "width")["value"] == "7"
+    assert address(linked)["width"] == "7"
+    assert _figure(linked) == _figure(app)
+    set_field(app, "width", "3")
+    assert "width" not in address(app)
+
+
+def _payload_request(trace: Trace) -> PayloadRequest:
+    return PayloadRequest({"trace": trace}, {"steps": "all", "theme": "light"})
+
+
+def test_search_applies_the_interventions(shown: Translator) -> None:
+    changed = [Temperature(4.0)]
+    trace = shown.translate(SENTENCES[0], beam=4, interventions=changed)
+    tree = shown.beam_tree(SENTENCES[0], beam=4, interventions=changed)
+    listed = finished_hypotheses_payload(4, _payload_request(trace))["entries"]
+    assert [tuple(one["pieces"]) for one in listed] == [tree.ids(index) for index in tree.finished]
+    assert listed[0]["shown"]
+    caption = tree_payload(4, _payload_request(trace))["captions"]["0"][1]
+    assert "was chosen" in caption
+    assert "parts" not in caption
+
+
+@pytest.fixture
+def neighbours(lab: Run) -> Run:
+    """Return a function that opens the section as a link does."""
+    return partial(lab, section="neighbours", sentence=SENTENCES[0], search="greedy")
+
+
+def test_nearest_sample_entries_match_a_brute_force_search(neighbours: Run, shown: Translator) -> None:
+    """The reference is computed from the traces of all pairs, in float64."""
+    app = neighbours()
+    assert not app.exception
+    (listed,) = payloads_of(app, "neighbours", step=1)
+    pairs = [line.split("\t") for line in SAMPLE.read_text(encoding="utf-8").splitlines()]
+    query = shown.translate(SENTENCES[0], beam=1).states[1].astype(np.float64)
+    expected = []
+    for source, target in pairs:
+        states = shown.translate(source, target=target).states.astype(np.float64)
+        cosines = states @ query / np.linalg.norm(states, axis=1) / np.linalg.norm(query)
+        expected += [(cosine, source, target, step) for step, cosine in enumerate(cosines, 1)]
+    expected.sort(key=lambda one: -one[0])
+    listed_cosines = [float(entry["near"].removeprefix("cos = ")) for entry in listed["entries"]]
+    np.testing.assert_allclose(listed_cosines, [one[0] for one in expected[: len(listed_cosines)]], atol=2e-3)
+    to = urlsplit(listed["entries"][0]["to"])
+    first = parse_qs(f"{to.query}&{to.fragment}")
+    assert expected[0][0] - expected[1][0] > 1e-3
+    assert (first["sentence"], first["target"], first["step"]) == (
+        [expected[0][1]],
+        [expected[0][2]],
+        [str(expected[0][3])],
+    )
+    whole = "".join(listed["entries"][0][part] for part in ("before", "marked", "after"))
+    assert "".join(whole.split()) == "".join(expected[0][2].split())
+
+
+def test_map_has_a_point_for_each_vector_and_each_step(
+    neighbours: Run, shown: Translator, snapshot: SnapshotAssertion
+) -> None:
+    app = neighbours(vectors="annotation")
+    (drawn,) = payloads_of(app, "chart")
+    figure = json.loads(drawn["template"])
+    points = figure["data"][0]
+    meta = figure["layout"]["meta"]
+    assert len(points["text"]) == len(points["customdata"])
+    pair, way = points["customdata"][0]
+    assert way == "#source=1"
+    assert parse_qs(urlsplit(meta["opens"][pair]).query)["model"] == ["en-fr"]
+    steps = len(shown.translate(SENTENCES[0], beam=1).target_pieces)
+    assert len(drawn["values"]) == steps
+    assert without_numbers(drawn["captions"]["0"][1]) == snapshot
+
+
+TRACE = synthetic.trace()
+
+
+MODELS = ["one", "two"]
+
+
+def a_view(number: int = 0, count: int = 0) -> View:
+    """Return a view of a translation with `count` what-ifs, of which what-if `number` is shown."""
+    traces = tuple(synthetic.trace(seed=k + 1) for k in range(count))
+    what_ifs = WhatIfs(TRACE, tuple(WhatIf(0, Temperature(2.0, k)) for k in range(count)), traces)
+    return View(MAIN, what_ifs.trace(number), what_ifs, number)
+
+
+CHOICES = st.fixed_dictionaries(
+    {},
+    optional={
+        "compare": st.sampled_from([*COMPARED_KINDS, "x", ""]),
+        "other_model": st.sampled_from([*MODELS, "three", ""]),
+        "other_sentence": odd_texts,
+        "held": st.booleans(),
+        "other_what_if": st.sampled_from(["0", "1", "2", "9", "-1", "x", ""]),
+    },
+)
+
+
+@given(chosen=CHOICES, models=st.sampled_from([MODELS, []]), number=st.integers(0, 2), count=st.integers(2, 3))
+def test_any_choice_is_used_if_it_is_offered(
+    chosen: dict[str, Any], models: list[str], number: int, count: int
+) -> None:
+    view = a_view(number, count)
+    partner, what_ifs = chosen_partner(chosen, view, models), [str(other) for other in other_what_ifs(view)]
+    assert partner.kind == (chosen["compare"] if chosen.get("compare") in COMPARED_KINDS else "model")
+    assert partner.model == (chosen["other_model"] if chosen.get("other_model") in models else next(iter(models), None))
+    assert partner.sentence == chosen.get("other_sentence", TRACE.source_text)
+    assert partner.held == chosen.get("held", False)
+    assert str(partner.what_if) in what_ifs
+    if chosen.get("other_what_if") in what_ifs:
+        assert str(partner.what_if) == chosen["other_what_if"]
+
+
+def test_differing_words_are_marked_and_equal_sentences_left_out() -> None:
+    one = synthetic.trace("The agreement was signed .", "Accord signé .")
+    two = synthetic.trace("The new agreement signed .", "Accord signé .")
+    html = differing_sentences_html(ComparedPair(one, two, ("a", "b"), "first"))
+    assert re.findall("<(del|ins)>(.*?)</", html) == [("del", "was"), ("ins", "new")]
+    assert "Accord" not in html
+    assert "The agreement <del>was</del> signed" in html
+    assert differing_sentences_html(ComparedPair(one, one, ("a", "b"), "first")) == ""
+
+
+@pytest.fixture
+def two_models(models_folder: Any, make_network: ModelFactory, tokenizer: Tokenizer) -> Any:
+    save_model(models_folder / "dotted", make_network("general"), tokenizer)
+    save_model(models_folder / "plain", make_network("none"), tokenizer)
+    return models_folder
+
+
+def picture(app: AppTest, **options: str) -> dict[str, Any]:
+    """Return the payload of the chart of the section, with these display options."""
+    assert not app.exception
+    ((found),) = [fetched(one["at"], **options) for one in mounted(app, "chart")]
+    return dict(found)
+
+
+def test_two_models_are_compared_on_the_same_translation(two_models: Any, lab: Run) -> None:
+    app = lab(section="comparison", sentence=SENTENCES[6])
+    shown = picture(app)
+    widths = [one["narrowest"] for one in picture(app, by="words")["fits"]]
+    assert widths == sorted(widths, reverse=True)
+    assert widths[-1] <= 390
+    names = [trace["name"] for trace in orjson.loads(shown["template"])["data"] if trace["type"] == "heatmap"]
+    assert names == ["first", "other", "difference"]
+    assert len(shown["captions"]) == sum(len(word["steps"]) for word in mounted(app, "player")[0]["target"])
+    assert "dotted" in shown["captions"]["1"][1]
+    assert address(app) == {"section": "comparison", "sentence": SENTENCES[6]}
+    before = shown["template"]
+    assert picture(app, face="after")["template"] != before
+
+
+def test_dropped_and_swapped_words_change_the_other_sentence_and_the_address(
+    two_models: Any, lab: Run, snapshot: SnapshotAssertion
+) -> None:
+    app = lab(section="comparison", compare="sentence", sentence=SENTENCES[0])
+    same = panel_texts(app, "compare_told")
+    assert same == snapshot
+    set_field(app, "edited_word", "5")
+    press(app, "drop_word")
+    without_red = SENTENCES[0].replace(" red", "")
+    assert field(app, "other_sentence")["value"] == without_red
+    assert address(app)["other_sentence"] == without_red
+    assert "riding a <del>red</del> bicycle" in "".join(element for element in page_html(app))
+    set_field(app, "edited_word", "0")
+    press(app, "swap_words")
+    assert field(app, "other_sentence")["value"] == without_red.replace("A girl", "girl A")
+    set_field(app, "other_sentence", SENTENCES[6])
+    assert picture(app)
+    set_field(app, "held", True)
+    assert address(app)["held"] == "1"
+    first = mounted(app, "player")[0]["target"]
+    words = fitting_figures(picture(app, by="words"))[0]["data"][-1]["text"]
+    assert len(words) == len(first)  # the same words, from another sentence
+    press(app, "undo_edits")
+    assert panel_texts(app, "compare_told") == same
+    assert "other_sentence" not in address(app)

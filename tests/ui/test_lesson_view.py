@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 
 from attnviz.browser_programs import PLOTLY
-from attnviz.figures.heatmap import heatmap
-from attnviz.languages import LANGUAGES, language, set_language
 from attnviz.lessons import LessonSentence, parse_lesson
-from attnviz.palette import ThemeName
 from attnviz.trace import Trace
-from attnviz.trace.aligned import first_words
 from attnviz.ui.lesson_view import answered, lesson_html
 from tests.export.test_exports import _Page
 from tests.figures import synthetic
-from tests.figures.payloads import figure_at
-from tests.saved_pages import SavedView, flattened, page_payload, saved_view
+from tests.saved_pages import SavedView, flattened, saved_view
 
 TRACE = synthetic.trace()
 WORDS = TRACE.words()
@@ -92,36 +86,3 @@ def test_items_have_what_is_asked_and_the_answer(page: str) -> None:
     assert (french["right"], french["note"], french["text"]) == ([best], HARD, WORDS.source[best])
     assert following["answer"]["right"] == [0]
     assert text["answer"]["right"] == []
-
-
-@pytest.mark.parametrize("code", LANGUAGES)
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_heatmap_ends_at_the_step_and_chooses_nothing(page: str, code: str, theme: ThemeName) -> None:
-    (payload,) = charts_in(saved_view(page, code, theme), "lesson_0_reveal")
-    drawn = figure_at(payload, "every")
-    set_language(code)
-    expected = heatmap(first_words(TRACE, WORD + 1), step=WORDS.target_groups[WORD][0], theme=theme, end=False)
-    assert drawn["layout"]["yaxis"]["ticktext"] == list(expected.layout["yaxis"]["ticktext"])
-    assert drawn["layout"]["meta"]["alt"] == expected.alt
-    assert not {"steps", "rows", "sources", "weights"} & set(drawn["layout"]["meta"])
-    assert json.dumps(drawn["layout"]["shapes"]) == json.dumps(expected.layout["shapes"])
-
-
-def test_page_opens_in_the_language_of_the_lesson() -> None:
-    set_language("fr")
-    found = page_payload(page_of(FILE))
-    assert (found["language"], list(found["names"])) == ("fr", ["en", "fr"])
-    set_language("en")
-    alone = page_of(
-        "attnviz-lesson: 1\nlanguage: fr\ntitle: T\nsentences: [{sentence: x, questions: [{question: Q}]}]\n"
-    )
-    assert (page_payload(alone)["language"], list(page_payload(alone)["names"])) == ("fr", ["fr"])
-    assert lesson_in(saved_view(alone, "fr"))["words"]["next"] == "Suivant"
-    assert language() == "en"
-
-
-def test_text_in_an_unnamed_language_has_the_buttons_of_the_page() -> None:
-    set_language("fr")
-    text = page_of("attnviz-lesson: 1\ntitle: Titel\nsentences: [{sentence: x, questions: [{question: Was}]}]\n")
-    assert list(page_payload(text)["names"]) == ["fr"]
-    assert lesson_in(saved_view(text, "fr"))["words"]["title"] == "Titel"

@@ -2,49 +2,33 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import json
 import re
-import subprocess
-import sys
-from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz import AttnvizError, Trace, Translator
-from attnviz.analysis.gold import GoldLinks
-from attnviz.architectures import EVERY_TRANSLATION, IMPORTED, RNNSEARCH, TRANSFORMER
-from attnviz.checkpoint import save_model
-from attnviz.importing.attention_reader import read_bytes
-from attnviz.languages import set_language
+from attnviz import AttnvizError, Trace
+from attnviz.architectures import EVERY_TRANSLATION, IMPORTED, RNNSEARCH
 from attnviz.lru_cache import LRUCache
-from attnviz.network import TransformerConfig
-from attnviz.text import Tokenizer
 from attnviz.trace import WhatIf
-from attnviz.trace.interventions import ReplaceWeights, Temperature, forced_prefix
+from attnviz.trace.interventions import ReplaceWeights, Temperature
 from attnviz.trace.what_ifs import encode_what_ifs
 from attnviz.ui import payloads, resources
 from attnviz.ui.payload_makers import MAKERS
-from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, UnknownRequestError, address, payload
-from attnviz.ui.toolbar.opened_file import FileChoice, GoldFile
-from attnviz.ui.view import FilePair, View
-from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
+from attnviz.ui.payloads import UnknownPayloadError, UnknownRequestError, address, payload
+from tests.conftest import SENTENCES
 from tests.figures import synthetic
 from tests.figures.payloads import figure_at
-from tests.snapshots import without_numbers
-from tests.transformers import random_transformer
 from tests.ui.opening import Run, open_page, upload
 from tests.ui.shown_payloads import blocks, fetched, fetching, sent_requests
-from tests.ui.test_link_drawing import PAIRS
+from tests.ui.test_gold import PAIRS
 
 OF_ALL = EVERY_TRANSLATION - {"facts"}
 RECURRENT = RNNSEARCH.payloads - IMPORTED.payloads
-HEADS = TRANSFORMER.payloads - RNNSEARCH.payloads - {"word"}
 WITHOUT_ATTENTION = {
     "state",
     "maxout",
@@ -85,16 +69,6 @@ def test_payload_has_the_steps_that_its_address_requests(trace: Trace) -> None:
                 assert tuple(whole["steps"]) == every
 
 
-def test_payloads_of_another_architecture_are_unavailable(trace: Trace, tokenizer: Tokenizer) -> None:
-    network = random_transformer(TransformerConfig(len(tokenizer), 12, 3, 2, 5), 1)
-    other = Translator(network, tokenizer).translate(SENTENCES[0], beam=1)
-    for shown, there, missing in ((trace, "posterior", HEADS), (other, "stream", RECURRENT)):
-        assert fetched(address(shown, there, "light", every=True))
-        for name in missing:
-            with pytest.raises(UnknownPayloadError):
-                fetched(address(shown, name, "light", every=False))
-
-
 @pytest.mark.parametrize("attention", ["additive", "general", "none"])
 def test_payloads_that_need_no_weights_work_without_the_model(
     attention: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -109,30 +83,6 @@ def test_payloads_that_need_no_weights_work_without_the_model(
                 fetched(at)
         else:
             assert fetched(at)
-
-
-def test_changes_are_described_relative_to_a_shown_parent_translation(
-    trace: Trace, translator: Translator, snapshot: SnapshotAssertion
-) -> None:
-    count = len(trace.source_ids)
-    row = ReplaceWeights(tuple(float(j == 0) for j in range(count)), 1)
-    made = translator.translate(SENTENCES[0], interventions=[*forced_prefix(trace.target_ids, 1), row], beam=1)
-    found = fetched(address(made, "changed", "light", every=True, parent=trace))
-    sentences = [found["captions"][str(step)][1] for step in range(len(made.target_ids))]
-    assert [without_numbers(re.sub("“.*?”", "“…”", sentence)) for sentence in sentences[:2]] == snapshot
-    one = fetched(address(made, "changed", "light", every=False, parent=trace), 1)
-    np.testing.assert_equal(figure_at(one, 1), figure_at(found, 1))
-    with pytest.raises(UnknownPayloadError):
-        fetched(address(made, "changed", "light", every=True))
-
-
-def test_payloads_differ_by_theme_and_language(trace: Trace) -> None:
-    light, dark = (fetched(address(trace, "energy", theme, every=True)) for theme in ("light", "dark"))
-    assert light["template"] != dark["template"]
-    english = fetched(address(trace, "energy", "light", every=True))
-    set_language("fr")
-    french = fetched(address(trace, "energy", "light", every=True))
-    assert english["captions"] != french["captions"]
 
 
 @pytest.mark.parametrize(
@@ -156,22 +106,6 @@ def test_invalid_request_raises_unknown_payload_error(trace: Trace, wrong: dict[
     asked = {"theme": "light", "lang": "en", "steps": "all", "word": ""} | wrong
     with pytest.raises(UnknownPayloadError):
         payload(MAKERS, digest, asked.pop("name", "perturbation-tests" if "word" in wrong else "energy"), asked)
-
-
-def test_payload_is_computed_once_for_all_visitors(trace: Trace) -> None:
-    calls = []
-
-    def counted(asked: PayloadRequest) -> dict[str, int]:
-        calls.append(asked)
-        return {"made": len(calls)}
-
-    digest = address(trace, "energy", "light", every=True).split("/")[1]
-    asked = {"theme": "light", "lang": "en", "steps": "0"}
-    first, second = (payload({"counted": counted}, digest, "counted", asked) for _ in range(2))
-    assert first == second
-    assert len(calls) == 1
-    payload({"counted": counted}, digest, "counted", asked | {"lang": "fr"})
-    assert len(calls) == 2
 
 
 def restart() -> None:
@@ -221,21 +155,6 @@ def test_no_address_contains_the_sentence(page: Run) -> None:
     assert not [at for at in addresses if re.search("zebra|sing|z%C3%A8bre|chant", at, re.IGNORECASE)]
 
 
-_ADDRESS = """
-import sys
-from attnviz.ui import resources
-from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, UnknownRequestError, address, payload
-trace = resources.translate(sys.argv[1], "cpu", sys.argv[2], 1, None)
-print(address(trace, "energy", "light", every=True))
-"""
-
-
-def test_other_processes_give_the_same_address(trace: Trace, en_fr: Path) -> None:
-    command = [sys.executable, "-c", _ADDRESS, str(en_fr), SENTENCES[0]]
-    other = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True)
-    assert other.stdout.strip() == address(trace, "energy", "light", every=True)
-
-
 def test_processes_without_a_given_secret_share_that_in_a_file(tmp_path: Path) -> None:
     path = tmp_path / "state" / "secret"
     first = payloads._stored_secret(path)
@@ -260,23 +179,6 @@ def test_forged_request_is_refused_without_work(trace: Trace, monkeypatch: pytes
         assert not payloads.accept(wrong, request)
         with pytest.raises(UnknownRequestError):
             payload(MAKERS, wrong, "energy", {"theme": "light", "steps": "all"})
-
-
-def test_replaced_model_makes_no_payload_of_an_old_request(
-    trace: Trace,
-    en_fr: Path,
-    make_network: ModelFactory,
-    tokenizer: Tokenizer,
-    snapshot: SnapshotAssertion,
-) -> None:
-    at = address(trace, "energy", "light", every=True)
-    digest, text = _request_at(at)
-    restart()
-    assert payloads.accept(digest, text)
-    save_model(en_fr, make_network("general", hidden_size=8), tokenizer)
-    with pytest.raises(AttnvizError) as error:
-        fetched(at)
-    assert str(error.value) == snapshot
 
 
 def test_uploaded_translation_is_named_by_its_content_and_available_while_it_is_open(
@@ -307,13 +209,17 @@ def test_uploaded_translation_is_named_by_its_content_and_available_while_it_is_
     assert str(error.value) == snapshot
 
 
-def test_caches_are_bounded_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    most = 3 * payloads._bytes_of({"trace": synthetic.trace(seed=1)})
-    monkeypatch.setattr(payloads, "_SHOWN", cache := LRUCache(most, size=payloads._bytes_of))
-    for seed in range(8):
-        address(synthetic.trace(seed=seed), "energy", "light", every=True)
-        assert 0 < cache.bytes <= most
-    assert len(cache._cached) < 8
+def test_attribution_of_the_chosen_word_is_verified(trace: Trace) -> None:
+    at = address(trace, "verification", "light", every=False, word=True)
+    rare = int(np.argmin(trace.log_probabilities)) % 5 + 40
+    assert rare not in trace.top_ids[0, :10]
+    without, with_it = fetched(at), fetched(at.replace("{word}", str(rare)))
+    assert without["holds"]
+    assert with_it["holds"]
+    logit_attributions = [
+        next(row for row in found["rows"] if row[0] == "attribution sums") for found in (without, with_it)
+    ]
+    assert int(logit_attributions[1][1]) == int(logit_attributions[0][1]) + 1
 
 
 def _addresses_of_file(name: str, content: bytes) -> set[str]:
@@ -330,89 +236,3 @@ def test_same_file_has_the_same_addresses(models_folder: Path) -> None:
     assert len(of_pair) == 2
     for name, other in (("pairs.tsv", content + b"e\tf\t0-0\n"), ("other.tsv", content)):
         assert not of_pair & _addresses_of_file(name, other)
-
-
-def test_fingerprint_of_an_opened_file_depends_on_every_file_and_choice() -> None:
-    records, others = (read_bytes(content.encode(), "pairs.tsv") for content in (PAIRS, PAIRS.replace("dog", "cat")))
-    choice = FileChoice("pairs.tsv", records)
-    again = FileChoice("pairs.tsv", read_bytes(PAIRS.encode(), "pairs.tsv"), problem="damaged", opening=7)
-    assert again.fingerprint == choice.fingerprint
-    gold = [GoldFile.scored("gold", [GoldLinks(frozenset(links)), None]) for links in ([], [(0, 1)])]
-    changes: list[dict[str, Any]] = [
-        {"name": "other.tsv"},
-        {"file": others},
-        {"number": 2},
-        {"source": "a house"},
-        {"target": "a house"},
-        {"normalise": True},
-        {"unescape": True},
-        {"other": ("other.tsv", records)},
-        {"other": ("other.tsv", others)},
-        *({"gold": one} for one in gold),
-    ]
-    fingerprints = {dataclasses.replace(choice, **change).fingerprint for change in changes}
-    assert len(fingerprints | {choice.fingerprint}) == len(changes) + 1
-
-
-def test_opened_files_are_kept_within_the_bounds_of_the_caches(
-    models_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    content = PAIRS.encode() * 1000
-    caches = [(resources, "_UPLOADS"), (payloads, "_SHOWN")]
-    for module, name in caches:
-        old = getattr(module, name)
-        monkeypatch.setattr(module, name, LRUCache(25 * len(content), size=old._cached.getsizeof))
-    for number in range(4):
-        assert _addresses_of_file(f"{number}.tsv", content)
-    kept = [one for one in resources._UPLOADS._cached.values() if isinstance(one, FilePair)]
-    assert 1 <= len(kept) <= 2, "each takes 10 times its size"
-    shown = [one for one in payloads._SHOWN._cached.values() if getattr(one.get("view"), "file", None)]
-    assert 1 <= len(shown) <= 2
-
-
-def test_page_describes_a_view_once_for_many_addresses(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    described, describe = Counter[int](), payloads._described
-
-    def counted(value: object) -> object:
-        if isinstance(value, View):
-            described[id(value)] += 1
-        return describe(value)
-
-    monkeypatch.setattr(payloads, "_described", counted)
-    app = page(sentence=SENTENCES[0])
-    addresses = [given["at"] for given in fetching(app)]
-    assert len(addresses) > 25
-    assert described
-    assert max(described.values()) <= 3, "alone, and with the entries of the session of the heatmap and of its files"
-
-
-def test_altered_translation_has_its_own_payload(trace: Trace) -> None:
-    energies = trace.energies.copy()
-    energies[0, 0] += 1
-    altered = dataclasses.replace(trace, energies=energies)
-    one, other = (fetched(address(each, "energy", "light", every=True)) for each in (trace, altered))
-    assert one["values"]["0"] != other["values"]["0"]
-    assert one["values"]["1"] == other["values"]["1"]
-    assert not np.shares_memory(trace.energies, altered.energies)
-
-
-def test_posterior_heatmap_is_verified_when_it_is_shown(trace: Trace) -> None:
-    at = address(trace, "verification", "light", every=False, word=True, options=("face", "after_word"))
-    for shown in ({}, {"face": "after"}, {"face": "difference"}, {"after_word": "1"}):
-        found = fetched(at, **shown)
-        assert found["holds"]
-        assert ("α′ of the heatmap" in [row[0] for row in found["rows"]]) == bool(shown)
-        assert "posterior p(j | y)" in [row[0] for row in found["rows"]]
-
-
-def test_attribution_of_the_chosen_word_is_verified(trace: Trace) -> None:
-    at = address(trace, "verification", "light", every=False, word=True)
-    rare = int(np.argmin(trace.log_probabilities)) % 5 + 40
-    assert rare not in trace.top_ids[0, :10]
-    without, with_it = fetched(at), fetched(at.replace("{word}", str(rare)))
-    assert without["holds"]
-    assert with_it["holds"]
-    logit_attributions = [
-        next(row for row in found["rows"] if row[0] == "attribution sums") for found in (without, with_it)
-    ]
-    assert int(logit_attributions[1][1]) == int(logit_attributions[0][1]) + 1

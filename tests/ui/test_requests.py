@@ -1,4 +1,4 @@
-"""Inbox of browser requests: each is handled once and in order, even when Streamlit interrupts a run."""
+"""Fields in the address and browser requests: each is handled once and in order, and bad values are reported."""
 
 from __future__ import annotations
 
@@ -10,24 +10,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
+from attnviz.ui.page_state.linked import begin_link, drop_link_problems, link_problems, read_link
+from attnviz.ui.page_state.selection import offered_in
 from attnviz.ui.requests import Inbox
+from attnviz.ui.view import MAIN, View
 from tests.conftest import REPOSITORY
+from tests.figures import synthetic
 from tests.ui.fields import ask, field, fields, set_field
-from tests.ui.shown_payloads import mounted
+from tests.ui.shown_payloads import address, mounted
 
 
 def browser_state(*requests: tuple[int, str, Any], tab: str = "tab", memory: str = "") -> dict[str, Any]:
     """Return the state that a browser sends while these requests are not acknowledged."""
     waiting = [{"seq": seq, "name": name, "value": value} for seq, name, value in requests]
     return {"tab": tab, "memory": memory, "requests": waiting}
-
-
-def test_two_requests_of_one_message_are_handled_in_order() -> None:
-    box, done = Inbox(), list[Any]()
-    box.queue_requests(browser_state((1, "page", "lab"), (2, "page", "why")))
-    assert box.handle({"page": done.append})
-    assert done == ["lab", "why"]
-    assert not box.handle({"page": done.append})
 
 
 @given(st.lists(st.integers(1, 8), max_size=12))
@@ -53,17 +49,6 @@ def test_tabs_are_counted_separately_and_a_restart_handles_pending_requests() ->
     assert done[2:] == ["corpus"]
 
 
-def test_session_is_resumed_before_what_was_asked_for_without_a_connection() -> None:
-    box, done = Inbox(), list[Any]()
-    box.queue_requests(browser_state((4, "page", "lab"), (5, "resume", "?page=why")))
-    assert box.handled() == {"tab": 3}
-    box.handle({"resume": done.append})
-    assert box.handled() == {"tab": 3}, "the page is still to be opened"
-    box.handle({"page": done.append})
-    assert done == ["?page=why", "lab"]
-    assert box.handled() == {"tab": 5}
-
-
 def test_interrupted_run_leaves_its_request_to_the_next_run() -> None:
     class Stopped(BaseException):
         pass
@@ -79,31 +64,6 @@ def test_interrupted_run_leaves_its_request_to_the_next_run() -> None:
     assert done == ["undo", "clear"]
 
 
-def test_runs_of_a_session_do_not_overlap() -> None:
-    """The inbox has no lock: with fast reruns, Streamlit would run two threads at once."""
-    settings = tomllib.loads((REPOSITORY / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
-    assert settings["runner"]["fastReruns"] is False
-
-
-def test_request_waits_for_earlier_requests() -> None:
-    """The visitor chose an example, then typed: the example must not replace the typed text."""
-    box, done = Inbox(), list[Any]()
-    box.queue_requests(browser_state((1, "press", "example"), (2, "set", "typed")))
-    assert not box.handle({"set": done.append})
-    assert box.handled() == {"tab": 0}
-    box.handle({"press": done.append})
-    assert box.handled() == {"tab": 1}
-    box.handle({"set": done.append})
-    assert (done, box.handled()) == (["example", "typed"], {"tab": 2})
-
-
-def test_requests_of_different_names_are_handled_in_order() -> None:
-    box, done = Inbox(), list[Any]()
-    box.queue_requests(browser_state((1, "page", "lab"), (2, "follow", "?step=2"), (3, "page", "why")))
-    box.handle({"follow": done.append, "page": done.append})
-    assert done == ["lab", "?step=2", "why"]
-
-
 def test_requests_to_a_previous_server_are_not_repeated() -> None:
     """After a lost connection Streamlit sends the old component state; new state has no server identity."""
     before, box, done = Inbox(), Inbox(), list[Any]()
@@ -113,23 +73,6 @@ def test_requests_to_a_previous_server_are_not_repeated() -> None:
     box.queue_requests(browser_state((5, "resume", "?step=2"), (6, "press", "undo"), memory=box.memory))
     box.handle({"press": done.append, "resume": done.append})
     assert done == ["?step=2", "undo"]
-
-
-anything = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(st.sampled_from(["tab", "requests", "seq", "name", "memory"]), inner)
-    ),
-    max_leaves=8,
-)
-
-
-@given(anything | st.builds(lambda requests: {"tab": "t", "requests": requests}, st.lists(anything, max_size=3)))
-def test_malformed_messages_do_not_raise(message: Any) -> None:
-    box = Inbox()
-    box.queue_requests(message)
-    box.handle({"page": lambda _: None})
 
 
 def page() -> None:
@@ -152,14 +95,6 @@ def page() -> None:
     acknowledge_handled(offered, {})
 
 
-def test_button_can_change_a_field_drawn_above_it() -> None:
-    app = AppTest.from_function(page).run()
-    assert field(app, "text")["value"] == "at first"
-    app.button(key="clear_box").click().run()
-    assert not app.exception
-    assert field(app, "text")["value"] == ""
-
-
 def field_values(app: AppTest) -> dict[str, Any]:
     """Return the values of all fields, by key."""
     assert not app.exception
@@ -178,33 +113,12 @@ def test_field_and_button_requests_are_handled_in_order() -> None:
     assert end["handledByTab"] == {"test": 7}
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        None,
-        [],
-        ["text"],
-        ["text", 1],
-        ["choice", "c"],
-        ["choice", ["a"]],
-        ["on", "1"],
-        ["inbox", "x"],
-        "text",
-        [["a"], 1],
-    ],
-)
-def test_browser_can_set_a_field_only_to_offered_values(value: Any) -> None:
+def test_browser_can_set_a_field_only_to_offered_values() -> None:
+    wrong = [None, [], ["text"], ["text", 1], ["choice", "c"], ["choice", ["a"]], ["on", "1"], ["inbox", "x"], "text"]
     app = AppTest.from_function(page).run()
-    ask(app, "set", value)
-    assert field_values(app.run()) == {"text": "at first", "choice": "a", "on": False}
-
-
-def test_value_set_before_its_field_is_drawn_is_applied() -> None:
-    app = AppTest.from_function(page)
-    app.session_state["restored_fields"] = {"text": "before the restart"}
-    ask(app, "set", ["text", "typed since"])
-    ask(app, "set", ["inbox", "x"])
-    assert field_values(app.run()) == {"text": "typed since", "choice": "a", "on": False}
+    for value in [*wrong, [["a"], 1]]:
+        ask(app, "set", value)
+        assert field_values(app.run()) == {"text": "at first", "choice": "a", "on": False}, value
 
 
 def test_field_is_restored_only_to_an_offered_value() -> None:
@@ -214,7 +128,131 @@ def test_field_is_restored_only_to_an_offered_value() -> None:
     assert field_values(set_field(app, "text", "later").run()) == {"text": "later", "choice": "a", "on": True}
 
 
-def test_value_of_the_wrong_type_is_not_restored() -> None:
-    app = AppTest.from_function(page)
-    app.session_state["restored_fields"] = {"choice": ["a"], "text": 1}
-    assert field_values(app.run()) == {"text": "at first", "choice": "a", "on": False}
+TWO_PAGES = """
+from attnviz.ui.chrome import Page, run_pages
+from attnviz.ui.fields import segmented_control, select_box, switch, text_box
+
+
+def draw():
+    text_box("Text", key="text", default="as it was", parameter="text")
+    segmented_control("Choice", {"a": "A", "b": "B"}, key="chosen", default="a", parameter="choice")
+    switch("On", key="on", parameter="on")
+
+
+def draw_other():
+    select_box("Size", {"1": "one", "2": "two"}, key="size", default="1", parameter="size")
+
+
+run_pages([Page("", lambda: "Test", draw), Page("other", lambda: "Other", draw_other)])
+"""
+
+
+def opened(**linked: str) -> AppTest:
+    """Return the first page, opened by a link with these parameters."""
+    app = AppTest.from_string(TWO_PAGES, default_timeout=60)
+    app.query_params.update(linked)
+    return run(app)
+
+
+def run(app: AppTest) -> AppTest:
+    app.run()
+    assert not app.exception
+    return app
+
+
+def follow(app: AppTest, query: str) -> AppTest:
+    """Follow another link, as Back does."""
+    ask(app, "follow", query)
+    return run(app)
+
+
+def values(app: AppTest, *names: str) -> list[object]:
+    return [field(app, name)["value"] for name in names]
+
+
+def test_link_sets_fields_and_the_address_has_what_differs_from_the_default() -> None:
+    assert address(opened()) == {}
+    app = opened(text="other", choice="b", on="1")
+    assert values(app, "text", "chosen", "on") == ["other", "b", True]
+    assert address(app) == {"text": "other", "choice": "b", "on": "1"}
+    set_field(app, "chosen", "a")
+    set_field(app, "text", "as it was")
+    assert address(app) == {"on": "1"}
+
+
+@pytest.mark.parametrize(("name", "value"), [("choice", "c"), ("choice", ""), ("on", "2"), ("on", "")])
+def test_invalid_value_is_reported_and_the_default_drawn(name: str, value: str) -> None:
+    app = opened(text="other", **{name: value})
+    assert values(app, "text", "chosen", "on") == ["other", "a", False]
+    assert address(app) == {"text": "other"}
+    ((problem, stated),) = mounted(app, "link_messages")[0]["problems"].items()
+    assert (problem, stated["value"]) == (name, value)
+
+
+def test_another_link_clears_the_fields_of_its_page_only() -> None:
+    app = opened(text="other", choice="b", on="2")
+    follow(app, "?page=other&size=2")
+    assert values(app, "size") == ["2"]
+    assert mounted(app, "link_messages")[0]["problems"] == {}, "the problem was of the previous link"
+    ask(app, "page", "")
+    run(app)
+    assert values(app, "text", "chosen", "on") == ["other", "b", False], "what was chosen survives another page"
+    follow(app, "?choice=c")
+    assert values(app, "text", "chosen", "on") == ["as it was", "a", False]
+    assert list(mounted(app, "link_messages")[0]["problems"]) == ["choice"]
+    ask(app, "page", "other")
+    run(app)
+    assert values(app, "size") == ["2"]
+    assert mounted(app, "link_messages")[0]["problems"] == {}
+
+
+VIEW = View(MAIN, synthetic.trace())
+
+
+OFFERED = offered_in(VIEW) | {"update": range(1, 10)}
+
+
+@given(st.dictionaries(st.sampled_from(sorted(OFFERED)), st.text(max_size=60)))
+def test_every_invalid_link_value_is_reported(linked: dict[str, str]) -> None:
+    session: dict[str, object] = {}
+    read_link(session, linked | {"unknown": "?"}, OFFERED)
+    problems = link_problems(session)
+    wrong = {name for name, value in linked.items() if OFFERED[name] and not is_valid(name, value)}
+    assert len(problems) == len(wrong)
+    assert all(problems[name]["value"] == linked[name] for name in wrong)
+
+
+def is_valid(name: str, value: str) -> bool:
+    offered = OFFERED[name]
+    if isinstance(offered, range):
+        return value.isascii() and value.isdigit() and len(value) < 7 and int(value) in offered
+    return value in offered
+
+
+def test_problems_are_dropped_on_another_page_and_return_with_a_new_link() -> None:
+    session: dict[str, object] = {}
+    for _ in range(2):
+        read_link(session, {"lang": "x", "update": "0"}, OFFERED)
+        assert len(link_problems(session)) == 2
+        assert len(link_problems(session)) == 2
+        drop_link_problems(session)
+        read_link(session, {"lang": "x"}, OFFERED)
+        assert link_problems(session) == {}, "a link is read once"
+        begin_link(session)
+
+
+def test_runs_of_a_session_do_not_overlap() -> None:
+    """The inbox has no lock: with fast reruns, Streamlit would run two threads at once."""
+    settings = tomllib.loads((REPOSITORY / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
+    assert settings["runner"]["fastReruns"] is False
+
+
+def test_session_is_resumed_before_what_was_asked_for_without_a_connection() -> None:
+    box, done = Inbox(), list[Any]()
+    box.queue_requests(browser_state((4, "page", "lab"), (5, "resume", "?page=why")))
+    assert box.handled() == {"tab": 3}
+    box.handle({"resume": done.append})
+    assert box.handled() == {"tab": 3}, "the page is still to be opened"
+    box.handle({"page": done.append})
+    assert done == ["?page=why", "lab"]
+    assert box.handled() == {"tab": 5}

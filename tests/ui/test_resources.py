@@ -1,36 +1,33 @@
-"""Caches of models and translations: shared by all visitors, and never older than the model files."""
+"""Resources of the server: models in memory, sessions that expire, and temporary folders."""
 
 from __future__ import annotations
 
+import asyncio
 import os
+import signal
+import subprocess
+import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 
 from attnviz import Translator
-from attnviz.analysis import logit_attribution
 from attnviz.analysis.verification import Verifier
 from attnviz.architectures import verifier_of
 from attnviz.checkpoint import save_model
 from attnviz.lru_cache import LRUCache
 from attnviz.model_folder import weights_digest
-from attnviz.shared_translator import SharedTranslator
 from attnviz.text import Tokenizer
 from attnviz.ui import payloads, resources
-from attnviz.ui.payloads import payload_address
 from attnviz.ui.step import verification_badge
-from attnviz.ui.view import MAIN, View
-from attnviz.ui.waiting import translating_for
+from tests.benchmarks.visitor import Visitor
+from tests.browser.server import running_server
 from tests.conftest import SENTENCES, ModelFactory
-from tests.figures.payloads import figure_at
-from tests.test_shared_translator import BlockingTranslator, LeftError
 from tests.ui.opening import Run
-from tests.ui.shown_payloads import fetched, payloads_of
+from tests.ui.shown_payloads import payloads_of
 
 
 def _replace(folder: Path, network: torch.nn.Module, tokenizer: Tokenizer) -> None:
@@ -63,12 +60,6 @@ def test_model_replaced_in_place_is_used_to_translate_and_verify(
     assert cut.model != resources.tokenizer_of(after).model == other.model
 
 
-def test_translation_object_is_shared_by_all_visitors(en_fr: Path) -> None:
-    first, second = (resources.translate(str(en_fr), "cpu", SENTENCES[0], 2, None) for _ in range(2))
-    assert first is second
-    assert resources.weights_of(first) is resources.weights_of(second)
-
-
 def test_the_verifier_of_a_translation_is_built_once(page: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     built = []
 
@@ -88,63 +79,60 @@ def test_the_verifier_of_a_translation_is_built_once(page: Run, monkeypatch: pyt
     assert len(built) == 1
 
 
-def test_maxout_figure_has_pairs_once_the_weights_are_available(
-    en_fr: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    trace = Translator.load(en_fr, device="cpu").translate(SENTENCES[0], beam=1)
-    elsewhere = en_fr.rename(tmp_path.parent / f"{tmp_path.name}-elsewhere")
-    before = payload_address(View(MAIN, trace), "maxout", "light")
-    payloads = [fetched(before)]
-    elsewhere.rename(en_fr)
-    after = payload_address(View(MAIN, trace), "maxout", "light")
-    payloads.append(fetched(after))
-    assert before != after
-    pairs = logit_attribution.pairs(trace, resources.weights_of(trace), 0)
-    without, drawn = (figure_at(one, 0)["data"] for one in payloads)
-    assert (len(without), len(drawn)) == (1, 3)
-    np.testing.assert_allclose(np.fmax(drawn[0]["z"], drawn[1]["z"]), pairs.reshape(-1, 2).T, atol=1e-3)
+VISITORS = 10
 
 
-def test_visitor_can_leave_while_another_waits_for_the_same_translation(
-    en_fr: Path, translator: Translator, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    blocking = BlockingTranslator(translator)
-    shared = SharedTranslator(blocking)  # type: ignore[arg-type]  it has the attributes that are used
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="open files are counted in /proc")
+def test_expired_sessions_are_dropped_although_nobody_comes(tmp_path: Path) -> None:
+    """Streamlit's sessions each have an event loop, which has three files open (a selector and a pair of sockets)."""
+    log = tmp_path / "page.log"
 
-    class Place:
-        """Place of the page that shows lines of text until its visitor has left."""
+    async def come_and_go(address: str) -> None:
+        for _ in range(VISITORS):
+            await (await Visitor.arrive(address)).leave()
 
-        def __init__(self, *, left: bool) -> None:
-            self.lines, self.left = [""], left
+    with running_server(tmp_path, log, STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL="2") as (address, process):
+        asyncio.run(come_and_go(address))
+        files = Path(f"/proc/{process}/fd")
+        many, until = len(list(files.iterdir())), time.monotonic() + 60
+        while len(list(files.iterdir())) > many - 2 * VISITORS:
+            assert time.monotonic() < until, "the sessions are still there"
+            time.sleep(0.2)
+    assert "Traceback" not in log.read_text(encoding="utf-8")
 
-        def text(self, line: str) -> None:
-            if self.left:
-                raise LeftError
-            self.lines.append(line)
 
-        def empty(self) -> None:
-            self.lines.append("")
+SERVER = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts background processes with SIGINT ignored
+from attnviz.ui.corpus.jobs import temporary_folder
+folder = temporary_folder("passing-")
+(folder / "job").mkdir()
+(folder / "job" / "pairs.tsv").write_text("I am hungry.")
+print(folder, flush=True)
+if "stays" in sys.argv:
+    sys.stdin.read()
+"""
 
-    stays, leaves = Place(left=False), Place(left=True)
 
-    def ask(place: Any, text: str) -> str:
-        with translating_for("visitor", place):
-            return resources.translate(str(en_fr), "cpu", text, 1, None).source_text
+@pytest.mark.parametrize("end", [None, signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=str)
+def test_folder_is_deleted_when_its_process_ends(end: signal.Signals | None, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", SERVER, *(["stays"] if end else [])]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=_env(tmp_path)) as server:
+        assert server.stdout
+        folder = Path(server.stdout.readline().strip())
+        assert folder.parent == tmp_path
+        if end:
+            assert (folder / "job" / "pairs.tsv").is_file()
+            server.send_signal(end)
+        server.communicate()
+    assert server.returncode == (-end if end else 0)
+    for _ in range(200):
+        if not folder.exists():
+            return
+        time.sleep(0.05)
+    pytest.fail(f"{folder} still exists")
 
-    monkeypatch.setattr(resources, "_shared_translator", lambda *_: shared)
-    monkeypatch.setattr("attnviz.shared_translator.POLLING_SECONDS", 0.01)
-    with ThreadPoolExecutor(2) as threads:
-        first = threads.submit(ask, stays, "Two dogs.")
-        while not blocking.batches:
-            time.sleep(0.001)
-        second = threads.submit(ask, stays, SENTENCES[0])
-        while not [*shared._queue]:
-            time.sleep(0.001)
-        with pytest.raises(LeftError):
-            ask(leaves, SENTENCES[0])
-        while len(stays.lines) < 2:
-            time.sleep(0.001)
-        blocking.go.set()
-        assert [first.result(30), second.result(30)] == ["Two dogs.", SENTENCES[0]]
-    assert stays.lines[1].endswith("next.")
-    assert stays.lines[-1] == "", "the position stays on the page"
+
+def _env(folder: Path) -> dict[str, str]:
+    return os.environ | {"TMPDIR": str(folder)}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from typing import Any
 
@@ -10,32 +9,20 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from syrupy.assertion import SnapshotAssertion
 
-from attnviz.analysis.stages import step_sentence
 from attnviz.trace.drawing import HeatmapChoices
-from attnviz.ui.components.chart import EVERY_STEP
 from attnviz.ui.components.player import player_payload
 from attnviz.ui.page_state import selection
-from attnviz.ui.page_state.inputs import SENTENCE, TARGET, beam_of, open_request, set_request
 from attnviz.ui.page_state.linked import (
     begin_link,
     clear_entries,
     is_given,
-    keep_for,
     link_problems,
     linked_entry,
-    page_payload,
-    set_page_address,
 )
 from attnviz.ui.page_state.selection import (
-    PAGE_CHOICES,
-    Selection,
     browser_parameters,
     linked_selection,
-    selection_of,
-    source_of,
-    with_selection,
 )
 from attnviz.ui.view import MAIN, View
 from tests.conftest import REPOSITORY
@@ -49,14 +36,6 @@ MAIN_VIEW = View(MAIN, synthetic.trace())
 
 def main_view(**changes: Any) -> View:
     return View(MAIN, synthetic.trace(**changes))
-
-
-@pytest.mark.parametrize(
-    ("linked", "step"), [(None, 0), ("4", 3), ("400", -1), ("0", 0), ("-3", 0), ("x", 0), ("²", 0), ("9" * 5000, 0)]
-)
-def test_linked_step_is_limited_to_existing_steps(linked: str | None, step: int) -> None:
-    view = main_view()
-    assert linked_selection(view, {} if linked is None else {"step": linked}).step == step % view.steps
 
 
 @given(
@@ -88,21 +67,6 @@ def test_browser_parameter_bounds_match_what_the_server_reads() -> None:
             assert getattr(linked_selection(view, {selection[name]["key"]: str(first - 1)}), field) in (None, 0)
 
 
-def test_with_selection_adds_the_selection_to_the_other_choices() -> None:
-    left, right = View("a", synthetic.trace(seed=0)), View("b", synthetic.trace(seed=1))
-    session = with_selection({"by-b": "words"}, left, Selection(3, source=1))
-    assert selection_of(session, left) == Selection(3, source=1)
-    assert selection_of(session, right) == Selection()
-    assert session["by-b"] == "words"
-
-
-def test_default_source_piece_has_the_largest_weight() -> None:
-    trace = synthetic.trace()
-    for step in range(len(trace.target_pieces)):
-        assert source_of(Selection(step), trace) == int(trace.alignment[step].argmax())
-        assert source_of(Selection(step, source=0), trace) == 0
-
-
 CHOSEN = {
     "by": "words",
     "colours": "cividis",
@@ -126,37 +90,6 @@ def test_every_heatmap_choice_is_read_from_the_address(monkeypatch: pytest.Monke
     assert linked_selection(main_view(), CHOSEN).choices.face == "before"
 
 
-def test_page_address_has_the_page_and_its_entry() -> None:
-    session: dict[str, Any] = {}
-    set_page_address(session, "entry", {"sentence": "A dog."})
-    assert page_payload(session) == {"entry": "first entry", "parameters": {"sentence": "A dog.", "page": None}}
-
-
-def test_invalid_choice_falls_back_to_the_default() -> None:
-    invalid = {"by": "letters", "root": "yes", "end": "", "colours": "Grau"}
-    assert linked_selection(main_view(), invalid).choices == PAGE_CHOICES
-
-
-def test_identity_of_a_translation_depends_on_more_than_its_pieces() -> None:
-    """Two models can write the same pieces with different attention: a click in one must not select in the other."""
-    one, other = synthetic.trace(seed=0), synthetic.trace(seed=1)
-    assert (one.source_pieces, one.target_pieces) == (other.source_pieces, other.target_pieces)
-    assert player_payload(one)["identity"] != player_payload(other)["identity"]
-    renamed = dataclasses.replace(one, weights_digest="another")
-    assert player_payload(one)["identity"] != player_payload(renamed)["identity"]
-
-
-def test_example_clears_the_given_translation() -> None:
-    session: dict[Any, Any] = {SENTENCE: "x", TARGET: "y"}
-    set_request(session, "A dog.")
-    assert (session[SENTENCE], session[TARGET]) == ("A dog.", "")
-
-
-@pytest.mark.parametrize(("search", "width"), [("greedy", 1), ("beam 2", 2), ("beam 20", 20)])
-def test_beam_width_is_read_from_the_search_name(search: str, width: int) -> None:
-    assert beam_of(search) == width
-
-
 def test_player_payload_has_every_piece_once_and_rows_that_sum_to_one() -> None:
     trace = synthetic.trace("The agreement was signed .", "L' environnement marin .")
     record = player_payload(trace)
@@ -171,26 +104,6 @@ def test_player_payload_has_every_piece_once_and_rows_that_sum_to_one() -> None:
     assert [j for word in record["source"] for j in word["pieces"]] == list(range(len(trace.source_pieces)))
     assert [order[0] for order in record["orders"]] == trace.alignment.argmax(axis=1).tolist()
     json.dumps(record)
-
-
-def test_player_payload_splits_a_word_into_its_pieces() -> None:
-    base = synthetic.trace("The x likes a .", "La y aime un .")
-    trace = dataclasses.replace(
-        base,
-        source_pieces=("▁bi", "cycle", *base.source_pieces[2:]),
-        source_surfaces=("▁bi", "cycle", *base.source_surfaces[2:]),
-    )
-    word = player_payload(trace)["source"][0]
-    assert (word["text"], word["parts"], word["pieces"]) == ("bicycle", ["bi", "cycle"], [0, 1])
-
-
-def test_request_opens_from_its_link_and_keeps_later_input() -> None:
-    session: dict[Any, Any] = {}
-    open_request(session, {TARGET: "Un chien."}, "A dog.", ("en-fr",))
-    assert (session[SENTENCE], session[TARGET]) == ("A dog.", "Un chien.")
-    session[SENTENCE] = "A cat."
-    open_request(session, {SENTENCE: "A dog."}, "A dog.", ("en-fr",))
-    assert session[SENTENCE] == "A cat."
 
 
 def test_entry_begins_with_its_link_once_until_another_link_is_followed() -> None:
@@ -217,46 +130,6 @@ def test_entry_begins_with_its_link_once_until_another_link_is_followed() -> Non
     clear_entries(session, "")
     session["size"] = 5
     assert size({"size": "2"}) == 5, "a value of the server is not overwritten"
-
-
-def test_entry_is_kept_for_its_subject_only() -> None:
-    session: dict[Any, Any] = {"text": "typed"}
-    keep_for(session, "text", "one")
-    keep_for(session, "text", "one")
-    assert session["text"] == "typed"
-    keep_for(session, "text", "other")
-    assert "text" not in session
-
-
-def test_player_payload_shows_unknown_text_without_space_marks(snapshot: SnapshotAssertion) -> None:
-    base = synthetic.trace("The x likes a .", "La y aime un .")
-    trace = dataclasses.replace(
-        base,
-        source_pieces=("▁The", "▁", "<unk>", *base.source_pieces[3:]),
-        source_surfaces=("▁The", "▁", "🦄", *base.source_surfaces[3:]),
-        target_pieces=("▁La", "▁", *base.target_pieces[2:]),
-    )
-    record = player_payload(trace)
-    assert "".join(" " * word["space"] + word["text"] for word in record["source"]) == "The 🦄 a . </s>"
-    target = "".join(" " * word["space"] + "".join(word["parts"]) for word in record["target"])
-    assert target == "La\u00a0aime un . </s>"
-    assert "▁" not in json.dumps(record["target"], ensure_ascii=False)
-    assert step_sentence(trace, 1) == snapshot
-
-
-def test_the_sentence_of_a_step_says_what_came_before(snapshot: SnapshotAssertion) -> None:
-    trace = synthetic.trace()
-    for step in (0, 1):
-        sentence = step_sentence(trace, step)
-        assert f"{float(trace.probabilities[step]):.3f}" in sentence
-        assert sentence == snapshot
-    unlikely = dataclasses.replace(trace, log_probabilities=np.full_like(trace.log_probabilities, -12))
-    assert step_sentence(unlikely, 0) == snapshot(name="unlikely")
-
-
-def test_browser_uses_the_same_key_for_the_common_figure() -> None:
-    program = (PAGE / "components" / "chart" / "chart.js").read_text(encoding="utf-8")
-    assert f'values["{EVERY_STEP}"]' in program
 
 
 def test_no_asset_loads_from_another_server() -> None:

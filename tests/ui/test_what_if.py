@@ -1,34 +1,65 @@
-"""What-ifs on the page as Streamlit runs it, without a browser: made, shown, linked, and read from a file."""
+"""What-ifs: their list, their encoding in the address, undo, and how the page makes, shows and opens them."""
 
 from __future__ import annotations
 
+import base64
+import dataclasses
+import json
 import math
+import re
+import zlib
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz import Trace, Translator
+from attnviz import AttnvizError, Trace, Translator
 from attnviz.installed_models import installed_models
-from attnviz.trace import WhatIf, WhatIfs
-from attnviz.trace.interventions import ExcludePosition, ReplaceWeights, Temperature
-from attnviz.trace.what_ifs import MOST_WHAT_IFS, encode_what_ifs, translator_arguments
-from attnviz.ui.page_state.what_if_state import stored_what_ifs
+from attnviz.text import EOS, Tokenizer
+from attnviz.trace import WhatIfs
+from attnviz.trace.interventions import (
+    KINDS,
+    ExcludePosition,
+    ForceWords,
+    Intervention,
+    ReplaceEnergies,
+    ReplaceWeights,
+    Temperature,
+)
+from attnviz.trace.what_ifs import (
+    MOST_WHAT_IFS,
+    StoredWhatIfs,
+    WhatIf,
+    decode_what_ifs,
+    encode_what_ifs,
+    translator_arguments,
+)
+from attnviz.ui.page_state.linked import SENTENCE_PAGES, clear_entries
+from attnviz.ui.page_state.selection import own_parameters
+from attnviz.ui.page_state.what_if_state import WHAT_IFS, open_what_ifs, stored_what_ifs
 from attnviz.ui.resources import translate
 from attnviz.ui.step.what_if_panel import handle_what_if
 from attnviz.ui.toolbar.opened_file import open_file
 from attnviz.ui.view import MAIN, View
+from tests.analysis.given import SIZES
 from tests.conftest import SENTENCES, ModelFactory
+from tests.figures import synthetic
+from tests.strategies import FEW
+from tests.trace.test_what_ifs import changes, made
 from tests.ui.fields import set_field
 from tests.ui.opening import Run, open_page
 from tests.ui.shown_payloads import address, badge, mounted, panel_texts, texts
 from tests.what_if_links import link, only
 
 SENTENCE = SENTENCES[0]
+
+
 HOT = {"kind": "temperature", "temperature": 2.0, "step": 1}
 
 
@@ -95,12 +126,6 @@ def cards(app: AppTest) -> list[str]:
     return [card["description"] for card in record["cards"]]
 
 
-def test_without_a_what_if_there_are_no_cards(page: Run) -> None:
-    app = page()
-    assert cards(app) == []
-    assert "what_ifs" not in address(app)
-
-
 def test_change_is_shown_and_added_to_the_address(page: Run) -> None:
     app = page()
     before = shown(app)
@@ -142,37 +167,6 @@ def test_what_ifs_are_added_to_any_parent_and_removed_with_descendants(page: Run
     assert "what_ifs" not in address(app)
 
 
-def test_change_without_effect_makes_no_card(page: Run) -> None:
-    app = page()
-    weights = view(app).trace.alignment[1].tolist()
-    change(app, kind="weights", step=1, weights=weights, held=True)
-    change(app, kind="temperature", step=None, temperature=1.0, held=False)
-    change(app, kind="temperature", step=2, temperature=1.0, held=True)
-    assert cards(app) == []
-
-
-def test_infinite_temperature_round_trips_through_card_and_address(page: Run, snapshot: SnapshotAssertion) -> None:
-    app = page()
-    change(app, kind="temperature", step=None, temperature="Infinity", held=True)
-    assert cards(app)[1] == snapshot
-    endless = link(Temperature(math.inf), held=True)
-    assert address(app)["what_ifs"] == endless
-    trace = view(app).trace
-    np.testing.assert_allclose(trace.alignment, 1 / len(trace.source_ids), rtol=1e-6)
-    linked = page(what_ifs=endless, what_if="1")
-    assert view(linked).trace.fingerprint == trace.fingerprint
-
-
-def test_dragged_bar_sets_the_released_weights(page: Run) -> None:
-    app = page()
-    weights = np.linspace(1, 2, len(view(app).trace.source_ids))
-    change(app, kind="weights", step=1, weights=(weights / weights.sum()).tolist(), held=False)
-    np.testing.assert_allclose(view(app).trace.alignment[1], weights / weights.sum(), atol=1 / 4000)
-    change(app, kind="weights", step=1, weights=(weights[::-1] / weights.sum()).tolist(), held=False)
-    assert len(cards(app)) == 2, "dragging further changes the same what-if"
-    np.testing.assert_allclose(view(app).trace.alignment[1], weights[::-1] / weights.sum(), atol=1 / 4000)
-
-
 def test_other_words_and_hypotheses_can_be_forced(page: Run) -> None:
     app = page()
     foil = next(int(piece) for piece in view(app).trace.top_ids[1] if piece > 3 and piece != 130)
@@ -187,61 +181,32 @@ def test_other_words_and_hypotheses_can_be_forced(page: Run) -> None:
     assert view(app).trace.target_ids == (9, 8, 3)
 
 
-@pytest.mark.parametrize(
-    "asked",
-    [
-        {"kind": "typed", "step": 0, "text": "北京"},
-        {"kind": "typed", "step": 0, "text": "  "},
-        {"kind": "typed", "step": 0, "text": "a" * 99},
-        {"kind": "exclusion", "step": 99, "position": 0},
-        {"kind": "exclusion", "step": 0, "position": 99},
-        {"kind": "weights", "step": 0, "weights": [1.0]},
-        {"kind": "weights", "step": 0, "weights": "x"},
-        {"kind": "weights", "step": 0},
-        {"kind": "temperature", "step": 0, "temperature": 0},
-        {"kind": "temperature", "step": 0, "temperature": "hot"},
-        {"kind": "words", "step": 0, "pieces": [0]},
-        {"kind": "words", "step": 0, "pieces": [9], "replaced": 0},
-        {"kind": "typed", "step": 99, "text": "chiens"},
-        {"kind": "borrowed", "step": 0, "lender": "step", "of": "99"},
-        {"kind": "borrowed", "step": 99, "lender": "step", "of": "0"},
-        {"kind": "magic"},
-        {},
-    ],
-    ids=lambda asked: " ".join(str(value)[:9] for value in asked.values()) or "nothing",
-)
-def test_impossible_change_shows_a_message_and_changes_nothing(
-    page: Run, asked: Any, snapshot: SnapshotAssertion
-) -> None:
-    app = page()
+IMPOSSIBLE: list[dict[str, Any]] = [
+    *({"kind": "typed", "step": 0, "text": text} for text in ("北京", "  ", "a" * 99)),
+    *({"kind": "exclusion", "step": step, "position": position} for step, position in ((99, 0), (0, 99))),
+    *({"kind": "weights", "step": 0, "weights": weights} for weights in ([1.0], "x")),
+    {"kind": "weights", "step": 0},
+    *({"kind": "temperature", "step": 0, "temperature": temperature} for temperature in (0, "hot")),
+    {"kind": "words", "step": 0, "pieces": [0]},
+    {"kind": "words", "step": 0, "pieces": [9], "replaced": 0},
+    {"kind": "typed", "step": 99, "text": "chiens"},
+    *({"kind": "borrowed", "step": step, "lender": "step", "of": of} for step, of in ((0, "99"), (99, "0"))),
+    {"kind": "magic"},
+    {},
+]
+
+
+def test_impossible_change_shows_a_message_and_changes_nothing(page: Run, snapshot: SnapshotAssertion) -> None:
+    app, messages = page(), []
     before = shown(app)
-    ask(app, intervention=asked, held=False)
-    assert panel_texts(app, "what_if_problem") == snapshot
-    assert shown(app) == before
-    assert cards(app) == []
+    for asked in IMPOSSIBLE:
+        ask(app, intervention=asked, held=False)
+        messages += panel_texts(app, "what_if_problem")
+        assert shown(app) == before, asked
+        assert cards(app) == [], asked
+    assert messages == snapshot
     change(app, kind="weights", step=0, weights=row(app))
     assert panel_texts(app, "what_if_problem") == []  # gone with the next what-if
-
-
-@pytest.mark.nightly
-def test_number_of_cards_is_limited(page: Run, snapshot: SnapshotAssertion) -> None:
-    app = page()
-    for source in range(MOST_WHAT_IFS + 1):
-        ask(app, kind="what_if", index=0)
-        change(app, kind="exclusion", step=source // 6, position=source % 6, held=True)
-    assert len(cards(app)) == MOST_WHAT_IFS + 1
-    assert panel_texts(app, "what_if_problem") == snapshot
-
-
-def test_copied_link_reproduces_the_what_if_bit_for_bit(page: Run) -> None:
-    app = page()
-    weights = np.arange(len(view(app).trace.source_ids)) + 0.5
-    change(app, kind="weights", step=1, weights=(weights / weights.sum()).tolist(), held=False)
-    change(app, kind="exclusion", step=0, position=2, held=True)
-    again = page(**address(app))
-    assert shown(again) == shown(app)
-    assert cards(again) == cards(app)
-    assert address(again) == address(app)
 
 
 def test_bad_link_values_show_a_message(page: Run, snapshot: SnapshotAssertion) -> None:
@@ -261,20 +226,6 @@ def test_bad_link_values_show_a_message(page: Run, snapshot: SnapshotAssertion) 
     damaged = page(what_ifs="0.o.1.1")
     assert cards(damaged) == []
     assert panel_texts(damaged, "what_if_problem") == snapshot(name="damaged")
-
-
-def test_model_without_attention_allows_only_word_changes(
-    en_fr: Path, page: Run, make_network: ModelFactory, tokenizer: Any, snapshot: SnapshotAssertion
-) -> None:
-    from attnviz.checkpoint import save_model
-
-    save_model(en_fr, make_network("none"), tokenizer)
-    app = page()
-    change(app, kind="weights", step=0, weights=row(app))
-    assert panel_texts(app, "what_if_problem") == snapshot
-    change(app, kind="words", step=0, pieces=[9])
-    assert view(app).trace.target_ids[0] == 9
-    assert len(cards(app)) == 2
 
 
 def test_file_restores_all_cards_without_a_model(page: Run, models_folder: Path, tmp_path: Path) -> None:
@@ -304,36 +255,142 @@ def test_file_restores_all_cards_without_a_model(page: Run, models_folder: Path,
     assert cards(app) == descriptions
 
 
-def test_opened_file_can_be_changed_when_its_model_is_installed(page: Run, tmp_path: Path, en_fr: Path) -> None:
-    translator = Translator.load(en_fr, device="cpu")
-    first: Trace = translator.translate(SENTENCES[2], beam=1)
-    first.save(tmp_path / "one.json")
-    app = page()
-    open_saved_file(app, tmp_path / "one.json")
-    assert shown(app)[0] == first.fingerprint
-    file_view = View(MAIN, first, WhatIfs(first))
-    handle_what_if(app.session_state, file_view, browser_request(file_view, {"intervention": HOT, "held": True}))
-    app.run()
-    assert not app.exception
-    assert len(cards(app)) == 2
-    assert shown(app)[1] == 1
+FIRST = synthetic.trace()
 
 
-def test_same_interventions_in_python_give_the_same_numbers(page: Run, en_fr: Path) -> None:
-    app = page()
-    weights = [j + 1 for j in range(len(view(app).trace.source_ids))]
-    change(app, kind="weights", step=1, weights=weights, held=False)
-    on_page = view(app).trace
-    in_python = Translator.load(en_fr, device="cpu").translate(SENTENCE, interventions=on_page.interventions, beam=1)
-    assert in_python.fingerprint == on_page.fingerprint == shown(app)[0]
+trees = st.lists(st.tuples(st.integers(0, 11), changes, st.booleans()), max_size=MOST_WHAT_IFS).map(
+    lambda parts: tuple(WhatIf(min(parent, k), change, held) for k, (parent, change, held) in enumerate(parts))
+)
 
 
-@pytest.mark.parametrize("lang", ["fr"])
-def test_cards_follow_the_language_of_the_page(lang: str, page: Run, snapshot: SnapshotAssertion) -> None:
-    app = page()
-    change(app, kind="weights", step=1, weights=row(app))
-    before, english = shown(app), cards(app)
-    set_field(app, "lang", lang)
-    assert cards(app)[1] == snapshot
-    set_field(app, "lang", "en")
-    assert (shown(app), cards(app)) == (before, english)
+@given(trees)
+def test_what_ifs_round_trip_through_the_address(what_ifs: tuple[WhatIf, ...]) -> None:
+    text = encode_what_ifs(what_ifs)
+    assert decode_what_ifs(text) == (what_ifs, ())
+    assert re.fullmatch(r"[A-Za-z0-9_-]*", text)  # nothing that a URL escapes
+
+
+def packed(records: object) -> str:
+    """Return JSON as a link has it."""
+    packer = zlib.compressobj(9, wbits=-15)
+    return base64.urlsafe_b64encode(packer.compress(json.dumps(records).encode()) + packer.flush()).decode().rstrip("=")
+
+
+def test_damaged_or_too_long_address_is_reported(snapshot: SnapshotAssertion) -> None:
+    records = ({}, 3, [0] * 10**6, "[")
+    damaged = ["x", "²", "=", "A" * 10**5, *map(packed, records), packed([[]])[:-1]]
+    found = [decode_what_ifs(text) for text in damaged]
+    assert [what_ifs for what_ifs, _ in found] == [()] * len(damaged)
+    assert [problems for _, problems in found] == snapshot
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=4,
+)
+
+
+def session_with(*changed: Any, linked: bool = True) -> dict[Any, Any]:
+    session: dict[Any, Any] = {}
+    open_what_ifs(session, MAIN, FIRST, {}, None if linked else ())
+    for change in changed:
+        store(session, StoredWhatIfs.adding, WhatIf(stored_what_ifs(session, MAIN).current, change))
+    return session
+
+
+def store(session: dict[Any, Any], method: Callable[..., StoredWhatIfs], *arguments: Any) -> None:
+    """Change the stored what-ifs by a method."""
+    session[WHAT_IFS] = method(stored_what_ifs(session, MAIN), *arguments)
+
+
+def test_new_translation_starts_empty_and_a_link_with_its_what_ifs() -> None:
+    session, hot = session_with(Temperature(0.01, 0)), Temperature(100.0, 0)
+    linked = {"what_ifs": link(hot)}
+    assert open_what_ifs(session, MAIN, FIRST, linked)
+    assert len(stored_what_ifs(session, MAIN).what_ifs) == 1
+    assert not open_what_ifs(session, MAIN, dataclasses.replace(FIRST, source_text="Another."), linked)
+    assert stored_what_ifs(session, MAIN).what_ifs == ()
+    clear_entries(session, SENTENCE_PAGES)
+    partly_read = {"what_ifs": packed([WhatIf(0, hot).to_json_dict(), "x"]), "what_if": "1"}
+    assert not open_what_ifs(session, MAIN, FIRST, partly_read)
+    assert (stored_what_ifs(session, MAIN).what_ifs, stored_what_ifs(session, MAIN).current) == ((WhatIf(0, hot),), 1)
+    assert len(stored_what_ifs(session, MAIN).problems) == 1
+    for bad in ("2", "-1", "x", "²", "9" * 5000):
+        clear_entries(session, SENTENCE_PAGES)
+        open_what_ifs(session, MAIN, FIRST, linked | {"what_if": bad})
+        assert stored_what_ifs(session, MAIN).current == 0
+
+
+def in_address(session: dict[Any, Any], view: View) -> tuple[str | None, str | None]:
+    """Return the what-ifs in the address, and the number of the current one."""
+    own = own_parameters(session, view)
+    return own["what_ifs"], own["what_if"]
+
+
+def test_address_has_what_ifs_except_those_of_a_file() -> None:
+    view = View(MAIN, FIRST)
+    assert in_address(session_with(), view) == (None, None)
+    session = session_with(Temperature(0.01, 0), ExcludePosition(0, 1))
+    text = encode_what_ifs([WhatIf(0, Temperature(0.01, 0)), WhatIf(1, ExcludePosition(0, 1))])
+    assert in_address(session, view) == (text, "2")
+    store(session, StoredWhatIfs.showing, 0)
+    assert in_address(session, view) == (text, None)
+    assert in_address(session_with(Temperature(0.01, 0), linked=False), view) == (None, None)
+
+
+def possible_changes(kind: str, parent: Trace) -> st.SearchStrategy[Intervention]:
+    """Return a strategy for changes of a kind that fit a translation."""
+    pieces, width = st.integers(EOS + 1, parent.vocabulary_size - 1), len(parent.source_ids)
+    steps, sources = st.integers(0, len(parent.target_ids) - 1), st.integers(0, width - 1)
+    rows = st.lists(st.floats(0, 1), min_size=width, max_size=width).filter(lambda row: max(row) > 1e-30)
+    words = st.lists(pieces, min_size=1, max_size=3).map(tuple)
+    return {
+        "weights": st.builds(ReplaceWeights, rows, st.none() | steps, st.sampled_from(["", "posterior"])),
+        "energies": st.builds(ReplaceEnergies, rows, st.none() | steps),
+        "exclusion": st.builds(ExcludePosition, sources, st.none() | steps),
+        "temperature": st.builds(Temperature, st.floats(0.01, 100) | st.just(math.inf), st.none() | steps),
+        "words": st.builds(ForceWords, words, steps, st.integers(1, 3))
+        | st.builds(ForceWords, words.map(lambda ids: (*ids, EOS))),
+    }[kind]
+
+
+@settings(max_examples=FEW)
+@given(
+    data=st.data(),
+    kinds=st.lists(st.sampled_from(sorted(KINDS)), min_size=1, max_size=3),
+    beam=st.sampled_from([1, 3]),
+    **SIZES,
+)
+def test_file_and_address_reproduce_what_ifs_bit_for_bit(
+    make_network: ModelFactory,
+    tokenizer: Tokenizer,
+    data: st.DataObject,
+    kinds: list[str],
+    beam: int,
+    kind: tuple[str, str],
+    **sizes: int,
+) -> None:
+    translator = Translator(make_network(*kind, **sizes), tokenizer)
+    first = translator.translate(SENTENCES[0], beam=beam)
+    what_ifs, traces = list[WhatIf](), [first]
+    for changed in kinds:
+        place = data.draw(st.integers(0, len(what_ifs)))
+        what_if = WhatIf(place, data.draw(possible_changes(changed, traces[place])), data.draw(st.booleans()))
+        try:
+            traces.append(made(translator, traces[place], what_if.intervention, held=what_if.held, beam=beam))
+        except AttnvizError:  # impossible: it excludes every source piece, or the search ends before its step
+            continue
+        what_ifs.append(what_if)
+    opened = WhatIfs.from_json(WhatIfs(first, tuple(what_ifs), tuple(traces[1:])).to_json())
+    linked, problems = decode_what_ifs(encode_what_ifs(what_ifs))
+    assert (problems, linked) == ((), tuple(what_ifs)) == ((), opened.what_ifs)
+    from_address = [translator.translate(SENTENCES[0], beam=beam)]
+    for number, what_if in enumerate(linked, 1):
+        saved, parent = opened.what_ifs[number - 1], opened.parent(number)
+        from_file = made(translator, parent, saved.intervention, held=saved.held, beam=beam)
+        from_address.append(
+            made(translator, from_address[what_if.parent], what_if.intervention, held=what_if.held, beam=beam)
+        )
+        expected = {traces[number].fingerprint}
+        assert {opened.trace(number).fingerprint, from_file.fingerprint, from_address[number].fingerprint} == expected

@@ -1,0 +1,130 @@
+"""What the browser fills itself: Deno makes the same figures, equations and percentages as Python."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from attnviz import Trace, Translator, languages
+from attnviz.environment import ATTNVIZ_SCORERS
+from attnviz.figures.encoding import to_json
+from attnviz.figures.energy_decomposition_figure import draw_energy_decomposition
+from attnviz.figures.subject import Subject
+from attnviz.languages import set_language
+from attnviz.palette import ThemeName
+from attnviz.trace.interventions import Temperature
+from attnviz.ui.components.energy_decomposition import energy_decomposition_payload
+from attnviz.ui.components.equation import equation_payloads
+from tests.analysis.filled_equations import equations
+from tests.conftest import REPOSITORY
+from tests.deno_program import made_by
+from tests.figures import synthetic
+from tests.figures.payloads import close, unpacked
+
+COSINE = "tests.own_scorers:Cosine"
+"""A user's own kind, whose products have a weight other than 1."""
+
+
+SHARED = REPOSITORY / "attnviz" / "ui" / "components" / "shared.js"
+
+
+UNITS = REPOSITORY / "attnviz" / "ui" / "components" / "energy_decomposition" / "decomposition.js"
+
+
+def figures_from_deno(record: dict[str, Any], cells: list[tuple[int, int]], folder: Path) -> list[dict[str, Any]]:
+    """Return the figures that the browser code fills for these cells in Deno, wide and narrow."""
+    page = f'import {{ setLanguage }} from "{SHARED.as_uri()}";\nsetLanguage({json.dumps(record["language"])});\n'
+    filled = """
+const made = (figure, cell, data) => (fillFigure(figure, cell, data), figure);
+const all = ([record, cells]) => {
+  const data = operands(record);
+  const both = [data.wide, data.narrow];
+  return cells.flatMap((at) => both.map((one) => made(JSON.parse(one), decomposition(data, ...at), data)));
+};
+"""
+    program = f'import {{ operands, fillFigure, decomposition }} from "{UNITS.as_uri()}";\n{page}{filled}'
+    return list(made_by(program, "JSON.stringify(all(given))", [record, cells], folder))
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("spoken", ["en", "fr"])
+@pytest.mark.parametrize("attention", ["additive", "general", COSINE])
+def test_browser_fills_the_same_figure_as_python_for_each_cell(
+    attention: str, spoken: str, theme: ThemeName, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(ATTNVIZ_SCORERS, COSINE)
+    trace = synthetic.trace(attention=attention)
+    score = np.linspace(-0.7, 1.1, trace.queries.shape[1])
+    weights = {"decoder.attention.score": score}
+    cells = [(0, 0), (1, 2), (len(trace.target_pieces) - 1, len(trace.source_pieces) - 1)]
+    expected_figures = []
+    set_language(spoken)
+    filled = figures_from_deno(energy_decomposition_payload(trace, weights, theme), cells, tmp_path)
+    for step, source in cells:
+        subject = Subject(trace, step, weights, source, theme=theme)
+        expected_figures += [draw_energy_decomposition(subject, operands=wide) for wide in (True, False)]
+    assert not close(filled[0], filled[2])
+    for one, expected in zip(filled, expected_figures, strict=True):
+        other = json.loads(to_json(expected.plotly))
+        for figure in (one, other):
+            del figure["layout"]["meta"]["alt"]  # the browser sets the alternative text outside the figure
+        assert close(unpacked(one), unpacked(other))
+
+
+PROGRAM = REPOSITORY / "attnviz" / "ui" / "components" / "equation" / "texts.js"
+
+
+def equations_from_deno(trace: Trace, theme: ThemeName, folder: Path) -> dict[str, list[list[str]]]:
+    """Return LaTeX and note of every stage by step and source piece, as the browser code fills them in Deno."""
+    steps = range(len(trace.target_pieces))
+    records = equation_payloads(trace, steps, theme)
+    cells = [(step, source) for step in steps for source in range(len(trace.source_pieces))]
+    program = (
+        f'import {{ equationAt }} from "{PROGRAM.as_uri()}";'
+        "\nconst all = (records, at) => records.map((one) => Object.values(equationAt(one, ...at)));"
+    )
+    answer = "JSON.stringify(Object.fromEntries(given[1].map((at) => [at.join(), all(given[0], at)])))"
+    return dict(made_by(program, answer, [list(records.values()), cells], folder))
+
+
+def check_browser_equations(trace: Trace, theme: ThemeName, folder: Path) -> None:
+    for place, filled in equations_from_deno(trace, theme, folder).items():
+        step, source = map(int, place.split(","))
+        written = equations(trace, step, source, theme=theme)
+        assert filled == [[equation.latex, equation.note] for equation in written]
+        assert "⟦" not in json.dumps(filled, ensure_ascii=False)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("attention", ["additive", "general", "none"])
+def test_browser_fills_the_same_equations_as_python(attention: str, theme: ThemeName, tmp_path: Path) -> None:
+    check_browser_equations(synthetic.trace(attention=attention), theme, tmp_path)
+
+
+def test_browser_equations_match_python_at_a_step_with_an_intervention(translator: Translator, tmp_path: Path) -> None:
+    check_browser_equations(
+        translator.translate("The man reads.", interventions=[Temperature(2.0, 1)], beam=1), "light", tmp_path
+    )
+
+
+def test_payload_contains_only_the_requested_steps() -> None:
+    records = equation_payloads(synthetic.trace(), [2], "light")
+    assert {tuple(record["steps"]) for record in records.values()} == {(2,)}
+    assert all(len(texts) == 1 for record in records.values() for texts in record["ofStep"].values())
+
+
+@pytest.mark.parametrize("code", ["en", "fr", "de", "tr"])
+def test_browser_formats_percentages_as_the_server_does(code: str, tmp_path: Path) -> None:
+    shares = (0.0, 1e-9, 0.0004, 0.0042, 0.53, 0.994, 0.996, 0.9996, 1 - 1e-9, 1.0)
+    asked = [(share, places) for share in shares for places in (0, 1)]
+    program = f"""import {{ percent, setLanguage }} from "{SHARED.as_uri()}";
+setLanguage({json.dumps(code)});"""
+    made = made_by(program, "JSON.stringify(given.map(([share, places]) => percent(share, places)))", asked, tmp_path)
+    for (share, places), text in zip(asked, made, strict=True):
+        is_rounded_off = share not in (0, 1) and round(100 * share, places) in (0, 100)
+        assert text.startswith(("<", ">")) == is_rounded_off, (share, places, text)
+    assert made == [languages.format_share_in(code, share, places) for share, places in asked]
