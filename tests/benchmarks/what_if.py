@@ -24,7 +24,7 @@ from attnviz.ui.examples import DEFAULT_SENTENCE
 from tests.benchmarks.chromium import chromium_for, opened_page
 from tests.browser.server import REPOSITORY
 from tests.browser.settled import settled
-from tests.browser.test_intervention_controls import grasp
+from tests.browser.test_what_if import grasp
 
 SENTENCE = "The two young men in blue shirts play guitar on the street while a child laughs."
 

@@ -25,7 +25,7 @@ from tests.snapshots import SentenceSnapshot
 
 Opener = Callable[..., Page]
 
-PATIENCE = 30_000
+PATIENCE = 60_000
 """Timeout of an assertion in milliseconds, as of an action: a busy machine draws charts below the window late."""
 expect.set_options(timeout=PATIENCE)
 

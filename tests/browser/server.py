@@ -77,7 +77,7 @@ def serving(
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Run `command` in `folder`, with all it prints in `log`, and yield its process once `answers_at` answers.
 
-    The process is ended when the block is left. Raises RuntimeError if nothing answers within a minute.
+    The process is ended when the block is left. Raises RuntimeError if nothing answers within three minutes.
     """
     with log.open("wb") as output:
         process = subprocess.Popen(command, cwd=folder, env=environment, stdout=output, stderr=subprocess.STDOUT)
@@ -90,7 +90,7 @@ def serving(
 
 
 def wait_for(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 180
     while time.monotonic() < deadline and process.poll() is None:
         try:
             with urllib.request.urlopen(address, timeout=2):

@@ -1,7 +1,8 @@
-"""The first page with a translator that waits as long as a sentence says, such as “It takes 8 seconds.”."""
+"""The first page with a translator that waits for a file if a sentence says so: “It takes until /a/file is there.”."""
 
 import re
 import time
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -15,9 +16,10 @@ _translate = Translator.translate
 
 
 def slow_translate(self: Any, text: str, **how: Any) -> Any:
-    """Wait the seconds in the text, then translate it."""
-    if said := re.search(r"(\d+) seconds", text):
-        time.sleep(int(said[1]))
+    """Wait for the file that the text names, then translate it."""
+    if said := re.search(r"until (\S+) is there", text):
+        while not Path(said[1]).exists():
+            time.sleep(0.05)
     return _translate(self, text, **how)
 
 

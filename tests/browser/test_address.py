@@ -1,24 +1,21 @@
-"""URL and browser history: the URL stores every choice, steps replace history entries, translations push them."""
+"""URL, history, and actions faster than the server: Back, other pages and races lose no choice."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, quote_plus
 
 import pytest
 from playwright.sync_api import Page, expect
 from syrupy.assertion import SnapshotAssertion
 
-from tests.browser.settled import settled
+from tests.browser.conftest import Opener
+from tests.browser.settled import go_to_page, on_page, settled
 from tests.browser.test_page import NEW, expect_step, query, type_sentence
-from tests.browser.texts import text_of
-from tests.browser.views import EXAMPLE, open_share
+from tests.browser.views import EXAMPLE, on_a_telephone, on_both, open_share
 
 pytestmark = pytest.mark.browser
-
-Opener = Callable[..., Page]
 
 
 def entries(page: Page) -> int:
@@ -71,7 +68,7 @@ def drawn_choices(page: Page) -> dict[str, Any]:
     return found
 
 
-def test_url_stores_every_display_option(open_page: Opener) -> None:
+def test_url_stores_every_display_option_and_can_be_copied(open_page: Opener) -> None:
     page = open_page()
     settled(page)
     page.get_by_role("radio", name="words").click()
@@ -79,26 +76,28 @@ def test_url_stores_every_display_option(open_page: Opener) -> None:
     for name, parameter in (("√α", "root=1"), ("End mark", "end=0"), ("Margins", "margins=1")):
         page.get_by_role("switch", name=name).locator("xpath=ancestor::label").click()
         page.wait_for_url(re.compile(parameter))
+    page.keyboard.press("ArrowRight")  # a control that was clicked leaves the arrow keys to the player
+    expect_step(page, 2)
     page.get_by_text("strongest first").click()
     page.wait_for_url(re.compile("order=strongest"))
     settled(page)
     page.locator(".st-key-colours select").select_option(label="Cividis, safe for colour blindness")
     page.wait_for_url(re.compile("colours=cividis"))
-    assert query(page) == CHOSEN | {
-        "sentence": EXAMPLE,
-        "depth": "everything",
-    }
+    chosen = CHOSEN | {"sentence": EXAMPLE, "depth": "everything", "step": "2"}
+    assert query(page) == chosen
     page.wait_for_function("() => document.querySelector('.st-key-heatmap .js-plotly-plot').data.length === 3")
     page.wait_for_function("() => document.querySelector('.st-key-heatmap .js-plotly-plot').data[0].colorscale[2]")
     before = drawn_choices(page)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    open_share(page)
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.get_by_role("button", name="Link copied")).to_be_visible()
+    assert page.evaluate("() => navigator.clipboard.readText()") == page.url
     page.reload()
     page.wait_for_function("() => document.querySelector('.st-key-heatmap .js-plotly-plot')?.data?.length === 3")
     page.wait_for_function("() => document.querySelector('.st-key-softmax .js-plotly-plot')?.data")
     assert drawn_choices(page) == before
-    assert query(page) == CHOSEN | {
-        "sentence": EXAMPLE,
-        "depth": "everything",
-    }
+    assert query(page) == chosen
 
 
 def test_invalid_link_values_are_reported_until_another_is_chosen(
@@ -121,42 +120,121 @@ def test_invalid_link_values_are_reported_until_another_is_chosen(
     expect(problems).to_have_count(0)
 
 
-@pytest.mark.nightly
-def test_url_stores_a_foil_of_several_pieces(open_page: Opener, snapshot: SnapshotAssertion) -> None:
-    page = open_page("?step=4")
-    settled(page)
-    box = page.locator(".word-choice [data-what=foil]")
-    box.click()
-    box.fill("chaton")
-    page.keyboard.press("Enter")
-    heading = page.locator(".st-key-contrast h3")
-    expect(heading).to_contain_text("“chaton”")
-    text = text_of(heading)
-    assert text == snapshot
-    page.wait_for_url(re.compile("typed_foil=chaton"))
-    page.reload()
-    settled(page)
-    expect(heading).to_have_text(text)
-    expect(page.locator(".word-choice [data-what=foil]")).to_have_value("chaton")
+PRESS_BOTH = """([key, control]) => {
+  const press = document.querySelector(control);
+  document.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+  press.click();
+}"""
+
+
+def press_both(page: Page, key: str, control: str) -> None:
+    """Press a key and click a control in the same tick."""
+    page.evaluate(PRESS_BOTH, [key, control])
+
+
+def expect_step_in(page: Page, step: int, words: str) -> None:
+    """Wait until page and address are at `step`; `words` is the word for step in the page's language."""
+    expect(page.locator(".facts h2")).to_have_text(re.compile(f"^{words} {step} "))
+    expect(page.locator("[class*='st-key-room']").first).to_have_attribute("data-step", str(step - 1))
+    page.wait_for_url(re.compile(rf"[?&#]step={step}(&|$)"))
 
 
 @pytest.mark.nightly
-def test_invalid_url_parameters_are_ignored(open_page: Opener) -> None:
-    page = open_page(
-        "?step=x&source=-1&word=99999999&foil=%3Cb%3E&stage=9&by=letters&colours=red&root=2&end=&order=up"
-        "&model=nobody&search=beam+999&lang=xx&typed_foil=%24x%24"
-    )
-    expect_step(page, 1)
-    assert page.locator(".stException").count() == 0
-    page.wait_for_url(lambda url: "letters" not in url and "=xx" not in url and "nobody" not in url)
-    assert set(query(page)) == {"sentence", "depth"}
+def test_step_and_another_action_at_once_both_apply(open_page: Opener) -> None:
+    page = open_page("?step=2")
+    settled(page)
+    for _ in range(3):
+        press_both(page, "ArrowRight", ".st-key-lang button:last-of-type")
+        expect_step_in(page, 3, "Étape")
+        press_both(page, "ArrowLeft", ".st-key-lang button:first-of-type")
+        expect_step_in(page, 2, "Step")
+    press_both(page, "ArrowRight", ".st-key-tables summary")  # in a part of its own
+    expect(page.locator(".st-key-tables .tables table").first).to_be_attached()
+    expect_step_in(page, 3, "Step")
+    ticks = page.locator(".st-key-heatmap .xtick")
+    shown = ticks.count()
+    press_both(page, "ArrowRight", ".st-key-end input")  # a switch of the room of steps
+    expect(ticks).to_have_count(shown - 1)
+    expect_step_in(page, 4, "Step")
+    press_both(page, "ArrowRight", '.page-links a[data-page="why"]')  # another page
+    page.wait_for_url(re.compile("[?&]page=why"))
+    expect(page.locator(".st-key-why_opening")).to_be_visible()
 
 
-def test_copy_link_copies_the_url(open_page: Opener) -> None:
-    page = open_page("?step=3")
-    expect_step(page, 3)
-    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+RUNS = """() => {
+  const { send } = WebSocket.prototype;
+  window.sent = 0;
+  WebSocket.prototype.send = function (...message) {
+    window.sent += 1;
+    return send.apply(this, message);
+  };
+}"""
+"""Count the messages that the browser sends to the server."""
+
+
+def test_steps_display_options_and_boxes_send_no_message_to_the_server(open_page: Opener) -> None:
+    page = open_page("?step=1")
+    settled(page)
+    page.evaluate(RUNS)
+    for number in range(2, 8):
+        page.keyboard.press("ArrowRight")
+        expect_step_in(page, number, "Step")
+    page.locator(".player .source .word").nth(1).click()
+    page.wait_for_url(re.compile("source="))
+    settled(page)
+    columns = page.locator(".st-key-heatmap .xtick").count()
+    page.locator(".st-key-end input").click()
+    expect(page.locator(".st-key-heatmap .xtick")).to_have_count(columns - 1)
+    page.keyboard.press("b")
+    expect(page.locator(".st-key-heatmap .chart .colorbar")).to_contain_text("α′ = 0")
     open_share(page)
-    page.get_by_role("button", name="Copy link").click()
-    expect(page.get_by_role("button", name="Link copied")).to_be_visible()
-    assert page.evaluate("() => navigator.clipboard.readText()") == page.url
+    expect(page.locator(".st-key-export")).to_contain_text("step 7")
+    page.keyboard.press("Escape")
+    expect(page.locator(".st-key-export")).to_have_count(0)
+    page.locator(".st-key-after_word button").click()
+    expect(page.locator(".st-key-looking_back .js-plotly-plot")).to_be_visible()
+    page.locator(".st-key-tables summary").click()
+    expect(page.locator(".st-key-tables .tables table").first).to_be_visible()
+    assert page.evaluate("window.sent") == 0
+
+
+CHECKED = "[aria-checked=true]"
+
+
+@on_both
+def test_typed_sentence_is_on_every_page_and_back_restores_the_one_before(open_page: Opener) -> None:
+    page = open_page("?step=3")
+    box = page.locator(".st-key-sentence textarea")
+    for name in ("Why attention?", "To the transformer", "Translate", "Lab", "Translate"):  # the first click of a visit
+        left = page.url
+        go_to_page(page, name)
+        if name != "Lab":
+            expect(box).to_have_value(EXAMPLE)
+    page.go_back()
+    page.wait_for_url(left)
+    go_to_page(page, "Translate")
+    expect(page.locator(".facts h2")).to_have_text(re.compile("^Step 3 "))
+    expect(page.locator(".st-key-depth").locator(CHECKED)).to_have_text("Everything")
+    for number, way in enumerate(("Why attention?", "To the transformer", "Translate", "Why attention?", "Translate")):
+        box.fill(text := f"Dog {number} runs.")
+        go_to_page(page, way)
+        expect(page).to_have_url(re.compile(re.escape(quote_plus(text))))
+        expect(box).to_have_value(text)
+
+
+@on_a_telephone
+def test_back_restores_the_page_left_by_a_link(open_page: Opener) -> None:
+    page = open_page("?step=3")
+    settled(page)
+    for way in ("Lab", "Why attention?"):
+        left = page.url
+        page.locator(".st-key-sentence textarea").fill("Two dogs run.")  # so that a request to the server is pending
+        go_to_page(page, way)
+        page.go_back()
+        page.wait_for_url(on_page("Translate"))
+        if "dogs" in page.url:  # the server was fast: its translation was shown, and has its own history entry
+            page.go_back()
+        expect(page.locator(".page-links [aria-current]")).to_have_text("Translate")
+        expect(page.locator(".facts h2")).to_have_text(re.compile("^Step 3 "))
+        assert page.url == left
+        page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')

@@ -67,11 +67,11 @@ CASES = [
         level,
         *window,
         id=f"{path or 'translate'}-{level}-{name}",
-        marks=() if name == "en" and level in ("everything", "" if path else "idea") else pytest.mark.nightly,
+        marks=() if name == "en" and level in ("idea", "everything") else pytest.mark.nightly,
     )
     for name, window in WINDOWS.items()
     for path in READY_OF
-    for level in DETAIL_LEVELS
+    for level in (("everything",) if path else DETAIL_LEVELS)
 ]
 
 

@@ -174,6 +174,7 @@ def test_uploaded_file_and_server_table_open_in_french(open_page: Opener, tmp_pa
     expect(summary).to_contain_text("29 paires sur 200", timeout=60_000)
     expect(page.locator(".st-key-corpus_problem")).to_have_count(0)
     expect(page.locator(".st-key-corpus_said")).to_have_count(1)
+    assert faint(page, more_than=15) == []
 
 
 def _expect_empty_uploader(box: Locator) -> None:
@@ -181,13 +182,6 @@ def _expect_empty_uploader(box: Locator) -> None:
     label = box.locator("button p").evaluate("node => getComputedStyle(node, '::after').content")
     assert label == '"Choisir des fichiers"'
     expect(box.get_by_text(re.compile(r"\.(tsv|png)"))).to_have_count(0)
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_text_has_enough_contrast(open_page: Opener, dark: bool) -> None:
-    page = open_page("?table=mine&brush=0_9_-99_0", path="corpus", ready=ROWS, dark=dark)
-    assert faint(page, more_than=15) == []
 
 
 def test_attention_files_become_a_table_are_scored_and_opened(open_page: Opener, tmp_path: Path) -> None:

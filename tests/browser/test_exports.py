@@ -16,14 +16,13 @@ from typing import Any
 import pytest
 from pdfminer.high_level import extract_pages, extract_text
 from pdfminer.layout import LAParams
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace, export
 from attnviz.analysis.gold import pharaoh
 from attnviz.languages import LANGUAGES
 from attnviz.model_folder import read_weights
-from tests.browser.server import READY, running_page
 from tests.browser.settled import settled
 from tests.browser.texts import text_of
 from tests.browser.views import EXAMPLE, at_night, open_share
@@ -127,116 +126,6 @@ def test_diagram_is_printed_as_pdf_on_paper_of_its_size(open_page: Opener, tmp_p
     assert all(number in text for number in numbers.all_text_contents())
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize("query", ["", "?lang=fr"])
-def test_titles_of_downloaded_charts_are_not_clipped(open_page: Opener, tmp_path: Path, query: str) -> None:
-    page = open_page(query)
-    open_share(page)
-    names = page.get_by_role("button", name=re.compile(", SVG$"))
-    expect(names.first).to_be_visible()
-    labels = names.evaluate_all("(buttons) => buttons.map((one) => one.ariaLabel)")
-    files = {name: fetch(page, name, tmp_path) for name in labels}
-    viewer = page.context.new_page()  # in front: a page behind another draws slowly
-    for name, path in files.items():
-        viewer.set_content(path.read_text(encoding="utf-8"))
-        picture, title = viewer.locator("svg.main-svg").first, viewer.locator(".gtitle")
-        expect(title.locator("tspan.line")).to_have_count(3)
-        outer, inner = picture.bounding_box(), title.bounding_box()
-        assert outer is not None, name
-        assert inner is not None, name
-        assert inner["x"] >= outer["x"], name
-        assert inner["y"] >= outer["y"], name
-        assert inner["x"] + inner["width"] <= outer["x"] + outer["width"], name
-    viewer.close()
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("query", ["", "?lang=fr"])
-def test_download_menu_fits_in_the_window(open_page: Opener, query: str) -> None:
-    page = open_page(query)
-    open_share(page)
-    last = page.locator(".st-key-whole_json a")
-    expect(last).to_be_visible()
-    expect(page.get_by_role("button", name=re.compile("PNG$")).first).to_be_visible()
-    box = page.get_by_test_id("stPopoverBody")
-    assert box.evaluate("(box) => box.scrollHeight - box.clientHeight") <= 0
-    place = last.bounding_box()
-    assert place is not None
-    assert place["y"] + place["height"] <= 900
-
-
-@pytest.mark.nightly
-def test_download_menu_works_by_keyboard_on_a_phone(open_page: Opener) -> None:
-    page = open_page(width=390, height=844)
-    open_share(page)
-    first = page.get_by_role("button", name="Heatmap, PNG")
-    expect(first).to_be_visible()
-    first.focus()
-    for name in ("Heatmap, SVG", "Heatmap, PDF", "Heatmap, CSV", "Energies, PNG"):
-        page.keyboard.press("Tab")
-        expect(page.get_by_role("button", name=name)).to_be_focused()
-    box = page.get_by_test_id("stPopoverBody")
-    assert box.evaluate("(box) => box.scrollWidth - box.clientWidth") <= 0
-
-
-@pytest.mark.nightly
-def test_png_uses_the_page_font(open_page: Opener, tmp_path: Path) -> None:
-    page = open_page()
-    open_downloads(page)
-    with page.expect_response(re.compile("SourceSansVF-Upright")) as font:
-        with_font = fetch(page, "Likeliest words, PNG", tmp_path).read_bytes()
-    assert font.value.ok
-    other = open_page()
-    open_downloads(other)
-    other.route(re.compile("SourceSansVF-Upright"), lambda route: route.fulfill(status=404))
-    assert fetch(other, "Likeliest words, PNG", tmp_path).read_bytes() != with_font
-
-
-@pytest.mark.nightly
-def test_failed_font_request_is_retried(open_page: Opener, tmp_path: Path) -> None:
-    page = open_page()
-    open_downloads(page)
-    page.route(re.compile("SourceSansVF-Upright"), lambda route: route.abort(), times=1)
-    without = fetch(page, "Likeliest words, PNG", tmp_path).read_bytes()
-    with page.expect_response(re.compile("SourceSansVF-Upright")) as font:
-        again = fetch(page, "Likeliest words, PNG", tmp_path).read_bytes()
-    assert font.value.ok
-    assert again[:8] == without[:8] == b"\x89PNG\r\n\x1a\n"
-    assert again != without
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("code", ["en", "fr"])
-def test_failed_chart_export_shows_an_error(
-    open_page: Opener, tmp_path: Path, code: str, snapshot: SnapshotAssertion
-) -> None:
-    page = open_page(f"?lang={code}")
-    open_share(page)
-    row = page.locator(".picture").first
-    page.evaluate(
-        "() => { window.originalToImage = Plotly.toImage; Plotly.toImage = () => Promise.reject(new Error('no')); }"
-    )
-    row.get_by_role("button", name=re.compile("PNG$")).click()
-    expect(row.get_by_role("alert")).not_to_be_empty()
-    assert text_of(row.get_by_role("alert")) == snapshot
-    page.evaluate("() => { Plotly.toImage = window.originalToImage; }")
-    assert fetch(page, row.get_by_role("button").first.get_attribute("aria-label") or "", tmp_path).exists()
-    expect(row.locator("p")).to_have_text("")
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("code", ["en", "fr"])
-def test_picture_with_characters_that_no_font_has_says_so(
-    open_page: Opener, code: str, snapshot: SnapshotAssertion
-) -> None:
-    page = open_page(f"?lang={code}&sentence=We+eat+\u2fe0+here.")
-    open_share(page)
-    row = page.locator(".picture").first
-    row.get_by_role("button", name=re.compile("PNG$")).click()
-    expect(row.get_by_role("alert")).to_contain_text("\u2fe0")
-    assert text_of(row.get_by_role("alert")) == snapshot
-
-
 def test_files_of_the_whole_translation_match_the_exporters(open_page: Opener, tmp_path: Path) -> None:
     page = open_page("?step=2")
     open_downloads(page)
@@ -296,14 +185,9 @@ def test_saved_trace_opens_and_closes(open_page: Opener, saved: Path, tmp_path: 
     expect(page.locator(".player .target")).to_have_text(before)
     expect(page.locator(".st-key-notice")).to_have_count(0)
     expect(page.locator(".st-key-sentence textarea")).to_have_value(EXAMPLE)
-
-
-@pytest.mark.nightly
-def test_new_sentence_closes_a_saved_trace(open_page: Opener, saved: Path) -> None:
-    page = open_page()
     open_trace(page, saved)
     expect(page.locator(".player .target")).to_contain_text("accord a été signé")
-    page.locator(".st-key-sentence textarea").fill("Two dogs play in the snow.")
+    page.locator(".st-key-sentence textarea").fill("Two dogs play in the snow.")  # a new sentence closes it, too
     page.keyboard.press("Control+Enter")
     expect(page.locator(".player .source")).to_contain_text("snow")
     expect(page.locator(".st-key-notice")).to_have_count(0)
@@ -323,22 +207,3 @@ def test_invalid_file_shows_an_error_and_keeps_the_translation(
         assert text_of(page.locator(".st-key-file_problem")) == snapshot(name=name)
         expect(page.locator(".player .target")).to_have_text(before)
         assert "Traceback" not in page.locator("body").inner_text()
-
-
-@pytest.mark.nightly
-def test_saved_trace_opens_without_a_model(
-    chromium: Browser, tmp_path: Path, saved: Path, snapshot: SnapshotAssertion
-) -> None:
-    (tmp_path / "models").mkdir()
-    with running_page(tmp_path / "models", tmp_path / "page.log") as address:
-        page = chromium.new_page()
-        page.goto(address)
-        expect(page.locator(".st-key-problem")).to_be_visible()
-        assert text_of(page.locator(".st-key-problem")) == snapshot
-        open_trace(page, saved)
-        page.wait_for_selector(READY)
-        expect(page.locator(".st-key-notice")).to_contain_text("agreement.json")
-        page.keyboard.press("ArrowRight")
-        expect(page.get_by_role("heading", name=re.compile(r"^Step 2 of 7"))).to_be_visible()
-        expect(page.locator(".stFileUploader input[type=file]")).to_have_count(0)  # the box is closed
-        page.close()

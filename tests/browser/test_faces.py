@@ -10,9 +10,9 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Opener
 from tests.browser.server import READY
-from tests.browser.settled import settled
+from tests.browser.settled import bring_into_sight, settled
 from tests.browser.test_languages import switch
-from tests.browser.views import NARROW, WIDE_DARK, on_both, parameters_of, within
+from tests.browser.views import BAR_LENGTHS, on_a_telephone, on_both, parameters_of
 
 pytestmark = pytest.mark.browser
 
@@ -89,33 +89,42 @@ def test_key_and_control_switch_attention_views(open_page: Opener) -> None:
     expect_face(page, "difference")
     page.keyboard.press("?")
     expect(page.locator(".keys kbd").get_by_text("B", exact=True)).to_have_count(1)
-
-
-@pytest.mark.nightly
-@within(WIDE_DARK)
-def test_key_types_a_letter_in_a_text_box(open_page: Opener) -> None:
-    page = open_page()
+    page.keyboard.press("?")
+    switch(page, "fr")
     settled(page)
-    box = page.locator(".st-key-sentence textarea")
-    box.focus()
-    before = box.input_value()
     page.keyboard.press("b")
-    assert len(box.input_value()) == len(before) + 1
+    expect(page.locator(".st-key-face [aria-checked=true]")).to_have_text("Avant le mot")
+    expect(page.locator(".st-key-heatmap .chart .colorbar")).to_contain_text(LEGENDS["before"])
+    switch(page, "en")
     expect_face(page, "before")
 
 
 @pytest.mark.nightly
-@within(NARROW)
-def test_attention_view_survives_language_switches(open_page: Opener) -> None:
-    page = open_page("?face=after")
-    expect_face(page, "after")
-    switch(page, "fr")
-    control = page.locator(".st-key-face")
-    expect(control.locator("[aria-checked=true]")).to_have_text("Après le mot")
+@on_a_telephone
+def test_posterior_columns_load_when_opened_and_follow_the_step(open_page: Opener) -> None:
+    page = open_page("?step=3")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    part, opener = page.locator(".st-key-looking_back"), page.locator(".st-key-looking_back [aria-expanded]")
+    bring_into_sight(opener)
     settled(page)
-    page.keyboard.press("b")
-    expect(control.locator("[aria-checked=true]")).to_have_text("Différence")
-    expect(page.locator(".st-key-heatmap .chart .colorbar")).to_contain_text(LEGENDS["difference"])
-    page.wait_for_url(re.compile("face=difference"))
-    switch(page, "en")
-    expect_face(page, "difference")
+    assert not [url for url in asked if "/posterior?" in url]
+    opener.focus()
+    page.keyboard.press("Enter")
+    for reload in (False, True):
+        expect(part.locator(".chart-box h3")).to_have_text("Prior × likelihood → posterior")
+        page.wait_for_selector(".st-key-looking_back .js-plotly-plot .xtick")
+        page.wait_for_url(re.compile("after_word=1"))
+        settled(page)
+        if not reload:
+            before = part.locator(".chart").evaluate(BAR_LENGTHS)
+            page.keyboard.press("ArrowRight")
+            expect(part.locator(".katex-mathml").first).to_contain_text("4")
+            settled(page)
+            assert part.locator(".chart").evaluate(BAR_LENGTHS) != before
+            page.reload()
+            page.wait_for_selector(READY)
+            bring_into_sight(opener)
+    opener.click()
+    expect(part.locator(".chart-box")).to_be_hidden()
+    page.wait_for_function("() => !location.hash.includes('after_word')")

@@ -71,8 +71,14 @@ def trace() -> Trace:
     return Translator[Trace].load("small-additive", device="cpu").translate(SENTENCE)
 
 
-def test_buttons_keys_and_cells_choose_steps(app: str, open_app: Opener) -> None:
-    page = open_app(app)
+def test_view_is_stepped_replaced_and_played(app: str, open_app: Opener, trace: Trace) -> None:
+    page = open_app(app, dark=True)
+    expect(page.locator(".attnviz-guest")).to_have_css("background-color", "rgb(23, 23, 26)")
+    assert guest_violations(page) == []
+    page.emulate_media(reduced_motion="no-preference")
+    play_twice(page.locator(".attnviz-guest .diagram"))
+    page.locator(".attnviz-guest .diagram .close").click()
+    page.emulate_media(reduced_motion="reduce")
     room, player = page.locator(ROOM), page.locator(".attnviz-guest .player")
     player.locator(".transport .next").click()
     expect(room).to_have_attribute("data-step", "1")
@@ -93,11 +99,18 @@ def test_buttons_keys_and_cells_choose_steps(app: str, open_app: Opener) -> None
     expect(room).to_have_attribute("data-step", "1")
     player.locator(".play").click()
 
-
-def test_a_step_is_shown_as_it_is_computed(app: str, open_app: Opener) -> None:
-    page = open_app(app)
-    page.emulate_media(reduced_motion="no-preference")
-    play_twice(page.locator(".attnviz-guest .diagram"))
+    rows = "(chart) => chart.data.find(({ type }) => type === 'heatmap').z.map((row) => [...row])"
+    shown = chart.evaluate(rows)
+    assert [len(shown), len(shown[0])] == list(trace.alignment.shape)
+    assert abs(shown[2][1] - float(trace.alignment[2, 1])) < 1e-4
+    text = page.get_by_label("English", exact=True).first
+    text.fill("Two dogs play in the snow.")
+    text.press("Enter")
+    expect(page.locator(".attnviz-guest .player .source")).to_contain_text("dogs")
+    expect(page.locator(".attnviz-guest .player .target")).not_to_contain_text("maison")
+    expect(page.locator(".attnviz-guest")).to_have_count(1)
+    player.locator(".transport .next").click()
+    expect(page.locator(f"{ROOM} .facts h2")).to_contain_text("Step 2")
 
 
 def test_app_around_the_view_is_left_alone(app: str, open_app: Opener) -> None:
@@ -125,35 +138,6 @@ def test_app_around_the_view_is_left_alone(app: str, open_app: Opener) -> None:
     expect(page).to_have_title("My translator")
 
 
-def test_another_sentence_replaces_the_view(app: str, open_app: Opener, trace: Trace) -> None:
-    page = open_app(app)
-    page.locator(".attnviz-guest .transport .next").click()
-    rows = "(chart) => chart.data.find(({ type }) => type === 'heatmap').z.map((row) => [...row])"
-    chart = page.locator(f"{ROOM} .st-key-heatmap .js-plotly-plot")
-    shown = chart.evaluate(rows)
-    assert [len(shown), len(shown[0])] == list(trace.alignment.shape)
-    assert abs(shown[2][1] - float(trace.alignment[2, 1])) < 1e-4
-    text = page.get_by_label("English", exact=True).first
-    text.fill("Two dogs play in the snow.")
-    text.press("Enter")
-    expect(page.locator(".attnviz-guest .player .source")).to_contain_text("dogs")
-    expect(page.locator(".attnviz-guest .player .target")).not_to_contain_text("maison")
-    expect(page.locator(".attnviz-guest")).to_have_count(1)
-    page.locator(".attnviz-guest .transport .next").click()
-    expect(page.locator(f"{ROOM} .facts h2")).to_contain_text("Step 2")
-
-
-def test_dark_theme_is_followed_and_axe_finds_nothing_serious(app: str, open_app: Opener) -> None:
-    page = open_app(app, dark=True)
-    expect(page.locator(".attnviz-guest")).to_have_css("background-color", "rgb(23, 23, 26)")
-    assert guest_violations(page) == []
-
-
-def test_axe_finds_nothing_serious(two_views: str, open_app: Opener) -> None:
-    page = open_app(two_views)
-    assert guest_violations(page) == []
-
-
 def test_two_views_of_a_trace_keep_apart(two_views: str, open_app: Opener) -> None:
     page = open_app(two_views)
     rooms = page.locator(ROOM)
@@ -163,6 +147,7 @@ def test_two_views_of_a_trace_keep_apart(two_views: str, open_app: Opener) -> No
     expect(rooms.nth(0)).to_have_attribute("data-by", "steps")
     expect(rooms.nth(1)).to_have_attribute("data-by", "words")
     assert page.evaluate(DUPLICATES) == []
+    assert guest_violations(page) == []
     rooms.nth(1).get_by_text("strongest first").click()
     expect(rooms.nth(1).locator(".order input[value='strongest']")).to_be_checked()
     expect(rooms.nth(0).locator(".order input[value='sentence']")).to_be_checked()

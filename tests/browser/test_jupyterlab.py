@@ -70,15 +70,12 @@ def test_keys_step_only_while_the_focus_is_in_the_view(page: Page) -> None:
     expect(step(page)).to_have_attribute("data-step", "0")
 
 
-def test_a_step_is_shown_as_it_is_computed(page: Page) -> None:
+def test_step_is_played_and_a_what_if_is_made_by_a_click(page: Page) -> None:
     page.emulate_media(reduced_motion="no-preference")
     root = page.locator(".attnviz-guest .diagram").first
     play_twice(root)
     root.locator(".close").click()
     page.emulate_media(reduced_motion="reduce")
-
-
-def test_what_if_is_made_by_a_click(page: Page) -> None:
     view = page.locator(".attnviz-guest").first
     before = step(page).evaluate("(root) => root.attnvizView.view.identity")
     view.get_by_role("button", name="Look only here").click()  # named once its numbers are there
@@ -89,13 +86,10 @@ def test_what_if_is_made_by_a_click(page: Page) -> None:
     expect(page.locator(".attnviz-guest").nth(1).locator(".st-key-weight_controls")).to_have_count(0)
 
 
-def test_axe_finds_nothing_serious(page: Page) -> None:
-    assert guest_violations(page) == []
-
-
 def test_theme_of_jupyterlab_is_followed(page: Page) -> None:
     guests = page.locator(".attnviz-guest")
     expect(guests.first).to_have_attribute("data-theme", "light")
+    assert guest_violations(page) == []
     command(page, "apputils:change-theme", theme="JupyterLab Dark")
     for view in (0, 1):
         expect(guests.nth(view)).to_have_attribute("data-theme", "dark")

@@ -1,29 +1,30 @@
-"""Page *Lab*: shared state with the page *Translate*, sections, hover, clicks, keys, tables and downloads."""
+"""Lab: perturbation tests, the beam search and two translations side by side, with the state of *Translate*."""
 
 from __future__ import annotations
 
 import re
-from pathlib import Path
-from typing import Any
+from urllib.parse import urlencode
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
-from syrupy.assertion import SnapshotAssertion
+from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Opener
 from tests.browser.contrast import faint
 from tests.browser.server import READY
-from tests.browser.settled import wait_until_idle, wait_until_still
+from tests.browser.settled import WAIT_UNTIL_STILL, wait_until_idle, wait_until_still
 from tests.browser.test_page import NEW, expect_step, query, type_sentence
-from tests.browser.views import on_a_telephone, on_both
+from tests.browser.views import address_with, at_night, on_both, parameters_of
 
 pytestmark = pytest.mark.browser
+
 
 ATTRIBUTIONS, PERTURBATION_TESTS = (
     ".st-key-attributions .js-plotly-plot .ytick",
     ".st-key-perturbation-tests .js-plotly-plot .xtick",
 )
 """Selectors that match once the picture of a section is drawn."""
+
+
 SENTENCE = "sentence=Two+dogs+play+in+the+snow."
 
 
@@ -42,37 +43,6 @@ def wait_for_step(page: Page, number: int) -> None:
 
 def to_page(page: Page, name: str) -> None:
     page.locator(".page-links").get_by_text(name, exact=True).click()
-
-
-def to_section(page: Page, name: str) -> None:
-    page.locator(".st-key-section").get_by_text(name, exact=True).click()
-
-
-def chosen_section(page: Page) -> Locator:
-    return page.locator(".st-key-section [aria-checked=true]")
-
-
-def cell_position(page: Page, panel: int, row: int, column: int) -> dict[str, Any]:
-    """Return the position in the window of a cell of an attribution panel."""
-    chart = page.locator(".st-key-attributions .js-plotly-plot")
-    found: dict[str, Any] = chart.evaluate(
-        """async (chart, [panel, row, column]) => {
-          const { xaxis, yaxis } = Object.values(chart.layout.meta.panels)[panel];
-          const x = chart._fullLayout[`xaxis${xaxis.slice(1)}`], y = chart._fullLayout[`yaxis${yaxis.slice(1)}`];
-          const at = { x: x._offset + x.c2p(column), y: y._offset + y.c2p(row) };
-          window.document.querySelector(".stMain").scrollBy(0, chart.getBoundingClientRect().top + at.y - 400);
-          // A chart that was out of sight is laid out in the next frame.
-          for (let frame = 0; frame < 2; frame += 1) await new Promise(requestAnimationFrame);
-          const { left, top } = chart.getBoundingClientRect();
-          return { x: left + at.x, y: top + at.y, ownX: at.x, ownY: at.y };
-        }""",
-        [panel, row, column],
-    )
-    return found
-
-
-def assert_fits_the_window(page: Page) -> None:
-    assert page.evaluate("document.querySelector('.stMain').scrollWidth <= innerWidth")
 
 
 def test_lab_and_translate_pages_share_sentence_model_and_step(open_page: Opener) -> None:
@@ -101,7 +71,7 @@ def test_lab_and_translate_pages_share_sentence_model_and_step(open_page: Opener
         assert query(page)["by"] == "words"
 
 
-@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1280, 720)])
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), at_night(1440, 900)])
 def test_lab_opens_on_one_question_and_one_picture(open_page: Opener, width: int, height: int) -> None:
     page = open_page(f"?{SENTENCE}", path="lab", ready=PERTURBATION_TESTS, width=width, height=height)
     wait_until_idle(page)
@@ -113,156 +83,39 @@ def test_lab_opens_on_one_question_and_one_picture(open_page: Opener, width: int
         assert box, part
         assert box["y"] + box["height"] <= height, part
         assert box["x"] + box["width"] <= width, part
-
-
-@pytest.mark.nightly
-def test_links_to_the_lab_and_back_keep_the_step_of_each_page_s_start(open_page: Opener) -> None:
-    page = open_page()
-    opened = int(str(page.locator(".st-key-room").get_attribute("data-step"))) + 1
-    to_page(page, "Lab")
-    page.wait_for_selector(".st-key-section")
-    wait_for_step(page, opened)
-    to_page(page, "Translate")
-    page.wait_for_selector(READY)
-    wait_for_step(page, opened)
-    page.go_back()
-    page.wait_for_selector(".st-key-section")
-    wait_for_step(page, opened)
-    page = open_page("?section=comparison", path="lab", ready=".st-key-comparison .js-plotly-plot .ytick")
-    doubtful = int(str(page.locator(".st-key-room").get_attribute("data-step"))) + 1
-    assert doubtful != opened, "both pages begin at the same step: nothing can jump"
-    to_page(page, "Translate")
-    page.wait_for_selector(READY)
-    wait_for_step(page, doubtful)
-    to_page(page, "Lab")
-    page.wait_for_selector(".st-key-section")
-    wait_for_step(page, doubtful)
-    page.go_back()
-    page.wait_for_selector(READY)
-    wait_for_step(page, doubtful)
-
-
-def test_lab_link_also_sets_the_translate_page(open_page: Opener) -> None:
-    page = open_lab(open_page, "&step=2&section=perturbation-tests&model=small-dot&search=greedy", PERTURBATION_TESTS)
-    wait_for_step(page, 2)
-    to_page(page, "Translate")
-    page.wait_for_selector(READY)
-    expect(page.locator(".st-key-sentence textarea")).to_have_value("Two dogs play in the snow.")
-    expect(page.locator(".st-key-status")).to_contain_text(re.compile("small-dot.*greedy"))
-    expect_step(page, 2)
-
-
-@pytest.mark.nightly
-def test_back_and_forward_restore_page_and_step(open_page: Opener) -> None:
-    page = open_page(f"?{SENTENCE}&step=3")
-    to_page(page, "Lab")
-    page.wait_for_selector(PERTURBATION_TESTS)
+    assert faint(page, more_than=60) == []
+    page.locator(".st-key-section [role=radio]").first.focus()
+    page.keyboard.press("ArrowRight")  # to the next section, not to the next step
+    page.keyboard.press("Space")
+    page.wait_for_selector(ATTRIBUTIONS)
     wait_until_idle(page)
+    assert "step" not in query(page)
+    assert faint(page, more_than=60) == []
+    page.locator(".player .transport .next").focus()
     page.keyboard.press("ArrowRight")
-    wait_for_step(page, 4)
-    page.go_back()
-    page.wait_for_selector(READY)
-    expect_step(page, 3)
-    page.go_forward()
-    page.wait_for_selector(PERTURBATION_TESTS)
-    wait_until_idle(page)
-    wait_for_step(page, 4)
-
-
-@pytest.mark.nightly
-@on_a_telephone
-def test_sections_and_languages_can_be_switched_repeatedly(open_page: Opener) -> None:
-    page = open_lab(open_page)
-    assert_fits_the_window(page)
-    for _ in range(2):
-        to_section(page, "Perturbation tests")
-        page.wait_for_selector(PERTURBATION_TESTS)
-        wait_until_idle(page)
-        assert "section" not in query(page)
-        assert_fits_the_window(page)
-        page.locator(".st-key-lang").get_by_text("fr").click()
-        expect(chosen_section(page)).to_have_text("Tests de perturbation")
-        expect(page.locator(".st-key-perturbation-tests h3")).to_contain_text("poids d’attention")
-        to_section(page, "Attributions")
-        page.wait_for_selector(ATTRIBUTIONS)
-        wait_until_idle(page)
-        expect(page.locator(".st-key-attributions p")).to_contain_text("À cette étape")
-        page.locator(".st-key-lang").get_by_text("en").click()
-        expect(chosen_section(page)).to_have_text("Attributions")
-        expect(page.locator(".st-key-attributions p")).to_contain_text("At this step")
-        wait_until_idle(page)
-        assert query(page)["section"] == "attributions"
-    page.locator(".player .target .word").nth(3).click()
-    text = page.locator(".st-key-attributions p").inner_text()
-    page.keyboard.press("ArrowRight")
-    expect(page.locator(".st-key-attributions p")).not_to_have_text(text)
-    page.keyboard.press("Home")
-    wait_for_step(page, 1)
-    page.keyboard.press("End")
-    expect(page.locator(".player .target .current")).to_have_text("</s>")
+    page.wait_for_url(re.compile("step="))
 
 
 @pytest.mark.nightly
 @on_both
-def test_hovered_cell_is_framed_in_every_panel_and_a_click_selects_it(open_page: Opener) -> None:
-    page = open_lab(open_page, "&section=attributions")
-    at = cell_position(page, 1, 2, 3)
-    page.mouse.move(at["x"], at["y"])
-    frames = page.locator(".st-key-attributions .cursor div")
-    expect(frames).to_have_count(6)
-    boxes = frames.evaluate_all(
-        "(all) => all.map((one) => [one.offsetLeft, one.offsetTop, one.offsetWidth, one.offsetHeight])"
-    )
-    tooltip = str(page.locator(".st-key-attributions .hoverlayer").text_content())
-    assert frames.nth(1).get_attribute("data-number")
-    assert float(str(frames.nth(1).get_attribute("data-number"))) == pytest.approx(
-        float(re.findall(r"-?[0-9]+\.[0-9]+", tooltip.replace("\u2212", "-"))[-1]), abs=0.0051
-    )
-    for panel, (left, top, width, height) in enumerate(boxes):
-        own = cell_position(page, panel, 2, 3)
-        assert left < own["ownX"] < left + width
-        assert top < own["ownY"] < top + height
-    at = cell_position(page, 1, 2, 3)
-    page.mouse.click(at["x"], at["y"])
-    wait_for_step(page, 3)
-    expect(page.locator(".player .source .held .seen")).to_have_attribute("data-index", "3")
-    shapes = page.locator(".st-key-attributions .js-plotly-plot").evaluate("(chart) => chart.layout.shapes.length")
-    assert shapes == 12  # row and cell, six times
-    page.keyboard.press("Escape")
-    page.keyboard.press("ArrowDown")
-    expect(page.locator(".player .source .held")).to_have_count(1)
-
-
-@pytest.mark.nightly
-@on_both
-def test_clicked_point_selects_its_step(open_page: Opener) -> None:
-    page = open_lab(open_page, "&section=perturbation-tests", PERTURBATION_TESTS)
+def test_clicked_point_selects_its_step_and_a_typed_word_its_attention(open_page: Opener) -> None:
+    page = open_lab(open_page, "&section=perturbation-tests&search=greedy", PERTURBATION_TESTS)
     page.locator(".st-key-all_steps button").click()
-    for chart, mark in (("shuffled", ".point"), ("minimal-change", ".point")):
+    for chart in ("shuffled", "minimal-change"):
         for step in (4, 2):
             picture = page.locator(f".st-key-{chart} .js-plotly-plot")
             wait_until_still(picture)  # the text above it changes with the step
-            box = picture.locator(mark).nth(step - 1).bounding_box()
+            box = picture.locator(".point").nth(step - 1).bounding_box()
             assert box
             page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
             wait_for_step(page, step)
     ring = page.locator(".st-key-shuffled .js-plotly-plot").evaluate("(chart) => chart.layout.shapes[0].xanchor")
     points = page.locator(".st-key-shuffled .js-plotly-plot").evaluate("(chart) => chart.layout.meta.points")
     assert ring == points[1][0]
-
-
-@pytest.mark.nightly
-@on_both
-def test_typed_word_shows_the_attention_that_favours_it(open_page: Opener) -> None:
-    page = open_lab(open_page, "&section=perturbation-tests&step=2&search=greedy", PERTURBATION_TESTS)
-    paragraph = page.locator(".st-key-perturbation-tests p")
-    before = paragraph.inner_text()
-    page.locator(".st-key-all_steps button").click()
-    box = page.locator(".word-choice [data-what=word]")
+    paragraph, box = page.locator(".st-key-perturbation-tests p"), page.locator(".word-choice [data-what=word]")
     box.fill("neige")
     page.keyboard.press("Enter")
-    expect(paragraph).not_to_have_text(before, timeout=60_000)  # the server tries a hundred attention distributions
-    expect(paragraph).to_contain_text("“neige”")
+    expect(paragraph).to_contain_text("“neige”", timeout=60_000)  # the server tries a hundred attention distributions
     expect(paragraph).to_contain_text("“snow”")
     wait_until_idle(page)
     assert "word" in query(page)
@@ -273,74 +126,174 @@ def test_typed_word_shows_the_attention_that_favours_it(open_page: Opener) -> No
     expect(paragraph).not_to_contain_text("“neige”")
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("name", ["attributions", "perturbation-tests"])
-def test_text_has_enough_contrast(open_page: Opener, name: str, dark: bool) -> None:
-    ready = {"attributions": ATTRIBUTIONS, "perturbation-tests": PERTURBATION_TESTS}[name]
-    page = open_page(f"?{SENTENCE}&section={name}&step=2", path="lab", ready=ready, dark=dark)
+PAIR_SENTENCE = "A girl is riding a red bicycle."
+
+
+CHART = ".st-key-comparison .js-plotly-plot"
+
+
+def to_section(page: Page, address: str, **query: str) -> Page:
+    """Open the section with a link at the first step, and wait until it is drawn."""
+    linked = {
+        "page": "lab",
+        "section": "comparison",
+        "sentence": PAIR_SENTENCE,
+        "depth": "everything",
+        "step": "1",
+    } | query
+    page.goto(f"{address}/{address_with(urlencode(linked))}")
+    wait_until_drawn(page)
+    return page
+
+
+def wait_until_drawn(page: Page) -> None:
+    page.wait_for_selector(f"{CHART} .ytick")
     wait_until_idle(page)
-    assert faint(page, more_than=60) == []
 
 
-@pytest.mark.nightly
+def query_parameters(page: Page) -> dict[str, str]:
+    return parameters_of(page.url)
+
+
+def framed_rows(page: Page) -> set[float]:
+    """Return the rows that are framed, in any panel."""
+    rows: list[float] = page.locator(CHART).evaluate(
+        "(chart) => chart.layout.shapes.filter(({ line }) => line.color === chart.layout.meta.frame)"
+        ".map(({ y0 }) => y0 + 0.5)"
+    )
+    return set(rows)
+
+
+def cell(page: Page, panel: str, row: int, column: int) -> tuple[float, float]:
+    """Return the middle of a cell of a panel on the screen, which it scrolls into the window."""
+    chart = page.locator(CHART)
+    place = """(chart, [panel, row, column]) => {
+      const { xaxis, yaxis } = chart.layout.meta.panels[panel];
+      const [x, y] = [xaxis, yaxis].map((id) => chart._fullLayout[`${id[0]}axis${id.slice(1)}`]);
+      const box = chart.getBoundingClientRect();
+      return [box.x + x._offset + x.c2p(column), box.y + y._offset + y.c2p(row)];
+    }"""
+    _, below = chart.evaluate(place, [panel, row, column])
+    page.locator(".stMain").evaluate("(main, below) => main.scrollBy(0, below - innerHeight / 2)", below)
+    chart.evaluate(WAIT_UNTIL_STILL)
+    x, y = chart.evaluate(place, [panel, row, column])
+    return float(x), float(y)
+
+
+def expect_row(page: Page, step: int, row: int) -> None:
+    """Wait until player, picture and server are at 0-based `step`, which is in `row`."""
+    expect(page.locator("[class*='st-key-room']").first).to_have_attribute("data-step", str(step))
+    expect(page.locator(".player .target .current .chosen")).to_have_attribute("data-index", str(step))
+    page.wait_for_function(
+        "([chart, row]) => document.querySelector(chart).layout.shapes.some(({ line, y0 }) => "
+        "line.color === document.querySelector(chart).layout.meta.frame && y0 + 0.5 === row)",
+        arg=[CHART, row],
+    )
+    assert framed_rows(page) == {row}
+
+
 @on_both
-def test_lab_is_usable_by_keyboard(open_page: Opener) -> None:
-    page = open_lab(open_page, "&section=attributions&step=1")
+def test_one_player_moves_both_translations(open_page: Opener, address: str) -> None:
+    page = to_section(open_page(), address)
+    expect_row(page, 0, 0)
     page.keyboard.press("ArrowRight")
-    wait_for_step(page, 2)
-    for _ in range(60):
-        page.keyboard.press("Tab")
-        if page.evaluate('document.activeElement.closest(".st-key-section") !== null'):
-            break
-    page.keyboard.press("ArrowLeft")
-    page.keyboard.press("Space")
-    page.wait_for_selector(PERTURBATION_TESTS)
+    expect_row(page, 1, 1)
+    expect(page.locator(".st-key-comparison .chart-box > p")).to_contain_text("“fille”: step 2 in both translations.")
+    page.locator(".player .next").last.click()
+    expect_row(page, 2, 2)
+    at = cell(page, "difference", 4, 6)
+    page.mouse.move(*at)
+    expect(page.locator(".st-key-comparison .cursor div")).to_have_count(4)
+    tooltip = page.locator(f"{CHART} .hovertext").text_content() or ""
+    for part in ("vélo ← bicycle", "en-fr: α = ", "small-additive: α = ", "Difference: "):
+        assert part in tooltip
+    page.mouse.click(*at)
+    expect_row(page, 4, 4)
+    page.wait_for_url(re.compile("step=5"))
+    assert query_parameters(page)["source"] == "7"
+    page.keyboard.press("End")
+    expect_row(page, 7, 7)
+    page.reload()
+    wait_until_drawn(page)
+    expect_row(page, 7, 7)
+
+    # The choices of each comparison stay while another one, or another section, is shown.
+    for kind in ("Two sentences", "A what-if"):
+        page.locator(".st-key-compare").get_by_text(kind).click()
+        expect(page.locator(".st-key-compare_told")).to_be_visible()
+    page.locator(".st-key-section").get_by_text("Attributions").click()
+    page.wait_for_selector(".st-key-attributions .js-plotly-plot .ytick")
+    page.wait_for_url(lambda url: "compare=" not in url)
+    page.locator(".st-key-section").get_by_text("Side by side").click()
+    page.wait_for_url(re.compile("compare=what-if"))
     wait_until_idle(page)
-    expect(chosen_section(page)).to_have_text("Perturbation tests")
-    wait_for_step(page, 2)  # the focused control handled both keys
-    page.locator(".player .transport .next").focus()
-    page.keyboard.press("ArrowRight")
-    wait_for_step(page, 3)
+    page.locator(".st-key-compare").get_by_text("Two models").click()
+    wait_until_drawn(page)
+    expect_row(page, 7, 7)
 
 
-@pytest.mark.nightly
+def test_one_click_shows_unguided_attention_beside_the_guided(open_page: Opener, address: str) -> None:
+    page = to_section(open_page(), address, other_model="small-dot")
+    for _ in range(2):
+        page.goto(f"{address}/?{urlencode({'sentence': PAIR_SENTENCE})}")
+        page.get_by_role("button", name="See unguided attention").click()
+        wait_until_drawn(page)
+        expect(page.locator(".st-key-compared select")).to_have_value("small-additive")
+        headings = page.locator(f"{CHART} .annotation")
+        expect(headings.filter(has_text="en-fr").first).to_be_visible()
+        expect(headings.filter(has_text="small-additive").first).to_be_visible()
+        expect(page.get_by_text("small-additive").and_(page.locator(".explanation, p")).first).to_be_visible()
+        page.go_back()
+        page.wait_for_selector(READY)
+        expect(page.get_by_role("button", name="See unguided attention")).to_be_visible()
+
+
+TREE = ".st-key-tree .js-plotly-plot"
+
+
+LONG = (
+    "An admitting privilege is the right of a doctor to admit a patient to a hospital or a medical centre to carry out "
+    "a diagnosis or a procedure, based on his status as a health care worker at a hospital."
+)
+
+
+def open_tree(page: Page, address: str, **parameters: str) -> None:
+    query = urlencode({"page": "lab", "section": "tree", "sentence": NEW} | parameters)
+    page.goto(f"{address}/{address_with(query)}")
+    page.wait_for_selector(TREE)
+    page.wait_for_selector(".hypotheses li")
+    wait_until_idle(page)
+
+
+def shown_translation(page: Page) -> str:
+    return " ".join(page.locator(".player .target").inner_text().split())
+
+
 @on_both
-def test_tables_follow_the_step(open_page: Opener) -> None:
-    page = open_lab(open_page, "&section=attributions&step=1")
-    page.get_by_text("The charts as tables").click()
-    expect(page.get_by_text("Attributions at step 1", exact=True)).to_be_visible()
-    page.keyboard.press("ArrowRight")
-    expect(page.get_by_text("Attributions at step 2", exact=True)).to_be_visible()
-    expect(page.locator(".tables table")).to_have_count(4)
-
-
-@pytest.mark.nightly
-@on_both
-def test_charts_of_a_section_can_be_downloaded(open_page: Opener, tmp_path: Path) -> None:
-    page = open_lab(open_page, "&section=perturbation-tests&step=2", PERTURBATION_TESTS)
-    page.get_by_role("button", name="Download").click()
-    rows = page.locator(".st-key-export .picture")
-    expect(rows).to_have_count(3)
-    for form in ("PNG", "SVG", "CSV"):
-        with page.expect_download() as saved:
-            rows.first.get_by_text(form, exact=True).click()
-        path = tmp_path / saved.value.suggested_filename
-        saved.value.save_as(path)
-        assert path.name == f"attnviz-two-dogs-play-in-step-2-perturbation-tests.{form.lower()}"
-        assert path.stat().st_size > 1000
-
-
-@pytest.mark.nightly
-@on_both
-def test_lab_explains_that_a_model_has_no_attention(open_page: Opener, snapshot: SnapshotAssertion) -> None:
-    page = open_lab(open_page, "&model=small-fixed&step=1", ".player .target .word")
-    for name in ("Perturbation tests", "Attributions"):
-        to_section(page, name)
-        expect(chosen_section(page)).to_have_text(name)
-        wait_until_idle(page)
-        assert page.locator(".text-block").last.inner_text() == snapshot(name=name)
-    page.wait_for_selector('.stApp[data-test-script-state="notRunning"]')
-    page.keyboard.press("ArrowRight")
-    wait_for_step(page, 2)
-    assert_fits_the_window(page)
+def test_finished_hypothesis_opens_by_mouse_and_keyboard(open_page: Opener, address: str) -> None:
+    page = open_page()
+    open_tree(page, address, search="beam 5")
+    paragraph = page.locator(".st-key-tree p").inner_text()
+    assert "of the 5 finished" in paragraph
+    expect(page.locator(".hypotheses li")).to_have_count(5)
+    expect(page.locator(".hypotheses [aria-current]")).to_have_count(1)
+    first = shown_translation(page)
+    second = page.locator(".hypotheses li .text").nth(1).inner_text()
+    page.locator(".hypotheses li button").nth(1).click()
+    expect(page.locator(".hypotheses li button").nth(1)).to_have_attribute("aria-current", "true")
+    wait_until_idle(page)
+    assert shown_translation(page).removesuffix("</s>").strip() == second
+    assert "has rank 2 among the finished" in page.locator(".st-key-tree p").inner_text()
+    page.wait_for_url("**what_if=1**")
+    third = page.locator(".hypotheses li button").nth(2)
+    third.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".hypotheses li button").nth(2)).to_have_attribute("aria-current", "true")
+    page.wait_for_url("**what_if=2**")
+    page.goto(page.url)  # a link opens the same
+    page.wait_for_selector(".hypotheses [aria-current]")
+    expect(page.locator(".hypotheses li button").nth(2)).to_have_attribute("aria-current", "true")
+    assert shown_translation(page) != first
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.get_by_text("All hypotheses as a table").click()
+    expect(page.locator(".st-key-tree_rows table")).to_be_visible()

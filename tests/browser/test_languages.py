@@ -9,8 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.server import READY
-from tests.browser.settled import unfold
-from tests.browser.views import at_night, open_settings, parameters_of
+from tests.browser.views import open_share, parameters_of
 
 pytestmark = pytest.mark.browser
 Opener = Callable[..., Page]
@@ -21,12 +20,6 @@ SENTENCE = "Two dogs play in the snow."
 def switch(page: Page, language: str) -> None:
     page.locator(".st-key-lang button", has_text=re.compile(language, re.IGNORECASE)).click()
     expect(page.locator("html")).to_have_attribute("lang", language)
-
-
-def left_and_right(page: Page, name: str) -> tuple[float, float]:
-    box = page.locator(name).first.bounding_box()
-    assert box
-    return box["x"], box["x"] + box["width"]
 
 
 def query_parameters(page: Page) -> dict[str, str]:
@@ -71,18 +64,12 @@ def test_language_switch_translates_the_page_and_keeps_choices(open_page: Opener
     page.reload()
     page.wait_for_selector(READY)
     expect_french(page, 3)
-    switch(page, "en")
-    expect(page.locator(".facts h2")).to_have_text(re.compile("^Step 3 of "))
-    expect(page.locator(".growth .build")).to_have_text("Build it up")
-
-
-@pytest.mark.nightly
-def test_french_page_stays_french_after_a_step(open_page: Opener) -> None:
-    page = open_page("?lang=fr")
-    expect_french(page, 1)
     page.keyboard.press("ArrowRight")
-    expect_french(page, 2)
+    expect_french(page, 4)
     expect(page.locator(".st-key-stage_2 .equation p")).to_contain_text("de somme 1")
+    switch(page, "en")
+    expect(page.locator(".facts h2")).to_have_text(re.compile("^Step 4 of "))
+    expect(page.locator(".growth .build")).to_have_text("Build it up")
 
 
 def test_browser_locale_sets_the_initial_language(chromium: Browser, address: str) -> None:
@@ -96,75 +83,17 @@ def test_browser_locale_sets_the_initial_language(chromium: Browser, address: st
     context.close()
 
 
-@pytest.mark.parametrize(("width", "height"), [(390, 844), at_night(1440, 900)])
-def test_french_texts_fit_their_controls(open_page: Opener, width: int, height: int) -> None:
-    page = open_page("?lang=fr&step=2", width=width, height=height)
-    expect(page.locator(".facts h2")).to_have_text(re.compile("^Étape 2 sur "))
-    assert page.evaluate("document.scrollingElement.scrollWidth <= window.innerWidth")
-    ours = page.locator(".transport button, .growth button, .growth label, .facts button, .st-key-lang button")
-    assert ours.count() > 10
-    assert (
-        ours.evaluate_all(
-            "(nodes) => nodes.filter((node) => node.scrollWidth > node.clientWidth + 1).map((node) => node.textContent)"
-        )
-        == []
-    )
-    (_, right), (menu, _) = left_and_right(page, ".st-key-lang"), left_and_right(page, "[data-testid=stMainMenu]")
-    assert right <= menu
-    _, slider = left_and_right(page, ".st-key-player .slide")
-    assert slider <= width
-
-
-def touch_every_control(page: Page) -> None:
-    """Change every control from its default, in English."""
-    page.locator(".st-key-by button", has_text="words").click()
-    for key in ("root", "end", "margins"):
-        page.locator(f".st-key-{key} label").click()
-    page.locator(".st-key-colours select").select_option(label="Cividis, safe for colour blindness")
-    open_settings(page)
-    page.locator(".st-key-search select").select_option(label="beam 3")
-    page.keyboard.press("Escape")
-    page.wait_for_url(re.compile("search=beam"))  # another translation, at its first step
-    for _ in range(2):
-        page.locator(".player .next").last.click()
-    expect(page.locator(".facts h2")).to_have_text(re.compile("^Step 3 "))
-    page.locator(".growth input[value=strongest]").check()
-    page.locator(".player .speed button").last.click()
-    for key in ("energy_decomposition_table", "logit_attribution_table", "tables"):
-        unfold(page.locator(f".st-key-{key}"))
-    foil = page.locator(".word-choice [data-what=foil]")
-    foil.fill(page.locator(".word-choice option").nth(4).get_attribute("value") or "")
-    foil.press("Enter")
-    page.wait_for_url(re.compile("foil="))
-
-
-def current_choices(page: Page, code: str) -> dict[str, object]:
-    """Return the language-independent state of the controls."""
-    chart = page.locator(".st-key-heatmap .js-plotly-plot")
-    return {
-        "switches": [page.locator(f".st-key-{key} input").is_checked() for key in ("root", "end", "margins")],
-        "scale": chart.evaluate("(chart) => JSON.stringify(chart.data[0].colorscale)"),
-        "rows": chart.evaluate("(chart) => chart.data[0].z.length"),
-        "foil": page.locator(".word-choice [data-what=foil]").input_value(),
-        "order": page.locator(".growth input:checked").get_attribute("value"),
-        "speed": page.locator(".player .speed [aria-pressed=true]").inner_text(),
-        "link": {key: value for key, value in query_parameters(page).items() if key != "lang"},
-    }
-
-
-@pytest.mark.nightly
-def test_language_switches_preserve_every_control(open_page: Opener) -> None:
-    page = open_page(f"?sentence={SENTENCE}")
-    touch_every_control(page)
-    chosen = current_choices(page, "en")
-    assert chosen["switches"] == [True, False, True]
-    for code, step in (("fr", 3), ("en", 3), ("fr", 4), ("en", 4)):
-        switch(page, code)
-        expect(page.locator(".st-key-colours select")).to_have_value("cividis")
-        expect(page.locator(".st-key-status")).to_contain_text("largeur 3" if code == "fr" else "width 3")
-        expect(page.locator(".facts h2")).to_have_text(re.compile(f"^(Step|Étape) {step} "))
-        if step == 3:
-            assert current_choices(page, code) == chosen
-        if (code, step) == ("en", 3):
-            page.locator(".player .next").last.click()
-        assert page.locator(".stException").count() == 0
+def test_french_page_has_decimal_commas_and_no_english_streamlit_text(open_page: Opener) -> None:
+    page = open_page("?lang=fr&sentence=Where+is+the+nearest+station%2C+please%3F&step=7")
+    nearest = page.locator(".player .source .word").nth(3)
+    expect(nearest).to_have_attribute("title", re.compile(r"^α = 0,\d{4} \(les deux sous-mots\)$"))
+    expect(page.locator(".player .source .word").first).to_have_attribute("title", re.compile(r"^α = 0,\d{4}$"))
+    expect(page.locator(".js-plotly-plot").nth(4)).to_be_attached()
+    drawn = page.locator(".js-plotly-plot text").all_text_contents()
+    read = page.locator("body").inner_text()
+    assert any(re.search(r"\d,\d", text) for text in drawn)
+    assert not [text for text in [*drawn, *read.splitlines()] if re.search(r"\d\.\d", text)]
+    open_share(page)
+    expect(page.get_by_label("Aide pour Marges")).to_be_attached()
+    button = page.locator("[data-testid=stFileUploaderDropzone] button p")
+    assert button.evaluate("node => getComputedStyle(node, '::after').content") == '"Choisir un fichier"'

@@ -14,7 +14,7 @@ from attnviz.ui.examples import DEFAULT_SENTENCE
 from tests.browser.conftest import Opener
 from tests.browser.settled import settled, wait_until_idle
 from tests.browser.test_languages import switch
-from tests.browser.views import EXAMPLE, NARROW, NARROW_DARK, WIDE_DARK
+from tests.browser.views import EXAMPLE
 
 pytestmark = pytest.mark.browser
 
@@ -135,8 +135,8 @@ def test_one_key_shows_each_picture_alone_in_one_screen(open_page: Opener, level
         page.keyboard.press("s")
 
 
-def test_button_presents_and_controls_leave_with_the_pointer(open_page: Opener) -> None:
-    page = open_page("?step=2")
+def test_lecture_mode_by_mouse_persists_across_pages(open_page: Opener) -> None:
+    page = open_page("?step=3")
     settled(page)
     page.get_by_role("button", name="Present").click()
     expect_on(page, TOOLBAR)
@@ -145,16 +145,6 @@ def test_button_presents_and_controls_leave_with_the_pointer(open_page: Opener) 
     expect(controls).to_have_css("opacity", "0")
     page.mouse.move(300, 300)
     expect(controls).to_have_css("opacity", "1")
-    page.locator(".lecture .leave").click()
-    expect_off(page, TOOLBAR)
-
-
-@pytest.mark.nightly
-def test_lecture_mode_by_mouse_persists_across_pages(open_page: Opener) -> None:
-    page = open_page("?step=3")
-    settled(page)
-    page.locator(".lecture .present").click()
-    expect_on(page, TOOLBAR)
     page.get_by_role("link", name="Why attention?").click()
     page.locator(".st-key-section_translations-why > summary").click()
     page.wait_for_selector(".st-key-lanes-why .transport")
@@ -171,23 +161,3 @@ def test_lecture_mode_by_mouse_persists_across_pages(open_page: Opener) -> None:
     page.go_forward()
     page.wait_for_url(re.compile("[?&]page=why"))
     expect_off(page, ".st-key-why_sentence")
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("open_page", [WIDE_DARK, NARROW, NARROW_DARK], indirect=True, ids=str)
-def test_link_opens_lecture_mode_at_a_step(open_page: Opener) -> None:
-    page = open_page("?step=4&lecture=1&lang=fr")
-    expect_on(page, TOOLBAR)
-    expect_step(page, 4)
-    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-    page.locator('.page-links a[data-page="learns"]').click()
-    page.wait_for_selector(".timeline .now")
-    expect_on(page, ".st-key-learns_choices")
-    page.keyboard.press("PageUp")
-    page.wait_for_url(re.compile("update="))
-    page.reload()
-    page.wait_for_selector(".timeline .now")
-    expect_on(page, ".st-key-learns_choices")
-    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-    page.locator(".lecture .leave").click()
-    expect_off(page, ".st-key-learns_choices")

@@ -73,6 +73,13 @@ def test_uploaded_links_are_corrected_by_mouse_and_saved(open_page: Opener, tmp_
     undo.click()
     expect(page.locator(f"{GRID} .marker.possible")).to_have_count(0)
     assert marks(page, "sure") == ["0-0", "2-1", "1-2"]
+    box = page.locator(".st-key-sentence textarea")
+    box.fill("A dog sleeps.")
+    box.press("Enter")
+    expect(page.locator(".player .source")).to_contain_text("sleeps")
+    expect(page.locator(f"{GRID} .marker")).to_have_count(0)
+    expect(page.locator(f"{BAR} .files").first).to_be_hidden()
+    expect(undo).to_be_disabled()
 
 
 def test_links_are_drawn_by_keyboard_and_kept_through_steps_and_pages(open_page: Opener) -> None:
@@ -106,21 +113,6 @@ def test_links_are_drawn_by_keyboard_and_kept_through_steps_and_pages(open_page:
     expect(page.locator(RATE)).to_contain_text("error rate")
 
 
-def test_another_sentence_begins_without_links_and_undo(open_page: Opener) -> None:
-    page = open_page(QUERY)
-    settled(page, ".st-key-heatmap")
-    page.mouse.click(*middle_of(page, 0, 0))
-    page.mouse.click(*middle_of(page, 1, 2))
-    expect(page.locator(f"{BAR} .files").first).to_be_visible()
-    box = page.locator(".st-key-sentence textarea")
-    box.fill("A dog sleeps.")
-    box.press("Enter")
-    expect(page.locator(".player .source")).to_contain_text("sleeps")
-    expect(page.locator(f"{GRID} .marker")).to_have_count(0)
-    expect(page.locator(f"{BAR} .files").first).to_be_hidden()
-    expect(page.locator(f"{BAR} .undo")).to_be_disabled()
-
-
 def test_links_are_drawn_by_finger_on_a_telephone(chromium: Browser, address: str) -> None:
     with chromium.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True) as context:
         page = context.new_page()
@@ -133,16 +125,6 @@ def test_links_are_drawn_by_finger_on_a_telephone(chromium: Browser, address: st
         assert (marks(page, "sure"), marks(page, "possible")) == (["0-0", "3-3"], ["2-1"])
         expect(page.locator(RATE)).to_contain_text("recall 100")
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-
-
-def test_module_of_the_mode_is_loaded_with_the_mode(open_page: Opener) -> None:
-    page = open_page(QUERY.replace("&draw=1", ""))
-    settled(page, ".st-key-heatmap")
-    loaded = "performance.getEntriesByType('resource').filter(({ name }) => name.includes('link_drawing')).length"
-    assert page.evaluate(loaded) == 0
-    page.locator(".st-key-draw [role=switch], .st-key-draw input").first.click()
-    expect(page.locator(GRID)).to_be_visible()
-    assert page.evaluate(loaded) > 0
 
 
 PAIRS = "the green house\tla maison verte\t0-0 1-1 2-2\na dog sleeps\tun chien dort\t0-0 1-1 2-1\n"
@@ -205,6 +187,16 @@ def test_gold_file_is_opened_beside_the_heatmap_and_pictures_can_be_saved(open_p
     expect(page.locator(f"{GRID} .marker.sure")).to_have_count(2)
     assert marks(page, "possible") == ["1-2"]
     expect(page.locator(RATE)).to_contain_text("error rate")
+    page.locator(".st-key-draw [role=switch], .st-key-draw input").first.click()  # compared with the model instead
+    panel = page.locator(".st-key-gold_panel")
+    finding = panel.get_by_role("button").filter(has_text="link").first
+    finding.click()
+    expect(finding).to_have_attribute("aria-current", "step")
+    page.locator(".st-key-gold_box button").first.click()
+    page.locator(".st-key-gold_text textarea").fill("0-0 9-3")
+    page.locator(".st-key-gold_show button").click()
+    expect(panel).to_contain_text("The link 9-3 is out of range")
+    page.keyboard.press("Escape")
     open_share(page)
     box = page.get_by_test_id("stPopoverBody")
     expect(box.locator(".picture").first).to_be_visible()

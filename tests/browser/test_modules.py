@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from attnviz.browser_modules import url_folder
-from tests.browser.server import READY, running_server
-from tests.conftest import SHIPPED_MODEL
+from tests.browser.server import READY
 
 pytestmark = pytest.mark.browser
 
@@ -27,13 +25,6 @@ FETCHED = r"""
 
 def test_each_module_is_fetched_once(chromium: Browser, address: str) -> None:
     check_each_module_is_fetched_once(chromium, address)
-
-
-@pytest.mark.nightly
-def test_each_module_is_fetched_once_under_a_base_path(chromium: Browser, tmp_path: Path) -> None:
-    settings = {"STREAMLIT_SERVER_BASE_URL_PATH": "attention"}
-    with running_server(SHIPPED_MODEL.parent, tmp_path / "page.log", **settings) as (address, _):
-        check_each_module_is_fetched_once(chromium, address)
 
 
 def check_each_module_is_fetched_once(chromium: Browser, address: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from playwright.sync_api import expect
 from syrupy.assertion import SnapshotAssertion
@@ -21,16 +23,18 @@ def script() -> str:
 
 @pytest.mark.parametrize("code", ["en", "fr"])
 def test_waiting_visitor_sees_the_position_and_may_ask_otherwise(
-    open_page: Opener, code: str, snapshot: SnapshotAssertion
+    open_page: Opener, tmp_path: Path, code: str, snapshot: SnapshotAssertion
 ) -> None:
     first, second = open_page(f"?lang={code}"), open_page(f"?lang={code}")
-    type_sentence(first, f"It takes 10 seconds, {code}.")
+    type_sentence(first, f"It takes until {tmp_path / 'one'} is there.")
     expect(first.get_by_test_id("stSpinner")).to_be_visible()
-    type_sentence(second, f"It takes 90 seconds, {code}.")
+    type_sentence(second, f"It takes until {tmp_path / 'another'} is there.")
     expect(second.locator(NOTICE)).to_be_in_viewport()
     assert second.locator(NOTICE).inner_text() == snapshot
     expect(first.locator(NOTICE)).to_have_count(0)  # its sentence does not wait
-    type_sentence(second, f"A quick dog, {code}.")  # translated before the 90 seconds are over, since those are dropped
+    type_sentence(second, f"A quick dog, {code}.")  # and the sentence before is dropped, which would wait for ever
+    second.wait_for_timeout(3000)  # nothing shows that it is dropped
+    (tmp_path / "one").touch()
     expect(second.locator(".player .source")).to_contain_text("quick")
     expect(second.locator(NOTICE)).to_have_count(0)
-    expect(first.locator(".player .source")).to_contain_text("10")
+    expect(first.locator(".player .source")).to_contain_text("until")

@@ -1,12 +1,10 @@
-"""The step view: five stages, the growing context vector, keys, links, and one selection shared by all charts."""
+"""One selection in the player, the heatmap and all charts: chosen, held, hovered and released, and growing contexts."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from itertools import pairwise
-from pathlib import Path
-from typing import Any, cast
+from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 import pytest
@@ -15,17 +13,20 @@ from playwright.sync_api import Page, expect
 from attnviz import Trace
 from attnviz.analysis.measures import weight_order
 from attnviz.architectures import narrate
-from attnviz.figures.grammar import THINNED_ROWS
 from attnviz.translator import Translator
-from tests.browser.settled import bring_into_sight, settled
+from tests.browser.conftest import Opener
+from tests.browser.settled import settled
+from tests.browser.test_accessibility import FOCUSED
 from tests.browser.test_page import expect_step, framed_row, steps
-from tests.browser.views import EXAMPLE, SHOWN, on_both, on_screen, parameters_of
+from tests.browser.views import EXAMPLE, at_night, on_both, on_screen, parameters_of
 from tests.conftest import SHIPPED_MODEL
 
 pytestmark = pytest.mark.browser
-Opener = Callable[..., Page]
+
 
 LONG = "Two men in blue shirts are playing guitar on a busy street " * 5
+
+
 PICTURES = ("energy", "softmax", "growth", "state", "maxout", "candidates")
 
 
@@ -39,10 +40,6 @@ def opening() -> Trace:
 
 def plot(page: Page, key: str) -> Any:
     return page.locator(f".st-key-{key} .js-plotly-plot")
-
-
-def layout(page: Page, key: str) -> dict[str, Any]:
-    return cast("dict[str, Any]", plot(page, key).evaluate("(chart) => JSON.parse(JSON.stringify(chart.layout))"))
 
 
 def address_of(page: Page) -> dict[str, str]:
@@ -126,91 +123,23 @@ def test_growing_context_ends_at_the_context_vector(open_page: Opener, opening: 
     np.testing.assert_allclose(drawn, opening.contexts[1], atol=1e-5)
 
 
-@pytest.mark.nightly
 @on_both
-def test_strongest_first_orders_the_rows_of_three_stages(open_page: Opener, opening: Trace) -> None:
+def test_source_piece_is_selected_by_arrows_charts_and_words_and_released(open_page: Opener, opening: Trace) -> None:
     page = open_page("?step=2")
-    expect_step(page, 2)
-    page.get_by_text("strongest first").click()
-    order = weight_order(opening, 1)
-    places = [order.index(j) for j in range(len(order))]
-    for key in ("energy", "softmax"):
-        page.wait_for_function(
-            "([key, places]) => JSON.stringify(Array.from(document.querySelector(`.st-key-${key} .js-plotly-plot`)"
-            "?._fullData?.[0].y ?? [])) === JSON.stringify(places)",
-            arg=[key, places],
-        )
-    page.wait_for_function(
-        "() => document.querySelector('.st-key-growth .js-plotly-plot')?.layout?.yaxis?.ticktext"
-        "?.map((label) => Number(label.split(/\\s+/).at(-1))).every((weight, k, all) => !k || weight <= all[k - 1])"
-    )
-    labels = layout(page, "growth")["yaxis"]["ticktext"]
-    weights = [float(label.split()[-1]) for label in labels]
-    assert weights == sorted(weights, reverse=True)
-    page.keyboard.press("ArrowDown")
-    page.wait_for_function(f"(piece) => {SHOWN}.source === piece", arg=order[1])
-
-
-@on_both
-def test_arrows_select_a_source_piece_and_escape_releases_it(open_page: Opener, opening: Trace) -> None:
-    page = open_page("?step=2")
-    expect_step(page, 2)
+    settled(page)
     best = weight_order(opening, 1)[0] + 1
     expect_source(page, best)
     assert "source" not in address_of(page)
     page.keyboard.press("ArrowDown")
     expect_source(page, best + 1)
     page.wait_for_url(re.compile(rf"source={best + 1}\b"))
-    page.keyboard.press("ArrowUp")
-    page.keyboard.press("ArrowUp")
-    expect_source(page, max(best - 1, 1))
     page.keyboard.press("ArrowRight")
     expect_step(page, 3)
-    expect_source(page, max(best - 1, 1))
+    expect_source(page, best + 1)
     page.keyboard.press("Escape")
     expect_source(page, weight_order(opening, 2)[0] + 1)
     page.wait_for_url(lambda url: "source=" not in url)
-
-
-@pytest.mark.nightly
-@on_both
-def test_home_and_end_go_to_the_first_and_the_last_step(open_page: Opener) -> None:
-    page = open_page("?step=2")
-    expect_step(page, 2)
-    page.keyboard.press("End")
-    expect_step(page, steps(page))
-    page.keyboard.press("Home")
-    expect_step(page, 1)
-
-
-@pytest.mark.nightly
-def test_double_speed_shortens_the_time_per_step(open_page: Opener) -> None:
-    page = open_page()
-    settled(page)
-    page.get_by_role("button", name="2×").click()
-    expect(page.get_by_role("button", name="2×")).to_have_attribute("aria-pressed", "true")
-    page.evaluate(
-        """() => {
-          window.times = [];
-          document.querySelector(".st-key-room").addEventListener("attnviz:step", ({ detail }) => {
-            if (!times.length || times.at(-1)[0] !== detail) times.push([detail, performance.now()]);
-          });
-        }"""
-    )
-    page.keyboard.press("Space")
-    page.wait_for_function(f"() => {SHOWN}.step >= 6")
-    page.keyboard.press("Space")
-    times = [time for _, time in page.evaluate("() => times")]
-    # A busy machine may be late with a step, but not early, and not with every one.
-    shortest = min(later - earlier for earlier, later in pairwise(times))
-    assert 400 <= shortest <= 850
-
-
-@on_both
-def test_click_on_a_chart_or_word_selects_the_piece_everywhere(open_page: Opener, opening: Trace) -> None:
-    page = open_page("?step=2")
-    settled(page)
-    press_on(page, "energy", float(opening.energies[1, 3]) / 2, 3)
+    press_on(page, "energy", float(opening.energies[2, 3]) / 2, 3)
     expect_source(page, 4)
     press_on(page, "growth", 40, 5)
     expect_source(page, 6)
@@ -242,24 +171,22 @@ def test_a_link_opens_step_source_word_and_stage(open_page: Opener) -> None:
 
 
 @pytest.mark.nightly
-def test_outcome_button_scrolls_to_its_stage(open_page: Opener) -> None:
-    page = open_page()
-    expect_step(page, 1)
+def test_outcome_leads_to_its_stage_below_the_sticky_bar(open_page: Opener, opening: Trace) -> None:
+    page = open_page("?step=2&source=4")
+    settled(page)
+    bar = page.locator(".player .bar")
+    expect(bar).to_be_hidden()
     page.locator(".facts button").nth(4).click()
     expect(page.locator(".st-key-stage_5 h3").first).to_be_in_viewport(timeout=45_000)
     page.wait_for_url(re.compile("stage=5"))
-    marked = page.locator(".facts button[aria-current=location] .number")
-    expect(marked).to_have_text("5")
-    expect(page.locator("[data-stage='5'] .st-key-stage_5")).to_have_count(1)
-    page.keyboard.press("ArrowRight")
-    expect_step(page, 2)
-    expect(marked).to_have_text("5")
-
-
-@pytest.mark.nightly
-def test_enter_on_an_outcome_moves_the_focus_into_its_stage(open_page: Opener) -> None:
-    page = open_page()
-    settled(page)
+    expect(page.locator(".facts button[aria-current=location] .number")).to_have_text("5")
+    expect(bar.locator(".at")).to_have_text(f"2 of {steps(page)}")
+    expect(bar.locator(".attended")).to_contain_text("the")
+    bar.get_by_role("button", name="Next step").click()
+    expect_step(page, 3)
+    expect(bar.locator(".wrote")).to_have_text(opening.target_pieces[2].removeprefix("▁"))
+    press_on(page, "candidates", 0.3, 1)  # anywhere in the row: the bar itself may be too short to be hit
+    page.wait_for_url(re.compile(rf"word={opening.top_ids[2][1]}\b"))
     page.locator(".facts li button").nth(2).focus()
     page.keyboard.press("Enter")
     expect(page.locator(".st-key-stage_3")).to_be_focused()
@@ -267,102 +194,196 @@ def test_enter_on_an_outcome_moves_the_focus_into_its_stage(open_page: Opener) -
     assert page.evaluate("document.activeElement.closest('.st-key-stage_3') !== null")
 
 
-@pytest.mark.nightly
-def test_sticky_bar_appears_when_scrolled_down(open_page: Opener, opening: Trace) -> None:
-    page = open_page("?step=2&source=4", width=390, height=844)
-    expect_step(page, 2)
-    bar = page.locator(".player .bar")
-    expect(bar).to_be_hidden()
-    settled(page)  # charts drawn above the stage would move it
-    bring_into_sight(page.locator(".st-key-stage_5"))
-    expect(bar).to_be_visible()
-    expect(bar.locator(".at")).to_have_text(f"2 of {steps(page)}")
-    expect(bar.locator(".attended")).to_contain_text("the")
-    bar.get_by_role("button", name="Next step").click()
-    expect_step(page, 3)
-    expect(bar.locator(".wrote")).to_have_text(opening.target_pieces[2].removeprefix("▁"))
-
-
-@pytest.mark.nightly
-@on_both
-def test_click_on_a_candidate_selects_its_word(open_page: Opener, opening: Trace) -> None:
+def test_selected_piece_is_marked_as_held_and_can_be_released(open_page: Opener) -> None:
     page = open_page("?step=2")
     expect_step(page, 2)
-    settled(page)  # a chart that is redrawn ignores clicks
-    press_on(page, "candidates", 0.3, 1)  # anywhere in the row: the bar itself may be too short to be hit
-    page.wait_for_url(re.compile(rf"word={opening.top_ids[1][1]}\b"))
+    shown, follow = page.locator(".player .shown"), page.locator(".player .follow")
+    expect(follow).to_be_hidden()
+    expect(shown.locator(".name")).to_have_text("Looks at")
+    expect(shown.locator(".why")).to_have_text("the largest weight at this step")
+    for way in ("click", "keyboard", "Escape"):
+        page.locator(".player .source .word").nth(3).click()
+        word = page.locator(".player .source .held").inner_text()
+        page.locator("body").press("ArrowRight")
+        expect(shown.locator(".name")).to_have_text("Examined")
+        expect(shown.locator(".seen").first).to_have_text(word)
+        expect(shown.locator(".why")).to_have_text("your choice, fixed")
+        page.wait_for_url(re.compile("source="))
+        if way == "click":
+            follow.click()
+        elif way == "keyboard":
+            follow.focus()
+            page.keyboard.press("Enter")
+            assert page.evaluate(FOCUSED)["key"] == "player", "the focus stays in the player"
+        else:
+            page.keyboard.press("Escape")
+        expect(follow).to_be_hidden()
+        expect(shown.locator(".name")).to_have_text("Looks at")
+        page.wait_for_url(lambda url: "source=" not in url)
+    page.keyboard.press("Space")  # plays, also after a click on a word
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+
+
+def test_each_sentence_is_one_tab_stop_that_arrow_keys_move_in(open_page: Opener) -> None:
+    page = open_page("?step=2&depth=idea")
+    settled(page, ".st-key-heatmap")
+    english, french = page.locator(".player .source .word"), page.locator(".player .target .word")
+    current = page.locator(".player .source .current")
+    for words in (english, french):
+        assert words.evaluate_all("(words) => words.filter((word) => word.tabIndex === 0).length") == 1
+    current.focus()
+    page.keyboard.press("Home")
+    expect(english.first).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    expect(english.nth(1)).to_be_focused()
+    expect(english.nth(1)).to_have_attribute("aria-pressed", "true")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowLeft")
+    expect(english.nth(1)).to_be_focused()
+    expect_step(page, 2)
+    page.keyboard.press("Escape")
+    expect(current).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(page.locator(".player .target [aria-current=step]")).to_be_focused()
     page.keyboard.press("ArrowRight")
     expect_step(page, 3)
-    page.wait_for_url(lambda url: "word=" not in url)
-
-
-@pytest.mark.nightly
-def test_reduced_motion_builds_the_context_in_few_steps(open_page: Opener, opening: Trace) -> None:
-    page = open_page()
+    expect(page.locator(".player .target [aria-current=step]")).to_be_focused()
+    page.keyboard.press("Home")
+    expect(french.first).to_be_focused()
     expect_step(page, 1)
-    page.emulate_media(reduced_motion="reduce")
-    output = page.locator(".growth output")
-    expect(output).to_have_text(re.compile("^all "))
-    page.evaluate(
+    page.keyboard.press("Tab")
+    assert page.evaluate(FOCUSED)["name"].startswith("Play"), "Previous is disabled at the first step"
+    page.keyboard.press("ArrowRight")  # outside the sentences, steps do not move the focus
+    expect_step(page, 2)
+    assert page.evaluate(FOCUSED)["name"].startswith("Play")
+
+
+LIT = """([piece]) => {
+  const chart = (key) => document.querySelector(`.st-key-${key} .js-plotly-plot`);
+  const light = (key) => document.querySelector(`.st-key-${key} .cursor .pointing`)?.getBoundingClientRect();
+  const middle = (key, axis, value) => {
+    const box = chart(key).getBoundingClientRect(), drawn = chart(key)._fullLayout[axis];
+    return (axis === "xaxis" ? box.x : box.y) + drawn._offset + drawn.c2p(value);
+  };
+  const over = (box, axis, place) => axis === "xaxis"
+    ? box && box.left < place && place < box.right
+    : box && box.top < place && place < box.bottom;
+  const { columns } = chart("heatmap").layout.meta, { lines } = chart("units").layout.meta;
+  return {
+    column: over(light("heatmap"), "xaxis", middle("heatmap", "xaxis", columns[piece])),
+    energy: over(light("energy"), "yaxis", middle("energy", "yaxis", piece)),
+    softmax: over(light("softmax"), "yaxis", middle("softmax", "yaxis", piece)),
+    strip: over(light("growth"), "yaxis", middle("growth", "yaxis", piece)),
+    units: over(light("units"), "yaxis", middle("units", "yaxis", lines[piece])),
+    ribbon: document.querySelectorAll(".diagram .ribbon")[piece].classList.contains("seen"),
+  };
+}"""
+
+
+ALL = dict.fromkeys(("column", "energy", "softmax", "strip", "units", "ribbon"), True)
+
+
+def open_with_diagram(open_page: Opener, query: str = "?step=3") -> Page:
+    """Open the page and wait until every highlightable part is drawn."""
+    page = open_page(query)
+    settled(page)
+    page.wait_for_selector(".diagram .ribbon[d]", state="attached")
+    return page
+
+
+def tints(page: Page, name: str) -> Any:
+    """Return how strongly each word of a sentence of the player is coloured, as a share of the strongest colour."""
+    words = page.locator(f".player {name} .word")
+    shares = words.evaluate_all("(words) => words.map((word) => parseFloat(word.style.getPropertyValue('--weight')))")
+    return np.array(shares) / 100
+
+
+def test_hovered_word_is_highlighted_in_every_chart(open_page: Opener, opening: Trace) -> None:
+    page = open_with_diagram(open_page)
+    asked: list[str] = []
+    words = opening.words()
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("websocket", lambda socket: asked.append(socket.url))
+    page.context.set_offline(True)
+    for k in (1, 3):
+        word = page.locator(".player .source .word").nth(k)
+        word.hover()
+        piece = words.source_groups[k][0]
+        expect(word).to_have_class(re.compile("pointed"))
+        found = page.evaluate(LIT, [piece])
+        assert {name: found[name] for name in ALL} == ALL
+        # The attention of each French word to it, averaged over the steps of the word.
+        attention = [
+            np.mean([opening.alignment[i, list(words.source_groups[k])].sum() for i in group])
+            for group in words.target_groups
+        ]
+        np.testing.assert_allclose(tints(page, ".target"), 0.36 * np.sqrt(attention), atol=0.012)
+    page.mouse.move(2, 2)
+    expect(page.locator(".pointing")).to_have_count(0)
+    assert asked == []
+
+
+TEXT = (
+    "When I was a child my grandmother used to tell me stories about the sea and every summer we went to the beach "
+    "together to look for the shells that she had described in the long letters which our father kept in a small "
+    "wooden box under the bed of the house where we lived until the war had taken everything from us ."
+)
+
+
+def sentence(words: int) -> str:
+    """Return a query that opens a sentence of so many words."""
+    return f"?sentence={quote(' '.join([*TEXT.split()[: words - 1], '.']))}"
+
+
+def geometry(page: Page) -> dict[str, Any]:
+    """Return the sizes of the heatmap: of its cells, of the chart, and of the box it is scrolled in."""
+    found: dict[str, Any] = page.evaluate(
         """() => {
-          const output = document.querySelector(".growth output");
-          window.outputs = [];
-          new MutationObserver(() => outputs.push(output.textContent)).observe(output, { childList: true });
+          const scroll = document.querySelector(".st-key-heatmap .scroll");
+          const { xaxis, yaxis, _size } = scroll.querySelector(".chart")._fullLayout;
+          const [rows, columns] = [yaxis, xaxis].map(({ range }) => Math.abs(range[1] - range[0]));
+          return { wide: xaxis._length / columns, high: yaxis._length / rows, box: scroll.clientWidth,
+                   chart: scroll.scrollWidth, left: _size.l };
         }"""
     )
-    page.get_by_role("button", name="Build it up").click()
-    expect(output).to_have_text(re.compile("^0 of "))
-    expect(output).to_have_text(re.compile("^all "))
-    counts = [text.split()[0] for text in page.evaluate("() => outputs")]
-    stride = -(-len(opening.source_pieces) // 5)
-    assert list(dict.fromkeys(counts)) == [*map(str, range(0, len(opening.source_pieces), stride)), "all"]
-    transition = page.locator(".player .source .word").first.evaluate(
-        "(node) => getComputedStyle(node).transitionDuration"
-    )
-    assert transition == "0s"
+    return found
 
 
-@pytest.mark.nightly
-def test_long_sentence_shows_only_the_most_attended_pieces_first(open_page: Opener) -> None:
-    page = open_page(f"?sentence={LONG.strip().replace(' ', '+')}&step=4")
-    expect_step(page, 4)
-    for key in ("energy", "softmax", "growth"):
-        labels = layout(page, key)["yaxis"]["ticktext"]
-        assert len(labels) == THINNED_ROWS + 1
-        assert "more" in labels[-1]
-    page.get_by_text("sentence order").click()
-    page.wait_for_function(
-        "rows => document.querySelector('.st-key-energy .js-plotly-plot').layout.yaxis.tickvals.length > rows + 1",
-        arg=THINNED_ROWS,
-    )
+@pytest.mark.parametrize("cases", [[(15, 0.9)], at_night([(3, 0.9), (8, 0.9), (25, 0.9), (40, 0.7), (50, 0.7)])])
+def test_cells_are_nearly_square_and_fit_the_box(open_page: Opener, cases: list[tuple[int, float]]) -> None:
+    for words, least in cases:
+        size = geometry(page := open_page(sentence(words)))
+        assert least <= size["wide"] / size["high"] <= 1.6, words
+        assert size["chart"] <= size["box"], f"the heatmap of {words} words scrolls although it fits"
+        if words == 3:
+            expect(page.locator(".st-key-heatmap .rows svg, .st-key-heatmap .names svg")).to_have_count(0)
+        page.close()
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize(("width", "columns"), [(1440, 3), (900, 2), (390, 1)])
-def test_stage_columns_depend_on_the_window_width(open_page: Opener, width: int, columns: int) -> None:
-    page = open_page("?step=2", width=width)
+def test_number_of_a_cell_is_that_of_the_panel_of_its_step(open_page: Opener) -> None:
+    """Each piece of a word that takes several steps has its own row, with the weights of its own step."""
+    page = open_page(f"?sentence={quote('The zyxwvut plays.')}&target={quote('Le zyxwvut joue.')}")
     settled(page)
-    boxes = [page.locator(f".st-key-stage_{number}").bounding_box() for number in range(1, 6)]
-    assert sum(abs(box["y"] - boxes[0]["y"]) < 2 for box in boxes) == columns
-    assert all(box["x"] >= 0 and box["x"] + box["width"] <= width + 1 for box in boxes)
-    if columns == 3:
-        tops = page.evaluate(
-            """() => ["energy", "softmax", "growth"].map((key) => {
-              const chart = document.querySelector(`.st-key-${key} .js-plotly-plot`);
-              return chart.getBoundingClientRect().top + chart._fullLayout.yaxis._offset;
-            })"""
-        )
-        assert max(tops) - min(tops) < 1, "the rows of the three charts are aligned"
-    for key in PICTURES:
-        chart = plot(page, key).bounding_box()
-        assert chart["width"] <= width
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("dark", [False, True])
-def test_charts_use_the_theme_colours(open_page: Opener, tmp_path: Path, dark: bool) -> None:
-    page = open_page("?step=2", dark=dark)
-    expect_step(page, 2)
-    expect(page.locator(".st-key-energy .ytick text").first).to_have_css(
-        "fill", "rgb(112, 200, 152)" if dark else "rgb(35, 119, 74)"
+    (first, last), *_ = page.locator(".player .target .word").evaluate_all(
+        "(words) => words.map((word) => [...word.querySelectorAll('.piece')].map((one) => Number(one.dataset.index)))"
+        ".filter((steps) => steps.length > 1).map((steps) => [steps[0], steps.at(-1)])"
     )
+    assert last > first
+    for step in (first, last):
+        for column in (0, 2):
+            at = on_screen(page, "heatmap", column, step)
+            page.mouse.move(5, 5)
+            page.mouse.move(*at)
+            tooltip = page.locator(".st-key-heatmap .hoverlayer")
+            expect(tooltip).to_contain_text("α = ")
+            number = float(re.findall(r"α = ([0-9.]+)", str(tooltip.text_content()))[-1])
+            page.mouse.click(*at)
+            expect(page.locator(".facts h2")).to_have_text(re.compile(f"^Step {step + 1} of "))
+            page.wait_for_function(
+                """([column, number]) => {
+                  const { data } = document.querySelector(".st-key-softmax .js-plotly-plot");
+                  const shown = data.find(({ mode, xaxis }) => mode === "text" && xaxis === "x2")?.text[column];
+                  return shown && Math.abs(Number(shown) - number) <= 0.0051;
+                }""",
+                arg=[column, number],
+            )

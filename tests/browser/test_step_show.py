@@ -143,23 +143,13 @@ def test_every_number_of_a_moment_is_one_of_the_trace(open_page: Opener, example
 
 
 @on_both
-def test_the_last_frame_of_a_show_is_the_still(open_page: Opener) -> None:
+def test_a_show_ends_at_the_still_and_a_click_plays_one_scene(open_page: Opener) -> None:
     page = open_page(f"?step={STEP + 1}&depth=idea", motion=True)
     expect_step(page, STEP + 1)
     diagram(page)
     root = page.locator(".st-key-diagram .diagram")
     still = still_of(root)
     play_twice(root)
-    root.evaluate(MOMENT, 3000)
-    expect(root.locator(".moment")).to_have_count(1)
-    root.locator(".close").click()
-    assert still_of(root) == still
-    expect(root.locator(".run")).to_be_focused()
-
-
-def test_a_click_plays_one_scene(open_page: Opener) -> None:
-    page = open_page(f"?step={STEP + 1}&depth=idea", motion=True)
-    root = opened_show(page)
     for name in ("Weights", "Energies"):
         scene = root.locator(".scenes button", has_text=name)
         scene.click()
@@ -167,7 +157,10 @@ def test_a_click_plays_one_scene(open_page: Opener) -> None:
         expect(root.locator(".run")).to_have_attribute("data-state", "paused", timeout=30_000)
         expect(scene).to_have_attribute("aria-current", "step")
         expect(root.locator(".scene")).to_have_text(name)
-    assert root.locator(".moment").count() == 1, "the show stops at the end of the scene"
+    expect(root.locator(".moment")).to_have_count(1)
+    root.locator(".close").click()
+    assert still_of(root) == still
+    expect(root.locator(".run")).to_be_focused()
 
 
 def test_at_idea_a_scene_stays_until_its_sentence_is_read(open_page: Opener) -> None:

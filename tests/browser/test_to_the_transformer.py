@@ -1,24 +1,30 @@
-"""Page *To the transformer*: every exhibit, by mouse and keyboard, in every window."""
+"""Page *To the transformer*: the row of weights in five forms, and every exhibit behind it, by mouse and keyboard."""
 
 from __future__ import annotations
 
 import re
+from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 from syrupy.assertion import SnapshotAssertion
 
+from attnviz.ui.examples import DEFAULT_SENTENCE
 from tests.browser.conftest import Opener
 from tests.browser.contrast import faint
 from tests.browser.settled import bring_into_sight, wait_until_idle
+from tests.browser.test_axe import violations
 from tests.browser.texts import text_of
-from tests.browser.views import on_both
+from tests.browser.views import at_night, on_both
 from tests.conftest import REPOSITORY
 from tests.snapshots import without_numbers
 
 pytestmark = pytest.mark.browser
 
+
 SENTENCE = "sentence=Two+dogs+play+in+the+snow."
+
+
 READY = ".st-key-gallery-head button.cell canvas"
 
 
@@ -130,3 +136,185 @@ def test_every_exhibit_works_by_keyboard_and_mouse(open_page: Opener, snapshot: 
     expect(page.locator(".st-key-exhibit_dot h2")).to_be_visible()
     wait_until_idle(page)
     assert_fits_the_window(page)
+
+
+ROW = ".attention-row .weights td"
+
+
+FORMS = {
+    "Additive": "additive",
+    "General": "general",
+    "Dot product": "product",
+    "Scaled": "scaled",
+    "Heads": "heads",
+}
+
+
+EXHIBITS = {"General": "dot", "Dot product": "pair", "Heads": "heads"}
+
+
+FADING = "document.getAnimations().filter(({ effect }) => effect.target.closest?.('.attention-row .weights')).length"
+"""How many cells are fading."""
+
+
+SHADES = """(cells) => cells.map((cell) => [
+  Number(getComputedStyle(cell).backgroundColor.match(/\\d+/)[0]) / 255,
+  { "<": 0, ">": 0.995 }[cell.textContent[0]] ?? parseInt(cell.textContent) / 100,
+])"""
+
+
+def form_button(page: Page, name: str) -> Locator:
+    return page.locator(".st-key-form-energies").get_by_role("radio", name=name, exact=True)
+
+
+def cells(page: Page) -> Locator:
+    """Return the cells of the row of weights."""
+    return page.locator(ROW)
+
+
+def assert_form(page: Page, name: str) -> None:
+    """Check that everything shows the form: button, address, numbers in the cells, and their shades."""
+    expect(form_button(page, name)).to_have_attribute("aria-checked", "true")
+    default = name == "Additive"
+    page.wait_for_url(lambda url: ("form-energies=" not in url) if default else f"form-energies={FORMS[name]}" in url)
+    expect(page.locator(".attention-row .head:visible")).to_have_count(4 if name == "Heads" else 0)
+    expect(page.locator(".attention-row .energies")).to_be_visible(visible=name != "Heads")
+    assert sum(share for _, share in cells(page).evaluate_all(SHADES)) == pytest.approx(1, abs=0.05)
+    marks = page.locator(".attention-row .katex-html .mord.text", has_text="changed")
+    expect(marks).to_have_count(0 if default else 1)
+
+
+@on_both
+def test_five_forms_change_the_row_and_ask_nothing_of_the_server(open_page: Opener) -> None:
+    page = open_page(f"?{SENTENCE}", path="transformer", ready=ROW)
+    wait_until_idle(page)
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.url))
+    page.evaluate(
+        """() => { const send = WebSocket.prototype.send; window.sent = 0;
+        WebSocket.prototype.send = function (...given) { window.sent += 1; return send.apply(this, given); }; }"""
+    )
+    texts = []
+    for name in FORMS:
+        form_button(page, name).click()
+        assert_form(page, name)
+        texts.append([page.locator(f".attention-row .{part}").inner_text() for part in ("numbers", "change")])
+        page.wait_for_function(f"() => {FADING} === 0")
+        for grey, share in cells(page).evaluate_all(SHADES):
+            assert grey == pytest.approx(share, abs=0.01)
+        assert faint(page, more_than=5, within=".attention-row") == []
+        assert violations(page) == []
+    assert len({str(one) for one in texts}) == 5
+    assert page.evaluate("window.sent") == 0
+    # The badges below ask for their verification when nothing else waits, which may be late.
+    assert [url for url in sent if "attnviz" in url and "katex" not in url and "-verification?" not in url] == []
+
+    page.go_back()
+    assert_form(page, "Scaled")
+    page.go_back()
+    assert_form(page, "Dot product")
+    wait_until_idle(page)
+    page.reload()
+    page.wait_for_selector(ROW)
+    assert_form(page, "Dot product")
+    wait_until_idle(page)
+    page.go_back()
+    assert_form(page, "General")
+    page.go_forward()
+    assert_form(page, "Dot product")
+    assert page.evaluate("document.querySelector('.stMain').scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize(("lang", "width", "height"), [("fr", 1280, 720), at_night("en", 1440, 900)])
+def test_row_fits_one_screen_in_every_form(open_page: Opener, width: int, height: int, lang: str) -> None:
+    sentence = f"sentence={quote(DEFAULT_SENTENCE)}"
+    page = open_page(f"?{sentence}&lang={lang}", path="transformer", ready=ROW, width=width, height=height)
+    wait_until_idle(page)
+    forms = page.locator(".st-key-form-energies").get_by_role("radio")
+    for k in range(len(FORMS)):
+        forms.nth(k).click()
+        expect(forms.nth(k)).to_have_attribute("aria-checked", "true")
+        expect(page.locator(".attention-row .katex")).to_be_visible()
+        box, badge = (page.locator(name).bounding_box() for name in (".attention-row", ".verification .badge"))
+        assert box
+        assert badge
+        assert box["x"] + box["width"] <= width
+        assert box["y"] + box["height"] <= badge["y"]
+        assert badge["y"] + badge["height"] <= height
+    assert page.evaluate("document.querySelector('.stMain').scrollTop") == 0
+
+
+def test_forms_and_words_are_one_tab_stop_each(open_page: Opener) -> None:
+    page = open_page(f"?{SENTENCE}", path="transformer", ready=ROW)
+    wait_until_idle(page)
+    form_button(page, "Additive").focus()
+    for name in list(FORMS)[1:]:
+        page.keyboard.press("ArrowRight")
+        expect(form_button(page, name)).to_be_focused()
+        assert_form(page, name)
+    page.keyboard.press("ArrowRight")
+    expect(form_button(page, "Self-attention")).to_be_focused()
+    page.keyboard.press("ArrowRight")  # round to the first
+    assert_form(page, "Additive")
+    page.keyboard.press("Tab")
+    expect(page.locator(".st-key-downloads_of_row button").first).to_be_focused()
+    page.keyboard.press("Tab")
+    word = page.locator(".attention-row .words [aria-current]")
+    expect(word).to_be_focused()
+    before = word.inner_text()
+    page.keyboard.press("End")
+    expect(word).to_have_text("</s>")
+    expect(word).to_be_focused()
+    page.keyboard.press("ArrowLeft")
+    expect(word).to_have_text(".")
+    expect(page.locator(".attention-row caption")).to_contain_text("a full stop")
+    assert before != "."
+    page.keyboard.press("Tab")
+    expect(page.locator(".attention-row .exhibit")).to_be_focused()
+
+
+def test_row_is_saved_and_verified_and_each_exhibit_opens_behind_its_form(open_page: Opener) -> None:
+    page = open_page(f"?{SENTENCE}", path="transformer", ready=ROW)
+    wait_until_idle(page)
+    expect(page.locator(".verification .badge")).to_contain_text("verified in 3 models")
+    page.locator(".st-key-downloads_of_row button").first.click()
+    rows = page.locator("[class*=st-key-export_row] .picture")
+    expect(rows).to_have_count(6)
+    with page.expect_download() as saved:
+        rows.nth(4).get_by_text("SVG", exact=True).click()
+    assert saved.value.suggested_filename.endswith("-heads.svg")
+    page.keyboard.press("Escape")
+    button, exhibit = page.locator(".attention-row .exhibit"), page.locator("[class*='st-key-exhibit_']")
+    expect(exhibit).to_have_count(0)
+    for name, exhibit_name in EXHIBITS.items():
+        form_button(page, name).click()
+        expect(button).to_have_attribute("aria-expanded", "false")
+        button.click()
+        page.wait_for_url(re.compile(f"exhibit={exhibit_name}"))
+        expect(button).to_have_attribute("aria-expanded", "true")
+        expect(page.locator(f".st-key-exhibit_{exhibit_name} h2")).to_be_in_viewport()
+        wait_until_idle(page)
+        expect(exhibit).to_have_count(1)
+        assert_form(page, name)
+        if name == "General":  # the exhibit and the row show the same step, and both listen to keys
+            word = page.locator(".attention-row .words [aria-current]")
+            page.evaluate("document.activeElement.blur()")
+            page.keyboard.press("ArrowRight")
+            page.wait_for_url(re.compile("step-energies="))
+            expect(word).to_have_text(page.locator(".player .target [aria-current]").first.inner_text())
+    button.click()
+    expect(exhibit).to_have_count(0)
+    page.wait_for_url(lambda url: "exhibit=" not in url)
+    page.go_back()
+    page.wait_for_url(re.compile("exhibit=heads"))
+    expect(exhibit).to_have_count(1)
+    assert_form(page, "Heads")
+
+
+def test_cells_fade_from_form_to_form_unless_motion_is_reduced(open_page: Opener) -> None:
+    for motion in (True, False):
+        page = open_page(f"?{SENTENCE}", path="transformer", ready=ROW, motion=motion)
+        wait_until_idle(page)
+        form_button(page, "Dot product").click()
+        assert (page.evaluate(FADING) > 0) == motion
+        page.close()

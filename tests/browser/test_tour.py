@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Locator, Page, Route, expect
+from playwright.sync_api import Locator, Page, expect
 
-from attnviz.ui.examples import DEFAULT_SENTENCE
 from tests.browser.contrast import faint
 from tests.browser.settled import settled
 from tests.browser.test_page import query
-from tests.browser.test_pointing import pointer_over
 from tests.browser.views import SHOWN, on_both
 
 pytestmark = pytest.mark.browser
@@ -77,26 +74,6 @@ def answer_all(card: Locator, *, keys: bool) -> int:
     return count
 
 
-def test_only_the_highlighted_part_shows_what_is_hovered(open_page: Opener) -> None:
-    page = open_page(f"{HONEST}&tour=1")
-    wait_for_stop(page, 1)
-    wait_until_card_is_beside(page)
-    assert page.locator(".st-key-room").get_attribute("data-tour") == "heatmap"
-    marks, word = page.locator(".st-key-heatmap .pointing"), page.locator(".player .source .word").nth(2)
-    word.hover(force=True)
-    expect(word).not_to_have_class(re.compile("pointed"))
-    expect(marks).to_have_count(0)
-    pointer_over(page, "heatmap", 2, 2)
-    expect(marks.first).to_be_visible()
-    expect(word).to_have_class(re.compile("pointed"))
-    page.keyboard.press("Escape")
-    expect_tour_closed(page)
-    page.mouse.move(2, 2)
-    expect(marks).to_have_count(0)
-    word.hover()
-    expect(marks.first).to_be_visible()
-
-
 @on_both
 def test_tour_runs_from_first_stop_to_score_and_restores_the_view(open_page: Opener) -> None:
     """Use keys in the light theme and the mouse in the dark one: each runs in a wide and in a narrow window."""
@@ -154,13 +131,16 @@ def test_tour_runs_from_first_stop_to_score_and_restores_the_view(open_page: Ope
     expect(page.locator(CARD)).to_have_count(0)
 
 
-def test_quiz_gives_its_words_the_focus_and_the_arrow_keys(open_page: Opener) -> None:
-    page = open_page(f"{HONEST}&tour=6")
-    card = wait_for_stop(page, 6)
+def test_quiz_gives_its_words_the_focus_and_numbers_has_a_stop_about_bayes_before_it(open_page: Opener) -> None:
+    page = open_page(f"{HONEST.replace('idea', 'numbers')}&tour=7")
+    card = wait_for_stop(page, 7)
+    expect(card.locator(".count")).to_have_text("Stop 7 of 8")
+    expect(card.locator(".texts")).to_contain_text("Bayes")
+    page.wait_for_function(f"() => {SHOWN}.step === 4")  # homme, which turned out to be about man
     wait_until_card_is_beside(page)
     card.focus()
     page.keyboard.press("ArrowRight")
-    wait_for_stop(page, 7)
+    wait_for_stop(page, 8)
     word = card.locator(".english .word")
     for key, place in (("", 0), ("ArrowLeft", 0), ("ArrowRight", 1), ("ArrowLeft", 0)):
         if key:
@@ -175,21 +155,12 @@ def test_quiz_gives_its_words_the_focus_and_the_arrow_keys(open_page: Opener) ->
     expect(card.locator(".onward")).to_be_focused()
     page.keyboard.press("Enter")
     expect(word.first).to_be_focused()
-    wait_for_stop(page, 7)
-
-
-def test_numbers_has_one_more_stop_about_bayes(open_page: Opener) -> None:
-    page = open_page(f"{HONEST.replace('idea', 'numbers')}&tour=7")
-    card = wait_for_stop(page, 7)
-    expect(card.locator(".count")).to_have_text("Stop 7 of 8")
-    expect(card.locator(".texts")).to_contain_text("Bayes")
-    page.wait_for_function(f"() => {SHOWN}.step === 4")  # homme, which turned out to be about man
-    assert faint(page, more_than=30, within="tour") == []
-    card.locator(".next").click()
     wait_for_stop(page, 8)
     page.locator(".st-key-depth").get_by_role("radio", name="Idea").click()
     expect(card.locator(".count")).to_have_text("Stop 7 of 7")
     expect(card.locator("h2")).to_have_text("Your turn")
+    card.locator(".back").click()
+    wait_for_stop(page, 6)  # Idea has no stop 7
 
 
 def _percentage(text: str) -> float:
@@ -257,60 +228,3 @@ def test_tour_survives_history_language_and_sentence_changes(open_page: Opener) 
     expect_tour_closed(page)
     page.go_back()
     wait_for_stop(page, 5)
-
-
-def test_tour_opens_if_its_button_was_pressed_before_its_module_was_loaded(open_page: Opener, address: str) -> None:
-    page, held = open_page(HONEST), list[Route]()
-    page.route("**/tour/tour.js", lambda route: held.append(route))
-    page.reload()
-    page.locator(".st-key-tour_button button").click()
-    settled(page, ".st-key-heatmap")
-    expect(page.locator(CARD)).to_be_hidden()
-    held.pop().continue_()
-    wait_for_stop(page, 1)
-
-
-def stands_out(page: Page) -> bool:
-    """Return whether the button of the tour has a border that is seen."""
-    border = page.locator(".st-key-tour_button button").evaluate(
-        "(node) => [getComputedStyle(node).borderTopWidth, getComputedStyle(node).borderTopColor]"
-    )
-    return border[0] != "0px" and border[1] != "rgba(0, 0, 0, 0)"
-
-
-def test_button_of_the_tour_stands_out_for_a_new_visitor_until_the_first_key_or_scroll(
-    open_page: Opener, address: str
-) -> None:
-    page = open_page("?depth=idea")
-    settled(page, ".st-key-heatmap")
-    assert not stands_out(page), "a link chose the level of detail"
-    begin: list[Callable[[], object]] = [
-        lambda: page.keyboard.press("ArrowRight"),
-        lambda: page.mouse.wheel(0, 40),
-        lambda: page.locator(".facts li button").nth(1).click(),
-    ]
-    for act in begin:
-        page.context.clear_cookies()
-        page.goto(address)
-        settled(page, ".st-key-heatmap")
-        assert stands_out(page)
-        width = page.locator(".st-key-tour_button button").evaluate("(node) => node.offsetWidth")
-        act()
-        page.wait_for_function("() => document.documentElement.hasAttribute('data-at-work')")
-        page.mouse.move(0, 300)
-        assert not stands_out(page)
-        assert page.locator(".st-key-tour_button button").evaluate("(node) => node.offsetWidth") == width
-    page.locator(".st-key-tour_button button").click()
-    wait_for_stop(page, 1)
-    page.keyboard.press("Escape")
-    expect_tour_closed(page)
-    expect(page.locator(".st-key-tour_button button")).to_be_focused()
-    page.goto(address)
-    settled(page, ".st-key-heatmap")
-    assert not stands_out(page), "the tour was taken"
-
-
-def test_back_leaves_the_last_stop_of_a_link_to_a_stop_that_idea_lacks(open_page: Opener) -> None:
-    page = open_page(f"?depth=idea&tour=8&sentence={quote(DEFAULT_SENTENCE)}", ready=CARD)  # the quiz hides the heatmap
-    page.locator(".tour .back").click()
-    wait_for_stop(page, 6)

@@ -1,33 +1,324 @@
-"""What-ifs: added, selected and removed by mouse and keyboard, stored in URLs and exported files."""
+"""What-ifs: weights changed by mouse, touch and keyboard, cards, and marks on words that are likely wrong."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, quote, urlsplit
 
+import numpy as np
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
-from syrupy.assertion import SnapshotAssertion
+from playwright.sync_api import Locator, Page, expect
 
-from attnviz.trace import WhatIfs
-from attnviz.trace.interventions import ExcludePosition, Temperature, to_json_dict
+from attnviz import Trace
+from attnviz.analysis import load_weights, posterior
+from attnviz.trace.interventions import ReplaceWeights, Temperature, forced_prefix, to_json_dict
+from attnviz.translator import Translator
+from attnviz.ui.examples import EXAMPLES
+from tests.browser.conftest import Opener
 from tests.browser.settled import settled
-from tests.browser.test_exports import fetch, open_downloads, open_trace
-from tests.browser.test_page import expect_step, query
-from tests.browser.texts import text_of
-from tests.browser.views import NARROW, WIDE_DARK, everywhere, on_both, within
+from tests.browser.test_page import expect_step, query, type_sentence
+from tests.browser.views import EXAMPLE, NARROW, SHOWN, everywhere, on_both
+from tests.conftest import SHIPPED_MODEL
 from tests.what_if_links import link, only
 
 pytestmark = pytest.mark.browser
 
-Opener = Callable[..., Page]
+
+STEP, EUROPEAN = 3, 4
+"""1-based step, as in the URL, and 0-based source piece: attention to it alone changes the word of the step."""
+
+
+AT = f"?search=greedy&step={STEP}&sentence={quote(EXAMPLE)}"
+
+
+LONG = "Two men in blue shirts are playing guitar on a busy street " * 5
+
+
+@pytest.fixture(scope="module")
+def european_only(translator: Translator[Trace], greedy_trace: Trace) -> Trace:
+    """Return the translation if STEP attends to EUROPEAN alone."""
+    row = ReplaceWeights(tuple(float(j == EUROPEAN) for j in range(len(greedy_trace.source_ids))), STEP - 1)
+    return translator.translate(EXAMPLE, interventions=[*forced_prefix(greedy_trace.target_ids, STEP - 1), row], beam=1)
+
+
+def bar(page: Page, piece: int) -> Locator:
+    """Return the slider of a source piece, whatever its row."""
+    name = page.locator(".st-key-softmax .chart").evaluate(
+        "(chart, piece) => chart.layout.meta.weights.pieces[piece]", piece
+    )
+    found = page.locator(".st-key-softmax .hand")
+    same = found.filter(has=page.locator(f"xpath=self::*[contains(@aria-label, '{name}')]"))
+    return same.first
+
+
+def weights(page: Page) -> list[float]:
+    """Return the weights whose bars are drawn."""
+    drawn: list[float] = page.locator(".st-key-softmax .chart").evaluate("(chart) => Array.from(chart._fullData[1].x)")
+    return drawn
+
+
+def bar_labels(page: Page) -> list[str]:
+    """Return the numbers at the ends of the bars of weights."""
+    texts: list[str] = page.locator(".st-key-softmax .chart").evaluate("(chart) => Array.from(chart._fullData[2].text)")
+    return [text.strip() for text in texts]
+
+
+def expect_weight(page: Page, piece: int, least: float, most: float) -> None:
+    page.wait_for_function(
+        """([piece, least, most]) => {
+          const weight = document.querySelector(".st-key-softmax .chart")?._fullData?.[1].x[piece];
+          return least <= weight && weight <= most;
+        }""",
+        arg=[piece, least, most],
+    )
+
+
+def expect_translation(page: Page, trace: Trace) -> None:
+    """Wait until browser and server show a translation."""
+    expect(page.locator(".player .target")).to_contain_text(trace.translation)
+    settled(page)
+
+
+def scroll_to_bar(page: Page, piece: int) -> None:
+    """Scroll to a bar: at the top of the window it could be below the line there."""
+    bar(page, piece).evaluate("(bar) => bar.scrollIntoView({ block: 'center' })")
+
+
+def grasp(page: Page, piece: int, by: float = 0) -> tuple[float, float, float]:
+    """Press on the bar of a piece and move right by a weight; return where that was, and the pixels of weight 1."""
+    scroll_to_bar(page, piece)
+    box = bar(page, piece).bounding_box()
+    assert box
+    unit = float(
+        page.locator(".st-key-softmax .chart").evaluate(
+            "({ _fullLayout: { xaxis2 } }) => xaxis2.c2p(1) - xaxis2.c2p(0)"
+        )
+    )
+    x, y = box["x"] + 6, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    if by:
+        page.mouse.move(x + by * unit, y + 3, steps=5)
+    return x, y, unit
+
+
+def what_ifs(page: Page) -> list[str]:
+    return parse_qs(urlsplit(page.url).query).get("what_ifs", [])
+
+
+def positions(page: Page) -> Any:
+    """Return the positions and sizes of all parts of the stages on the page."""
+    return page.evaluate(
+        """() => {
+          const drawn = "[class*='st-key-stage_'], .weight_controls, .st-key-softmax .chart";
+          const nodes = [...document.querySelectorAll(drawn)];
+          return nodes.map((node) => {
+            const { x, y, width, height } = node.getBoundingClientRect();
+            return [x, y + document.querySelector(".stMain").scrollTop, width, height].map(Math.round);
+          });
+        }"""
+    )
+
+
+OUTDATED = (
+    ".facts > p",
+    ".facts .outcome",
+    ".player .shown",
+    ".st-key-heatmap .chart-box",
+    ".st-key-softmax .chart-box > p",
+    ".st-key-stage_5",
+    ".st-key-diagram .likely",
+)
+"""Parts of the page that show the step before a change of its weights."""
+
+
+def expect_outdated(page: Page, outdated: bool) -> None:
+    """Wait until what shows the step before a change is faded and said to be so, or until none of it is."""
+    for name in OUTDATED:
+        expect(page.locator(name).first).to_have_css("opacity", "0.35" if outdated else "1")
+    expect(page.locator(".weight_controls .outdated")).to_be_visible(visible=outdated)
+    expect(page.locator(".weight_controls .hint")).to_be_visible(visible=not outdated)
+    expect(page.locator(".st-key-softmax .chart")).to_have_css("opacity", "1")
+
+
+@on_both
+def test_dragged_bar_previews_weights_without_the_server(open_page: Opener, greedy_trace: Trace) -> None:
+    page = open_page(AT)
+    expect_step(page, STEP)
+    settled(page)
+    alpha = greedy_trace.alignment[STEP - 1].astype(float)
+    scroll_to_bar(page, EUROPEAN)
+    page.evaluate(
+        """() => {
+          window.tried = 0;
+          document.querySelector(".st-key-room").addEventListener("attnviz:try", () => { tried += 1; });
+        }"""
+    )
+    before = positions(page)
+    expect_outdated(page, False)
+    grasp(page, EUROPEAN, 0.5)
+    expect_weight(page, EUROPEAN, 0.48, 0.52)
+    expect_outdated(page, True)
+    now = np.array(weights(page))
+    assert now.sum() == pytest.approx(1, abs=1e-6)
+    others = [j for j in range(len(alpha)) if j != EUROPEAN]
+    np.testing.assert_allclose(now[others] / now[others].sum(), alpha[others] / alpha[others].sum(), atol=1e-5)
+    assert bar_labels(page)[EUROPEAN] == f"{now[EUROPEAN]:.2f}"
+    announced = float(bar(page, EUROPEAN).get_attribute("aria-valuenow") or "nan")
+    assert announced == pytest.approx(float(now[EUROPEAN]), abs=1e-4)
+    expect(bar(page, EUROPEAN).locator("output")).to_be_visible()
+    assert positions(page) == before
+    page.keyboard.press("Escape")
+    expect_weight(page, EUROPEAN, alpha[EUROPEAN] - 1e-3, alpha[EUROPEAN] + 1e-3)
+    expect_outdated(page, False)
+    page.mouse.up()
+    # Escape cancelled the drag, and did not reach the page.
+    assert page.evaluate(f"() => {SHOWN}.source") == int(alpha.argmax())
+    assert page.evaluate("() => tried") == 0
+    assert not what_ifs(page)
+
+
+@pytest.mark.nightly
+@on_both
+def test_weights_can_be_changed_by_keyboard(open_page: Opener, greedy_trace: Trace, european_only: Trace) -> None:
+    page = open_page(AT)
+    expect_step(page, STEP)
+    settled(page)
+    page.locator(".st-key-glossary button").focus()
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        if page.evaluate(
+            "() => document.activeElement.getAttribute('role') === 'slider'"
+            " && document.activeElement.classList.contains('hand')"
+        ):
+            break
+    strongest = int(greedy_trace.alignment[STEP - 1].argmax())
+    expect(bar(page, strongest)).to_be_focused()  # the bars are one tab stop
+    for _ in range(abs(EUROPEAN - strongest)):
+        page.keyboard.press("ArrowDown" if strongest < EUROPEAN else "ArrowUp")
+    expect(bar(page, EUROPEAN)).to_be_focused()
+    stops = page.locator(".st-key-softmax .hand").evaluate_all(
+        "(bars) => bars.filter((bar) => bar.tabIndex === 0).length"
+    )
+    assert stops == 1
+    page.wait_for_function(f"() => {SHOWN}.source === {EUROPEAN}")  # "here" is where the focus is
+    for key, least, most in (
+        ("ArrowRight", 0.04, 0.06),
+        ("ArrowRight", 0.09, 0.11),
+        ("PageUp", 0.29, 0.31),
+        ("ArrowLeft", 0.24, 0.26),
+        ("Shift+ArrowLeft", 0.23, 0.25),
+    ):
+        page.keyboard.press(key)
+        expect_weight(page, EUROPEAN, least, most)
+    page.keyboard.press("Space")
+    page.keyboard.press("b")
+    page.keyboard.press("Escape")  # undoes the change
+    expect_weight(page, EUROPEAN, 0, 0.02)
+    assert page.evaluate(f"() => {SHOWN}.step") == STEP - 1
+    assert page.evaluate(f"() => {SHOWN}.source") == EUROPEAN
+    expect(page.locator(".st-key-face [aria-checked=true]")).to_have_text("Before the word")
+    page.keyboard.press("End")
+    expect_weight(page, EUROPEAN, 1, 1)
+    page.keyboard.press("Enter")
+    expect_translation(page, european_only)
+    expect(bar(page, EUROPEAN)).to_be_focused()
+    page.keyboard.press("Escape")  # leaves the bars, and deselects the word
+    page.locator(".weight_controls .undo").focus()
+    page.keyboard.press("Enter")
+    expect_translation(page, greedy_trace)
+    bar(page, EUROPEAN).focus()
+    page.locator(".weight_controls .only").focus()
+    page.keyboard.press("Enter")
+    expect_translation(page, european_only)
+    page.locator(".weight_controls .undo").click()
+    expect_translation(page, greedy_trace)
+
+    # The temperature of all steps.
+    slider = page.locator(".weight_controls .degrees")
+    slider.focus()
+    page.keyboard.press("Tab")
+    expect(page.get_by_label("all steps", exact=True)).to_be_focused()
+    page.keyboard.press("Space")
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("End")
+    expect(slider).to_have_attribute("aria-valuetext", "τ = ∞")
+    expect_weight(page, EUROPEAN, 1 / len(greedy_trace.source_ids) - 1e-3, 1 / len(greedy_trace.source_ids) + 1e-3)
+    page.keyboard.press("Enter")
+    expect(page.locator(".what_ifs .card").last).to_contain_text("Every step gets the mean of all annotations")
+    settled(page)
+    page.locator(".weight_controls .undo").click()
+    expect_translation(page, greedy_trace)
+
+    # Weights of another distribution.
+    page.locator(".weight_controls summary").focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    lender = page.locator(".weight_controls .lender")
+    expect(lender).to_be_focused()
+    lender.select_option("posterior")
+    page.keyboard.press("Tab")
+    expect(page.locator(".weight_controls .take")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator(".what_ifs .card").last).to_contain_text("uses its posterior attention")
+    settled(page)
+    np.testing.assert_allclose(weights(page), posterior(greedy_trace, load_weights(SHIPPED_MODEL))[STEP - 1], atol=2e-3)
+    lender.select_option("links")
+    page.locator(".weight_controls .links").fill("gold")
+    page.locator(".weight_controls .take").click()
+    expect(page.locator(".weight_controls .problem")).to_contain_text("“gold” is not a link")
+
+
+@pytest.mark.nightly
+def test_horizontal_touch_drags_a_bar_and_vertical_touch_scrolls(open_page: Opener, greedy_trace: Trace) -> None:
+    page = open_page(AT, width=NARROW.width, height=NARROW.height)
+    expect_step(page, STEP)
+    settled(page)
+    scroll_to_bar(page, EUROPEAN)
+    settled(page)  # charts that are drawn near the window would shift the page under the finger
+    session = page.context.new_cdp_session(page)
+    session.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
+
+    def touch(kind: str, *at: float) -> None:
+        points = [{"x": at[0], "y": at[1]}] if at else []
+        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    box = bar(page, EUROPEAN).bounding_box()
+    assert box
+    x, y = box["x"] + 8, box["y"] + box["height"] / 2
+    touch("touchStart", x, y)
+    for k in range(1, 8):
+        touch("touchMove", x + 10 * k, y)
+    page.wait_for_function(
+        "(piece) => document.querySelector('.st-key-softmax .chart')._fullData[1].x[piece] > 0.2", arg=EUROPEAN
+    )
+    before = page.evaluate("() => document.querySelector('.stMain').scrollTop")
+    for k in range(7, 0, -1):
+        touch("touchMove", x + 10 * k - 10, y)
+    touch("touchEnd")
+    expect_weight(page, EUROPEAN, 0, 0.02)
+    pulled = bar(page, EUROPEAN).bounding_box()
+    assert pulled
+    assert abs(pulled["y"] - box["y"]) < 1, "the bar stays under the finger, also if a text above gets more lines"
+    touch("touchStart", x, y)
+    for k in range(1, 12):
+        touch("touchMove", x, y - 12 * k)
+    touch("touchEnd")
+    page.wait_for_function("(before) => document.querySelector('.stMain').scrollTop > before + 40", arg=before)
+    np.testing.assert_allclose(weights(page), greedy_trace.alignment[STEP - 1], atol=2e-3)
+
+
 SENTENCE = "The green house at the end of the street is very old."
+
+
 AT_STEP_3 = "?sentence=The+green+house+at+the+end+of+the+street+is+very+old.&step=3"
+
+
 ONLY_GREEN = only(14, 2, 1)
+
+
 HOT = Temperature(5.0)
-COLD = link(ONLY_GREEN, Temperature(0.5))
 
 
 _WRITTEN = """
@@ -57,19 +348,20 @@ def expect_shown(page: Page, number: int, count: int) -> None:
 
 
 @everywhere
-def test_what_ifs_are_added_selected_and_removed(open_page: Opener) -> None:
+def test_what_ifs_are_added_selected_and_removed_and_are_in_url_and_history(open_page: Opener) -> None:
     page = open_page(AT_STEP_3)
     settled(page)
+    page.wait_for_function("() => history.state?.attnvizEntry")
     expect_shown(page, 0, 0)
     expect(page.locator(".what_ifs")).to_be_hidden()
+    french = page.locator(".player .target")
+    first = french.inner_text()
     dispatch_change(page, to_json_dict(ONLY_GREEN))
     expect_shown(page, 1, 2)
     expect_step(page, 3)
     expect(cards(page).nth(1)).to_contain_text("Step 3 looks only at “green”")
     page.wait_for_url(re.compile(f"what_ifs={link(ONLY_GREEN)}&what_if=1"))
-    cards(page).nth(0).click()
-    expect_shown(page, 0, 2)
-    expect_step(page, 3)
+    green = french.inner_text()
     dispatch_change(page, to_json_dict(HOT))
     expect_shown(page, 2, 3)
     assert cards(page).nth(2).locator("mark, del").count() > 0, "differences are marked"
@@ -78,61 +370,14 @@ def test_what_ifs_are_added_selected_and_removed(open_page: Opener) -> None:
     assert box is not None
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= page.viewport_size["width"]
-    page.get_by_role("button", name="Remove what-if 1").click()
-    expect_shown(page, 1, 2)
-    page.get_by_role("button", name="Remove what-if 1").click()
-    expect_shown(page, 0, 0)
-    page.wait_for_url(lambda url: "what_if" not in url)
-    expect(page.locator(".what_ifs")).to_be_hidden()
-
-
-@pytest.mark.nightly
-@on_both
-def test_what_ifs_are_selected_and_removed_by_keyboard(open_page: Opener) -> None:
-    page = open_page(f"{AT_STEP_3}&what_ifs={link(ONLY_GREEN, HOT)}&what_if=2")
-    settled(page)
-    expect_shown(page, 2, 3)
-    page.locator(".player .next").last.focus()
-    while not page.evaluate("() => document.activeElement.shadowRoot?.activeElement?.matches('.card')"):
-        page.keyboard.press("Tab")
-    page.keyboard.press("Enter")
-    expect_shown(page, 0, 3)
-    expect(cards(page).nth(0)).to_be_focused()
-    page.keyboard.press("Tab")
-    expect(cards(page).nth(1)).to_be_focused()
-    page.keyboard.press("Space")
-    expect_shown(page, 1, 3)
-    expect_step(page, 3)
-    page.keyboard.press("ArrowRight")
-    expect_step(page, 4)
-    page.keyboard.press("Delete")
-    expect_shown(page, 0, 2)
-    expect(cards(page).nth(1)).to_be_focused()
-    page.keyboard.press("Tab")
-    page.keyboard.press("Enter")
-    expect_shown(page, 0, 0)
-
-
-@within(NARROW)
-def test_url_and_history_store_every_what_if(open_page: Opener) -> None:
-    page = open_page(AT_STEP_3)
-    settled(page)
-    page.wait_for_function("() => history.state?.attnvizEntry")
-    first = page.locator(".player .target").inner_text()
-    dispatch_change(page, to_json_dict(ONLY_GREEN))
-    expect_shown(page, 1, 2)
-    green = page.locator(".player .target").inner_text()
-    dispatch_change(page, to_json_dict(HOT))
-    expect_shown(page, 2, 3)
     page.wait_for_url(re.compile("what_if=2"))
     left, card_texts = query(page), cards(page).all_inner_texts()
-    page.go_back()
-    expect_shown(page, 1, 2)
-    expect(page.locator(".player .target")).to_have_text(green, use_inner_text=True)
-    expect_step(page, 3)
-    page.go_back()
-    expect_shown(page, 0, 0)
-    expect(page.locator(".player .target")).to_have_text(first, use_inner_text=True)
+
+    for number, count, translation in ((1, 2, green), (0, 0, first)):
+        page.go_back()
+        expect_shown(page, number, count)
+        expect(french).to_have_text(translation, use_inner_text=True)
+        expect_step(page, 3)
     page.go_forward()
     expect_shown(page, 1, 2)
     page.go_forward()
@@ -143,73 +388,74 @@ def test_url_and_history_store_every_what_if(open_page: Opener) -> None:
     page.wait_for_url(re.compile("what_if=2"))
     assert query(page) == left
 
-
-@pytest.mark.nightly
-@within(WIDE_DARK)
-def test_what_ifs_survive_language_switches(open_page: Opener) -> None:
-    page = open_page(f"{AT_STEP_3}&what_ifs={COLD}&what_if=1")
-    settled(page)
-    expect_shown(page, 1, 3)
-    card_texts = cards(page).all_inner_texts()
-    page.locator(".st-key-lang").get_by_text("fr", exact=True).click()
-    expect(cards(page).nth(1)).to_contain_text("L’étape 3 ne regarde que « green »")
-    expect(cards(page).nth(2)).to_contain_text("Température 0,5 à chaque étape")
-    expect(cards(page).nth(1)).to_contain_text("log p/mot −0,")
-    expect_shown(page, 1, 3)
-    page.locator(".st-key-lang").get_by_text("en", exact=True).click()
-    expect(cards(page).nth(1)).to_contain_text("Step 3 looks only at")
-    assert cards(page).all_inner_texts() == card_texts
-    assert query(page)["what_ifs"] == COLD
-
-
-@pytest.mark.nightly
-def test_invalid_what_ifs_show_an_error(open_page: Opener, snapshot: SnapshotAssertion) -> None:
-    page = open_page(f"{AT_STEP_3}&what_ifs={link(ExcludePosition(1, 98))}&what_if=7")
-    settled(page)
-    problem = page.locator(".st-key-what_if_problem")
-    expect(problem).to_be_visible()
-    message = problem.inner_text()
-    assert message.splitlines() == snapshot(name="in a link")
-    page.wait_for_url(lambda url: "what_if" not in url)
-    dispatch_change(page, {"kind": "typed", "step": 1, "text": "北京"})
-    expect(problem).not_to_have_text(message, use_inner_text=True)
-    expect(problem).to_contain_text("北京")
-    assert text_of(problem) == snapshot(name="never seen")
-    dispatch_change(page, {"kind": "typed", "step": 1, "text": "rue"})
-    expect_shown(page, 1, 2)
-    expect(problem).to_have_count(0)
-    expect(page.locator(".player .target")).to_contain_text(re.compile(r"La\s*rue"))
-
-
-@pytest.mark.nightly
-@on_both
-def test_exported_files_contain_the_what_ifs(open_page: Opener, chromium: Browser, tmp_path: Path) -> None:
-    page = open_page(f"{AT_STEP_3}&what_ifs={link(ONLY_GREEN, HOT)}&what_if=2")
-    settled(page)
-    expect_shown(page, 2, 3)
-    card_texts, hot = cards(page).all_inner_texts(), page.locator(".player .target").inner_text()
-    open_downloads(page)
-    trace, saved = fetch(page, "Whole trace, JSON", tmp_path), fetch(page, "Web page for a lecture, HTML", tmp_path)
-    assert len(WhatIfs.load(trace).what_ifs) == 2
-    page.keyboard.press("Escape")
-    page.goto(page.url.partition("?")[0] + "?depth=everything")
-    settled(page)
-    open_trace(page, trace)
+    cards(page).nth(0).click()
     expect_shown(page, 0, 3)
-    assert cards(page).all_inner_texts() == card_texts
-    cards(page).nth(2).click()
-    expect_shown(page, 2, 3)
-    expect(page.locator(".player .target")).to_have_text(hot, use_inner_text=True)
-    page.get_by_role("button", name="Back to the sentence above").click()
+    page.get_by_role("button", name="Remove what-if 1").click()  # and the second, which was made from it
     expect_shown(page, 0, 0)
-    slides = chromium.new_page(viewport=page.viewport_size)
-    slides.goto(saved.as_uri())
-    expect_shown(slides, 2, 3)
-    slides.keyboard.press("ArrowRight")
-    expect(slides.locator(".st-key-facts h2")).to_contain_text("Step 4 of")
-    cards(slides).nth(1).press("Enter")
-    expect(cards(slides).nth(1)).to_have_attribute("aria-current", "true")
-    expect(slides.locator(".st-key-facts h2")).to_contain_text("Step 4 of")
-    cards(slides).nth(2).click()
-    expect(slides.locator(".player .target")).to_have_text(hot, use_inner_text=True)
-    slides.close()
+    page.wait_for_url(lambda url: "what_if" not in url)
+    expect(page.locator(".what_ifs")).to_be_hidden()
+
+
+BANK, GREETINGS, DEEDS = EXAMPLES["Mistakes, and why"]
+
+
+@everywhere
+def test_a_mark_opens_its_card_and_leads_to_the_step(open_page: Opener) -> None:
+    page = open_page(f"?sentence={quote(DEEDS)}")
+    settled(page)
+    mark, card = page.locator(".player .suspect"), page.locator(".player .reasons")
+    expect(mark).to_have_count(1)
+    box = mark.bounding_box()
+    assert box is not None
+    assert min(box["width"], box["height"]) >= 24
+    requests: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
+    for _ in range(2):
+        mark.click()
+        expect(card).to_be_visible()
+        expect(card.locator("dt")).to_have_count(4)
+        mark.click()
+        expect(card).to_be_hidden()
+    assert requests == []
+    mark.click()
+    card.get_by_role("button", name=re.compile("Show step")).click()
+    expect_step(page, 25)
+    page.locator(".player .source .word").last.click(position={"x": 2, "y": 2})
+    expect(card).to_be_hidden()
+    type_sentence(page, GREETINGS)
+    expect(page.locator(".player .source")).to_contain_text("Good-bye")
+    mark, unread = page.locator(".player .source .suspect"), page.locator(".player .source .unread")
+    expect(unread).to_have_count(0)
+    mark.click()  # words that were not read are struck through while their card is open
+    expect(unread).to_have_text(["night", ".", "Sleep", "well", ".", "Good-bye"])
+    page.keyboard.press("Escape")
+    expect(unread).to_have_count(0)
+    type_sentence(page, "I eat.")
+    expect(page.locator(".player .source")).to_contain_text("eat")
+    expect(page.locator(".player .suspect")).to_have_count(0)
+
+
+def test_keyboard_opens_a_card_and_takes_another_hypothesis(open_page: Opener) -> None:
+    page = open_page(f"?sentence={quote(BANK)}")
+    settled(page)
+    page.locator(".player .target .current").focus()
+    page.keyboard.press("Tab")
+    mark = page.locator(".player .suspect")
+    expect(mark).to_be_focused()
+    page.keyboard.press("Enter")
+    card = page.locator(".player .reasons")
+    expect(card).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(card).to_be_hidden()
+    expect(mark).to_be_focused()
+    page.keyboard.press("Space")
+    take = card.get_by_role("button", name="Take this translation")
+    for _ in range(3):
+        page.keyboard.press("Tab")
+    expect(take).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator(".player .target")).to_have_text(re.compile("banlieue"))
+    expect(card).to_be_hidden()
+    page.locator(".what_ifs .undo").click()
+    expect(page.locator(".player .target")).to_have_text(re.compile("banque"))
+    expect(page.locator(".player .suspect")).to_have_count(1)

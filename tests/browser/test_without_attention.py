@@ -31,21 +31,3 @@ def test_fixed_vector_is_drawn_without_attention_claims(
     body = page.locator(".stMain").inner_text()
     for claim in ("Looks at", "the largest weight", "the brighter", "Fit (energy)", "Softmax"):
         assert claim not in body, claim
-
-
-@pytest.mark.nightly
-def test_click_on_an_arrow_selects_its_step(open_page: Opener) -> None:
-    page = open_page("?model=small-fixed")
-    row, x, y = page.evaluate(
-        """() => {
-          const chart = document.querySelector(".st-key-heatmap .chart");
-          const { xaxis, yaxis } = chart._fullLayout;
-          const row = 3, { left, top } = chart.getBoundingClientRect();
-          return [row, left + xaxis._offset + xaxis.c2p(0.7), top + yaxis._offset + yaxis.c2p(row)];
-        }"""
-    )
-    steps = page.evaluate("document.querySelector('.st-key-heatmap .chart').layout.meta.steps")
-    page.mouse.move(x - 3, y)
-    page.mouse.move(x, y)
-    page.mouse.click(x, y)
-    expect(page.locator("[class*='st-key-room']").first).to_have_attribute("data-step", str(steps[row]))
