@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -11,7 +14,8 @@ from playwright.sync_api import Browser, Page, Request, WebSocketRoute, expect
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.trace.interventions import ExcludePosition, to_json_dict
-from tests.browser.server import READY, free_port, running_server
+from tests.browser.conftest import skip_or_fail
+from tests.browser.server import READY, REPOSITORY, free_port, running_server, serving
 from tests.browser.settled import settled
 from tests.browser.test_what_if import dispatch_change, expect_shown
 from tests.browser.texts import text_of
@@ -136,3 +140,41 @@ def test_visitor_queues_while_all_seats_are_taken(chromium: Browser, tmp_path: P
         expect(third.locator(".stApp")).to_contain_text("has 300 words; at most 200")  # a run that fails
         written = log.read_text(encoding="utf-8")  # the log contains no sentence that a visitor typed or linked
         assert not [one for one in ("Zanzibar", "Two dogs", "Two+dogs", "Quetzalcoatl") if one in written]
+
+
+@pytest.mark.nightly
+def test_user_can_sign_in_and_out(chromium: Browser, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+    with ExitStack() as stack:
+        port, provider = free_port(), free_port()
+        _provider(stack, provider, tmp_path)
+        secrets = tmp_path / "secrets.toml"
+        secrets.write_text(
+            f'[auth]\nredirect_uri = "http://127.0.0.1:{port}/oauth2callback"\ncookie_secret = "a secret of a test"\n'
+            'client_id = "attnviz"\nclient_secret = "another"\n'
+            f'server_metadata_url = "http://127.0.0.1:{provider}/.well-known/openid-configuration"\n'
+        )
+        address, _ = stack.enter_context(run_app(tmp_path, STREAMLIT_SECRETS_FILES=str(secrets), PORT=str(port)))
+        page = open_as_visitor(chromium, stack, address)
+        for _ in range(2):  # and once more
+            page.get_by_role("button", name="Sign in").click(timeout=120_000)
+            page.wait_for_selector(READY, timeout=60_000)
+            page.get_by_role("button", name="Sign out").click()
+            expect(page.get_by_role("button", name="Sign in")).to_be_visible()
+            expect(page.locator(".st-key-sentence")).to_have_count(0)
+            assert text_of(page.locator(".st-key-sign_in")) == snapshot(name="signed out")
+
+
+def _provider(stack: ExitStack, port: int, folder: Path) -> None:
+    command = [sys.executable, str(Path(__file__).with_name("provider.py")), str(port)]
+    keys, log = f"http://127.0.0.1:{port}/keys", folder / "provider.log"
+    stack.enter_context(serving(command, keys, log, folder=REPOSITORY, environment=dict(os.environ)))
+
+
+@pytest.mark.nightly
+def test_app_works_without_a_network(tmp_path: Path) -> None:
+    """In a network namespace that has nothing but its own loopback, the page opens and translates."""
+    if subprocess.run(["unshare", "--net", "true"], check=False, capture_output=True).returncode:
+        skip_or_fail("this machine lets nobody make a network namespace")
+    command = ["unshare", "--net", sys.executable, "-m", "tests.browser.offline", str(tmp_path)]
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]

@@ -1,0 +1,72 @@
+"""An OpenID Connect provider that accepts every user, for the sign-in test.
+
+python tests/browser/provider.py PORT
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import uvicorn
+from joserfc import jwk, jwt
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse
+from starlette.routing import Route
+
+KEY = jwk.RSAKey.generate_key(2048, {"kid": "key", "alg": "RS256", "use": "sig"})
+ISSUER = f"http://127.0.0.1:{int(sys.argv[1])}"
+nonces: dict[str, str] = {}
+
+
+def discovery(_: Request) -> JSONResponse:
+    return JSONResponse(
+        {
+            "issuer": ISSUER,
+            "authorization_endpoint": f"{ISSUER}/authorize",
+            "token_endpoint": f"{ISSUER}/token",
+            "jwks_uri": f"{ISSUER}/keys",
+            "response_types_supported": ["code"],
+            "subject_types_supported": ["public"],
+            "id_token_signing_alg_values_supported": ["RS256"],
+        }
+    )
+
+
+def authorize(request: Request) -> RedirectResponse:
+    given = request.query_params
+    code = f"code{len(nonces)}"
+    nonces[code] = given.get("nonce", "")
+    return RedirectResponse(f"{given['redirect_uri']}?code={code}&state={given['state']}")
+
+
+async def token(request: Request) -> JSONResponse:
+    given = await request.form()
+    now = int(time.time())
+    claims = {
+        "iss": ISSUER,
+        "sub": "1",
+        "aud": "attnviz",
+        "iat": now,
+        "exp": now + 600,
+        "name": "Ada",
+        "nonce": nonces.pop(str(given["code"])),
+    }
+    signed = jwt.encode({"alg": "RS256", "kid": "key"}, claims, KEY)
+    return JSONResponse({"access_token": "token", "token_type": "Bearer", "expires_in": 600, "id_token": signed})
+
+
+def keys(_: Request) -> JSONResponse:
+    return JSONResponse({"keys": [KEY.as_dict(private=False)]})
+
+
+ROUTES = [
+    Route("/.well-known/openid-configuration", discovery),
+    Route("/authorize", authorize),
+    Route("/token", token, methods=["POST"]),
+    Route("/keys", keys),
+]
+
+if __name__ == "__main__":
+    uvicorn.run(Starlette(routes=ROUTES), port=int(sys.argv[1]), log_level="warning")
