@@ -14,12 +14,12 @@ from playwright.sync_api import Browser, Page, expect
 from attnviz import ExcludePosition, Temperature, Trace, Translator, attention, export
 from attnviz.analysis import posterior_attention
 from attnviz.analysis.grid import FACES
-from attnviz.analysis.logit_attribution import centred_attributions
 from attnviz.analysis.numbers import signed
 from attnviz.analysis.posterior import posterior_sentence
 from attnviz.model_folder import read_weights
 from attnviz.trace import WhatIf, WhatIfs
 from attnviz.trace.drawing import DetailLevel
+from tests.analysis.given import centred_attributions
 from tests.browser.test_axe import AXE, VIOLATIONS
 from tests.browser.test_page import framed_row
 from tests.browser.test_step_show import play_twice

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.analysis.prefixes import prefixes
+from attnviz.analysis.why_attention import prefixes
 from attnviz.evaluation.example_sentences import TABLE_3, TECHNOLOGY
 from tests.browser.conftest import Opener
 from tests.browser.contrast import faint

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from attnviz import Trace
-from attnviz.analysis.context_units import drawn_units
-from attnviz.analysis.diagram_texts import mixture
+from attnviz.analysis.diagram import drawn_units, mixture
 from attnviz.architectures import narrate
 from attnviz.figures.diagram_table import diagram_table
 from attnviz.languages import set_language

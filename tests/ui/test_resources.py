@@ -99,7 +99,7 @@ def test_maxout_figure_has_pairs_once_the_weights_are_available(
     after = payload_address(View(MAIN, trace), "maxout", "light")
     payloads.append(fetched(after))
     assert before != after
-    pairs = logit_attribution.pairs(trace, resources.weights_of(trace), 0)
+    pairs = logit_attribution.maxout_inputs(trace, resources.weights_of(trace), [0])[0]
     without, drawn = (figure_at(one, 0)["data"] for one in payloads)
     assert (len(without), len(drawn)) == (1, 3)
     np.testing.assert_allclose(np.fmax(drawn[0]["z"], drawn[1]["z"]), pairs.reshape(-1, 2).T, atol=1e-3)

@@ -17,16 +17,17 @@ from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace, Translator
-from attnviz.analysis.findings import Finding, FindingKind, finding_sentence, step_attention_sentence
+from attnviz.analysis.alignment_summary import step_attention_sentence
+from attnviz.analysis.findings import Finding, FindingKind, finding_sentence
 from attnviz.analysis.logit_attribution import LogitAttribution, idle_sources, logit_attribution_sentence, odds_text
 from attnviz.analysis.numbers import power_of_ten
 from attnviz.analysis.verification import (
     Discrepancy,
+    RecurrentVerifier,
     Verification,
     badge_text,
     discrepancy_text,
     quantity_names,
-    verify,
 )
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.checkpoint import save_model
@@ -327,7 +328,7 @@ def test_energy_decomposition_payload_has_the_exact_operands() -> None:
 
 def test_badge_text_counts_numbers_and_names_discrepancies(model_folder: Path, translator: Translator) -> None:
     trace, weights = translator.translate(SENTENCES[2], beam=1), read_weights(model_folder)
-    verification = verify(trace, weights, 0)
+    verification = RecurrentVerifier(trace, weights).verify(0)
     assert f"All {verification.numbers:,} numbers of step 1 are verified" in badge_text(verification, 0)
     assert {check.quantity for check in verification.checks} <= set(quantity_names())
     assert len(verification_rows(verification)) == len(verification.checks)

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Translator
-from attnviz.analysis.prefixes import FIRST, prefixes
+from attnviz.analysis.why_attention import FIRST, prefixes
 from attnviz.checkpoint import save_model
 from attnviz.corpora.judging import judge
 from attnviz.evaluation.example_sentences import REFERENCE_TRANSLATIONS, TABLE_3, TECHNOLOGY
