@@ -69,6 +69,8 @@ def test_the_written_out_unit_of_the_state_is_right() -> None:
     gate, proposal = trace.update_gates[1, unit], trace.candidate_states[1, unit]
     mixed = (1 - gate) * proposal + gate * trace.previous_states[1, unit]
     assert mixed == pytest.approx(trace.states[1, unit], abs=1e-5)
+    assert rf"{number(1 - gate)}\,({number(proposal)})" in state
+    assert rf"{number(gate)}\,({number(trace.previous_states[1, unit])})" in state
     assert number(float(trace.states[1, unit])) in state
 
 
