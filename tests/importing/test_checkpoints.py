@@ -28,7 +28,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 from syrupy.assertion import SnapshotAssertion
-from tests.analysis.test_terms import ALWAYS, drawn
 
 from attnviz import AttnvizError, Translator
 from attnviz.analysis.diagram import diagram_terms
@@ -46,6 +45,7 @@ from attnviz.text import BOS, EOS, PAD, UNK
 from attnviz.trace import WhatIfs
 from attnviz.trace.interventions import ExcludePosition, ForceWords
 from tests.analysis.given import verified_names, verified_quantities
+from tests.analysis.test_equations import ALWAYS, drawn
 from tests.conftest import REPOSITORY
 from tests.equation_symbols import symbols_of
 from tests.importing.peers import PEERS, D2l, Fairseq, Joey, Opennmt, Peer, Tutorial, Tutorial2017
