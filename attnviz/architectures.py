@@ -12,10 +12,10 @@ from typing import Any
 from attnviz.analysis import imported_file_texts, stages, step_equations, transformer_steps
 from attnviz.analysis.judgement import JudgementVerifier
 from attnviz.analysis.labels import capitalised, search_name, shorten
+from attnviz.analysis.page_texts import TermCard, recurrent_terms
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.stages import Stage, StageText
 from attnviz.analysis.step_equations import Equation, Texts
-from attnviz.analysis.term_cards import TermCard, recurrent_terms
 from attnviz.analysis.transformer_verification import HeadVerifier, TransformerVerifier
 from attnviz.analysis.verification import RecurrentVerifier, Verifier
 from attnviz.analysis.weight_shapes import MisfitError, check_fit
@@ -163,7 +163,7 @@ TRANSFORMER = Architecture(
     TransformerTrace,
     TransformerVerifier,
     transformer_steps.transformer_stages,
-    replace(_HEAD_TEXTS, heads_text=transformer_steps.shown_heads),
+    replace(_HEAD_TEXTS, heads_text=lambda trace: transformer_steps.heads_name(trace.heads)),
     EVERY_TRANSLATION | {"growth"},
     {
         "softmax": lambda: gettext(

@@ -2,7 +2,7 @@
 
 A kind has a torch class (`network.scorers`), an independent NumPy class (`analysis.numpy_scorers`) and texts
 (`analysis.energy_equations`). The table names them as `module:name`, and they are imported where they are needed. Two
-modules list some kinds of their own: `figures.spec` and `analysis.transformer_exhibits`.
+modules list some kinds of their own: `figures.spec` and `analysis.attention_forms`.
 
 Users add a kind by its torch class, `package.module:Class`: as an entry point of the group `attnviz.scorers`, with
 `--scorer`, or in the variable `ATTNVIZ_SCORERS`. A model folder by itself cannot cause a module to be imported.

@@ -9,7 +9,6 @@ from attnviz.analysis.attribution_methods import (
     attribution_methods,
 )
 from attnviz.analysis.comparison import Comparison, compare
-from attnviz.analysis.minimal_change import MinimalChange, minimal_change
 from attnviz.analysis.perturbation_tests import (
     PermutationEffects,
     PerturbationTests,
@@ -18,7 +17,7 @@ from attnviz.analysis.perturbation_tests import (
     shuffled,
 )
 from attnviz.analysis.posterior import PosteriorAttention, likelihood, posterior, posterior_attention
-from attnviz.analysis.step_evaluation import PerturbedStep, best_attention
+from attnviz.analysis.step_evaluation import MinimalChange, PerturbedStep, best_attention, minimal_change
 from attnviz.installed_models import load_weights
 
 __all__ = [

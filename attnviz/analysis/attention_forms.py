@@ -1,6 +1,7 @@
-"""Texts and equations of the forms of attention on *To the transformer*; texts of the faces of the heatmap.
+"""The forms of attention on *To the transformer*: weights, costs, equations, and what each changes and why.
 
-A face is a matrix that the heatmap can show: attention before the word, posterior attention, or their difference.
+An exhibit is behind the row of weights at the top of the page. The equations mark changed lines: the energy in the
+first three exhibits, and the weighted sum in the second and third. The last exhibit has no equations.
 """
 
 from __future__ import annotations
@@ -8,26 +9,231 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from attnviz.analysis.labels import capitalised, quoted_name
 from attnviz.analysis.numbers import aligned, coloured_latex, decimal, percent, thousands
-from attnviz.analysis.transformer_exhibits import (
-    AttentionForm,
-    ExhibitName,
-    Form,
-    count_multiplications,
-    sharpest_encoder_head,
-)
+from attnviz.analysis.page_texts import ExhibitName
+from attnviz.analysis.recomputation import softmax
+from attnviz.analysis.step_equations import Equation
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette
 from attnviz.trace import Trace
-from attnviz.trace.drawing import Face
 from attnviz.trace.parts import FloatArray
 from attnviz.trace.trace import additive_energy, query_and_key
-from attnviz.trace.transformer_trace import Head
+from attnviz.trace.transformer_trace import Head, TransformerTrace
+
+Form = Literal["additive", "general", "product", "scaled", "heads", "self"]
+"""Names of the forms, in the order of the page *To the transformer*."""
+
+
+@dataclass(frozen=True, eq=False)
+class AttentionForm:
+    """Attention of every step to the source pieces in one form."""
+
+    weights: FloatArray
+    """alpha_ij, (Ty, Tx); rows sum to 1. With several heads, their mean."""
+    energies: FloatArray | None = None
+    """e_ij, whose softmax over j is alpha_ij, (Ty, Tx); None with several heads."""
+    heads: FloatArray | None = None
+    """Weights of each head, (H, Ty, Tx); None with a single distribution."""
+    askers: tuple[int, ...] | None = None
+    """0-based source pieces that the query of each step is computed from; None where the decoder has the query."""
+
+
+def attention_forms(additive: Trace, general: Trace, head: Head | None) -> dict[Form, AttentionForm]:
+    """Return the forms of translations with the same pieces; without a `head`, those of recurrent models only.
+
+    `head` is a cross-attention head with energies q_i . k_j / sqrt(d). "product" leaves out the division by sqrt(d),
+    and "heads" has all heads of its layer. "self" is the `sharpest_encoder_head`, whose query of a step is that of the
+    source piece to which `head` attends most.
+    """
+    forms: dict[Form, AttentionForm] = {
+        "additive": AttentionForm(additive.alignment, additive.energies),
+        "general": AttentionForm(general.alignment, general.energies),
+    }
+    if head is None:
+        return forms
+    products = head.queries.astype(np.float64) @ head.keys.astype(np.float64).T
+    heads = head.record.cross_alignment[head.layer]
+    reading, askers = sharpest_encoder_head(head.record), head.alignment.argmax(axis=1)
+    return forms | {
+        "product": AttentionForm(softmax(products).astype(np.float32), products.astype(np.float32)),
+        "scaled": AttentionForm(head.alignment, head.energies),
+        "heads": AttentionForm(heads.mean(axis=0), heads=heads),
+        "self": AttentionForm(reading.alignment[askers], reading.energies[askers], askers=tuple(map(int, askers))),
+    }
+
+
+def sharpest_encoder_head(record: TransformerTrace) -> Head:
+    """Return the head of encoder self-attention with the largest mean of its rows' largest weights."""
+    return max(record.heads_of("encoder"), key=lambda head: float(head.alignment.max(axis=1).mean()))
+
+
+def instructive_step(forms: Mapping[Form, AttentionForm]) -> int:
+    """Return the 0-based step at which the forms differ most in their largest weight.
+
+    Steps at which all forms have their largest weight at the same source piece come first. Self-attention, whose
+    queries are not those of the steps, does not count.
+    """
+    weights = np.stack([form.weights for form in forms.values() if form.askers is None])
+    strongest, largest = weights.argmax(axis=2), weights.max(axis=2)
+    agree = (strongest == strongest[0]).all(axis=0)
+    return int((largest.max(axis=0) - largest.min(axis=0) + agree).argmax())
+
+
+@dataclass(frozen=True)
+class Multiplications:
+    """Multiplications for all energies of a sentence, by purpose."""
+
+    keys: int
+    """Once for each source piece: U_a h_j, or P h_j."""
+    queries: int
+    """Once for each step: W_a s_{i-1}; 0 for general attention."""
+    pairs: int
+    """For each step and source piece: the units times v_a, or times one another."""
+    tanh: int
+    """Number of tanh evaluations, which cost several multiplications each."""
+
+    @property
+    def total(self) -> int:
+        """All multiplications, without tanh."""
+        return self.keys + self.queries + self.pairs
+
+
+def count_multiplications(config: Mapping[str, Any], source: int, target: int) -> Multiplications:
+    """Return the counts for a model's `config`, additive or general, `source` pieces Tx and `target` pieces Ty.
+
+    Additive, with n' alignment units: 2n n' Tx + n n' Ty + n' Tx Ty, and n' Tx Ty tanh. General: 2n n Tx + n Tx Ty.
+    Raise ValueError for another kind of attention.
+    """
+    n, kind = int(config["hidden_size"]), str(config["attention"])
+    if kind == "general":
+        return Multiplications(2 * n * n * source, 0, n * source * target, 0)
+    if kind == "additive":
+        units = int(config["alignment_size"])
+        pairs = units * source * target
+        return Multiplications(2 * n * units * source, n * units * target, pairs, pairs)
+    raise ValueError(f"nothing is counted for attention {kind!r}")
+
+
+def work_equation(
+    additive: Multiplications, dot: Multiplications, sizes: tuple[int, int], lengths: tuple[int, int]
+) -> Equation:
+    """Return both counts as formulas; `sizes` are the units of state and energy, `lengths` those of the sentences."""
+    (state_size, key_size), (source, target) = sizes, lengths
+    lines = (
+        rf"\text{{{gettext('additive')}}} &= 2n n' T_x + n n' T_y + n' T_x T_y",
+        rf"&= 2 \cdot {state_size} \cdot {key_size} \cdot {source} + {state_size} \cdot {key_size} \cdot {target}",
+        rf"&\quad + {key_size} \cdot {source} \cdot {target}",
+        rf"&= {_number(additive.total)}",
+        rf"\text{{{gettext('general')}}} &= 2n n\, T_x + n\, T_x T_y",
+        rf"&= 2 \cdot {state_size} \cdot {state_size} \cdot {source} + {state_size} \cdot {source} \cdot {target}",
+        rf"&= {_number(dot.total)}",
+    )
+    note = gettext(
+        "The state has n units, and the additive energy has n′ units. The English sentence has Tₓ pieces, and the "
+        "French sentence has Tᵧ pieces. An annotation has 2n numbers."
+    )
+    return Equation(1, aligned(*lines), note)
+
+
+def work_sentence(additive: Multiplications, dot: Multiplications) -> str:
+    """Return what general attention saves, and where."""
+    return gettext(
+        "All energies of this sentence take {additive} multiplications with additive attention, or {dot} with general "
+        "attention. General attention uses the state directly as its query, which saves {queries} multiplications. "
+        "General attention computes no tanh, while additive attention computes tanh {tanh} times. With general "
+        "attention, the energies of a step are a single product of a matrix and a vector.",
+        additive=thousands(additive.total),
+        dot=thousands(dot.total),
+        queries=thousands(additive.queries),
+        tanh=thousands(additive.tanh),
+    )
+
+
+def _number(count: int) -> str:
+    return thousands(count).replace("\u202f", r"\ ").replace(",", "{,}")
+
+
+class EquationLine(NamedTuple):
+    """A line of the equations, in LaTeX, and the line that it replaces."""
+
+    now: str
+    before: str = ""
+
+
+_SOFTMAX = r"\alpha_{ij} = \operatorname{softmax}_j(e_{ij})"
+_GENERAL_ENERGY = r"e_{ij} = s_{i-1}^\top P\, h_j"
+_ADDITIVE_ENERGY = rf"e_{{ij}} = {additive_energy(query_and_key())}"
+_EMBEDDING_ENERGY = r"e_{ij} = F(a_i)^\top F(b_j)"
+_ANNOTATION_SUM = r"c_i = \textstyle\sum_j \alpha_{ij}\, h_j"
+_EMBEDDING_SUM = r"\beta_i = \textstyle\sum_j \alpha_{ij}\, b_j"
+
+EQUATION_LINES: dict[ExhibitName, tuple[EquationLine, ...]] = {
+    "dot": (
+        EquationLine(_GENERAL_ENERGY, _ADDITIVE_ENERGY),
+        EquationLine(_SOFTMAX),
+        EquationLine(_ANNOTATION_SUM),
+    ),
+    "pair": (
+        EquationLine(_EMBEDDING_ENERGY, _GENERAL_ENERGY),
+        EquationLine(_SOFTMAX),
+        EquationLine(_EMBEDDING_SUM, _ANNOTATION_SUM),
+    ),
+    "heads": (
+        EquationLine(r"e_{ij} = q_i^\top k_j \big/ \sqrt{d}, \quad q = W_Q\, x,\; k = W_K\, m", _EMBEDDING_ENERGY),
+        EquationLine(_SOFTMAX),
+        EquationLine(r"z_i = \textstyle\sum_j \alpha_{ij}\, v_j, \quad v = W_V\, m", _EMBEDDING_SUM),
+    ),
+    "answers": (),
+}
+"""The lines of each exhibit."""
+
+
+def exhibit_equation(exhibit: ExhibitName, theme: ThemeName) -> Equation:
+    """Return the lines of an exhibit, with changed lines marked and their previous form."""
+    ink = palette(theme)
+    rows = []
+    for now, before in EQUATION_LINES[exhibit]:
+        if before:
+            rows.append(
+                rf"& {coloured_latex(ink.quiet, before)} & {coloured_latex(ink.quiet, _latex_text(gettext('before')))}"
+            )
+            mark = coloured_latex(ink.context, r"\blacktriangleright")
+            changed = coloured_latex(ink.context, _latex_text(gettext("changed")))
+            rows.append(rf"{mark} & {coloured_latex(ink.context, now)} & {changed}")
+        else:
+            rows.append(rf"& {now} &")
+    return Equation(1, r"\begin{array}{rll}" + r" \\[6pt] ".join(rows) + r"\end{array}", note(exhibit))
+
+
+def _latex_text(text: str) -> str:
+    return rf"\quad\text{{{text}}}"
+
+
+def note(exhibit: ExhibitName) -> str:
+    """Return the meaning of the symbols of an exhibit."""
+    return {
+        "dot": gettext(
+            "From additive to general attention, only the energy e changes; softmax and sum stay the same. s is the "
+            "decoder state, h the annotation of an English piece; v, W, U and P are learned."
+        ),
+        "pair": gettext(
+            "Two things change: the energy e, and the sum, which adds up embeddings instead of annotations. The "
+            "vector a is the embedding of an English piece, b the embedding of a French piece. F is a small "
+            "feed-forward network."
+        ),
+        "heads": gettext(
+            "Two things change: the energy e, and the sum, which adds up values instead of embeddings. A "
+            "separate matrix computes the values. The query is computed from the residual stream x, keys and values "
+            "from the residual stream m. d is the number of units of a head. Every head has its own matrices W."
+        ),
+        "answers": "",
+    }[exhibit]
+
 
 FORM_EXHIBITS: Mapping[Form, ExhibitName] = {
     "additive": "dot",
@@ -86,8 +292,8 @@ def form_model(form: Form, sources: FormSources) -> str:
 
 def model_change_text(form: Form, sources: FormSources) -> str:
     """Return the warning that a form's numbers are not from the model of the previous form; empty where they are."""
-    model = form_trace(form, sources).model
-    if form == "additive" or model == form_trace(_previous(form), sources).model:
+    model, order = form_trace(form, sources).model, list(form_names())
+    if form == "additive" or model == form_trace(order[order.index(form) - 1], sources).model:
         return ""
     return gettext(
         "From here on, another model: {model}. Its weights differ from those before in more than the formula: in what "
@@ -122,77 +328,52 @@ def form_equation(form: Form, sources: FormSources, theme: ThemeName) -> str:
 
 def form_text(form: Form, sources: FormSources) -> str:
     """Return what a form changes, and why."""
-    return {
-        "additive": _additive_text,
-        "general": _general_text,
-        "product": _product_text,
-        "scaled": _scaled_text,
-        "heads": _heads_text,
-        "self": _self_text,
-    }[form](sources)
-
-
-def _additive_text(_: FormSources) -> str:
-    return gettext(
-        "A small network gives each English word an energy e (Bahdanau et al. 2014). The network adds two lists of "
-        "numbers: one made from the decoder state s, one from the word’s annotation h. Then the network applies tanh "
-        "and sums the results with learned weights v."
-    )
-
-
-def _general_text(sources: FormSources) -> str:
-    trace = sources.additive
+    trace, length = sources.additive, sources.head.keys.shape[1] if sources.head else 0
     additive, general = (
         count_multiplications(
             {**trace.config, "attention": kind}, len(trace.source_pieces), len(trace.target_pieces)
         ).total
         for kind in ("additive", "general")
     )
-    return gettext(
-        "Luong et al. (2015) do without the small network. A learned matrix P makes the annotation h as long as the "
-        "state s. The energy is the dot product of s and P h. For this sentence, with the sizes of the model before, "
-        "that takes {general} multiplications instead of {additive}.",
-        general=thousands(general),
-        additive=thousands(additive),
-    )
-
-
-def _product_text(_: FormSources) -> str:
-    return gettext(
-        "In a transformer (Vaswani et al. 2017), one matrix makes a query q for the French word, another a key k "
-        "for each English word. The energy, called score in that paper, is the dot product of q and k. Without a "
-        "recurrent state, training can compute all queries at once. This head was trained with energies divided by √d, "
-        "as in the next form; here the division is left out."
-    )
-
-
-def _scaled_text(sources: FormSources) -> str:
-    length = sources.head.keys.shape[1] if sources.head else 0
-    return gettext(
-        "Each energy is divided by √d = {root}, where d = {length} is the length of q and k. The longer q and k are, "
-        "the more products are added up, and the further apart the energies tend to be. Energies that lie far apart "
-        "give nearly all attention to one word, and training can hardly change such attention.",
-        root=decimal(math.sqrt(length), 0 if math.isqrt(length) ** 2 == length else 2),
-        length=length,
-    )
-
-
-def _heads_text(sources: FormSources) -> str:
-    return gettext(
-        "A layer has several heads, here {count}. Each head n has its own matrices, so the heads can look for "
-        "different things. The last row is the mean of the heads. The transformer does not use the mean of its heads: "
-        "each head makes its own weighted sum, and the sums are concatenated.",
-        count=_head_count(sources),
-    )
-
-
-def _self_text(_: FormSources) -> str:
-    return gettext(
-        "The formula stays the same, but query and key come from the same sentence: x is the list of numbers that an "
-        "English piece has before this layer. Each piece makes a query q and looks at all pieces of its own sentence, "
-        "itself included. So a transformer reads a sentence without recurrence. In the decoder, each French piece "
-        "looks in the same way at itself and at the pieces before it."
-    )
+    return {
+        "additive": gettext(
+            "A small network gives each English word an energy e (Bahdanau et al. 2014). The network adds two lists of "
+            "numbers: one made from the decoder state s, one from the word’s annotation h. Then the network applies "
+            "tanh and sums the results with learned weights v."
+        ),
+        "general": gettext(
+            "Luong et al. (2015) do without the small network. A learned matrix P makes the annotation h as long as "
+            "the state s. The energy is the dot product of s and P h. For this sentence, with the sizes of the model "
+            "before, that takes {general} multiplications instead of {additive}.",
+            general=thousands(general),
+            additive=thousands(additive),
+        ),
+        "product": gettext(
+            "In a transformer (Vaswani et al. 2017), one matrix makes a query q for the French word, another a key k "
+            "for each English word. The energy, called score in that paper, is the dot product of q and k. Without a "
+            "recurrent state, training can compute all queries at once. This head was trained with energies divided "
+            "by √d, as in the next form; here the division is left out."
+        ),
+        "scaled": gettext(
+            "Each energy is divided by √d = {root}, where d = {length} is the length of q and k. The longer q and k "
+            "are, the more products are added up, and the further apart the energies tend to be. Energies that lie "
+            "far apart give nearly all attention to one word, and training can hardly change such attention.",
+            root=decimal(math.sqrt(length), 0 if math.isqrt(length) ** 2 == length else 2),
+            length=length,
+        ),
+        "heads": gettext(
+            "A layer has several heads, here {count}. Each head n has its own matrices, so the heads can look for "
+            "different things. The last row is the mean of the heads. The transformer does not use the mean of its "
+            "heads: each head makes its own weighted sum, and the sums are concatenated.",
+            count=_head_count(sources),
+        ),
+        "self": gettext(
+            "The formula stays the same, but query and key come from the same sentence: x is the list of numbers that "
+            "an English piece has before this layer. Each piece makes a query q and looks at all pieces of its own "
+            "sentence, itself included. So a transformer reads a sentence without recurrence. In the decoder, each "
+            "French piece looks in the same way at itself and at the pieces before it."
+        ),
+    }[form]
 
 
 def _head_count(sources: FormSources) -> int:
@@ -203,13 +384,13 @@ def form_sentence(form: Form, forms: Mapping[Form, AttentionForm], sources: Form
     """Return the numbers of a form at 0-based `step`, compared with those of the previous form of the same model."""
     pieces, now = sources.additive.source_pieces, forms[form]
     best = int(now.weights[step].argmax())
-    name, share = quoted_name(pieces[best]), percent(float(now.weights[step, best]))
+    name, share = quoted_name(pieces[best]), percent(now.weights[step, best])
     if form == "additive" and now.energies is not None:
         return gettext(
             "The largest energy is that of {name}: {energy}. The softmax turns all energies into weights, which add "
             "up to {whole}. The weight of {name} is {share}.",
             name=name,
-            energy=decimal(float(now.energies[step, best])),
+            energy=decimal(now.energies[step, best]),
             whole=percent(1.0),
             share=share,
         )
@@ -230,10 +411,10 @@ def form_sentence(form: Form, forms: Mapping[Form, AttentionForm], sources: Form
         return gettext(
             "Division by √d changes the largest energy from {former} to {energy}, and the weight of {name} from "
             "{before} to {share}.",
-            former=decimal(float(former.energies[step, best])),
-            energy=decimal(float(now.energies[step, best])),
+            former=decimal(former.energies[step, best]),
+            energy=decimal(now.energies[step, best]),
             name=name,
-            before=percent(float(former.weights[step, best])),
+            before=percent(former.weights[step, best]),
             share=share,
         )
     if now.askers is not None:
@@ -247,46 +428,6 @@ def form_sentence(form: Form, forms: Mapping[Form, AttentionForm], sources: Form
     return gettext("{name} has the largest weight: {share}.", name=capitalised(name), share=share)
 
 
-def _previous(form: Form) -> Form:
-    order = list(form_names())
-    return order[order.index(form) - 1]
-
-
 def _strongest(pieces: tuple[str, ...], weights: FloatArray) -> tuple[str, str]:
     best = int(np.argmax(weights))
-    return quoted_name(pieces[best]), percent(float(weights[best]))
-
-
-SYMBOLS: dict[Face, str] = {"before": "α", "after": "α′", "difference": "α′ − α"}
-"""Symbol of each face's values."""
-
-
-def face_names() -> dict[str, str]:
-    """Return the name of each `Face`."""
-    return {
-        "before": gettext("Before the word"),
-        "after": gettext("After the word"),
-        "difference": gettext("Difference"),
-    }
-
-
-def face_explanation(face: Face) -> str:
-    """Return what a face shows and how it differs from the others."""
-    if face == "before":
-        return gettext(
-            "Before the word: α, the attention weights of each step. Each step computes its weights before it knows "
-            "the word that it will write."
-        )
-    if face == "after":
-        return gettext(
-            "After the word: α′, the posterior attention, computed once the word is known. For each column, Bayes’ "
-            "rule multiplies α by the probability that the word would have if the step looked only at that column. "
-            "Where α misses the right word, a common reason is that the step computes α before it knows the word. "
-            "Neither α nor α′ is the cause of the word. The stage “After the word” below uses only one step, but α′ "
-            "also uses the other steps of the translation."
-        )
-    return gettext(
-        "The difference, α′ − α: blue where the word raises the weight of the column, red where the word lowers this "
-        "weight. Where α misses the right word, a common reason is that the step computes α before it knows the word. "
-        "Neither α nor α′ is the cause of the word."
-    )
+    return quoted_name(pieces[best]), percent(weights[best])

@@ -149,8 +149,7 @@ def added_logits(trace: Trace, weights: Weights | None = None) -> Array:
 
 def _divided_by_row_sums(values: Array, amounts: Array) -> Array:
     totals = amounts.sum(axis=1, keepdims=True)
-    shares: Array = np.divide(values, totals, out=np.zeros(values.shape), where=totals > 0)
-    return shares
+    return np.divide(values, totals, out=np.zeros(values.shape), where=totals > 0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -224,8 +223,7 @@ def _mean(by_step: Array) -> Array:
     finite = np.isfinite(by_step)
     counts = finite.sum(axis=0)
     totals = np.where(finite, by_step, 0).sum(axis=0)
-    means: Array = np.divide(totals, counts, out=np.full(totals.shape, np.nan), where=counts > 0)
-    return means
+    return np.divide(totals, counts, out=np.full(totals.shape, np.nan), where=counts > 0)
 
 
 class MethodTexts(NamedTuple):
@@ -341,10 +339,10 @@ def overall_agreement_sentence(pairwise: Agreement, steps: int) -> str:
         steps,
         one=one,
         other=other,
-        most=percent(float(top.max())),
+        most=percent(top.max()),
         here=here,
         there=there,
-        least=percent(float(top.min())),
+        least=percent(top.min()),
     )
     return " ".join([start, *_orders_and_shares(pairwise)])
 
@@ -357,13 +355,13 @@ def _orders_and_shares(pairwise: Agreement) -> Iterator[str]:
         yield gettext(
             "Kendall’s τ compares how two attributions order all source pieces; its mean over the pairs of "
             "attributions is {tau}.",
-            tau=decimal(float(np.nanmean(tau))),
+            tau=decimal(np.nanmean(tau)),
         )
     if np.isfinite(variation).any():
         yield gettext(
             "On average, two methods give {share} of a word’s positive attribution to different source pieces (total "
             "variation).",
-            share=percent(float(np.nanmean(variation))),
+            share=percent(np.nanmean(variation)),
         )
 
 

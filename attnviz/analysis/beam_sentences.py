@@ -61,19 +61,14 @@ def winner_sentence(tree: BeamTree) -> str:
         second=hypothesis_text(tree, tree.finished[1], winner),
         beaten=score_computation(tree, tree.finished[1]),
     )
-    return f"{sentence} {_normalisation_sentence(tree, winner, likeliest)}"
-
-
-def _normalisation_sentence(tree: BeamTree, winner: int, likeliest: int) -> str:
-    """Return what the length normalisation changed."""
     if not tree.length_penalty:
-        return gettext("The scores are not divided by the length (the length penalty is 0).")
+        return f"{sentence} " + gettext("The scores are not divided by the length (the length penalty is 0).")
     if likeliest == winner:
-        return gettext(
+        return f"{sentence} " + gettext(
             "The chosen hypothesis also has the highest log p: it would be chosen with or without division by "
             "the length."
         )
-    return gettext(
+    return f"{sentence} " + gettext(
         "Without division by the length, {likeliest} would be chosen. The log p of this hypothesis is {larger}; that "
         "of the chosen hypothesis is {smaller}. Each piece adds a negative number to log p, which favours short "
         "hypotheses. Division by the length corrects this preference for short hypotheses.",

@@ -12,10 +12,9 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.alignment_error import PairAgreement, error_between
-from attnviz.analysis.attention_forms import SYMBOLS, face_names
 from attnviz.analysis.grid import Grid, grid
-from attnviz.analysis.labels import quote, shorten
+from attnviz.analysis.labels import SYMBOLS, face_names, quote, shorten
+from attnviz.analysis.measures import PairAgreement, error_between
 from attnviz.analysis.numbers import decimal, percent, signed
 from attnviz.analysis.word_classes import is_punctuation
 from attnviz.arguments import check_choice, check_each, check_whole_argument
@@ -397,7 +396,7 @@ def _attention_sentence(compared: Comparison, names: Names) -> str:
         "variation). The attention in the row of {word} differs most, by {share}.",
         mean=percent(mean),
         word=_quoted(compared.target, row),
-        share=percent(float(compared.total_variation[row])),
+        share=percent(compared.total_variation[row]),
     )
     one, two = (int(np.nanargmax(values[row])) for values in (compared.first, compared.other))
     if one == two:
@@ -433,8 +432,8 @@ def _likelihood_sentence(compared: Comparison, names: Names) -> str:
     return sentence + gettext(
         "; among the shared words, the log p of {word} changes most, from {one} to {two}.",
         word=_quoted(compared.target, row),
-        one=decimal(float(logs[0][row])),
-        two=decimal(float(logs[1][row])),
+        one=decimal(logs[0][row]),
+        two=decimal(logs[1][row]),
     )
 
 
@@ -483,13 +482,11 @@ def _step_attention_sentences(compared: Comparison, names: Names, row: int) -> l
     for name, values in zip(names, (compared.first[row], compared.other[row]), strict=True):
         if not np.isnan(values).all():
             column = int(np.nanargmax(values))
-            listed.append(f"{name} {_quoted(compared.source, column)} ({decimal(float(values[column]))})")
+            listed.append(f"{name} {_quoted(compared.source, column)} ({decimal(values[column])})")
     sentences = [gettext("Most attention: {listed}.", listed="; ".join(listed))]
     if not np.isnan(compared.total_variation[row]):
         sentences.append(
-            gettext(
-                "Share of the attention that differs: {share}.", share=percent(float(compared.total_variation[row]))
-            )
+            gettext("Share of the attention that differs: {share}.", share=percent(compared.total_variation[row]))
         )
     return sentences
 
@@ -501,9 +498,8 @@ def _quoted(axis: SharedAxis, position: int) -> str:
 def comparison_caveat() -> str:
     """Return what a comparison of two translations does not show."""
     return gettext(
-        "A difference shows that the attention is not the same. A difference does not show which attention is "
-        "right, or why. If the two translations differ before a word, their decoder states at that word differ "
-        "too."
+        "A difference shows that the attention is not the same. A difference does not show which attention is right, "
+        "or why. If the two translations differ before a word, their decoder states at that word differ too."
     )
 
 

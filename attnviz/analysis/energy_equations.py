@@ -217,8 +217,7 @@ def texts_of(kind: str) -> ScorerTexts:
     """Return the texts of a kind of attention, general ones for a user's own kind."""
     if kind not in BUILT_IN_KINDS:
         return own(kind)
-    texts: ScorerTexts = resolve(BUILT_IN_KINDS[kind].texts)()
-    return texts
+    return resolve(BUILT_IN_KINDS[kind].texts)()
 
 
 def additive() -> ScorerTexts:

@@ -15,10 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.alignment_error import ErrorRate, error_rate, mutual_links
-from attnviz.analysis.attention_forms import face_names
-from attnviz.analysis.labels import quote, shorten
-from attnviz.analysis.measures import links
+from attnviz.analysis.labels import face_names, quote, shorten
+from attnviz.analysis.measures import ErrorRate, error_rate, links, mutual_links
 from attnviz.analysis.numbers import decimal, percent
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext, ngettext
@@ -99,8 +97,7 @@ class PairLinks:
         own = cls.of(*linkable_words(words), GoldLinks())
         if not re.fullmatch("[0-9a-f]{12}", digest):
             digest, remainder = own.digest, text
-        sure, possible = parse_sure_and_possible(remainder.replace(".", " "))
-        links = GoldLinks(sure, possible - sure)
+        links = parse_sure_and_possible(remainder.replace(".", " "))
         return cls(digest, validated(links, words) if digest == own.digest else links)
 
     def text(self) -> str:
@@ -119,17 +116,15 @@ class PairLinks:
 def as_gold_links(given: AnyGoldLinks) -> GoldLinks:
     """Return links in any form of `AnyGoldLinks`; raise AttnvizError, naming it, where one is malformed."""
     if isinstance(given, str):
-        sure, possible = parse_sure_and_possible(given) if given.strip() else (frozenset[Link](), frozenset[Link]())
-    elif isinstance(given, GoldLinks):
-        sure, possible = given.sure, given.possible
-    else:
-        try:
-            sure, possible = frozenset((int(j), int(i)) for j, i in given), frozenset[Link]()
-        except (TypeError, ValueError) as error:
-            raise AttnvizError(
-                gettext("A link must be a pair of numbers: source word and target word, both counted from 0.")
-            ) from error
-    return GoldLinks(sure, possible - sure)
+        return parse_sure_and_possible(given) if given.strip() else GoldLinks()
+    if isinstance(given, GoldLinks):
+        return GoldLinks(given.sure, given.possible - given.sure)
+    try:
+        return GoldLinks(frozenset((int(j), int(i)) for j, i in given))
+    except (TypeError, ValueError) as error:
+        raise AttnvizError(
+            gettext("A link must be a pair of numbers: source word and target word, both counted from 0.")
+        ) from error
 
 
 def parse_gold_links(text: str, words: Words) -> GoldLinks:
@@ -137,8 +132,7 @@ def parse_gold_links(text: str, words: Words) -> GoldLinks:
 
     Raise AttnvizError, naming it, where a link is malformed or out of range, and where there are too many.
     """
-    sure, possible = parse_sure_and_possible(text)
-    return validated(GoldLinks(sure, possible - sure), words)
+    return validated(parse_sure_and_possible(text), words)
 
 
 def validated(gold: GoldLinks, words: Words) -> GoldLinks:
@@ -183,31 +177,22 @@ def link_errors(words: Words, gold: GoldLinks, shares: NDArray[np.floating] | No
     `</s>` is linked to the source word of its largest share. `shares`, (N, M), target by source words, replace the
     alignment, for posterior attention.
     """
-    if words.links and shares is None:
-        return _errors_of({*words.links}, gold, None)
-    source, target = words.places
-    word_weights = np.asarray(words.alignment if shares is None else shares, dtype=np.float64)[np.ix_(target, source)]
-    if not word_weights.size:
-        return LinkErrors((), (), (), None, None)
-    return _errors_of(set(links(word_weights)), gold, _rate(mutual_links(word_weights), gold))
-
-
-def _errors_of(found: set[Link], gold: GoldLinks, mutual: ErrorRate | None) -> LinkErrors:
-    return LinkErrors(
-        found=_in_order(found),
-        missed=_in_order(gold.sure - found),
-        false=_in_order(found - gold.sure - gold.possible),
-        rate=_rate([*found], gold),
-        mutual=mutual,
+    found, mutual = {*words.links}, None
+    if not words.links or shares is not None:
+        source, target = words.places
+        word_weights = np.asarray(words.alignment if shares is None else shares, np.float64)[np.ix_(target, source)]
+        if not word_weights.size:
+            return LinkErrors((), (), (), None, None)
+        found, mutual = {*links(word_weights)}, _rate(mutual_links(word_weights), gold)
+    found_links, missed, false = (
+        tuple(sorted(pairs, key=lambda link: link[::-1]))
+        for pairs in (found, gold.sure - found, found - gold.sure - gold.possible)
     )
+    return LinkErrors(found_links, missed, false, _rate([*found], gold), mutual)
 
 
 def _rate(found: list[Link], gold: GoldLinks) -> ErrorRate | None:
     return error_rate([found], [gold]) if found or gold.sure else None
-
-
-def _in_order(pairs: set[Link] | frozenset[Link]) -> tuple[Link, ...]:
-    return tuple(sorted(pairs, key=lambda link: link[::-1]))
 
 
 def pharaoh(words: Words, threshold: float | None = None) -> str:
@@ -262,8 +247,8 @@ def parse_pharaoh(text: str) -> list[tuple[int, int]]:
     return [(int(link[1]), int(link[2])) for link in matches if link]
 
 
-def parse_sure_and_possible(text: str) -> tuple[frozenset[tuple[int, int]], frozenset[tuple[int, int]]]:
-    """Return the sure and the possible links (source word, target word), 0-based, of a text of gold links.
+def parse_sure_and_possible(text: str) -> GoldLinks:
+    """Return the links of a text of gold links, which need not be between known words.
 
     `i-j` is sure, `i?j` or `ipj` only possible. Raise AttnvizError where a link is malformed or there is none.
     """
@@ -272,7 +257,7 @@ def parse_sure_and_possible(text: str) -> tuple[frozenset[tuple[int, int]], froz
         raise AttnvizError(
             gettext("There is no link. Write links as 0-0 1?2: the source word, then the target word, counted from 0.")
         )
-    return found.all - found.possible, found.possible
+    return GoldLinks(found.all - found.possible, found.possible)
 
 
 def marker_names() -> dict[str, str]:

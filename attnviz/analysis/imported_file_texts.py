@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from attnviz.analysis.gold import link_count_texts
-from attnviz.analysis.labels import quoted_name, shorten, word_share_text
-from attnviz.analysis.measures import is_uniform, weight_order
-from attnviz.analysis.numbers import percent
-from attnviz.analysis.stages import Stage, context_shares
+from attnviz.analysis.labels import quoted_name, shorten
+from attnviz.analysis.stages import Stage, context_shares, largest_weight_text
 from attnviz.analysis.transformer_steps import heads_name
 from attnviz.languages import gettext
 from attnviz.trace import Attention
@@ -16,19 +14,10 @@ from attnviz.trace.attention_record import OF_HEADS
 
 
 def _attention(trace: Attention, step: int) -> tuple[str, str]:
-    order, alpha = weight_order(trace, step), trace.alignment[step]
-    if not alpha.any():
+    if not trace.alignment[step].any():
         return gettext("This token has no links: its row is empty."), gettext("linked to nothing")
-    share = percent(float(alpha[order[0]]))
-    if is_uniform(trace, step):
-        outcome = gettext("every piece gets {share} of the weight", share=share)
-    else:
-        outcome = gettext(
-            "{name} gets {share} of the weight", name=quoted_name(trace.source_pieces[order[0]]), share=share
-        )
-        outcome += word_share_text(trace, step, order[0])
-    parts, _ = context_shares(trace, step)
-    return gettext("This token’s attention in the file: {parts}", parts=parts), outcome
+    sentence = gettext("This token’s attention in the file: {parts}", parts=context_shares(trace, step)[0])
+    return sentence, largest_weight_text(trace, step)
 
 
 _ATTENTION = Stage(2, lambda: gettext("Where it looked"), _attention, _attention)

@@ -103,8 +103,7 @@ class _Pass:
 def _softmax(energies: Array) -> Array:
     """Return exp(e_j) / sum_k exp(e_k) of each row, (N, M)."""
     powers = np.exp(energies - energies.max(axis=1, keepdims=True))
-    shares: Array = powers / np.array([[math.fsum(row)] for row in powers])
-    return shares
+    return powers / np.array([[math.fsum(row)] for row in powers])
 
 
 def _total(vectors: Array) -> Array:
@@ -217,8 +216,8 @@ def verdict_equation(judgement: Judgement, theme: ThemeName) -> Equation:
     ink = palette(theme)
     first, second = coloured_latex(ink.encoder, "v_1"), coloured_latex(ink.decoder, "v_2")
     rows, columns = len(judgement.source_pieces), len(judgement.target_pieces)
-    scores = [number(float(value)) for value in judgement.logits]
-    shares = [number(float(value)) for value in judgement.probabilities]
+    scores = [number(value) for value in judgement.logits]
+    shares = [number(value) for value in judgement.probabilities]
     lines = (
         rf"{first} &= \textstyle\sum_{{i=1}}^{{{rows}}} v_{{1,i}} = {vector(judgement.source_sum)}",
         rf"{second} &= \textstyle\sum_{{j=1}}^{{{columns}}} v_{{2,j}} = {vector(judgement.target_sum)}",
@@ -249,8 +248,8 @@ def compared_sentence(judgement: Judgement, step: int) -> str:
         "length {length}. The vectors v of all {count} pieces are added up.",
         name=quoted_name(judgement.target_pieces[step]),
         other=quoted_name(judgement.source_pieces[best]),
-        weight=decimal(float(attention.alignment[step, best])),
-        length=decimal(float(lengths[step])),
+        weight=decimal(attention.alignment[step, best]),
+        length=decimal(lengths[step]),
         count=len(lengths),
     )
 

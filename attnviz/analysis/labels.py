@@ -1,4 +1,6 @@
-"""Labels in figures, sentences and files: shortened or quoted pieces, capitals, what a weight sums up, headings.
+"""Labels in figures, sentences and files: shortened or quoted pieces, what a weight sums up, headings, faces.
+
+A face is a matrix that the heatmap can show: attention before the word, posterior attention, or their difference.
 
 A source word has the *sum* of the weights of its pieces, a target word the *mean* of its steps. One attention therefore
 has three numbers; a text of this module beside each says which one it is.
@@ -115,7 +117,7 @@ def word_share_text(trace: AttentionMatrix, step: int, piece: int) -> str:
     words = trace.words()
     for word, group in zip(words.source, words.source_groups, strict=True):
         if piece in group and len(group) > 1:
-            share = percent(float(trace.alignment[step, list(group)].sum()))
+            share = percent(trace.alignment[step, list(group)].sum())
             return gettext(
                 ", {pieces} of {word} {share}",
                 pieces=summed_pieces_text(len(group)),
@@ -159,3 +161,38 @@ def step_heading(trace: Aligned, step: int, picture: str, source: int | None = N
         piece = gettext("{piece} looking at {source}", piece=piece, source=source_name)
     count = len(trace.target_pieces)
     return gettext("{picture}: step {i} of {n}, {piece}", picture=picture, i=step + 1, n=count, piece=piece)
+
+
+SYMBOLS: dict[Face, str] = {"before": "α", "after": "α′", "difference": "α′ − α"}
+"""Symbol of each face's values."""
+
+
+def face_names() -> dict[str, str]:
+    """Return the name of each `Face`."""
+    return {
+        "before": gettext("Before the word"),
+        "after": gettext("After the word"),
+        "difference": gettext("Difference"),
+    }
+
+
+def face_explanation(face: Face) -> str:
+    """Return what a face shows and how it differs from the others."""
+    if face == "before":
+        return gettext(
+            "Before the word: α, the attention weights of each step. Each step computes its weights before it knows "
+            "the word that it will write."
+        )
+    if face == "after":
+        return gettext(
+            "After the word: α′, the posterior attention, computed once the word is known. For each column, Bayes’ "
+            "rule multiplies α by the probability that the word would have if the step looked only at that column. "
+            "Where α misses the right word, a common reason is that the step computes α before it knows the word. "
+            "Neither α nor α′ is the cause of the word. The stage “After the word” below uses only one step, but α′ "
+            "also uses the other steps of the translation."
+        )
+    return gettext(
+        "The difference, α′ − α: blue where the word raises the weight of the column, red where the word lowers this "
+        "weight. Where α misses the right word, a common reason is that the step computes α before it knows the word. "
+        "Neither α nor α′ is the cause of the word."
+    )

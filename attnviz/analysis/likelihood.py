@@ -115,8 +115,7 @@ class Readouts:
         largest = logits.max(axis=1, keepdims=True)
         logits -= largest
         total: Array = np.log(np.exp(logits, out=logits).sum(axis=1, dtype=np.float64)) + largest[:, 0]
-        summed: Array = total.reshape(readouts.shape[:2])
-        return summed
+        return total.reshape(readouts.shape[:2])
 
     def rough_logits(self, steps: slice, mixtures: Array | None = None) -> NDArray[np.float32]:
         """Return the float32 logits of these steps with each context, (S, C, K), correct to about 1e-6 of the largest.
@@ -129,8 +128,7 @@ class Readouts:
     def logits(self, step: int, mixtures: Array) -> Array:
         """Return the logits of one 0-based step for each of the contexts `mixtures` (C, Tx): (C, K)."""
         readouts = self.maxout(self.maxout_inputs(slice(step, step + 1), mixtures[None]))[0]
-        logits: Array = readouts @ self._output.T + self._bias
-        return logits
+        return readouts @ self._output.T + self._bias
 
     def log_probabilities(self, step: int, mixtures: Array) -> Array:
         """Return log p(w), (C, K), of one 0-based step for each of the contexts `mixtures` (C, Tx)."""
@@ -145,8 +143,7 @@ class Readouts:
 
     def output_rows(self, pieces: NDArray[np.integer]) -> Array:
         """Return W_o[w] of these ids, of any shape: (..., l)."""
-        rows: Array = self._output[pieces]
-        return rows
+        return self._output[pieces]
 
     def gradient(self, steps: slice, mixtures: Array, readout_gradients: Array) -> Array:
         """Return the gradients by the `mixtures` (S, C, Tx) of these steps, given those by the readouts t_i, (S, C, l).
@@ -185,8 +182,7 @@ class Readouts:
         pairs = self.maxout_inputs(slice(None), self.alignment[:, None])[:, 0]
         winners = np.arange(0, pairs.shape[1], 2) + pairs.reshape(len(pairs), -1, 2).argmax(axis=2)
         rows = self._output[self._target_ids] - (self._output.mean(axis=0) if centred else 0)
-        fits: Array = np.einsum("il,jil->ij", rows, self._annotation_terms[:, winners], optimize=True)
-        return fits
+        return np.einsum("il,jil->ij", rows, self._annotation_terms[:, winners], optimize=True)
 
     @staticmethod
     def maxout(wide: Array) -> Array:
@@ -196,8 +192,7 @@ class Readouts:
     def _new_states(self, steps: slice, mixtures: Array | None) -> Array:
         """Return s_i for each context, (S, C, n)."""
         _, update, candidate = self._gate_values(steps, mixtures)
-        following: Array = (1 - update) * candidate + update * self._states[steps, None]
-        return following
+        return (1 - update) * candidate + update * self._states[steps, None]
 
     def _gate_values(self, steps: slice, mixtures: Array | None) -> tuple[Array, Array, Array]:
         """Return r_i, z_i and the candidate for each context, (S, C, n) each."""

@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attnviz.analysis.labels import quote, shorten
 from attnviz.analysis.numbers import decimal, signed, thousands
@@ -32,60 +31,23 @@ from attnviz.trace import Trace
 from attnviz.trace.parts import Array
 
 
-@dataclass(frozen=True)
-class Readout:
-    """t~_i of S steps as a sum of contributions, in float64.
+def maxout_inputs(trace: Trace, weights: Weights, steps: Sequence[int]) -> Array:
+    """Return t~_i = U_o s + V_o E y_{i-1} + C_o c_i + b of these 0-based `steps`, (S, 2l), in float64.
 
-    Units 2k and 2k + 1 are a pair; the larger of both is unit k of t_i.
+    s is s_{i-1} or, by config, s_i. Units 2k and 2k + 1 are a pair; the larger of both is unit k of t_i. `weights` are
+    those of the model that made the trace (`load_weights`).
     """
-
-    state: Array
-    """Contribution of the state, U_o s, (S, 2l); s is s_{i-1} or, by config, s_i."""
-    previous_word: Array
-    """Contribution of the previous word, V_o E y_{i-1}, (S, 2l)."""
-    context: Array
-    """Contribution of the context, C_o c_i, (S, 2l)."""
-    bias: Array
-    """Bias b, (2l,)."""
-
-    @property
-    def pairs(self) -> Array:
-        """The sum of all contributions, t~_i, (S, 2l)."""
-        return self.state + self.previous_word + self.context + self.bias
-
-    @property
-    def winners(self) -> NDArray[np.intp]:
-        """The unit that wins each pair, (S, l)."""
-        pairs = self.pairs
-        return np.asarray(np.arange(0, pairs.shape[1], 2) + pairs.reshape(len(pairs), -1, 2).argmax(axis=2))
-
-
-def readout(trace: Trace, weights: Weights, steps: Sequence[int]) -> Readout:
-    """Return the readout of these 0-based `steps`, multiplied out together.
-
-    `weights` are those of the model that made the trace (`load_weights`).
-    """
-    current, step_indices = trace.reads_new_state, np.array(steps, dtype=np.intp)
-
-    def float64_weight(name: str) -> Array:
-        # Models may be saved in half precision, which is too coarse for sums.
-        return np.asarray(weights[f"decoder.{name}"], dtype=np.float64)
-
-    def term(name: str, inputs: NDArray[np.floating]) -> Array:
-        return np.asarray(inputs, dtype=np.float64) @ float64_weight(f"readout_{name}.weight").T
-
-    words = weights["decoder.embedding.weight"][[trace.previous_ids[step] for step in steps]]
-    return Readout(
-        term("state", (trace.states if current else trace.previous_states)[step_indices]),
-        term("word", words),
-        term("context", trace.contexts[step_indices]),
-        float64_weight("readout_state.bias"),
+    rows = list(steps)
+    inputs = {
+        "state": (trace.states if trace.reads_new_state else trace.previous_states)[rows],
+        "word": weights["decoder.embedding.weight"][[trace.previous_ids[step] for step in rows]],
+        "context": trace.contexts[rows],
+    }
+    # Models may be saved in half precision, which is too coarse for sums.
+    state, word, context = (
+        float64(values) @ float64(weights[f"decoder.readout_{name}.weight"]).T for name, values in inputs.items()
     )
-
-
-def pairs(trace: Trace, weights: Weights, step: int) -> NDArray[np.float32]:
-    """Return t~_i = U_o s + V_o E y_{i-1} + C_o c_i + b of 0-based `step`, (2l,)."""
-    return np.asarray(readout(trace, weights, [step]).pairs[0], dtype=np.float32)
+    return state + word + context + float64(weights["decoder.readout_state.bias"])
 
 
 Cell = tuple[int, int | None]
@@ -180,15 +142,16 @@ def _input_rows(
     bias = np.zeros(len(rows))
     if trace.has_maxout:
         once, places = np.unique(steps, return_inverse=True)
-        parts = readout(trace, weights, once.tolist())
+        pairs = maxout_inputs(trace, weights, once.tolist())
+        winners = np.arange(0, pairs.shape[1], 2) + pairs.reshape(len(pairs), -1, 2).argmax(axis=2)
         # The logit's weights at the winning units, 0 at the losing ones: (cells, 2l).
-        won = np.zeros((len(rows), parts.bias.size))
-        np.put_along_axis(won, parts.winners[places], rows, axis=1)
+        won = np.zeros((len(rows), pairs.shape[1]))
+        np.put_along_axis(won, winners[places], rows, axis=1)
         state, context, word = (
             won @ float64(weights[f"decoder.readout_{name}.weight"]) for name in ("state", "context", "word")
         )
         words = weights["decoder.embedding.weight"][[trace.previous_ids[step] for step in steps]]
-        return state, context, word, float64(words), won @ parts.bias
+        return state, context, word, float64(words), won @ float64(weights["decoder.readout_state.bias"])
     if trace.form["readout"] == "affine":
         bias = rows @ float64(weights["decoder.readout.bias"])
         rows = rows @ float64(weights["decoder.readout.weight"])
@@ -196,12 +159,6 @@ def _input_rows(
     state, context, word = np.split(rows, [n, n + context_size], axis=1)
     words = trace.readouts[steps, n + context_size :] if trace.form["readout"] == "joined" else word
     return state, context, word, float64(words), bias
-
-
-def centred_attributions(trace: Trace, weights: Weights, cells: Sequence[tuple[int, int]]) -> list[LogitAttribution]:
-    """Return the logit attributions of several `cells`, each minus that of the mean logit at its step."""
-    found = logit_attributions(trace, weights, [*cells, *((step, None) for step, _ in cells)])
-    return [own - mean for own, mean in zip(found[: len(cells)], found[len(cells) :], strict=True)]
 
 
 def _output_rows(weights: Weights, pieces: Sequence[int | None]) -> tuple[Array, Array]:
@@ -241,7 +198,7 @@ def logit_attribution_sentence(trace: Trace, entries: LogitAttribution, name: st
     parts = gettext(
         "{source} {amount}, {through} {state}, the previous word {previous}, the bias {bias}.",
         source=gettext("the source words add") if attends else gettext("the vector of the whole sentence adds"),
-        amount=signed(float(entries.source.sum())),
+        amount=signed(entries.source.sum()),
         through=state_name,
         state=signed(entries.state),
         previous=signed(entries.previous_word),
@@ -277,7 +234,7 @@ def logit_attribution_sentence(trace: Trace, entries: LogitAttribution, name: st
     names = [piece_name(piece) for piece in trace.source_pieces]
     alpha = trace.alignment[entries.step]
     strongest = int(np.abs(entries.source).argmax())
-    amount = signed(float(entries.source[strongest]))
+    amount = signed(entries.source[strongest])
     sentences.append(
         gettext(
             "The source piece “{name}” has the largest effect: {amount}, with attention weight {weight:.2f}.",
@@ -288,7 +245,7 @@ def logit_attribution_sentence(trace: Trace, entries: LogitAttribution, name: st
     )
     idle = idle_sources(entries, alpha)
     if idle:
-        listed = ", ".join(f"{quote(names[j])} ({decimal(float(alpha[j]))})" for j in idle)
+        listed = ", ".join(f"{quote(names[j])} ({decimal(alpha[j])})" for j in idle)
         sentences.append(gettext("Source pieces with much attention but almost no effect: {listed}.", listed=listed))
     return " ".join(sentences)
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from attnviz.analysis.labels import quote, shorten
+from attnviz.analysis.measures import word_shares
 from attnviz.analysis.numbers import decimal, percent, power_of_ten, thousands
 from attnviz.analysis.verification import Verification
 from attnviz.analysis.why_attention import attention_name
@@ -49,16 +50,15 @@ def facts_text(facts: ModelFacts) -> str:
 def step_caption(trace: Record, step: int) -> str:
     """Return where 0-based `step` attends most and the probability of its piece."""
     sure = gettext(
-        "gives the written piece a probability of {share}", share=percent(float(np.exp(trace.log_probabilities[step])))
+        "gives the written piece a probability of {share}", share=percent(np.exp(trace.log_probabilities[step]))
     )
     if not trace.attends:
         return gettext("{looks}; {sure}", looks=gettext("looks nowhere"), sure=sure)
-    words = trace.words()
-    shares = [float(trace.alignment[step, list(group)].sum()) for group in words.source_groups]
-    most = int(np.argmax(shares))
+    shares = word_shares(trace, step)
+    most = int(shares.argmax())
     attention = gettext(
         "looks most at {word} (weight {weight})",
-        word=quote(shorten(words.source[most], 20)),
+        word=quote(shorten(trace.words().source[most], 20)),
         weight=decimal(shares[most]),
     )
     return gettext("{looks}; {sure}", looks=attention, sure=sure)

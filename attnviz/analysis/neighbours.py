@@ -97,8 +97,7 @@ def _scores(block: NDArray[np.float32], query: NDArray[np.float32], metric: Metr
         differences = block - query
         return -np.asarray(np.einsum("ij,ij->i", differences, differences), np.float32)
     norms = np.sqrt(np.einsum("ij,ij->i", block, block))
-    shares: NDArray[np.float32] = np.divide(block @ query, norms, out=np.zeros(len(block), np.float32), where=norms > 0)
-    return shares
+    return np.divide(block @ query, norms, out=np.zeros(len(block), np.float32), where=norms > 0)
 
 
 @dataclass(frozen=True)
@@ -114,8 +113,7 @@ class PrincipalMap:
 
     def place(self, vectors: NDArray[Any]) -> NDArray[np.float64]:
         """Return the coordinates of vectors (N, d) on the map, (N, 2)."""
-        places: NDArray[np.float64] = (vectors.astype(np.float64) - self.mean) @ self.axes.T
-        return places
+        return (vectors.astype(np.float64) - self.mean) @ self.axes.T
 
 
 def principal_map(vectors: NDArray[Any]) -> PrincipalMap:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,8 +48,7 @@ class EnergyRecomputation(ABC):
 
     def keys(self, decoder: DecoderWeights, annotations: Array) -> Array:
         """Return U_a h_j, or P h_j, plus the bias b_a of some imported translators: (Tx, 2n) to (Tx, n')."""
-        keys: Array = annotations @ decoder["attention.key.weight"].T + decoder.get("attention.key.bias", 0.0)
-        return keys
+        return annotations @ decoder["attention.key.weight"].T + decoder.get("attention.key.bias", 0.0)
 
     @abstractmethod
     def query(self, decoder: DecoderWeights, state: Array) -> Array:
@@ -71,8 +70,7 @@ class EnergyRecomputation(ABC):
         """Return e_ij, the weighted sum of the units: query (n',), keys (Tx, n') and features (Tx, r) to (Tx,)."""
         if features.size:
             keys = keys + features @ decoder["attention.feature.weight"].T
-        energies: Array = self.activations(query, keys) @ self.score_vector(decoder, len(query))
-        return energies
+        return self.activations(query, keys) @ self.score_vector(decoder, len(query))
 
 
 class AdditiveRecomputation(EnergyRecomputation):
@@ -245,28 +243,10 @@ class UnknownScorer(EnergyRecomputation):
             name=self.name,
         )
 
-    def weight_shapes(self, hidden: int, units: int, positions: int) -> dict[str, tuple[int, ...]]:
-        """Raise MissingFunctionError."""
-        raise self._missing()
+    def _raise(self, *_: Any, **__: Any) -> NoReturn:
+        raise MissingFunctionError(self.missing)
 
-    def keys(self, decoder: DecoderWeights, annotations: Array) -> Array:
-        """Raise MissingFunctionError for annotations of any shape."""
-        raise self._missing()
-
-    def query(self, decoder: DecoderWeights, state: Array) -> Array:
-        """Raise MissingFunctionError for a state of any shape."""
-        raise self._missing()
-
-    def activations(self, query: Array, keys: Array) -> Array:
-        """Raise MissingFunctionError for queries and keys of any shape."""
-        raise self._missing()
-
-    def score_vector(self, decoder: DecoderWeights, units: int) -> Array:
-        """Raise MissingFunctionError."""
-        raise self._missing()
-
-    def _missing(self) -> MissingFunctionError:
-        return MissingFunctionError(self.missing)
+    weight_shapes = keys = query = activations = score_vector = _raise
 
 
 def scorer_of(config: Mapping[str, Any]) -> EnergyRecomputation:

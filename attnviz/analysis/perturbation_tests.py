@@ -12,7 +12,6 @@ the bound.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -20,11 +19,11 @@ import numpy as np
 
 from attnviz.analysis.labels import quoted_name, shorten
 from attnviz.analysis.likelihood import Readouts
-from attnviz.analysis.minimal_change import MinimalChange
 from attnviz.analysis.numbers import decimal, percent
 from attnviz.analysis.recomputation import Weights
 from attnviz.analysis.step_evaluation import (
     PerturbedStep,
+    Spelling,
     StepEvaluation,
     gradient_ascent,
     jensen_shannon,
@@ -41,7 +40,6 @@ PERMUTATIONS = 100
 MOST_PERMUTATIONS = 1_000_000
 BOUND = 0.01
 """Bound on the total variation of p(w), as in Jain & Wallace."""
-
 _USED_SHARE = 0.999
 """Share of the bound that is used, so that a single-precision network stays below it too."""
 _POINTS_PER_ORIGIN, _STEPS = 3, 24
@@ -111,8 +109,7 @@ def adversarial_weights(evaluation: StepEvaluation, bound: float = BOUND) -> Arr
         shares = np.divide(
             overlap, sizes, out=np.zeros_like(overlap), where=(change > limit / 2) & (overlap > 0) & (sizes > 0)
         )
-        tangent: Array = ascent - shares[:, None] * change_ascent
-        return tangent
+        return ascent - shares[:, None] * change_ascent
 
     points, divergences = gradient_ascent(np.concatenate([start_points, start_points]), direction, evaluate, _STEPS)
     return _within_bound(evaluation, points[divergences.argmax()], bound)
@@ -165,8 +162,7 @@ def _start_points(evaluation: StepEvaluation, limit: float) -> Array:
 
 def _projected(directions: Array) -> Array:
     """Return `directions` (N, Tx) projected onto the simplex: without their mean."""
-    levelled: Array = directions - directions.mean(axis=1, keepdims=True)
-    return levelled
+    return directions - directions.mean(axis=1, keepdims=True)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -246,8 +242,7 @@ def permuted(alignment: Array, count: int, seed: int, step: int) -> Array:
     """
     check_seed(seed)
     generator = np.random.default_rng((seed, step))
-    permutations: Array = generator.permuted(np.broadcast_to(alignment, (count, len(alignment))), axis=1)
-    return permutations
+    return generator.permuted(np.broadcast_to(alignment, (count, len(alignment))), axis=1)
 
 
 def without_strongest(alignment: Array) -> Array:
@@ -259,8 +254,7 @@ def without_strongest(alignment: Array) -> Array:
     others = np.where(strongest, 0, alignment)
     if not others.any():
         others = np.where(strongest, 0.0, 1.0)
-    weights: Array = others / max(others.sum(), np.finfo(np.float64).tiny)
-    return weights
+    return others / max(others.sum(), np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -308,9 +302,6 @@ def shuffled(
         unchanged[steps] = written[:, 1:] == written[:, :1]
     return PermutationEffects(readouts.alignment.max(axis=1), np.median(change, axis=1), unchanged.mean(axis=1))
 
-
-Spelling = Callable[[int], str]
-"""Returns the piece of an id."""
 
 SMALL_CHANGE, LARGE_CHANGE = 0.1, 0.5
 """Total variation below which a change of the output is called small, and from which it is called large."""
@@ -440,7 +431,7 @@ def best_sentence(best: PerturbedStep, real: PerturbedStep, piece_id: int, trace
     return gettext(
         "The best attention found gives {change}, with {share} of the weight on {source}.",
         change=change,
-        share=percent(float(best.weights[most])),
+        share=percent(best.weights[most]),
         source=quoted_name(trace.source_pieces[most]),
     )
 
@@ -468,23 +459,6 @@ def shuffled_sentence(shuffled: PermutationEffects) -> str:
         "The correlation between the largest weight of a step and the change of the step’s probabilities after "
         "shuffling is {r} (Pearson).",
         r=decimal(correlation),
-    )
-
-
-def minimal_change_sentence(minimal_change: MinimalChange, step: int, spelling: Spelling) -> str:
-    """Return the minimal change of 0-based `step`."""
-    name, distance = quoted_name(spelling(int(minimal_change.first_ids[step]))), float(minimal_change.distances[step])
-    if np.isinf(distance):
-        return gettext(
-            "With all changes of the attention weights that we tried, the model still writes {name}.", name=name
-        )
-    return gettext(
-        "Moving {share} of the weight (an L1 distance of {distance}) makes the model write {other} instead of {name}. "
-        "The minimal change may be smaller: {share} is an upper bound.",
-        other=quoted_name(spelling(int(minimal_change.second_ids[step]))),
-        name=name,
-        share=percent(distance / 2),
-        distance=decimal(distance),
     )
 
 

@@ -15,7 +15,6 @@ Symbols and sizes are those of `trace.trace`.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol, get_args
 
@@ -106,7 +105,11 @@ def posterior(trace: Trace, weights: Weights | None = None, kind: PosteriorKind 
 
 def posterior_of(readouts: ContextEvaluation, kind: PosteriorKind = DEFAULT) -> Array:
     """Return `posterior`, (Ty, Tx), of a translation from its `readouts`."""
-    return _softmax(_SCORES[kind](readouts))
+    scores = _log(readouts.alignment) + readouts.alone
+    if kind == "balanced":
+        scores = 0.75 * scores + 0.25 * readouts.fit()
+        scores -= 0.5 * np.log(_softmax(scores).sum(axis=0) + _FAINT)
+    return _softmax(scores)
 
 
 def bayes(alignment: Array, log_likelihood: Array) -> Array:
@@ -137,16 +140,6 @@ def posterior_words(trace: Trace, weights: Weights | None = None) -> Words:
     return dataclasses.replace(words, alignment=words.merged(posterior(trace, weights)))
 
 
-def _bayes(readouts: ContextEvaluation) -> Array:
-    return _log(readouts.alignment) + readouts.alone
-
-
-def _balanced(readouts: ContextEvaluation) -> Array:
-    scores = 0.75 * _bayes(readouts) + 0.25 * readouts.fit()
-    balanced: Array = scores - 0.5 * np.log(_softmax(scores).sum(axis=0) + _FAINT)
-    return balanced
-
-
 def _log(values: Array) -> Array:
     """Return the logarithm of positive values and -inf for others, in the same shape."""
     return np.log(values, out=np.full_like(values, -np.inf), where=values > 0)
@@ -155,15 +148,7 @@ def _log(values: Array) -> Array:
 def _softmax(scores: Array) -> Array:
     """Return the softmax of each row of `scores` (Ty, Tx)."""
     powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-    shares: Array = powers / powers.sum(axis=1, keepdims=True)
-    return shares
-
-
-_SCORES: Mapping[PosteriorKind, Callable[[ContextEvaluation], Array]] = {
-    "balanced": _balanced,
-    "posterior": _bayes,
-}
-"""For each kind, the function of the unnormalised log posterior, (Ty, Tx)."""
+    return powers / powers.sum(axis=1, keepdims=True)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -242,17 +227,17 @@ def posterior_sentence(trace: Trace, attention: PosteriorAttention, step: int) -
         "word": quoted_name(trace.target_pieces[step]),
     }
     shares = {
-        "before": percent(float(prior[last])),
-        "after": percent(float(posterior[last])),
-        "likely": percent(float(attention.likelihood[step, last])),
+        "before": percent(prior[last]),
+        "after": percent(posterior[last]),
+        "likely": percent(attention.likelihood[step, last]),
     }
     if first != last:
         return gettext(
             "Before the word was known, {first} had the largest weight, {most}. The probability of {word} would have "
             "been {less} with the annotation of {first} alone and {likely} with the annotation of {last} alone. So "
             "{last} has the largest weight once the word is known: the weight of {last} goes from {before} to {after}.",
-            most=percent(float(prior[first])),
-            less=percent(float(attention.likelihood[step, first])),
+            most=percent(prior[first]),
+            less=percent(attention.likelihood[step, first]),
             **names,
             **shares,
         )
@@ -268,7 +253,7 @@ def posterior_sentence(trace: Trace, attention: PosteriorAttention, step: int) -
         "The probability of {word} would have been {likely} with the annotation of {last} alone and {less} with the "
         "annotation of {other} alone. So the weight of {last} goes from {before} to {after} once the word is known.",
         other=quoted_name(trace.source_pieces[other]),
-        less=percent(float(attention.likelihood[step, other])),
+        less=percent(attention.likelihood[step, other]),
         **names,
         **shares,
     )
@@ -318,7 +303,7 @@ def posterior_texts_of_step(attention: PosteriorAttention, step: int) -> Texts:
     """Return the texts of 0-based `step` that hold for all source pieces: the products of the sum."""
     prior, likelihood = attention.prior[step], attention.likelihood[step]
     largest = np.argsort(-prior * likelihood, kind="stable")[:_MOST_TERMS]
-    terms = [rf"{number(float(prior[j]))} \cdot {number(float(likelihood[j]))}" for j in largest]
+    terms = [rf"{number(prior[j])} \cdot {number(likelihood[j])}" for j in largest]
     return {"i": str(step + 1), "products": " + ".join(terms + ([r"\cdots"] if len(prior) > _MOST_TERMS else []))}
 
 
@@ -334,5 +319,5 @@ def posterior_texts_of_cells(attention: PosteriorAttention, step: int) -> dict[s
         "likelihood": attention.likelihood,
         "posterior": attention.posterior,
     }
-    texts = {name: [number(float(value)) for value in values[step]] for name, values in rows.items()}
-    return texts | {"heatmap_posterior": [decimal(float(value)) for value in attention.heatmap_posterior[step]]}
+    texts = {name: [number(value) for value in values[step]] for name, values in rows.items()}
+    return texts | {"heatmap_posterior": [decimal(value) for value in attention.heatmap_posterior[step]]}

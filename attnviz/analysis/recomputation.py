@@ -31,19 +31,99 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.numpy_scorers import scorer_of
-from attnviz.analysis.recurrent_cells import CellOutput, RNNOutput, cell_output, names, rnn_output
 from attnviz.imported_families import form_of
-from attnviz.text import BOS, PAD
+from attnviz.text import PAD
 from attnviz.trace.interventions import (
     AttentionIntervention,
     ExcludePosition,
-    Intervention,
     ReplaceEnergies,
     ReplaceWeights,
     Temperature,
-    interventions_at,
 )
 from attnviz.trace.parts import Array
+
+_GATES = ("weight_ih_l{layer}", "weight_hh_l{layer}", "bias_ih_l{layer}", "bias_hh_l{layer}")
+
+
+class CellOutput(NamedTuple):
+    """Output of a cell for one input."""
+
+    state: Array
+    """The state, (..., n)."""
+    memory: Array
+    """Cell state of an LSTM, (..., n); for a GRU, which has none, its state."""
+    gates: Array
+    """Gates after sigmoid or tanh, in torch's order.
+
+    r, z and candidate of a GRU, (..., 3, n); input, forget, candidate and output of an LSTM, (..., 4, n).
+    """
+
+
+def rnn_weight_names(layer: int, direction: str = "") -> list[str]:
+    """Return torch.nn's names of the weights of one layer and direction, "" or "_reverse"."""
+    return [name.format(layer=layer) + direction for name in _GATES]
+
+
+def cell_output(weights: Sequence[Array], inputs: Array, state: Array, memory: Array) -> CellOutput:
+    """Return one step of torch's GRU or LSTM, from inputs (..., i), state (n,) and cell state (n,).
+
+    The number of gates decides which. In torch's GRU the reset gate acts after the recurrent product.
+    """
+    weight_ih, weight_hh, bias_ih, bias_hh = weights
+    from_inputs, from_state = inputs @ weight_ih.T + bias_ih, weight_hh @ state + bias_hh
+    if len(from_state) == 4 * len(state):
+        i, f, g, o = np.split(from_inputs + from_state, 4, axis=-1)
+        i, f, g, o = _sigmoid(i), _sigmoid(f), np.tanh(g), _sigmoid(o)
+        memory = f * memory + i * g
+        return CellOutput(o * np.tanh(memory), memory, np.stack([i, f, g, o], axis=-2))
+    (x_r, x_z, x_n), (u_r, u_z, u_n) = np.split(from_inputs, 3, axis=-1), np.split(from_state, 3)
+    reset, update = _sigmoid(x_r + u_r), _sigmoid(x_z + u_z)
+    candidate = np.tanh(x_n + reset * u_n)
+    new_state = (1 - update) * candidate + update * state
+    return CellOutput(new_state, new_state, np.stack([reset, update, candidate], axis=-2))
+
+
+class RNNOutput(NamedTuple):
+    """Output of L layers that read Tx inputs in one or both directions; an annotation has m or 2m numbers."""
+
+    annotations: Array
+    """[forward h_j ; backward h_j] of the last layer, (Tx, 2m)."""
+    states: Array
+    """Last states [forward h_Tx ; backward h_1] of each layer, (L, 2m)."""
+    memories: Array
+    """The same of the cell states of an LSTM, (L, 2m); for a GRU, which has none, its states."""
+
+
+def rnn_output(weights: Mapping[str, Array], words: Array, layers: int, directions: int) -> RNNOutput:
+    """Return the output of `layers` that read `words` (Tx, embedding size) in 1 or 2 directions."""
+    states, memories = list[Array](), list[Array]()
+    for layer in range(layers):
+        onward = _run([weights[name] for name in rnn_weight_names(layer)], words)
+        if directions == 2:
+            back = _run([weights[name] for name in rnn_weight_names(layer, "_reverse")], words[::-1])
+            words = np.concatenate([onward[0], back[0][::-1]], axis=1)
+            ends = [np.concatenate([one[-1], other[-1]]) for one, other in zip(onward, back, strict=True)]
+        else:
+            words, ends = onward[0], [one[-1] for one in onward]
+        states.append(ends[0])
+        memories.append(ends[1])
+    return RNNOutput(words, np.stack(states), np.stack(memories))
+
+
+def _run(gates: Sequence[Array], words: Array) -> tuple[Array, Array]:
+    """Return the states and cell states of one layer and direction after each of the `words`, both (Tx, m)."""
+    state = memory = np.zeros(gates[1].shape[1])
+    states, memories = list[Array](), list[Array]()
+    for word in words:
+        state, memory, _ = cell_output(gates, word, state, memory)
+        states.append(state)
+        memories.append(memory)
+    return np.stack(states), np.stack(memories)
+
+
+def _sigmoid(values: Array) -> Array:
+    return 0.5 * (1 + np.tanh(0.5 * values))
+
 
 Weights = Mapping[str, NDArray[Any]]
 
@@ -54,7 +134,7 @@ _NAMES = {
     "decoder.key.": "decoder.attention.key.",
     "decoder.place.": "decoder.attention.place.",
     "decoder.score": "decoder.attention.score",
-    **{f"decoder.gru.{name.removesuffix('_l0')}": f"decoder.rnn.{name}" for name in names(0)},
+    **{f"decoder.gru.{name.removesuffix('_l0')}": f"decoder.rnn.{name}" for name in rnn_weight_names(0)},
 }
 """Beginnings of names of weights that differ between RNNsearch and imported translators, and those used here."""
 _PER_LAYER = ("layers", "projected", "rectified")
@@ -72,38 +152,6 @@ class RecurrentState(NamedTuple):
     """t_i, (l,)."""
     alignment: Array
     """alpha_i, (Tx,); 0 before the first step."""
-
-
-def recompute(
-    weights: Weights,
-    config: Mapping[str, Any],
-    source_ids: Sequence[int],
-    target_ids: Sequence[int],
-    interventions: Sequence[Intervention] = (),
-) -> dict[str, Array]:
-    """Compute every quantity of the translation of `source_ids` into `target_ids`, both with `</s>`, by name.
-
-    `interventions` on the attention apply as in the trace. `weights` maps parameter names to arrays.
-    """
-    network = RecurrentEquations(weights, config)
-    encoded = network.encode(source_ids)
-    first, keys = network.start(encoded), network.keys(encoded.annotations)
-    state, steps = first, list[dict[str, Array]]()
-    for i, previous_id in enumerate((BOS, *target_ids[:-1])):
-        changes = interventions_at(interventions, i)
-        step, state = network.step(encoded.annotations, keys, state, previous_id, changes)
-        logits = network.logits(step["readouts"])
-        steps.append(
-            step | {"logits": logits, "distributions": softmax(logits), "entropy": entropy_of(step["alignment"])}
-        )
-    by_step = {name: np.stack([step[name] for step in steps]) for name in steps[0]}
-    return by_step | {
-        "annotations": encoded.annotations,
-        "initial_states": first.states,
-        "initial_memories": first.memories,
-        "keys": keys,
-        "coverage": by_step["alignment"].sum(axis=0),
-    }
 
 
 class RecurrentEquations:
@@ -153,16 +201,13 @@ class RecurrentEquations:
         """Return W h + b of each layer's last states (L, 2m), or max(0, W s + b) of L m numbers of all, (L, n)."""
         matrix, bias = self.decoder[f"{name}.weight"], self.decoder[f"{name}.bias"]
         if not rectified:
-            projected: Array = ends @ matrix.T + bias
-            return projected
+            return ends @ matrix.T + bias
         halves = ends.reshape(-1, matrix.shape[1])
-        rectified_states: Array = np.maximum(halves @ matrix.T + bias, 0).reshape(ends.shape)
-        return rectified_states
+        return np.maximum(halves @ matrix.T + bias, 0).reshape(ends.shape)
 
     def keys(self, annotations: Array) -> Array:
         """Return the keys, (Tx, n'), from annotations (Tx, 2m)."""
-        keys: Array = self.scorer.keys(self.decoder, annotations)
-        return keys
+        return self.scorer.keys(self.decoder, annotations)
 
     def word(self, piece_id: int) -> Array:
         """Return E y, (embedding size,), scaled as by the config."""
@@ -243,7 +288,7 @@ class RecurrentEquations:
         layers = list[CellOutput]()
         memories = before.memories if len(before.memories) else before.states
         for layer, (state, memory) in enumerate(zip(before.states, memories, strict=True)):
-            cell = [self.decoder[f"rnn.{name}"] for name in names(layer)]
+            cell = [self.decoder[f"rnn.{name}"] for name in rnn_weight_names(layer)]
             layers.append(cell_output(cell, inputs, state, memory))
             inputs = layers[-1].state
         return layers
@@ -263,18 +308,16 @@ class RecurrentEquations:
 
     def maxout_input(self, contexts: Array, state: Array, word: Array) -> Array:
         """Return t~_i = U_o s + V_o E y_{i-1} + C_o c_i + b, (..., 2l), from the state s (..., n) that is read."""
-        result: Array = (
+        return (
             state @ self.decoder["readout_state.weight"].T
             + self.decoder["readout_state.bias"]
             + self.decoder["readout_word.weight"] @ word
             + contexts @ self.decoder["readout_context.weight"].T
         )
-        return result
 
     def logits(self, readouts: Array) -> Array:
         """Return o_i = W_o t_i + b_o: (..., l) to (..., K)."""
-        logits: Array = readouts @ self.decoder["output.weight"].T + self.decoder["output.bias"]
-        return logits
+        return readouts @ self.decoder["output.weight"].T + self.decoder["output.bias"]
 
     def maxout_inputs_of(self, contexts: Array, before: RecurrentState, word: Array) -> Array:
         """Return t~_i, (..., 2l), of RNNsearch with other contexts (..., c) in a step after the state `before`."""
@@ -304,22 +347,18 @@ class RecurrentEquations:
         and normalised again. From the state before each step, E y_{i-1} (m,), y_i and alpha (Ty, Tx).
         """
         scores, mean = np.empty(alignment.shape), self.decoder["output.weight"].mean(axis=0)
+        added = (annotations @ self.decoder["readout_context.weight"].T).reshape(len(annotations), -1, 2)
         for i, piece in enumerate(pieces):
             log_likelihoods = self.log_likelihood(annotations, states[i], words[i], piece)
             output_row = self.decoder["output.weight"][piece] - mean
-            fit = self._terms_of_winners(annotations, states[i], words[i], alignment[i]) @ output_row
+            # What each annotation with weight 1 adds to t_i through the step's maxout winners, (Tx, l).
+            first = self.maxout_inputs_of(alignment[i] @ annotations, states[i], words[i]).reshape(-1, 2)
+            wins = np.stack([first[:, 0] >= first[:, 1], first[:, 0] < first[:, 1]], axis=1)
+            fit = (added * wins).sum(axis=2) @ output_row
             with np.errstate(divide="ignore"):
                 scores[i] = 0.75 * (np.log(alignment[i]) + log_likelihoods) + 0.25 * fit
         columns = softmax(scores).sum(axis=0) + 1e-6
         return softmax(scores - 0.5 * np.log(columns))
-
-    def _terms_of_winners(self, annotations: Array, before: RecurrentState, word: Array, alignment: Array) -> Array:
-        """Return what each annotation with weight 1 adds to t_i, (Tx, l), through the step's maxout winners."""
-        first = self.maxout_inputs_of(alignment @ annotations, before, word).reshape(-1, 2)
-        wins = np.stack([first[:, 0] >= first[:, 1], first[:, 0] < first[:, 1]], axis=1)
-        added = (annotations @ self.decoder["readout_context.weight"].T).reshape(len(annotations), -1, 2)
-        through: Array = (added * wins).sum(axis=2)
-        return through
 
 
 def _name(name: str) -> str:
@@ -343,15 +382,13 @@ def maxout(pairs: Array) -> Array:
 def softmax(energies: Array) -> Array:
     """Return exp(e_j) / sum_k exp(e_k): (..., Tx) to (..., Tx), in [0, 1], sum 1."""
     powers = np.exp(energies - energies.max(axis=-1, keepdims=True))
-    shares: Array = powers / powers.sum(axis=-1, keepdims=True)
-    return shares
+    return powers / powers.sum(axis=-1, keepdims=True)
 
 
 def log_softmax(logits: Array) -> Array:
     """Return log softmax(logits): (..., K) to (..., K), finite also where a probability underflows."""
     shifted = logits - logits.max(axis=-1, keepdims=True)
-    result: Array = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
-    return result
+    return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
 
 
 def entropy_of(alignment: Array) -> Array:

@@ -5,13 +5,13 @@ A stage has a short sentence in everyday words, for the level *Idea*, and a full
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from attnviz.analysis.context_units import SQUARES
+from attnviz.analysis.diagram import SQUARES
 from attnviz.analysis.energy_equations import texts_of
 from attnviz.analysis.labels import capitalised, quote, quoted_name, shorten, subscript, word_share_text
 from attnviz.analysis.measures import is_uniform, weight_order
@@ -66,14 +66,14 @@ class Stage:
 def _energy(trace: Trace, step: int) -> tuple[str, str]:
     """Return how query and keys make the energies, and which key fits best."""
     best, count = int(trace.energies[step].argmax()), len(trace.source_pieces)
-    name, energy = quoted_name(trace.source_pieces[best]), decimal(float(trace.energies[step, best]))
-    values: dict[str, object] = {"count": count, "name": capitalised(name)}
+    name, energy = quoted_name(trace.source_pieces[best]), decimal(trace.energies[step, best])
+    asking = step if trace.queries_previous_state else step + 1
+    values = {"count": count, "name": capitalised(name), "state": f"s{subscript(asking)}"}
     if not trace.queries_previous_state:
         sentence = gettext(
             "Each of the {count} pieces has an annotation (its description by the encoder) and a key computed from "
             "it. The query is computed from the updated state, {state}. The energy of a piece is one number: how well "
             "its key fits the query. {name} fits best.",
-            state=f"s{subscript(step + 1)}",
             **values,
         )
     elif trace.config.get("query") == "joined":
@@ -81,7 +81,6 @@ def _energy(trace: Trace, step: int) -> tuple[str, str]:
             "Each of the {count} pieces has an annotation (its description by the encoder) and a key. The query joins "
             "the previous word and the decoder state before this word, {state}. The energy of a piece is one number: "
             "how well its key fits the query. {name} fits best. The model also attends to the empty positions, <pad>.",
-            state=f"s{subscript(step)}",
             **values,
         )
     else:
@@ -89,7 +88,6 @@ def _energy(trace: Trace, step: int) -> tuple[str, str]:
             "Each of the {count} pieces has an annotation (its description by the encoder) and a key computed from "
             "it. The query is computed from the decoder state before this word, {state}. The energy of a piece is one "
             "number: how well its key fits the query. {name} fits best.",
-            state=f"s{subscript(step)}",
             **values,
         )
     sentence = f"{sentence} {texts_of(trace.config['attention']).more}".strip()
@@ -110,24 +108,18 @@ def softmax_texts(result: Record | Head, step: int) -> tuple[str, str]:
     """Return how the energies of 0-based `step` become weights, and which is largest."""
     trace = result.displayed
     order, alpha = weight_order(trace, step)[: trace.visible_key_count(step)], trace.alignment[step]
-    best = quoted_name(trace.source_pieces[order[0]])
-    if is_uniform(trace, step):
-        outcome = gettext("every piece gets {share} of the weight", share=percent(float(alpha[order[0]])))
-    else:
-        outcome = gettext("{name} gets {share} of the weight", name=best, share=percent(float(alpha[order[0]])))
-        outcome += word_share_text(trace, step, order[0])
+    best, outcome = quoted_name(trace.source_pieces[order[0]]), largest_weight_text(trace, step)
     if len(order) == 1:
         return gettext("There is only one piece to look at: it gets all of the weight."), outcome
     interventions = interventions_text(trace, step)
     if interventions:
-        original_share = float(softmax(trace.energies[step].astype(np.float64))[order[0]])
         sentence = gettext(
             "Changed by hand: {done}. So {first} has {share} of the weight, instead of {own} without the change. All "
             "weights add up to 1.",
             done=interventions,
             first=best,
-            share=percent(float(alpha[order[0]])),
-            own=percent(original_share),
+            share=percent(alpha[order[0]]),
+            own=percent(softmax(trace.energies[step].astype(np.float64))[order[0]]),
         )
         return sentence, outcome
     lead = shown_difference(trace.energies[step, order[:2]])
@@ -138,14 +130,24 @@ def softmax_texts(result: Record | Head, step: int) -> tuple[str, str]:
         first=best,
         lead=lead,
         second=quoted_name(trace.source_pieces[order[1]]),
-        times=times(float(np.exp(lead))),
+        times=times(np.exp(lead)),
     )
     return sentence, outcome
 
 
+def largest_weight_text(trace: AttentionMatrix, step: int) -> str:
+    """Return which piece has the largest weight at 0-based `step`, with its share, and that of its word."""
+    best = weight_order(trace, step)[0]
+    share = percent(trace.alignment[step, best])
+    if is_uniform(trace, step):
+        return gettext("every piece gets {share} of the weight", share=share)
+    text = gettext("{name} gets {share} of the weight", name=quoted_name(trace.source_pieces[best]), share=share)
+    return text + word_share_text(trace, step, best)
+
+
 def _share(trace: Trace, step: int) -> tuple[str, str]:
     order, alpha = weight_order(trace, step), trace.alignment[step]
-    best, share = quoted_name(trace.source_pieces[order[0]]), percent(float(alpha[order[0]]))
+    best, share = quoted_name(trace.source_pieces[order[0]]), percent(alpha[order[0]])
     if is_uniform(trace, step):
         sentence = gettext("Every English piece gets the same share of the attention: {share}.", share=share)
         return sentence, gettext("every piece gets {share}", share=share)
@@ -211,7 +213,7 @@ def lead_texts(trace: Trace | Head, step: int) -> tuple[str, str] | None:
     pair = strongest_pair(trace, step)
     if pair is None or np.exp(pair[2]) < _NEARLY_ONE:
         return None
-    return decimal(pair[2]), times(float(np.exp(pair[2])))
+    return decimal(pair[2]), times(np.exp(pair[2]))
 
 
 def attention_sentence(trace: Trace | Head, step: int) -> str:
@@ -257,7 +259,7 @@ def _context(trace: Trace, step: int) -> tuple[str, str]:
 
 
 def _mixture(trace: Trace, step: int) -> tuple[str, str]:
-    _, needed, share = largest_parts(trace, step, quoted_name)
+    _, needed, share = largest_parts(trace, step)
     sentence = sum_sentence(trace, step)
     if is_uniform(trace, step):
         return sentence, gettext("{count} pieces in equal parts", count=len(trace.source_pieces))
@@ -293,18 +295,18 @@ def sum_sentence(trace: Trace | Head, step: int) -> str:
 
 def context_shares(trace: AttentionMatrix, step: int) -> tuple[str, str]:
     """Return the shares of the strongest pieces in the context of 0-based `step`, and how few make up most of it."""
-    parts, needed, share = largest_parts(trace, step, quoted_name)
+    parts, needed, share = largest_parts(trace, step)
     if needed == 1:
         return parts, gettext("1 piece gets {share} of the weight", share=share)
     return parts, gettext("{count} pieces together get {share} of the weight", count=needed, share=share)
 
 
-def largest_parts(trace: AttentionMatrix, step: int, name: Callable[[str], str]) -> tuple[str, int, str]:
-    """Return the largest weights with the `name` of their pieces, how many weights make up MOST, and their sum."""
+def largest_parts(trace: AttentionMatrix, step: int) -> tuple[str, int, str]:
+    """Return the largest weights with the names of their pieces, how many weights make up MOST, and their sum."""
     order, alpha = weight_order(trace, step)[: trace.visible_key_count(step)], trace.alignment[step]
     sums = np.cumsum(alpha[order])
     needed = min(int(np.searchsorted(sums, MOST_WEIGHT)) + 1, len(order))
-    parts = ", ".join(f"{percent(float(alpha[j]))} {name(trace.source_pieces[j])}" for j in order[:3])
+    parts = ", ".join(f"{percent(alpha[j])} {quoted_name(trace.source_pieces[j])}" for j in order[:3])
     return parts + (" …" if len(order) > 3 else "."), needed, percent(min(float(sums[needed - 1]), 1))
 
 
@@ -350,8 +352,8 @@ def _state(trace: Trace, step: int) -> tuple[str, str]:
     most = gettext(
         "Unit {unit} of the state changed most, from {before} to {after}.",
         unit=unit + 1,
-        before=decimal(float(before[unit])),
-        after=decimal(float(after[unit])),
+        before=decimal(before[unit]),
+        after=decimal(after[unit]),
     )
     layers = trace.config.get("layers", 1)
     which = "" if layers == 1 else gettext("The last of the {count} layers is shown.", count=layers)
@@ -399,51 +401,45 @@ def _memory(trace: Trace, step: int) -> tuple[str, str]:
 
 def _word(trace: Trace, step: int) -> tuple[str, str]:
     rest, outcome = word_choice(trace, step)
-    readout = trace.config.get("readout", "maxout")
-    if readout == "maxout":
-        start = gettext(
+    count = trace.readouts.shape[1]
+    start = {
+        "maxout": gettext(
             "Maxout keeps the larger unit of each of {count} pairs. The units that maxout keeps determine the logit of "
             "every word.",
-            count=trace.readouts.shape[1],
-        )
-    elif readout == "joined":
-        start = gettext(
-            "State, context and previous word, {count} numbers in all, determine the logit of every word.",
-            count=trace.readouts.shape[1],
-        )
-    elif readout == "affine":
-        start = gettext(
+            count=count,
+        ),
+        "joined": gettext(
+            "State, context and previous word, {count} numbers in all, determine the logit of every word.", count=count
+        ),
+        "affine": gettext(
             "A matrix combines the state and the context vector into {count} numbers, which determine the logit of "
             "every word.",
-            count=trace.readouts.shape[1],
-        )
-    elif readout == "state":
-        start = gettext(
-            "The new state, {count} numbers in all, determines the logit of every word.", count=trace.readouts.shape[1]
-        )
-    else:
-        start = gettext(
+            count=count,
+        ),
+        "state": gettext("The new state, {count} numbers in all, determines the logit of every word.", count=count),
+        "tanh": gettext(
             "A matrix and tanh combine the state and the context vector into {count} numbers between −1 and 1. The "
             "{count} numbers determine the logit of every word.",
-            count=trace.readouts.shape[1],
-        )
+            count=count,
+        ),
+    }[trace.form["readout"]]
     return f"{start} {rest}", outcome
 
 
 def _next_word(trace: Record, step: int) -> tuple[str, str]:
     """Return in everyday words how likely the piece of 0-based `step` and its strongest competitor are."""
-    rest, outcome = word_choice(trace, step, quoted_name)
+    rest, outcome = word_choice(trace, step)
     vocabulary_size = thousands(int(trace.config["vocabulary_size"]))
     start = gettext("Each of the {count} pieces that the translator knows gets a probability.", count=vocabulary_size)
     return f"{start} {rest}", outcome
 
 
-def word_choice(trace: Record, step: int, name: Callable[[str], str] = quoted_name) -> tuple[str, str]:
-    """Return a sentence on the piece of 0-based `step` and its strongest competitor by `name`, and the outcome."""
-    word, p = name(trace.target_pieces[step]), percent(float(trace.probabilities[step]))
+def word_choice(trace: Record, step: int) -> tuple[str, str]:
+    """Return a sentence on the piece of 0-based `step` and its strongest competitor, and the outcome."""
+    word, p = quoted_name(trace.target_pieces[step]), percent(trace.probabilities[step])
     first, likeliest = trace.top(step, 1)[0]
     if int(trace.top_ids[step][0]) != int(trace.target_ids[step]):
-        values = {"word": word, "p": p, "other": name(first), "q": percent(likeliest)}
+        values = {"word": word, "p": p, "other": quoted_name(first), "q": percent(likeliest)}
         if was_forced(trace, step):
             sentence = gettext("You forced {word} ({p}); the model preferred {other} ({q}).", **values)
         else:
@@ -456,7 +452,7 @@ def word_choice(trace: Record, step: int, name: Callable[[str], str] = quoted_na
             "{word} is most likely with {p}, followed by {other} with {q}.",
             word=capitalised(word),
             p=p,
-            other=name(second),
+            other=quoted_name(second),
             q=percent(less),
         )
     return sentence, gettext("{word} (forced), {p}", word=word, p=p) if was_forced(trace, step) else f"{word}, {p}"
@@ -502,7 +498,7 @@ def _probability(p: float) -> str:
 
 
 def _everyday_step_sentence(trace: Record, step: int) -> str:
-    piece, share = trace.target_pieces[step], percent(float(trace.probabilities[step]))
+    piece, share = trace.target_pieces[step], percent(trace.probabilities[step])
     name = quoted_name(piece)
     if was_forced(trace, step):
         return gettext("You forced {name}; the translator gave it a probability of {share}.", name=name, share=share)
@@ -525,3 +521,16 @@ def was_forced(trace: Record, step: int) -> bool:
     return trace.search.method == "forced" or any(
         isinstance(one, ForceWords) and step in one.steps and not one.kept for one in trace.interventions
     )
+
+
+def diagram_alt(trace: Trace, step: int, stages: Iterable[StageText]) -> str:
+    """Return the text alternative of the diagram at 0-based `step`: the encoder, then the outcome of each stage."""
+    start = gettext(
+        "The architecture diagram at step {step} of {count}.", step=step + 1, count=len(trace.target_pieces)
+    )
+    encoder_sentence = gettext(
+        "The encoder has read {count} English pieces in both directions; each piece has an annotation.",
+        count=len(trace.source_pieces),
+    )
+    outcomes = (gettext("{title}: {outcome}.", title=stage.title, outcome=stage.outcome) for stage in stages)
+    return " ".join([start, encoder_sentence, *outcomes])

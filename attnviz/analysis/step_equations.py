@@ -17,7 +17,6 @@ from attnviz.analysis.recomputation import changed_energies
 from attnviz.languages import gettext
 from attnviz.palette import Palette, ThemeName, palette
 from attnviz.trace import Record, Trace
-from attnviz.trace.aligned import AttentionMatrix
 from attnviz.trace.interventions import interventions_at
 from attnviz.trace.transformer_trace import Head
 
@@ -64,11 +63,14 @@ def equation_templates(trace: Trace, theme: ThemeName = "light") -> tuple[Equati
     word = _word_equation(trace, colours)
     if not trace.attends:
         return _fixed_context_equation(trace, colours), recurrence, word
-    note = gettext("Softmax turns energies into positive weights that add up to 1.")
+    last, note = (
+        str(len(trace.source_pieces)),
+        gettext("The source as this step sees it: a weighted sum of annotations."),
+    )
     attention = (
         energy_equation(trace, colours),
-        softmax_equation(trace, f"{note}⟦tilde⟧"),
-        context_equation(trace, colours),
+        softmax_equation(last),
+        weighted_sum_equation(trace, colours, last, note),
     )
     return (*attention, recurrence, word) if trace.queries_previous_state else (recurrence, *attention, word)
 
@@ -76,8 +78,7 @@ def equation_templates(trace: Trace, theme: ThemeName = "light") -> tuple[Equati
 def texts_of_step(trace: Trace, step: int, theme: ThemeName = "light") -> Texts:
     """Return the texts of 0-based `step` that hold for all source pieces."""
     texts = {"i": str(step + 1), "before": str(step), "context": vector(trace.contexts[step])}
-    texts |= (_lstm_texts if trace.form["cell"] == "lstm" else _gru_texts)(trace, step)
-    texts |= written_piece_texts(trace, step)
+    texts |= _state_texts(trace, step) | written_piece_texts(trace, step)
     return texts | attention_texts(trace, step, palette(theme)) if trace.attends else texts
 
 
@@ -119,26 +120,32 @@ def energy_equation(trace: Trace, colours: Palette) -> Equation:
     return Equation(1, aligned(*fill_placeholders(texts.energy, parts)), note)
 
 
-def softmax_equation(trace: AttentionMatrix, note: str, last: str = "") -> Equation:
+def softmax_equation(last: str) -> Equation:
     """Return the template of a softmax of numbers named ⟦symbol⟧, over the source pieces up to `last`."""
-    denominator = rf"\sum_{{k=1}}^{{{last or len(trace.source_pieces)}}} \exp(⟦symbol⟧_{{⟦i⟧,k}})"
+    denominator = rf"\sum_{{k=1}}^{{{last}}} \exp(⟦symbol⟧_{{⟦i⟧,k}})"
     lines = (
         rf"\alpha_{{⟦i⟧,⟦j⟧}} &= \frac{{\exp(⟦symbol⟧_{{⟦i⟧,⟦j⟧}})}}{{{denominator}}}",
         r"&= \frac{\exp(⟦exponent⟧)}{⟦exponentials⟧}",
         r"&= ⟦weight⟧",
     )
-    return Equation(2, aligned(*lines), note)
+    note = gettext("Softmax turns energies into positive weights that add up to 1.")
+    return Equation(2, aligned(*lines), f"{note}⟦tilde⟧")
 
 
-def context_equation(trace: Trace, colours: Palette) -> Equation:
-    """Return the template of the weighted sum of annotations."""
-    context, annotation = coloured_latex(colours.context, "c_{⟦i⟧}"), coloured_latex(colours.encoder, "h_j")
+def weighted_sum_equation(attention: Trace | Head, colours: Palette, last: str, note: str) -> Equation:
+    """Return the template of the weighted sum of annotations, or of a head's values, up to that of the `last` piece."""
+    total = coloured_latex(colours.context, f"{attention.context_symbol}_{{⟦i⟧}}")
+    value = coloured_latex(colours.encoder, f"{_value_symbol(attention)}_j")
     lines = (
-        rf"{context} &= \sum_{{j=1}}^{{{len(trace.source_pieces)}}} \alpha_{{⟦i⟧,j}}\, {annotation}",
+        rf"{total} &= \sum_{{j=1}}^{{{last}}} \alpha_{{⟦i⟧,j}}\, {value}",
         r"&= ⟦summands⟧",
         r"&= ⟦context⟧",
     )
-    return Equation(3, aligned(*lines), gettext("The source as this step sees it: a weighted sum of annotations."))
+    return Equation(3, aligned(*lines), note)
+
+
+def _value_symbol(attention: Trace | Head) -> str:
+    return "v" if attention.has_heads else "h"
 
 
 def _fixed_context_equation(trace: Trace, colours: Palette) -> Equation:
@@ -271,37 +278,28 @@ def _readout(trace: Trace, colours: Palette) -> tuple[tuple[str, ...], str]:
     )
 
 
-def attention_texts(trace: Trace, step: int, colours: Palette) -> Texts:
-    """Return the texts of attention at 0-based `step`: query, sum of exponentials, sum of annotations."""
-    is_changed = bool(interventions_at(trace.interventions, step))
-    tilde = gettext("A tilde marks the energies that would give the weights changed by hand.")
-    return {
-        "query": vector(trace.queries[step]),
-        "symbol": r"\tilde{e}" if is_changed else "e",
-        "tilde": f" {tilde}" if is_changed else "",
-        "exponentials": exponentials(_softmax_inputs(trace, step)),
-        "summands": summands(trace.alignment[step], "h", colours),
-    }
-
-
-def exponentials(energies: NDArray[np.floating]) -> str:
-    """Return the largest terms of the sum of exponentials of `energies`, (Tx,)."""
-    shown = [rf"\exp({number(float(energies[k]))})" for k in np.argsort(-energies, kind="stable")[:_MOST_TERMS]]
-    return " + ".join(shown + ([r"\cdots"] if len(energies) > _MOST_TERMS else []))
-
-
-def summands(alpha: NDArray[np.floating], letter: str, colours: Palette) -> str:
-    """Return the largest terms of a sum of vectors named `letter`, weighted by `alpha`, (Tx,)."""
-    order = np.argsort(-alpha, kind="stable")[:_MOST_TERMS]
-    terms = [rf"{number(float(alpha[j]))}\,{coloured_latex(colours.encoder, f'{letter}_{{{j + 1}}}')}" for j in order]
-    terms += [r"\cdots"] if len(alpha) > _MOST_TERMS else []
+def attention_texts(attention: Trace | Head, step: int, colours: Palette) -> Texts:
+    """Return the texts of attention at 0-based `step`: query, largest terms of the sums of exponentials and values."""
+    count, changed = attention.visible_key_count(step), interventions_at(attention.interventions, step)
+    energies, alpha = _softmax_inputs(attention, step)[:count], attention.alignment[step, :count]
+    dots = [r"\cdots"] if count > _MOST_TERMS else []
+    exponentials = [rf"\exp({number(energies[k])})" for k in np.argsort(-energies, kind="stable")[:_MOST_TERMS]]
+    terms = [
+        rf"{number(alpha[j])}\,{coloured_latex(colours.encoder, f'{_value_symbol(attention)}_{{{j + 1}}}')}"
+        for j in np.argsort(-alpha, kind="stable")[:_MOST_TERMS]
+    ] + dots
     first = 1 if any("10^" in term for term in terms) else len(terms)  # powers of ten would make the line too long
-    return NEW_LINE.join(filter(None, (" + ".join(terms[:first]), _continuation_line(terms[first:]))))
-
-
-def _continuation_line(terms: list[str]) -> str:
-    """Return the continuation line of a sum; empty without terms."""
-    return rf"&\quad + {' + '.join(terms)}" if terms else ""
+    tilde = gettext("A tilde marks the energies that would give the weights changed by hand.")
+    continued = [rf"&\quad + {' + '.join(terms[first:])}"] if terms[first:] else []
+    return {
+        "i": str(step + 1),
+        "query": vector(attention.queries[step]),
+        "symbol": r"\tilde{e}" if changed else "e",
+        "tilde": f" {tilde}" if changed else "",
+        "exponentials": " + ".join(exponentials + dots),
+        "summands": NEW_LINE.join([" + ".join(terms[:first]), *continued]),
+        "context": vector(attention.contexts[step]),
+    }
 
 
 def _softmax_inputs(trace: Trace | Head, step: int) -> NDArray[np.float64]:
@@ -311,35 +309,26 @@ def _softmax_inputs(trace: Trace | Head, step: int) -> NDArray[np.float64]:
     return changed_energies(energies, step_interventions) if step_interventions else energies
 
 
-def _gru_texts(trace: Trace, step: int) -> Texts:
-    """Return the texts of a GRU's new state at 0-based `step`, and of the unit that changed most."""
+def _state_texts(trace: Trace, step: int) -> Texts:
+    """Return the texts of the new state at 0-based `step`, and of its unit that changed most."""
     unit = int(np.abs(trace.states[step] - trace.previous_states[step]).argmax())
+    texts = {"unit": str(unit + 1), "moved": number(trace.states[step, unit]), "state": vector(trace.states[step])}
+    if trace.form["cell"] == "lstm":
+        enter, forget, proposal, out = (number(gate[unit]) for gate in trace.gates[step, -1])
+        return texts | {
+            "enter": enter,
+            "forget": forget,
+            "proposal": proposal,
+            "out": out,
+            "kept": number(trace.previous_memories[step, unit]),
+            "memory": number(trace.memories[step, -1, unit]),
+        }
     gate = float(trace.update_gates[step, unit])
-    return {
-        "unit": str(unit + 1),
+    return texts | {
         "open": number(1 - gate),
-        "proposal": number(float(trace.candidate_states[step, unit])),
+        "proposal": number(trace.candidate_states[step, unit]),
         "gate": number(gate),
-        "kept": number(float(trace.previous_states[step, unit])),
-        "moved": number(float(trace.states[step, unit])),
-        "state": vector(trace.states[step]),
-    }
-
-
-def _lstm_texts(trace: Trace, step: int) -> Texts:
-    """Return the texts of an LSTM's new state, and of the unit that changed most."""
-    unit = int(np.abs(trace.states[step] - trace.previous_states[step]).argmax())
-    enter, forget, proposal, out = (number(float(gate[unit])) for gate in trace.gates[step, -1])
-    return {
-        "unit": str(unit + 1),
-        "enter": enter,
-        "forget": forget,
-        "proposal": proposal,
-        "out": out,
-        "kept": number(float(trace.previous_memories[step, unit])),
-        "memory": number(float(trace.memories[step, -1, unit])),
-        "moved": number(float(trace.states[step, unit])),
-        "state": vector(trace.states[step]),
+        "kept": number(trace.previous_states[step, unit]),
     }
 
 
@@ -349,5 +338,5 @@ def written_piece_texts(trace: Record, step: int) -> Texts:
     return {
         "readout": vector(trace.readouts[step]),
         "chosen": rf"{NEW_LINE}y_{{{step + 1}}} &= {text}" if text else "",
-        "probability": number(float(trace.probabilities[step])),
+        "probability": number(trace.probabilities[step]),
     }

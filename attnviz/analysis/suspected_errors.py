@@ -12,8 +12,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from attnviz.analysis.finding_rules import LEAST_LETTERS, OtherHypothesis, other_hypotheses
-from attnviz.analysis.findings import Finding, FindingKind, finding_sentence, findings_of, quoted_source_words
+from attnviz.analysis.findings import (
+    LEAST_LETTERS,
+    Finding,
+    FindingKind,
+    OtherHypothesis,
+    finding_sentence,
+    findings_of,
+    other_hypotheses,
+    quoted_source_words,
+)
 from attnviz.analysis.labels import quote, quoted_name, shorten
 from attnviz.analysis.measures import attended_words
 from attnviz.analysis.numbers import percent
@@ -71,7 +79,14 @@ def suspected_errors_of(
     suspects = [_suspected_error(trace, finding) for finding in shown]
     suspected_words = {suspect.finding.target for suspect in suspects}
     others = [_probability(trace, k) for k in range(len(trace.words().target)) if k not in suspected_words]
-    unsure = [finding for finding in others if _is_unsure(trace, finding) and finding.target not in judged]
+    unsure = [
+        finding
+        for finding in others
+        if finding.value < LITTLE_WORD_PROBABILITY
+        and trace.search.method != "forced"
+        and _is_content(trace, finding)
+        and finding.target not in judged
+    ]
     least = sorted(unsure, key=lambda finding: finding.value)[:MOST_UNSURE]
     for finding in others:
         is_judged = finding.target in judged
@@ -84,12 +99,6 @@ def _probability(trace: Record, target: int) -> Finding:
     """Return a finding whose value is the probability of a target word."""
     group = trace.words().target_groups[target]
     return Finding(FindingKind.IMPROBABLE, float(np.prod(trace.probabilities[list(group)])), target=target)
-
-
-def _is_unsure(trace: Record, finding: Finding) -> bool:
-    """Return whether the target word of `finding` is a content word that the model chose, but was unsure of."""
-    is_little = finding.value < LITTLE_WORD_PROBABILITY
-    return is_little and trace.search.method != "forced" and _is_content(trace, finding)
 
 
 def _is_content(trace: Record, finding: Finding) -> bool:
@@ -118,27 +127,20 @@ def _suspected_error(trace: Record, finding: Finding) -> SuspectedError:
     words = trace.words()
     if finding.target is not None:
         group = words.target_groups[finding.target]
-        step = (
-            min(group, key=lambda i: float(trace.probabilities[i]))
-            if finding.kind in (FindingKind.IMPROBABLE, FindingKind.NUMBER)
-            else group[0]
-        )
+        step = group[0]
+        if finding.kind in (FindingKind.IMPROBABLE, FindingKind.NUMBER):
+            step = min(group, key=trace.probabilities.__getitem__)
     elif finding.kind is FindingKind.OMITTED:
         return SuspectedError(finding, passing_step(trace, finding), _first_content_piece(words, finding))
-    else:
-        step = least_likely_step(trace, finding)
+    else:  # the least likely first step of the words that attend to the source word
+        first_steps = (words.target_groups[target][0] for target in attending_words(trace, finding))
+        step = min(first_steps, key=trace.probabilities.__getitem__)
     return SuspectedError(finding, step, int(trace.alignment[step].argmax()) if trace.attends_once else None)
 
 
 def attending_words(trace: Record, finding: Finding) -> list[int]:
     """Return the target words that attend most to the source word of `finding`."""
     return [int(target) for target in np.flatnonzero(attended_words(trace) == finding.source)]
-
-
-def least_likely_step(trace: Record, finding: Finding) -> int:
-    """Return the least likely first step of the target words that attend to the source word of `finding`."""
-    groups = trace.words().target_groups
-    return min((groups[target][0] for target in attending_words(trace, finding)), key=trace.probabilities.__getitem__)
 
 
 def passing_step(trace: Record, finding: Finding) -> int:
@@ -268,7 +270,7 @@ def _attended(trace: Record, suspect: SuspectedError) -> CardLine:
         word = next(k for k, group in enumerate(alignment.source_groups) if source in group)
         text = gettext(
             "{share} of the attention of this step is on {word}.",
-            share=percent(float(trace.alignment[suspect.step][list(alignment.source_groups[word])].sum())),
+            share=percent(trace.alignment[suspect.step][list(alignment.source_groups[word])].sum()),
             word=quote(shorten(alignment.source[word], 30)),
         )
     return CardLine(name, text, button=show)
@@ -323,7 +325,7 @@ def _needed(trace: Record, suspect: SuspectedError) -> CardLine:
         piece = quoted_name(trace.source_surfaces[suspect.source])
         text = gettext("Step {step} would have to look at another piece than {piece}.", step=step, piece=piece)
         return CardLine(name, text, button=gettext("Ignore {piece} there", piece=piece))
-    share = percent(float(trace.probabilities[suspect.step]))
+    share = percent(trace.probabilities[suspect.step])
     text = gettext(
         "Another piece would have to be more probable than {written}, which has probability {share}.",
         written=written,

@@ -1,28 +1,27 @@
-"""Stops of the tour, which explains a translation: title, place on the page and step; texts of the quiz at its end.
+"""Stops of the tour, which explains a translation: title, place on the page, step and sentences.
 
-The sentences of a stop are in `tour_sentences`; a stop that a translation lacks has the reason as its text.
+A stop that a translation lacks has the reason as its text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from attnviz.analysis.diagram_texts import has_diagram
-from attnviz.analysis.numbers import decimal, fine_percent
-from attnviz.analysis.stages import ENERGY_STAGE, SOFTMAX_STAGE, recurrent_stages
-from attnviz.analysis.tour_data import ChanceScore, QuizQuestion, TourData
-from attnviz.analysis.tour_sentences import (
-    annotation_sentences,
-    context_sentences,
-    energy_sentences,
-    posterior_sentences,
-    softmax_sentences,
-    word_sentences,
-    written_word_sentences,
-)
-from attnviz.analysis.transformer_steps import transformer_stages
+import numpy as np
+
+from attnviz.analysis.diagram import context_units, has_diagram
+from attnviz.analysis.energy_equations import texts_of
+from attnviz.analysis.labels import quote, quoted_name, shorten
+from attnviz.analysis.learning import guidance_sentence
+from attnviz.analysis.measures import word_shares
+from attnviz.analysis.numbers import decimal, fine_percent, percent, shown_difference, thousands, times
+from attnviz.analysis.stages import ENERGY_STAGE, SOFTMAX_STAGE, recurrent_stages, was_forced
+from attnviz.analysis.tour_data import LEAST_SHARE, LONGEST_WORD, TourData, coloured, no_attention_reason
+from attnviz.analysis.transformer_steps import heads_name, opened_head_name, transformer_stages
+from attnviz.analysis.what_if_effects import mean_context_name
+from attnviz.analysis.word_classes import is_article
 from attnviz.languages import gettext
 
 Place = Literal["", "heatmap", "encoder", "source", "stage1", "stage2", "stage3", "stage5"]
@@ -63,34 +62,360 @@ def stop_titles(record: Any) -> dict[int, str]:
     }
 
 
+def word_sentences(tour: TourData) -> tuple[str, ...]:
+    """Return the text about the word and its row of the heatmap."""
+    record, words, word, step = tour.record, tour.record.words(), tour.word.word, tour.word.step
+    name = tour.target(word)
+    if len(words.target_groups[word]) > 1:
+        name = gettext(
+            "{piece}, the first piece of {word} (the translator splits rare words into pieces)",
+            word=name,
+            piece=tour.written(step),
+        )
+    if was_forced(record, step):
+        written = gettext("The translator was forced to write {word}.", word=name)
+    else:
+        written = gettext("The translator wrote {word}.", word=name)
+    if not record.attends:
+        return written, gettext(
+            "This translator has no attention: it cannot look back at the English words. This translator read "
+            "the words once, one after the other, and kept only one list of numbers."
+        )
+    shares = word_shares(record, step)
+    attention = gettext(
+        "Before this word, the translator looked back at the English sentence: {parts}. Each share is an "
+        "attention weight, written α (alpha).",
+        parts=", ".join(
+            gettext("{share} at {word}", share=percent(shares[k]), word=tour.source(k)) for k in _strongest(shares)
+        ),
+    )
+    row = gettext(
+        "In the heatmap, each row is a French word and each column an English word. The colour of a cell shows how "
+        "much attention the row’s word gave to the column’s word. The row of this word is framed."
+    )
+    more = []
+    if (neighbour := tour.crossed_word) is not None:
+        more.append(
+            gettext(
+                "For the neighbouring word {word}, the translator looked at {source}: English and French order these "
+                "words differently.",
+                word=tour.target(neighbour),
+                source=tour.source(tour.attention.sources[neighbour]),
+            )
+        )
+    if record.has_heads:
+        more.append(
+            gettext(
+                "A transformer looks at the sentence with many heads at once. The heatmap shows: {heads}.",
+                heads=heads_name(record.heads),
+            )
+        )
+    if guided := guidance_sentence(record.config):
+        more += [guided, gettext("So it did not find these words all by itself.")]
+    return f"{written} {attention}", row, " ".join(more)
+
+
+def _strongest(shares: Any) -> list[int]:
+    """Return the 0-based places of up to three of the largest `shares`, without those below LEAST_SHARE."""
+    order = sorted(range(len(shares)), key=lambda k: -shares[k])
+    return [k for k in order[:3] if shares[k] >= LEAST_SHARE] or order[:1]
+
+
+def annotation_sentences(tour: TourData) -> tuple[str, ...]:
+    """Return what an annotation is, for the piece with the most attention."""
+    record, alpha = tour.record, tour.record.alignment[tour.word.step]
+    j = max(record.words().source_groups[tour.word.source], key=lambda piece: alpha[piece])
+    units, name = record.annotations.shape[1], tour.piece(j)
+    if record.has_heads:
+        read = gettext(
+            "Before writing, the translator read the sentence: in each of {layers} layers, every piece looked at all "
+            "other pieces. For {word}, this reading gave a list of {units} numbers.",
+            layers=record.config["layers"],
+            word=name,
+            units=units,
+        )
+        return read, gettext("The numbers of a word are its annotation: they describe the word among its neighbours.")
+    words = record.words()
+    word = next(k for k, group in enumerate(words.source_groups) if j in group)
+    words_before = coloured(quote(shorten(" ".join(words.source[: word + 1]), LONGEST_WORD)), "source")
+    if not record.reads_backwards:
+        read = gettext(
+            "Before writing, the translator read the sentence from its beginning. At {word}, after reading {before}, "
+            "the translator noted {units} numbers.",
+            word=name,
+            units=units,
+            before=words_before,
+        )
+        return read, gettext(
+            "The numbers of a word are its annotation: they describe the word together with the words before it."
+        )
+    read = gettext(
+        "Before writing, the translator read the sentence from both ends. At {word}, the translator noted "
+        "{units} numbers: {half} from reading forwards up to this word ({before}), and {half} from reading "
+        "backwards from the end.",
+        word=name,
+        units=units,
+        half=units // 2,
+        before=words_before,
+    )
+    return read, gettext(
+        "The numbers of a word are its annotation: they describe the word among its neighbours. The two strips at "
+        "each word show some numbers of its annotation: positive numbers are blue, negative numbers are red."
+    )
+
+
+def energy_sentences(tour: TourData) -> tuple[str, ...]:
+    """Return how query and keys make energies."""
+    record, energies = tour.record, tour.energies
+    order = np.argsort(-energies, kind="stable").tolist()
+    fit = gettext(
+        "The energy measures how well a piece fits: {listed}. The larger the energy, the better the fit.",
+        listed=", ".join(
+            f"{tour.piece(j)}\u00a0{decimal(energies[j], 1)}"
+            for j in (order if len(order) < 4 else [*order[:2], order[-1]])
+        ),
+    )
+    if record.has_heads:
+        start = gettext(
+            "This stop of the tour shows one head: {head}. The query of this head comes from what the decoder has "
+            "computed so far. It is compared with the key of each annotation.",
+            head=opened_head_name(record.displayed),
+        )
+        return start, fit
+    units = record.states.shape[1]
+    if tour.word.step == 0:
+        start = gettext(
+            "Before the first word, the decoder state is a list of {units} numbers computed from the sentence. The "
+            "translator compares its state with every annotation.",
+            units=units,
+        )
+    else:
+        start = gettext(
+            "Before the decoder writes this word, its state is a list of {units} numbers. The translator compares its "
+            "state with every annotation.",
+            units=units,
+        )
+    comparison = texts_of(record.config["attention"]).fit(record.annotations.shape[1], record.queries.shape[1])
+    return start, comparison, fit
+
+
+def softmax_sentences(tour: TourData) -> tuple[str, ...]:
+    """Return how the softmax turns energies into shares, and that the user can pull a bar."""
+    e, alpha = tour.energies.astype(np.float64), tour.record.displayed.alignment[tour.word.step]
+    order = np.argsort(-e, kind="stable")
+    start = gettext(
+        "Softmax turns the energies of the previous stop into shares, the attention weights, which add up to "
+        "100\u00a0%. Softmax takes the exponential, exp, of each energy, then divides each result by the total."
+    )
+    if len(order) == 1:
+        return (start, gettext("There is only one piece, so it gets all the attention."))
+    best, second = int(order[0]), int(order[1])
+    lead = shown_difference((e[best], e[second]))
+    ratio = gettext(
+        "The energy is {high} for {best} and {low} for {second}. The difference is {apart}, so the share of {best} is "
+        "exp({apart}) = {times} that of {second}: {share} against {less}.",
+        best=tour.piece(best),
+        second=tour.piece(second),
+        high=decimal(e[best]),
+        low=decimal(e[second]),
+        apart=decimal(lead),
+        times=times(np.exp(lead)),
+        share=fine_percent(alpha[best]),
+        less=fine_percent(alpha[second]),
+    )
+    return f"{start} {ratio}", gettext(
+        "To change how well a piece fits, drag its bar, or press ← → on the bar. The shares of all pieces then change."
+    )
+
+
+def context_sentences(tour: TourData) -> tuple[str, ...]:
+    """Return how the context is mixed, and what it is used for."""
+    record, step = tour.record, tour.mixed_step
+    alpha = record.displayed.alignment[step]
+    parts = ", ".join(f"{percent(alpha[j])} {tour.piece(j)}" for j in _strongest(alpha))
+    if record.has_heads:
+        mixed = gettext(
+            "The head also computes a value, a list of numbers, from each annotation. The head multiplies each "
+            "value by its share of attention and adds up the products: {parts}.",
+            parts=parts,
+        )
+        return mixed, gettext(
+            "The sum of the products, a list of {units} numbers, is the output of this head. Every head computes such "
+            "an output, and a matrix combines the outputs.",
+            units=record.displayed.values.shape[-1],
+        )
+    units = record.contexts.shape[1]
+    if not record.attends:
+        return (
+            gettext(
+                "The decoder gets only {context} of the sentence: {units} numbers that the encoder computes by "
+                "reading the sentence to its end. It gets the same numbers for every word, however long the sentence.",
+                units=units,
+                context=coloured(gettext("the last annotation"), "context"),
+            ),
+        )
+    cosines = context_units(record, step).cosines
+    nearest = int(cosines.argmax())
+    if step == tour.word.step:
+        mixed = gettext(
+            "Now the translator multiplies every annotation by its share of attention and adds up the products: "
+            "{parts}.",
+            parts=parts,
+        )
+    else:
+        mixed = gettext(
+            "For {first}, one English word gets {most} of the attention, so the context vector is hardly a mixture. "
+            "For another word, {word}, several English words share the attention. The translator multiplies every "
+            "annotation by its share of attention and adds up the products: {parts}. The sum is a mixture of "
+            "annotations, not a copy of one annotation.",
+            first=tour.written(tour.word.step),
+            most=percent(record.displayed.alignment[tour.word.step].max()),
+            word=tour.written(step),
+            parts=parts,
+        )
+    used = gettext(
+        "The sum of the products is {context}, also a list of {units} numbers. It is what the decoder gets of the "
+        "sentence at this step; what it got at earlier steps lives on in its state. Of all annotations, that of "
+        "{word} is closest in direction to the context vector (cosine {cosine}).",
+        context=coloured(gettext("the context vector"), "context"),
+        units=units,
+        word=tour.piece(nearest),
+        cosine=decimal(cosines[nearest]),
+    )
+    words, word = record.words(), record.words().word_at(step)
+    if is_article(words.target[word], "target") and not is_article(
+        words.source[tour.attention.sources[word]], "source"
+    ):
+        used += " " + gettext(
+            "A French article depends on the noun that it belongs to: the noun decides between “le” and “la”. So the "
+            "noun can matter before it is written."
+        )
+    return mixed, used
+
+
+def written_word_sentences(tour: TourData) -> tuple[str, ...]:
+    """Return which word is written, and what comes next."""
+    record, step = tour.record, tour.word.step
+    count = thousands(int(record.config["vocabulary_size"]))
+    if record.has_heads:
+        start = gettext(
+            "From what its heads took from the sentence and from the words written so far, the translator computes a "
+            "probability for each of the {count} pieces that it knows.",
+            count=count,
+        )
+    elif record.reads_new_state:
+        start = gettext(
+            "From the context vector, the previous word and its new state, the translator computes a probability for "
+            "each of the {count} pieces that it knows.",
+            count=count,
+        )
+    else:
+        start = gettext(
+            "From the context vector, the previous word and its state before this word, the translator computes a "
+            "probability for each of the {count} pieces that it knows.",
+            count=count,
+        )
+    if record.attends and not record.has_heads and tour.mixed_step != step:
+        start = f"{gettext('Back to {word}.', word=tour.written(step))} {start}"
+    values = {"word": tour.written(step), "share": percent(record.probabilities[step])}
+    if len(record.top_pieces[step]) < 2:
+        rest = gettext("{word} has {share}.", **values)
+    else:
+        leads = record.top_ids[step][0] == record.target_ids[step]
+        other, chance = record.top(step, 2)[1 if leads else 0]
+        values |= {"other": coloured(quoted_name(other), "target"), "less": percent(chance)}
+        if leads:
+            rest = gettext("{word} is the most likely piece ({share}), followed by {other} ({less}).", **values)
+        else:
+            rest = gettext("{word} has probability {share}, but {other} was more probable, with {less}.", **values)
+    one_vector = ""
+    if record.attends_once and tour.posterior_weights is not None:
+        one_vector = gettext(
+            "After the tour, choose “{choice}” below the diagram. The decoder then gets the same vector for every "
+            "word: see what becomes of the translation.",
+            choice=mean_context_name(),
+        )
+    return start, f"{rest} {_next_word_sentence(tour)}".strip(), one_vector
+
+
+def _next_word_sentence(tour: TourData) -> str:
+    step, record = tour.word.step, tour.record
+    if step + 1 >= len(record.target_pieces):
+        return ""
+    if not record.attends:
+        return gettext(
+            "Next comes {word}, computed from the same vector, the last annotation.", word=tour.written(step + 1)
+        )
+    upcoming = gettext("Next comes {word}, with new attention weights.", word=tour.written(step + 1))
+    if record.has_heads or not record.queries_previous_state:
+        return upcoming
+    update = gettext(
+        "The translator updates its state with the context vector: the next comparison starts from the new state."
+    )
+    return f"{update} {upcoming}"
+
+
+def posterior_sentences(tour: TourData) -> tuple[str, ...]:
+    """Return the posterior attention of a word; empty where unknown."""
+    posterior, word = tour.posterior_weights, tour.posterior_word
+    if posterior is None:
+        return ()
+    prior, name = tour.record.words().alignment[word], tour.target(word)
+    shares = ", ".join(
+        gettext(
+            "{word} from {before} to {after}",
+            word=tour.source(k),
+            before=percent(prior[k]),
+            after=percent(posterior[word][k]),
+        )
+        for k in dict.fromkeys((int(posterior[word].argmax()), int(prior.argmax())))
+    )
+    question = gettext(
+        "The translator had to look at the sentence before it knew the word. Now that {word} is written, we can "
+        "ask which English words mattered for it.",
+        word=name,
+    )
+    bayes = gettext(
+        "Bayes’ rule corrects the shares of attention once the word is known. Bayes’ rule multiplies the share of "
+        "each English word by the probability that {word} would have with the annotation of this English word alone. "
+        "The shares change: {shares}.",
+        word=name,
+        shares=shares,
+    )
+    where = gettext(
+        "The new shares, written α′, are the posterior attention. At the levels of detail “Numbers” and "
+        "“Everything”, the heatmap shows the new shares under “After the word”."
+    )
+    words = tour.record.words()
+    if len(words.target_groups[word]) > 1 or any(len(group) > 1 for group in words.source_groups):
+        bayes += " " + gettext(
+            "The shares in this text are for whole words, with all their pieces. The diagram and the bars show each "
+            "piece separately."
+        )
+    return question, bayes, where
+
+
 def tour_stops(tour: TourData, *, posterior: bool = True) -> tuple[Stop, ...]:
     """Return the stops of the tour without the last, the quiz, and on request without posterior attention."""
-    return tuple(_stop(tour, number) for number in range(1, QUIZ_STOP if posterior else POSTERIOR_STOP))
-
-
-def _stop(tour: TourData, number: int) -> Stop:
-    title, step = stop_titles(tour.record)[number], tour.word.step
-    if reason := _missing_reason(tour, number):
-        return Stop(number, title, (reason,), "", step, missing=True)
-    if number == MIXTURE_STOP:
-        step = tour.mixed_step
-    if number == POSTERIOR_STOP:
-        step = tour.record.words().target_groups[tour.posterior_word][0]
-    return Stop(number, title, tuple(filter(None, _SENTENCE_FUNCTIONS[number](tour))), _place(tour, number), step)
-
-
-def _place(tour: TourData, number: int) -> Place:
-    diagram = has_diagram(tour.record)
-    places: Mapping[int, Place] = {
-        1: "heatmap" if tour.record.attends else "source",
-        2: "encoder" if diagram else "source",
-        3: "stage1",
-        SOFTMAX_STOP: "stage2",
-        5: "stage3",
-        6: "stage5",
-        POSTERIOR_STOP: "heatmap",
+    record, titles, stops = tour.record, stop_titles(tour.record), []
+    contents: Mapping[int, tuple[Place, Callable[[TourData], tuple[str, ...]]]] = {
+        1: ("heatmap" if record.attends else "source", word_sentences),
+        2: ("encoder" if has_diagram(record) else "source", annotation_sentences),
+        3: ("stage1", energy_sentences),
+        SOFTMAX_STOP: ("stage2", softmax_sentences),
+        MIXTURE_STOP: ("stage3", context_sentences),
+        6: ("stage5", written_word_sentences),
+        POSTERIOR_STOP: ("heatmap", posterior_sentences),
     }
-    return places[number]
+    own_steps = {MIXTURE_STOP: tour.mixed_step, POSTERIOR_STOP: record.words().target_groups[tour.posterior_word][0]}
+    for number in range(1, QUIZ_STOP if posterior else POSTERIOR_STOP):
+        place, sentences = contents[number]
+        if reason := _missing_reason(tour, number):
+            stops.append(Stop(number, titles[number], (reason,), "", tour.word.step, missing=True))
+        else:
+            texts, step = tuple(filter(None, sentences(tour))), own_steps.get(number, tour.word.step)
+            stops.append(Stop(number, titles[number], texts, place, step))
+    return tuple(stops)
 
 
 def _missing_reason(tour: TourData, number: int) -> str:
@@ -116,117 +441,3 @@ def _missing_reason(tour: TourData, number: int) -> str:
     if number == POSTERIOR_STOP and tour.posterior_weights is None:
         return gettext("Posterior attention cannot be computed: the model that made this translation is not installed.")
     return ""
-
-
-def no_attention_reason() -> str:
-    """Return why a translator without attention has no stop about attention."""
-    return gettext(
-        "This translator has no attention: it gives no weights to English words. So this stop of the tour has nothing "
-        "to show. Under “More”, choose a model with attention, then come back."
-    )
-
-
-_SENTENCE_FUNCTIONS: Mapping[int, Callable[[TourData], tuple[str, ...]]] = {
-    1: word_sentences,
-    2: annotation_sentences,
-    3: energy_sentences,
-    SOFTMAX_STOP: softmax_sentences,
-    MIXTURE_STOP: context_sentences,
-    6: written_word_sentences,
-    POSTERIOR_STOP: posterior_sentences,
-}
-
-
-def quiz_introduction(tour: TourData, questions: Sequence[QuizQuestion]) -> str:
-    """Return the introduction of the quiz, or why there is none."""
-    if not tour.record.attends:
-        return no_attention_reason()
-    if not questions:
-        return gettext(
-            "No word of this translation attends clearly to a single English word, so the quiz has no clear "
-            "question to ask. Try a longer sentence, for example one from “Examples”."
-        )
-    if len(questions) == 1:
-        return gettext(
-            "Choose the English word that the translator looked at most for this French word. The pictures are hidden "
-            "until you have answered."
-        )
-    return gettext(
-        "Here are {count} French words of different kinds. For each French word, choose the English word that the "
-        "translator looked at most. The pictures are hidden until you have answered.",
-        count=len(questions),
-    )
-
-
-def answer_explanation(tour: TourData, question: QuizQuestion) -> str:
-    """Return the attention and the posterior attention of a word in one sentence."""
-    attended = question.attended[0]
-    share = fine_percent(float(tour.record.words().alignment[question.word, attended]))
-    values = {"word": tour.source(attended), "share": share}
-    if tour.posterior_weights is None or not question.meant:
-        text = gettext("{share} of the attention went to {word}.", **values)
-    else:
-        meant = attended if attended in question.meant else question.meant[0]
-        values |= {
-            "later": fine_percent(float(tour.posterior_weights[question.word, meant])),
-            "other": tour.source(meant),
-        }
-        text = (
-            gettext("{word}: α = {share} before the French word is known, α′ = {later} after.", **values)
-            if meant == attended
-            else gettext(
-                "Before the French word was known, {word} had α = {share}. Once the French word is known, "
-                "{other} has α′ = {later}.",
-                **values,
-            )
-        )
-    if question.kind != "crossed":
-        return text
-    return f"{text} {gettext('At this word, the French word order differs from the English order.')}"
-
-
-def chance_sentence(chances: ChanceScore, count: int, *, after: bool) -> str:
-    """Return the expected number of correct answers to `count` questions by chance."""
-    values = {"chance": decimal(chances.attended, 1), "straight": chances.diagonal, "count": count}
-    text = gettext(
-        "Expected correct answers: {chance} of {count} by random guessing, {straight} of {count} by following "
-        "the diagonal of the heatmap.",
-        **values,
-    )
-    if after and abs(chances.meant - chances.attended) >= 0.05:
-        text += " " + gettext(
-            "If answers are judged by α′ (attention after the word), expect {chance} correct answers by random "
-            "guessing.",
-            chance=decimal(chances.meant, 1),
-        )
-    return text
-
-
-def quiz_labels(tour: TourData) -> dict[str, str]:
-    """Return the texts of the quiz, with placeholders that the browser fills."""
-    heads = not tour.record.attends_once
-    return {
-        "ask": gettext("Word {k} of {n}: where did the translator look most for “{word}”?"),
-        "english": gettext("English words to choose from"),
-        "right": gettext("Right."),
-        "wrong": gettext("Wrong: {word} got {share} of the attention."),
-        "shades": gettext(
-            "The stronger the shade of a word, the more the translator looked at it. The underlined word has the "
-            "largest posterior attention."
-        )
-        if tour.posterior_weights is not None
-        else gettext("The stronger the shade of a word, the more the translator looked at it."),
-        "next": gettext("Next word"),
-        "end": gettext("What did I score?"),
-        "score": gettext("Correct answers, judged by the mean attention of the heads: {hits} of {n}.")
-        if heads
-        else gettext("Correct answers, judged by α (before the word): {hits} of {n}."),
-        "later": gettext("Correct answers, judged by α′ (after the word): {hits} of {n}.")
-        if tour.posterior_weights is not None
-        else "",
-        "again": gettext("Ask me again"),
-        "lead": gettext("Next: Why attention?"),
-        "explained": gettext(
-            "The terms of this page are explained beside the step, under “What the words on this page mean”."
-        ),
-    }

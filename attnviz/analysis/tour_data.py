@@ -1,4 +1,4 @@
-"""`TourData`: the words of a translation that illustrate attention best, the quiz, and the steps of the tour.
+"""`TourData`: the words of a translation that illustrate attention best, the steps of the tour, and the quiz.
 
 `chance_score` is the number of right answers expected without knowledge; the browser counts the visitor's.
 
@@ -12,7 +12,7 @@ Sentences of the tour are plain text in which `coloured` marks names and `colour
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, get_args
@@ -21,13 +21,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.analysis.labels import quote, quoted_name, shorten
+from attnviz.analysis.numbers import decimal, fine_percent
 from attnviz.analysis.word_classes import is_article, is_content, is_punctuation, is_word
+from attnviz.languages import gettext
 from attnviz.text import SPECIAL_PIECES, join_pieces
 from attnviz.trace import Record
 from attnviz.trace.interventions import interventions_at
 
 _Array = NDArray[np.floating]
-
 CLEAR = 0.5
 """Smallest share of the strongest source word in clear attention."""
 LEAD = 0.2
@@ -154,7 +155,6 @@ def most_changed_word(record: Record, posterior_weights: _Array) -> int:
 
 QUESTIONS = 5
 """Number of questions, where there are enough suitable words."""
-
 QuestionKind = Literal["crossed", "turned", "content", "article", "other"]
 """Kinds of questions.
 
@@ -274,17 +274,13 @@ LEAST_SECOND = 0.15
 """Smallest share of the second word in a mixture that the tour shows."""
 LEAST_SHARE = 0.01
 """Smallest share of attention from which a word is named besides the strongest."""
-
 MarkKind = Literal["", "source", "target", "context"]
 """Colour of a part: none, encoder, decoder or context."""
 Spans = list[tuple[MarkKind, str]]
-
 _OPEN: dict[MarkKind, str] = {"source": "\x01", "target": "\x02", "context": "\x03"}
 _CLOSE = "\x04"
 _KINDS: dict[str, MarkKind] = {sign: kind for kind, sign in _OPEN.items()}
 _MARKS = re.compile(f"[{''.join(_KINDS)}{_CLOSE}]")
-
-
 _BORDER = re.compile(f"(?=[{''.join(_KINDS)}])|{_CLOSE}")
 """Where a coloured part begins or ends."""
 
@@ -302,11 +298,6 @@ def coloured_parts(sentence: str) -> Spans:
             kind = _KINDS.get(part[0], "")
             parts.append((kind, part[1:] if kind else part))
     return parts
-
-
-def without_marks(sentence: str) -> str:
-    """Return a `sentence` without colour marks."""
-    return _MARKS.sub("", sentence)
 
 
 @dataclass(frozen=True, eq=False)
@@ -368,8 +359,7 @@ class TourData:
     @property
     def energies(self) -> NDArray[np.floating]:
         """Energies before the softmax at the word's step, (Tx,)."""
-        energies: NDArray[np.floating] = self.record.displayed.energies[self.word.step]
-        return energies
+        return self.record.displayed.energies[self.word.step]
 
     @property
     def has_changed_weights(self) -> bool:
@@ -392,7 +382,105 @@ class TourData:
         """Return the label of a target piece."""
         return coloured(quoted_name(self.record.target_pieces[i]), "target")
 
-    def shares(self) -> list[float]:
-        """Return the attention of the word's step to each source word."""
-        alpha = self.record.alignment[self.word.step]
-        return [float(alpha[list(group)].sum()) for group in self.record.words().source_groups]
+
+def no_attention_reason() -> str:
+    """Return why a translator without attention has no stop about attention."""
+    return gettext(
+        "This translator has no attention: it gives no weights to English words. So this stop of the tour has nothing "
+        "to show. Under “More”, choose a model with attention, then come back."
+    )
+
+
+def quiz_introduction(tour: TourData, questions: Sequence[QuizQuestion]) -> str:
+    """Return the introduction of the quiz, or why there is none."""
+    if not tour.record.attends:
+        return no_attention_reason()
+    if not questions:
+        return gettext(
+            "No word of this translation attends clearly to a single English word, so the quiz has no clear "
+            "question to ask. Try a longer sentence, for example one from “Examples”."
+        )
+    if len(questions) == 1:
+        return gettext(
+            "Choose the English word that the translator looked at most for this French word. The pictures are hidden "
+            "until you have answered."
+        )
+    return gettext(
+        "Here are {count} French words of different kinds. For each French word, choose the English word that the "
+        "translator looked at most. The pictures are hidden until you have answered.",
+        count=len(questions),
+    )
+
+
+def answer_explanation(tour: TourData, question: QuizQuestion) -> str:
+    """Return the attention and the posterior attention of a word in one sentence."""
+    attended = question.attended[0]
+    share = fine_percent(tour.record.words().alignment[question.word, attended])
+    values = {"word": tour.source(attended), "share": share}
+    if tour.posterior_weights is None or not question.meant:
+        text = gettext("{share} of the attention went to {word}.", **values)
+    else:
+        meant = attended if attended in question.meant else question.meant[0]
+        values |= {
+            "later": fine_percent(tour.posterior_weights[question.word, meant]),
+            "other": tour.source(meant),
+        }
+        text = (
+            gettext("{word}: α = {share} before the French word is known, α′ = {later} after.", **values)
+            if meant == attended
+            else gettext(
+                "Before the French word was known, {word} had α = {share}. Once the French word is known, "
+                "{other} has α′ = {later}.",
+                **values,
+            )
+        )
+    if question.kind != "crossed":
+        return text
+    return f"{text} {gettext('At this word, the French word order differs from the English order.')}"
+
+
+def chance_sentence(chances: ChanceScore, count: int, *, after: bool) -> str:
+    """Return the expected number of correct answers to `count` questions by chance."""
+    values = {"chance": decimal(chances.attended, 1), "straight": chances.diagonal, "count": count}
+    text = gettext(
+        "Expected correct answers: {chance} of {count} by random guessing, {straight} of {count} by following "
+        "the diagonal of the heatmap.",
+        **values,
+    )
+    if after and abs(chances.meant - chances.attended) >= 0.05:
+        text += " " + gettext(
+            "If answers are judged by α′ (attention after the word), expect {chance} correct answers by random "
+            "guessing.",
+            chance=decimal(chances.meant, 1),
+        )
+    return text
+
+
+def quiz_labels(tour: TourData) -> dict[str, str]:
+    """Return the texts of the quiz, with placeholders that the browser fills."""
+    heads = not tour.record.attends_once
+    return {
+        "ask": gettext("Word {k} of {n}: where did the translator look most for “{word}”?"),
+        "english": gettext("English words to choose from"),
+        "right": gettext("Right."),
+        "wrong": gettext("Wrong: {word} got {share} of the attention."),
+        "shades": gettext(
+            "The stronger the shade of a word, the more the translator looked at it. The underlined word has the "
+            "largest posterior attention."
+        )
+        if tour.posterior_weights is not None
+        else gettext("The stronger the shade of a word, the more the translator looked at it."),
+        "next": gettext("Next word"),
+        "end": gettext("What did I score?"),
+        "score": gettext("Correct answers, judged by the mean attention of the heads: {hits} of {n}.")
+        if heads
+        else gettext("Correct answers, judged by α (before the word): {hits} of {n}."),
+        "later": gettext("Correct answers, judged by α′ (after the word): {hits} of {n}.")
+        if tour.posterior_weights is not None
+        else "",
+        "again": gettext("Ask me again"),
+        "lead": gettext("Next: Why attention?"),
+        "explained": gettext(
+            "The terms of this page are explained beside the step, under “What the words on this page mean”."
+        ),
+    }

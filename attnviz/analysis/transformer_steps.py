@@ -23,9 +23,9 @@ from attnviz.analysis.stages import (
 from attnviz.analysis.step_equations import (
     Equation,
     Texts,
-    exponentials,
+    attention_texts,
     softmax_equation,
-    summands,
+    weighted_sum_equation,
     written_piece_texts,
 )
 from attnviz.languages import gettext, ngettext
@@ -44,11 +44,6 @@ def heads_name(heads: Heads) -> str:
     return gettext("head {head} of layer {layer}", head=heads.head + 1, layer=heads.layer + 1)
 
 
-def shown_heads(trace: TransformerTrace) -> str:
-    """Return the name of the heads that `trace` selects."""
-    return heads_name(trace.heads)
-
-
 def opened_head_name(opened: Head) -> str:
     """Return the name of the displayed head."""
     return heads_name(Heads(opened.layer, opened.head))
@@ -61,7 +56,7 @@ def _energy(trace: TransformerTrace, step: int) -> tuple[str, str]:
         return f"{capitalised(head)}. {sentence}", outcome
     which = gettext(
         "The heatmap shows the {mean}. The stages of the step explain the head closest to the mean: {head}.",
-        mean=shown_heads(trace),
+        mean=heads_name(trace.heads),
         head=head,
     )
     return f"{which} {sentence}", outcome
@@ -72,7 +67,7 @@ def head_energy(head: TransformerTrace | Head, row: int) -> tuple[str, str]:
     opened = head.displayed
     energies = opened.energies[row]
     best = int(energies.argmax())
-    name, energy = quoted_name(opened.source_pieces[best]), decimal(float(energies[best]))
+    name, energy = quoted_name(opened.source_pieces[best]), decimal(energies[best])
     values: dict[str, object] = {
         "asking": quoted_name(opened.target_pieces[row]),
         "count": opened.visible_key_count(row),
@@ -121,10 +116,9 @@ def head_stream(head: TransformerTrace | Head, row: int) -> tuple[str, str]:
     added, streams = (np.linalg.norm(rows[:, row], axis=1).tolist() for rows in (opened.added, opened.streams))
     before, after = decimal(streams[opened.block]), decimal(streams[opened.block + 1])
     sentence = gettext(
-        "A matrix mixes the outputs of the {heads} heads of layer {layer}; the result is added to the residual "
-        "stream. The added vector has length (norm) {added}. The residual stream had length {before} and now has "
-        "length {after}. Each of the {blocks} blocks adds its own vector to the residual stream and overwrites "
-        "nothing.",
+        "A matrix mixes the outputs of the {heads} heads of layer {layer}; the result is added to the residual stream. "
+        "The added vector has length (norm) {added}. The residual stream had length {before} and now has length "
+        "{after}. Each of the {blocks} blocks adds its own vector to the residual stream and overwrites nothing.",
         heads=opened.heads_of_layer,
         layer=opened.layer + 1,
         added=decimal(added[opened.block]),
@@ -174,7 +168,7 @@ def _fit(trace: TransformerTrace, step: int) -> tuple[str, str]:
 def _share(trace: TransformerTrace, step: int) -> tuple[str, str]:
     opened = trace.displayed
     order, alpha = weight_order(opened, step), opened.alignment[step]
-    share = percent(float(alpha[order[0]]))
+    share = percent(alpha[order[0]])
     outcome = gettext(
         "{name} gets {share} of the attention",
         name=capitalised(quoted_name(opened.source_pieces[order[0]])),
@@ -186,7 +180,7 @@ def _share(trace: TransformerTrace, step: int) -> tuple[str, str]:
             "{look} in this head, {share} on average over {count} heads",
             look=outcome,
             count=heads,
-            share=percent(float(trace.alignment[step, order[0]])),
+            share=percent(trace.alignment[step, order[0]]),
         )
     return attention_sentence(opened, step), outcome
 
@@ -194,7 +188,7 @@ def _share(trace: TransformerTrace, step: int) -> tuple[str, str]:
 def _all_heads(trace: TransformerTrace, step: int) -> tuple[str, str]:
     opened = trace.displayed
     layers, heads = trace.cross_alignment.shape[:2]
-    parts, *_ = largest_parts(opened, step, quoted_name)
+    parts, *_ = largest_parts(opened, step)
     head_sentence = gettext(
         "A head mixes values, one list of numbers from each English piece, in proportion to its attention: {parts}",
         parts=parts,
@@ -281,11 +275,17 @@ def head_equations(head: Any, theme: ThemeName = "light") -> tuple[Equation, ...
     `head_texts_of_step`, and `texts_of_source` and `texts_of_cells` of `analysis.step_equations`, fill them.
     """
     opened, colours = head.displayed, palette(theme)
-    note = gettext("Softmax turns energies into positive weights that add up to 1.")
+    # The last key that a row may attend to.
+    last = "⟦i⟧" if opened.kind == "decoder" else str(len(opened.source_pieces))
+    values = (
+        gettext("The output of this head: a weighted sum of the values of the source pieces.")
+        if opened.kind == "cross"
+        else gettext("The output of this head: a weighted sum of values from the same sentence as the query.")
+    )
     equations = (
         _energy_equation(opened, colours),
-        softmax_equation(opened, note, _last_key(opened)),
-        _value_equation(opened, colours),
+        softmax_equation(last),
+        weighted_sum_equation(opened, colours, last, values),
         _stream_equation(opened, colours),
     )
     return equations if head is opened else (*equations, _word_equation(colours))
@@ -294,14 +294,8 @@ def head_equations(head: Any, theme: ThemeName = "light") -> tuple[Equation, ...
 def head_texts_of_step(head: Any, step: int, theme: ThemeName = "light") -> Texts:
     """Return the texts of 0-based `step` that hold for all keys."""
     opened = head.displayed
-    streams, key_count = opened.streams[:, step], opened.visible_key_count(step)
-    texts = {
-        "i": str(step + 1),
-        "symbol": "e",
-        "query": vector(opened.queries[step]),
-        "exponentials": exponentials(opened.energies[step, :key_count].astype(float)),
-        "summands": summands(opened.alignment[step, :key_count], "v", palette(theme)),
-        "output": vector(opened.contexts[step]),
+    streams = opened.streams[:, step]
+    texts = attention_texts(opened, step, palette(theme)) | {
         "before": vector(streams[opened.block]),
         "added": vector(opened.added[opened.block, step]),
         "after": vector(streams[opened.block + 1]),
@@ -329,35 +323,11 @@ def _energy_equation(opened: Head, colours: Palette) -> Equation:
     else:
         note = gettext(
             "{head}: the energy says how well a query fits the key of piece {piece}. One matrix computes the queries "
-            "and another the keys, from the normalised residual streams of the same sentence. The energy is divided "
-            "by the square root of the number of units, {units}, so that long vectors do not make the softmax too "
-            "sharp.",
+            "and another the keys, from the normalised residual streams of the same sentence. The energy is divided by "
+            "the square root of the number of units, {units}, so that long vectors do not make the softmax too sharp.",
             **values,
         )
     return Equation(1, aligned(*lines), note[:1].upper() + note[1:])
-
-
-def _value_equation(opened: Head, colours: Palette) -> Equation:
-    output, value = coloured_latex(colours.context, "z_{⟦i⟧}"), coloured_latex(colours.encoder, "v_j")
-    lines = (
-        rf"{output} &= \sum_{{j=1}}^{{{_last_key(opened)}}} \alpha_{{⟦i⟧,j}}\, {value}",
-        r"&= ⟦summands⟧",
-        r"&= ⟦output⟧",
-    )
-    if opened.kind == "cross":
-        return Equation(
-            3, aligned(*lines), gettext("The output of this head: a weighted sum of the values of the source pieces.")
-        )
-    return Equation(
-        3,
-        aligned(*lines),
-        gettext("The output of this head: a weighted sum of values from the same sentence as the query."),
-    )
-
-
-def _last_key(opened: Head) -> str:
-    """Return the number of the last key that a row may attend to."""
-    return "⟦i⟧" if opened.kind == "decoder" else str(len(opened.source_pieces))
 
 
 def _stream_equation(opened: Head, colours: Palette) -> Equation:

@@ -98,15 +98,13 @@ class _Pass:
         count, size = rows.shape
         unit = np.arange(size)
         angles = np.arange(count)[:, None] / 10_000.0 ** ((unit - unit % 2) / size)
-        embedded: Array = np.sqrt(size) * rows + np.where(unit % 2, np.cos(angles), np.sin(angles))
-        return embedded
+        return np.sqrt(size) * rows + np.where(unit % 2, np.cos(angles), np.sin(angles))
 
     def normalised(self, name: str, vectors: Array) -> Array:
         """Return g (x - mean x) / sqrt(var x + 1e-5) + b: (T, d) to (T, d)."""
         centred = vectors - vectors.mean(axis=-1, keepdims=True)
         deviations = np.sqrt((centred**2).mean(axis=-1, keepdims=True) + _EPSILON)
-        normal: Array = self.weight(f"{name}.weight") * centred / deviations + self.weight(f"{name}.bias")
-        return normal
+        return self.weight(f"{name}.weight") * centred / deviations + self.weight(f"{name}.bias")
 
     def attend(self, kind: str, name: str, query_inputs: Array, key_inputs: Array) -> Array:
         """Return [head_1 ; ... ; head_H] W_O with head = softmax(q k^T / sqrt(d/H)) v: (Ty, d), (Tx, d) to (Ty, d)."""
@@ -126,32 +124,17 @@ class _Pass:
             energies = np.where(np.tri(len(query_inputs), dtype=bool), energies, -np.inf)
         alignment = self.store(f"{kind}_alignment", softmax(self.store(f"{kind}_energies", energies)))
         heads = np.einsum("hij,hjd->ihd", alignment, values)
-        output: Array = heads.reshape(len(query_inputs), -1) @ np.asarray(matrices["projection.weight"], np.float64).T
-        return output
+        return heads.reshape(len(query_inputs), -1) @ np.asarray(matrices["projection.weight"], np.float64).T
 
     def feed_forward(self, prefix: str, stream: Array) -> Array:
         """Return max(0, x W_1 + b_1) W_2 + b_2 of the normalised stream: (T, d) to (T, d)."""
         normal, name = self.normalised(f"{prefix}.feedforward_norm", stream), f"{prefix}.feedforward"
         inner = normal @ self.weight(f"{name}.inner.weight").T + self.weight(f"{name}.inner.bias")
-        outer: Array = np.maximum(inner, 0) @ self.weight(f"{name}.outer.weight").T + self.weight(f"{name}.outer.bias")
-        return outer
+        return np.maximum(inner, 0) @ self.weight(f"{name}.outer.weight").T + self.weight(f"{name}.outer.bias")
 
     def _heads(self, vectors: Array) -> Array:
         """Return (T, d) split into heads, (H, T, d/H)."""
         return vectors.reshape(len(vectors), self.heads, -1).swapaxes(0, 1)
-
-
-def expected_arrays(trace: TransformerTrace, recomputed: dict[str, Array]) -> dict[str, Array]:
-    """Return the expected value of each array of `trace`, by name.
-
-    `recomputed` has the quantities by name, each of any shape.
-    """
-    distributions, steps = recomputed["distributions"], np.arange(len(trace.target_ids))
-    expected = recomputed | {
-        "top_probabilities": np.take_along_axis(distributions, trace.top_ids.astype(np.int64), axis=1),
-        "log_probabilities": np.log(distributions[steps, list(trace.target_ids)]),
-    }
-    return {quantity.name: expected[quantity.name] for quantity in TRANSFORMER_ARRAYS if quantity.name in expected}
 
 
 class TransformerVerifier(Verifier):
@@ -206,7 +189,12 @@ class TransformerVerifier(Verifier):
             return np.asarray(array if name in _SINGLE else array[place], dtype=np.float64)
 
         recomputed = recompute_transformer(self.weights, trace.config, trace.source_ids, trace.target_ids, recorded)
-        return expected_arrays(trace, recomputed)
+        distributions, steps = recomputed["distributions"], np.arange(len(trace.target_ids))
+        recomputed |= {
+            "top_probabilities": np.take_along_axis(distributions, trace.top_ids.astype(np.int64), axis=1),
+            "log_probabilities": np.log(distributions[steps, list(trace.target_ids)]),
+        }
+        return {one.name: recomputed[one.name] for one in TRANSFORMER_ARRAYS if one.name in recomputed}
 
 
 class HeadVerifier(TransformerVerifier):

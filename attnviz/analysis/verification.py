@@ -21,8 +21,7 @@ from attnviz.analysis import recomputation
 from attnviz.analysis.energy_equations import energy_decomposition
 from attnviz.analysis.labels import quote
 from attnviz.analysis.likelihood import Readouts
-from attnviz.analysis.logit_attribution import logit_attributions
-from attnviz.analysis.logit_attribution import pairs as readout_pairs
+from attnviz.analysis.logit_attribution import logit_attributions, maxout_inputs
 from attnviz.analysis.measures import coverage, entropy
 from attnviz.analysis.numbers import power_of_ten, thousands
 from attnviz.analysis.numpy_scorers import scorer_of
@@ -177,8 +176,8 @@ class RecurrentVerifier(Verifier):
         if trace.attends_once:
             pairs |= self._posterior_pairs(step, with_heatmap_posterior=with_heatmap_posterior)
         if trace.has_maxout:
-            maxout_inputs = readout_pairs(trace, self.weights, step)
-            pairs["maxout pairs"] = maxout_inputs.reshape(-1, 2).max(axis=1), recomputed["readouts"]
+            inputs = maxout_inputs(trace, self.weights, [step]).astype(np.float32)
+            pairs["maxout pairs"] = inputs.reshape(-1, 2).max(axis=1), recomputed["readouts"]
         if trace.linear:
             shown = list(dict.fromkeys([trace.target_ids[step], *trace.top_ids[step, :_LIKELIEST].tolist(), *pieces]))
             entries = logit_attributions(trace, self.weights, [(step, piece) for piece in shown])
@@ -288,11 +287,6 @@ def _of_layers(vectors: NDArray[Any]) -> NDArray[Any]:
     return vectors[0] if len(vectors) == 1 else vectors
 
 
-def verify(trace: Trace, weights: Weights, step: int) -> Verification:
-    """Verify one 0-based step; for several steps of one trace, reuse a `RecurrentVerifier`."""
-    return RecurrentVerifier(trace, weights).verify(step)
-
-
 def compare_quantity(quantity: str, shown: NDArray[Any], expected: Array) -> Check:
     """Compare all numbers of a quantity, arrays of any shape; a scalar counts as an array of length 1."""
     shown, expected = np.atleast_1d(shown), np.atleast_1d(expected)
@@ -363,29 +357,19 @@ def quantity_names() -> dict[str, str]:
         "decoder_streams": gettext("the decoder’s residual stream"),
     } | {
         f"{kind}_{name}": f"{what}, {where}"
-        for kind, where in _attention_names().items()
-        for name, what in _head_quantities()
+        for kind, where in {
+            "encoder": gettext("English to itself"),
+            "decoder": gettext("French to itself"),
+            "cross": gettext("French to English"),
+        }.items()
+        for name, what in {
+            "queries": gettext("queries q"),
+            "keys": gettext("keys k"),
+            "values": gettext("values v"),
+            "energies": gettext("energies e"),
+            "alignment": gettext("weights α"),
+        }.items()
     }
-
-
-def _attention_names() -> dict[str, str]:
-    """Return the names of a transformer's three kinds of attention."""
-    return {
-        "encoder": gettext("English to itself"),
-        "decoder": gettext("French to itself"),
-        "cross": gettext("French to English"),
-    }
-
-
-def _head_quantities() -> list[tuple[str, str]]:
-    """Return the quantities of a transformer head, by their names in the table of quantities."""
-    return [
-        ("queries", gettext("queries q")),
-        ("keys", gettext("keys k")),
-        ("values", gettext("values v")),
-        ("energies", gettext("energies e")),
-        ("alignment", gettext("weights α")),
-    ]
 
 
 def not_verified_text(trace: Record) -> str:

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.analysis.numpy_scorers import scorer_of
-from attnviz.analysis.recomputation import Weights
-from attnviz.analysis.recurrent_cells import names
+from attnviz.analysis.recomputation import Weights, rnn_weight_names
 from attnviz.errors import AttnvizError
 from attnviz.languages import gettext
 from attnviz.trace import Computation, Trace
@@ -98,7 +97,7 @@ def imported_weight_shapes(config: Mapping[str, Any]) -> Shapes:
             for direction in ways:
                 rows = size * (3 if blocks[side] == "gru" else 4)
                 gate_shapes = ((rows, inputs), (rows, size), (rows,), (rows,))
-                named = zip(names(layer, direction), gate_shapes, strict=True)
+                named = zip(rnn_weight_names(layer, direction), gate_shapes, strict=True)
                 shapes |= {f"{side}.rnn.{name}": shape for name, shape in named}
     return shapes
 

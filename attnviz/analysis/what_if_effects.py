@@ -86,13 +86,11 @@ def step_change(before: Trace, after: Trace, step: int) -> StepChange:
     `after` is the same sentence with an intervention. Raise IndexError where it has no such step.
     """
     step = range(len(after.target_ids))[step]
-    if step >= len(before.target_ids):
-        recorded_before = {}
-        moment: Moment = "none"
-    else:
-        recorded_before = _recorded_pieces(before, step)
-        moment = "same" if before.target_ids[:step] == after.target_ids[:step] else "other words"
-    recorded_after = _recorded_pieces(after, step)
+    moment: Moment = "same" if before.target_ids[:step] == after.target_ids[:step] else "other words"
+    moment = moment if step < len(before.target_ids) else "none"
+    traces = (after,) if moment == "none" else (before, after)
+    *earlier, recorded_after = (_recorded_pieces(trace, step) for trace in traces)
+    recorded_before = earlier[0] if earlier else {}
     changes = {
         piece: PieceChange(
             piece,
@@ -102,24 +100,21 @@ def step_change(before: Trace, after: Trace, step: int) -> StepChange:
         for piece in {**recorded_after, **recorded_before}
     }
     written = changes[after.target_ids[step]]
-    written_before = None if moment == "none" else changes[before.target_ids[step]]
-    numbers = (
-        (0.0, 0.0)
-        if moment == "none"
-        else (
-            _relative_change(before.contexts[step], after.contexts[step]),
-            _relative_change(before.states[step], after.states[step]),
-        )
+    written_before = changes[before.target_ids[step]] if earlier else None
+    # The likeliest pieces, before or after, with the written ones, by the new probability.
+    likeliest = sorted(changes.values(), key=lambda change: -max(change.before or 0, change.after or 0))
+    others = [change for change in (written, written_before) if change is not None and change not in likeliest[:_MOST]]
+    pieces = sorted(
+        likeliest[: _MOST - len(others)] + others, key=lambda change: (-(change.after or 0), -(change.before or 0))
     )
-    return StepChange(
-        step,
-        moment,
-        *numbers,
-        _likeliest(changes, written, written_before),
-        written,
-        written_before,
-        (_smallest_probability(before, step), _smallest_probability(after, step)),
+    context, state = (
+        [_relative_change(getattr(before, name)[step], getattr(after, name)[step]) for name in ("contexts", "states")]
+        if earlier
+        else (0.0, 0.0)
     )
+    least = float(before.top_probabilities[step].min()) if earlier else 1.0
+    least_after = float(after.top_probabilities[step].min())
+    return StepChange(step, moment, context, state, tuple(pieces), written, written_before, (least, least_after))
 
 
 def _recorded_pieces(trace: Trace, step: int) -> dict[int, tuple[str, float]]:
@@ -128,22 +123,6 @@ def _recorded_pieces(trace: Trace, step: int) -> dict[int, tuple[str, float]]:
     pieces = {piece: (name, float(p)) for piece, name, p in recorded}
     pieces.setdefault(trace.target_ids[step], (trace.target_pieces[step], float(trace.probabilities[step])))
     return pieces
-
-
-def _smallest_probability(trace: Trace, step: int) -> float:
-    return float(trace.top_probabilities[step].min()) if step < len(trace.target_ids) else 1.0
-
-
-def _likeliest(
-    changes: dict[int, PieceChange], written: PieceChange, written_before: PieceChange | None
-) -> tuple[PieceChange, ...]:
-    """Return the _MOST likeliest pieces, before or after, with the written ones, by the new probability."""
-    ordered = sorted(changes.values(), key=lambda change: -max(change.before or 0, change.after or 0))
-    written_changes = [
-        change for change in (written, written_before) if change is not None and change not in ordered[:_MOST]
-    ]
-    chosen = ordered[: _MOST - len(written_changes)] + written_changes
-    return tuple(sorted(chosen, key=lambda change: (-(change.after or 0), -(change.before or 0))))
 
 
 def _relative_change(before: NDArray[np.float32], after: NDArray[np.float32]) -> float:
@@ -207,8 +186,7 @@ def weights_from_trace(trace: Trace, step: int, other: Trace) -> Array:
             gettext("This model cannot use the attention of a model whose pieces spell a different source sentence.")
         )
     shares = columns @ (rows[:, step] @ other.alignment.astype(np.float64))
-    weights: Array = shares / shares.sum()
-    return weights
+    return shares / shares.sum()
 
 
 def _overlaps(pieces: Sequence[str], other_pieces: Sequence[str]) -> Array | None:
@@ -266,7 +244,20 @@ class WhatIfTexts:
 
 def cards(what_ifs: WhatIfs) -> list[WhatIfTexts]:
     """Return the first translation and each of its what-ifs in words."""
-    return [_texts_of(what_ifs, number) for number in range(len(what_ifs.what_ifs) + 1)]
+    texts = []
+    for number in range(len(what_ifs.what_ifs) + 1):
+        trace, description, on = what_ifs.trace(number), gettext("First translation"), ""
+        if number:
+            what_if, parent = what_ifs.what_ifs[number - 1], cast("Trace", what_ifs.parent(number))
+            description = intervention_text(what_if.intervention, trace, parent)
+            if what_if.held and not _is_hypothesis(what_if.intervention):
+                description = gettext("{told}, words kept", told=description)
+            on = gettext("from what-if {number}", number=what_if.parent) if what_if.parent else ""
+        # Of all pieces, `</s>` included, but divided by the number of words.
+        words = [group for group in trace.words().target_groups if trace.target_pieces[group[0]] != "</s>"]
+        per_word = decimal(float(trace.log_probabilities.sum()) / max(len(words), 1))
+        texts.append(WhatIfTexts(description, on, tuple(words_with_changes(trace, what_ifs.first)), per_word))
+    return texts
 
 
 def what_ifs_payload(what_ifs: WhatIfs) -> dict[str, Any]:
@@ -291,12 +282,6 @@ def probability_change_text(piece: str, before: float, after: float) -> str:
     if was == becomes:
         return gettext("{piece} keeps {share}", piece=quoted_name(piece), share=was)
     return gettext("{piece}: {before} → {after}", piece=quoted_name(piece), before=was, after=becomes)
-
-
-def log_probability_per_word(trace: Trace) -> float:
-    """Return Σ_i log p(y_i) over all pieces, `</s>` included, divided by the number of words."""
-    words = [group for group in trace.words().target_groups if trace.target_pieces[group[0]] != "</s>"]
-    return float(trace.log_probabilities.sum()) / max(len(words), 1)
 
 
 def intervention_text(intervention: Intervention, trace: Record | Head, parent: Record | Head) -> str:
@@ -363,30 +348,12 @@ def _weights_text(change: ReplaceWeights, trace: Record | Head) -> str:
     return gettext("Step {step} has weights set by hand", step=step)
 
 
-def _texts_of(what_ifs: WhatIfs, number: int) -> WhatIfTexts:
-    trace, first = what_ifs.trace(number), what_ifs.first
-    if not number:
-        return WhatIfTexts(
-            gettext("First translation"), "", tuple(words_with_changes(first, first)), _per_word_text(first)
-        )
-    what_if, parent = what_ifs.what_ifs[number - 1], cast("Trace", what_ifs.parent(number))
-    text = intervention_text(what_if.intervention, trace, parent)
-    if what_if.held and not _is_hypothesis(what_if.intervention):
-        text = gettext("{told}, words kept", told=text)
-    on = gettext("from what-if {number}", number=what_if.parent) if what_if.parent else ""
-    return WhatIfTexts(text, on, tuple(words_with_changes(trace, first)), _per_word_text(trace))
-
-
-def _per_word_text(trace: Trace) -> str:
-    return decimal(log_probability_per_word(trace))
-
-
 def words_with_changes(trace: Trace, first: Trace) -> Iterator[Word]:
     """Yield the words of `trace`, compared with those of `first`, without `</s>`.
 
     A word of `first` that is missing between two that stayed is among them.
     """
-    yield from changed_words(_spaced_words(trace), _spaced_words(first))
+    return changed_words(_spaced_words(trace), _spaced_words(first))
 
 
 def changed_words(words: SpacedWords, first_words: SpacedWords) -> Iterator[Word]:
@@ -445,44 +412,42 @@ def change_sentence(change: StepChange) -> str:
             name=name,
             p=after,
         )
-    sentence = _movement_sentence(change)
-    if change.moment == "other words":
-        sentence = gettext("The words before this step have changed.") + f" {sentence}"
-    return " ".join(filter(None, (sentence, _word_sentence(change, name, after), _likelier_sentence(change))))
-
-
-def _likelier_sentence(change: StepChange) -> str:
-    """Return which piece is more likely than the one that is written; empty where none is."""
-    likeliest = max(change.pieces, key=lambda one: one.after or 0)
-    if (likeliest.after or 0) <= (change.written.after or 0):
-        return ""
-    return gettext(
-        "{name} is more likely than the written piece, with {p}.",
-        name=quoted_name(likeliest.piece),
-        p=probability_text(likeliest.after, change.least[1]),
-    )
-
-
-def _word_sentence(change: StepChange, name: str, after: str) -> str:
-    previous_choice, least = change.written_before, change.least
+    least, previous = change.least, change.written_before
     before = probability_text(change.written.before, least[0])
-    if previous_choice is None or previous_choice.piece_id == change.written.piece_id:
-        return gettext(
-            "This step still writes {name}; its probability goes from {before} to {p}.",
-            name=name,
-            p=after,
-            before=before,
+    sentences = [gettext("The words before this step have changed.")] if change.moment == "other words" else []
+    sentences.append(_movement_sentence(change))
+    if previous.piece_id == change.written.piece_id:
+        sentences.append(
+            gettext(
+                "This step still writes {name}; its probability goes from {before} to {p}.",
+                name=name,
+                p=after,
+                before=before,
+            )
         )
-    return gettext(
-        "This step now writes {name}: its probability goes from {before} to {p}. The probability of the previous "
-        "choice, {other}, goes from {r} to {q}.",
-        name=name,
-        p=after,
-        before=before,
-        other=quoted_name(previous_choice.piece),
-        q=probability_text(previous_choice.after, least[1]),
-        r=probability_text(previous_choice.before, least[0]),
-    )
+    else:
+        sentences.append(
+            gettext(
+                "This step now writes {name}: its probability goes from {before} to {p}. The probability of the "
+                "previous choice, {other}, goes from {r} to {q}.",
+                name=name,
+                p=after,
+                before=before,
+                other=quoted_name(previous.piece),
+                q=probability_text(previous.after, least[1]),
+                r=probability_text(previous.before, least[0]),
+            )
+        )
+    likeliest = max(change.pieces, key=lambda one: one.after or 0)
+    if (likeliest.after or 0) > (change.written.after or 0):
+        sentences.append(
+            gettext(
+                "{name} is more likely than the written piece, with {p}.",
+                name=quoted_name(likeliest.piece),
+                p=probability_text(likeliest.after, least[1]),
+            )
+        )
+    return " ".join(sentences)
 
 
 def change_alt(change: StepChange) -> str:
@@ -491,7 +456,9 @@ def change_alt(change: StepChange) -> str:
         gettext(
             "{name}: {before} before, {after} after",
             name=quoted_name(piece_change.piece),
-            before=_probability_before(change, piece_change),
+            before=gettext("not there")
+            if change.moment == "none"
+            else probability_text(piece_change.before, change.least[0]),
             after=probability_text(piece_change.after, change.least[1]),
         )
         for piece_change in change.pieces
@@ -511,10 +478,6 @@ def _movement_sentence(change: StepChange) -> str:
         context=percent(change.context),
         state=percent(change.state),
     )
-
-
-def _probability_before(change: StepChange, piece_change: PieceChange) -> str:
-    return gettext("not there") if change.moment == "none" else probability_text(piece_change.before, change.least[0])
 
 
 def probability_text(p: float | None, least: float) -> str:

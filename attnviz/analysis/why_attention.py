@@ -1,17 +1,220 @@
-"""Texts of the page *Why attention?*: fixed ones, and sentences with the numbers of the user's sentence."""
+"""Why attention: prefixes of a sentence, forced words, gradients by distance, and sentences with their numbers.
+
+`PrefixTranslations` are by several models, judged by another: improbable words, and content words of the source left
+out. `ForcedWords` are the probabilities of one translation. `GradientNorms` are given; no model is run here.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from attnviz.analysis.energy_equations import texts_of
 from attnviz.analysis.labels import quote, shorten
 from attnviz.analysis.numbers import decimal, percent, significant, small
-from attnviz.analysis.prefixes import IMPROBABLE, LEAST_PROBABILITY, ForcedWords, JudgedTranslation, PrefixTranslations
+from attnviz.analysis.word_classes import content_words
+from attnviz.errors import AttnvizError
 from attnviz.languages import gettext, ngettext
+from attnviz.trace import Trace
+from attnviz.trace.parts import Array, GradientNorms
+
+_MOST_BINS = 14
+
+
+@dataclass(frozen=True, eq=False)
+class GradientDecay:
+    """Quartiles of gradient norms, by distance between word and source piece."""
+
+    distances: Array
+    """Mean number of steps in each of the B bins, (B,)."""
+    start: Array
+    """Gradient through s_0, the recurrence alone: lower quartile, median and upper quartile, (3, B)."""
+    contexts: Array
+    """Gradient through the contexts: lower quartile, median and upper quartile, (3, B)."""
+    near: tuple[float, float]
+    """Medians through s_0 and through the contexts, over the nearest quarter of all pairs."""
+    far: tuple[float, float]
+    """Medians through s_0 and through the contexts, over the farthest quarter of all pairs."""
+
+
+def distances(steps: int, pieces: int) -> NDArray[np.int64]:
+    """Return the number of recurrent steps between each word and each source piece, without contexts, (Ty, Tx).
+
+    These are i decoder steps (from 0) back to s_0, computed from the backward annotation of the first piece, and from
+    there j steps of the encoder to piece j (from 0).
+    """
+    i, j = np.indices((steps, pieces))
+    return np.asarray(i + j, dtype=np.int64)
+
+
+def gradient_quartiles(signals: GradientNorms) -> GradientDecay:
+    """Return the quartiles of gradient norms by distance."""
+    steps_between = distances(*signals.start.shape)
+    end = int(steps_between.max()) + 1
+    edges = np.unique(np.linspace(0, end, min(end, _MOST_BINS) + 1).round().astype(int))
+    groups = [(steps_between >= low) & (steps_between < high) for low, high in pairwise(edges)]
+    start, contexts = (
+        np.stack([np.quantile(values[group], [0.25, 0.5, 0.75]) for group in groups], axis=1)
+        for values in (signals.start, signals.contexts)
+    )
+    means = np.array([steps_between[group].mean() for group in groups])
+    near, far = (
+        (float(np.median(signals.start[pairs])), float(np.median(signals.contexts[pairs])))
+        for pairs in (
+            steps_between <= np.quantile(steps_between, 0.25),
+            steps_between >= np.quantile(steps_between, 0.75),
+        )
+    )
+    return GradientDecay(means, start, contexts, near, far)
+
+
+def gradient_share(signals: GradientNorms, attended: NDArray[np.integer]) -> tuple[float, float]:
+    """Return the share of the gradient that reaches the most attended piece, mean over words, and its baseline.
+
+    `attended` has that piece for each word, (Ty,). The baseline is a gradient that reaches all pieces equally; both are
+    from 0 to 1.
+    """
+    shares = signals.whole / np.maximum(signals.whole.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+    return float(shares[np.arange(len(attended)), attended].mean()), 1 / signals.whole.shape[1]
+
+
+FIRST = 5
+"""Words of the shortest prefix."""
+MOST_PREFIXES = 40
+"""Largest number of prefixes; those of a longer sentence are several words apart."""
+IMPROBABLE = 0.1
+"""Probability below which a word of a translation is improbable."""
+LEAST_PROBABILITY = 0.01
+"""Probability below which a word of a translation renders no source word."""
+_LEAST_SHARE = 0.5
+"""Share of its posterior attention with which a word of a translation renders a source word."""
+
+
+def prefixes(sentence: str) -> tuple[str, ...]:
+    """Return the prefixes of `sentence` that end after a word, shortest first; the last is the sentence.
+
+    A blank sentence has none.
+    """
+    words = sentence.split()
+    between = max(1, math.ceil((len(words) - FIRST + 1) / MOST_PREFIXES))
+    counts = range(len(words), min(FIRST, len(words)) - 1, -between) if words else ()
+    return tuple(" ".join(words[:count]) for count in reversed(counts))
+
+
+def largest_shares(shares: NDArray[np.float64], log_probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the largest share of each source word in a target word that may render it, (W, S) and (W,) to (S,).
+
+    `shares` is the posterior attention between words. Target words less probable than `LEAST_PROBABILITY` do not
+    count.
+    """
+    probable = log_probabilities >= math.log(LEAST_PROBABILITY)
+    return shares[probable].max(axis=0, initial=0)
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedTranslation:
+    """A translation, and the judgement of a model that was forced to write it."""
+
+    text: str
+    words: tuple[str, ...]
+    """Words of the translation, with the blank before each; without `</s>`."""
+    log_probabilities: NDArray[np.float64]
+    """log p of each word given the words before it, summed over its pieces, in nats, (W,)."""
+    source_words: tuple[str, ...]
+    """Words of the source, with the blank before each; without `</s>`."""
+    shares: NDArray[np.float64]
+    """Largest share of each source word in a target word, in [0, 1], (S,): see `largest_shares`."""
+
+    @property
+    def improbable(self) -> int:
+        """Number of words with a probability below `IMPROBABLE`."""
+        return int((self.log_probabilities < math.log(IMPROBABLE)).sum())
+
+    @property
+    def content(self) -> tuple[int, ...]:
+        """0-based content words of the source."""
+        return content_words([word.strip() for word in self.source_words])
+
+    @property
+    def omitted(self) -> tuple[int, ...]:
+        """0-based content words of the source that no target word renders."""
+        return tuple(place for place in self.content if self.shares[place] < _LEAST_SHARE)
+
+
+@dataclass(frozen=True, eq=False)
+class PrefixTranslations:
+    """Translations by M models of the N prefixes of a sentence, with the judgement of another model."""
+
+    prefixes: tuple[str, ...]
+    models: tuple[str, ...]
+    attentions: tuple[str, ...]
+    """Each model's kind of attention: "additive", "general" or "none"."""
+    judge: str
+    """The judging model."""
+    translations: tuple[tuple[JudgedTranslation, ...], ...]
+    """For each model, its translations of the N prefixes."""
+
+    @property
+    def sentence(self) -> str:
+        """The whole sentence."""
+        return self.prefixes[-1]
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """Number of words of each prefix, divided by blanks."""
+        return tuple(len(prefix.split()) for prefix in self.prefixes)
+
+
+@dataclass(frozen=True, eq=False)
+class ForcedWords:
+    """Probabilities by M models of the W words of one translation, `</s>` last."""
+
+    words: tuple[str, ...]
+    models: tuple[str, ...]
+    attentions: tuple[str, ...]
+    """Each model's kind of attention: "additive", "general" or "none"."""
+    log_probabilities: Array
+    """log p of each word given the words before it, summed over its pieces, in nats, (M, W)."""
+
+    @property
+    def fixed(self) -> int | None:
+        """Index of the first model without attention; None where there is none."""
+        return self.attentions.index("none") if "none" in self.attentions else None
+
+    def lag(self, model: int, better: int) -> Array:
+        """Return the log probability of each word by model `better` minus that by `model`, in nats, (W,)."""
+        return np.asarray(self.log_probabilities[better] - self.log_probabilities[model])
+
+
+def forced_word_probabilities(traces: Sequence[Trace]) -> ForcedWords:
+    """Return the words of the translation that all `traces` were forced to write, with their probabilities.
+
+    Raise ValueError without traces, and AttnvizError where sentence, translation or words differ.
+    """
+    if not traces:
+        raise ValueError("no translation is given")
+    words = traces[0].words().target
+    for trace in traces:
+        if trace.words().target != words or trace.source_text != traces[0].source_text:
+            raise AttnvizError(
+                gettext(
+                    "{model} and {other} cannot be compared: their sentences or translations differ.",
+                    model=traces[0].model,
+                    other=trace.model,
+                )
+            )
+    logs = [
+        [float(trace.log_probabilities[list(group)].astype(np.float64).sum()) for group in trace.words().target_groups]
+        for trace in traces
+    ]
+    kinds = tuple(str(trace.config["attention"]) for trace in traces)
+    return ForcedWords(words, tuple(trace.model for trace in traces), kinds, np.array(logs))
+
 
 _MIN_RATIO = 10
 """Ratio of a word's probabilities from which two models are said to differ on it."""
@@ -73,8 +276,8 @@ def _largest_differences_sentence(forced_words: ForcedWords, lags: np.ndarray, f
         gettext(
             "{word} ({fixed} against {other})",
             word=quote(shorten(forced_words.words[position], 20)),
-            fixed=small(float(np.exp(forced_words.log_probabilities[fixed, position]))),
-            other=small(float(np.exp(forced_words.log_probabilities[other, position]))),
+            fixed=small(np.exp(forced_words.log_probabilities[fixed, position])),
+            other=small(np.exp(forced_words.log_probabilities[other, position])),
         )
         for position in positions
     ]
@@ -202,201 +405,3 @@ def length_sentence(words: int, bucket: str, scores: dict[str, float]) -> str:
         bucket=bucket,
         listed=listed,
     )
-
-
-Origin = Literal["model", "reference", "visitor"]
-"""Whose translation all models are forced to write."""
-
-
-class TextSection(NamedTuple):
-    """A heading and its paragraphs, as plain text."""
-
-    heading: str
-    paragraphs: tuple[str, ...]
-    hint: str = ""
-    """Another paragraph about the controls, which the lecture file leaves out."""
-    warning: str = ""
-    """What the reader must not conclude, in bold above the paragraphs."""
-    lead: str = ""
-    """What can be read while the section is closed."""
-
-
-def why_introduction() -> TextSection:
-    """Return the introduction of the page."""
-    return TextSection(
-        gettext("Why attention?"),
-        (
-            gettext(
-                "In 2014, neural translators turned a sentence, however long, into one vector of fixed length: 1,000 "
-                "numbers in Cho et al. (2014a), 8,000 in Sutskever et al. (2014). The decoder knew the sentence "
-                "through this vector alone. Bahdanau, Cho and Bengio let the translator look back: before each word, "
-                "it weighs all source words anew."
-            ),
-        ),
-    )
-
-
-def growth_section() -> TextSection:
-    """Return the text about a long sentence and its first words."""
-    return TextSection(
-        gettext("1. A long sentence through one vector"),
-        (
-            gettext(
-                "A fixed vector is equally long for a short sentence and for a long one. The longer the sentence, the "
-                "less room each word has. With attention, the model keeps a vector for each word, and mixes these "
-                "vectors anew at each step."
-            ),
-            gettext(
-                "Three small models, trained on the same sentences, translate the same sentence. They differ in what "
-                "the decoder gets of the sentence: one fixed vector, or a new mixture of annotations for each word. "
-                "General and additive attention compute the weights of the mixture in two ways (section 3)."
-            ),
-        ),
-        hint=gettext("Move the slider: the models then translate only the first words of the sentence."),
-    )
-
-
-def additive_and_general() -> str:
-    """Return how the energies of the two recurrent kinds of attention differ."""
-    return gettext(
-        "Additive attention adds the state and the annotation, each multiplied by a matrix, then applies tanh and a "
-        "weighted sum. General attention multiplies the annotation by a matrix, then takes the dot product with the "
-        "state."
-    )
-
-
-def judge_section(model: str) -> str:
-    """Return how `model` judges the translations of the growing sentence."""
-    return gettext(
-        "{model}, a better model than the three small models, is forced to write each translation. The shade of a "
-        "French word shows its probability in {model}: the product of the probabilities of its pieces. {model} also "
-        "estimates which English words each French word comes from (its posterior attention). An English word counts "
-        "as left out, and is struck through, if no French word comes from it by half or more. French words with a "
-        "probability below {least} do not count. An English word that is not struck through may still be translated "
-        "badly: its French words are then improbable. Content words are all words but articles, pronouns, "
-        "prepositions and the like. chrF2 (Popović 2015), 0 to 100, measures how similar a translation is to a "
-        "reference translation. The models with attention have a few more parameters than the model with a fixed "
-        "vector. The page Translate usually shows a larger model.",
-        model=model,
-        least=percent(LEAST_PROBABILITY),
-    )
-
-
-def length_section() -> TextSection:
-    """Return the text about the paper's Fig. 2."""
-    return TextSection(
-        gettext("2. The longer the sentence, the worse one vector does"),
-        (
-            gettext(
-                "This figure repeats Fig. 2 of Bahdanau, Cho & Bengio (2014) with the three small models. The figure "
-                "shows the BLEU for each sentence length. BLEU, 0 to 100, measures how many runs of words a "
-                "translation shares with a human translation. When the test sentences are resampled at random, the "
-                "BLEU stays within the error bar 95 times in 100. Cho et al. (2014b) saw that one vector fails on "
-                "long sentences; attention was invented to solve this problem."
-            ),
-        ),
-    )
-
-
-def translations_section() -> TextSection:
-    """Return the text about the three translations."""
-    return TextSection(
-        gettext("3. Three translators, step by step"),
-        (
-            gettext(
-                "Press Play below; after that, → and ← change the step. The shade and the bar of an English word show "
-                "its attention weight for the piece being written. The stripes show the context vector: what the "
-                "decoder gets of the English sentence at the current step. What it got at earlier steps lives on in "
-                "its state. Each stripe is one number, red below zero, blue above."
-            ),
-            additive_and_general(),
-        ),
-        lead=gettext(
-            "The three models translate your sentence side by side. The fixed vector is the same at every step; with "
-            "attention, the context vector changes from step to step."
-        ),
-    )
-
-
-def forced_section(model: str, origin: Origin) -> TextSection:
-    """Return the text about forcing all models through one translation: that of `model`, or of another `origin`."""
-    whose = {
-        "model": gettext("This translation is by {model}; you can enter another translation above.", model=model),
-        "reference": gettext("This is a reference translation; you can enter another translation above."),
-        "visitor": gettext("You entered this translation."),
-    }[origin]
-    return TextSection(
-        gettext("4. All three models are made to write the same words"),
-        (
-            gettext(
-                "Since all models write the same words, no model goes on from a mistake of its own. A word that is "
-                "far less probable with the fixed vector suggests that this vector has lost part of the sentence. The "
-                "models were trained separately, so small differences mean little. Each grid line marks a tenth of "
-                "the probability of the line above it."
-            ),
-            whose,
-        ),
-        lead=gettext(
-            "All three models are forced to write the same translation. At every word we ask each model how probable "
-            "the word is after the previous words."
-        ),
-    )
-
-
-def gradient_section() -> TextSection:
-    """Return the text about gradients and their paths."""
-    return TextSection(
-        gettext("5. A fixed vector learns, but cannot select"),
-        (
-            gettext(
-                "While a model learns, it changes its numbers so that the correct French piece becomes more probable. "
-                "The gradient says how much the vector of each English piece affects the probability of the correct "
-                "French piece. The gradient also passes through a fixed vector, so a model with a fixed vector "
-                "learns. But it cannot choose an English piece for each French piece. The shares measured for your "
-                "sentence are below."
-            ),
-        ),
-        lead=gettext(
-            "A fixed vector is the same for all French pieces. Attention can send a larger share of the gradient to "
-            "the English piece that is translated."
-        ),
-    )
-
-
-def gradient_paths_section() -> TextSection:
-    """Return the text about the figure of gradients and their paths."""
-    return TextSection(
-        gettext("How far gradients travel"),
-        (
-            gettext(
-                "If the vector of an English piece were a little different, how much would the log probability of a "
-                "French piece change? The answer is the gradient ∂ log p(yᵢ) / ∂xⱼ. Through a fixed vector, the "
-                "gradient reaches every English piece. With attention, the piece that is translated often gets a "
-                "larger share of it."
-            ),
-            gettext(
-                "The horizontal axis counts the recurrent steps from a French piece back to an English piece. One "
-                "line shows the gradient through the start state s₀. In a long recurrence, such a gradient tends to "
-                "fade (Bengio et al. 1994). Another line shows the gradient through the context vectors c₁ … cᵢ. "
-                "Without attention, all context vectors are the last annotation. Lines show medians; bands hold the "
-                "middle half of the values."
-            ),
-        ),
-    )
-
-
-WHY_REFERENCES = (
-    (
-        "Bahdanau, Cho & Bengio 2014",
-        "Neural machine translation by jointly learning to align and translate",
-        "1409.0473",
-    ),
-    ("Cho et al. 2014a", "Learning phrase representations using RNN encoder-decoder", "1406.1078"),
-    ("Cho et al. 2014b", "On the properties of neural machine translation", "1409.1259"),
-    ("Sutskever, Vinyals & Le 2014", "Sequence to sequence learning with neural networks", "1409.3215"),
-    ("Luong, Pham & Manning 2015", "Effective approaches to attention-based neural machine translation", "1508.04025"),
-    ("Bengio, Simard & Frasconi 1994", "Learning long-term dependencies with gradient descent is difficult", ""),
-    ("Popović 2015", "chrF: character n-gram F-score for automatic MT evaluation", ""),
-    ("European Union 2016", "Regulation (EU) 2016/679, recital 6, in English and French. CC BY 4.0", ""),
-)
-"""References: authors, title, arXiv number where there is one."""

@@ -1,4 +1,4 @@
-"""Word classes of English and French by closed lists: articles, function words, punctuation, prenominal adjectives.
+"""Word classes of English and French by closed lists: articles, function words, punctuation.
 
 The lists are short and ignore context: French `des` and `du` always count as articles, also for `de les` and `de le`,
 and English `that` is always a function word.
@@ -29,11 +29,13 @@ that their theirs them themselves then there these they this those through thus 
 until up upon us very was we were what when where whether which while who whom whose why will with within
 without would yes yet you your yours n't 's 're 've 'll 'd 'm ca wo
 """
+
 _FRENCH_REPEATED = """
 ait aux avaient avait avec avez avions avoir avons ces cette dans elle elles est étaient était été être ils leur
 leurs mes mon nos notre nous ont par pas plus pour que qui sera seront ses sommes son sont suis sur tes ton une
 vos votre vous
 """
+
 _FRENCH = """
 à afin ai ainsi alors après as au aucun aucune aussi autre autres avais avant ayant bien c c' car ce ceci cela
 celle celles celui cependant cet ceux chacun chaque chez ci comme comment d d' de depuis dès devait devant
@@ -45,22 +47,9 @@ si soi soient soit somme sous t t' ta te tel telle toi tous tout toute toutes tr
 voilà y
 """
 
-_BEFORE_NOUNS = """
-ancien ancienne anciennes anciens beau beaux bel belle belles bon bonne bonnes bons bref brève brèves brefs court
-courte courtes courts dernier dernière dernières derniers différent différente différentes différents divers diverse
-diverses faux fausse fausses gentil gentille gentilles gentils grand grande grandes grands gros grosse grosses haut
-haute hautes hauts jeune jeunes joli jolie jolies jolis long longs longue longues mauvais mauvaise mauvaises meilleur
-meilleure meilleures meilleurs moindre moindres nombreuse nombreuses nombreux nouveau nouveaux nouvel nouvelle
-nouvelles pauvre pauvres petit petite petites petits pire pires premier première premières premiers principal
-principale principales principaux prochain prochaine prochaines prochains propre propres second seconde secondes
-seconds seul seule seules seuls simple simples vaste vastes véritable véritables vieil vieille vieilles vieux vrai
-vraie vraies vrais
-deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize vingt trente quarante cinquante
-soixante cent cents mille
-"""
-
 REPEATED_BY_GRAMMAR = ARTICLES["target"] | frozenset(_FRENCH_REPEATED.split())
 """French words that grammar repeats: les plus grands, vous vous souvenez, ne … pas, auxiliaries of compound tenses."""
+
 FUNCTION_WORDS: dict[Side, frozenset[str]] = {
     "source": ARTICLES["source"] | frozenset(_ENGLISH.split()),
     "target": REPEATED_BY_GRAMMAR | frozenset(_FRENCH.split()),
@@ -69,9 +58,6 @@ FUNCTION_WORDS: dict[Side, frozenset[str]] = {
 
 French may omit the English ones, or express them by an ending.
 """
-
-BEFORE_NOUNS = frozenset(_BEFORE_NOUNS.split())
-"""French adjectives that usually precede their noun, and numerals, in lower case; ordinals have a rule."""
 
 
 def is_article(word: str, side: Side) -> bool:
@@ -103,11 +89,3 @@ def content_words(source: Sequence[str]) -> tuple[int, ...]:
     return tuple(
         place for place, word in enumerate(source) if is_word(word) and word.casefold() not in FUNCTION_WORDS["source"]
     )
-
-
-def precedes_noun(word: str) -> bool:
-    """Return whether the French `word` may stand between an article and its noun.
-
-    It is in the list, or has the ending of an ordinal (`sixième`).
-    """
-    return word.lower() in BEFORE_NOUNS or word.lower().rstrip("s").endswith("ième")

@@ -38,7 +38,7 @@ from attnviz.files import replace_bytes, replace_text
 from attnviz.trace.drawing import DetailLevel
 
 if TYPE_CHECKING:
-    from attnviz.analysis.alignment_error import PairAgreement
+    from attnviz.analysis.measures import PairAgreement
     from attnviz.evaluation.two_files import LinkAgreement
     from attnviz.importing.records import AttentionRecords
     from attnviz.importing.sentence_pair import Options

@@ -27,7 +27,7 @@ from attnviz.errors import AttnvizError
 from attnviz.files import replace_text
 
 if TYPE_CHECKING:
-    from attnviz.analysis.alignment_error import LinkScore, WordError
+    from attnviz.analysis.measures import LinkScore, WordError
     from attnviz.evaluation.scoring import ScoredLinks
     from attnviz.importing.records import AttentionRecords
 

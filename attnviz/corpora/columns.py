@@ -53,7 +53,7 @@ _MEASURES = (
     Measure("repeated", "target words that repeat an earlier target word", True),
     Measure("unlinked", "target words without a link to a source word", True),
     Measure("many_to_one", "most target words that link to the same source word", True),
-    Measure("drifted", "target words in stretches whose links are one source word off (`analysis.drift`)", True),
+    Measure("drifted", "target words in stretches whose links are one source word off (`measures.drifts`)", True),
     Measure("source_length", "number of source words", True),
     Measure("target_length", "number of target words", True),
 )

@@ -287,10 +287,10 @@ def _with_gold(line: Line | Skipped, gold_line: str) -> Line | Skipped:
         return Skipped(line.number, gettext("links, but no target"))
     source, target = tuple(line.source.split()), tuple(line.target.split())
     try:
-        sure, possible = parse_sure_and_possible(gold_line)
+        links = parse_sure_and_possible(gold_line)
     except AttnvizError as error:
         return Skipped(line.number, str(error))
-    gold = GoldAlignment(str(line.number), source, target, sure, possible - sure)
+    gold = GoldAlignment(str(line.number), source, target, links.sure, links.possible)
     if reason := _out_of_range(gold):
         return Skipped(line.number, reason)
     return Line(line.number, line.source, line.target, gold)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.analysis.posterior import DEFAULT
-from attnviz.analysis.prefixes import JudgedTranslation, largest_shares
+from attnviz.analysis.why_attention import JudgedTranslation, largest_shares
 from attnviz.corpora.batch_posterior import BatchPosterior
 from attnviz.decoding import sentence_ids, target_ids
 from attnviz.evaluation.forced import EncodedPair, ForcedPair, force_encoded

@@ -13,9 +13,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from attnviz.analysis.alignment_error import LinkScore, PairAgreement
 from attnviz.analysis.gold import word_links
-from attnviz.analysis.measures import coverage
+from attnviz.analysis.measures import LinkScore, PairAgreement, coverage
 from attnviz.corpora.columns import ATTENTION_SCHEMA
 from attnviz.corpora.row import attention_measures, remarks_of, word_columns
 from attnviz.corpora.table_metadata import MOST_NAMED, TableMetadata

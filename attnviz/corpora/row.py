@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.alignment_error import error_rate
-from attnviz.analysis.drift import drifts
 from attnviz.analysis.findings import Finding, FindingKind, finding_sentence, findings_of
-from attnviz.analysis.measures import coverage, entropy, links
+from attnviz.analysis.measures import coverage, drifts, entropy, error_rate, links
 from attnviz.analysis.word_classes import content_words, is_word
 from attnviz.evaluation.alignment import GoldAlignment, between_words, memberships
 from attnviz.trace import Words

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.alignment_error import error_rate
-from attnviz.analysis.measures import links
+from attnviz.analysis.measures import error_rate, links
 from attnviz.errors import AttnvizError
 from attnviz.reading import JSON_ERRORS, open_content
 from attnviz.text import SPACE, normalise

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.alignment_error import error_rate, mutual_links
-from attnviz.analysis.measures import links
+from attnviz.analysis.measures import error_rate, links, mutual_links
 from attnviz.analysis.transformer_steps import heads_name
 from attnviz.evaluation.alignment import GoldAlignment, best_threshold
 from attnviz.evaluation.compared_models import Model

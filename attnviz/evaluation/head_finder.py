@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz import lazy_pandas as pd
-from attnviz.analysis.alignment_error import mutual_links
-from attnviz.analysis.measures import links
+from attnviz.analysis.measures import links, mutual_links
 from attnviz.arguments import checked_path
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.scoring import GoldScorer

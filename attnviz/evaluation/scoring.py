@@ -11,10 +11,17 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.alignment_error import CONFIDENCE, SAMPLES, AlignmentError, WordError, score_links
 from attnviz.analysis.gold import GoldLinks
+from attnviz.analysis.measures import (
+    CONFIDENCE,
+    SAMPLES,
+    SYMMETRISATION_METHODS,
+    AlignmentError,
+    Method,
+    WordError,
+    score_links,
+)
 from attnviz.analysis.measures import links as largest_links
-from attnviz.analysis.symmetrisation import SYMMETRISATION_METHODS, Method
 from attnviz.arguments import check_choice, check_number, check_seed, check_whole_argument
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.file_links import (

@@ -8,8 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from attnviz.analysis.alignment_error import PairAgreement, error_between
 from attnviz.analysis.gold import GoldLinks, linkable_words, validated
+from attnviz.analysis.measures import PairAgreement, error_between
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.file_links import (
     FileLinks,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from attnviz.analysis.attention_forms import AttentionForm, Multiplications
 from attnviz.analysis.numbers import decimal, thousands
-from attnviz.analysis.transformer_exhibits import AttentionForm, Multiplications
 from attnviz.figures.grammar import LEGEND_ABOVE, bare_axis, bars, cells, names_axis, sized_layout, titled_axis
 from attnviz.figures.spec import APART, Spec, Table, axis_labels
 from attnviz.languages import format_share, gettext

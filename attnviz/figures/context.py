@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.analysis.context_units import context_units
-from attnviz.analysis.diagram_texts import context_sentence
+from attnviz.analysis.diagram import context_sentence, context_units
 from attnviz.analysis.labels import shorten, subscript
 from attnviz.analysis.measures import weight_order
 from attnviz.analysis.numbers import decimal, percent, significant

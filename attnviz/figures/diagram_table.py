@@ -6,7 +6,7 @@ import math
 from itertools import zip_longest
 
 from attnviz import lazy_pandas as pd
-from attnviz.analysis.context_units import drawn_units
+from attnviz.analysis.diagram import drawn_units
 from attnviz.analysis.labels import subscript
 from attnviz.languages import gettext
 from attnviz.text import piece_name

@@ -9,11 +9,10 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.attention_forms import SYMBOLS, face_names
-from attnviz.analysis.drift import drifts
 from attnviz.analysis.gold import GoldLinks, as_gold_links, link_count_texts, link_errors, validated
 from attnviz.analysis.grid import Grid, check_posterior, grid, link_markers
-from attnviz.analysis.labels import LONGEST, merged_cell_text, merging_text, size_text
+from attnviz.analysis.labels import LONGEST, SYMBOLS, face_names, merged_cell_text, merging_text, size_text
+from attnviz.analysis.measures import drifts
 from attnviz.analysis.numbers import decimal, signed, significant
 from attnviz.analysis.posterior import posterior as posterior_attention
 from attnviz.analysis.recomputation import Weights

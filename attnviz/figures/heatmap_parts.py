@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.analysis.attention_forms import SYMBOLS
 from attnviz.analysis.gold import marker_names
 from attnviz.analysis.grid import Bracket, Grid, LinkKind, LinkMarkers
-from attnviz.analysis.labels import LONGEST, shorten
+from attnviz.analysis.labels import LONGEST, SYMBOLS, shorten
 from attnviz.analysis.numbers import decimal, signed
 from attnviz.figures.grammar import bare_axis, bars, points, signed_colours, text_at, texts_at, titled_axis
 from attnviz.figures.spec import (

@@ -6,16 +6,14 @@ import numpy as np
 
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.labels import quoted_name, shorten
-from attnviz.analysis.minimal_change import MinimalChange
 from attnviz.analysis.numbers import decimal, percent
 from attnviz.analysis.perturbation_tests import (
     PermutationEffects,
     PerturbationTests,
-    Spelling,
     perturbation_results,
     shuffled_sentence,
 )
-from attnviz.analysis.step_evaluation import PerturbedStep
+from attnviz.analysis.step_evaluation import MinimalChange, PerturbedStep, Spelling
 from attnviz.figures.grammar import (
     TOP,
     bare_axis,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from attnviz.analysis.diagram_texts import displayed_units_caption
+from attnviz.analysis.diagram import displayed_units_caption
 from attnviz.analysis.labels import quote, shorten, step_heading
 from attnviz.errors import AttnvizError
 from attnviz.figures.attention_figure import draw_energy, draw_imported, draw_posterior, draw_softmax

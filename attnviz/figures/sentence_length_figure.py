@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.analysis.numbers import NO_BREAK, decimal, thousands
-from attnviz.analysis.prefixes import PrefixTranslations
-from attnviz.analysis.why_attention import growth_sentence, short_kind_name
+from attnviz.analysis.why_attention import PrefixTranslations, growth_sentence, short_kind_name
 from attnviz.figures.grammar import ATTENTION_STYLES, LEGEND_ABOVE, band, curve, sized_layout, text_at, titled_axis
 from attnviz.figures.spec import Part, Spec, Table, escape
 from attnviz.languages import gettext, ngettext

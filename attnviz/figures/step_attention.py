@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.analysis.context_units import WeightedSum, weighted_sum
+from attnviz.analysis.diagram import WeightedSum, weighted_sum
 from attnviz.analysis.labels import shorten, subscript
 from attnviz.analysis.measures import weight_order
 from attnviz.analysis.numbers import decimal, percent

@@ -13,8 +13,8 @@ from attnviz.analysis.logit_attribution import (
     Cell,
     LogitAttribution,
     logit_attribution,
+    maxout_inputs,
     no_logit_attribution_reason,
-    pairs,
 )
 from attnviz.analysis.measures import weight_order
 from attnviz.analysis.numpy_scorers import scorer_of
@@ -122,7 +122,8 @@ class Subject:
         """The pairs of the maxout, (pairs * 2,), which no trace stores; None without weights."""
         if self.known_maxout_pairs is not None or self.weights is None:
             return self.known_maxout_pairs
-        return pairs(self.trace, self.weights, self.step)
+        inputs: Numbers = maxout_inputs(self.trace, self.weights, [self.step])[0].astype("float32")
+        return inputs
 
     @cached_property
     def perturbation_tests(self) -> PerturbationTests:

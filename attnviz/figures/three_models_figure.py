@@ -7,10 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.analysis.gradient_decay import distances, gradient_quartiles
 from attnviz.analysis.numbers import power_name, small
-from attnviz.analysis.prefixes import ForcedWords
-from attnviz.analysis.why_attention import attention_name, short_kind_name, small_length
+from attnviz.analysis.why_attention import (
+    ForcedWords,
+    attention_name,
+    distances,
+    gradient_quartiles,
+    short_kind_name,
+    small_length,
+)
 from attnviz.figures.grammar import (
     ATTENTION_STYLES,
     LEGEND_ABOVE,

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.analysis.recurrent_cells import names
+from attnviz.analysis.recomputation import rnn_weight_names
 from attnviz.analysis.weight_shapes import imported_weight_shapes
 from attnviz.errors import AttnvizError
 from attnviz.imported_families import FAMILIES
@@ -42,7 +42,7 @@ def _tensor_names(layers: Mapping[str, str]) -> dict[str, str]:
                 theirs.format(gate=name.partition("_l")[0], layer=layer, way=way): f"{ours}.{name}"
                 for layer in range(_MOST_LAYERS)
                 for way in ("", "_reverse")
-                for name in names(layer, way)
+                for name in rnn_weight_names(layer, way)
             }
         elif ours == "decoder.score":  # its bias is the same for all source words, so the softmax cancels it
             known |= {f"{theirs}.weight": ours, f"{theirs}.bias": IGNORED}

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import Literal
 
-from attnviz.analysis.why_attention import TextSection
+from attnviz.analysis.page_texts import TextSection
 from attnviz.browser_programs import KATEX
 from attnviz.languages import gettext, language
 from attnviz.ui.components.component import component, details, html, popover_box

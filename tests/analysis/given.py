@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from attnviz import Translator
+from attnviz.analysis.logit_attribution import LogitAttribution, logit_attributions
 from attnviz.analysis.recomputation import RecurrentEquations, RecurrentState, softmax
 from attnviz.network.model_config import READOUT_STATES
 from attnviz.text import Tokenizer
@@ -56,6 +58,12 @@ def state_before(trace: Trace, step: int) -> RecurrentState:
     """Return the recorded state of the decoder of RNNsearch before a 0-based step."""
     state = trace.previous_states[[step]].astype(np.float64)
     return RecurrentState(state, state[:0], np.zeros(0), trace.previous_alignment[step].astype(np.float64))
+
+
+def centred_attributions(trace: Trace, weights: Weights, cells: Sequence[tuple[int, int]]) -> list[LogitAttribution]:
+    """Return the logit attributions of `cells`, each minus that of the mean logit at its step."""
+    found = logit_attributions(trace, weights, [*cells, *((step, None) for step, _ in cells)])
+    return [own - mean for own, mean in zip(found[: len(cells)], found[len(cells) :], strict=True)]
 
 
 def deviation(values: NDArray[Any], expected: Array) -> float:

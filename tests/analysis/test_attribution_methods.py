@@ -74,19 +74,6 @@ def test_erasure_equals_the_loss_when_a_position_is_excluded(
         assert erased[step, j] == pytest.approx(lost, abs=3e-5)
 
 
-def test_gradient_methods_are_omitted_without_gradients(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
-    found = analysis.attribution_methods(*forced_trace(make_network, tokenizer, KINDS[0]))
-    assert found.names == ("attention", "posterior", "logit_attribution", "erased")
-    assert analysis.agreement(found).names == found.names
-
-
-def test_attribution_methods_are_refused_without_attention(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
-    trace, weights = forced_trace(make_network, tokenizer, ("none", "previous"))
-    for ask in (analysis.attribution_methods, analysis.added_logits):
-        with pytest.raises(AttnvizError, match="has no attention"):
-            ask(trace, weights)
-
-
 def kendall_tau_b(one: np.ndarray, other: np.ndarray) -> float:
     """Kendall's tau-b, pair by pair."""
     pairs = list(combinations(range(len(one)), 2))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz import AttnvizError, analysis, attention
+from attnviz import AttnvizError, attention
 from attnviz.analysis.comparison import (
     Comparison,
     compare,
@@ -21,13 +21,12 @@ from attnviz.analysis.comparison import (
     without_word,
 )
 from attnviz.analysis.grid import grid
-from attnviz.text import normalise
 from attnviz.trace.drawing import By
 from tests.analysis.test_grid import some_posterior
 from tests.figures import synthetic
-from tests.strategies import texts
 
 WORDS = st.lists(st.sampled_from(["a", "A", "red", "Red", "bicycle", "is", "the", ".", "</s>"]), max_size=12)
+
 SENTENCES = st.sampled_from(
     ["The agreement was signed .", "Signed was the agreement .", "The extraordinary agreement", "A", "Nothing of it ?"]
 )
@@ -43,13 +42,6 @@ def test_shared_axis_keeps_the_word_order_of_both_sentences(first: list[str], ot
         written = [words[k] for words, k in ((first, one), (other, two)) if k is not None]
         assert {word.casefold() for word in written} == {name.casefold().split(" / ")[0]}
         assert name.split(" / ") == list(dict.fromkeys(written))
-
-
-@given(first=WORDS, other=WORDS)
-def test_shared_axis_matches_words_ignoring_case(first: list[str], other: list[str]) -> None:
-    assert shared_axis(first, [word.upper() for word in first]).same
-    common = [word.casefold() for word in first if word.casefold() in {w.casefold() for w in other}]
-    assert bool(shared_axis(first, other).shared.any()) == bool(common)
 
 
 @pytest.mark.parametrize(
@@ -112,18 +104,6 @@ def test_cells_hold_the_weights_of_their_words_and_gaps_are_nan(
     np.testing.assert_array_equal(np.isfinite(found.difference), np.outer(found.target.shared, found.source.shared))
 
 
-@given(texts=st.tuples(SENTENCES, SENTENCES, SENTENCES), seed=st.integers(0, 50))
-def test_swapping_the_translations_negates_the_difference(texts: tuple[str, str, str], seed: int) -> None:
-    one, two = synthetic.trace(texts[0], texts[2], seed=seed), synthetic.trace(texts[1], texts[2], seed=seed + 1)
-    there, back = compare(one, two), compare(two, one)
-    # Of a word that moved, either place may be the shared one.
-    if there.source.other == back.source.first and there.target.other == back.target.first:
-        np.testing.assert_allclose(there.difference, -back.difference)
-    np.testing.assert_allclose(
-        there.first_log_probabilities[there.target.shared], back.other_log_probabilities[back.target.shared]
-    )
-
-
 @given(seeds=st.tuples(st.integers(0, 50), st.integers(0, 50)))
 def test_moved_is_total_variation_and_most_changed_is_sorted(seeds: tuple[int, int]) -> None:
     found = compare(synthetic.trace(seed=seeds[0]), synthetic.trace(seed=seeds[1]))
@@ -150,15 +130,6 @@ def test_attention_of_other_programs_is_compared_without_probabilities() -> None
     assert np.isnan(beside.first_log_probabilities).all()
     assert np.isfinite(beside.other_log_probabilities).any()
     assert beside.has_probabilities
-
-
-def test_attention_to_unshared_words_counts_as_moved() -> None:
-    one = synthetic.trace("The agreement was signed .", "signé .")
-    alignment = np.zeros_like(one.alignment)
-    alignment[:, 1] = 1  # on the word that the other sentence lacks, in its first piece
-    one = dataclasses.replace(one, alignment=alignment)
-    found = compare(one, synthetic.trace("The was signed .", "signé ."))
-    np.testing.assert_allclose(found.total_variation, 1, atol=1e-6)
 
 
 def test_aligned_steps_write_the_same_word() -> None:
@@ -217,32 +188,6 @@ def test_comparison_without_attention_has_only_log_probabilities(which: int) -> 
     assert found.most_changed() == []
     assert np.isfinite(found.first_log_probabilities).all()
     assert np.isfinite(found.other_log_probabilities).all()
-
-
-def test_only_translations_are_compared() -> None:
-    for pair in ((1, 2), (synthetic.trace(), "text")):
-        with pytest.raises(AttnvizError):
-            analysis.compare(*pair)
-
-
-def test_analysis_package_exports_compare() -> None:
-    assert analysis.compare is compare
-    assert analysis.Comparison is Comparison
-
-
-@given(text=texts, data=st.data())
-def test_edits_of_any_text_are_normalised_and_keep_the_other_words(text: str, data: st.DataObject) -> None:
-    words = sentence_words(text)
-    if not words:
-        with pytest.raises(IndexError):
-            without_word(text, 0)
-        return
-    word = data.draw(st.integers(0, len(words) - 1))
-    dropped, exchanged = without_word(text, word), with_next_swapped(text, word)
-    for edited in (dropped, exchanged):
-        assert edited == normalise(edited)
-    letters = [sorted(line.replace(" ", "")) for line in (dropped + words[word], exchanged, normalise(text))]
-    assert letters[0] == letters[1] == letters[2]
 
 
 @given(

@@ -1,9 +1,12 @@
-"""Equations in LaTeX: they have the numbers of the step, and no text that a visitor could inject."""
+"""Equations in LaTeX: the numbers of the step, no text that a visitor could inject, and symbols of the diagram."""
 
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import re
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,8 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
+from attnviz.analysis.attention_forms import EQUATION_LINES
+from attnviz.analysis.diagram import diagram_terms
+from attnviz.analysis.energy_equations import symbols
 from attnviz.analysis.numbers import number, safe_text, vector
+from attnviz.analysis.step_equations import equation_templates
 from tests.analysis.filled_equations import equations
+from tests.equation_symbols import symbols_of
 from tests.figures import synthetic
 
 
@@ -39,15 +47,6 @@ def test_no_line_holds_two_vectors(kind: str) -> None:
             assert line.count(r"\begin{bmatrix}") <= 1, line
 
 
-@pytest.mark.parametrize(
-    ("kind", "stages"), [("additive", [1, 2, 3, 4, 5]), ("general", [1, 2, 3, 4, 5]), ("none", [3, 4, 5])]
-)
-def test_each_kind_of_attention_has_its_stages(kind: str, stages: list[int]) -> None:
-    trace = synthetic.trace(attention=kind)
-    for step in range(len(trace.target_pieces)):
-        assert [equation.stage for equation in equations(trace, step)] == stages
-
-
 def test_equations_have_the_numbers_of_the_step() -> None:
     trace = synthetic.trace()
     step = 2
@@ -63,16 +62,6 @@ def test_equations_have_the_numbers_of_the_step() -> None:
     assert "s_{2}" in energy  # the query is the state before the step
 
 
-def test_energy_and_softmax_are_those_of_the_chosen_piece() -> None:
-    trace = synthetic.trace()
-    for source in range(len(trace.source_pieces)):
-        energy, softmax = (equation.latex for equation in equations(trace, 2, source)[:2])
-        assert rf"e_{{3,{source + 1}}} &=" in energy
-        assert energy.endswith(number(float(trace.energies[2, source])) + r"\end{aligned}")
-        assert vector(trace.keys[source]) in energy
-        assert softmax.endswith(number(float(trace.alignment[2, source])) + r"\end{aligned}")
-
-
 def test_the_written_out_unit_of_the_state_is_right() -> None:
     trace = synthetic.trace()
     state = next(equation for equation in equations(trace, 1) if equation.stage == 4).latex
@@ -80,6 +69,8 @@ def test_the_written_out_unit_of_the_state_is_right() -> None:
     gate, proposal = trace.update_gates[1, unit], trace.candidate_states[1, unit]
     mixed = (1 - gate) * proposal + gate * trace.previous_states[1, unit]
     assert mixed == pytest.approx(trace.states[1, unit], abs=1e-5)
+    assert rf"{number(1 - gate)}\,({number(proposal)})" in state
+    assert rf"{number(gate)}\,({number(trace.previous_states[1, unit])})" in state
     assert number(float(trace.states[1, unit])) in state
 
 
@@ -109,12 +100,6 @@ def test_a_piece_of_latex_never_enters_an_equation(piece: str) -> None:
     assert named.sub("", injected) == named.sub("", clean)
 
 
-@pytest.mark.parametrize("step", [-1, 99])
-def test_missing_step_raises_an_index_error(step: int) -> None:
-    with pytest.raises(IndexError, match="no step"):
-        equations(synthetic.trace(), step)
-
-
 @pytest.mark.usefixtures("each_language")
 def test_note_names_the_readout_state(snapshot: SnapshotAssertion) -> None:
     base = synthetic.trace()
@@ -122,3 +107,70 @@ def test_note_names_the_readout_state(snapshot: SnapshotAssertion) -> None:
     assert "s_{2}" in equations(current, 1)[-1].latex
     assert "s_{1}" in equations(base, 1)[-1].latex
     assert equations(current, 1)[-1].note == snapshot
+
+
+EXHIBITS = [lines for lines in EQUATION_LINES.values() if lines]
+
+
+def right_hand_side(line: str) -> str:
+    """Return the right-hand side of an equation: a new name on the left needs no mark."""
+    return line.partition("=")[2]
+
+
+def test_former_line_is_the_line_of_the_previous_exhibit() -> None:
+    for below, above in itertools.pairwise(EXHIBITS):
+        assert [line.before for line in above if line.before] == [
+            one.now.partition(r", \quad")[0] for one, line in zip(below, above, strict=True) if line.before
+        ]
+
+
+def test_lines_that_changed_since_the_previous_exhibit_are_marked() -> None:
+    for below, above in itertools.pairwise(EXHIBITS):
+        for one, line in zip(below, above, strict=True):
+            softmax = r"\operatorname{softmax}" in line.now
+            changed = not softmax and right_hand_side(one.now) != right_hand_side(line.now)
+            assert bool(line.before) == changed, line.now
+    assert [bool(line.before) for line in EXHIBITS[0]] == [True, False, False]  # from additive to dot product
+
+
+ALWAYS = {"x", "h", "e", "α", "c", "s", "t", "y"}
+"""The letters of the diagram that do not depend on the model."""
+
+
+def drawn(terms: dict[str, Any], step: int) -> Iterator[str]:
+    """Yield the symbols among the terms of 0-based `step`."""
+    for term in terms.values():
+        if isinstance(term, dict):
+            yield from drawn(term, step)
+        else:
+            for letter, index in term:
+                yield letter + index.replace("⟦i⟧", str(step + 1)).replace("⟦before⟧", str(step))
+
+
+@pytest.mark.parametrize("readout", ["previous", "current"])
+@pytest.mark.parametrize("attention", ["additive", "general", "none"])
+def test_every_symbol_of_the_equations_has_a_place_in_the_diagram(attention: str, readout: str) -> None:
+    trace = synthetic.trace(attention=attention)
+    trace = dataclasses.replace(trace, config=dict(trace.config) | {"readout_state": readout})
+    symbols, found = symbols_of(equation_templates(trace), 2), set(drawn(diagram_terms(trace), 2))
+    assert {one for one in symbols if one[0] not in ALWAYS or "\u0303" in one} <= found
+    assert {
+        "Wo",
+        "bo",
+        "Uo",
+        "Vo",
+        "Co",
+        "b",
+        "E",
+        "z3",
+        "s\u03033",
+        "p",
+    } <= symbols  # the parser finds them in the LaTeX
+    assert {"additive": {"Wa", "Ua", "va"}, "general": {"P"}, "none": set()}[attention] <= symbols
+    letters = {one for one in found if one[0].isalpha()}
+    assert letters <= symbols | {"hj"}  # the diagram has no symbol that the equations lack
+
+
+def test_symbols_are_split_into_letters_with_indices_and_separators() -> None:
+    assert symbols(r"\tilde s_{⟦i⟧} , b") == [("s\u0303", "⟦i⟧"), (",", ""), ("b", "")]
+    assert symbols("") == []

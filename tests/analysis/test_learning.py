@@ -1,153 +1,112 @@
-"""Learning measures of attention on gold links: link classes, baselines, diagonality, halfway updates."""
+"""Texts about training: names and definitions of the measures, and sentences about measured values."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
+from typing import Any
 
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from syrupy.assertion import SnapshotAssertion
 
 from attnviz.analysis.learning import (
-    diagonal_attention,
-    diagonality,
-    exchanged_neighbours,
-    halfway_update,
-    learning_baselines,
-    learning_measures,
-    link_attention,
-    link_classes,
-    single_links,
-    uniform_attention,
+    LINK_MEASURES,
+    QUALITY_MEASURES,
+    ROW_MEASURES,
+    compared_guidance_sentence,
+    grouped_digits,
+    guidance_definition,
+    guidance_sentence,
+    halfway_sentence,
+    learning_measure_names,
+    link_counts_text,
+    measure_definitions,
+    measured_values_text,
+    own_translation_sentence,
+    unguided_model,
 )
-from attnviz.analysis.word_classes import ARTICLES, BEFORE_NOUNS, FUNCTION_WORDS, is_content, is_punctuation
+from attnviz.languages import set_language
+from attnviz.training.log import CURVES
+from tests.figures.test_learning import run
+
+EACH_LANGUAGE = pytest.mark.usefixtures("each_language")
 
 
-@dataclass(frozen=True)
-class Pair:
-    source: tuple[str, ...]
-    target: tuple[str, ...]
-    sure: frozenset[tuple[int, int]]
+def test_every_measure_has_a_name_and_a_definition() -> None:
+    every = {*LINK_MEASURES, *ROW_MEASURES, *QUALITY_MEASURES, *CURVES}
+    for code in ("en", "fr"):
+        set_language(code)
+        assert set(learning_measure_names()) == set(measure_definitions()) == every
+        assert len(set(learning_measure_names().values())) == len(every)
 
 
-HOUSE = Pair(
-    ("The", "old", "green", "house", "is", "not", "here", "."),
-    ("La", "vieille", "maison", "verte", "n'", "est", "pas", "ici", "."),
-    frozenset({(0, 0), (1, 1), (2, 3), (3, 2), (4, 5), (5, 4), (5, 6), (6, 7), (7, 8)}),
-)
+CONFIGS: dict[str, dict[str, Any]] = {
+    "free-general": {"attention": "general", "guidance": 0.0},
+    "free": {"attention": "additive", "guidance": 0.0},
+    "guided": {"attention": "additive", "guidance": 0.5},
+    "fixed": {"attention": "none", "guidance": 0.0},
+    "heads": {"architecture": "transformer"},
+    "old": {"attention": "additive"},
+}
 
 
-def test_link_classes_of_an_example_sentence() -> None:
-    assert exchanged_neighbours(HOUSE) == [(2, 2)]
-    assert link_classes(HOUSE) == {
-        "marks": {(7, 8)},
-        "articles": {(0, 0)},
-        "content": {(1, 1)},
-        "nouns": set(),
-        "exchanged": {(2, 3), (3, 2)},
-    }
-    assert single_links(HOUSE) == HOUSE.sure - {(5, 4), (5, 6)}
+def test_unguided_model_has_the_same_form_of_attention() -> None:
+    assert unguided_model(CONFIGS["guided"], CONFIGS) == "free"
+    assert unguided_model(CONFIGS["guided"], {"old": CONFIGS["old"], "fixed": CONFIGS["fixed"]}) is None
+    assert unguided_model({"attention": "dot", "guidance": 1}, {"heads": CONFIGS["heads"]}) == "heads"
+    assert [name for name, config in CONFIGS.items() if guidance_sentence(config)] == ["guided"]
+    assert not any(unguided_model(config, CONFIGS) for name, config in CONFIGS.items() if name != "guided")
 
 
-@pytest.mark.parametrize(
-    ("english", "french", "nouns"),
-    [
-        ("the house", "la maison", True),
-        ("The House", "L' Assemblée", True),
-        ("the first", "la première", False),  # as in "the first day"
-        ("the sixth", "les sixièmes", False),
-        ("the two", "les deux", False),
-        ("his house", "la maison", False),
-        ("the house", "sa maison", False),
-        ("the 1992", "la 1992", False),
-    ],
-)
-def test_nouns_follow_an_article_on_both_sides(english: str, french: str, nouns: bool) -> None:
-    pair = Pair(tuple(english.split()), tuple(french.split()), frozenset({(0, 0), (1, 1)}))
-    classes = link_classes(pair)
-    assert classes["nouns"] == ({(1, 1)} if nouns else set())
-    alone = Pair(pair.source[1:], pair.target[1:], frozenset({(0, 0)}))
-    assert link_classes(alone)["nouns"] == set()  # no article comes before the first word
+@EACH_LANGUAGE
+def test_guided_models_are_named(snapshot: SnapshotAssertion) -> None:
+    assert guidance_sentence(CONFIGS["guided"]) == snapshot
+    assert guidance_definition([run(guidance=0.0)], CONFIGS) == ""
+    alone = guidance_definition([run(guidance=0.5)], {})
+    assert guidance_definition([run(guidance=0.5)], CONFIGS).removeprefix(alone) == snapshot(name="models")
+    names = ("one", "other")
+    assert compared_guidance_sentence(CONFIGS["free"], CONFIGS["guided"], names) == snapshot(name="compared")
+    for other in ("old", "fixed", "guided"):
+        assert compared_guidance_sentence(CONFIGS["guided"], CONFIGS[other], names) == ""
 
 
-def test_the_measures_are_means_over_the_links() -> None:
-    alignment = np.random.default_rng(1).dirichlet(np.ones(8), 9)
-    found = learning_measures([HOUSE], [alignment])
-    assert found["content"].value == pytest.approx(alignment[1, 1])
-    assert (found["exchanged"].value, found["exchanged"].count) == (
-        pytest.approx((alignment[3, 2] + alignment[2, 3]) / 2),
-        2,
-    )
-    own = alignment[2, 3] > alignment[2, 2] and alignment[3, 2] > alignment[3, 3]
-    assert (found["order"].value, found["order"].count) == (float(own), 1)
+@EACH_LANGUAGE
+def test_measured_values_text_has_the_latest_values_of_an_update(snapshot: SnapshotAssertion) -> None:
+    found = replace(run(), curves={"loss": ((10, 7.251),), "bleu": ((100, 3.14),), "training": ((50, 6.5),)})
+    assert measured_values_text(found, 0) == ""
+    assert [
+        measured_values_text(found, 99),
+        measured_values_text(found, 100),
+        measured_values_text(replace(found, curves={"training": ((50, 6.5),)}), 60),
+    ] == snapshot
 
 
-def test_baselines_of_an_example_sentence() -> None:
-    levels = learning_baselines([HOUSE])
-    assert levels["content"] == {"alike": 1 / 8, "diagonal": 1, "links": 1}
-    assert levels["order"] == {"alike": 0, "diagonal": 0, "links": 1}
-    assert levels["diagonal"]["alike"] == pytest.approx(0)
-    assert levels["diagonal"]["diagonal"] > 0.85
-    assert 0 < levels["diagonal"]["links"] < levels["diagonal"]["diagonal"]
+@EACH_LANGUAGE
+def test_long_translation_is_shortened(snapshot: SnapshotAssertion) -> None:
+    found = replace(run(), translations=(("",), (" Oui.",), ("ab " * 90,), ("z",)))
+    assert [
+        own_translation_sentence(found, 0, 0),
+        own_translation_sentence(found, 0, 1),
+    ] == snapshot
+    assert len(own_translation_sentence(found, 0, 2)) < 140
+    assert own_translation_sentence(found, 0, 2).endswith("…")
 
 
-@st.composite
-def drawn_pairs(draw: st.DrawFn) -> Pair:
-    words = st.sampled_from(["the", "le", "house", "maison", "of", "de", "deux", ".", "12"])
-    source = draw(st.lists(words, min_size=2, max_size=6))
-    target = draw(st.lists(words, min_size=2, max_size=6))
-    cells = [(j, i) for j in range(len(source)) for i in range(len(target))]
-    return Pair(tuple(source), tuple(target), frozenset(draw(st.sets(st.sampled_from(cells), max_size=8))))
+@EACH_LANGUAGE
+def test_halfway_sentence_lists_measures_in_the_order_of_learning(snapshot: SnapshotAssertion) -> None:
+    curves = {"content": ((0, 0.0), (100, 0.5)), "articles": ((0, 0.0), (60, 0.3), (100, 0.4)), "marks": ((0, 0.1),)}
+    sentence = halfway_sentence(replace(run(), curves=curves))
+    names = learning_measure_names()
+    assert sentence.index(f"{names['articles']} 40") < sentence.index(f"{names['content']} 50")
+    assert names["marks"] not in sentence
+    assert sentence == snapshot
+    assert halfway_sentence(replace(run(), curves={})) == ""
 
 
-@given(drawn_pairs(), st.integers(0, 2**16))
-def test_classes_are_disjoint_single_links_and_measures_are_shares(pair: Pair, seed: int) -> None:
-    by_name = link_classes(pair)
-    assert by_name.pop("nouns") <= by_name["content"]
-    classes = list(by_name.values())
-    assert sum(map(len, classes)) == len(set().union(*classes))
-    for j, i in set().union(*classes):
-        assert sum(one == j for one, _ in pair.sure) == sum(one == i for _, one in pair.sure) == 1
-    for i, j in exchanged_neighbours(pair):
-        assert {(j + 1, i), (j, i + 1)} <= pair.sure
-    alignment = np.random.default_rng(seed).dirichlet(np.ones(len(pair.source)), len(pair.target))
-    for name, one in learning_measures([pair], [alignment]).items():
-        assert one.count > 0
-        assert one.value <= 1 + 1e-12
-        assert name == "diagonal" or one.value >= 0
+def test_numbers_of_five_digits_are_grouped() -> None:
+    assert [grouped_digits(2000), grouped_digits(12_000)] == ["2000", "12,000"]
 
 
-@given(drawn_pairs())
-def test_baseline_attention_rows_are_distributions(pair: Pair) -> None:
-    for baseline in (uniform_attention, diagonal_attention, link_attention):
-        np.testing.assert_allclose(baseline(pair).sum(axis=1), 1)
-    assert diagonality(uniform_attention(pair)) == pytest.approx(0)
-    assert diagonality(diagonal_attention(pair)) >= diagonality(link_attention(pair)) - 1e-12
-
-
-def test_diagonality_is_independent_of_row_sums() -> None:
-    alignment = np.random.default_rng(3).dirichlet(np.ones(6), 5)
-    assert diagonality(alignment * np.linspace(0.2, 0.9, 5)[:, None]) == pytest.approx(diagonality(alignment))
-    assert diagonality(np.zeros((5, 6))) == pytest.approx(0)
-
-
-def test_word_lists_are_lower_case_and_articles_are_function_words() -> None:
-    for side in ("source", "target"):
-        assert all(word == word.lower() for word in FUNCTION_WORDS[side])
-        assert ARTICLES[side] < FUNCTION_WORDS[side]
-    assert all(word == word.lower() for word in BEFORE_NOUNS)
-    assert not BEFORE_NOUNS & FUNCTION_WORDS["target"]
-    assert is_content("House", "source")
-    assert not is_content("Les", "target")
-    assert not is_content("1992", "source")
-    assert is_punctuation("»")
-    assert not is_punctuation("3")
-
-
-def test_halfway_update_is_interpolated_linearly() -> None:
-    assert halfway_update([(0, 0.0), (100, 0.0), (200, 0.4), (400, 0.8)]) == 200
-    assert halfway_update([(0, 0.0), (100, 0.2), (200, 0.6)]) == 120  # 125, to two digits
-    assert halfway_update([(0, 0.9), (10, 0.5), (20, 0.4)]) == 6  # downwards
-    assert halfway_update([(0, 0.5), (10, 0.51)]) is None
-    assert halfway_update([(0, 0.5)]) is None
+@EACH_LANGUAGE
+def test_caption_counts_the_measured_links_and_sentences(snapshot: SnapshotAssertion) -> None:
+    assert link_counts_text([replace(run(), counts={})]) == ""
+    assert link_counts_text([replace(run(), counts={"aer": 9, "marks": 4})]) == snapshot

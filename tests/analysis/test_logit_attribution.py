@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,16 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnviz.analysis.energy_equations import energy_decomposition, saturated
-from attnviz.analysis.logit_attribution import centred_attributions, logit_attribution
-from attnviz.analysis.recomputation import recompute
+from attnviz.analysis.logit_attribution import logit_attribution
 from attnviz.attention_kinds import ATTENTION_KINDS
-from attnviz.model_folder import read_weights
 from attnviz.network.model_config import READOUT_STATES
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
 from attnviz.translator import Translator
+from tests.analysis.given import centred_attributions
 from tests.conftest import SENTENCES, ModelFactory
 from tests.strategies import FEW
+from tests.whole_recomputation import recompute
 
 KINDS = list(product(ATTENTION_KINDS, READOUT_STATES))
 EVEN = st.integers(1, 10).map(lambda half: 2 * half)
@@ -54,15 +53,6 @@ def test_the_entries_of_a_logit_attribution_add_up_to_the_logit(
         entry = logit_attribution(trace, weights, step, piece)
         assert entry.source.shape == (len(trace.source_pieces),)
         assert entry.logit == pytest.approx(exact["logits"][step, piece], abs=1e-4)
-
-
-def test_only_the_last_source_piece_contributes_without_attention(
-    make_network: ModelFactory, tokenizer: Tokenizer
-) -> None:
-    trace, weights = _forced_translation(make_network, tokenizer, ("none", "previous"))
-    entry = logit_attribution(trace, weights, 1, trace.target_ids[1])
-    assert np.count_nonzero(entry.source[:-1]) == 0
-    assert entry.source[-1] != 0
 
 
 def test_a_contrast_is_the_difference_of_two_logit_attributions(
@@ -144,35 +134,7 @@ def test_an_old_trace_takes_its_score_vector_from_the_weights(make_network: Mode
         energy_decomposition(old, None, 1, 2)
 
 
-def test_no_unit_of_a_dot_product_is_saturated(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
-    trace, _ = _forced_translation(make_network, tokenizer, ("general", "previous"))
-    units = dataclasses.replace(energy_decomposition(trace, None, 0, 0), activation=np.full(10, 2.0))
-    assert not saturated(units).any()
-
-
 def test_saturated_units_are_those_whose_tanh_is_flat(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
     trace, weights = _forced_translation(make_network, tokenizer, ("additive", "previous"))
     units = energy_decomposition(trace, weights, 0, 0)
     assert np.array_equal(saturated(units), 1 - np.tanh(units.query + units.key) ** 2 <= 1 - 0.99**2)
-
-
-def test_energy_decomposition_is_refused_without_attention(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
-    trace, weights = _forced_translation(make_network, tokenizer, ("none", "previous"))
-    with pytest.raises(ValueError, match="without attention"):
-        energy_decomposition(trace, weights, 0, 0)
-
-
-def test_contributions_of_the_shipped_model_add_up(shipped_model: Path) -> None:
-    trace = Translator.load(shipped_model, device="cpu").translate("A girl is riding a red bicycle.", beam=1)
-    weights = read_weights(shipped_model)
-    exact = recompute(weights, trace.config, trace.source_ids, trace.target_ids)
-    cells = list(enumerate(trace.target_ids))
-    for entry in centred_attributions(trace, weights, cells):
-        assert entry.source.sum() > 0, "the source words speak for a word that the model writes"
-    for step, piece in cells:
-        assert logit_attribution(trace, weights, step, piece).logit == pytest.approx(
-            exact["logits"][step, piece], abs=1e-4
-        )
-        for position in range(len(trace.source_pieces)):
-            energy = energy_decomposition(trace, weights, step, position).energy
-            assert energy == pytest.approx(float(trace.energies[step, position]), abs=1e-5, rel=1e-5)

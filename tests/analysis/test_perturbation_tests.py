@@ -1,4 +1,4 @@
-"""Perturbation tests of one step: results under other weights match the recomputation and the network."""
+"""Other weights of a step: perturbation tests, best attention and minimal change, against the recomputation."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attnviz import AttnvizError, Translator, analysis
+from attnviz import analysis
 from attnviz.analysis.perturbation_tests import permuted, without_strongest
 from attnviz.analysis.step_evaluation import (
     StepEvaluation,
@@ -54,23 +54,6 @@ def test_perturbed_steps_match_the_recomputation(
         assert perturbed.probabilities[perturbed.piece_id] == perturbed.probabilities[EOS:].max()
     assert (results.real.total_variation, results.real.divergence) == pytest.approx((0, 0), abs=1e-12)
     assert results.adversary.total_variation <= 0.01, "the bound holds"
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_perturbed_steps_match_the_network_with_replaced_weights(
-    make_network: ModelFactory, tokenizer: Tokenizer, kind
-) -> None:
-    trace, weights = forced_trace(make_network, tokenizer, kind)
-    translator = Translator(make_network(*kind), tokenizer)
-    for step in (0, 3):
-        results = analysis.perturbation_tests(trace, step, weights, permutations=4)
-        for name, perturbed in steps_by_test(results).items():
-            by_hand = ReplaceWeights(tuple(perturbed.weights.tolist()), step=step)
-            again = translator.translate(SENTENCES[2], target=SENTENCES[3], interventions=[by_hand])
-            assert np.exp(again.log_probabilities[step]) == pytest.approx(perturbed.likelihood, abs=1e-5), name
-            top = dict(perturbed.top(10))
-            for piece, p in list(zip(again.top_ids[step].tolist(), again.top_probabilities[step], strict=True))[:9]:
-                assert top[piece] == pytest.approx(p, abs=1e-5)
 
 
 @settings(max_examples=FEW)
@@ -201,28 +184,6 @@ def test_gradient_ascent_finds_a_maximum() -> None:
     assert np.all(heights > -1e-5)
 
 
-def test_perturbation_tests_refuse_invalid_arguments(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
-    trace, weights = forced_trace(make_network, tokenizer, ("none", "previous"))
-    for ask in (analysis.perturbation_tests, analysis.adversary, analysis.best_attention):
-        with pytest.raises(AttnvizError, match="has no attention"):
-            ask(trace, 0, weights)
-    with pytest.raises(AttnvizError, match="has no attention"):
-        analysis.shuffled(trace, weights)
-    trace, weights = forced_trace(make_network, tokenizer, KINDS[0])
-    for ask in (analysis.perturbation_tests, analysis.adversary, analysis.best_attention):
-        with pytest.raises(AttnvizError):
-            ask(trace, 99, weights)
-    with pytest.raises(AttnvizError):
-        analysis.best_attention(trace, 0, weights, piece_id=10_000)
-    with pytest.raises(AttnvizError, match="from 0 to 1"):
-        analysis.adversary(trace, 0, weights, bound=2)
-    for count in (0, -1):
-        with pytest.raises(AttnvizError, match="permutations"):
-            analysis.perturbation_tests(trace, 0, weights, permutations=count)
-        with pytest.raises(AttnvizError, match="permutations"):
-            analysis.shuffled(trace, weights, permutations=count)
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_one_hot_attention_can_be_tested(make_network: ModelFactory, tokenizer: Tokenizer, kind) -> None:
     length = len(tokenizer.encode(SENTENCES[2])) + 1
@@ -238,3 +199,60 @@ def test_one_hot_attention_can_be_tested(make_network: ModelFactory, tokenizer: 
     assert np.all(distances > 0)
     answers = analysis.attribution_methods(trace, weights)
     assert np.all(answers.matrices["posterior"][:, 2] == 1)
+
+
+def most_likely_piece(probabilities: np.ndarray) -> int:
+    return int(probabilities[EOS:].argmax()) + EOS
+
+
+@settings(max_examples=FEW)
+@given(**SIZES)
+def test_minimal_change_makes_the_step_write_another_piece(
+    make_network: ModelFactory, tokenizer: Tokenizer, kind, **sizes: int
+) -> None:
+    trace, weights = forced_trace(make_network, tokenizer, kind, **sizes)
+    found = analysis.minimal_change(trace, weights)
+    assert found.distances.shape == (len(trace.target_ids),)
+    for step, distance in enumerate(found.distances):
+        evaluation = found.weights[step]
+        real = trace.alignment[step].astype(np.float64)
+        assert evaluation.min() >= 0
+        assert evaluation.sum() == pytest.approx(1)
+        assert most_likely_piece(step_probabilities(trace, weights, step, real)) == found.first_ids[step]
+        again = most_likely_piece(step_probabilities(trace, weights, step, evaluation))
+        assert again == found.second_ids[step]
+        if np.isinf(distance):
+            np.testing.assert_allclose(evaluation, real, atol=1e-6)
+            assert again == found.first_ids[step]
+        else:
+            assert distance == pytest.approx(np.abs(evaluation - real / real.sum()).sum(), abs=1e-9)
+            assert 0 < distance <= 2
+            assert again != found.first_ids[step]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_random_search_finds_no_much_smaller_change(make_network: ModelFactory, tokenizer: Tokenizer, kind) -> None:
+    trace, weights = forced_trace(make_network, tokenizer, kind)
+    found, chance = analysis.minimal_change(trace, weights), np.random.default_rng(0)
+    for step, distance in enumerate(found.distances):
+        evaluation = StepEvaluation(trace, step, weights)
+        count = len(evaluation.alignment)
+        ends = np.concatenate([np.eye(count), chance.dirichlet(np.full(count, 0.2), size=100)])
+        shares = np.linspace(0, 1, 33)[1:, None, None]
+        lines = (evaluation.alignment + shares * (ends - evaluation.alignment)).reshape(-1, count)
+        pieces = evaluation.distributions(lines)[:, EOS:].argmax(axis=1) + EOS
+        changed = np.abs(lines - evaluation.alignment).sum(axis=1)[pieces != found.first_ids[step]]
+        assert distance <= min(changed, default=np.inf) * 1.05
+
+
+def test_distance_is_infinite_when_no_weights_change_the_piece(
+    make_network: ModelFactory, tokenizer: Tokenizer
+) -> None:
+    trace, weights = forced_trace(make_network, tokenizer, KINDS[0])
+    # The bias makes one piece the likeliest under any weights.
+    bias = np.zeros_like(weights["decoder.output.bias"])
+    bias[7] = 1000
+    found = analysis.minimal_change(trace, weights | {"decoder.output.bias": bias})
+    assert np.all(np.isinf(found.distances))
+    assert np.all(found.first_ids == 7)
+    assert np.all(found.second_ids == 7)

@@ -15,9 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from attnviz.analysis.alignment_error import error_rate
-from attnviz.analysis.learning import learning_baselines, learning_measures
-from attnviz.analysis.measures import links
+from attnviz.analysis.measures import error_rate, links
 from attnviz.commands.shared import progress
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.alignment import GoldAlignment, read_gold
@@ -33,6 +31,7 @@ from attnviz.training.preparation import SETTINGS
 from attnviz.training.training_config import TrainingConfig
 from attnviz.training.validation import fixed_pairs, take_snapshot, validation_pairs
 from attnviz.translator import Translator
+from tests.benchmarks.learning_measures import learning_baselines, learning_measures
 from tests.benchmarks.scripts import exit_status
 
 

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from attnviz import Trace
-from attnviz.analysis.diagram_texts import mixture
+from attnviz.analysis.diagram import mixture
 from attnviz.analysis.step_equations import equation_templates
 from attnviz.architectures import narrate
 from attnviz.translator import Translator

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from attnviz import Trace
-from attnviz.analysis.context_units import drawn_units
+from attnviz.analysis.diagram import drawn_units
 from attnviz.architectures import narrate
 from attnviz.translator import Translator
 from attnviz.ui.step.diagram_panel import diagram_payload

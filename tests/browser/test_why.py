@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from attnviz.analysis.prefixes import prefixes
+from attnviz.analysis.why_attention import prefixes
 from attnviz.evaluation.example_sentences import TECHNOLOGY
 from tests.browser.conftest import Opener
 from tests.browser.contrast import faint

@@ -17,9 +17,9 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import read_attention
 from attnviz.analysis.grid import FACES, GRID_UNITS
+from attnviz.analysis.measures import SYMMETRISATION_METHODS
 from attnviz.analysis.neighbours import MOST_VECTORS
 from attnviz.analysis.posterior import POSTERIOR_KINDS
-from attnviz.analysis.symmetrisation import SYMMETRISATION_METHODS
 from attnviz.commands import main as module
 from attnviz.commands.corpus import _Options as CorpusOptions
 from attnviz.commands.figure import _Options as FigureCommandOptions

@@ -11,9 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnviz.analysis import load_weights
-from attnviz.analysis.alignment_error import error_rate
 from attnviz.analysis.findings import finding_sentence, findings_of
-from attnviz.analysis.measures import coverage, entropy, links
+from attnviz.analysis.measures import coverage, entropy, error_rate, links
 from attnviz.analysis.posterior import posterior_words
 from attnviz.checkpoint import save_model
 from attnviz.corpora import MEASURES, SCHEMA, Line, Settings

@@ -9,7 +9,7 @@ import pytest
 
 from attnviz.analysis import load_weights
 from attnviz.analysis.posterior import posterior
-from attnviz.analysis.prefixes import LEAST_PROBABILITY
+from attnviz.analysis.why_attention import LEAST_PROBABILITY
 from attnviz.analysis.word_classes import content_words
 from attnviz.corpora.judging import judge
 from attnviz.evaluation.example_sentences import REFERENCE_TRANSLATIONS, TECHNOLOGY

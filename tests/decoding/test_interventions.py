@@ -12,7 +12,6 @@ import pytest
 import torch
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.analysis.recomputation import recompute
 from attnviz.analysis.verification import RecurrentVerifier
 from attnviz.decoding import longest_target, search
 from attnviz.errors import AttnvizError
@@ -32,6 +31,7 @@ from attnviz.trace.interventions import (
 from attnviz.trace.trace import RECORDED
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES, ModelFactory
+from tests.whole_recomputation import recompute
 
 TEXT, TARGET = SENTENCES[0], SENTENCES[1]
 SEARCHES = [{"beam": 1}, {"beam": 3}, {"target": TARGET}]

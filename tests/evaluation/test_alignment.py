@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.analysis.alignment_error import error_rate, mutual_links
+from attnviz.analysis.measures import error_rate, mutual_links
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.alignment import GoldAlignment, best_threshold, detokenise, read_gold
 from attnviz.evaluation.model_alignments import word_alignments

@@ -12,8 +12,7 @@ import plotly.io
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.analysis.alignment_error import error_rate, mutual_links
-from attnviz.analysis.measures import links
+from attnviz.analysis.measures import error_rate, links, mutual_links
 from attnviz.checkpoint import save_model
 from attnviz.commands.main import main
 from attnviz.evaluation.alignment import best_threshold, read_gold

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from attnviz.analysis.alignment_error import error_rate, mutual_links
+from attnviz.analysis.measures import error_rate, mutual_links
 from attnviz.checkpoint import save_model
 from attnviz.commands.main import main
 from attnviz.detector import Detector

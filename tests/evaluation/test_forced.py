@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from attnviz.analysis.recomputation import recompute
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.checkpoint import save_model
 from attnviz.evaluation.forced import Likelihood, force_pairs, likelihoods, total_likelihood
@@ -16,6 +15,7 @@ from attnviz.model_folder import read_weights
 from attnviz.text import EOS, Tokenizer
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES, ModelFactory
+from tests.whole_recomputation import recompute
 
 PAIRS = list(zip(SENTENCES[::2], SENTENCES[1::2], strict=True))
 

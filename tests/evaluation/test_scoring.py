@@ -14,8 +14,8 @@ from syrupy.assertion import SnapshotAssertion
 
 import attnviz
 from attnviz import AttnvizError, alignment_error, attention, link_agreement, read_attention
-from attnviz.analysis.alignment_error import WordError
 from attnviz.analysis.gold import GoldLinks
+from attnviz.analysis.measures import WordError
 from attnviz.commands.main import main
 from attnviz.evaluation.scoring import by_record, score
 from attnviz.evaluation.two_files import check_pair_counts, gold_of_pair, pair_place

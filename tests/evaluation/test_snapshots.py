@@ -10,10 +10,10 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Translator
-from attnviz.analysis.learning import learning_measures
 from attnviz.evaluation.alignment import read_gold
 from attnviz.evaluation.model_alignments import word_alignments
 from attnviz.trace.snapshots import Snapshots
+from tests.benchmarks.learning_measures import learning_measures
 from tests.benchmarks.saved_models import main, saved_moments
 from tests.small_run import LINKS, MOMENTS, kept_run
 from tests.snapshots import plain

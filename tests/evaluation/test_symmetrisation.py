@@ -15,7 +15,7 @@ from syrupy.assertion import SnapshotAssertion
 
 import attnviz
 from attnviz import AttnvizError, alignment_error, attention, read_attention, symmetrise
-from attnviz.analysis.symmetrisation import SYMMETRISATION_METHODS, Method
+from attnviz.analysis.measures import SYMMETRISATION_METHODS, Method
 from attnviz.commands.main import main
 from attnviz.trace.word_link_text import Link
 from tests.snapshots import plain

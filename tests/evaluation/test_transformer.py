@@ -12,7 +12,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Translator
-from attnviz.analysis.alignment_error import error_rate, mutual_links
+from attnviz.analysis.measures import error_rate, mutual_links
 from attnviz.checkpoint import save_model
 from attnviz.commands.main import main
 from attnviz.evaluation.alignment import read_gold

@@ -15,14 +15,8 @@ from hypothesis.extra.numpy import arrays
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Attention, AttnvizError, attention, figures
-from attnviz.analysis.findings import (
-    finding_sentence,
-    findings_of,
-    nothing_found_text,
-    step_attention_sentence,
-    summarise,
-    summary_sentence,
-)
+from attnviz.analysis.alignment_summary import step_attention_sentence, summarise, summary_sentence
+from attnviz.analysis.findings import finding_sentence, findings_of, nothing_found_text
 from attnviz.analysis.gold import pharaoh
 from attnviz.analysis.imported_file_texts import missing_values_reason
 from attnviz.analysis.labels import LONGEST

@@ -29,7 +29,6 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import Attention, AttnvizError, ExcludePosition, Temperature, Trace, Translator, attention, export, figures
 from attnviz.analysis.gold import pharaoh
 from attnviz.analysis.labels import LONGEST, step_heading
-from attnviz.analysis.logit_attribution import centred_attributions
 from attnviz.analysis.numbers import signed
 from attnviz.analysis.posterior import posterior_words
 from attnviz.analysis.stages import ENERGY_STAGE
@@ -56,6 +55,7 @@ from attnviz.palette import palette
 from attnviz.trace import WhatIf, WhatIfs
 from attnviz.trace.drawing import DetailLevel
 from attnviz.ui.embedded_view import THEMES
+from tests.analysis.given import centred_attributions
 from tests.browser.server import find_chromium
 from tests.conftest import SENTENCES
 from tests.figures import synthetic

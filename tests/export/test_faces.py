@@ -14,9 +14,8 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Trace, Translator, analysis, figures
-from attnviz.analysis.attention_forms import face_names
 from attnviz.analysis.grid import FACES, grid
-from attnviz.analysis.labels import LONGEST
+from attnviz.analysis.labels import LONGEST, face_names
 from attnviz.analysis.posterior import posterior_sentence
 from attnviz.export import FigureOptions
 from attnviz.export.saved_files import contents, heading

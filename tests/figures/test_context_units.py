@@ -9,8 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from attnviz.analysis.context_units import context_units
-from attnviz.analysis.diagram_texts import context_sentence
+from attnviz.analysis.diagram import context_sentence, context_units
 from attnviz.figures.context import draw_context_units
 from attnviz.figures.registry import step_figures
 from attnviz.figures.subject import Subject

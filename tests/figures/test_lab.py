@@ -25,11 +25,11 @@ from attnviz.analysis.numbers import decimal, percent
 from attnviz.analysis.perturbation_tests import (
     PerturbationTests,
     best_sentence,
-    minimal_change_sentence,
     perturbation_tests_caveat,
     perturbation_tests_sentence,
     shuffled_sentence,
 )
+from attnviz.analysis.step_evaluation import minimal_change_sentence
 from attnviz.figures.registry import PERTURBATION_TESTS
 from attnviz.figures.subject import Subject
 from attnviz.languages import format_share, set_language

@@ -11,23 +11,27 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace, Translator
-from attnviz.analysis.gradient_decay import gradient_quartiles
 from attnviz.analysis.numbers import percent
-from attnviz.analysis.prefixes import JudgedTranslation, PrefixTranslations, forced_word_probabilities
-from attnviz.analysis.why_attention import (
+from attnviz.analysis.page_texts import (
     Origin,
     forced_section,
     gradient_paths_section,
     gradient_section,
-    gradient_share_sentences,
     growth_section,
-    growth_sentence,
     judge_section,
-    judgement_note,
     length_section,
-    length_sentence,
     translations_section,
     why_introduction,
+)
+from attnviz.analysis.why_attention import (
+    JudgedTranslation,
+    PrefixTranslations,
+    forced_word_probabilities,
+    gradient_quartiles,
+    gradient_share_sentences,
+    growth_sentence,
+    judgement_note,
+    length_sentence,
 )
 from attnviz.figures.sentence_length_figure import (
     bleu_by_length,

@@ -30,10 +30,9 @@ from pyarrow import parquet
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Translator
-from attnviz.analysis.diagram_texts import diagram_terms
+from attnviz.analysis.diagram import diagram_terms
 from attnviz.analysis.logit_attribution import logit_attribution, logit_attributions
 from attnviz.analysis.posterior import posterior
-from attnviz.analysis.recomputation import recompute
 from attnviz.architectures import architecture_of, could_be_of, narrate, step_texts, verifier_of
 from attnviz.checkpoint import load_model, save_model
 from attnviz.commands.main import main
@@ -46,11 +45,12 @@ from attnviz.text import BOS, EOS, PAD, UNK
 from attnviz.trace import WhatIfs
 from attnviz.trace.interventions import ExcludePosition, ForceWords
 from tests.analysis.given import verified_names, verified_quantities
-from tests.analysis.test_terms import ALWAYS, drawn
+from tests.analysis.test_equations import ALWAYS, drawn
 from tests.conftest import REPOSITORY
 from tests.equation_symbols import symbols_of
 from tests.importing.peers import PEERS, D2l, Fairseq, Joey, Opennmt, Peer, Tutorial, Tutorial2017
 from tests.snapshots import plain, without_numbers
+from tests.whole_recomputation import recompute
 
 FIXTURES = Path(__file__).parent / "fixtures"
 TRAINED = ("tutorial", "joey", "pytorch", "d2l", "fairseq", "opennmt")

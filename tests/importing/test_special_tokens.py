@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz import AttnvizError, alignment_error, attention, find_heads, read_attention
-from attnviz.analysis.findings import findings_of, summarise
+from attnviz.analysis.alignment_summary import summarise
+from attnviz.analysis.findings import findings_of
 from attnviz.analysis.gold import linkable_words, links_text, parse_gold_links
 from attnviz.commands.main import main
 from attnviz.export.attention_files import attention_file_content

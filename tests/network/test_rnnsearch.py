@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 import torch
 
-from attnviz.analysis.recomputation import recompute
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.network import ModelConfig
 from attnviz.network.model_config import READOUT_STATES
 from attnviz.text import BOS, EOS
 from tests.conftest import ModelFactory
+from tests.whole_recomputation import recompute
 
 SOURCE = (17, 5, 90, 33, 33, 8, 61, EOS)
 TARGET = (44, 12, 101, 7, 70, EOS)

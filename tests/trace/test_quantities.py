@@ -15,8 +15,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from attnviz.analysis.recomputation import recompute
-from attnviz.analysis.verification import POSITION_QUANTITIES, quantity_names, verify
+from attnviz.analysis.verification import POSITION_QUANTITIES, RecurrentVerifier, quantity_names
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.network.model_config import READOUT_STATES
 from attnviz.text import Tokenizer
@@ -27,6 +26,7 @@ from attnviz.trace.trace import DERIVED, GATES, QUANTITIES, RECORDED
 from attnviz.trace.transformer_trace import TRANSFORMER_QUANTITIES as of_transformers
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES, ModelFactory
+from tests.whole_recomputation import recompute
 
 every_kind = pytest.mark.parametrize(("attention", "readout_state"), list(product(ATTENTION_KINDS, READOUT_STATES)))
 
@@ -43,7 +43,7 @@ def test_arrays_have_shapes_of_the_table(
     known = trace.sizes()
     for name, array in recomputed.items():
         assert array.shape == tuple(known[size] for size in QUANTITIES[name].shape), name
-    shown = {check.quantity: check.numbers for check in verify(trace, weights, 1).checks}
+    shown = {check.quantity: check.numbers for check in RecurrentVerifier(trace, weights).verify(1).checks}
     for name, count in shown.items():
         quantity = QUANTITIES[name]
         if name not in ("attribution sums", "energy sums"):  # they cover only shown or unmasked pieces
@@ -76,7 +76,10 @@ def test_quantities_of_positions_are_distinguished() -> None:
 
 def test_page_names_every_verified_quantity(translator: Translator) -> None:
     weights = {name: tensor.numpy() for name, tensor in translator.network.state_dict().items()}
-    verified = {check.quantity for check in verify(translator.translate(SENTENCES[0], beam=1), weights, 0).checks}
+    verified = {
+        check.quantity
+        for check in RecurrentVerifier(translator.translate(SENTENCES[0], beam=1), weights).verify(0).checks
+    }
     assert verified <= set(quantity_names()) <= {*QUANTITIES, *of_transformers}
     assert {name for name, quantity in QUANTITIES.items() if quantity.of_positions} == set(POSITION_QUANTITIES)
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError
-from attnviz.analysis.gold import parse_sure_and_possible
+from attnviz.analysis.gold import GoldLinks, parse_sure_and_possible
 from attnviz.corpora import MEASURES
 from attnviz.ui.corpus import corpus_sections, jobs
 from attnviz.ui.corpus.jobs import MOST_MEGABYTES, UPLOAD_LIMITS, begin, job_of
@@ -95,12 +95,13 @@ def test_sample_files_match_their_licence_text() -> None:
     assert len(pairs) == len(links) == len({tuple(pair) for pair in pairs}) == 200
     assert f"for {sum(map(bool, links))} of them" in licence
     for (source, target), drawn in zip(pairs, links, strict=True):
-        sure, possible = parse_sure_and_possible(drawn) if drawn else (frozenset(), frozenset())
-        ends = [*zip(*(sure | possible), strict=True)] or [(0,), (0,)]
+        gold = parse_sure_and_possible(drawn) if drawn else GoldLinks()
+        both = gold.sure | gold.possible
+        ends = [*zip(*both, strict=True)] or [(0,), (0,)]
         assert max(ends[0]) < len(source.split())
         assert max(ends[1]) < len(target.split())
         # Either every source word is linked, or none.
-        assert {j for j, _ in sure | possible} in (set(), set(range(len(source.split()))))
+        assert {j for j, _ in both} in (set(), set(range(len(source.split()))))
     wrong = [
         number
         for first, last in re.findall(r"(\d+)(?: to (\d+))?", licence.partition("on purpose")[2])

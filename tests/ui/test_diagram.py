@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from attnviz import Trace
-from attnviz.analysis.context_units import drawn_units
+from attnviz.analysis.diagram import drawn_units
 from attnviz.architectures import narrate
 from attnviz.figures.diagram_table import diagram_table
 from attnviz.ui.step.diagram_panel import diagram_payload

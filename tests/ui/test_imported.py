@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.analysis.diagram_texts import no_diagram_reason
+from attnviz.analysis.diagram import no_diagram_reason
 from attnviz.analysis.logit_attribution import no_logit_attribution_reason
 from attnviz.commands.main import main
 from tests.importing.peers import D2l, Fairseq, Joey, Opennmt, Tutorial

@@ -18,11 +18,11 @@ from attnviz import Trace, Translator
 from attnviz.analysis.logit_attribution import LogitAttribution, idle_sources, logit_attribution_sentence
 from attnviz.analysis.verification import (
     Discrepancy,
+    RecurrentVerifier,
     Verification,
     badge_text,
     discrepancy_text,
     quantity_names,
-    verify,
 )
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.checkpoint import save_model
@@ -165,7 +165,7 @@ def test_logit_attribution_sentence_names_attention_without_effect(snapshot: Sna
 
 def test_badge_text_counts_numbers_and_names_discrepancies(model_folder: Path, translator: Translator) -> None:
     trace, weights = translator.translate(SENTENCES[2], beam=1), read_weights(model_folder)
-    verification = verify(trace, weights, 0)
+    verification = RecurrentVerifier(trace, weights).verify(0)
     assert f"All {verification.numbers:,} numbers of step 1 are verified" in badge_text(verification, 0)
     assert {check.quantity for check in verification.checks} <= set(quantity_names())
     assert len(verification_rows(verification)) == len(verification.checks)

@@ -167,7 +167,7 @@ interface ChangedWord {
   space: boolean;
 }
 
-/** The explanation of a term: `attnviz/analysis/term_cards.py`. */
+/** The explanation of a term: `attnviz/analysis/page_texts.py`. */
 interface TermCard {
   name: string;
   /** Words that stand for it, separated by |. */

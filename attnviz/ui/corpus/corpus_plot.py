@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attnviz.analysis.corpus_column_names import corpus_measure_names
+from attnviz.analysis.page_texts import corpus_measure_names
 from attnviz.figures.corpus_figure import MOST_POINTS, histogram, scatter
 from attnviz.languages import gettext
 from attnviz.ui.corpus import table

@@ -19,11 +19,10 @@ import streamlit as st
 
 from attnviz import AttnvizError
 from attnviz.analysis.comparison import agreement_sentences
-from attnviz.analysis.corpus_column_names import corpus_measure_names, preset_caption, preset_names
 from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.labels import shorten
 from attnviz.analysis.numbers import decimal, significant
-from attnviz.analysis.why_attention import TextSection
+from attnviz.analysis.page_texts import TextSection, corpus_measure_names, preset_caption, preset_names
 from attnviz.evaluation.scoring import by_record
 from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext, ngettext

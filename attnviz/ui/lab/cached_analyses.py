@@ -10,10 +10,9 @@ from typing import TypeVar, cast
 
 from attnviz import Trace
 from attnviz.analysis.attribution_methods import AttributionMethods, attribution_methods
-from attnviz.analysis.minimal_change import MinimalChange, minimal_change
 from attnviz.analysis.perturbation_tests import PermutationEffects, PerturbationTests, perturbation_tests, shuffled
 from attnviz.analysis.recomputation import Weights
-from attnviz.analysis.step_evaluation import PerturbedStep, best_attention
+from attnviz.analysis.step_evaluation import MinimalChange, PerturbedStep, best_attention, minimal_change
 from attnviz.analysis.weight_shapes import MisfitError, check_fit
 from attnviz.architectures import architecture_of
 from attnviz.figures.registry import PERTURBATION_TESTS

@@ -15,7 +15,6 @@ import streamlit as st
 
 from attnviz import AttnvizError, Trace
 from attnviz import lazy_pandas as pd
-from attnviz.analysis.attention_forms import face_names
 from attnviz.analysis.comparison import (
     Comparison,
     compare,
@@ -25,6 +24,7 @@ from attnviz.analysis.comparison import (
     no_heatmaps_reason,
     shared_axis,
 )
+from attnviz.analysis.labels import face_names
 from attnviz.analysis.learning import compared_guidance_sentence
 from attnviz.analysis.what_if_effects import cards
 from attnviz.figures.comparison_figure import compared_words_table, comparison

@@ -12,14 +12,13 @@ from attnviz import Trace
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.perturbation_tests import (
     PERTURBATION_REFERENCES,
-    Spelling,
     best_sentence,
-    minimal_change_sentence,
     perturbation_tests_caveat,
     perturbation_tests_question,
     perturbation_tests_sentence,
     shuffled_sentence,
 )
+from attnviz.analysis.step_evaluation import Spelling, minimal_change_sentence
 from attnviz.figures.perturbation_figure import (
     PERTURBATION_WIDTH,
     minimal_change_figure,

@@ -13,8 +13,8 @@ from typing import Any
 import streamlit as st
 
 from attnviz import lazy_pandas as pd
+from attnviz.analysis.page_texts import TextSection
 from attnviz.analysis.suspected_errors import least_sure_step
-from attnviz.analysis.why_attention import TextSection
 from attnviz.figures.subject import REQUIRES_TRANSLATION, Subject
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext

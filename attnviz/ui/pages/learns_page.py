@@ -21,7 +21,7 @@ from attnviz.analysis.learning import (
     measure_definitions,
     run_name,
 )
-from attnviz.analysis.why_attention import TextSection
+from attnviz.analysis.page_texts import TextSection
 from attnviz.environment import ATTNVIZ_RUNS
 from attnviz.export.images import titled_sheet
 from attnviz.figures.learning_curves import (

@@ -15,8 +15,8 @@ import streamlit as st
 
 from attnviz import AttnvizError
 from attnviz import lazy_pandas as pd
-from attnviz.analysis import transformer_exhibits
-from attnviz.analysis.transformer_exhibits import EQUATION_LINES, ExhibitName, exhibit_equation
+from attnviz.analysis.attention_forms import EQUATION_LINES, exhibit_equation
+from attnviz.analysis.page_texts import EXHIBIT_REFERENCES, ExhibitName, exhibit_section, exhibits_introduction
 from attnviz.export.saved_files import file_name
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
@@ -97,7 +97,7 @@ def draw_transformer(request: SentenceRequest) -> None:
         if provider:
             copy_link(provider.key("copy_link"))
         glossary_box("glossary", "signs", "attention", "heads", "learning", "scores")
-    references(transformer_exhibits.EXHIBIT_REFERENCES)
+    references(EXHIBIT_REFERENCES)
 
 
 def _open_exhibit_name() -> str:
@@ -144,7 +144,7 @@ def _exhibit(view: View, exhibit: Exhibit, request: SentenceRequest, exhibit_nam
 def _exhibit_figures(view: View, exhibit: Exhibit, request: SentenceRequest, name: ExhibitName) -> None:
     """Draw the text, the figures and the equation of an exhibit."""
     with box(f"exhibit_{name}"):  # the row scrolls to it: see components/attention_row
-        text_section(transformer_exhibits.exhibit_section(name))
+        text_section(exhibit_section(name))
     exhibit.draw(view, request, theme_name())
     if EQUATION_LINES[name]:
         with box(view.key("equations")):
@@ -199,12 +199,12 @@ def exhibit_lecture(asked: PayloadRequest) -> bytes:
     def draw() -> None:
         page_session()[SWAP] = ".".join(str(index + 1) for index in asked.shown["swap"] or ())
         with box("transformer_opening"):
-            text_section(transformer_exhibits.exhibits_introduction())
+            text_section(exhibits_introduction())
         with box(view.key("room")):
             _exhibit_figures(view, EXHIBITS[name], request, name)
             if EXHIBITS[name].view_id == attention_row.VIEW_ID:  # on the page, the row of weights has it
                 view_state(view)
-        references(transformer_exhibits.EXHIBIT_REFERENCES)
+        references(EXHIBIT_REFERENCES)
 
     title = f"attnviz: {gettext('To the transformer')}"
     page = html_page(
@@ -222,7 +222,7 @@ _EXHIBIT_MAKERS: Mapping[str, Maker] = {**VIEW_MAKERS, "models-verification": fi
 def _draw() -> None:
     available = installed_models()
     with view_blocks("transformer_introduction"), box("transformer_opening"):
-        text_section(transformer_exhibits.exhibits_introduction())
+        text_section(exhibits_introduction())
     request = None
     if available:
         with st.container(key="transformer_sentence"):

@@ -13,9 +13,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz import AttnvizError, Trace
 from attnviz import lazy_pandas as pd
-from attnviz.analysis import why_attention
-from attnviz.analysis.prefixes import prefixes
-from attnviz.analysis.why_attention import WHY_REFERENCES, TextSection
+from attnviz.analysis import page_texts
+from attnviz.analysis.page_texts import WHY_REFERENCES, TextSection
+from attnviz.analysis.why_attention import prefixes
 from attnviz.export.saved_files import file_name
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
@@ -96,17 +96,17 @@ def why_page(trio: Trio, main_view: View, result: DeltaGenerator) -> None:
 def _trio_sections(view: View, trio: Trio) -> None:
     """Draw the sections about three translations of one sentence."""
     by_length_panel(view, trio, theme_name())
-    with _opened(view, "translations", section := why_attention.translations_section()):
+    with _opened(view, "translations", section := page_texts.translations_section()):
         text_section(section, heading=False)
         translations_panel(view, trio)
-    section = why_attention.forced_section(trio.reference.model, trio.origin)
+    section = page_texts.forced_section(trio.reference.model, trio.origin)
     with _opened(view, "forced", section):
         text_section(section, trio.reference.translation, heading=False)
         forced_panel(view, trio, theme_name())
-    with _opened(view, "gradients", section := why_attention.gradient_section()):
+    with _opened(view, "gradients", section := page_texts.gradient_section()):
         text_section(section, heading=False)
         share_panel(view, trio, theme_name())
-        paths = why_attention.gradient_paths_section()
+        paths = page_texts.gradient_paths_section()
         with details(paths.heading, view.key("signal_paths")):
             text_section(paths, heading=False)
             signals_panel(view, trio, theme_name())
@@ -124,7 +124,7 @@ def _growth_section(trio: Trio) -> Trace | None:
     if judge_name is None:
         plain_text(no_judge_reason())
         return None
-    text_section(why_attention.growth_section())
+    text_section(page_texts.growth_section())
     room = box(view_key(GROWTH, "room"))  # the choice of the sentence is below, but decides what is in it
     sentence = choose_sentence(trio.reference.source_text)
     with st.spinner(gettext("Translating…")):
@@ -189,10 +189,10 @@ def why_lecture(request: PayloadRequest) -> bytes:
 
     def draw() -> None:
         with box("why_opening"):
-            text_section(why_attention.why_introduction())
+            text_section(page_texts.why_introduction())
         if growth is not None and judge_name is not None:
             with box("why_growth"):
-                text_section(why_attention.growth_section())
+                text_section(page_texts.growth_section())
                 with box(view_key(GROWTH, "room")):
                     _growth_view(growth, judge_name)
         with box(view.key("room")):
@@ -218,7 +218,7 @@ WHY_MAKERS: Mapping[str, Maker] = {
 def _draw() -> None:
     available = installed_models()
     with view_blocks("why_introduction"), box("why_opening"):
-        text_section(why_attention.why_introduction())
+        text_section(page_texts.why_introduction())
     result, request = st.container(key="why_result"), None
     if available:
         with st.container(key="why_sentence"):

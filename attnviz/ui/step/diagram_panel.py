@@ -11,20 +11,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.analysis.context_units import DrawnUnits, drawn_units
-from attnviz.analysis.diagram_texts import (
-    diagram_alt,
+from attnviz.analysis.diagram import (
+    DrawnUnits,
     diagram_caption,
     diagram_labels,
     diagram_scenes,
     diagram_terms,
+    drawn_units,
     has_diagram,
     mixture,
     no_diagram_reason,
 )
 from attnviz.analysis.labels import quote, shorten
 from attnviz.analysis.numbers import percent
-from attnviz.analysis.stages import Narration, lead_texts
+from attnviz.analysis.stages import Narration, diagram_alt, lead_texts
 from attnviz.figures.grammar import energy_range, finite_energies
 from attnviz.languages import gettext, language
 from attnviz.palette import STRONGEST, ThemeName

@@ -11,7 +11,6 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from attnviz.analysis.attention_forms import face_names
 from attnviz.analysis.gold import (
     MOST_GOLD_LINKS,
     GoldLinks,
@@ -26,6 +25,7 @@ from attnviz.analysis.gold import (
     links_help,
     missed_link_sentence,
 )
+from attnviz.analysis.labels import face_names
 from attnviz.errors import AttnvizError
 from attnviz.export.attention_files import LINK_ENDINGS, attention_file_content, linked_record
 from attnviz.export.saved_files import file_name

@@ -10,11 +10,17 @@ from typing import Any
 
 from attnviz import figures
 from attnviz import lazy_streamlit as st
-from attnviz.analysis.attention_forms import face_explanation, face_names
 from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.grid import FACES, grid
 from attnviz.analysis.imported_file_texts import self_attention_sentences
-from attnviz.analysis.labels import LONGEST, bracket_sentence, capitalised, merged_words_sentence
+from attnviz.analysis.labels import (
+    LONGEST,
+    bracket_sentence,
+    capitalised,
+    face_explanation,
+    face_names,
+    merged_words_sentence,
+)
 from attnviz.analysis.learning import guidance_sentence, unguided_model
 from attnviz.analysis.measures import is_uniform
 from attnviz.analysis.transformer_steps import heads_name

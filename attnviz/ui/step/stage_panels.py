@@ -12,9 +12,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from attnviz.analysis.context_units import context_units
-from attnviz.analysis.diagram_texts import context_sentence
-from attnviz.analysis.logit_attribution import readout
+from attnviz.analysis.diagram import context_sentence, context_units
+from attnviz.analysis.logit_attribution import maxout_inputs
 from attnviz.analysis.stages import Narration, Stage, sum_sentence
 from attnviz.architectures import architecture_of, narrate, stage_numbered, step_texts
 from attnviz.figures.registry import FIGURES, PICTURE, StepFigure, colour_legend, figure_named
@@ -167,7 +166,7 @@ def figure_payload(name: str, request: PayloadRequest) -> dict[str, Any]:
         raise UnknownPayloadError(name)
     subjects = [Subject(trace, step, theme=request.theme, simple=simple) for step in steps]
     if figure.uses_weights and request.weights is not None:
-        pairs_by_step = readout(trace, request.weights, steps).pairs
+        pairs_by_step = maxout_inputs(trace, request.weights, steps)
         subjects = [
             replace(subject, weights=request.weights, known_maxout_pairs=pairs)
             for subject, pairs in zip(subjects, pairs_by_step, strict=True)

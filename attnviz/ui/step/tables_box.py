@@ -6,8 +6,8 @@ from typing import Any, TypeAlias
 
 from attnviz import figures
 from attnviz import lazy_pandas as pd
-from attnviz.analysis.attention_forms import SYMBOLS, face_names
-from attnviz.analysis.diagram_texts import has_diagram
+from attnviz.analysis.diagram import has_diagram
+from attnviz.analysis.labels import SYMBOLS, face_names
 from attnviz.architectures import architecture_of
 from attnviz.figures.diagram_table import diagram_table
 from attnviz.figures.registry import CHANGED, POSTERIOR

@@ -10,19 +10,19 @@ from numpy.typing import NDArray
 from attnviz.analysis.labels import punctuation_name, quote, quoted_name, shorten
 from attnviz.analysis.numbers import percent
 from attnviz.analysis.stages import ENERGY_STAGE, SOFTMAX_STAGE
-from attnviz.analysis.tour import (
-    POSTERIOR_STOP,
-    QUIZ_STOP,
-    SOFTMAX_STOP,
-    Stop,
+from attnviz.analysis.tour import POSTERIOR_STOP, QUIZ_STOP, SOFTMAX_STOP, Stop, stop_titles, tour_stops
+from attnviz.analysis.tour_data import (
+    LONGEST_WORD,
+    QuizQuestion,
+    TourData,
     answer_explanation,
+    chance_score,
     chance_sentence,
+    coloured_parts,
+    questions,
     quiz_introduction,
     quiz_labels,
-    stop_titles,
-    tour_stops,
 )
-from attnviz.analysis.tour_data import LONGEST_WORD, QuizQuestion, TourData, chance_score, coloured_parts, questions
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.text import SPACE, SPECIAL_PIECES

@@ -13,7 +13,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.analysis.why_attention import additive_and_general
+from attnviz.analysis.page_texts import additive_and_general
 from attnviz.languages import gettext
 from attnviz.text import LONGEST_SENTENCE
 from attnviz.trace.drawing import DetailLevel

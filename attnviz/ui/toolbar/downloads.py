@@ -14,10 +14,10 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from attnviz import lazy_pandas as pd
-from attnviz.analysis.attention_forms import face_names
-from attnviz.analysis.diagram_texts import diagram_alt, has_diagram
+from attnviz.analysis.diagram import has_diagram
 from attnviz.analysis.gold import GoldLinks
-from attnviz.analysis.labels import step_heading
+from attnviz.analysis.labels import face_names, step_heading
+from attnviz.analysis.stages import diagram_alt
 from attnviz.architectures import narrate, step_texts
 from attnviz.export.images import shortened_to_fit, translation_sheet
 from attnviz.export.saved_files import FigureOptions, contents, file_name, heading

@@ -13,27 +13,25 @@ from typing import Any
 from attnviz import AttnvizError, Trace
 from attnviz.analysis.attention_forms import (
     FORM_EXHIBITS,
+    AttentionForm,
+    Form,
     FormSources,
+    Multiplications,
+    attention_forms,
+    count_multiplications,
     form_equation,
     form_model,
     form_names,
     form_sentence,
     form_text,
     form_trace,
-    model_change_text,
-)
-from attnviz.analysis.labels import quoted_name, shorten
-from attnviz.analysis.transformer_exhibits import (
-    AttentionForm,
-    Form,
-    Multiplications,
-    attention_forms,
-    count_multiplications,
-    exhibit_titles,
     instructive_step,
+    model_change_text,
     work_equation,
     work_sentence,
 )
+from attnviz.analysis.labels import quoted_name, shorten
+from attnviz.analysis.page_texts import exhibit_titles
 from attnviz.analysis.verification import not_verified_text
 from attnviz.analysis.why_attention import attention_name, short_kind_name
 from attnviz.browser_programs import KATEX

@@ -12,8 +12,7 @@ from typing import Any, cast
 
 from attnviz import AttnvizError, Trace
 from attnviz import lazy_pandas as pd
-from attnviz.analysis.gradient_decay import gradient_share
-from attnviz.analysis.why_attention import gradient_share_sentences
+from attnviz.analysis.why_attention import gradient_share, gradient_share_sentences
 from attnviz.figures.three_models_figure import gradient_norms
 from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache, size_of

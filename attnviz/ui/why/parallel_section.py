@@ -12,8 +12,7 @@ from attnviz import AttnvizError, Trace
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.labels import quote, shorten
 from attnviz.analysis.numbers import decimal, percent
-from attnviz.analysis.prefixes import ForcedWords, forced_word_probabilities
-from attnviz.analysis.why_attention import attention_name, forgetting_sentences
+from attnviz.analysis.why_attention import ForcedWords, attention_name, forced_word_probabilities, forgetting_sentences
 from attnviz.figures.three_models_figure import forced_words_figure
 from attnviz.languages import gettext, language, ngettext
 from attnviz.palette import ThemeName

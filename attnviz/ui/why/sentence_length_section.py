@@ -15,14 +15,16 @@ from typing import Any
 from attnviz import AttnvizError, Trace
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.numbers import percent, small
-from attnviz.analysis.prefixes import FIRST, JudgedTranslation, PrefixTranslations, prefixes
+from attnviz.analysis.page_texts import judge_section, length_section
 from attnviz.analysis.why_attention import (
+    FIRST,
+    JudgedTranslation,
+    PrefixTranslations,
     attention_name,
     growth_sentence,
-    judge_section,
     judgement_note,
-    length_section,
     length_sentence,
+    prefixes,
     shares_by_length_sentence,
 )
 from attnviz.evaluation.example_sentences import REFERENCE_TRANSLATIONS, TABLE_3, TECHNOLOGY

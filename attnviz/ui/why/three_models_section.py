@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from attnviz import AttnvizError, Trace
-from attnviz.analysis.why_attention import Origin
+from attnviz.analysis.page_texts import Origin
 from attnviz.evaluation.example_sentences import REFERENCE_TRANSLATIONS
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext

@@ -9,16 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from attnviz.analysis.findings import (
-    FindingKind,
-    cell_of,
-    finding_sentence,
-    findings_of,
-    nothing_found_text,
-    step_attention_sentence,
-    summarise,
-    summary_sentence,
-)
+from attnviz.analysis.alignment_summary import step_attention_sentence, summarise, summary_sentence
+from attnviz.analysis.findings import FindingKind, cell_of, finding_sentence, findings_of, nothing_found_text
 from attnviz.languages import gettext, language
 from attnviz.trace import Trace
 from attnviz.ui.components.component import component

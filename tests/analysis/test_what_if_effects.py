@@ -1,0 +1,271 @@
+"""What-ifs: the effect of a change on a step, its figure and sentences; weights taken from links or another model."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import get_args
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from syrupy.assertion import SnapshotAssertion
+
+from attnviz import AttnvizError, Trace, Translator, figures
+from attnviz.analysis.gold import parse_pharaoh
+from attnviz.analysis.labels import quoted_name
+from attnviz.analysis.what_if_effects import (
+    StepChange,
+    change_alt,
+    change_sentence,
+    step_change,
+    weights_from_links,
+    weights_from_trace,
+)
+from attnviz.figures.encoding import to_json
+from attnviz.figures.registry import CHANGED
+from attnviz.figures.subject import Subject
+from attnviz.palette import ThemeName
+from attnviz.text import SPACE, join_pieces
+from attnviz.trace.interventions import ForceWords, ReplaceWeights, forced_prefix
+from tests.figures.synthetic import trace
+from tests.snapshots import without_numbers
+
+SENTENCE, STEP = "Two dogs play in the snow.", 1
+EACH_LANGUAGE = pytest.mark.usefixtures("each_language")
+
+
+@pytest.fixture(scope="module")
+def first(translator: Translator) -> Trace:
+    return translator.translate(SENTENCE, beam=1)
+
+
+@pytest.fixture(scope="module")
+def changed(translator: Translator, first: Trace) -> Trace:
+    """Return the translation with all attention on the last piece at STEP."""
+    count = len(first.source_pieces)
+    row = ReplaceWeights(tuple(float(j == count - 1) for j in range(count)), STEP)
+    return translator.translate(SENTENCE, interventions=[*forced_prefix(first.target_ids, STEP), row], beam=1)
+
+
+@pytest.fixture(scope="module")
+def other_word(translator: Translator, first: Trace) -> Trace:
+    """Return the translation in which STEP writes its second likeliest piece."""
+    foil = next(piece for piece in first.top_ids[STEP].tolist() if piece != first.target_ids[STEP] and piece > 3)
+    return translator.translate(
+        SENTENCE, interventions=[*forced_prefix(first.target_ids, STEP), ForceWords((foil,), STEP)], beam=1
+    )
+
+
+def test_context_and_state_changes_are_relative_norms(first: Trace, changed: Trace) -> None:
+    change = step_change(first, changed, STEP)
+    assert change.moment == "same"
+    expected = first.annotations[-1].astype(float)  # all weight is there
+    before = first.alignment[STEP].astype(float) @ first.annotations.astype(float)
+    assert change.context == pytest.approx(np.linalg.norm(expected - before) / np.linalg.norm(before), rel=1e-4)
+    moved = np.linalg.norm(changed.states[STEP] - first.states[STEP]) / np.linalg.norm(first.states[STEP])
+    assert change.state == pytest.approx(float(moved), rel=1e-4)
+    assert not change.unchanged
+
+
+@EACH_LANGUAGE
+def test_a_forced_word_leaves_context_and_state_unchanged(
+    first: Trace, other_word: Trace, snapshot: SnapshotAssertion
+) -> None:
+    change = step_change(first, other_word, STEP)
+    assert (change.context, change.state) == (pytest.approx(0, abs=1e-6), pytest.approx(0, abs=1e-6))
+    assert not change.unchanged
+    assert change.written.piece_id == other_word.target_ids[STEP]
+    assert change.written_before is not None
+    assert change.written_before.piece_id == first.target_ids[STEP]
+    after = step_change(first, other_word, STEP + 1)
+    assert after.moment == "other words"
+    assert without_numbers(change_sentence(after)) == snapshot
+
+
+def test_pieces_include_the_likeliest_and_the_written_ones(translator: Translator, first: Trace) -> None:
+    unlikely = ForceWords((int(first.top_ids[STEP][50]),), STEP)
+    changed = translator.translate(SENTENCE, interventions=[*forced_prefix(first.target_ids, STEP), unlikely], beam=1)
+    change = step_change(first, changed, STEP)
+    piece_ids = {one.piece_id for one in change.pieces}
+    assert len(change.pieces) == 10
+    assert {first.target_ids[STEP], changed.target_ids[STEP]} <= piece_ids
+    both = [
+        dict(zip(one.top_ids[STEP].tolist(), one.top_probabilities[STEP].tolist(), strict=True))
+        for one in (first, changed)
+    ]
+    for one in change.pieces:
+        assert (one.before, one.after) == tuple(probabilities.get(one.piece_id) for probabilities in both)
+    likeliest = sorted(set(both[0]) | set(both[1]), key=lambda piece: -max(one.get(piece, 0) for one in both))
+    assert likeliest[0] in piece_ids
+
+
+@EACH_LANGUAGE
+def test_unrecorded_pieces_are_below_the_least_probability(
+    first: Trace, changed: Trace, snapshot: SnapshotAssertion
+) -> None:
+    short = dataclasses.replace(
+        first,
+        top_ids=first.top_ids[:, :2],
+        top_probabilities=first.top_probabilities[:, :2],
+        top_pieces=tuple(row[:2] for row in first.top_pieces),
+    )
+    change = step_change(short, changed, STEP)
+    missing = [one for one in change.pieces if one.before is None]
+    assert missing
+    assert change.least[0] == pytest.approx(float(first.top_probabilities[STEP, 1]))
+    assert "nan" in CHANGED.draw(Subject(changed, STEP, parent=short)).frame().to_csv(na_rep="nan")
+    assert without_numbers(change_alt(change)) == snapshot
+
+
+@EACH_LANGUAGE
+def test_comparison_is_empty_after_the_end_of_the_other_translation(
+    translator: Translator, first: Trace, snapshot: SnapshotAssertion
+) -> None:
+    ended = translator.translate(
+        SENTENCE, interventions=[*forced_prefix(first.target_ids, 1), ForceWords((3,), 1)], beam=1
+    )
+    change = step_change(ended, first, 3)
+    assert (change.moment, change.written_before) == ("none", None)
+    assert [
+        without_numbers(change_sentence(change)),
+        without_numbers(change_alt(change)),
+    ] == snapshot
+    assert go.Figure(json.loads(to_json(CHANGED.draw(Subject(first, 3, parent=ended)).plotly))).layout.meta["alt"]
+    with pytest.raises(IndexError):
+        step_change(first, ended, 5)
+
+
+@pytest.mark.parametrize("theme", get_args(ThemeName))
+def test_figure_draws_both_probabilities_and_is_valid(first: Trace, changed: Trace, theme: ThemeName) -> None:
+    change = step_change(first, changed, STEP)
+    subject = Subject(changed, STEP, parent=first, theme=theme)
+    checked = go.Figure(figures.step_figure(subject, "changed").draw(subject).plotly)  # checks every property
+    shares, moved = (trace.x for trace in checked.data if trace.type == "bar")
+    sides = [one.before for one in change.pieces], [one.after for one in change.pieces]
+    assert list(shares) == [share or 0 for side in sides for share in side]
+    assert list(moved) == pytest.approx([change.context, change.state])
+    assert max(moved) <= checked.layout.xaxis2.range[1]
+    assert quoted_name(change.written.piece) in checked.layout.meta["alt"]
+
+
+@EACH_LANGUAGE
+def test_figure_is_available_only_after_an_intervention(
+    first: Trace, changed: Trace, snapshot: SnapshotAssertion
+) -> None:
+    assert CHANGED.missing(Subject(first, STEP)) == snapshot
+    assert not CHANGED.missing(Subject(changed, STEP, parent=first))
+
+
+@EACH_LANGUAGE
+def test_the_sentence_names_both_words(first: Trace, changed: Trace, snapshot: SnapshotAssertion) -> None:
+    change: StepChange = step_change(first, changed, STEP)
+    sentence = change_sentence(change)
+    assert quoted_name(changed.target_pieces[STEP]) in sentence
+    assert without_numbers(sentence) == snapshot
+
+
+def cut(text: str, lengths: list[int]) -> tuple[str, ...]:
+    """Return `text` as pieces of these lengths, blanks not counted, `</s>` at the end."""
+    shown, pieces, place = SPACE + text.replace(" ", SPACE), [], 0
+    while place < len(shown):
+        blank = shown[place] == SPACE
+        length = lengths[len(pieces) % len(lengths)] + blank
+        piece = shown[place : place + length]
+        inner = piece.find(SPACE, 1)
+        pieces.append(piece if inner < 0 else piece[:inner])
+        place += len(pieces[-1])
+    return (*pieces, "</s>")
+
+
+def with_pieces(source: tuple[str, ...], target: tuple[str, ...], seed: int) -> Trace:
+    """Return a trace of these pieces whose rows are random weights."""
+    rows = np.random.default_rng(seed).dirichlet(np.ones(len(source)), size=len(target)).astype(np.float32)
+    return dataclasses.replace(
+        trace(),
+        source_pieces=source,
+        source_surfaces=source,
+        target_pieces=target,
+        alignment=rows,
+        source_ids=tuple(range(4, 4 + len(source))),
+        target_ids=tuple(range(4, 4 + len(target))),
+    )
+
+
+def by_characters(ours: tuple[str, ...], theirs: tuple[str, ...], row: np.ndarray) -> np.ndarray:
+    """Return weights `row` over their pieces as weights over ours, character by character."""
+    spread = [weight / len(text) for text, weight in zip(texts(theirs), row, strict=True) for _ in text]
+    found, place = [], 0
+    for text in texts(ours):
+        found.append(sum(spread[place : place + len(text)]))
+        place += len(text)
+    return np.array(found)
+
+
+def texts(pieces: tuple[str, ...]) -> list[str]:
+    return [piece.replace(SPACE, "") for piece in pieces[:-1]] + ["$"]
+
+
+SOURCE, TARGET = "The agreement was signed .", "L' accord a été signé ."
+lengths = st.lists(st.integers(1, 6), min_size=1, max_size=4)
+
+
+@given(lengths, lengths, lengths, lengths, st.integers(0, 99))
+def test_weights_of_another_segmentation_are_mapped_by_characters(
+    source: list[int], target: list[int], other_source: list[int], other_target: list[int], seed: int
+) -> None:
+    ours = with_pieces(cut(SOURCE, source), cut(TARGET, target), seed)
+    other = with_pieces(cut(SOURCE, other_source), cut(TARGET, other_target), seed + 1)
+    owners = [k for k, text in enumerate(texts(other.target_pieces)) for _ in text]
+    place = 0
+    for step, text in enumerate(texts(ours.target_pieces)):
+        rows = other.alignment[owners[place : place + len(text)]].astype(np.float64)
+        place += len(text)
+        expected = by_characters(ours.source_pieces, other.source_pieces, rows.mean(axis=0))
+        found = weights_from_trace(ours, step, other)
+        assert found.sum() == pytest.approx(1, abs=1e-12)
+        np.testing.assert_allclose(found, expected / expected.sum(), atol=1e-12)
+
+
+def test_a_blank_piece_is_merged_with_the_next_piece() -> None:
+    ours = with_pieces((SPACE + "a", "</s>"), (SPACE + "x", "</s>"), 0)
+    other = with_pieces((SPACE, "a", "</s>"), (SPACE, "x", "</s>"), 1)
+    expected = other.alignment[1, :2].sum(), other.alignment[1, 2]
+    np.testing.assert_allclose(weights_from_trace(ours, 0, other), expected, atol=1e-6)
+    assert weights_from_trace(other, 0, ours).tolist() == weights_from_trace(other, 1, ours).tolist()
+    assert weights_from_trace(other, 0, ours)[0] == 0
+
+
+def test_weights_of_a_translation_of_another_text_are_refused() -> None:
+    with pytest.raises(AttnvizError, match="different source sentence"):
+        weights_from_trace(trace(), 0, trace(source="Another sentence ."))
+
+
+def test_links_share_weight_equally_between_words_then_pieces() -> None:
+    found = trace()
+    words = found.words()
+    assert [len(group) for group in words.source_groups] == [1, 2, 1, 1, 1, 1]
+    for step, piece in enumerate(found.target_pieces[:-1]):
+        word = next(i for i, group in enumerate(words.target_groups) if step in group)
+        weights = weights_from_links(found, step, [(0, word), (1, word), (3, (word + 1) % 5)])
+        assert weights.tolist() == [0.5, 0.25, 0.25, 0, 0, 0, 0], piece
+    assert join_pieces(found.source_pieces[1:3]) == "agreement"
+
+
+@pytest.mark.parametrize("link", [(5, 0), (0, len(trace().words().target) - 1), (99, 0)])
+def test_links_to_missing_words_are_refused(link: tuple[int, int]) -> None:
+    with pytest.raises(AttnvizError, match=f"{link[0]}-{link[1]}"):
+        weights_from_links(trace(), 0, [(0, 0), link])
+
+
+@given(st.lists(st.tuples(st.integers(0, 400), st.integers(0, 400)), min_size=1, max_size=9))
+def test_pharaoh_links_are_read_as_written(links: list[tuple[int, int]]) -> None:
+    assert parse_pharaoh("  ".join(f"{j}-{i}" for j, i in links)) == links
+
+
+@pytest.mark.parametrize("text", ["", " ", "0", "0-", "0-1 x", "1–2", "0-1;1-1", "-1-2", "0-1 9999999-1"])
+def test_malformed_links_are_refused(text: str) -> None:
+    with pytest.raises(AttnvizError, match="is not a link"):
+        parse_pharaoh(text)

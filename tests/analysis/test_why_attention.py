@@ -1,0 +1,154 @@
+"""*Why attention?*: prefixes and left-out words, forced words, gradients by distance, and their sentences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from syrupy.assertion import SnapshotAssertion
+
+from attnviz import Translator
+from attnviz.analysis.numbers import decimal, significant
+from attnviz.analysis.why_attention import (
+    FIRST,
+    MOST_PREFIXES,
+    ForcedWords,
+    JudgedTranslation,
+    distances,
+    forced_word_probabilities,
+    forgetting_sentences,
+    gradient_quartiles,
+    gradient_share,
+    largest_shares,
+    prefixes,
+    shares_by_length_sentence,
+)
+from attnviz.analysis.word_classes import content_words
+from attnviz.text import Tokenizer
+from attnviz.trace.parts import GradientNorms
+from tests.conftest import SENTENCES, ModelFactory
+from tests.strategies import texts
+
+KINDS = ("none", "general", "additive")
+
+
+def forced_translation(make_network: ModelFactory, tokenizer: Tokenizer, kind: str, target: str = SENTENCES[3]):
+    return Translator(make_network(kind), tokenizer, name=f"small-{kind}").translate(SENTENCES[2], target=target)
+
+
+def test_word_log_probability_is_the_sum_over_its_pieces(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+    traces = [forced_translation(make_network, tokenizer, kind) for kind in KINDS]
+    found = forced_word_probabilities(traces)
+    assert found.words == traces[0].words().target
+    assert found.attentions == KINDS
+    assert found.models == ("small-none", "small-general", "small-additive")
+    assert any(len(group) > 1 for group in traces[0].words().target_groups)
+    for trace, logs in zip(traces, found.log_probabilities, strict=True):
+        np.testing.assert_allclose(logs.sum(), trace.log_probabilities.sum(dtype=np.float64), rtol=1e-6)
+        for group, log in zip(trace.words().target_groups, logs, strict=True):
+            likely = np.exp(trace.log_probabilities[list(group)].astype(float)).prod()
+            np.testing.assert_allclose(np.exp(log), likely, rtol=1e-5)
+    np.testing.assert_allclose(found.lag(0, 2), found.log_probabilities[2] - found.log_probabilities[0])
+
+
+def forced_words_from(fixed: list[float], other: list[float]) -> ForcedWords:
+    words = tuple(f"w{place}" for place in range(len(fixed)))
+    return ForcedWords(words, ("a", "b"), ("none", "additive"), np.log([fixed, other]))
+
+
+@pytest.mark.usefixtures("each_language")
+def test_forgetting_sentences_describe_the_probabilities(snapshot: SnapshotAssertion) -> None:
+    faded = forgetting_sentences(forced_words_from([0.5, 0.5, 0.05, 0.004], [0.5, 0.5, 0.4, 0.4]), 1)
+    assert significant(np.sqrt(8 * 100)) in faded[0]
+    assert decimal(0.004, 3) in faded[2]
+    assert faded == snapshot(name="fading")
+    assert forgetting_sentences(forced_words_from([0.1, 0.1, 0.2, 0.2], [0.5] * 4), 1) == snapshot(
+        name="low from the beginning"
+    )
+    assert forgetting_sentences(forced_words_from([0.5] * 4, [0.4] * 4), 1) == snapshot(name="no loss")
+    many = forgetting_sentences(forced_words_from([0.01] * 4, [0.5] * 4), 1)
+    assert "w3" not in many[-1]  # only three are named
+    assert many[-1] == snapshot(name="many words")
+
+
+@pytest.mark.usefixtures("each_language")
+def test_bleu_of_short_and_long_sentences_is_compared(snapshot: SnapshotAssertion) -> None:
+    buckets = "1-10", ">50"
+    assert shares_by_length_sentence(buckets, (20.0, 1.3), (29.9, 12.2)) == snapshot(name="attention falls less")
+    without = shares_by_length_sentence(buckets, (20.0, 1.3), (20.0, 22.0))
+    assert without == snapshot(name="attention does not fall")
+    assert decimal(22.0, 1) not in without
+
+
+def test_forgetting_sentences_need_enough_words_and_a_fixed_context() -> None:
+    assert len(forgetting_sentences(forced_words_from([0.5, 0.1], [0.5, 0.5]), 1)) == 1
+    attending = ForcedWords(("a",), ("x", "y"), ("general", "additive"), np.zeros((2, 1)))
+    assert forgetting_sentences(attending, 1) == []
+
+
+@given(texts)
+def test_the_last_prefix_is_the_sentence(sentence: str) -> None:
+    found = prefixes(sentence)
+    words = sentence.split()
+    assert found[-1:] == ((" ".join(words),) if words else ())
+    assert all(" ".join(words).startswith(prefix) for prefix in found)
+
+
+@given(st.integers(1, 400))
+def test_prefixes_grow_evenly_and_are_few(count: int) -> None:
+    counts = [len(prefix.split()) for prefix in prefixes("word " * count)]
+    assert len(counts) <= MOST_PREFIXES
+    assert counts[0] >= min(FIRST, count)
+    assert len(set(np.diff(counts))) <= 1
+    if count <= MOST_PREFIXES:
+        assert counts == list(range(min(FIRST, count), count + 1))
+
+
+def test_improbable_words_render_no_source_word() -> None:
+    shares = np.array([[0.25, 0.75, 0.0], [0.0, 0.4, 0.6], [1.0, 0.0, 0.0]])
+    logs = np.log([0.5, 0.02, 0.009])
+    np.testing.assert_allclose(largest_shares(shares, logs), [0.25, 0.75, 0.6])
+    np.testing.assert_allclose(largest_shares(shares[:0], logs[:0]), [0, 0, 0])
+
+
+def test_only_content_words_that_no_word_renders_are_left_out() -> None:
+    source = ("the", " green", " house", " fell", ".")
+    judged = JudgedTranslation(
+        "a b c", ("a", " b", " c"), np.log([0.5, 0.09, 0.11]), source, np.array([0, 0.4, 1, 0.5, 0])
+    )
+    assert content_words([word.strip() for word in source]) == judged.content == (1, 2, 3)
+    assert judged.omitted == (1,)
+    assert judged.improbable == 1
+
+
+def decaying_signals(steps: int, pieces: int, tenth: float) -> GradientNorms:
+    """Return signals by s_0 that fall to a tenth within `tenth` steps, and constant signals by the contexts."""
+    start = 10.0 ** -(distances(steps, pieces) / tenth)
+    contexts = np.full((steps, pieces), 0.3)
+    return GradientNorms(start + contexts, start, contexts)
+
+
+@given(st.integers(1, 30), st.integers(1, 30), st.floats(2, 40))
+def test_quartiles_are_those_of_the_signals(steps: int, pieces: int, tenth: float) -> None:
+    found = gradient_quartiles(decaying_signals(steps, pieces, tenth))
+    assert np.all(np.diff(found.distances) > 0)
+    assert np.all(np.diff(found.start, axis=0) >= -1e-12)  # quartiles in their order
+    np.testing.assert_allclose(found.contexts, 0.3)
+    assert found.near[0] >= found.far[0]
+    assert found.near[1] == found.far[1] == pytest.approx(0.3)
+
+
+def test_medians_are_taken_over_pairs_at_equal_distance() -> None:
+    rng = np.random.default_rng(2)
+    start = rng.random((3, 4))
+    found = gradient_quartiles(GradientNorms(start, start, start))
+    apart = distances(3, 4)
+    assert found.distances.tolist() == [0, 1, 2, 3, 4, 5]
+    np.testing.assert_allclose(found.start[1], [np.median(start[apart == far]) for far in range(6)])
+
+
+def test_gradient_share_of_the_attended_piece() -> None:
+    whole = np.array([[3.0, 1.0], [1.0, 1.0]])
+    share, alike = gradient_share(GradientNorms(whole, whole, whole), np.array([0, 1]))
+    assert (share, alike) == (pytest.approx((0.75 + 0.5) / 2), 0.5)

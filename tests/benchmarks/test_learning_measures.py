@@ -1,0 +1,137 @@
+"""Learning measures of attention on gold links: link classes, baselines, diagonality."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attnviz.analysis.word_classes import FUNCTION_WORDS
+from tests.benchmarks.learning_measures import (
+    BEFORE_NOUNS,
+    diagonal_attention,
+    diagonality,
+    exchanged_neighbours,
+    learning_baselines,
+    learning_measures,
+    link_attention,
+    link_classes,
+    single_links,
+    uniform_attention,
+)
+
+
+@dataclass(frozen=True)
+class Pair:
+    source: tuple[str, ...]
+    target: tuple[str, ...]
+    sure: frozenset[tuple[int, int]]
+
+
+HOUSE = Pair(
+    ("The", "old", "green", "house", "is", "not", "here", "."),
+    ("La", "vieille", "maison", "verte", "n'", "est", "pas", "ici", "."),
+    frozenset({(0, 0), (1, 1), (2, 3), (3, 2), (4, 5), (5, 4), (5, 6), (6, 7), (7, 8)}),
+)
+
+
+def test_link_classes_of_an_example_sentence() -> None:
+    assert exchanged_neighbours(HOUSE) == [(2, 2)]
+    assert link_classes(HOUSE) == {
+        "marks": {(7, 8)},
+        "articles": {(0, 0)},
+        "content": {(1, 1)},
+        "nouns": set(),
+        "exchanged": {(2, 3), (3, 2)},
+    }
+    assert single_links(HOUSE) == HOUSE.sure - {(5, 4), (5, 6)}
+
+
+@pytest.mark.parametrize(
+    ("english", "french", "nouns"),
+    [
+        ("the house", "la maison", True),
+        ("The House", "L' Assemblée", True),
+        ("the first", "la première", False),  # as in "the first day"
+        ("the sixth", "les sixièmes", False),
+        ("the two", "les deux", False),
+        ("his house", "la maison", False),
+        ("the house", "sa maison", False),
+        ("the 1992", "la 1992", False),
+    ],
+)
+def test_nouns_follow_an_article_on_both_sides(english: str, french: str, nouns: bool) -> None:
+    pair = Pair(tuple(english.split()), tuple(french.split()), frozenset({(0, 0), (1, 1)}))
+    classes = link_classes(pair)
+    assert classes["nouns"] == ({(1, 1)} if nouns else set())
+    alone = Pair(pair.source[1:], pair.target[1:], frozenset({(0, 0)}))
+    assert link_classes(alone)["nouns"] == set()  # no article comes before the first word
+
+
+def test_the_measures_are_means_over_the_links() -> None:
+    alignment = np.random.default_rng(1).dirichlet(np.ones(8), 9)
+    found = learning_measures([HOUSE], [alignment])
+    assert found["content"].value == pytest.approx(alignment[1, 1])
+    assert (found["exchanged"].value, found["exchanged"].count) == (
+        pytest.approx((alignment[3, 2] + alignment[2, 3]) / 2),
+        2,
+    )
+    own = alignment[2, 3] > alignment[2, 2] and alignment[3, 2] > alignment[3, 3]
+    assert (found["order"].value, found["order"].count) == (float(own), 1)
+
+
+def test_baselines_of_an_example_sentence() -> None:
+    levels = learning_baselines([HOUSE])
+    assert levels["content"] == {"alike": 1 / 8, "diagonal": 1, "links": 1}
+    assert levels["order"] == {"alike": 0, "diagonal": 0, "links": 1}
+    assert levels["diagonal"]["alike"] == pytest.approx(0)
+    assert levels["diagonal"]["diagonal"] > 0.85
+    assert 0 < levels["diagonal"]["links"] < levels["diagonal"]["diagonal"]
+
+
+@st.composite
+def drawn_pairs(draw: st.DrawFn) -> Pair:
+    words = st.sampled_from(["the", "le", "house", "maison", "of", "de", "deux", ".", "12"])
+    source = draw(st.lists(words, min_size=2, max_size=6))
+    target = draw(st.lists(words, min_size=2, max_size=6))
+    cells = [(j, i) for j in range(len(source)) for i in range(len(target))]
+    return Pair(tuple(source), tuple(target), frozenset(draw(st.sets(st.sampled_from(cells), max_size=8))))
+
+
+@given(drawn_pairs(), st.integers(0, 2**16))
+def test_classes_are_disjoint_single_links_and_measures_are_shares(pair: Pair, seed: int) -> None:
+    by_name = link_classes(pair)
+    assert by_name.pop("nouns") <= by_name["content"]
+    classes = list(by_name.values())
+    assert sum(map(len, classes)) == len(set().union(*classes))
+    for j, i in set().union(*classes):
+        assert sum(one == j for one, _ in pair.sure) == sum(one == i for _, one in pair.sure) == 1
+    for i, j in exchanged_neighbours(pair):
+        assert {(j + 1, i), (j, i + 1)} <= pair.sure
+    alignment = np.random.default_rng(seed).dirichlet(np.ones(len(pair.source)), len(pair.target))
+    for name, one in learning_measures([pair], [alignment]).items():
+        assert one.count > 0
+        assert one.value <= 1 + 1e-12
+        assert name == "diagonal" or one.value >= 0
+
+
+@given(drawn_pairs())
+def test_baseline_attention_rows_are_distributions(pair: Pair) -> None:
+    for baseline in (uniform_attention, diagonal_attention, link_attention):
+        np.testing.assert_allclose(baseline(pair).sum(axis=1), 1)
+    assert diagonality(uniform_attention(pair)) == pytest.approx(0)
+    assert diagonality(diagonal_attention(pair)) >= diagonality(link_attention(pair)) - 1e-12
+
+
+def test_diagonality_is_independent_of_row_sums() -> None:
+    alignment = np.random.default_rng(3).dirichlet(np.ones(6), 5)
+    assert diagonality(alignment * np.linspace(0.2, 0.9, 5)[:, None]) == pytest.approx(diagonality(alignment))
+    assert diagonality(np.zeros((5, 6))) == pytest.approx(0)
+
+
+def test_words_before_nouns_are_no_function_words() -> None:
+    assert all(word == word.lower() for word in BEFORE_NOUNS)
+    assert not BEFORE_NOUNS & FUNCTION_WORDS["target"]
