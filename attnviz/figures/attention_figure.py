@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -17,13 +17,14 @@ from attnviz.figures.grammar import (
     label_size,
     numbers,
     on,
+    points,
     short_source_name,
     signed_colours,
     source_bars,
     source_layout,
     value_axis,
 )
-from attnviz.figures.spec import Part, Spec, Table
+from attnviz.figures.spec import Spec
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
 from attnviz.palette import PALE
@@ -32,29 +33,29 @@ from attnviz.text import piece_name
 
 def draw_imported(subject: Subject) -> Spec:
     """Draw alpha_ij of another program: a bar in [0, 1] for each source piece."""
-    ink, alpha = subject.ink, subject.attention.alignment[subject.step]
-    axis = value_axis(ink, gettext("weight α"), [0, 1.16], tickvals=[0, 0.5, 1])
+    table = attention_table(subject) | {"alpha": subject.attention.alignment[subject.step]}
     alt = gettext(
         "Weights of step {step}, a bar for each of {count} source pieces. Piece {number}, {name}, has the largest "
         "weight, {weight:.2f}.",
-        **_strongest(subject),
+        **strongest(subject),
     )
-    data, layout = source_bars(subject, alpha, "α", ink.bar), source_layout(subject, axis)
-    return Spec(data, layout, alt, _table(subject, "alpha"))
+    layout = source_layout(subject, value_axis(gettext("weight α"), [0, 1.16], tickvals=[0, 0.5, 1]))
+    return Spec(source_bars(subject, table["alpha"], "α", "bar"), layout, alt, table, subject.theme)
 
 
 def draw_energy(subject: Subject) -> Spec:
     """Draw e_ij, a signed bar for each source piece; the axis is the same at every step."""
-    ink, all_energies = subject.ink, finite_energies(subject.attention)
-    energies, limits = all_energies[subject.step], energy_range(all_energies)
-    data = source_bars(subject, energies, "e", signed_colours(energies, ink))
+    all_energies = finite_energies(subject.attention)
+    energies = all_energies[subject.step]
     alt = gettext(
         "Energies of step {step}, a bar for each of {count} source pieces. Piece {number}, {name}, has the highest "
         "energy, {energy:.2f}.",
-        **_strongest(subject),
+        **strongest(subject),
     )
-    layout = source_layout(subject, value_axis(ink, gettext("energy e"), limits))
-    return Spec(data, layout, alt, _table(subject, "energy"))
+    layout = source_layout(subject, value_axis(gettext("energy e"), energy_range(all_energies)))
+    data = source_bars(subject, energies, "e", signed_colours(energies))
+    table = attention_table(subject) | {gettext("energy"): subject.attention.energies[subject.step]}
+    return Spec(data, layout, alt, table, subject.theme)
 
 
 def draw_softmax(subject: Subject) -> Spec:
@@ -62,29 +63,30 @@ def draw_softmax(subject: Subject) -> Spec:
 
     Where the page lets the user drag the weights, the bars named by `weights` in `layout.meta` are dragged.
     """
-    trace, step, ink = subject.attention, subject.step, subject.ink
-    all_energies = finite_energies(trace)
-    energies, alpha = all_energies[step], trace.alignment[step]
-    dragged = {"pieces": [shorten(piece_name(piece), 40) for piece in trace.source_pieces]}
-    table = _table(subject, "energy", "exp(e - max)", "alpha")
+    trace, step = subject.attention, subject.step
+    all_energies, energies, alpha = finite_energies(trace), trace.energies[step], trace.alignment[step]
+    pieces = [shorten(piece_name(piece), 40) for piece in trace.source_pieces]
+    finite = all_energies[step]
+    energy_bars, *_ = source_bars(subject, finite, "e", signed_colours(finite))
+    energy_bars["marker"]["opacity"] = PALE
+    layout = source_layout(
+        subject,
+        value_axis(gettext("energy e"), energy_range(all_energies, padding=0.06), domain=[0, 0.36]),
+        value_axis(gettext("weight α"), [0, 1.16], domain=[0.44, 1], tickvals=[0, 0.5, 1]),
+        weights={"pieces": pieces, "trace": 1, "axis": "xaxis2"},
+    )
     alt = gettext(
         "Softmax of step {step}: each energy and its attention weight, side by side. The largest weight, "
         "{weight:.2f}, is that of piece {number}, {name}.",
-        **_strongest(subject),
+        **strongest(subject),
     )
-    energy_bars, *_ = source_bars(subject, energies, "e", signed_colours(energies, ink))
-    energy_bars["marker"]["opacity"] = PALE
-    limits = energy_range(all_energies, padding=0.06)
-    layout = source_layout(
-        subject,
-        value_axis(ink, gettext("energy e"), limits, domain=[0, 0.36]),
-        value_axis(ink, gettext("weight α"), [0, 1.16], domain=[0.44, 1], tickvals=[0, 0.5, 1]),
-        weights=dragged | {"trace": 1, "axis": "xaxis2"},
-    )
-    return Spec([energy_bars, *on("x2", *source_bars(subject, alpha, "α", ink.bar))], layout, alt, table)
+    table = attention_table(subject)
+    table |= {gettext("energy"): energies, "exp(e - max)": np.exp(energies - energies.max()), "alpha": alpha}
+    data = [energy_bars, *on("x2", *source_bars(subject, alpha, "α", "bar"))]
+    return Spec(data, layout, alt, table, subject.theme)
 
 
-def _strongest(subject: Subject) -> Part:
+def strongest(subject: Subject) -> dict[str, Any]:
     """Return what text alternatives say about a step: its number, and the piece of the largest weight."""
     trace, step = subject.attention, subject.step
     best = weight_order(trace, step)[0]
@@ -100,21 +102,10 @@ def _strongest(subject: Subject) -> Part:
     }
 
 
-def _table(subject: Subject, *columns: Literal["energy", "exp(e - max)", "alpha"]) -> Table:
-    """Return these numbers of a step, a row for each source piece j (counted from 1)."""
-    trace, step = subject.attention, subject.step
-    table: dict[str, Any] = {
-        "j": np.arange(1, len(trace.source_pieces) + 1),
-        gettext("source piece"): list(trace.source_pieces),
-    }
-    for column in columns:
-        if column == "alpha":
-            table[column] = trace.alignment[step]
-        elif column == "energy":
-            table[gettext("energy")] = trace.energies[step]
-        else:
-            table[column] = np.exp(trace.energies[step] - trace.energies[step].max())
-    return table
+def attention_table(subject: Subject) -> dict[str, Any]:
+    """Return the first columns of a table with a row for each source piece j (counted from 1)."""
+    pieces = subject.attention.source_pieces
+    return {"j": np.arange(1, len(pieces) + 1), gettext("source piece"): list(pieces)}
 
 
 _AXIS_LENGTH = 1.5
@@ -129,50 +120,44 @@ def draw_posterior(subject: Subject) -> Spec:
     Only ratios of likelihoods matter: their axis ends at the step's largest. A diamond is the heatmap's posterior
     attention, which normalises over steps too.
     """
-    trace, step, ink, found = subject.trace, subject.step, subject.ink, subject.posterior_attention
-    prior, likelihood, posterior = found.prior[step], found.likelihood[step], found.posterior[step]
+    trace, step, found = subject.trace, subject.step, subject.posterior_attention
+    prior, likelihood, posterior, heatmap_posterior = (
+        values[step] for values in (found.prior, found.likelihood, found.posterior, found.heatmap_posterior)
+    )
     # Marks at 0 would carry no information.
-    marks = np.where(found.heatmap_posterior[step] >= _VISIBLE, found.heatmap_posterior[step], np.nan)
+    marks = np.where(heatmap_posterior >= _VISIBLE, heatmap_posterior, np.nan)
     largest = _axis_end(float(likelihood.max()))
+    largest_label = significant(largest, 1) if largest >= 0.001 else small(largest)
+    likelihood_scale = {"tickvals": [0, largest], "ticktext": ["0", largest_label]}
     layout = source_layout(
         subject,
-        value_axis(ink, "α", [0, _AXIS_LENGTH], domain=[0, 0.26], tickvals=[0, 1]),
-        value_axis(
-            ink,
-            "× p(y | h)",
-            [0, _AXIS_LENGTH * 1.2 * largest],
-            domain=[0.33, 0.63],
-            tickvals=[0, largest],
-            ticktext=["0", significant(largest, 1) if largest >= 0.001 else small(largest)],
-        ),
-        value_axis(ink, "→ p(j | y),  ◇ α′", [0, _AXIS_LENGTH], domain=[0.71, 1], tickvals=[0, 1]),
+        value_axis("α", [0, _AXIS_LENGTH], domain=[0, 0.26], tickvals=[0, 1]),
+        value_axis("× p(y | h)", [0, _AXIS_LENGTH * 1.2 * largest], domain=[0.33, 0.63], **likelihood_scale),
+        value_axis("→ p(j | y),  ◇ α′", [0, _AXIS_LENGTH], domain=[0.71, 1], tickvals=[0, 1]),
         narrowest=300,
     )
-    priors, likelihoods = (
-        source_bars(subject, prior, "α", ink.bar),
-        source_bars(subject, likelihood, "p(y | h)", ink.decoder, ".3~g", small),
-    )
-    posteriors, *_ = source_bars(subject, posterior, "p(j | y)", ink.bar)
-    diamonds, *_ = source_bars(subject, marks, gettext("α′ of the heatmap"), ink.paper)
-    del diamonds["orientation"]
-    diamonds |= {
-        "type": "scatter",
-        "mode": "markers",
-        "marker": {"symbol": "diamond", "size": 9, "color": ink.paper, "line": {"width": 1.5, "color": ink.ink}},
-    }
-    ends = np.fmax(posterior, marks)
-    # The number comes after the mark too.
-    texts = [
-        f"{'   ' if math.isfinite(mark) else ' '}{decimal(value)} "
-        for value, mark in zip(posterior.tolist(), marks.tolist(), strict=True)
+    posteriors, *_ = source_bars(subject, posterior, "p(j | y)", "bar")
+    of_marks, *_ = source_bars(subject, marks, gettext("α′ of the heatmap"), "")
+    diamond = {"symbol": "diamond", "size": 9, "color": "paper", "line": {"width": 1.5, "color": "ink"}}
+    hover = {name: of_marks[name] for name in ("customdata", "hovertemplate")}
+    on_posteriors = [posteriors, points(marks, of_marks["y"], diamond, **hover)]
+    if len(marks) <= MOST_ROWS:  # the number comes after the mark too
+        texts = [
+            f"{'   ' if math.isfinite(mark) else ' '}{decimal(value)} "
+            for value, mark in zip(posterior.tolist(), marks.tolist(), strict=True)
+        ]
+        on_posteriors.append(numbers(np.fmax(posterior, marks), texts, label_size(len(marks)) - 1))
+    data = [
+        *source_bars(subject, prior, "α", "bar"),
+        *on("x2", *source_bars(subject, likelihood, "p(y | h)", "decoder", ".3~g", small)),
+        *on("x3", *on_posteriors),
     ]
-    posterior_numbers = [numbers(ends, texts, label_size(len(ends)) - 1, ink)] if len(ends) <= MOST_ROWS else []
-    data = [*priors, *on("x2", *likelihoods), *on("x3", posteriors, diamonds, *posterior_numbers)]
-    table = dict(_table(subject, "alpha")) | {
+    table = attention_table(subject) | {
+        "alpha": prior,
         gettext("likelihood p(y | h)"): likelihood,
         gettext("product"): prior * likelihood,
         gettext("posterior p(j | y)"): posterior,
-        gettext("α′ of the heatmap"): found.heatmap_posterior[step],
+        gettext("α′ of the heatmap"): heatmap_posterior,
     }
     first, last = int(prior.argmax()), int(posterior.argmax())
     alt = gettext(
@@ -187,7 +172,7 @@ def draw_posterior(subject: Subject) -> Spec:
         other=short_source_name(trace, last),
         likelihood=small(float(likelihood[last])),
     )
-    return Spec(data, layout, alt, table)
+    return Spec(data, layout, alt, table, subject.theme)
 
 
 def _axis_end(largest: float) -> float:
