@@ -6,7 +6,17 @@ from collections.abc import Mapping, Sequence
 
 from attnviz.analysis.numbers import decimal, thousands
 from attnviz.analysis.transformer_exhibits import AttentionForm, Multiplications
-from attnviz.figures.grammar import APART, LEGEND_ABOVE, bare_axis, bars, cells, names_axis, sized_layout, titled_axis
+from attnviz.figures.grammar import (
+    APART,
+    LEGEND_ABOVE,
+    bare_axis,
+    bars,
+    cells,
+    names_axis,
+    sized_layout,
+    text_at,
+    titled_axis,
+)
 from attnviz.figures.spec import Spec, Table, axis_labels
 from attnviz.languages import format_share, gettext
 from attnviz.palette import GREYS, ThemeName, colour_at, letter_colour
@@ -37,19 +47,13 @@ def weights_row(form: AttentionForm, step: int, pieces: Sequence[str], alt: str,
             f"{label}<br>{decimal(energy, 1)}"
             for label, energy in zip(labels, form.energies[step].tolist(), strict=True)
         ]
-    top = _EDGE + _LINE * (1 + len(energies))
+    top, middle = _EDGE + _LINE * (1 + len(energies)), {"xref": "x", "xanchor": "center", "yanchor": "middle"}
     layout = sized_layout(top + _ROW * len(rows) + _EDGE, (_LEFT, _EDGE, top, _EDGE), 330) | {
         "width": _LEFT + _CELL * len(pieces) + _EDGE,
         "xaxis": names_axis(labels, "encoder", 13, framed=False, side="top"),
         "yaxis": names_axis(list(rows), "quiet", 11, down=True, framed=False),
         "annotations": [
-            {
-                "x": j,
-                "y": row,
-                "text": format_share(weight),
-                "showarrow": False,
-                "font": {"size": 12, "color": letter_colour(colour_at(GREYS, weight))},
-            }
+            text_at(format_share(weight), j, row, letter_colour(colour_at(GREYS, weight)), **middle)
             for row, weights in enumerate(rows.values())
             for j, weight in enumerate(weights.tolist())
         ],
@@ -69,16 +73,10 @@ def multiplications(works: Mapping[str, Multiplications], *, theme: ThemeName = 
         gettext("query, once per step"): [work.queries for work in counts],
         gettext("every pair"): [work.pairs for work in counts],
     }
+    colours = "encoder", "decoder", "bar"
     stacked = [
-        bars(
-            amounts,
-            {"color": colour},
-            y=names,
-            name=name,
-            hoverinfo="all",
-            hovertemplate=f"{name}: %{{x:,d}}<extra></extra>",
-        )
-        for (name, amounts), colour in zip(parts.items(), ("encoder", "decoder", "bar"), strict=True)
+        bars(amounts, colour, y=names, name=name, hoverinfo="all", hovertemplate=f"{name}: %{{x:,d}}<extra></extra>")
+        for (name, amounts), colour in zip(parts.items(), colours, strict=True)
     ]
     layout = sized_layout(110 + 54 * len(names), (112, 36, 34, 52), 320, widest=900) | {
         "barmode": "stack",

@@ -14,7 +14,7 @@ from attnviz.analysis.beam_sentences import fate_label, fate_sentence, search_se
 from attnviz.analysis.labels import shorten
 from attnviz.analysis.numbers import decimal
 from attnviz.arguments import check_each, check_piece_ids
-from attnviz.figures.grammar import band, bare_axis, blank_axis, path, sized_layout, text_at
+from attnviz.figures.grammar import band, bare_axis, blank_axis, path, sized_layout, text_at, texts_at
 from attnviz.figures.spec import Part, Spec, Table, escape, width
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName
@@ -114,20 +114,11 @@ def beam_tree(
         x, y = (places[members].ravel().tolist() for places in (link_x, link_y))
         stroke = {"color": colour, "width": line_width, "dash": dash}
         links.append(path(x, y, colour, name=f"links: {part}", line=stroke))
-        texts.append(
-            {
-                "type": "scatter",
-                "mode": "text",
-                "name": part,
-                "x": middles[steps[members]],
-                "y": rows[members],
-                "customdata": members,
-                "hoverinfo": "text",
-                "text": [f"<b>{name}</b>" if part == "winner" else name for name in names],
-                "hovertext": [_hover(tree, index, name) for index, name in zip(members, names, strict=True)],
-                "textfont": {"size": size, "color": colour},
-            }
-        )
+        written = [f"<b>{name}</b>" if part == "winner" else name for name in names]
+        hover = [_hover(tree, index, name) for index, name in zip(members, names, strict=True)]
+        places = middles[steps[members]], rows[members]
+        more = {"name": part, "customdata": members, "hoverinfo": "text", "hovertext": hover}
+        texts.append(texts_at(*places, written, size, colour, **more))
 
     start = {"xshift": -_LABEL_GAP, "xanchor": "right"}
     notes = [
@@ -140,24 +131,25 @@ def beam_tree(
         notes.append(text_at(text, starts[steps[index] + 1], int(rows[index]), colour, xref="x", yanchor="middle"))
     spans = np.stack([starts - _MIN_GAP / 2, ends[1:] + _MIN_GAP / 2], axis=1)[:-1].tolist()
     height, full_width = int(rows.max()) + 1, _LEFT + right + _RIGHT
-    margins = _LEFT, _RIGHT, _TOP, _BOTTOM
-    meta = {"widest": full_width, "spans": spans, "selection_colour": "decoder"}
-    meta["tree"] = {
-        "parents": parents.tolist(),
-        "pieces": [node.piece_id for node in nodes],
-        "inner": [int(node.fate == "continued") for node in nodes],
-        "winner": tree.winner,
-        "shown": list(shown),
-        "end": EOS,
-    }
-    layout = sized_layout(_TOP + _ROW * height + _BOTTOM, margins, full_width, **meta) | {
+    numbered = [str(number) for number in range(1, tree.steps + 1)]
+    layout = sized_layout(
+        _TOP + _ROW * height + _BOTTOM,
+        (_LEFT, _RIGHT, _TOP, _BOTTOM),
+        full_width,
+        widest=full_width,
+        spans=spans,
+        selection_colour="decoder",
+        tree={
+            "parents": parents.tolist(),
+            "pieces": [node.piece_id for node in nodes],
+            "inner": [int(node.fate == "continued") for node in nodes],
+            "winner": tree.winner,
+            "shown": list(shown),
+            "end": EOS,
+        },
+    ) | {
         "hoverdistance": 26,
-        "xaxis": bare_axis(
-            side="top",
-            range=[0, right],
-            tickvals=middles[:-1],
-            ticktext=[str(number) for number in range(1, tree.steps + 1)],
-        ),
+        "xaxis": bare_axis(side="top", range=[0, right], tickvals=middles[:-1], ticktext=numbered),
         "yaxis": blank_axis(height - 0.5, -0.5),
         "annotations": notes,
     }

@@ -104,7 +104,7 @@ def draw_energy_decomposition(subject: Subject, *, operands: bool = True) -> Spe
     inside = layout["height"] - layout["margin"]["t"] - _BELOW
     half, whole, above = (pixels / inside for pixels in (0.45 * _STRIP, _STRIP, _STRIP + _GAP))
     side: Part = {"nticks": 3, "zerolinecolor": "quiet", "anchor": "x5"}
-    ends = {"range": [0.5, len(ranked) + 0.5], "anchor": "y2", "showgrid": False, "showticklabels": False}
+    ends: Part = {"range": [0.5, len(ranked) + 0.5], "anchor": "y2", "showgrid": False, "showticklabels": False}
     layout["yaxis"]["domain"] = [above, 1]
     layout |= {
         "barmode": "group",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import plotly.graph_objects as go
 import pytest
 
-from attnviz.errors import AttnvizError
 from attnviz.figures.sentence_length_figure import bleu_by_length
 
 ROWS = [
@@ -26,8 +25,3 @@ def test_each_model_has_one_line(theme) -> None:
     assert first.line.dash != second.line.dash
     assert first.marker.symbol != second.marker.symbol
     assert list(figure.layout.xaxis.ticktext) == ["1-10<br>1,200", "&gt;50<br>3"]
-
-
-def test_an_unknown_theme_is_refused() -> None:
-    with pytest.raises(AttnvizError, match="light, dark"):
-        bleu_by_length(ROWS, "sepia")

@@ -10,9 +10,7 @@ import plotly.graph_objects as go
 import pytest
 
 from attnviz import figures
-from attnviz.export import FigureOptions
 from attnviz.export.images import find_browser, image, translation_sheet
-from attnviz.export.saved_files import heading
 from attnviz.figures.heatmap_parts import ASPECT
 from attnviz.figures.printing import MOST, for_print, with_vector_cells
 from attnviz.figures.spec import Spec
@@ -49,27 +47,6 @@ def test_cells_are_near_square_on_the_page_and_in_files(words: int, margins: boo
     for drawn, width in ((figure, on_page), (bare, bare.layout.width), (sheet, sheet.layout.width)):
         wide, high = cell(drawn, width)
         assert 0.8 <= wide / high <= ASPECT + 0.1
-
-
-def test_cells_of_short_sentences_have_a_maximum_size() -> None:
-    figure = figures.heatmap(synthetic.trace("We eat .", "Nous mangeons ."), end=True).figure()
-    wide, high = cell(figure, figure.layout.meta["widest"])
-    assert wide <= ASPECT * high + 1
-    assert high <= 44
-
-
-def test_a_title_fits_above_a_narrow_figure() -> None:
-    trace = synthetic.trace("We eat .", "Nous mangeons .")
-    sheet = translation_sheet(figures.heatmap(trace), trace, heading(trace, FigureOptions()))
-    assert sheet.layout.width >= 520
-    assert "…" not in sheet.layout.title.text
-
-
-@pytest.mark.parametrize("words", [3, 40, 62, 150])
-def test_the_colour_bar_starts_at_the_left_of_the_columns(words: int) -> None:
-    """At its right end, a wide figure that scrolls would hide the colour bar."""
-    bar = figures.heatmap(synthetic.trace(text(words), text(words))).figure().data[0].colorbar
-    assert (bar.x, bar.xanchor, bar.len) == (0, "left", 190)
 
 
 def test_horizontal_labels_do_not_overlap() -> None:

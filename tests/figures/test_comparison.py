@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import math
 
 import numpy as np
-import plotly.graph_objects as go
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,11 +13,10 @@ from attnviz import AttnvizError, Translator, analysis, attention, figures
 from attnviz.analysis.comparison import Comparison, compare, comparison_caveat, comparison_sentences, no_heatmaps_reason
 from attnviz.figures.encoding import to_json
 from attnviz.languages import set_language
-from attnviz.palette import ThemeName, palette
+from attnviz.palette import palette
 from tests.analysis.test_comparison import SENTENCES as TEXTS
 from tests.conftest import SENTENCES
 from tests.figures import synthetic
-from tests.figures.test_colours import MARK, TEXT, axis_texts, contrast, marks, rgb
 from tests.strategies import texts
 
 NAMES = ("one model", "another")
@@ -27,30 +24,6 @@ NAMES = ("one model", "another")
 
 def pair(*, other: str = "The agreement was signed .", seed: int = 1, attention: str = "additive") -> Comparison:
     return compare(synthetic.trace(seed=0), synthetic.trace(other, seed=seed, attention=attention))
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("across", [1, 2, 4])
-def test_figure_is_valid_and_has_enough_contrast(theme: ThemeName, across: int) -> None:
-    paper = palette(theme).paper
-    figure = figures.comparison(
-        pair(other="The new agreement was <b>signed</b> ."),
-        NAMES,
-        across=across,
-        step=1,
-        root=True,
-        colours="cividis",
-        theme=theme,
-    ).figure()
-    go.Figure(json.loads(figure.to_json()))  # raises ValueError on any property it does not know
-    assert len(figure.layout.meta["alt"]) > 40
-    assert figure.layout.meta["narrowest"] <= {1: 390, 2: 600, 4: 1200}[across]
-    drawn = figure.to_dict()
-    for name, colour in marks(drawn, paper):
-        if name != "log p, first":  # a ring, of the paper within
-            assert contrast(colour, rgb(paper)) >= (TEXT if name.startswith("text of") else MARK), name
-    for name, colour in axis_texts(drawn):
-        assert contrast(colour, rgb(paper)) >= TEXT, name
 
 
 def test_panels_share_axes_and_heatmaps_share_a_colour_scale() -> None:
@@ -79,18 +52,6 @@ def test_data_are_the_same_in_every_layout() -> None:
     one, *others = (figures.comparison(compared, NAMES, across=across, width=300 * across) for across in (1, 2, 4))
     for other in others:
         assert to_json(other.data) == to_json(one.data)
-
-
-def test_gaps_are_hatched_only_where_a_word_is_missing() -> None:
-    spec = figures.comparison(pair(other="The agreement signed ."), NAMES)
-    hatched = [trace for trace in spec.data if trace["name"] == "gaps"]
-    panels = spec.layout["meta"]["panels"]
-    assert [trace["xaxis"] for trace in hatched] == [panels[name]["xaxis"] for name in ("other", "difference")]
-    for trace in hatched:  # the column of "was", from the top row to the bottom
-        x, y = (trace["x"], trace["y"])
-        assert (np.nanmin(x), np.nanmax(x)) == (1.5, 2.5)
-        assert (np.nanmin(y), np.nanmax(y)) == (-0.5, 6.5)
-    assert not [trace for trace in figures.comparison(pair(), NAMES).data if trace["name"] == "gaps"]
 
 
 def test_log_probabilities_are_rings_and_dots_joined_by_coloured_lines() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import AttnvizError, Trace, Translator, analysis, figures
 from attnviz.analysis.grid import FACES
 from attnviz.analysis.numbers import decimal, signed
-from attnviz.languages import language, set_language
+from attnviz.languages import language
 from attnviz.palette import palette
 from tests.conftest import SENTENCES
 from tests.figures import synthetic
@@ -28,12 +27,6 @@ def trace(translator: Translator) -> Trace:
 @pytest.fixture(scope="module")
 def weights(model_folder: Path) -> dict[str, np.ndarray]:
     return dict(analysis.load_weights(model_folder))
-
-
-def test_face_before_is_identical_to_the_default_heatmap(trace: Trace, weights) -> None:
-    for choices in ({}, {"by": "words", "root": True}, {"margins": True, "end": True, "step": 1}):
-        plain = figures.heatmap(trace, **choices).figure()
-        assert figures.heatmap(trace, face="before", weights=weights, **choices).figure() == plain
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -92,22 +85,6 @@ def test_table_and_alt_text_describe_the_face(trace: Trace, weights, snapshot: S
     strongest = trace.words().source[int(body["after"][0].argmax())]
     assert f"{strongest}{colon} {decimal(body['after'][0].max())}" in alts[1]
     assert signed(body["difference"].max()) in alts[2]
-
-
-def test_a_large_heatmap_has_short_hover_text() -> None:
-    trace = synthetic.trace(" ".join(["a"] * 110), " ".join(["b"] * 110))
-    posterior = np.roll(trace.alignment.astype(float), 1, axis=1)
-    for face, symbol in (("after", "√α′ = "), ("difference", "α′ − α = ")):
-        drawn = figures.heatmap(trace, face=face, posterior=posterior, root=True).figure().data[0]
-        assert drawn.hovertemplate.startswith(symbol)
-
-
-def test_a_face_is_drawn_in_french(trace: Trace, weights) -> None:
-    set_language("fr")
-    figure = figures.heatmap(trace, face="difference", weights=weights, margins=True).figure()
-    assert "Avant le mot" in figure.data[0].text[0][0]
-    assert "0," in figure.data[0].text[0][0]
-    assert "after" not in json.dumps(figure.layout.meta["alt"])
 
 
 def test_faces_are_refused_without_weights_or_attention(trace: Trace, weights, snapshot: SnapshotAssertion) -> None:

@@ -17,7 +17,6 @@ from attnviz.figures.learning_curves import (
     update_positions,
 )
 from attnviz.figures.spec import Spec
-from attnviz.palette import ROOT_GREYS
 from attnviz.trace.snapshots import Sentence, Snapshots
 
 MOMENTS = (0, 10, 100, 2000)
@@ -62,12 +61,6 @@ def test_heatmap_and_table_have_the_weights_of_the_snapshot() -> None:
     np.testing.assert_array_equal(table.to_numpy(), words.alignment)
     assert table.columns[1] == "2 green"
     assert not any("<b>" in text for row in drawn.text for text in row)
-
-
-def test_uniform_attention_is_visibly_grey() -> None:
-    shares, greys = np.array([at for at, _ in ROOT_GREYS]), [int(colour[1:3], 16) for _, colour in ROOT_GREYS]
-    assert (ROOT_GREYS[0], ROOT_GREYS[-1]) == ((0, "#000000"), (1, "#ffffff"))
-    assert float(np.interp(1 / 14, shares, greys)) == pytest.approx(255 / np.sqrt(14), abs=3)
 
 
 def test_update_positions_increase_and_become_logarithmic() -> None:

@@ -88,15 +88,6 @@ def test_the_likelihood_axis_ends_at_a_round_number() -> None:
         assert figure.layout.xaxis2.ticktext[1] == name
 
 
-def test_a_long_sentence_has_bars_without_numbers() -> None:
-    trace = synthetic.trace(LONG)
-    found = with_likelihood(trace, np.random.default_rng(0).uniform(size=trace.alignment.shape))
-    figure = draw(trace, found)
-    assert len(figure.data) == 4
-    assert figure.layout.meta["thinned"]
-    assert len(draw_posterior(Subject(trace, 0, known_posterior=found)).frame()) == len(trace.source_pieces)
-
-
 @EACH_LANGUAGE
 def test_posterior_sentence_matches_the_columns(snapshot: SnapshotAssertion) -> None:
     trace = synthetic.trace()

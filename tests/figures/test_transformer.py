@@ -51,13 +51,6 @@ def test_method_function_and_notebook_draw_the_same_default_heatmap(trace: Trans
     assert trace.heatmap(0) != trace.heatmap(1)
 
 
-def test_margins_are_those_of_the_head(trace: TransformerTrace) -> None:
-    drawn = trace.heatmap(0, 1, end=True, margins=True)
-    weights = trace.cross_attention(0, 1)
-    sums = next(bars for bars in drawn.data[1:] if len(bars.x if bars.x is not None else []) == weights.shape[1])
-    np.testing.assert_allclose(np.array(sums.y, dtype=float), weights.sum(axis=0), atol=1e-4)
-
-
 @pytest.fixture
 def folder(tmp_path: Path, tokenizer: Tokenizer) -> Path:
     save_model(tmp_path / "small", random_transformer(TransformerConfig(len(tokenizer), 16, 4, 2, 12), 2), tokenizer)
@@ -109,18 +102,6 @@ def test_files_contain_the_selected_heads(
     again = ["figure", "--trace", str(tmp_path / "x.json"), "-o", str(tmp_path / "again.csv")]
     assert main(again) == 0
     assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "x.csv").read_bytes()
-
-
-@pytest.mark.parametrize("name", ["energy", "softmax", "context", "stream", "candidates"])
-def test_step_figures_are_valid_and_have_a_table(trace: TransformerTrace, name: str) -> None:
-    for seen in (trace, trace.select_heads(0, 1)):
-        for theme in ("light", "dark"):
-            drawn = seen.step_figure(1, name, theme=theme)
-            go.Figure(json.loads(drawn.to_json()))  # every property is one that Plotly knows
-            assert drawn.layout.meta["alt"]
-            assert drawn.layout.meta["narrowest"] < 390
-    subject = figures.Subject(trace, 1)
-    assert len(figures.step_figure(subject, name).draw(subject).frame())
 
 
 def test_terms_of_the_step_figures_add_up(trace: TransformerTrace) -> None:

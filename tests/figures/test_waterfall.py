@@ -94,14 +94,6 @@ def test_logit_attribution_bars_add_up_to_the_logit(source: str, theme: ThemeNam
     assert np.cumsum(bars.x[:-1]).max() <= high
 
 
-def test_attention_is_drawn_beside_the_contributions() -> None:
-    trace = make_trace(LONG)
-    figure = draw_attribution(trace, random_attribution(len(trace.source_pieces)))
-    alpha = trace_named(figure, "alpha")
-    assert sum(alpha.x) == pytest.approx(1, abs=1e-5)
-    assert list(alpha.y) == list(range(3, 3 + SOURCES + 1))
-
-
 def test_metadata_map_source_pieces_to_rows() -> None:
     trace = make_trace(LONG)
     entries = random_attribution(len(trace.source_pieces))
@@ -137,22 +129,6 @@ def test_a_logit_attribution_and_its_contrast_have_the_same_rows() -> None:
     row = contrast.layout.meta["entries"][4]
     assert trace_named(contrast, "sum").x[row] == pytest.approx(9)
     assert attribution.layout.meta["entries"] == contrast.layout.meta["entries"]
-
-
-def test_pieces_that_add_nothing_share_a_row() -> None:
-    trace = make_trace()
-    entries = LogitAttribution(0, 7, 0.5, -1.25, 0.75, np.array([0.0] * (len(trace.source_pieces) - 1) + [2.0]))
-    labels = draw_attribution(trace, entries, source=len(trace.source_pieces) - 1).layout.yaxis.ticktext
-    assert len(labels) == 3 + 2 + 1
-    assert f"{len(trace.source_pieces) - 1} more" in labels[4]
-
-
-def test_the_sentence_is_one_row_without_attention() -> None:
-    trace = make_trace(attention="none")
-    entries = LogitAttribution(0, 7, 0.5, -1.25, 0.75, np.array([0.0] * (len(trace.source_pieces) - 1) + [2.0]))
-    labels = draw_attribution(trace, entries).layout.yaxis.ticktext
-    assert len(labels) == 3 + 1 + 1
-    assert "c, the sentence" in labels[3]
 
 
 def test_the_state_entry_is_labelled_by_the_readout_state() -> None:
