@@ -65,7 +65,7 @@ def draw_context(subject: Subject) -> Spec:
         named = [*(pieces[group[0]] for group in groups[:STRIPS]), gettext("{n} more", n=len(order) - STRIPS)]
         names = [f"{decimal(alpha[group].sum())}  {name}" for group, name in zip(groups, named, strict=False)]
         names.append(gettext("{context} = sum", context=symbol))
-        rows = [(alpha[group, None] * attention.values[group]).sum(axis=0) for group in groups] + [total]
+        rows = [alpha[group] @ attention.values[group] for group in groups] + [total]
     table: dict[str, Any] = {gettext("unit"): np.arange(1, units + 1)}
     table |= {f"({k}) {name}": row for k, (name, row) in enumerate(zip(names, rows, strict=True), 1)}
     if subject.simple and subject.trace.has_heads:
@@ -162,20 +162,14 @@ def draw_context_units(subject: Subject) -> Spec:
     # Lines are numbered downwards; positive values extend upwards from their line.
     scale = -_BAR_LENGTH / (float(np.abs([before + added, before]).max()) or 1.0)
     x, y = [*range(count)] * (lines + 1), np.repeat(np.arange(lines + 1), count)
+    adds, is_sum = gettext("{name} adds {value} to unit {unit}, making {total}"), gettext("unit {unit}: {value}")
     hover = [
-        gettext(
-            "{name} adds {value} to unit {unit}, making {total}",
-            name=escape(shorten(name, 30)),
-            value=decimal(value, 3),
-            unit=unit,
-            total=decimal(start + value, 3),
-        )
-        for name, starts, term in zip(names, found.partial_sums, found.terms, strict=True)
+        adds.format(name=name, value=decimal(value, 3), unit=unit, total=decimal(start + value, 3))
+        for name, starts, term in zip(axis_labels(names, 30), found.partial_sums, found.terms, strict=True)
         for unit, start, value in zip(units, starts, term, strict=True)
     ]
     hover += [
-        gettext("unit {unit}: {value}", unit=unit, value=decimal(value, 3))
-        for unit, value in zip(units, found.context, strict=True)
+        is_sum.format(unit=unit, value=decimal(value, 3)) for unit, value in zip(units, found.context, strict=True)
     ]
     colours, starts = signed_colours(found.terms.ravel()) + ["context"] * count, (scale * before).ravel()
     ends, above = np.cumsum(weights), {"xaxis": "x2", "yaxis": "y2"}

@@ -91,12 +91,20 @@ _SPAN = re.compile(r'(?<=<span style="color:)\w+')
 def _in_theme(part: Any, ink: Palette) -> Any:
     """Return a part of a figure with the colours of `ink` in place of their names."""
     if isinstance(part, dict):
-        return {key: (_colours if key.endswith(_COLOURED) else _in_theme)(value, ink) for key, value in part.items()}
-    if isinstance(part, list):
+        return {
+            key: _colours(value, ink)
+            if key.endswith(_COLOURED)
+            else _in_theme(value, ink)
+            if type(value) in (dict, list, str)
+            else value
+            for key, value in part.items()
+        }
+    if isinstance(part, str):
+        return _SPAN.sub(lambda name: _colours(name[0], ink), part) if "<span" in part else part
+    if part and type(part[0]) in (dict, list):
         return [_in_theme(entry, ink) for entry in part]
-    if isinstance(part, str) and "<span" in part:
-        return _SPAN.sub(lambda name: _colours(name[0], ink), part)
-    return part
+    # Most lists have numbers, or texts without a span.
+    return [_in_theme(text, ink) if isinstance(text, str) and "<span" in text else text for text in part]
 
 
 def _colours(value: Any, ink: Palette) -> Any:
