@@ -16,6 +16,7 @@ from attnviz.figures.printing import MOST, for_print, with_vector_cells
 from attnviz.figures.spec import Spec
 from attnviz.palette import SCALES, colour_at, letter_colour
 from tests.figures import synthetic
+from tests.figures.test_colours import TEXT, contrast, rgb
 
 COLUMN = 650
 """Width in pixels of the page's left column, which holds heatmaps of up to 30 words."""
@@ -112,14 +113,7 @@ def test_numbers_in_cells_are_those_of_the_table(face: str) -> None:
 
 @pytest.mark.parametrize("scale", SCALES.values(), ids=SCALES)
 def test_numbers_have_enough_contrast_with_their_cells(scale: list) -> None:
-    """WCAG 2.2, 1.4.3: 4.5:1 for text."""
-
-    def luminance(colour: str) -> float:
-        parts = np.array([int(colour[k : k + 2], 16) for k in (1, 3, 5)]) / 255
-        linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
-        return float(linear @ [0.2126, 0.7152, 0.0722])
-
     for share in np.linspace(0, 1, 101):
-        low, high = sorted((luminance(colour_at(scale, share)), luminance(letter_colour(colour_at(scale, share)))))
-        assert (high + 0.05) / (low + 0.05) >= 4.5
+        cell = colour_at(scale, share)
+        assert contrast(rgb(letter_colour(cell)), rgb(cell)) >= TEXT
     assert (colour_at(scale, 0), colour_at(scale, 1)) == (scale[0][1], scale[-1][1])

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz import AttnvizError, Translator, analysis, attention, figures
+from attnviz import attention, figures
 from attnviz.analysis.comparison import Comparison, compare, comparison_caveat, comparison_sentences, no_heatmaps_reason
 from attnviz.figures.encoding import to_json
 from attnviz.languages import set_language
 from attnviz.palette import palette
 from tests.analysis.test_comparison import SENTENCES as TEXTS
-from tests.conftest import SENTENCES
 from tests.figures import synthetic
 from tests.strategies import texts
 
@@ -83,21 +80,6 @@ def test_the_step_is_framed_and_metadata_map_rows_to_steps() -> None:
     assert led["columns"] == [0, 1, 2, 2, 3, 4, 5, 6]
     with pytest.raises(ValueError, match="across"):
         figures.comparison(compared, NAMES, across=0)
-
-
-def test_panels_stay_inside_the_figure_without_overlap() -> None:
-    for across in (1, 2, 3, 4):
-        layout = figures.comparison(pair(), NAMES, across=across).figure().layout
-        boxes = [
-            (*layout[axes["xaxis"].replace("x", "xaxis")].domain, *layout[axes["yaxis"].replace("y", "yaxis")].domain)
-            for axes in [*layout.meta["panels"].values(), *layout.meta["beside"]]
-        ]
-        for k, (left, right, bottom, top) in enumerate(boxes):
-            assert -1e-9 <= left < right <= 1 + 1e-9
-            assert -1e-9 <= bottom < top <= 1 + 1e-9
-            for other_left, other_right, other_bottom, other_top in boxes[:k]:
-                apart = right <= other_left or other_right <= left or top <= other_bottom or other_top <= bottom
-                assert apart
 
 
 @pytest.mark.parametrize("which", [0, 1])
@@ -170,14 +152,3 @@ def test_comparison_sentences_contain_the_numbers(code: str) -> None:
     total = f"{np.nansum(other.first_log_probabilities):.2f}".replace("-", "−").replace(".", mark)
     assert total in likely
     assert comparison_caveat()
-
-
-def test_equal_forced_translations_have_no_difference(translator: Translator) -> None:
-    trace = translator.translate(SENTENCES[0], target=SENTENCES[1])
-    again = translator.translate(SENTENCES[0], target=SENTENCES[1])
-    compared = analysis.compare(trace, again)
-    assert compared.target.same
-    np.testing.assert_array_equal(compared.difference, 0)
-    assert math.isclose(compared.first_log_probabilities.sum(), float(trace.log_probabilities.sum()), rel_tol=1e-5)
-    with pytest.raises(AttnvizError):
-        analysis.compare(trace, again, face="after")

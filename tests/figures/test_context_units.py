@@ -9,7 +9,6 @@ import pytest
 
 from attnviz.analysis.context_units import context_units
 from attnviz.figures.context import draw_context_units
-from attnviz.figures.registry import step_figures
 from attnviz.figures.subject import Subject
 from tests.figures.synthetic import trace as make_trace
 
@@ -56,8 +55,3 @@ def test_the_table_has_terms_sum_and_mean() -> None:
     np.testing.assert_allclose(numbers[2:, -1], found.mean)
     np.testing.assert_allclose(numbers[0, : len(found.weights)], found.weights)
     assert [int(unit) - 1 for unit in table.index[2:]] == found.units.tolist()
-
-
-def test_figure_is_unavailable_without_attention() -> None:
-    assert "units" not in step_figures(Subject(make_trace(attention="none"), 0))
-    assert "units" in step_figures(Subject(make_trace(), 0))

@@ -11,7 +11,6 @@ import plotly.graph_objects as go
 import pytest
 
 from attnviz import AttnvizError, Trace, export, figures
-from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.figures.attention_figure import draw_attention
 from attnviz.figures.spec import width
 from attnviz.figures.subject import Subject
@@ -44,14 +43,6 @@ def test_the_heatmap_draws_alpha(by: str) -> None:
     assert [colour for _, colour in figure.data[0].colorscale] == ["#000000", "#ffffff"]
     assert figure.layout.xaxis.side == "top"
     assert figure.layout.yaxis.range[0] > figure.layout.yaxis.range[1]
-
-
-def test_root_scale_changes_only_the_colours() -> None:
-    trace = synthetic.trace()
-    plain, root = figures.heatmap(trace).figure(), figures.heatmap(trace, root=True).figure()
-    np.testing.assert_allclose(np.square(root.data[0].z), plain.data[0].z, atol=1e-6)
-    assert root.data[0].text == plain.data[0].text
-    assert f"α = {trace.alignment[0, 0]:.4f}" in plain.data[0].text[0][0]
 
 
 def test_frame_and_click_metadata_agree_on_rows() -> None:
@@ -167,13 +158,6 @@ def test_the_heatmap_table_is_the_matrix() -> None:
     table = figures.heatmap(trace, by="words", end=True).frame()
     np.testing.assert_array_equal(table.to_numpy(), trace.words().alignment)
     assert table.index[1].endswith(trace.words().target[1])
-
-
-@pytest.mark.parametrize("attention", ATTENTION_KINDS)
-def test_a_synthetic_trace_of_every_kind_fits_the_table(attention: str) -> None:
-    trace = synthetic.trace(attention=attention)
-    trace.check_shapes()
-    figures.heatmap(trace)
 
 
 def test_unknown_choices_are_refused() -> None:

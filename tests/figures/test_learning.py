@@ -63,12 +63,6 @@ def test_heatmap_and_table_have_the_weights_of_the_snapshot() -> None:
     assert not any("<b>" in text for row in drawn.text for text in row)
 
 
-def test_update_positions_increase_and_become_logarithmic() -> None:
-    places = update_positions([0, 1, 10, 100, 1000, 2000, 4000])
-    assert (np.diff(places) > 0).all()
-    assert places[-1] - places[-2] == pytest.approx(1, abs=0.01)
-
-
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_quality_curves_have_a_marker_for_each_moment(theme: str) -> None:
     runs = [run(), run(0.5, 1)]

@@ -25,13 +25,11 @@ from attnviz.export.saved_files import FigureOptions, contents
 from attnviz.figures.attention_figure import draw_posterior
 from attnviz.figures.registry import POSTERIOR, step_figure
 from attnviz.figures.subject import Subject
-from attnviz.languages import set_language
 from attnviz.network.model_config import READOUT_STATES
 from attnviz.text import Tokenizer
 from tests.analysis.given import KINDS, forced_trace
 from tests.conftest import ModelFactory
 from tests.figures import synthetic
-from tests.snapshots import without_numbers
 
 EACH_LANGUAGE = pytest.mark.usefixtures("each_language")
 LONG = " ".join(f"mot{k}" for k in range(70))
@@ -140,18 +138,6 @@ def test_the_equation_note_depends_on_the_readout_state(
     by_state = {state: {note for (_, one), note in notes.items() if one == state} for state in READOUT_STATES}
     assert {state: sorted(found) for state, found in by_state.items()} == snapshot
     assert not set.intersection(*by_state.values())
-
-
-def test_columns_and_sentence_are_in_french(snapshot: SnapshotAssertion) -> None:
-    trace = synthetic.trace()
-    found = with_likelihood(trace, np.full(trace.alignment.shape, 0.25))
-    set_language("fr")
-    figure, sentence = draw(trace, found), posterior_sentence(trace, found, 0)
-    cells = posterior_texts_of_cells(found, 0)
-    assert "0,25" in figure.data[3].text[0]
-    assert without_numbers(figure.layout.meta["alt"]) == snapshot(name="alternative text, fr")
-    assert without_numbers(sentence) == snapshot(name="sentence, fr")
-    assert cells["likelihood"][0] == "0{,}250"
 
 
 def test_figure_is_refused_without_attention_or_weights(

@@ -57,23 +57,6 @@ def folder(tmp_path: Path, tokenizer: Tokenizer) -> Path:
     return tmp_path / "small"
 
 
-def test_figure_command_writes_files_and_refuses_other_figures(
-    folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    arguments = ["figure", SENTENCES[0], "--model", str(folder), "--device", "cpu", "--beam", "1"]
-    for ending in ("csv", "tex", "json"):
-        assert main([*arguments, "-o", str(tmp_path / f"x.{ending}")]) == 0, capfd.readouterr().err
-    expected = Translator.load(folder, "cpu").translate(SENTENCES[0], beam=1)
-    assert TransformerTrace.load(tmp_path / "x.json").target_ids == expected.target_ids
-    for refused in (
-        ["--picture", "state", "--step", "1"],
-        ["--picture", "logit-attribution", "--step", "1"],
-        ["--face", "after"],
-    ):
-        assert main([*arguments, "-o", str(tmp_path / "x.csv"), *refused]) != 0
-        assert "is a transformer" in capfd.readouterr().err
-
-
 @pytest.mark.parametrize(
     ("options", "layer", "head"),
     [

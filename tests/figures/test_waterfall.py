@@ -94,17 +94,6 @@ def test_logit_attribution_bars_add_up_to_the_logit(source: str, theme: ThemeNam
     assert np.cumsum(bars.x[:-1]).max() <= high
 
 
-def test_metadata_map_source_pieces_to_rows() -> None:
-    trace = make_trace(LONG)
-    entries = random_attribution(len(trace.source_pieces))
-    figure = draw_attribution(trace, entries)
-    rows = figure.layout.meta["entries"]
-    assert sorted(row for row in rows if row is not None) == list(range(3, 3 + SOURCES))
-    for j, row in enumerate(rows):
-        if row is not None:
-            assert trace_named(figure, "sum").x[row] == entries.source[j]
-
-
 def test_the_chosen_piece_always_has_a_row() -> None:
     trace = make_trace(LONG)
     entries = random_attribution(len(trace.source_pieces))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import get_args
 
 import numpy as np
-import plotly.graph_objects as go
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
@@ -35,7 +34,6 @@ from attnviz.figures.sentence_length_figure import (
 )
 from attnviz.figures.three_models_figure import forced_words_figure, gradient_norms
 from attnviz.languages import set_language
-from attnviz.palette import ThemeName
 from attnviz.text import Tokenizer
 from attnviz.trace.parts import GradientNorms
 from tests.conftest import SENTENCES, ModelFactory
@@ -72,16 +70,6 @@ class ForcedModels:
             one.gradient_norms(trace) for one, trace in zip(translators, self.traces, strict=True)
         ]
         self.words = forced_word_probabilities(self.traces)
-
-    def drawn(self, theme: ThemeName) -> dict[str, go.Figure]:
-        return {
-            "forced words": forced_words_figure(self.words, theme=theme).figure(),
-            "forced words, level": forced_words_figure(self.words, slanting=False, theme=theme).figure(),
-            "signals": gradient_norms(self.traces, self.signals, theme=theme).figure(),
-            "signals, stacked": gradient_norms(self.traces, self.signals, across=1, theme=theme).figure(),
-            "growth": sentence_growth(GROWN, theme=theme).figure(),
-            "by length": bleu_by_length(ROWS, theme, marked_length=4).figure(),
-        }
 
 
 @pytest.fixture(scope="module")
