@@ -22,7 +22,7 @@ from attnviz.analysis.grid import places_of_pieces
 from attnviz.analysis.labels import shorten, subscript
 from attnviz.analysis.measures import weight_order
 from attnviz.analysis.numbers import decimal, signed
-from attnviz.figures.spec import CLEAR, STRIP, Numbers, Part, escape, rectangle
+from attnviz.figures.spec import STRIP, TRANSPARENT, Numbers, Part, escape, rectangle
 from attnviz.figures.subject import Subject
 from attnviz.languages import decimal_mark, gettext, language, thousands_mark
 from attnviz.palette import BAND, CELL_FRAME, FONT, ROW_FRAME, ROW_FRAME_WIDTH, STRONGEST, ColourScale
@@ -248,8 +248,8 @@ def sized_layout(height: float, margins: Sequence[int], narrowest: int, **meta: 
     return {
         "font": {"family": FONT, "color": "ink"},
         "hoverlabel": {"font": {"family": FONT, "size": 14}},
-        "paper_bgcolor": CLEAR,
-        "plot_bgcolor": CLEAR,
+        "paper_bgcolor": TRANSPARENT,
+        "plot_bgcolor": TRANSPARENT,
         "dragmode": False,
         "separators": decimal_mark() + thousands_mark(),
         "showlegend": False,
@@ -271,7 +271,7 @@ _AXIS: Part = {
     "tickfont": {"size": 11, "color": "quiet"},
 }
 """The common part of an axis: hairlines, no zoom, no ticks; labels are level and may overflow."""
-APART: Part = {"ticks": "outside", "ticklen": 5, "tickcolor": CLEAR}
+APART: Part = {"ticks": "outside", "ticklen": 5, "tickcolor": TRANSPARENT}
 """Keeps axis labels at a small distance from the plot."""
 
 

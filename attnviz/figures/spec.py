@@ -72,7 +72,7 @@ class Spec:
 
 PRINT_WIDTH = 760
 """Width of a saved figure in pixels, unless its labels need more."""
-CLEAR = "rgba(0,0,0,0)"
+TRANSPARENT = "rgba(0,0,0,0)"
 """The colour that shows what is below."""
 STRIP = 24
 """Height of a strip of units in pixels."""
@@ -123,7 +123,7 @@ def rectangle(x0: float, x1: float, y0: float, y1: float, colour: str, width: fl
         "y0": y0,
         "y1": y1,
         "line": {"color": colour, "width": width},
-        "fillcolor": CLEAR,
+        "fillcolor": TRANSPARENT,
     }
 
 

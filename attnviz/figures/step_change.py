@@ -9,7 +9,7 @@ import numpy as np
 from attnviz.analysis.labels import subscript
 from attnviz.analysis.what_if_effects import change_alt
 from attnviz.figures.grammar import bars, blank_axis, label_axis, numbers, sized_layout, text_at
-from attnviz.figures.spec import CLEAR, Spec, axis_labels, emphasise
+from attnviz.figures.spec import TRANSPARENT, Spec, axis_labels, emphasise
 from attnviz.figures.subject import Subject
 from attnviz.languages import format_share, gettext
 from attnviz.text import piece_name
@@ -30,7 +30,7 @@ def draw_change(subject: Subject) -> Spec:
     # nan where the probability was too small to be recorded, (2, pieces).
     shares = np.array([[piece.before for piece in pieces], [piece.after for piece in pieces]], dtype=float)
     ends, rows = np.nan_to_num(shares).ravel(), np.add.outer([-0.19, 0.19], np.arange(count)).ravel()
-    fills = [CLEAR] * count + ["decoder" if is_written else "bar" for is_written in written]
+    fills = [TRANSPARENT] * count + ["decoder" if is_written else "bar" for is_written in written]
     outline = {"color": "quiet", "width": [1.5] * count + [0] * count}
     texts = [
         f" <\u00a0{format_share(max(least, 0.001), 1)} " if math.isnan(p) else f" {format_share(p, 1)} "

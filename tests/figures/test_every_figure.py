@@ -38,10 +38,9 @@ from tests.analysis.given import KINDS, forced_trace
 from tests.conftest import SENTENCES, ModelFactory
 from tests.detectors import random_detector
 from tests.figures import synthetic
-from tests.figures.test_bleu_by_length import ROWS
 from tests.figures.test_colours import MARK, TEXT, axis_texts, contrast, marks, rgb
 from tests.figures.test_learning import MOMENTS, run
-from tests.figures.test_why import GROWN
+from tests.figures.test_why import GROWN, ROWS
 from tests.figures.trees import small
 from tests.snapshots import without_numbers
 from tests.transformers import random_transformer

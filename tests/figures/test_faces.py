@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import plotly.graph_objects as go
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
@@ -29,17 +28,15 @@ def weights(model_folder: Path) -> dict[str, np.ndarray]:
     return dict(analysis.load_weights(model_folder))
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("face", ["after", "difference"])
-def test_a_face_is_drawn_from_the_posterior(trace: Trace, weights, face, theme) -> None:
+def test_a_face_is_drawn_from_the_posterior(trace: Trace, weights, face) -> None:
     posterior = analysis.posterior(trace, weights)
-    figure = figures.heatmap(trace, end=True, face=face, weights=weights, margins=True, theme=theme).figure()
-    go.Figure(figure.to_dict())  # Plotly's own check of every property
+    figure = figures.heatmap(trace, end=True, face=face, weights=weights, margins=True).figure()
     image = figure.data[0]
     expected = posterior if face == "after" else posterior - trace.alignment
     np.testing.assert_allclose(image.z, expected)
     if face == "difference":
-        ink = palette(theme)
+        ink = palette("light")
         assert image.zmin == -image.zmax
         assert np.abs(image.z).max() <= image.zmax
         assert [colour for _, colour in image.colorscale] == [ink.minus, ink.paper, ink.plus]

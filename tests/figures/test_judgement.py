@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import plotly.graph_objects as go
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -49,7 +48,7 @@ def test_attention_is_drawn_in_both_directions(judgement: Judgement) -> None:
         (pair_attention(judgement, "source"), judgement.source_alignment),
     ):
         assert attention.alignment is weights
-        figure = go.Figure(attend_figure(attention).plotly)  # checks every property
+        figure = attend_figure(attention).figure()
         np.testing.assert_array_equal(figure.data[0].z, weights)
         assert figure.layout.yaxis.range[0] == len(weights) - 0.5
 
@@ -57,7 +56,7 @@ def test_attention_is_drawn_in_both_directions(judgement: Judgement) -> None:
 def test_comparison_figure_draws_the_recorded_vectors(judgement: Judgement) -> None:
     for step in range(len(judgement.target_pieces)):
         drawn = compared_figure(judgement, step, theme="dark")
-        figure = go.Figure(drawn.plotly)  # checks every property
+        figure = drawn.figure()
         np.testing.assert_allclose(figure.data[0].z[2], judgement.target_comparisons[step])
         assert list(drawn.frame()["b"]) == list(judgement.target_projected[step])
 
@@ -69,7 +68,7 @@ def test_swapping_words_leaves_the_bag_of_vectors_unchanged(detector: Detector, 
     assert places != sorted(places)
     assert largest_difference(judgement, other, places) < 1e-4
     drawn = bag_figure(judgement, other)
-    figure = go.Figure(drawn.plotly)
+    figure = drawn.figure()
     before, after = (np.asarray(trace.z) for trace in figure.data)
     np.testing.assert_allclose(before[places], after[:-1], atol=1e-4)
     np.testing.assert_allclose(before[-1], after[-1], atol=1e-4)
@@ -78,7 +77,7 @@ def test_swapping_words_leaves_the_bag_of_vectors_unchanged(detector: Detector, 
 
 def test_bag_figure_without_a_swap_shows_one_sentence(judgement: Judgement) -> None:
     drawn = bag_figure(judgement)
-    figure = go.Figure(drawn.plotly)
+    figure = drawn.figure()
     (strips,) = figure.data
     np.testing.assert_allclose(strips.z[:-1], judgement.source_comparisons)
     np.testing.assert_allclose(strips.z[-1], judgement.source_comparisons.sum(axis=0), atol=1e-4)

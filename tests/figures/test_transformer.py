@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
-import plotly.graph_objects as go
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
@@ -102,7 +100,7 @@ def test_terms_of_the_step_figures_add_up(trace: TransformerTrace) -> None:
 
 def test_gallery_has_every_head_and_the_known_error_rates(trace: TransformerTrace) -> None:
     spec = head_gallery(trace, {(0, 1): 0.25, (1, 2): 0.5})
-    drawn = go.Figure(json.loads(spec.figure().to_json()))
+    drawn = spec.figure()
     names = [note.text.split("  ") for note in drawn.layout.annotations[3:]]
     table = spec.frame()
     assert len(drawn.data) == len(names) == len(table) == 3 * 2 * 4

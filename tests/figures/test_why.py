@@ -37,10 +37,17 @@ from attnviz.languages import set_language
 from attnviz.text import Tokenizer
 from attnviz.trace.parts import GradientNorms
 from tests.conftest import SENTENCES, ModelFactory
-from tests.figures.test_bleu_by_length import ROWS
 
 EACH_LANGUAGE = pytest.mark.usefixtures("each_language")
 KINDS = ("none", "general", "additive")
+
+
+ROWS = [
+    {"words": "1-10", "pairs": "1200", "model": "a", "bleu": "30", "bleu_low": "28", "bleu_high": "33"},
+    {"words": "1-10", "pairs": "1200", "model": "<b>", "bleu": "20", "bleu_low": "19", "bleu_high": "21"},
+    {"words": ">50", "pairs": "3", "model": "a", "bleu": "12", "bleu_low": "", "bleu_high": ""},
+    {"words": ">50", "pairs": "3", "model": "<b>", "bleu": "2", "bleu_low": None, "bleu_high": None},
+]
 
 
 def _judged(text: str, shares: list[float]) -> JudgedTranslation:
@@ -179,3 +186,14 @@ def test_sections_are_translated_into_french() -> None:
     french = section_texts()
     assert len(english) == len(french)
     assert all(one != other for one, other in zip(english, french, strict=True))
+
+
+def test_each_model_has_one_line() -> None:
+    figure = bleu_by_length(ROWS).figure()
+    first, second = figure.data
+    assert (list(first.x), list(first.y)) == (["1-10", ">50"], [30, 12])
+    assert second.name == "&lt;b&gt;"
+    assert (list(first.error_y.array), list(first.error_y.arrayminus)) == ([3, 0], [2, 0])
+    assert first.line.dash != second.line.dash
+    assert first.marker.symbol != second.marker.symbol
+    assert list(figure.layout.xaxis.ticktext) == ["1-10<br>1,200", "&gt;50<br>3"]
