@@ -1,60 +1,86 @@
-"""Figures of the energies, the softmax, the attention weights and the posterior attention of one step, as bars."""
+"""Figures of the attention of one step: energies, softmax, weights and posterior as bars, and all of it in one."""
 
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from attnviz.analysis.labels import shorten
+from attnviz.analysis.diagram import weighted_sum
+from attnviz.analysis.labels import shorten, subscript
 from attnviz.analysis.measures import weight_order
 from attnviz.analysis.numbers import decimal, percent, significant, small
+from attnviz.analysis.stages import energy_and_ratio, strongest_pair
 from attnviz.figures.grammar import (
+    LABEL_LENGTH,
     MOST_ROWS,
+    bars,
+    blank_axis,
+    colour_limit,
     energy_range,
     finite_energies,
+    label_axis,
     label_size,
+    line,
+    names_axis,
     numbers,
     on,
+    points,
     short_source_name,
     signed_colours,
+    sized_layout,
     source_bars,
     source_layout,
+    spaced,
+    strips,
+    text_at,
+    texts_at,
     value_axis,
 )
-from attnviz.figures.spec import Part, Spec, Table
+from attnviz.figures.spec import (
+    Numbers,
+    Part,
+    Spec,
+    axis_labels,
+    emphasise,
+    escape,
+    in_colour,
+    label_stride,
+    label_width,
+    rectangle,
+)
 from attnviz.figures.subject import Subject
-from attnviz.languages import gettext
-from attnviz.palette import PALE
+from attnviz.languages import format_share, gettext
+from attnviz.palette import PALE, letter_colour, palette
 from attnviz.text import piece_name
 
 
 def draw_imported(subject: Subject) -> Spec:
     """Draw alpha_ij of another program: a bar in [0, 1] for each source piece."""
-    ink, alpha = subject.ink, subject.attention.alignment[subject.step]
-    axis = value_axis(ink, gettext("weight α"), [0, 1.16], tickvals=[0, 0.5, 1])
+    table = _source_table(subject) | {"alpha": subject.attention.alignment[subject.step]}
     alt = gettext(
         "Weights of step {step}, a bar for each of {count} source pieces. Piece {number}, {name}, has the largest "
         "weight, {weight:.2f}.",
         **_strongest(subject),
     )
-    data, layout = source_bars(subject, alpha, "α", ink.bar), source_layout(subject, axis)
-    return Spec(data, layout, alt, _table(subject, "alpha"))
+    layout = source_layout(subject, value_axis(gettext("weight α"), [0, 1.16], tickvals=[0, 0.5, 1]))
+    return Spec(source_bars(subject, table["alpha"], "α", "bar"), layout, alt, table, subject.theme)
 
 
 def draw_energy(subject: Subject) -> Spec:
     """Draw e_ij, a signed bar for each source piece; the axis is the same at every step."""
-    ink, all_energies = subject.ink, finite_energies(subject.attention)
-    energies, limits = all_energies[subject.step], energy_range(all_energies)
-    data = source_bars(subject, energies, "e", signed_colours(energies, ink))
+    all_energies = finite_energies(subject.attention)
+    energies = all_energies[subject.step]
     alt = gettext(
         "Energies of step {step}, a bar for each of {count} source pieces. Piece {number}, {name}, has the highest "
         "energy, {energy:.2f}.",
         **_strongest(subject),
     )
-    layout = source_layout(subject, value_axis(ink, gettext("energy e"), limits))
-    return Spec(data, layout, alt, _table(subject, "energy"))
+    layout = source_layout(subject, value_axis(gettext("energy e"), energy_range(all_energies)))
+    data = source_bars(subject, energies, "e", signed_colours(energies))
+    table = _source_table(subject) | {gettext("energy"): subject.attention.energies[subject.step]}
+    return Spec(data, layout, alt, table, subject.theme)
 
 
 def draw_softmax(subject: Subject) -> Spec:
@@ -62,29 +88,30 @@ def draw_softmax(subject: Subject) -> Spec:
 
     Where the page lets the user drag the weights, the bars named by `weights` in `layout.meta` are dragged.
     """
-    trace, step, ink = subject.attention, subject.step, subject.ink
-    all_energies = finite_energies(trace)
-    energies, alpha = all_energies[step], trace.alignment[step]
-    dragged = {"pieces": [shorten(piece_name(piece), 40) for piece in trace.source_pieces]}
-    table = _table(subject, "energy", "exp(e - max)", "alpha")
+    trace, step = subject.attention, subject.step
+    all_energies, energies, alpha = finite_energies(trace), trace.energies[step], trace.alignment[step]
+    pieces = [shorten(piece_name(piece), 40) for piece in trace.source_pieces]
+    finite = all_energies[step]
+    energy_bars, *_ = source_bars(subject, finite, "e", signed_colours(finite))
+    energy_bars["marker"]["opacity"] = PALE
+    layout = source_layout(
+        subject,
+        value_axis(gettext("energy e"), energy_range(all_energies, padding=0.06), domain=[0, 0.36]),
+        value_axis(gettext("weight α"), [0, 1.16], domain=[0.44, 1], tickvals=[0, 0.5, 1]),
+        weights={"pieces": pieces, "trace": 1, "axis": "xaxis2"},
+    )
     alt = gettext(
         "Softmax of step {step}: each energy and its attention weight, side by side. The largest weight, "
         "{weight:.2f}, is that of piece {number}, {name}.",
         **_strongest(subject),
     )
-    energy_bars, *_ = source_bars(subject, energies, "e", signed_colours(energies, ink))
-    energy_bars["marker"]["opacity"] = PALE
-    limits = energy_range(all_energies, padding=0.06)
-    layout = source_layout(
-        subject,
-        value_axis(ink, gettext("energy e"), limits, domain=[0, 0.36]),
-        value_axis(ink, gettext("weight α"), [0, 1.16], domain=[0.44, 1], tickvals=[0, 0.5, 1]),
-        weights=dragged | {"trace": 1, "axis": "xaxis2"},
-    )
-    return Spec([energy_bars, *on("x2", *source_bars(subject, alpha, "α", ink.bar))], layout, alt, table)
+    table = _source_table(subject)
+    table |= {gettext("energy"): energies, "exp(e - max)": np.exp(energies - energies.max()), "alpha": alpha}
+    data = [energy_bars, *on("x2", *source_bars(subject, alpha, "α", "bar"))]
+    return Spec(data, layout, alt, table, subject.theme)
 
 
-def _strongest(subject: Subject) -> Part:
+def _strongest(subject: Subject) -> dict[str, Any]:
     """Return what text alternatives say about a step: its number, and the piece of the largest weight."""
     trace, step = subject.attention, subject.step
     best = weight_order(trace, step)[0]
@@ -100,21 +127,10 @@ def _strongest(subject: Subject) -> Part:
     }
 
 
-def _table(subject: Subject, *columns: Literal["energy", "exp(e - max)", "alpha"]) -> Table:
-    """Return these numbers of a step, a row for each source piece j (counted from 1)."""
-    trace, step = subject.attention, subject.step
-    table: dict[str, Any] = {
-        "j": np.arange(1, len(trace.source_pieces) + 1),
-        gettext("source piece"): list(trace.source_pieces),
-    }
-    for column in columns:
-        if column == "alpha":
-            table[column] = trace.alignment[step]
-        elif column == "energy":
-            table[gettext("energy")] = trace.energies[step]
-        else:
-            table[column] = np.exp(trace.energies[step] - trace.energies[step].max())
-    return table
+def _source_table(subject: Subject) -> dict[str, Any]:
+    """Return the first columns of a table with a row for each source piece j (counted from 1)."""
+    pieces = subject.attention.source_pieces
+    return {"j": np.arange(1, len(pieces) + 1), gettext("source piece"): list(pieces)}
 
 
 _AXIS_LENGTH = 1.5
@@ -129,50 +145,44 @@ def draw_posterior(subject: Subject) -> Spec:
     Only ratios of likelihoods matter: their axis ends at the step's largest. A diamond is the heatmap's posterior
     attention, which normalises over steps too.
     """
-    trace, step, ink, found = subject.trace, subject.step, subject.ink, subject.posterior_attention
-    prior, likelihood, posterior = found.prior[step], found.likelihood[step], found.posterior[step]
+    trace, step, found = subject.trace, subject.step, subject.posterior_attention
+    prior, likelihood, posterior, heatmap_posterior = (
+        values[step] for values in (found.prior, found.likelihood, found.posterior, found.heatmap_posterior)
+    )
     # Marks at 0 would carry no information.
-    marks = np.where(found.heatmap_posterior[step] >= _VISIBLE, found.heatmap_posterior[step], np.nan)
+    marks = np.where(heatmap_posterior >= _VISIBLE, heatmap_posterior, np.nan)
     largest = _axis_end(float(likelihood.max()))
+    largest_label = significant(largest, 1) if largest >= 0.001 else small(largest)
+    likelihood_scale = {"tickvals": [0, largest], "ticktext": ["0", largest_label]}
     layout = source_layout(
         subject,
-        value_axis(ink, "α", [0, _AXIS_LENGTH], domain=[0, 0.26], tickvals=[0, 1]),
-        value_axis(
-            ink,
-            "× p(y | h)",
-            [0, _AXIS_LENGTH * 1.2 * largest],
-            domain=[0.33, 0.63],
-            tickvals=[0, largest],
-            ticktext=["0", significant(largest, 1) if largest >= 0.001 else small(largest)],
-        ),
-        value_axis(ink, "→ p(j | y),  ◇ α′", [0, _AXIS_LENGTH], domain=[0.71, 1], tickvals=[0, 1]),
+        value_axis("α", [0, _AXIS_LENGTH], domain=[0, 0.26], tickvals=[0, 1]),
+        value_axis("× p(y | h)", [0, _AXIS_LENGTH * 1.2 * largest], domain=[0.33, 0.63], **likelihood_scale),
+        value_axis("→ p(j | y),  ◇ α′", [0, _AXIS_LENGTH], domain=[0.71, 1], tickvals=[0, 1]),
         narrowest=300,
     )
-    priors, likelihoods = (
-        source_bars(subject, prior, "α", ink.bar),
-        source_bars(subject, likelihood, "p(y | h)", ink.decoder, ".3~g", small),
-    )
-    posteriors, *_ = source_bars(subject, posterior, "p(j | y)", ink.bar)
-    diamonds, *_ = source_bars(subject, marks, gettext("α′ of the heatmap"), ink.paper)
-    del diamonds["orientation"]
-    diamonds |= {
-        "type": "scatter",
-        "mode": "markers",
-        "marker": {"symbol": "diamond", "size": 9, "color": ink.paper, "line": {"width": 1.5, "color": ink.ink}},
-    }
-    ends = np.fmax(posterior, marks)
-    # The number comes after the mark too.
-    texts = [
-        f"{'   ' if math.isfinite(mark) else ' '}{decimal(value)} "
-        for value, mark in zip(posterior.tolist(), marks.tolist(), strict=True)
+    posteriors, *_ = source_bars(subject, posterior, "p(j | y)", "bar")
+    of_marks, *_ = source_bars(subject, marks, gettext("α′ of the heatmap"), "")
+    diamond = {"symbol": "diamond", "size": 9, "color": "paper", "line": {"width": 1.5, "color": "ink"}}
+    hover = {name: of_marks[name] for name in ("customdata", "hovertemplate")}
+    on_posteriors = [posteriors, points(marks, of_marks["y"], diamond, **hover)]
+    if len(marks) <= MOST_ROWS:  # the number comes after the mark too
+        texts = [
+            f"{'   ' if math.isfinite(mark) else ' '}{decimal(value)} "
+            for value, mark in zip(posterior.tolist(), marks.tolist(), strict=True)
+        ]
+        on_posteriors.append(numbers(np.fmax(posterior, marks), texts, label_size(len(marks)) - 1))
+    data = [
+        *source_bars(subject, prior, "α", "bar"),
+        *on("x2", *source_bars(subject, likelihood, "p(y | h)", "decoder", ".3~g", small)),
+        *on("x3", *on_posteriors),
     ]
-    posterior_numbers = [numbers(ends, texts, label_size(len(ends)) - 1, ink)] if len(ends) <= MOST_ROWS else []
-    data = [*priors, *on("x2", *likelihoods), *on("x3", posteriors, diamonds, *posterior_numbers)]
-    table = dict(_table(subject, "alpha")) | {
+    table = _source_table(subject) | {
+        "alpha": prior,
         gettext("likelihood p(y | h)"): likelihood,
         gettext("product"): prior * likelihood,
         gettext("posterior p(j | y)"): posterior,
-        gettext("α′ of the heatmap"): found.heatmap_posterior[step],
+        gettext("α′ of the heatmap"): heatmap_posterior,
     }
     first, last = int(prior.argmax()), int(posterior.argmax())
     alt = gettext(
@@ -187,7 +197,7 @@ def draw_posterior(subject: Subject) -> Spec:
         other=short_source_name(trace, last),
         likelihood=small(float(likelihood[last])),
     )
-    return Spec(data, layout, alt, table)
+    return Spec(data, layout, alt, table, subject.theme)
 
 
 def _axis_end(largest: float) -> float:
@@ -196,3 +206,157 @@ def _axis_end(largest: float) -> float:
         return 1.0
     unit = 10.0 ** np.floor(np.log10(max(largest, 1e-300)))
     return float(unit * np.ceil(largest / unit * (1 - 1e-9)))
+
+
+_ENERGIES, _JUMP, _WEIGHTS, _UNITS, _STRIP_ROW = 62, 22, 54, 20, 19
+"""Heights in pixels: energies, the line between them and the weights, weights, numbers of units, a strip."""
+_TOP, _LEFT, _RIGHT, _FOOT = 12, 92, 14, 18
+"""Margins in pixels; those at the sides are the diagram's (`components/diagram/plan.js`), so that columns line up."""
+_NUMBERS = 14
+"""Largest number of bars of which each has its number."""
+_NUMBERED = 0.005
+"""Least share whose bar has a number."""
+_NARROWEST_COLUMN = 18
+"""Width in pixels of the narrowest column of a short sentence, on a phone."""
+_STRIP_LABEL = 7
+"""Characters of a piece's name beside its strip."""
+
+
+def draw_attention(subject: Subject) -> Spec:
+    """Draw how a context is built, downwards: e_ij, alpha_ij, the largest alpha_ij h_j (or v_j) and their sum.
+
+    Energies and weights are upright bars, one column for each source piece. The terms and their sum are strips of a few
+    units, whose columns can be added up. `layout.meta` says that source pieces are columns (`upright`), which part of
+    the height each stage has (`stages`), which piece each strip is of (`strip_pieces`), and what the browser needs to
+    compute the strips of other weights (`mixture`).
+    """
+    trace, step, longest = subject.attention, subject.step, subject.longest or LABEL_LENGTH
+    names = [piece_name(piece) for piece in trace.source_pieces]
+    energies, alpha, all_energies = trace.energies[step], trace.alignment[step], finite_energies(trace)
+    count, order, found = len(names), weight_order(trace, step), weighted_sum(trace, step)
+    jump, pair = energy_and_ratio(trace, step), (strongest_pair(trace, step) or ())[:2]
+    short_names, total = [shorten(name, _STRIP_LABEL) for name in names], f"{trace.context_symbol}{subscript(step + 1)}"
+    of_strips = [*(short_names[j] for j in found.pieces), gettext("the rest")]
+    rows = [f"{format_share(weight)} × {name}" for weight, name in zip(found.weights, of_strips, strict=False)]
+
+    numbered = {order[rank] for rank in spaced(order, count / _NUMBERS)} | {*pair}
+    energy_texts = [
+        decimal(energy, 2 if j in pair else 1) if j in numbered and math.isfinite(energy) else ""
+        for j, energy in enumerate(energies.tolist())
+    ]
+    shares = [
+        format_share(share) if j in numbered and share >= _NUMBERED else "" for j, share in enumerate(alpha.tolist())
+    ]
+    places = np.arange(count, dtype=np.int32)
+
+    def upright_bars(values: Numbers, texts: list[str], symbol: str, colour: str | list[str], axis: str) -> list[Part]:
+        """Return an upright bar for each source piece, and the `texts` at their ends."""
+        hover = f"%{{customdata}}<br>{symbol} = %{{y:.4f}}<extra></extra>"
+        upright: Part = {"orientation": "v", "x": places, "y": values, "width": min(0.62, count / 10), "yaxis": axis}
+        ends, size = np.nan_to_num(values), 11 if count <= 12 else 10
+        sides = ["bottom center" if end < 0 else "top center" for end in ends.tolist()]
+        return [
+            bars((), colour, axis_labels(names, 60), hovertemplate=hover, **upright),
+            texts_at(places, ends, texts, size, textposition=sides, cliponaxis=False, yaxis=axis),
+        ]
+
+    terms, limit = np.vstack([found.terms, found.total]), colour_limit(trace.contexts[:, found.units])
+    if letter_colour(palette(subject.theme).plus) != "#ffffff":
+        limit *= 3  # the dark theme's colours are so light that white numbers would not be legible on them
+    in_cells = strips(
+        terms,
+        limit,
+        x0=0,
+        xaxis="x2",
+        yaxis="y3",
+        text=[[decimal(value) for value in row] for row in terms.tolist()],
+        texttemplate="%{text}",
+        textfont={"size": 11},
+        customdata=[(found.units + 1).tolist()] * len(terms),
+        hovertemplate=gettext("number %{customdata}: %{z:.3f}") + "<extra></extra>",
+    )
+
+    rounded = gettext("Each number is rounded, so a sum can differ in its last digit.")
+    # Slanted by 50 degrees, whose sine is 0.77; from 15 pieces on upright.
+    length = label_width(names, 13, longest)
+    slanted = length > _NARROWEST_COLUMN
+    angle = -90 if count > 14 else -50 if slanted else 0
+    below = round(length + 10 if count > 14 else length * 0.77 + 16 if slanted else 20)
+    heights = [_ENERGIES, _JUMP, _WEIGHTS, below, _UNITS, _STRIP_ROW * len(terms)]
+    edges = (1 - np.cumsum([0, *heights]) / sum(heights)).tolist()
+    spans = {"1": [edges[1], edges[0]], "2": [edges[3], edges[2]], "3": [edges[6], edges[4]]}
+    strip_axes, ends = {"xref": "x2", "yref": "y3"}, [-0.5, len(found.units) - 0.5]
+    beside: Part = {"yref": "paper", "xshift": 8 - _LEFT, "yanchor": "middle", "align": "left"}
+    layout = sized_layout(
+        sum(heights) + _TOP + _FOOT,
+        (_LEFT, _RIGHT, _TOP, _FOOT),
+        _LEFT + _RIGHT + min(_NARROWEST_COLUMN * count, max(_NARROWEST_COLUMN * _NUMBERS, 8 * count), 4000),
+        upright=True,
+        order=order,
+        peak=order[0],
+        selection_colour="encoder",
+        stages=spans,
+        stage_colour="decoder",
+        strip_pieces=[*found.pieces, *[None] * (len(terms) - len(found.pieces))],
+        weights={"trace": 2, "axis": "yaxis", "shares": True, "pieces": [shorten(name, 40) for name in names]},
+        mixture={"trace": 4, "values": found.values, "names": short_names, "more": gettext("the rest")},
+    ) | {
+        "barmode": "overlay",
+        "hovermode": "closest",
+        "xaxis": names_axis(
+            axis_labels(names, longest), "encoder", 13, label_stride(count), framed=False, tickangle=angle, anchor="y"
+        ),
+        "yaxis": blank_axis(0, 1.34, domain=spans["2"], zeroline=True),
+        "yaxis2": blank_axis(
+            *energy_range(all_energies, padding=0.3), domain=spans["1"], zeroline=True, zerolinecolor="quiet"
+        ),
+        "xaxis2": label_axis(
+            [*map(str, found.units + 1)], "quiet", size=10, range=ends, side="top", ticks="", anchor="y3"
+        ),
+        "yaxis3": label_axis(
+            [*map(escape, rows), emphasise(gettext("sum = {c}", c=total), "context")],
+            "encoder",
+            size=11,
+            domain=[edges[6], edges[5]],
+            anchor="x2",
+        ),
+        "annotations": [
+            *(
+                text_at(f"<b>{stage}</b><br>{in_colour(quantity, 'quiet')}", 0, sum(spans[number]) / 2, **beside)
+                for number, stage, quantity in (
+                    ("1", gettext("Fit"), gettext("energy e")),
+                    ("2", gettext("Share"), gettext("weight α")),
+                )
+            ),
+            text_at(f"<b>{gettext('Mixture')}</b>", 0, (edges[4] + edges[5]) / 2, **beside),
+            text_at(rounded, 1, 0, "quiet", 11, yref="paper", xanchor="right", yanchor="top"),
+            text_at(escape(jump), 0, edges[2], "ink", 13, yref="paper", xshift=8 - _LEFT),
+        ],
+        "shapes": [
+            *(line(ends, (row + 0.5, row + 0.5), "paper", 3, **strip_axes) for row in range(len(rows))),
+            rectangle(ends[0], ends[1], len(rows) - 0.46, len(rows) + 0.46, "context") | strip_axes,
+        ],
+    }
+
+    weights = gettext(
+        "Energies and attention weights of step {step} over {count} source pieces. The largest weight, {share}, is on "
+        "piece {number}, {name}.",
+        **_strongest(subject),
+    )
+    mixture = gettext(
+        "Below them are {shown} of the {units} numbers of {context}, the sum of these strips: {parts}.",
+        shown=len(found.units),
+        units=trace.contexts.shape[1],
+        context=total,
+        parts=", ".join(rows),
+    )
+    weighted = alpha.astype(np.float64)[:, None] * found.values  # (Tx, K)
+    table = _source_table(subject) | {gettext("energy"): energies, "alpha": alpha}
+    table |= {gettext("α × number {n}", n=unit + 1): weighted[:, k] for k, unit in enumerate(found.units.tolist())}
+    data = [
+        *upright_bars(energies, energy_texts, "e", signed_colours(energies), "y2"),
+        *upright_bars(alpha, shares, "α", "bar", "y"),
+        in_cells,
+    ]
+    alt = " ".join(filter(None, (weights, jump and f"{jump}.", mixture)))
+    return Spec(data, layout, alt, table, subject.theme)

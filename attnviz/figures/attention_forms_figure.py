@@ -6,10 +6,20 @@ from collections.abc import Mapping, Sequence
 
 from attnviz.analysis.attention_forms import AttentionForm, Multiplications
 from attnviz.analysis.numbers import decimal, thousands
-from attnviz.figures.grammar import LEGEND_ABOVE, bare_axis, bars, cells, names_axis, sized_layout, titled_axis
-from attnviz.figures.spec import APART, Spec, Table, axis_labels
+from attnviz.figures.grammar import (
+    APART,
+    LEGEND_ABOVE,
+    bare_axis,
+    bars,
+    cells,
+    names_axis,
+    sized_layout,
+    text_at,
+    titled_axis,
+)
+from attnviz.figures.spec import Spec, Table, axis_labels
 from attnviz.languages import format_share, gettext
-from attnviz.palette import GREYS, ThemeName, colour_at, letter_colour, palette
+from attnviz.palette import GREYS, ThemeName, colour_at, letter_colour
 from attnviz.text import piece_name
 
 _CELL, _ROW, _LEFT, _LINE, _EDGE = 74, 44, 84, 24, 12
@@ -24,7 +34,7 @@ def weights_row(form: AttentionForm, step: int, pieces: Sequence[str], alt: str,
     With several heads, each has a row above their mean. An energy stands below the name of its piece. `alt` is the text
     alternative. The table has the energies and weights, a row for each source piece.
     """
-    ink, names = palette(theme), [piece_name(piece) for piece in pieces]
+    names = [piece_name(piece) for piece in pieces]
     if form.heads is None:
         rows = {gettext("weight α"): form.weights[step]}
     else:
@@ -37,25 +47,19 @@ def weights_row(form: AttentionForm, step: int, pieces: Sequence[str], alt: str,
             f"{label}<br>{decimal(energy, 1)}"
             for label, energy in zip(labels, form.energies[step].tolist(), strict=True)
         ]
-    top = _EDGE + _LINE * (1 + len(energies))
-    layout = sized_layout(ink, top + _ROW * len(rows) + _EDGE, (_LEFT, _EDGE, top, _EDGE), 330) | {
+    top, middle = _EDGE + _LINE * (1 + len(energies)), {"xref": "x", "xanchor": "center", "yanchor": "middle"}
+    layout = sized_layout(top + _ROW * len(rows) + _EDGE, (_LEFT, _EDGE, top, _EDGE), 330) | {
         "width": _LEFT + _CELL * len(pieces) + _EDGE,
-        "xaxis": names_axis(labels, ink.encoder, 13, ink, framed=False, side="top"),
-        "yaxis": names_axis(list(rows), ink.quiet, 11, ink, down=True, framed=False),
+        "xaxis": names_axis(labels, "encoder", 13, framed=False, side="top"),
+        "yaxis": names_axis(list(rows), "quiet", 11, down=True, framed=False),
         "annotations": [
-            {
-                "x": j,
-                "y": row,
-                "text": format_share(weight),
-                "showarrow": False,
-                "font": {"size": 12, "color": letter_colour(colour_at(GREYS, weight))},
-            }
+            text_at(format_share(weight), j, row, letter_colour(colour_at(GREYS, weight)), **middle)
             for row, weights in enumerate(rows.values())
             for j, weight in enumerate(weights.tolist())
         ],
     }
     table = {gettext("position"): range(1, len(pieces) + 1), gettext("piece"): names} | energies | rows
-    return Spec([cells(list(rows.values()), 0, 1, GREYS, xgap=3, ygap=3, hoverinfo="skip")], layout, alt, table)
+    return Spec([cells(list(rows.values()), 0, 1, GREYS, xgap=3, ygap=3, hoverinfo="skip")], layout, alt, table, theme)
 
 
 def multiplications(works: Mapping[str, Multiplications], *, theme: ThemeName = "light") -> Spec:
@@ -63,28 +67,22 @@ def multiplications(works: Mapping[str, Multiplications], *, theme: ThemeName = 
 
     The table has these numbers, a row for each name, with the sum and the number of tanh.
     """
-    ink, names, counts = palette(theme), list(works), list(works.values())
+    names, counts = list(works), list(works.values())
     parts = {
         gettext("keys, once per piece"): [work.keys for work in counts],
         gettext("query, once per step"): [work.queries for work in counts],
         gettext("every pair"): [work.pairs for work in counts],
     }
+    colours = "encoder", "decoder", "bar"
     stacked = [
-        bars(
-            amounts,
-            {"color": colour},
-            y=names,
-            name=name,
-            hoverinfo="all",
-            hovertemplate=f"{name}: %{{x:,d}}<extra></extra>",
-        )
-        for (name, amounts), colour in zip(parts.items(), (ink.encoder, ink.decoder, ink.bar), strict=True)
+        bars(amounts, colour, y=names, name=name, hoverinfo="all", hovertemplate=f"{name}: %{{x:,d}}<extra></extra>")
+        for (name, amounts), colour in zip(parts.items(), colours, strict=True)
     ]
-    layout = sized_layout(ink, 110 + 54 * len(names), (112, 36, 34, 52), 320, widest=900) | {
+    layout = sized_layout(110 + 54 * len(names), (112, 36, 34, 52), 320, widest=900) | {
         "barmode": "stack",
         "bargap": 0.35,
-        "xaxis": titled_axis(ink, gettext("multiplications"), zeroline=False, nticks=5, tickformat=",d"),
-        "yaxis": bare_axis(ink, autorange="reversed", tickfont={"size": 13, "color": ink.ink}) | APART,
+        "xaxis": titled_axis(gettext("multiplications"), zeroline=False, nticks=5, tickformat=",d"),
+        "yaxis": bare_axis(autorange="reversed", tickfont={"size": 13, "color": "ink"}) | APART,
         "showlegend": True,
         "legend": LEGEND_ABOVE | {"y": 1, "traceorder": "normal", "font": {"size": 12}},
     }
@@ -104,4 +102,4 @@ def multiplications(works: Mapping[str, Multiplications], *, theme: ThemeName = 
         "tanh": [work.tanh for work in counts],
     }
     alt = gettext("Multiplications for all energies of this sentence. {listed}.", listed=listed)
-    return Spec(stacked, layout, alt, table)
+    return Spec(stacked, layout, alt, table, theme)

@@ -17,7 +17,7 @@ from attnviz.figures.grammar import cursor, names_axis, pair_columns, row_frames
 from attnviz.figures.heatmap import MOST_TEXTS, colour_bar
 from attnviz.figures.spec import PRINT_WIDTH, Part, Spec, axis_labels, escape
 from attnviz.languages import gettext
-from attnviz.palette import ROOT_GREYS, ThemeName, palette
+from attnviz.palette import ROOT_GREYS, ThemeName
 from attnviz.trace import Attention, Trace
 from attnviz.trace.drawing import By
 
@@ -69,7 +69,7 @@ def attributions(
     """
     if across < 1:
         raise ValueError(f"across must be at least 1, not {across!r}")
-    cells, ink, texts = grid(trace, by, end), palette(theme), attribution_method_texts()
+    cells, texts = grid(trace, by, end), attribution_method_texts()
     (rows, columns), count = cells.alpha.shape, len(methods.names)
     across = min(across, count)
 
@@ -83,10 +83,10 @@ def attributions(
     # Labels of columns are vertical: each needs the height of its letters.
     strides = -(-columns * (source_size + 3) // max(1, int(panel_width))), -(-rows * 12 // int(height))
     source_axis = names_axis(
-        axis_labels(cells.source, _LABEL), ink.encoder, source_size, ink, max(1, strides[0]), tickangle=-90
+        axis_labels(cells.source, _LABEL), "encoder", source_size, max(1, strides[0]), tickangle=-90
     )
     target_axis = names_axis(
-        axis_labels(cells.target, _LABEL), ink.decoder, 12 if rows <= 18 else 11, ink, max(1, strides[1]), down=True
+        axis_labels(cells.target, _LABEL), "decoder", 12 if rows <= 18 else 11, max(1, strides[1]), down=True
     )
     layout, axes = side_by_side(
         {
@@ -102,7 +102,6 @@ def attributions(
         _GAP / (width - left),
         (left, _RIGHT, 0, bottom),
         max(300, left + _RIGHT + across * (_NARROWEST_COLUMN * columns + _GAP)),
-        ink,
         size=12,
     )
 
@@ -123,10 +122,10 @@ def attributions(
         # Gaps, which show the paper, would be bright lines between black cells.
         greys: Part = {"zmin": 0, "colorscale": ROOT_GREYS, "xgap": 0, "ygap": 0}
         signs = greys if name in UNSIGNED_METHODS else {}
-        panels.append(strips(shares, 1, ink, name=texts[name].name, **cell | hover | place | signs))
+        panels.append(strips(shares, 1, name=texts[name].name, **cell | hover | place | signs))
     words = [gettext("against"), "¼", "0", "¼", gettext("for the word")]
     below = (30 - bottom) / (layout["height"] - bottom)
-    scale = colour_bar([-1, -0.25, 0, 0.25, 1], words, ink) | {"len": 230, "y": below, "ypad": 0}
+    scale = colour_bar([-1, -0.25, 0, 0.25, 1], words) | {"len": 230, "y": below, "ypad": 0}
     signed = next((panel for panel in panels if panel["zmin"] < 0), None)
     if signed is not None:
         signed |= {"showscale": True, "colorbar": scale}
@@ -139,7 +138,7 @@ def attributions(
     table = pair_columns(trace) | {
         f"{texts[name].name}, {texts[name].unit}": methods.matrices[name].ravel() for name in methods.names
     }
-    return Spec(panels, layout, _alt(trace, methods, step), table)
+    return Spec(panels, layout, _alt(trace, methods, step), table, theme)
 
 
 def agreement_table(agreement: Agreement) -> pd.DataFrame:

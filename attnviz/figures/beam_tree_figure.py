@@ -14,10 +14,10 @@ from attnviz.analysis.beam_sentences import fate_label, fate_sentence, search_se
 from attnviz.analysis.labels import shorten
 from attnviz.analysis.numbers import decimal
 from attnviz.arguments import check_each, check_piece_ids
-from attnviz.figures.grammar import band, bare_axis, path, sized_layout, text_at
+from attnviz.figures.grammar import band, bare_axis, blank_axis, path, sized_layout, text_at, texts_at
 from attnviz.figures.spec import Part, Spec, Table, escape, width
 from attnviz.languages import gettext
-from attnviz.palette import ThemeName, palette
+from attnviz.palette import ThemeName
 from attnviz.text import EOS, SPACE, piece_name
 from attnviz.trace import BeamTree
 
@@ -78,8 +78,8 @@ def beam_tree(
     """
     check_each(gettext("steps"), (step,), (int, NoneType))
     check_piece_ids(shown)
-    ink, nodes, (rows, parts) = palette(theme), tree.nodes, rows_and_kinds(tree)
-    colours = dict.fromkeys(_STYLES, ink.quiet) | {"finished": ink.ink, "winner": ink.decoder}
+    nodes, (rows, parts) = tree.nodes, rows_and_kinds(tree)
+    colours = dict.fromkeys(_STYLES, "quiet") | {"finished": "ink", "winner": "decoder"}
     labels, halves = [shorten(piece_name(node.piece), _LABEL) for node in nodes], np.zeros(len(nodes))
     for index, (label, part) in enumerate(zip(labels, parts, strict=True)):
         size, _, _, letter_width = _STYLES[part]
@@ -114,25 +114,16 @@ def beam_tree(
         x, y = (places[members].ravel().tolist() for places in (link_x, link_y))
         stroke = {"color": colour, "width": line_width, "dash": dash}
         links.append(path(x, y, colour, name=f"links: {part}", line=stroke))
-        texts.append(
-            {
-                "type": "scatter",
-                "mode": "text",
-                "name": part,
-                "x": middles[steps[members]],
-                "y": rows[members],
-                "customdata": members,
-                "hoverinfo": "text",
-                "text": [f"<b>{name}</b>" if part == "winner" else name for name in names],
-                "hovertext": [_hover(tree, index, name) for index, name in zip(members, names, strict=True)],
-                "textfont": {"size": size, "color": colour},
-            }
-        )
+        written = [f"<b>{name}</b>" if part == "winner" else name for name in names]
+        hover = [_hover(tree, index, name) for index, name in zip(members, names, strict=True)]
+        places = middles[steps[members]], rows[members]
+        more = {"name": part, "customdata": members, "hoverinfo": "text", "hovertext": hover}
+        texts.append(texts_at(*places, written, size, colour, **more))
 
     start = {"xshift": -_LABEL_GAP, "xanchor": "right"}
     notes = [
-        text_at("&lt;s&gt;", 0, 0, ink.quiet, yanchor="middle", **start),
-        text_at(gettext("step"), 0, 1, ink.quiet, yref="paper", yshift=2, **start),
+        text_at("&lt;s&gt;", 0, 0, "quiet", yanchor="middle", **start),
+        text_at(gettext("step"), 0, 1, "quiet", yref="paper", yshift=2, **start),
     ]
     for rank, index in enumerate(tree.finished, 1):
         text, colour = f"{rank}.  {decimal(tree.score(index), 3)}", colours[parts[index]]
@@ -140,32 +131,32 @@ def beam_tree(
         notes.append(text_at(text, starts[steps[index] + 1], int(rows[index]), colour, xref="x", yanchor="middle"))
     spans = np.stack([starts - _MIN_GAP / 2, ends[1:] + _MIN_GAP / 2], axis=1)[:-1].tolist()
     height, full_width = int(rows.max()) + 1, _LEFT + right + _RIGHT
-    margins = _LEFT, _RIGHT, _TOP, _BOTTOM
-    meta = {"widest": full_width, "spans": spans, "selection_colour": ink.decoder}
-    meta["tree"] = {
-        "parents": parents.tolist(),
-        "pieces": [node.piece_id for node in nodes],
-        "inner": [int(node.fate == "continued") for node in nodes],
-        "winner": tree.winner,
-        "shown": list(shown),
-        "end": EOS,
-    }
-    layout = sized_layout(ink, _TOP + _ROW * height + _BOTTOM, margins, full_width, **meta) | {
+    numbered = [str(number) for number in range(1, tree.steps + 1)]
+    layout = sized_layout(
+        _TOP + _ROW * height + _BOTTOM,
+        (_LEFT, _RIGHT, _TOP, _BOTTOM),
+        full_width,
+        widest=full_width,
+        spans=spans,
+        selection_colour="decoder",
+        tree={
+            "parents": parents.tolist(),
+            "pieces": [node.piece_id for node in nodes],
+            "inner": [int(node.fate == "continued") for node in nodes],
+            "winner": tree.winner,
+            "shown": list(shown),
+            "end": EOS,
+        },
+    ) | {
         "hoverdistance": 26,
-        "xaxis": bare_axis(
-            ink,
-            side="top",
-            range=[0, right],
-            tickvals=middles[:-1],
-            ticktext=[str(number) for number in range(1, tree.steps + 1)],
-        ),
-        "yaxis": bare_axis(ink, range=[height - 0.5, -0.5], showticklabels=False),
+        "xaxis": bare_axis(side="top", range=[0, right], tickvals=middles[:-1], ticktext=numbered),
+        "yaxis": blank_axis(height - 0.5, -0.5),
         "annotations": notes,
     }
     if step is not None and step < tree.steps:
         left, right = spans[step]
-        layout["shapes"] = [band(left, right, ink.decoder)]
-    return Spec([*links, *texts], layout, f"{winner_sentence(tree)} {search_sentence(tree)}", _table(tree))
+        layout["shapes"] = [band(left, right, "decoder")]
+    return Spec([*links, *texts], layout, f"{winner_sentence(tree)} {search_sentence(tree)}", _table(tree), theme)
 
 
 def _hover(tree: BeamTree, index: int, name: str) -> str:

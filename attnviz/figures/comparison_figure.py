@@ -25,7 +25,7 @@ from attnviz.figures.heatmap import MOST_TEXTS, value_scale
 from attnviz.figures.heatmap_parts import CELL_GAP_COLOUR
 from attnviz.figures.spec import PRINT_WIDTH, Part, Spec, Table, escape, in_colour, label_stride, rectangle
 from attnviz.languages import gettext
-from attnviz.palette import DEFAULT_COLOURS, Colours, Palette, ThemeName, palette
+from attnviz.palette import DEFAULT_COLOURS, Colours, ThemeName
 from attnviz.trace.parts import Array
 
 _ROW, _ROWS = (16, 34), 380
@@ -80,7 +80,7 @@ def comparison(
     """
     if across < 1:
         raise ValueError(f"across must be at least 1, not {across!r}")
-    ink, names = palette(theme), names or default_names()
+    names = names or default_names()
     rows, columns = (
         max(1, len(axis.names) - (not end and axis.names[-1:] == ("</s>",)))
         for axis in (compared.target, compared.source)
@@ -90,15 +90,15 @@ def comparison(
 
     is_slanted = columns <= _MOST_SLANTED
     angle = -50 if is_slanted else -90
-    target_axis, left = _word_axis(compared.target, rows, ink.decoder, ink, down=True)
-    source_axis, longest = _word_axis(compared.source, columns, ink.encoder, ink, side="top", tickangle=angle)
+    target_axis, left = _word_axis(compared.target, rows, "decoder", down=True)
+    source_axis, longest = _word_axis(compared.source, columns, "encoder", side="top", tickangle=angle)
     above, right = 6, _RIGHT
     if heatmaps and is_slanted:  # labels rise by the sine of 50 degrees, 0.77, and extend to the right of their column
         above, right = int(longest * 0.77) + source_axis["tickfont"]["size"] + 8, _RIGHT + int(longest * 0.62)
     elif heatmaps:
         above = int(longest) + 8
     captions = {
-        kind: f"<b>{escape(name)}</b><br>{in_colour(escape(caption), ink.quiet)}"
+        kind: f"<b>{escape(name)}</b><br>{in_colour(escape(caption), 'quiet')}"
         for kind, (name, caption) in panel_captions(names, compared).items()
     }
     panels = {kind: (captions[kind], source_axis, target_axis) for kind in heatmaps}
@@ -106,7 +106,7 @@ def comparison(
     if compared.has_probabilities or not heatmaps:
         lowest = min(-0.5, float(np.nan_to_num(logs).min()))
         limits = [1.06 * lowest, -0.05 * lowest]
-        log_axis = titled_axis(ink, "log p", standoff=2, range=limits, zerolinecolor=ink.quiet, nticks=6)
+        log_axis = titled_axis("log p", standoff=2, range=limits, zerolinecolor="quiet", nticks=6)
         panels["words"] = captions["words"], log_axis, target_axis | {"showgrid": True, "mirror": False}
 
     across, row_height = min(across, len(panels)), float(np.clip(_ROWS / rows, *_ROW))
@@ -122,7 +122,6 @@ def comparison(
         _GAP / max(1, inner),
         margins,
         outside + across * narrowest,
-        ink,
     )
 
     hover: Part = {"hoverinfo": "skip"}
@@ -144,21 +143,21 @@ def comparison(
         }
         traces.append(shown | hover | axes[kind])
         # Drawn below the heatmaps of the other panels: the colour that shows between their cells.
-        colour = ink.line if kind == "difference" else CELL_GAP_COLOUR
+        colour = "line" if kind == "difference" else CELL_GAP_COLOUR
         xref, yref = (f"{axis} domain" for axis in axes[kind].values())
         background = rectangle(0, 1, 0, 1, colour, 0) | {"fillcolor": colour, "layer": "below"}
         layout["shapes"].append(background | {"xref": xref, "yref": yref})
-    traces += [_hatching(values, ink) | axes[kind] for kind, values in heatmaps.items() if np.isnan(values).any()]
+    traces += [_hatching(values) | axes[kind] for kind, values in heatmaps.items() if np.isnan(values).any()]
     for number, kind in (("", "first"), ("2", "difference")) if heatmaps else ():
         face = "difference" if kind == "difference" else compared.face
         signed_values = [compared.difference] if kind == "difference" else [compared.first, compared.other]
         end_of_scale = scale_end(float(np.abs(np.nan_to_num(signed_values)).max())) if face == "difference" else 1
-        colour_axis = value_scale(face, end_of_scale, root, colours, ink, "c")
+        colour_axis = value_scale(face, end_of_scale, root, colours, "c")
         start, bottom = (layout[axis[0] + "axis" + axis[1:]]["domain"][0] for axis in axes[kind].values())
         colour_axis["colorbar"] |= {"x": start, "y": bottom, "len": 180}
         layout[f"coloraxis{number}"] = colour_axis
     if compared.has_probabilities:
-        traces += [trace | axes["words"] for trace in _word_traces(compared, logs, names, ink)]
+        traces += [trace | axes["words"] for trace in _word_traces(compared, logs, names)]
 
     groups = compared.steps[leads], compared.pieces[leads]
     layout["meta"] |= cursor(groups[0][:rows], groups[1][:columns], *(sum(map(len, own)) for own in groups)) | {
@@ -170,24 +169,24 @@ def comparison(
     row = None if step is None else layout["meta"]["rows"][step]
     if row is not None:
         layout["shapes"] += row_frames(axes.values(), row)
-    return Spec(traces, layout, _alt(compared, names, end), _table(compared, names))
+    return Spec(traces, layout, _alt(compared, names, end), _table(compared, names), theme)
 
 
-def _word_axis(axis: SharedAxis, count: int, colour: str, ink: Palette, **more: Any) -> tuple[Part, float]:
+def _word_axis(axis: SharedAxis, count: int, colour: str, **more: Any) -> tuple[Part, float]:
     """Return the axis of the first `count` words, and the width of the longest label in pixels.
 
     A word of one side only has a sign and a colour. `more` is as for `names_axis`.
     """
     labels, longest, size = [], 0, 13 if count <= 16 else 12 if count <= 30 else 11
     for name, first, other in zip(axis.names, axis.first, axis.other, strict=True):
-        sign, side = ("+ ", ink.plus) if first is None else ("− ", ink.minus) if other is None else ("", "")
+        sign, side = ("+ ", "plus") if first is None else ("− ", "minus") if other is None else ("", "")
         text = sign + shorten(name, _LABEL)
         labels.append(in_colour(escape(text), side) if sign else escape(text))
         longest = max(longest, len(text))
-    return names_axis(labels[:count], colour, size, ink, label_stride(count), **more), longest * size * _EM
+    return names_axis(labels[:count], colour, size, label_stride(count), **more), longest * size * _EM
 
 
-def _hatching(values: Array, ink: Palette) -> Part:
+def _hatching(values: Array) -> Part:
     """Return the hatching of the rows and columns that a panel lacks."""
     missing, (bottom, right) = np.isnan(values), np.array(values.shape) - 0.5
     boxes: list[Any] = [(-0.5, right, row - 0.5, row + 0.5) for row in np.flatnonzero(missing.all(axis=1))]
@@ -201,20 +200,20 @@ def _hatching(values: Array, ink: Palette) -> Part:
         "fill": "toself",
         "line": {"width": 0},
         "hoverinfo": "skip",
-        "fillpattern": {"shape": "/", "fgcolor": ink.quiet, "bgcolor": ink.paper, "size": 8, "solidity": 0.12},
+        "fillpattern": {"shape": "/", "fgcolor": "quiet", "bgcolor": "paper", "size": 8, "solidity": 0.12},
     }
 
 
-def _word_traces(compared: Comparison, logs: list[Array], names: tuple[str, str], ink: Palette) -> list[Part]:
+def _word_traces(compared: Comparison, logs: list[Array], names: tuple[str, str]) -> list[Part]:
     """Return log p of each word: a ring for the first, a dot for the other, and a line in the colour of the sign."""
     (first, other), rows = logs, np.arange(len(logs[0]))
     traces: list[Part] = []
-    for name, colour, selected in (("likelier", ink.plus, other > first), ("less likely", ink.minus, other < first)):
+    for name, colour, selected in (("likelier", "plus", other > first), ("less likely", "minus", other < first)):
         ends = np.stack([first, other, np.full(len(rows), np.nan)], axis=1)[selected]
         traces.append(path(ends.ravel(), np.repeat(rows[selected], 3), colour, 3, name=name))
     texts = [_lines(word_hover_lines(compared, names, int(row))) for row in rows]
-    ring = {"color": ink.paper, "line": {"color": ink.decoder, "width": 2}, "size": 9}
-    for name, values, marker in (("first", first, ring), ("other", other, {"color": ink.decoder, "size": 9})):
+    ring = {"color": "paper", "line": {"color": "decoder", "width": 2}, "size": 9}
+    for name, values, marker in (("first", first, ring), ("other", other, {"color": "decoder", "size": 9})):
         hover = {"text": texts, "hoverinfo": "text", "cliponaxis": False}
         traces.append(points(values, rows, marker, name=f"log p, {name}", **hover))
     return traces

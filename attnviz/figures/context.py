@@ -20,8 +20,8 @@ from attnviz.figures.grammar import (
     SUM_GAP,
     THINNED_ROWS,
     TOP,
-    bare_axis,
     bars,
+    blank_axis,
     colour_limit,
     label_axis,
     label_size,
@@ -39,7 +39,7 @@ from attnviz.figures.heatmap import colour_bar
 from attnviz.figures.spec import STRIP, Part, Spec, axis_labels, emphasise, escape, rectangle
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
-from attnviz.palette import Palette, ThemeName, palette
+from attnviz.palette import ThemeName
 from attnviz.text import piece_name
 from attnviz.trace import Trace
 from attnviz.trace.transformer_trace import Head
@@ -54,39 +54,32 @@ def draw_context(subject: Subject) -> Spec:
     Lines separate forward and backward halves. Without attention c_i is the forward half of the last annotation, the
     only strip. At the level *Idea* it draws the weights of all heads instead.
     """
-    attention, step, ink = subject.attention, subject.step, subject.ink
-    symbol, total = f"{attention.context_symbol}{subscript(step + 1)}", attention.contexts[step]
+    attention, step, total = subject.attention, subject.step, subject.attention.contexts[subject.step]
+    symbol, units = f"{attention.context_symbol}{subscript(step + 1)}", len(total)
     names, rows = [f"{symbol} = →h{subscript(len(attention.source_pieces))}"], [total]
     if attention.attends:
         alpha, order = attention.alignment[step], weight_order(attention, step)
-        terms = alpha[:, None] * attention.values  # (Tx, units)
+        groups = [[j] for j in sorted(order[:STRIPS])] + [sorted(order[STRIPS:])] * (len(order) > STRIPS)
         pieces = [shorten(piece_name(piece), subject.longest or 14) for piece in attention.source_pieces]
-        largest, rest = sorted(order[:STRIPS]), sorted(order[STRIPS:])
-        names = [f"{decimal(alpha[j])}  {pieces[j]}" for j in largest]
-        rows = [terms[j] for j in largest]
-        if rest:
-            names.append(f"{decimal(alpha[rest].sum())}  {gettext('{n} more', n=len(rest))}")
-            rows.append(terms[rest].sum(axis=0))
+        named = [*(pieces[group[0]] for group in groups[:STRIPS]), gettext("{n} more", n=len(order) - STRIPS)]
+        names = [f"{decimal(alpha[group].sum())}  {name}" for group, name in zip(groups, named, strict=False)]
         names.append(gettext("{context} = sum", context=symbol))
-        rows.append(total)
-    units, last = len(total), len(rows) - 1
+        rows = [alpha[group] @ attention.values[group] for group in groups] + [total]
     table: dict[str, Any] = {gettext("unit"): np.arange(1, units + 1)}
     table |= {f"({k}) {name}": row for k, (name, row) in enumerate(zip(names, rows, strict=True), 1)}
     if subject.simple and subject.trace.has_heads:
         return replace(draw_all_heads(subject), table=table)
 
-    limit = colour_limit(total)
+    limit, last = colour_limit(total), len(rows) - 1
     ends = [f"≤ −{significant(limit)}", "0", f"≥ {significant(limit)}"]
-    scale = colour_bar([-limit, 0, limit], ends, ink) | {"x": 1, "xanchor": "right", "xpad": 10, "ypad": 6, "len": 150}
+    scale = colour_bar([-limit, 0, limit], ends) | {"x": 1, "xanchor": "right", "xpad": 10, "ypad": 6, "len": 150}
     labels = axis_labels(names, subject.longest + 30)
-    labels[-1] = emphasise(labels[-1], ink.context)
-    rows_axis, unit_axis = label_axis(labels, ink, ink.encoder, ticks=""), _unit_axis(attention, ink)
-    layout = strips_layout(
-        rows_axis, units, ink, last, ink.context, height=25, left=142, top=26, bottom=34, narrowest=300
-    )
+    labels[-1] = emphasise(labels[-1], "context")
+    rows_axis, unit_axis = label_axis(labels, "encoder", ticks=""), _unit_axis(attention)
+    layout = strips_layout(rows_axis, units, last, "context", height=25, left=142, top=26, bottom=34, narrowest=300)
     layout["xaxis"] = unit_axis
     for edge in np.linspace(0.5, units + 0.5, len(unit_axis["ticktext"]) + 1)[1:-1]:
-        layout["shapes"].append(rectangle(edge, edge, -0.5, last + 0.5, ink.encoder, 1.5))
+        layout["shapes"].append(rectangle(edge, edge, -0.5, last + 0.5, "encoder", 1.5))
     alt = gettext(
         "Context {symbol} of step {step}: a strip of {count} units for each weighted piece, and a last strip for their "
         "sum.",
@@ -94,17 +87,17 @@ def draw_context(subject: Subject) -> Spec:
         step=step + 1,
         count=units,
     )
-    return Spec([strips(np.stack(rows), limit, ink, showscale=True, colorbar=scale)], layout, alt, table)
+    return Spec([strips(np.stack(rows), limit, showscale=True, colorbar=scale)], layout, alt, table, subject.theme)
 
 
-def _unit_axis(attention: Any, ink: Palette) -> Part:
+def _unit_axis(attention: Any) -> Part:
     """Return the axis of the units, with the names of the parts of equal size that they have."""
     units, names = attention.contexts.shape[1], [gettext("values of the head")]
     if not attention.has_heads:
         half = attention.annotations.shape[1] // (1 + attention.reads_backwards)
         names = [gettext("forward →"), gettext("← backward")][: units // half]
     places, ends = [units * (k + 0.5) / len(names) for k in range(len(names))], [0.5, units + 0.5]
-    return label_axis(names, ink, ink.encoder, places, range=ends, side="top", ticks="", anchor="y")
+    return label_axis(names, "encoder", places, range=ends, side="top", ticks="", anchor="y")
 
 
 def context_frame(attention: Trace | Head, *, thinned: bool = False, theme: ThemeName = "light") -> Spec:
@@ -114,24 +107,22 @@ def context_frame(attention: Trace | Head, *, thinned: bool = False, theme: Them
     sum, on an axis of its own. `layout.meta` has the pieces' `names`, the number of `rows`, and the unit after which
     the second part begins (`hidden`).
     """
-    ink, count = palette(theme), THINNED_ROWS + 1 if thinned else len(attention.source_pieces)
-    units, unit_axis = attention.contexts.shape[1], _unit_axis(attention, ink)
+    count = THINNED_ROWS + 1 if thinned else len(attention.source_pieces)
+    units, unit_axis = attention.contexts.shape[1], _unit_axis(attention)
     rows_height, sum_height = row_height(count) * count, STRIP + 4
     inner = rows_height + SUM_GAP + sum_height
-    meta = {"selection_colour": ink.encoder, "paper": ink.paper, "context": ink.context, "rows": count}
+    meta = {"selection_colour": "encoder", "paper_colour": "paper", "context_colour": "context", "rows": count}
     meta |= {"hidden": units // len(unit_axis["ticktext"]), "names": row_names(attention)}
-    layout = sized_layout(ink, TOP + inner + 8, (LEFT + 38, 6, TOP, 8), 320, **meta) | {
+    layout = sized_layout(TOP + inner + 8, (LEFT + 38, 6, TOP, 8), 320, **meta) | {
         "xaxis": unit_axis,
-        "yaxis": label_axis(
-            [""] * count, ink, ink.encoder, size=label_size(count), domain=[1 - rows_height / inner, 1]
-        ),
-        "yaxis2": label_axis([""], ink, ink.context, size=13, domain=[0, sum_height / inner], anchor="x"),
+        "yaxis": label_axis([""] * count, "encoder", size=label_size(count), domain=[1 - rows_height / inner, 1]),
+        "yaxis2": label_axis([""], "context", size=13, domain=[0, sum_height / inner], anchor="x"),
     }
     alt = gettext(
         "Weighted sum: one strip of {count} units for each source piece, and a last strip for the sum.", count=units
     )
-    strip = strips([], 1, ink)
-    return Spec([strip, strip | {"yaxis": "y2"}], layout, alt)
+    strip = strips([], 1)
+    return Spec([strip, strip | {"yaxis": "y2"}], layout, alt, theme=theme)
 
 
 _LINE, _WEIGHT_BAR, _GAP, _UNIT_LABELS = 38, 42, 26, 46
@@ -152,7 +143,7 @@ def draw_context_units(subject: Subject) -> Spec:
     `layout.meta` has the line of each source piece (`lines`). The table has the mean of all steps besides, and first
     the weights and the cosines.
     """
-    trace, step, ink = subject.trace, subject.step, subject.ink
+    trace, step = subject.trace, subject.step
     found, words, symbol = context_units(trace, step), trace.words(), f"c{subscript(step + 1)}"
     count, lines, own = len(found.units), len(found.terms), len(found.words)
     groups, names = [words.source_groups[k] for k in found.words], [words.source[k] for k in found.words]
@@ -164,89 +155,68 @@ def draw_context_units(subject: Subject) -> Spec:
         cosines.append(np.nan)
     weights, units = found.weights.tolist(), (found.units + 1).tolist()
     named = list(zip(names, weights, strict=True))
-    table: dict[str, list[Any]] = {gettext("unit"): [gettext("weight"), gettext("cosine"), *map(str, units)]}
-    for column, weight, cosine, term in zip(columns, weights, cosines, found.terms, strict=True):
-        table[column] = [weight, cosine, *term]
-    table |= {symbol: [sum(weights), 1.0, *found.context], gettext("mean of all steps"): [np.nan, np.nan, *found.mean]}
 
     before = np.vstack([found.partial_sums, np.zeros(count)])  # (lines + 1, units)
     added = np.vstack([found.terms, found.context])
     # Lines are numbered downwards; positive values extend upwards from their line.
     scale = -_BAR_LENGTH / (float(np.abs([before + added, before]).max()) or 1.0)
     x, y = [*range(count)] * (lines + 1), np.repeat(np.arange(lines + 1), count)
+    adds, is_sum = gettext("{name} adds {value} to unit {unit}, making {total}"), gettext("unit {unit}: {value}")
     hover = [
-        gettext(
-            "{name} adds {value} to unit {unit}, making {total}",
-            name=escape(shorten(name, 30)),
-            value=decimal(value, 3),
-            unit=unit,
-            total=decimal(start + value, 3),
-        )
-        for name, starts, term in zip(names, found.partial_sums, found.terms, strict=True)
+        adds.format(name=name, value=decimal(value, 3), unit=unit, total=decimal(start + value, 3))
+        for name, starts, term in zip(axis_labels(names, 30), found.partial_sums, found.terms, strict=True)
         for unit, start, value in zip(units, starts, term, strict=True)
     ]
     hover += [
-        gettext("unit {unit}: {value}", unit=unit, value=decimal(value, 3))
-        for unit, value in zip(units, found.context, strict=True)
+        is_sum.format(unit=unit, value=decimal(value, 3)) for unit, value in zip(units, found.context, strict=True)
     ]
-    colours, starts = signed_colours(found.terms.ravel(), ink) + [ink.context] * count, (scale * before).ravel()
-    sums = bars(x, {"color": ink.quiet}, orientation="v", base=y, y=starts, width=0.16)
-    terms = bars(x, {"color": colours}, hover, orientation="v", base=y + starts, y=(scale * added).ravel())
-    on_lines = [decimal(cosine) for cosine in cosines[:own]] + [""] * (lines - own)
-    on_right = numbers([count - 0.2] * lines, on_lines, 12, ink) | {"textfont": {"size": 12, "color": ink.quiet}}
+    colours, starts = signed_colours(found.terms.ravel()) + ["context"] * count, (scale * before).ravel()
     ends, above = np.cumsum(weights), {"xaxis": "x2", "yaxis": "y2"}
+    on_lines = [decimal(cosine) for cosine in cosines[:own]] + [""] * (lines - own)
     texts = [
         escape(f"{percent(share)} {shorten(name, max(3, int(share * 34)))}") if share >= _LEAST_LABELLED else ""
         for name, share in named
     ]
-    on_top = numbers(ends - found.weights / 2, texts, 13, ink) | above
-    on_top |= {"y": [_NAMES_Y] * lines, "textposition": "middle center"}
     shares = bars(
         found.weights,
-        {"color": ink.bar, "line": {"width": 1.5, "color": ink.paper}},
+        "bar",
         [escape(f"{percent(share)} {shorten(name, 30)}") for name, share in named],
+        marker={"line": {"width": 1.5, "color": "paper"}},
         base=ends - found.weights,
         y=[_WEIGHTS_Y] * lines,
         width=0.43,
-        **above,
     )
+    names_above = numbers(
+        ends - found.weights / 2, texts, 13, y=[_NAMES_Y] * lines, textposition="middle center", **above
+    )
+    data = [
+        bars(x, "quiet", orientation="v", base=y, y=starts, width=0.16),
+        bars(x, colours, hover, orientation="v", base=y + starts, y=(scale * added).ravel()),
+        numbers([count - 0.2] * lines, on_lines, textfont={"size": 12, "color": "quiet"}),
+        shares | above,
+        names_above,
+    ]
 
     longest = subject.longest or LABEL_LENGTH
-    labels = [f"{shorten(name, longest)} {decimal(share)}" for name, share in named]
-    labels = [*axis_labels(labels, longest + 6), f"<b>{gettext('sum = {c}', c=symbol)}</b>"]
+    labels = axis_labels([f"{shorten(name, longest)} {decimal(share)}" for name, share in named], longest + 6)
+    labels.append(f"<b>{gettext('sum = {c}', c=symbol)}</b>")
     forward = trace.annotations.shape[1] // (1 + trace.reads_backwards)
+    unit_labels = [f"{unit} {'→' if unit <= forward else '←'}" for unit in units]
     line_of_piece = {j: row for row, group in enumerate(groups) for j in group}
+    line_of_pieces = [line_of_piece.get(j, own) for j in range(len(trace.source_pieces))]
     inner = _WEIGHT_BAR + _GAP + _LINE * (lines + 1)
     top, bar_bottom = _LINE * (lines + 1) / inner, 1 - _WEIGHT_BAR / inner
     layout = sized_layout(
-        ink,
-        inner + _UNIT_LABELS + 6,
-        (112, 46, 6, _UNIT_LABELS),
-        340,
-        lines=[line_of_piece.get(j, own) for j in range(len(trace.source_pieces))],
-        selection_colour=ink.encoder,
+        inner + _UNIT_LABELS + 6, (112, 46, 6, _UNIT_LABELS), 340, lines=line_of_pieces, selection_colour="encoder"
     ) | {
         "bargap": 0.22,
         "barmode": "overlay",
-        "xaxis": label_axis(
-            [f"{unit} {'→' if unit <= forward else '←'}" for unit in units],
-            ink,
-            ink.quiet,
-            size=10,
-            range=[-0.6, count],
-            tickangle=-90,
-            ticks="",
-            anchor="y",
-        ),
-        "yaxis": label_axis(labels, ink, ink.encoder, size=13, domain=[0, top], showgrid=True),
-        "xaxis2": bare_axis(ink, range=[0, 1], showticklabels=False, anchor="y2"),
-        "yaxis2": label_axis([f"{symbol} ="], ink, ink.context, [_WEIGHTS_Y], 14, range=[1, 0], domain=[bar_bottom, 1]),
-        "annotations": [
-            text_at(
-                gettext("cosine"), 1, top, ink.quiet, yref="paper", xshift=-2, font={"size": 11, "color": ink.quiet}
-            )
-        ],
-        "shapes": [rectangle(0, 1, 0.46, 0.97, ink.context) | {"xref": "paper", "yref": "y2"}],
+        "xaxis": label_axis(unit_labels, "quiet", size=10, range=[-0.6, count], tickangle=-90, ticks="", anchor="y"),
+        "yaxis": label_axis(labels, "encoder", size=13, domain=[0, top], showgrid=True),
+        "xaxis2": blank_axis(0, 1, anchor="y2"),
+        "yaxis2": label_axis([f"{symbol} ="], "context", [_WEIGHTS_Y], 14, range=[1, 0], domain=[bar_bottom, 1]),
+        "annotations": [text_at(gettext("cosine"), 1, top, "quiet", 11, yref="paper", xshift=-2)],
+        "shapes": [rectangle(0, 1, 0.46, 0.97, "context") | {"xref": "paper", "yref": "y2"}],
     }
     largest = int(np.abs(found.context - found.mean).argmax())
     alt = gettext(
@@ -254,8 +224,12 @@ def draw_context_units(subject: Subject) -> Spec:
         "differs most from its mean over all steps: {value} instead of {mean}.",
         step=step + 1,
         told=context_sentence(trace, found, step),
-        unit=int(found.units[largest]) + 1,
+        unit=units[largest],
         value=decimal(float(found.context[largest])),
         mean=decimal(float(found.mean[largest])),
     )
-    return Spec([sums, terms, on_right, shares, on_top], layout, alt, table)
+    table: dict[str, list[Any]] = {gettext("unit"): [gettext("weight"), gettext("cosine"), *map(str, units)]}
+    for column, weight, cosine, term in zip(columns, weights, cosines, found.terms, strict=True):
+        table[column] = [weight, cosine, *term]
+    table |= {symbol: [sum(weights), 1.0, *found.context], gettext("mean of all steps"): [np.nan, np.nan, *found.mean]}
+    return Spec(data, layout, alt, table, subject.theme)

@@ -10,7 +10,7 @@ import numpy as np
 from attnviz.figures.grammar import points, sized_layout, titled_axis
 from attnviz.figures.spec import Numbers, Part, Spec, escape
 from attnviz.languages import gettext
-from attnviz.palette import ThemeName, palette
+from attnviz.palette import ThemeName
 
 MOST_POINTS = 3000
 """Number of drawn pairs; larger corpora are sampled evenly over the rows."""
@@ -31,7 +31,7 @@ def scatter(
     """
     finite = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
     indices = finite[np.linspace(0, len(finite) - 1, MOST_POINTS).astype(int)] if len(finite) > MOST_POINTS else finite
-    marker = {"size": 6, "color": palette(theme).decoder, "opacity": 0.5}
+    marker = {"size": 6, "color": "decoder", "opacity": 0.5}
     hover = f"{escape(names[0])} %{{x:.3~g}}<br>{escape(names[1])} %{{y:.3~g}}<extra></extra>"
     drawn = points(x[indices], y[indices], marker, hovertemplate=hover)
     return _selectable(drawn, names, selected_region, theme)
@@ -47,7 +47,7 @@ def histogram(values: Numbers, name: str, *, selected_region: Sequence[float] = 
         "x": (edges[1:] + edges[:-1]) / 2,
         "y": counts,
         "width": np.diff(edges),
-        "marker": {"color": palette(theme).decoder},
+        "marker": {"color": "decoder"},
         "customdata": np.stack([edges[:-1], edges[1:]], axis=1),
         "hovertemplate": f"{escape(name)} %{{customdata[0]:.3~g}} – %{{customdata[1]:.3~g}}: %{{y}}<extra></extra>",
     }
@@ -57,13 +57,12 @@ def histogram(values: Numbers, name: str, *, selected_region: Sequence[float] = 
 
 def _selectable(trace: Part, names: tuple[str, str], region: Sequence[float], theme: ThemeName, **more: Any) -> Spec:
     """Return a figure in which a rectangle can be selected; it is `region` at first."""
-    ink = palette(theme)
     corners = dict(zip(("x0", "x1", "y0", "y1"), region, strict=False))
-    layout = sized_layout(ink, 300, (60, 10, 10, 46), 300) | {
+    layout = sized_layout(300, (60, 10, 10, 46), 300) | {
         "dragmode": "select",
         "selections": [{"type": "rect", "xref": "x", "yref": "y"} | corners] if corners else [],
-        "xaxis": titled_axis(ink, escape(names[0]), 13, automargin=True),
-        "yaxis": titled_axis(ink, escape(names[1]), 13, automargin=True),
+        "xaxis": titled_axis(escape(names[0]), 13, automargin=True),
+        "yaxis": titled_axis(escape(names[1]), 13, automargin=True),
     }
     alt = gettext("{y} against {x}, one point for each sentence pair", x=names[0], y=names[1])
-    return Spec([trace], layout | more, alt)
+    return Spec([trace], layout | more, alt, theme=theme)

@@ -33,7 +33,7 @@ def draw_state(subject: Subject) -> Spec:
     forget gate), rewritten ones on the left. Gates run from the background colour (0) to purple (1); the other rows are
     signed, in (-1, 1) except for an LSTM's cell states. At the level *Idea* one bar has the shares kept and new.
     """
-    trace, step, ink = subject.trace, subject.step, subject.ink
+    trace, step = subject.trace, subject.step
     is_lstm = trace.form["cell"] == "lstm"
     if is_lstm:
         write, keep, candidate, output = trace.gates[step, -1]
@@ -60,62 +60,62 @@ def draw_state(subject: Subject) -> Spec:
         return _draw_shares(subject, table)
 
     order, names, count = np.argsort(keep, kind="stable"), axis_labels([*gates, *states], 20), len(gates)
-    names[-1] = emphasise(names[-1], ink.decoder)
+    names[-1] = emphasise(names[-1], "decoder")
     places = [*range(count), *(count + 0.4 + k for k in range(len(states)))]
     sorted_units = (order + 1).astype(str)
-    gate_colours = {"zmin": 0, "zmax": 1, "colorscale": [[0, ink.paper], [1, ink.decoder]]}
+    gate_colours = {"zmin": 0, "zmax": 1, "colorscale": [[0, "paper"], [1, "decoder"]]}
     # Cell states are unbounded, states are in (-1, 1).
     limit = float(np.abs(trace.memories).max(initial=1))
     rows = np.stack([*gates.values(), *states.values()])[:, order]
     parts = [
-        strips(rows[:count], 1, ink, x=sorted_units, **gate_colours),
-        strips(rows[count:], limit, ink, x=sorted_units, y=places[count:]),
+        strips(rows[:count], 1, x=sorted_units, **gate_colours),
+        strips(rows[count:], limit, x=sorted_units, y=places[count:]),
     ]
-    axis = label_axis(names, ink, ink.decoder, places)
-    layout = strips_layout(axis, units, ink, places[-1], ink.decoder, first=0, top=24, bottom=8)
+    axis = label_axis(names, "decoder", places)
+    layout = strips_layout(axis, units, places[-1], "decoder", first=0, top=24, bottom=8)
     layout["xaxis"]["type"] = "category"
     layout["annotations"] = [
-        text_at(gettext("← rewritten"), 0, 1, ink.quiet, yref="paper"),
-        text_at(gettext("kept →"), 1, 1, ink.quiet, yref="paper", xanchor="right"),
+        text_at(gettext("← rewritten"), 0, 1, "quiet", yref="paper"),
+        text_at(gettext("kept →"), 1, 1, "quiet", yref="paper", xanchor="right"),
     ]
-    sentence = {"step": step + 1, "count": units, "kept": f"{float(keep.mean()):.0%}"}
-    alt = (
-        gettext(
+    fields = {"step": step + 1, "count": units, "kept": f"{float(keep.mean()):.0%}"}
+    if is_lstm:
+        alt = gettext(
             "Strips of {count} units at step {step}: the gates, the memory before the step, the candidate, the kept "
             "part and the new part of the memory, the memory after the step, the state after the step. The forget "
             "gate keeps {kept} of the memory on average.",
-            **sentence,
+            **fields,
         )
-        if is_lstm
-        else gettext(
+    else:
+        alt = gettext(
             "Strips of {count} units at step {step}: the gates, the state before the step, the candidate, the kept "
             "part, the new part, the state after the step. The update gate keeps {kept} of the previous state on "
             "average.",
-            **sentence,
+            **fields,
         )
-    )
-    return Spec(parts, layout, alt, table)
+    return Spec(parts, layout, alt, table, subject.theme)
 
 
 def _draw_shares(subject: Subject, table: Table) -> Spec:
     """Draw the mean of the gate that keeps, and the rest, as one bar."""
-    step, ink = subject.step, subject.ink
+    step = subject.step
     kept = float(subject.trace.kept_shares[step].mean())
     shares = {"kept": percent(kept), "new": percent(1 - kept)}
     bar = bars(
         [kept, 1 - kept],
-        {"color": ink.decoder, "opacity": [1, 0.25]},
+        "decoder",
+        marker={"opacity": [1, 0.25]},
         base=[0, kept],
         y=[0, 0],
         text=[gettext("kept {kept}", **shares), gettext("new {new}", **shares)],
         textposition="inside",
         insidetextanchor="middle",
-        textfont={"size": 14, "color": [ink.paper, ink.ink]},
+        textfont={"size": 14, "color": ["paper", "ink"]},
         textangle=0,
     )
-    layout = bars_layout(bare_axis(ink, showticklabels=False), ink, 62, (2, 2, 8, 8), 240) | {"bargap": 0}
+    layout = bars_layout(bare_axis(showticklabels=False), 62, (2, 2, 8, 8), 240) | {"bargap": 0}
     alt = gettext("Step {step}: {kept} of the state is kept, {new} is new.", step=step + 1, **shares)
-    return Spec([bar], layout, alt, table)
+    return Spec([bar], layout, alt, table, subject.theme)
 
 
 _CANDIDATE_ROW = 20
@@ -132,7 +132,7 @@ def draw_candidates(subject: Subject) -> Spec:
     The chosen one has the decoder's colour. `layout.meta` has the ids of the pieces (`words`). In the table the rank is
     0 for a chosen piece without a recorded rank.
     """
-    trace, step, ink = subject.trace, subject.step, subject.ink
+    trace, step = subject.trace, subject.step
     chosen, recorded = int(trace.target_ids[step]), trace.top_ids[step].tolist()
     candidates = zip(recorded, trace.top_pieces[step], trace.top_probabilities[step].tolist(), strict=True)
     rows = [(rank, *row) for rank, row in enumerate(candidates, 1) if rank <= _SHOWN or row[0] == chosen]
@@ -142,16 +142,13 @@ def draw_candidates(subject: Subject) -> Spec:
     ends = np.array(probabilities)
     count, own, names = len(rows), words.index(chosen), list(map(piece_name, pieces))
     shares = [format_share(probability, 1) for probability in probabilities]
-    labels, colours, opacities = axis_labels(names, subject.longest or _LABEL), [ink.quiet] * count, [PALE] * count
-    labels[own], colours[own], opacities[own] = emphasise(labels[own], ink.decoder), ink.decoder, 1
-    likeliest = bars(
-        ends,
-        {"color": colours, "opacity": opacities},
-        axis_labels(names, 60),
-        hovertemplate=gettext("%{customdata}: %{x:.6f}") + "<extra></extra>",
-    )
-    axis = label_axis(labels, ink, ink.ink, size=13, range=[count - 0.4, -0.6])
-    layout = bars_layout(axis, ink, _CANDIDATE_ROW * count + 12, (110, 56, 4, 4), 280, words=words) | {"hovermode": "y"}
+    labels, colours, opacities = axis_labels(names, subject.longest or _LABEL), ["quiet"] * count, [PALE] * count
+    labels[own], colours[own], opacities[own] = emphasise(labels[own], "decoder"), "decoder", 1
+    hover = gettext("%{customdata}: %{x:.6f}") + "<extra></extra>"
+    opacity = {"opacity": opacities}
+    likeliest = bars(ends, colours, axis_labels(names, 60), marker=opacity, hovertemplate=hover)
+    axis = label_axis(labels, "ink", size=13, range=[count - 0.4, -0.6])
+    layout = bars_layout(axis, _CANDIDATE_ROW * count + 12, (110, 56, 4, 4), 280, words=words) | {"hovermode": "y"}
     listed = [f"{shorten(name, 30)} {share}" for name, share in zip(names, shares, strict=True)]
     listed[own] += gettext(", chosen")
     alt = gettext("Likeliest next pieces: {listed}.", listed="; ".join(listed))
@@ -161,13 +158,13 @@ def draw_candidates(subject: Subject) -> Spec:
         gettext("probability"): probabilities,
         gettext("chosen"): [word == chosen for word in words],
     }
-    at_bars = numbers(ends, [f" {share}" for share in shares], 13, ink)
-    return Spec([likeliest, at_bars], layout, alt, table)
+    at_bars = numbers(ends, [f" {share}" for share in shares], 13)
+    return Spec([likeliest, at_bars], layout, alt, table, subject.theme)
 
 
 def draw_maxout(subject: Subject) -> Spec:
     """Draw the l pairs t~_i, where the weights are available, and the larger of each, t_i; smaller ones are pale."""
-    trace, step, ink, pairs = subject.trace, subject.step, subject.ink, subject.maxout_pairs
+    trace, step, pairs = subject.trace, subject.step, subject.maxout_pairs
     larger, name = trace.readouts[step], f"t{subscript(step + 1)}"
     count, limit = len(larger), colour_limit(larger)
     names, parts = [name], []
@@ -176,13 +173,13 @@ def draw_maxout(subject: Subject) -> Spec:
         both = np.asarray(pairs, dtype=np.float32).reshape(-1, 2).T  # (2, l)
         is_smaller = both < both.max(axis=0)
         won, lost = np.where(is_smaller, np.nan, both), np.where(is_smaller, both, np.nan)
-        parts = [strips(won, limit, ink), strips(lost, limit, ink, opacity=LOSER_OPACITY)]
+        parts = [strips(won, limit), strips(lost, limit, opacity=LOSER_OPACITY)]
         names = [gettext("first of pair"), gettext("second of pair"), gettext("larger: {vector}", vector=name)]
         table |= {gettext("first"): pairs[0::2], gettext("second"): pairs[1::2]}
     last = len(names) - 1
-    parts.append(strips(larger[None], limit, ink, y=[last]))
+    parts.append(strips(larger[None], limit, y=[last]))
     hover: Part = {"hovertemplate": gettext("pair %{x}: %{z:.3f}") + "<extra></extra>"}
-    layout = strips_layout(label_axis(names, ink, ink.ink), count, ink, last, ink.quiet, width=1)
+    layout = strips_layout(label_axis(names, "ink"), count, last, "quiet", width=1)
     alt = gettext(
         "Maxout of step {step}: it keeps the larger value of each of {count} pairs. The kept values run from "
         "{low:.2f} to {high:.2f}.",
@@ -191,4 +188,4 @@ def draw_maxout(subject: Subject) -> Spec:
         low=larger.min(),
         high=larger.max(),
     )
-    return Spec([part | hover for part in parts], layout, alt, table | {gettext("larger"): larger})
+    return Spec([part | hover for part in parts], layout, alt, table | {gettext("larger"): larger}, subject.theme)

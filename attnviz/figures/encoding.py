@@ -31,6 +31,8 @@ def common_part(figures: Sequence[Any]) -> tuple[Any, list[list[Any]]]:
 
     def compare(parts: Sequence[Any]) -> Any:
         first = parts[0]
+        if all(part is first for part in parts):  # as most texts are
+            return first
         if all(type(part) is type(first) for part in parts):
             if isinstance(first, dict) and all(part.keys() == first.keys() for part in parts):
                 return {name: compare([part[name] for part in parts]) for name in first}

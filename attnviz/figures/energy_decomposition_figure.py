@@ -6,12 +6,14 @@ traces of the figure by name.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from attnviz.analysis.energy_equations import SATURATED, EnergyDecomposition, saturated
 from attnviz.analysis.numbers import decimal, signed
-from attnviz.figures.grammar import HOVER, bars, panel, points, rows_layout, sum_range, titled_axis, waterfall
-from attnviz.figures.spec import Part, Spec, emphasise, in_colour
+from attnviz.figures.grammar import HOVER, bars, points, rows_layout, sum_range, titled_axis, value_axis, waterfall
+from attnviz.figures.spec import Numbers, Part, Spec, Table, emphasise, in_colour
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext, ngettext
 from attnviz.palette import PALE
@@ -37,7 +39,7 @@ def draw_energy_decomposition(subject: Subject, *, operands: bool = True) -> Spe
     right its query (purple) and key (green) with their sum as a diamond, the tanh of it, v, and its place in the
     running sum.
     """
-    units, ink = subject.energy_decomposition, subject.ink
+    units = subject.energy_decomposition
     order, contributions, is_saturated = units.order, units.contributions, saturated(units)
     parts = {"q": units.query, "u": units.key, "a": units.activation, "v": units.score}
     hover_text, sum_title = unit_texts(units)
@@ -54,80 +56,61 @@ def draw_energy_decomposition(subject: Subject, *, operands: bool = True) -> Spe
     traces, start, title, axes = [], 0.0, gettext("running sum"), {}
     if operands:
         query, key, activation, score = (part[top] for part in parts.values())
-        of_query, of_key = in_colour(units.names[0], ink.decoder), in_colour(units.names[1], ink.encoder)
+        of_query, of_key = in_colour(units.names[0], "decoder"), in_colour(units.names[1], "encoder")
         end, start, title, inputs = 0.4, 0.46, sum_title, f"{of_query}, {of_key}"
         traces = [
-            bars(query, {"color": ink.decoder}, hover, name="query", xaxis="x2"),
-            bars(key, {"color": ink.encoder}, hover, name="key", xaxis="x2"),
+            bars(query, "decoder", hover, name="query", xaxis="x2"),
+            bars(key, "encoder", hover, name="key", xaxis="x2"),
         ]
         if units.bounded:
             end, start, inputs = 0.27, 0.64, f"{of_query} + {of_key} ◆"
-            diamond = {"symbol": "diamond", "size": 7, "color": ink.ink}
-            shades = {"color": ink.bar, "opacity": [1 if is_saturated[k] else PALE for k in top]}
+            diamond = {"symbol": "diamond", "size": 7, "color": "ink"}
+            shades = {"opacity": [1 if is_saturated[k] else PALE for k in top]}
             traces += [
                 points(query + key, list(range(len(top))), diamond, name="together", xaxis="x2", hoverinfo="skip"),
-                bars(activation, shades, hover, name="activation", xaxis="x3"),
-                bars(score, {"color": ink.quiet}, hover, name="score", xaxis="x4"),
+                bars(activation, "bar", hover, marker=shades, name="activation", xaxis="x3"),
+                bars(score, "quiet", hover, name="score", xaxis="x4"),
             ]
-            limit = 1.08 * float(np.abs(units.score).max() or 1)
-            axes["xaxis3"] = panel(ink, [0.31, 0.45], "→ tanh", range=[-1.08, 1.08], tickvals=[-1, 0, 1])
-            axes["xaxis4"] = panel(ink, [0.49, 0.6], "× vₖ", range=[-limit, limit], nticks=3)
-        limit = 1.08 * float(np.abs([query, key, query + key]).max() or 1)
-        axes["xaxis2"] = panel(ink, [0, end], inputs, range=[-limit, limit], nticks=3)
+            axes["xaxis3"] = value_axis("→ tanh", [-1.08, 1.08], domain=[0.31, 0.45], tickvals=[-1, 0, 1])
+            axes["xaxis4"] = _signed_axis("× vₖ", units.score, [0.49, 0.6])
+        axes["xaxis2"] = _signed_axis(inputs, [query, key, query + key], [0, end])
     if rest:
         values.append(float(contributions[rest].sum()))
         labels.append(gettext("{n} more", n=len(rest)))
         c = signed(values[-1], 4)
         hover.append(ngettext("{count} more unit: {c}", "{count} more units: {c}", len(rest), c=c))
-    labels.append(emphasise(gettext("energy e"), ink.ink))
+    labels.append(emphasise(gettext("energy e"), "ink"))
     hover.append(f"e = {signed(units.energy, 4)}")
-    axes["xaxis"] = panel(ink, [start, 1], title, range=sum_range(values), nticks=5)
-    layout = rows_layout(labels, 92, OPERANDS_WIDTH if operands else 300, ink) | axes
+    axes["xaxis"] = value_axis(title, sum_range(values), domain=[start, 1], nticks=5)
+    layout = rows_layout(labels, 92, OPERANDS_WIDTH if operands else 300) | axes
 
     ranked = np.argsort(-contributions, kind="stable").tolist()
     outline = [*ranked, ranked[-1]]  # the last step has an end
-    strip = {"type": "scatter", "mode": "lines", "xaxis": "x5"}
     # Filled steps instead of bars, which would be an element each.
-    steps = strip | {
-        "yaxis": "y2",
-        "x": [place + 0.5 for place in range(len(outline))],
-        "line": {"shape": "hv", "width": 0},
-        "fill": "tozeroy",
-        "customdata": [f"{names[k]}: {amounts[k]}" for k in outline],
-        "hovertemplate": HOVER,
-    }
-    traces += [
-        steps | {"name": "for", "y": np.maximum(contributions[outline], 0), "fillcolor": ink.plus},
-        steps | {"name": "against", "y": np.minimum(contributions[outline], 0), "fillcolor": ink.minus},
-        strip
-        | {
-            "name": "running",
-            "yaxis": "y3",
-            "x": list(range(1, len(outline))),
-            "y": np.cumsum(contributions[ranked]),
-            "line": {"color": ink.ink, "width": 2},
-            "hovertemplate": f"{gettext('running sum')} %{{y:.3f}}<extra></extra>",
-        },
-    ]
+    for name, colour, part in (
+        ("for", "plus", contributions.clip(0)),
+        ("against", "minus", contributions.clip(None, 0)),
+    ):
+        steps = {"line": {"shape": "hv", "width": 0}, "fill": "tozeroy", "fillcolor": colour, "hovertemplate": HOVER}
+        hovered = [f"{names[k]}: {amounts[k]}" for k in outline]
+        x = [place + 0.5 for place in range(len(outline))]
+        traces.append(_strip(x, part[outline], "y2", name=name, customdata=hovered, **steps))
+    running = f"{gettext('running sum')} %{{y:.3f}}<extra></extra>"
+    whole_line = {"line": {"color": "ink", "width": 2}, "hovertemplate": running}
+    x = list(range(1, len(outline)))
+    traces.append(_strip(x, np.cumsum(contributions[ranked]), "y3", name="running", **whole_line))
     layout["height"] += _GAP + _STRIP + _BELOW - layout["margin"]["b"]
     layout["margin"]["b"] = _BELOW
     inside = layout["height"] - layout["margin"]["t"] - _BELOW
     half, whole, above = (pixels / inside for pixels in (0.45 * _STRIP, _STRIP, _STRIP + _GAP))
-    side: Part = {"nticks": 3, "zerolinecolor": ink.quiet, "anchor": "x5"}
+    side: Part = {"nticks": 3, "zerolinecolor": "quiet", "anchor": "x5"}
+    ends: Part = {"range": [0.5, len(ranked) + 0.5], "anchor": "y2", "showgrid": False, "showticklabels": False}
     layout["yaxis"]["domain"] = [above, 1]
     layout |= {
         "barmode": "group",
-        "xaxis5": titled_axis(
-            ink,
-            gettext("all units, sorted by contribution"),
-            standoff=4,
-            anchor="y2",
-            range=[0.5, len(ranked) + 0.5],
-            showgrid=False,
-            showticklabels=False,
-        ),
-        "yaxis2": titled_axis(ink, gettext("contribution"), 11, domain=[0, half], **side),
-        "yaxis3": titled_axis(ink, gettext("running sum"), 11, domain=[half, whole], **side),
+        "xaxis5": titled_axis(gettext("all units, sorted by contribution"), standoff=4, **ends),
+        "yaxis2": titled_axis(gettext("contribution"), 11, domain=[0, half], **side),
+        "yaxis3": titled_axis(gettext("running sum"), 11, domain=[half, whole], **side),
     }
 
     saturation = ""
@@ -147,17 +130,31 @@ def draw_energy_decomposition(subject: Subject, *, operands: bool = True) -> Spe
         largest=top[0] + 1,
         contribution=contributions[top[0]],
     )
-    table = {
+    columns = {
+        gettext("query"): units.query,
+        gettext("key"): units.key,
+        gettext("activation"): units.activation,
+        "v": units.score,
+        gettext("contribution"): contributions,
+    }
+    table: Table = {
         gettext("unit"): (order + 1).tolist(),
-        gettext("query"): units.query[order],
-        gettext("key"): units.key[order],
-        gettext("activation"): units.activation[order],
-        "v": units.score[order],
-        gettext("contribution"): contributions[order],
+        **{name: column[order] for name, column in columns.items()},
         gettext("running sum"): np.cumsum(contributions[order]),
         gettext("saturated"): is_saturated[order],
     }
-    return Spec([*waterfall(values, hover, ink), *traces], layout, alt, table)
+    return Spec([*waterfall(values, hover), *traces], layout, alt, table, subject.theme)
+
+
+def _signed_axis(title: str, values: Any, domain: list[float]) -> Part:
+    """Return the axis of signed `values`, with 0 in its middle."""
+    limit = 1.08 * float(np.abs(values).max() or 1)
+    return value_axis(title, [-limit, limit], domain=domain, nticks=3)
+
+
+def _strip(x: list[float], y: Numbers, axis: str, **more: Any) -> Part:
+    """Return a line in the strip of all units."""
+    return {"type": "scatter", "mode": "lines", "xaxis": "x5", "yaxis": axis, "x": x, "y": y} | more
 
 
 def unit_texts(units: EnergyDecomposition) -> tuple[str, str]:

@@ -22,10 +22,10 @@ from attnviz.analysis.grid import places_of_pieces
 from attnviz.analysis.labels import shorten, subscript
 from attnviz.analysis.measures import weight_order
 from attnviz.analysis.numbers import decimal, signed
-from attnviz.figures.spec import APART, STRIP, Numbers, Part, base_axis, base_layout, escape, rectangle
+from attnviz.figures.spec import STRIP, TRANSPARENT, Numbers, Part, escape, rectangle
 from attnviz.figures.subject import Subject
-from attnviz.languages import gettext, language
-from attnviz.palette import BAND, CELL_FRAME, ROW_FRAME, ROW_FRAME_WIDTH, STRONGEST, ColourScale, Palette
+from attnviz.languages import decimal_mark, gettext, language, thousands_mark
+from attnviz.palette import BAND, CELL_FRAME, FONT, ROW_FRAME, ROW_FRAME_WIDTH, STRONGEST, ColourScale
 from attnviz.text import piece_name
 from attnviz.trace import Attention, Trace
 from attnviz.trace.aligned import AttentionMatrix, Groups
@@ -69,60 +69,44 @@ def source_bars(
     Args:
         subject: The step.
         values: Lengths of the bars, (Tx,).
-        symbol: Name of the values in hover texts; empty for hover texts without numbers.
+        symbol: Name of the values in hover texts.
         colour: Colour of all bars, or of each.
         form: D3's format of the numbers in hover texts.
         text: Returns the text of a number.
     """
     trace = subject.attention
     names = [*map(escape, _piece_names(tuple(trace.source_pieces), 60, language()))]
-    number = f"<br>{symbol} = %{{x:{form}}}" if symbol else ""
-    drawn = bars(values, {"color": colour}, names, hovertemplate=f"%{{customdata}}{number}<extra></extra>")
+    drawn = bars(values, colour, names, hovertemplate=f"%{{customdata}}<br>{symbol} = %{{x:{form}}}<extra></extra>")
     if len(values) > MOST_ROWS:
         return [drawn]
     texts = [f" {text(value)} " if math.isfinite(value) else " −∞ " for value in values.tolist()]
-    return [drawn, numbers(np.nan_to_num(values), texts, label_size(len(values)) - 1, subject.ink)]
+    return [drawn, numbers(np.nan_to_num(values), texts, label_size(len(values)) - 1)]
 
 
-def signed_colours(values: Numbers, ink: Palette) -> list[str]:
+def signed_colours(values: Numbers) -> list[str]:
     """Return the colours of signed bars of these `values`, (n,): blue from 0 up, red below."""
-    return [ink.minus if value < 0 else ink.plus for value in values.tolist()]
+    return ["minus" if value < 0 else "plus" for value in values.tolist()]
 
 
-def numbers(
-    ends: Numbers | Sequence[float],
-    texts: Sequence[str],
-    size: int,
-    ink: Palette,
-    on_left: Sequence[bool] | None = None,
-) -> Part:
-    """Return texts beside the ends of bars at 0, 1, 2 and so on.
+def numbers(ends: Numbers | Sequence[float], texts: Sequence[str], size: int = 12, **more: Any) -> Part:
+    """Return a text beside the end of each bar at 0, 1, 2 and so on: on the left of a negative end.
 
     Args:
         ends: Ends of the bars, (n,).
         texts: A text for each bar.
         size: Font size in pixels.
-        ink: The palette.
-        on_left: Whether each text is on the left of its end; by default where the end is negative.
+        more: Further properties of Plotly's trace.
     """
-    sides = np.asarray(ends) < 0 if on_left is None else on_left
-    positions = ["middle left" if side else "middle right" for side in sides]
-    place = {"textposition": positions, "cliponaxis": False}
-    return texts_at(ends, list(range(len(texts))), list(texts), size, ink.ink, **place)
+    positions = ["middle left" if end < 0 else "middle right" for end in ends]
+    places = list(range(len(texts)))
+    return texts_at(ends, places, list(texts), size, textposition=positions, cliponaxis=False) | more
 
 
-def texts_at(x: Any, y: Any, texts: Sequence[str], size: int, colour: str | list[str], **more: Any) -> Part:
+def texts_at(x: Any, y: Any, texts: Sequence[str], size: float, colour: str | list[str] = "ink", **more: Any) -> Part:
     """Return a text at each x and y, (n,) each; `more` are further properties of Plotly's trace."""
     font = {"size": size, "color": colour}
-    return {
-        "type": "scatter",
-        "mode": "text",
-        "x": x,
-        "y": y,
-        "text": texts,
-        "textfont": font,
-        "hoverinfo": "skip",
-    } | more
+    text = {"text": texts, "textfont": font, "hoverinfo": "skip"}
+    return {"type": "scatter", "mode": "text", "x": x, "y": y} | text | more
 
 
 def on(axis: str, *traces: Part) -> list[Part]:
@@ -130,10 +114,10 @@ def on(axis: str, *traces: Part) -> list[Part]:
     return [trace | {"xaxis": axis} for trace in traces]
 
 
-def value_axis(ink: Palette, title: str, limits: Sequence[float], **more: Any) -> Part:
-    """Return the axis of bars, on top; `more` are further properties of Plotly's axis."""
-    axis = {"side": "top", "range": list(limits), "nticks": 4, "zerolinecolor": ink.quiet}
-    return titled_axis(ink, title, standoff=2) | axis | more
+def value_axis(title: str, limits: Sequence[float], **more: Any) -> Part:
+    """Return the axis of bars, on top of the rows; `more` are further properties of Plotly's axis."""
+    axis = {"side": "top", "range": list(limits), "nticks": 4, "zerolinecolor": "quiet", "anchor": "y"}
+    return titled_axis(title, standoff=2) | axis | more
 
 
 def source_layout(subject: Subject, *axes: Part, narrowest: int = 260, **meta: Any) -> Part:
@@ -145,16 +129,16 @@ def source_layout(subject: Subject, *axes: Part, narrowest: int = 260, **meta: A
         narrowest: Width in pixels below which the figure should scroll.
         meta: Further entries of `layout.meta`.
     """
-    trace, ink, thinned = subject.attention, subject.ink, None
+    trace, thinned = subject.attention, None
     count = len(trace.source_pieces)
     if count > MOST_ROWS:
         more = gettext("{n} more", n=count - THINNED_ROWS)
         thinned = {"rows": THINNED_ROWS, "more": more, "height": _rows_height(THINNED_ROWS + 1)}
-    meta |= {"order": weight_order(trace, subject.step), "selection_colour": ink.encoder, "thinned": thinned}
-    layout = sized_layout(ink, _rows_height(count), (LEFT, 8, TOP, 8), narrowest, **meta)
-    layout |= {f"xaxis{'' if k == 1 else k}": {"anchor": "y"} | axis for k, axis in enumerate(axes, 1)}
+    meta |= {"order": weight_order(trace, subject.step), "selection_colour": "encoder", "thinned": thinned}
+    layout = sized_layout(_rows_height(count), (LEFT, 8, TOP, 8), narrowest, **meta)
+    layout |= {f"xaxis{'' if k == 1 else k}": axis for k, axis in enumerate(axes, 1)}
     names = row_names(trace, subject.longest or LABEL_LENGTH)
-    rows = label_axis(names, ink, ink.encoder, size=label_size(count))
+    rows = label_axis(names, "encoder", size=label_size(count))
     return layout | {"bargap": 0.3, "hovermode": "y", "barmode": "overlay", "yaxis": rows}
 
 
@@ -203,16 +187,16 @@ def energy_range(energies: FloatArray, padding: float = 0.2) -> list[float]:
     return [low - padding * spread * (low < 0), high + padding * spread * (high > 0)]
 
 
-def waterfall(values: Sequence[float], hover: Sequence[str], ink: Palette) -> list[Part]:
+def waterfall(values: Sequence[float], hover: Sequence[str]) -> list[Part]:
     """Return a waterfall of `values` with the sum in the last row, and the number of each row at the end of its bar.
 
     Args:
         values: The terms, (n,).
         hover: A text for each term and for the sum.
-        ink: The palette.
     """
     amounts = [*map(float, values), float(np.sum(values))]
-    ends = np.append(np.cumsum(values), amounts[-1])
+    # The sum is not violet, which looks like the blue of a plus with protanopia.
+    colours = {"increasing": "plus", "decreasing": "minus", "totals": "ink"}
     floating = {
         "type": "waterfall",
         "orientation": "h",
@@ -220,16 +204,13 @@ def waterfall(values: Sequence[float], hover: Sequence[str], ink: Palette) -> li
         "y": list(range(len(amounts))),
         "x": amounts,
         "measure": ["relative"] * len(values) + ["total"],
-        "increasing": {"marker": {"color": ink.plus}},
-        "decreasing": {"marker": {"color": ink.minus}},
-        # Not violet, which looks like the blue of a plus with protanopia.
-        "totals": {"marker": {"color": ink.ink}},
-        "connector": {"line": {"color": ink.line, "width": 1}},
+        **{part: {"marker": {"color": colour}} for part, colour in colours.items()},
+        "connector": {"line": {"color": "line", "width": 1}},
         "customdata": list(hover),
         "hovertemplate": HOVER,
     }
     texts = [f" {signed(amount)} " for amount in amounts]
-    return [floating, numbers(ends, texts, 12, ink, [amount < 0 for amount in amounts]) | {"name": "numbers"}]
+    return [floating, numbers(amounts, texts, name="numbers", x=np.append(np.cumsum(values), amounts[-1]))]
 
 
 def sum_range(values: Sequence[float]) -> list[float]:
@@ -240,53 +221,75 @@ def sum_range(values: Sequence[float]) -> list[float]:
     return [low - padding, high + padding]
 
 
-def rows_layout(labels: Sequence[str], left: int, narrowest: int, ink: Palette, **meta: Any) -> Part:
+def rows_layout(labels: Sequence[str], left: int, narrowest: int, **meta: Any) -> Part:
     """Return the layout of a waterfall: a row for each label, already escaped, and a line above the sum.
 
     `left` is the margin for the labels in pixels, `narrowest` and `meta` are those of `sized_layout`.
     """
     count = len(labels)
-    return sized_layout(ink, ROW_HEIGHT * count + 48, (left, 8, 40, 8), narrowest, **meta) | {
+    return sized_layout(ROW_HEIGHT * count + 48, (left, 8, 40, 8), narrowest, **meta) | {
         "bargap": 0.3,
         "yaxis": label_axis(
-            labels, ink, ink.ink, range=[count - 0.4, -0.6], anchor="free", position=0, ticks="", ticklabelstandoff=6
+            labels, "ink", range=[count - 0.4, -0.6], anchor="free", position=0, ticks="", ticklabelstandoff=6
         ),
-        "shapes": [line((0, 1), (count - 1.5, count - 1.5), ink.quiet)],
+        "shapes": [line((0, 1), (count - 1.5, count - 1.5), "quiet")],
     }
 
 
-def panel(ink: Palette, domain: Sequence[float], title: str, **more: Any) -> Part:
-    """Return the top axis of one of several panels that share their rows; `more` has its `range`."""
-    return value_axis(ink, title, (), domain=list(domain), anchor="y", **more)
-
-
-def sized_layout(ink: Palette, height: float, margins: Sequence[int], narrowest: int, **meta: Any) -> Part:
-    """Return the layout of a figure of known size.
+def sized_layout(height: float, margins: Sequence[int], narrowest: int, **meta: Any) -> Part:
+    """Return the layout of a figure of known size, on a transparent background, without dragging.
 
     Args:
-        ink: The palette.
         height: Height in pixels.
         margins: Left, right, top and bottom margin in pixels.
         narrowest: Width in pixels below which the figure should scroll.
         meta: Further entries of `layout.meta`.
     """
-    margin = dict(zip("lrtb", margins, strict=True))
-    return base_layout(ink) | {"height": height, "margin": margin, "meta": {"narrowest": narrowest} | meta}
+    return {
+        "font": {"family": FONT, "color": "ink"},
+        "hoverlabel": {"font": {"family": FONT, "size": 14}},
+        "paper_bgcolor": TRANSPARENT,
+        "plot_bgcolor": TRANSPARENT,
+        "dragmode": False,
+        "separators": decimal_mark() + thousands_mark(),
+        "showlegend": False,
+        "height": height,
+        "margin": dict(zip("lrtb", margins, strict=True)),
+        "meta": {"narrowest": narrowest} | meta,
+    }
 
 
-def bare_axis(ink: Palette, **more: Any) -> Part:
+_AXIS: Part = {
+    "fixedrange": True,
+    # Otherwise Plotly measures each label at every drawing, which takes a third of its time.
+    "ticklabeloverflow": "allow",
+    "tickangle": 0,
+    "ticks": "",
+    "automargin": False,
+    "gridcolor": "line",
+    "zerolinecolor": "line",
+    "tickfont": {"size": 11, "color": "quiet"},
+}
+"""The common part of an axis: hairlines, no zoom, no ticks; labels are level and may overflow."""
+APART: Part = {"ticks": "outside", "ticklen": 5, "tickcolor": TRANSPARENT}
+"""Keeps axis labels at a small distance from the plot."""
+
+
+def bare_axis(**more: Any) -> Part:
     """Return an axis without grid and zero line; `more` are further properties of Plotly's axis."""
-    return base_axis(ink) | {"showgrid": False, "zeroline": False} | more
+    return _AXIS | {"showgrid": False, "zeroline": False} | more
 
 
-def label_axis(
-    labels: Sequence[str], ink: Palette, colour: str, places: Sequence[float] = (), size: int = 12, **more: Any
-) -> Part:
+def blank_axis(start: float, end: float, **more: Any) -> Part:
+    """Return a `bare_axis` from `start` to `end` without labels."""
+    return bare_axis(range=[start, end], showticklabels=False, **more)
+
+
+def label_axis(labels: Sequence[str], colour: str, places: Sequence[float] = (), size: int = 12, **more: Any) -> Part:
     """Return an axis with labels, by default the vertical axis of rows, downwards.
 
     Args:
         labels: Label of each row, already escaped.
-        ink: The palette.
         colour: Colour of the labels.
         places: Where each row is, by default 0, 1, 2 and so on.
         size: Font size of the labels in pixels.
@@ -294,7 +297,7 @@ def label_axis(
     """
     ticks = list(places or range(len(labels)))
     rows = {"tickvals": ticks, "ticktext": list(labels), "tickfont": {"size": size, "color": colour}}
-    return bare_axis(ink) | APART | rows | {"range": [ticks[-1] + 0.5, -0.5]} | more
+    return bare_axis() | APART | rows | {"range": [ticks[-1] + 0.5, -0.5]} | more
 
 
 def colour_limit(values: Numbers) -> float:
@@ -302,7 +305,7 @@ def colour_limit(values: Numbers) -> float:
     return float(np.quantile(np.abs(values), STRONGEST)) or 1.0
 
 
-def strips(rows: Numbers | list[Any], limit: float, ink: Palette, **more: Any) -> Part:
+def strips(rows: Numbers | list[Any], limit: float, **more: Any) -> Part:
     """Return vectors as strips, a pixel column for each unit: blue is positive, red negative.
 
     The strength of a colour is the square root of the amount, so that small terms are visible.
@@ -310,50 +313,48 @@ def strips(rows: Numbers | list[Any], limit: float, ink: Palette, **more: Any) -
     Args:
         rows: The vectors, (rows, units), downwards from 0.
         limit: Amount at which the colours saturate.
-        ink: The palette.
         more: Further properties of Plotly's trace.
     """
     place = {"x0": 1, "dx": 1, "hovertemplate": gettext("unit %{x}: %{z:.3f}") + "<extra></extra>"}
-    return cells(rows, -limit, limit, ink.signed_root_scale) | place | more
+    return cells(rows, -limit, limit, "signed_root_scale") | place | more
 
 
-def cells(numbers: Any, low: float, high: float, scale: ColourScale, **more: Any) -> Part:
+def cells(numbers: Any, low: float, high: float, scale: ColourScale | str, **more: Any) -> Part:
     """Return a heatmap without a colour bar.
 
     Args:
         numbers: The numbers of the cells, (rows, columns).
         low: Number at which the colour scale begins.
         high: Number at which it ends.
-        scale: The colour scale.
+        scale: The colour scale, or its name in the palette.
         more: Further properties of Plotly's trace.
     """
     colours = {"zmin": low, "zmax": high, "colorscale": scale, "showscale": False}
     return {"type": "heatmap", "z": numbers} | colours | more
 
 
-def bars(ends: Sequence[float] | Numbers, marker: Part, hover: Sequence[Any] = (), **more: Any) -> Part:
+def bars(ends: Any, colour: Any, hover: Sequence[Any] = (), *, marker: Part | None = None, **more: Any) -> Part:
     """Return horizontal bars at 0, 1, 2 and so on.
 
     Args:
         ends: Ends of the bars, (n,).
-        marker: Plotly's marker: colour and opacity of all bars, or of each.
+        colour: Colour of all bars, or of each.
         hover: Hover text of each bar, or what a `hovertemplate` in `more` needs; empty for bars without one.
+        marker: Further properties of Plotly's marker, such as the opacity of each bar.
         more: Further properties of Plotly's trace.
     """
-    trace = {"type": "bar", "orientation": "h", "x": ends, "y": list(range(len(ends))), "marker": marker}
+    trace = {"type": "bar", "orientation": "h", "x": ends, "y": list(range(len(ends)))}
     texts = {"customdata": list(hover), "hovertemplate": HOVER} if hover else {"hoverinfo": "skip"}
-    return trace | texts | more
+    return trace | {"marker": {"color": colour} | (marker or {})} | texts | more
 
 
-def bars_layout(
-    rows: Part, ink: Palette, height: int, margins: Sequence[int], narrowest: int, end: float = 1, **meta: Any
-) -> Part:
+def bars_layout(rows: Part, height: int, margins: Sequence[int], narrowest: int, end: float = 1, **meta: Any) -> Part:
     """Return the layout of bars from 0 to at most `end`, with the axis `rows` and without a scale.
 
     `height`, `margins`, `narrowest` and `meta` are those of `sized_layout`.
     """
-    scale = bare_axis(ink, range=[0, end], showticklabels=False)
-    return sized_layout(ink, height, margins, narrowest, **meta) | {"bargap": 0.3, "xaxis": scale, "yaxis": rows}
+    layout = sized_layout(height, margins, narrowest, **meta)
+    return layout | {"bargap": 0.3, "xaxis": blank_axis(0, end), "yaxis": rows}
 
 
 def line(x: Sequence[float], y: Sequence[float], colour: str, width: float = 1, **more: Any) -> Part:
@@ -362,7 +363,7 @@ def line(x: Sequence[float], y: Sequence[float], colour: str, width: float = 1, 
     return {"type": "line", "xref": "paper", "line": {"color": colour, "width": width}} | ends | more
 
 
-def text_at(text: str, x: float, y: float, colour: str, size: int = 12, /, **more: Any) -> Part:
+def text_at(text: str, x: float, y: float, colour: str = "ink", size: int = 12, /, **more: Any) -> Part:
     """Return a text, already escaped, above the point y of the rows and right of x, a share of the figure's width."""
     place = {"x": x, "xref": "paper", "xanchor": "left", "y": y, "yref": "y", "yanchor": "bottom"}
     return {"text": text, "showarrow": False, "font": {"size": size, "color": colour}} | place | more
@@ -371,7 +372,6 @@ def text_at(text: str, x: float, y: float, colour: str, size: int = 12, /, **mor
 def strips_layout(
     rows: Part,
     units: int,
-    ink: Palette,
     framed: float,
     colour: str,
     *,
@@ -388,7 +388,6 @@ def strips_layout(
     Args:
         rows: The `label_axis` of the strips.
         units: Number of units.
-        ink: The palette.
         framed: Place of the strip in the frame.
         colour: Colour of the frame.
         width: Width of the frame's line in pixels.
@@ -401,28 +400,27 @@ def strips_layout(
     """
     places, start, end = rows["tickvals"], first - 0.5, first + units - 0.5
     total = top + round(height * (places[-1] + 1)) + bottom
-    return sized_layout(ink, total, (left, 6, top, bottom), narrowest) | {
+    return sized_layout(total, (left, 6, top, bottom), narrowest) | {
         "shapes": [
-            *(line((start, end), (place + 0.5, place + 0.5), ink.paper, 3, xref="x") for place in places),
+            *(line((start, end), (place + 0.5, place + 0.5), "paper", 3, xref="x") for place in places),
             rectangle(start, end, framed - 0.46, framed + 0.46, colour, width),
         ],
-        "xaxis": bare_axis(ink, range=[start, end], showticklabels=False),
+        "xaxis": blank_axis(start, end),
         "yaxis": rows,
     }
 
 
-def titled_axis(ink: Palette, title: str, size: int = 12, standoff: int | None = None, **more: Any) -> Part:
+def titled_axis(title: str, size: int = 12, standoff: int | None = None, **more: Any) -> Part:
     """Return an axis with a title, already escaped.
 
     Args:
-        ink: The palette.
         title: The title.
         size: Font size of the title in pixels.
         standoff: Pixels between title and labels; None for Plotly's own.
         more: Further properties of Plotly's axis.
     """
-    text = {"text": title, "font": {"size": size, "color": ink.quiet}, "standoff": standoff}
-    return base_axis(ink) | {"title": text} | more
+    text = {"text": title, "font": {"size": size, "color": "quiet"}, "standoff": standoff}
+    return _AXIS | {"title": text} | more
 
 
 def points(x: Any, y: Any, marker: Part, **more: Any) -> Part:
@@ -434,11 +432,12 @@ LEGEND_ABOVE: Part = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"
 """A legend above the plot, at its left end."""
 ATTENTION_STYLES = ("additive", "general", "none")
 """Kinds of attention, in the order of the styles of `curve`."""
+_HUES = ("ink", "plus", "minus", "quiet", "decoder")
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x")
 
 
-def curve(x: Any, y: Sequence[float], name: str, k: int, ink: Palette, colour: str = "", **more: Any) -> Part:
+def curve(x: Any, y: Sequence[float], name: str, k: int, colour: str = "", **more: Any) -> Part:
     """Return a line with markers: the `k`-th of several, which differ in dash and symbol, not only in colour.
 
     Args:
@@ -446,11 +445,10 @@ def curve(x: Any, y: Sequence[float], name: str, k: int, ink: Palette, colour: s
         y: Their values, (n,).
         name: Name of the line, which is not escaped.
         k: Number of the line, 0-based.
-        ink: The palette.
         colour: Colour of the line, if not the `k`-th of the usual ones.
         more: Further properties of Plotly's trace.
     """
-    colour = colour or (ink.ink, ink.plus, ink.minus, ink.quiet, ink.decoder)[k % 5]
+    colour = colour or _HUES[k % 5]
     marker = {"size": 8, "symbol": _SYMBOLS[k % 5], "color": colour}
     stroke = {"color": colour, "width": 2, "dash": _DASHES[k % 5]}
     line = {"mode": "lines+markers", "name": escape(name), "line": stroke, "cliponaxis": False}
@@ -461,7 +459,6 @@ def names_axis(
     labels: Sequence[str],
     colour: str,
     size: int,
-    ink: Palette,
     stride: int = 1,
     *,
     down: bool = False,
@@ -474,16 +471,15 @@ def names_axis(
         labels: The names, already escaped.
         colour: Colour of the labels.
         size: Their font size in pixels.
-        ink: The palette.
         stride: Stride at which labels are drawn.
         down: Whether it is the axis of rows, from the top.
         framed: Whether the plot has a frame.
         more: Further properties of Plotly's axis.
     """
-    places, frame = range(0, len(labels), stride), {"linecolor": ink.line, "mirror": True} if framed else {}
+    places, frame = range(0, len(labels), stride), {"linecolor": "line", "mirror": True} if framed else {}
     ends = [-0.5, len(labels) - 0.5]
     axis = {"range": ends[::-1] if down else ends, "ticks": ""} | frame
-    return label_axis(labels[::stride], ink, colour, places, size, **axis | more)
+    return label_axis(labels[::stride], colour, places, size, **axis | more)
 
 
 def side_by_side(
@@ -493,7 +489,6 @@ def side_by_side(
     gap: float,
     margins: Sequence[int],
     narrowest: int,
-    ink: Palette,
     size: int = 13,
 ) -> tuple[Part, dict[Any, Part]]:
     """Return the layout of panels of equal size, in lines from the left, and the axes of each for its traces.
@@ -506,12 +501,11 @@ def side_by_side(
         gap: Distance between panels, as a share of the width.
         margins: Left, right, top and bottom margin in pixels.
         narrowest: Width in pixels below which the figure should scroll.
-        ink: The palette.
         size: Font size of captions in pixels.
     """
     captions, labels, plot, _ = line
     inner, width = -(-len(panels) // across) * sum(line), (1 - gap * (across - 1)) / across
-    layout = sized_layout(ink, round(inner) + margins[2] + margins[3], margins, narrowest)
+    layout = sized_layout(round(inner) + margins[2] + margins[3], margins, narrowest)
     layout |= {"hovermode": "closest", "shapes": [], "annotations": []}
     axes: dict[Any, Part] = {}
     for place, (name, (caption, horizontal, vertical)) in enumerate(panels.items()):
@@ -522,7 +516,7 @@ def side_by_side(
         ends = [max(0.0, top - plot / inner), top]
         layout[f"yaxis{y[1:]}"] = vertical | {"domain": ends, "anchor": x, "showticklabels": column == 0}
         above = {"yref": "paper", "xshift": -3, "yshift": 2, "align": "left"}
-        layout["annotations"].append(text_at(caption, left, top + labels / inner, ink.ink, size, **above))
+        layout["annotations"].append(text_at(caption, left, top + labels / inner, "ink", size, **above))
         axes[name] = {"xaxis": x, "yaxis": y}
     return layout, axes
 

@@ -22,17 +22,17 @@ from attnviz.figures.grammar import (
     line,
     numbers,
     on,
-    panel,
     sized_layout,
     strips,
     strips_layout,
     text_at,
+    value_axis,
 )
 from attnviz.figures.heatmap_parts import font_size
 from attnviz.figures.spec import Numbers, Part, Spec, axis_labels, emphasise, rectangle
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext, ngettext
-from attnviz.palette import GREYS, ThemeName, palette
+from attnviz.palette import GREYS, ThemeName
 from attnviz.trace import TransformerTrace
 from attnviz.trace.parts import HEAD_KINDS
 
@@ -49,8 +49,8 @@ def draw_stream(subject: Subject) -> Spec:
     Each has a strip of units and a bar of its length; the block of the displayed head is framed. At the level *Idea*
     only the lengths of the terms are drawn, without a scale, and the displayed block is highlighted.
     """
-    head, step, ink = subject.attention, subject.step, subject.ink
-    streams, displayed, label_length, colour = head.streams, head.block + 1, 20, ink.bar
+    head, step = subject.attention, subject.step
+    streams, displayed, label_length, colour = head.streams, head.block + 1, 20, "bar"
     blocks = [(block, layer) for layer in range(1, head.layers + 1) for block in head.blocks]
     names = [gettext("embedding"), *(block_name(block, layer) for block, layer in blocks), gettext("sum")]
     rows = np.concatenate([streams[:1, step], head.added[:, step], streams[-1:, step]])  # (blocks + 2, units)
@@ -59,45 +59,45 @@ def draw_stream(subject: Subject) -> Spec:
     table |= {f"({k}) {name}": row for k, (name, row) in enumerate(zip(names, rows, strict=True))}
     if subject.simple:
         names = [gettext("last piece written"), *(added_name(block, layer) for block, layer in blocks)]
-        streams, label_length, colour = streams[:1], 26, ink.decoder
+        streams, label_length, colour = streams[:1], 26, "decoder"
     labels, colours = axis_labels(names, label_length), [colour] * len(names)
-    labels[displayed], colours[displayed] = emphasise(labels[displayed], ink.context), ink.context
+    labels[displayed], colours[displayed] = emphasise(labels[displayed], "context"), "context"
     lengths = np.linalg.norm(rows, axis=1)[: len(names)]
     longest = float(np.linalg.norm(np.concatenate([streams, head.added]), axis=-1).max()) or 1.0
 
     if subject.simple:
-        axis = label_axis(labels, ink, ink.quiet)
-        layout = bars_layout(axis, ink, _STREAM_ROW * len(names) + 16, (148, 8, 8, 8), 260, longest)
+        axis = label_axis(labels, "quiet")
+        layout = bars_layout(axis, _STREAM_ROW * len(names) + 16, (148, 8, 8, 8), 260, longest)
         alt = gettext(
             "What the residual stream of step {step} is made of, one bar for each part. The largest parts: {told}.",
             step=step + 1,
             told=", ".join(names[k] for k in np.argsort(-lengths, kind="stable")[:3]),
         )
-        return Spec([bars(lengths, {"color": colours})], layout, alt, table)
+        return Spec([bars(lengths, colours)], layout, alt, table, subject.theme)
 
-    labels[-1], colours[-1] = emphasise(labels[-1], ink.decoder), ink.decoder
+    labels[-1], colours[-1] = emphasise(labels[-1], "decoder"), "decoder"
     texts = [decimal(length) for length in lengths.tolist()]
     on_lengths = on(
         "x2",
-        bars(lengths, {"color": colours}, texts, hovertemplate=gettext("length %{x:.3f}") + "<extra></extra>"),
-        numbers(lengths, [f" {text}" for text in texts], 12, ink),
+        bars(lengths, colours, texts, hovertemplate=gettext("length %{x:.3f}") + "<extra></extra>"),
+        numbers(lengths, [f" {text}" for text in texts], 12),
     )
-    axis = label_axis(labels, ink, ink.quiet)
+    axis = label_axis(labels, "quiet")
     layout = strips_layout(
-        axis, units, ink, displayed, ink.context, height=_STREAM_ROW, left=132, top=44, bottom=8, narrowest=340
+        axis, units, displayed, "context", height=_STREAM_ROW, left=132, top=44, bottom=8, narrowest=340
     )
     hidden = {"showticklabels": False, "showgrid": False, "zeroline": False}
     layout |= {
         "bargap": 0.3,
-        "xaxis": panel(ink, _STRIPS_SPAN, gettext("{count} units", count=units), range=[0.5, units + 0.5], **hidden),
-        "xaxis2": panel(ink, _LENGTHS_SPAN, gettext("length"), range=[0, longest], **hidden),
+        "xaxis": value_axis(gettext("{count} units", count=units), [0.5, units + 0.5], domain=_STRIPS_SPAN, **hidden),
+        "xaxis2": value_axis(gettext("length"), [0, longest], domain=_LENGTHS_SPAN, **hidden),
     }
     alt = gettext(
         "Terms of the residual stream of step {step}, with their lengths: {told}.",
         step=step + 1,
         told="; ".join(f"{name} {text}" for name, text in zip(names, texts, strict=True)),
     )
-    return Spec([strips(rows, limit, ink), *on_lengths], layout, alt, table)
+    return Spec([strips(rows, limit), *on_lengths], layout, alt, table, subject.theme)
 
 
 Rates = Mapping[tuple[int, int], float]
@@ -117,7 +117,7 @@ def draw_all_heads(subject: Subject) -> Spec:
     It replaces the values of one head at the level *Idea*. Brightness is the square root of the share; layers are
     separated, the displayed head is framed.
     """
-    trace, step, ink, displayed = subject.trace, subject.step, subject.ink, subject.attention
+    trace, step, displayed = subject.trace, subject.step, subject.attention
     layers, heads = trace.cross_alignment.shape[:2]
     words = trace.words().source
     shares = word_weights_of_heads(trace, step).reshape(-1, len(words))
@@ -131,27 +131,26 @@ def draw_all_heads(subject: Subject) -> Spec:
         [f"{name}<br>{word} {percent(share)}" for word, share in zip(long_words, row, strict=True)]
         for name, row in zip(names, shares.tolist(), strict=True)
     ]
-    names[displayed_row] = emphasise(names[displayed_row], ink.context)
+    names[displayed_row] = emphasise(names[displayed_row], "context")
     slanted = sum(map(len, labels)) > 40
     top = 16 + (max(map(len, labels)) * 6 if slanted else 14)
     narrowest, widest = max(260, 110 + 12 * columns), 110 + 44 * max(columns, 6)
-    layout = sized_layout(ink, top + _HEAD_ROW * count + 8, (84, 26, top, 8), narrowest, widest=widest) | {
-        "plot_bgcolor": ink.line,
+    layout = sized_layout(top + _HEAD_ROW * count + 8, (84, 26, top, 8), narrowest, widest=widest) | {
+        "plot_bgcolor": "line",
         "shapes": [
-            *(line((0, 1), [heads * layer - 0.5] * 2, ink.quiet, 2) for layer in range(1, layers)),
-            rectangle(-0.5, columns - 0.5, displayed_row - 0.5, displayed_row + 0.5, ink.context),
+            *(line((0, 1), [heads * layer - 0.5] * 2, "quiet", 2) for layer in range(1, layers)),
+            rectangle(-0.5, columns - 0.5, displayed_row - 0.5, displayed_row + 0.5, "context"),
         ],
         "xaxis": label_axis(
             labels,
-            ink,
-            ink.encoder,
+            "encoder",
             size=font_size(columns),
             range=[-0.5, columns - 0.5],
             side="top",
             ticks="",
             tickangle=-50 if slanted else 0,
         ),
-        "yaxis": label_axis(names, ink, ink.quiet),
+        "yaxis": label_axis(names, "quiet"),
     }
     counts = np.bincount(strongest_words(trace, step).ravel())
     most_attended = int(counts.argmax())
@@ -163,7 +162,7 @@ def draw_all_heads(subject: Subject) -> Spec:
         step=step + 1,
         word=quote(shorten(words[most_attended], 30)),
     )
-    return Spec([_image(shares, xgap=1, ygap=1, text=texts, hoverinfo="text")], layout, alt)
+    return Spec([_image(shares, xgap=1, ygap=1, text=texts, hoverinfo="text")], layout, alt, theme=subject.theme)
 
 
 def _image(weights: Numbers, **more: Any) -> Part:
@@ -189,23 +188,23 @@ def head_gallery(trace: TransformerTrace, rates: Rates, *, theme: ThemeName = "l
     Brightness is the square root of the weight. Heads without an entry in `rates` have only a number. The table has the
     mean entropy of each head in bits and its mean largest weight.
     """
-    ink, (layers, heads) = palette(theme), trace.cross_alignment.shape[:2]
+    (layers, heads) = trace.cross_alignment.shape[:2]
     every = [head for kind in HEAD_KINDS for head in trace.heads_of(kind)]
     known_rates = [rates.get((head.layer, head.head)) if head.kind == "cross" else None for head in every]
-    axis = bare_axis(ink, showticklabels=False, linecolor=ink.line, mirror=True)
+    axis = bare_axis(showticklabels=False, linecolor="line", mirror=True)
     panels: list[Part] = []
     third = 1 / len(HEAD_KINDS)
     notes = [
-        text_at(head_kind_name(kind), 0, 1 - k * third, ink.ink, 14, yref="paper") for k, kind in enumerate(HEAD_KINDS)
+        text_at(head_kind_name(kind), 0, 1 - k * third, "ink", 14, yref="paper") for k, kind in enumerate(HEAD_KINDS)
     ]
-    layout = sized_layout(ink, _NAME + len(HEAD_KINDS) * (layers * _ROW + _NAME), (8, 8, _NAME, 8), 560)
+    layout = sized_layout(_NAME + len(HEAD_KINDS) * (layers * _ROW + _NAME), (8, 8, _NAME, 8), 560)
     for number, (head, rate) in enumerate(zip(every, known_rates, strict=True), 1):
         row, left = third / (layers + 0.3), head.head / heads
         high = 1 - HEAD_KINDS.index(head.kind) * third - (head.layer + 0.28) * row
         name = f"{head.layer + 1}.{head.head + 1}"
         if rate is not None:
             name += "  " + gettext("AER {rate}", rate=decimal(rate))
-        notes.append(text_at(name, left, high, ink.quiet, yref="paper"))
+        notes.append(text_at(name, left, high, "quiet", yref="paper"))
         x, y = f"x{number}", f"y{number}"
         panels.append(_image(thumbnail(head.alignment), hoverinfo="skip", xaxis=x, yaxis=y))
         layout[f"xaxis{number}"] = axis | {"domain": (left, left + 1 / heads - _GAP), "anchor": y}
@@ -232,4 +231,4 @@ def head_gallery(trace: TransformerTrace, rates: Rates, *, theme: ThemeName = "l
             layer=layer + 1,
             rate=decimal(rates[layer, best]),
         )
-    return Spec(panels, layout | {"annotations": notes}, alt, table)
+    return Spec(panels, layout | {"annotations": notes}, alt, table, theme)

@@ -38,7 +38,7 @@ from attnviz.figures.heatmap_parts import (
 )
 from attnviz.figures.spec import Part, Spec, Table, rectangle
 from attnviz.languages import format_number, gettext
-from attnviz.palette import ROW_FRAME, ROW_FRAME_WIDTH, Colours, Palette, heatmap_scale, palette
+from attnviz.palette import ROW_FRAME, ROW_FRAME_WIDTH, Colours, heatmap_scale, palette
 from attnviz.trace.drawing import Face, HeatmapChoices, HeatmapOptions, heatmap_choices, step_index
 
 MOST_TEXTS = 10_000
@@ -79,71 +79,56 @@ def heatmap(
     if chosen.face != "before" and posterior is None and weights is not None:
         check_posterior(trace)
         posterior = posterior_attention(trace, weights)
-    cells, ink = grid(trace, chosen.unit, chosen.end, chosen.face, posterior), palette(chosen.theme)
+    cells = grid(trace, chosen.unit, chosen.end, chosen.face, posterior)
     if not trace.attends:
-        return fixed_context(trace, cells, ink, chosen.step, chosen.longest)
-    gold = validated(as_gold_links(chosen.gold), trace.words()) if chosen.gold else GoldLinks()
-    sizes, positions = cell_sizes(cells, chosen.longest, values=chosen.values), len(trace.source_pieces)
-    layout = cells_layout(cells, sizes, ink, chosen.longest) | {
-        "plot_bgcolor": cell_gap_colour(chosen, ink),
-        "shapes": bracket_shapes(cells, ink),
-    }
+        return fixed_context(trace, cells, chosen)
+    is_difference, positions = cells.face == "difference", len(trace.source_pieces)
+    sizes = cell_sizes(cells, chosen.longest, values=chosen.values)
+    layout = cells_layout(cells, sizes, chosen.longest)
+    layout |= {"plot_bgcolor": cell_gap_colour(chosen), "shapes": bracket_shapes(cells)}
     layout["meta"] |= cursor(cells.steps, cells.pieces, len(trace.target_pieces), positions)
-    image = _image(cells, chosen, ink)
-    data: list[Part] = [cell_values(cells, image, sizes.row)] if chosen.values else []
-    if chosen.margins:
-        data += add_margins(layout, cells, positions, ink)
-    if not trace.translated and not trace.is_self_attention:
-        layout["shapes"] += _drift_frames(grid(trace, "words", chosen.end), layout["meta"], ink)
-    row = None if chosen.step is None else layout["meta"]["rows"][step_index(trace, chosen.step)]
-    if row is not None:
-        right = len(cells.source) - 0.5
-        layout["shapes"].append(rectangle(-0.5, right, row - 0.5, row + 0.5, ROW_FRAME, ROW_FRAME_WIDTH))
-    lines: dict[tuple[int, int], str] = {}
-    if gold:
-        words = trace.words()
-        if posterior is not None and chosen.face != "before":  # false links of the difference are the posterior's
-            words = replace(words, alignment=words.merged(posterior))
-        markers = link_markers(cells, words, gold)
-        lines = marker_lines(markers)
-        data += marker_traces(markers, sizes, len(cells.source))
-        add_marker_legend(layout, markers, len(link_errors(words, gold).missed), sizes, ink)
-    return Spec(
-        [image | _hover(cells, chosen.root, lines), *data],
-        layout,
-        _alt(cells, chosen, gold),
-        _table(cells, chosen.margins),
-    )
+    rows, columns = (layout["meta"][name] for name in ("rows", "columns"))
 
-
-def _drift_frames(words: Grid, meta: Part, ink: Palette) -> list[Part]:
-    """Return a frame around each stretch of imported links that are one word off, on the cells that `meta` maps."""
-    linked = words.alpha.argmax(axis=1)
-    return [
-        rectangle(
-            meta["columns"][words.pieces[linked[drift.first]][0]] - 0.5,
-            meta["columns"][words.pieces[linked[drift.last]][-1]] + 0.5,
-            meta["rows"][words.steps[drift.first][0]] - 0.5,
-            meta["rows"][words.steps[drift.last][-1]] + 0.5,
-            ink.minus,
-            ROW_FRAME_WIDTH,
-        )
-        for drift in drifts(words.alpha, words.source, words.target)
-    ]
-
-
-def _image(cells: Grid, chosen: HeatmapChoices, ink: Palette) -> Part:
-    """Return the cells; for the difference the square root is in the scale, not in the numbers."""
-    is_difference, gap = cells.face == "difference", 1 if max(cells.alpha.shape) <= 32 else 0
-    scale = value_scale(cells.face, cells.range[1], chosen.root, chosen.colours, ink)
-    if is_difference:
-        scale["colorbar"]["ticktext"][-1] = f"{SYMBOLS[cells.face]} = {significant(cells.range[1])}"
-    return scale | {
+    end, gap = cells.range[1], 1 if max(cells.alpha.shape) <= 32 else 0
+    image = value_scale(cells.face, end, chosen.root, chosen.colours) | {
         "type": "heatmap",
+        # For the difference the square root is in the scale, not in the numbers.
         "z": np.sqrt(cells.shown) if chosen.root and not is_difference else cells.shown,
         "xgap": gap,
         "ygap": gap,
     }
+    if is_difference:
+        image["colorbar"]["ticktext"][-1] = f"{SYMBOLS[cells.face]} = {significant(end)}"
+    data: list[Part] = []
+    if chosen.values:
+        data.append(cell_values(cells, image, sizes.row, palette(chosen.theme)))
+    if chosen.margins:
+        data += add_margins(layout, cells, positions)
+    if not trace.translated and not trace.is_self_attention:  # frames around imported links that are one word off
+        words = grid(trace, "words", chosen.end)
+        for drift in drifts(words.alpha, words.source, words.target):
+            first, last = (words.alpha[row].argmax() for row in (drift.first, drift.last))
+            left, right = columns[words.pieces[first][0]], columns[words.pieces[last][-1]]
+            top, bottom = rows[words.steps[drift.first][0]], rows[words.steps[drift.last][-1]]
+            layout["shapes"].append(
+                rectangle(left - 0.5, right + 0.5, top - 0.5, bottom + 0.5, "minus", ROW_FRAME_WIDTH)
+            )
+    row = None if chosen.step is None else rows[step_index(trace, chosen.step)]
+    if row is not None:
+        right = len(cells.source) - 0.5
+        layout["shapes"].append(rectangle(-0.5, right, row - 0.5, row + 0.5, ROW_FRAME, ROW_FRAME_WIDTH))
+    lines: dict[tuple[int, int], str] = {}
+    gold = validated(as_gold_links(chosen.gold), trace.words()) if chosen.gold else GoldLinks()
+    if gold:
+        linked = trace.words()
+        if posterior is not None and chosen.face != "before":  # false links of the difference are the posterior's
+            linked = replace(linked, alignment=linked.merged(posterior))
+        markers = link_markers(cells, linked, gold)
+        lines = marker_lines(markers)
+        data += marker_traces(markers, sizes, len(cells.source))
+        add_marker_legend(layout, markers, len(link_errors(linked, gold).missed), sizes)
+    data = [image | _hover(cells, chosen.root, lines), *data]
+    return Spec(data, layout, _alt(cells, chosen, gold), _table(cells, chosen.margins), chosen.theme)
 
 
 def _hover(cells: Grid, root: bool, marker_lines: Mapping[tuple[int, int], str]) -> Part:
@@ -171,40 +156,41 @@ def _hover(cells: Grid, root: bool, marker_lines: Mapping[tuple[int, int], str])
     return {"text": [[text(row, column) for column in range(columns)] for row in range(rows)], "hoverinfo": "text"}
 
 
-def cells_layout(cells: Grid, sizes: HeatmapSizes, ink: Palette, longest: int = LONGEST) -> Part:
+def cells_layout(cells: Grid, sizes: HeatmapSizes, longest: int = LONGEST) -> Part:
     """Return the layout of a heatmap of these cells, with labels of at most `longest` letters."""
     height, margins = sizes.top + round(len(cells.target) * sizes.row) + 44, (sizes.left, sizes.right, sizes.top, 44)
-    frame: Part = {"linecolor": ink.line, "mirror": True}
-    return sized_layout(ink, height, margins, sizes.narrowest, widest=sizes.widest) | {
+    frame: Part = {"linecolor": "line", "mirror": True}
+    return sized_layout(height, margins, sizes.narrowest, widest=sizes.widest) | {
         "plot_bgcolor": CELL_GAP_COLOUR,
         "hovermode": "closest",
         "xaxis": words_axis(
-            cells.source, cells.source_brackets, ink.encoder, longest, ink, side="top", tickangle=sizes.angle, **frame
+            cells.source, cells.source_brackets, "encoder", longest, side="top", tickangle=sizes.angle, **frame
         ),
-        "yaxis": words_axis(cells.target, cells.target_brackets, ink.decoder, longest, ink, down=True, **frame),
+        "yaxis": words_axis(cells.target, cells.target_brackets, "decoder", longest, down=True, **frame),
     }
 
 
-def value_scale(face: Face, end: float, root: bool, colours: Colours, ink: Palette, prefix: str = "z") -> Part:
+def value_scale(face: Face, end: float, root: bool, colours: Colours, prefix: str = "z") -> Part:
     """Return the colours of shares, from 0 to `end`, or of signed differences, from -`end`, with their colour bar.
 
     With `root`, shares are coloured by their square root, which the heatmap draws; for differences the square root is
     in the scale. `prefix` is "z" for a heatmap, "c" for a colour axis.
     """
     if face == "difference":
-        low, scale = -end, ink.signed_root_scale if root else ink.signed_scale
+        low = -end
         positions = np.linspace(-end, end, 5).tolist()
         labels = [format_number(tick, "+.2g") if tick else "0" for tick in positions]
     else:
-        low, scale = 0, heatmap_scale(colours)
+        low = 0
         ticks = [0, 0.05, 0.25, 0.5, 1] if root else [0, 0.25, 0.5, 0.75, 1]
         positions = np.sqrt(ticks).tolist() if root else ticks
         labels = [f"{SYMBOLS[face]} = 0", *map(significant, ticks[1:])]
-    bar = colour_bar(positions, labels, ink)
+    signed_name, bar = "signed_root_scale" if root else "signed_scale", colour_bar(positions, labels)
+    scale = signed_name if face == "difference" else heatmap_scale(colours)
     return {f"{prefix}min": low, f"{prefix}max": end, "colorscale": scale, "colorbar": bar}
 
 
-def colour_bar(positions: Sequence[float], labels: Sequence[str], ink: Palette) -> Part:
+def colour_bar(positions: Sequence[float], labels: Sequence[str]) -> Part:
     """Return the colour bar below a heatmap, with `labels` at `positions` of its scale."""
     return {
         "orientation": "h",
@@ -218,10 +204,10 @@ def colour_bar(positions: Sequence[float], labels: Sequence[str], ink: Palette) 
         "lenmode": "pixels",
         "len": COLOUR_BAR_LENGTH,
         "outlinewidth": 1,
-        "outlinecolor": ink.line,
+        "outlinecolor": "line",
         "tickvals": [*positions],
         "ticktext": [*labels],
-        "tickfont": {"size": 11, "color": ink.quiet},
+        "tickfont": {"size": 11, "color": "quiet"},
     }
 
 

@@ -96,9 +96,10 @@ def cell_sizes(cells: Grid, longest: int = LONGEST, *, values: bool = False) -> 
     return HeatmapSizes(row, left, top, right, angle, left + right + narrowest, left + right + widest)
 
 
-def cell_values(cells: Grid, image: Part, row_height: float) -> Part:
+def cell_values(cells: Grid, image: Part, row_height: float, ink: Palette) -> Part:
     """Return the number of each cell of `image`, in black or white; 0 where it rounds to 0."""
     low, high, scale = image["zmin"], image["zmax"], image["colorscale"]
+    scale = getattr(ink, scale) if isinstance(scale, str) else scale
     shades = ((image["z"] - low) / (high - low)).ravel().tolist()
     rows, columns = np.indices(cells.shown.shape)
     write = signed if cells.face == "difference" else decimal
@@ -128,7 +129,6 @@ def words_axis(
     brackets: Sequence[Bracket],
     colour: str,
     longest: int,
-    ink: Palette,
     *,
     down: bool = False,
     **more: Any,
@@ -146,7 +146,7 @@ def words_axis(
         "ticktext": axis_labels((labels[place] for place in places), longest),
     }
     standoff = {"ticklabelstandoff": BRACKET_ROOM} if brackets else {}
-    return bare_axis(ink, **axis | standoff | more)
+    return bare_axis(**axis | standoff | more)
 
 
 def strongest_cells(target: Sequence[str], source: Sequence[str], cells: Numbers, *, signs: bool = False) -> str:
@@ -169,7 +169,7 @@ def numbered_labels(names: Sequence[str]) -> list[str]:
     return [f"{number} {isolated(name)}" for number, name in enumerate(names, 1)]
 
 
-def bracket_shapes(cells: Grid, ink: Palette) -> list[Part]:
+def bracket_shapes(cells: Grid) -> list[Part]:
     """Return the brackets of the words of several rows or columns, one shape in each margin.
 
     They are below the cells: the page copies this layer to where labels stay in sight (`frozen_labels.js`).
@@ -177,8 +177,8 @@ def bracket_shapes(cells: Grid, ink: Palette) -> list[Part]:
     near, far, inset = _BRACKET
     shapes = []
     for axis, brackets, sign, edge, colour in (
-        ("x", cells.target_brackets, -1, 0, ink.decoder),  # at the left of the rows
-        ("y", cells.source_brackets, 1, 1, ink.encoder),  # above the columns
+        ("x", cells.target_brackets, -1, 0, "decoder"),  # at the left of the rows
+        ("y", cells.source_brackets, 1, 1, "encoder"),  # above the columns
     ):
         path = ""
         for first, last, _ in brackets:
@@ -211,14 +211,14 @@ _BAR_HEIGHT, _GAP, _HEATMAP_SHARE = 44, 8, 0.87
 """Pixels of the bars below the heatmap and of the gap above them; share of the width for the heatmap."""
 
 
-def cell_gap_colour(choices: HeatmapChoices, ink: Palette) -> str:
+def cell_gap_colour(choices: HeatmapChoices) -> str:
     """Return the colour between cells: a line colour where cells of 0 are light, as those of a difference are."""
     if choices.face == "difference":
-        return ink.line
+        return "line"
     return CELL_GAP_COLOUR if heatmap_scale(choices.colours)[0][1] != "#ffffff" else LIGHT.line
 
 
-def add_margins(layout: Part, cells: Grid, positions: int, ink: Palette) -> list[Part]:
+def add_margins(layout: Part, cells: Grid, positions: int) -> list[Part]:
     """Shrink the heatmap of `layout`, and return the bars beside it: sums on `y2`, below, and entropies on `x2`.
 
     Both are from 0 on; in a difference they extend to both sides of 0, gains upwards.
@@ -245,7 +245,6 @@ def add_margins(layout: Part, cells: Grid, positions: int, ink: Palette) -> list
         "xaxis": layout["xaxis"] | {"domain": [0, _HEATMAP_SHARE], "anchor": "y"},
         "yaxis": layout["yaxis"] | {"domain": [bottom, 1]},
         "yaxis2": bare_axis(
-            ink,
             zeroline=True,
             domain=[0, bottom * _BAR_HEIGHT / (_BAR_HEIGHT + _GAP)],
             anchor="x",
@@ -254,7 +253,6 @@ def add_margins(layout: Part, cells: Grid, positions: int, ink: Palette) -> list
             ticktext=[write(tick, 1) if tick else zero for tick in sums],
         ),
         "xaxis2": titled_axis(
-            ink,
             entropy_title(cells.face),
             11,
             3,
@@ -287,13 +285,13 @@ def add_margins(layout: Part, cells: Grid, positions: int, ink: Palette) -> list
         for name, amount, steps in zip(target, cells.entropies.tolist(), cells.steps, strict=True)
     ]
     colours = [
-        signed_colours(values, ink) if is_difference else colour
-        for values, colour in ((cells.covered, ink.bar), (cells.entropies, ink.decoder))
+        signed_colours(values) if is_difference else colour
+        for values, colour in ((cells.covered, "bar"), (cells.entropies, "decoder"))
     ]
     upright = {"orientation": "v", "x": list(range(columns)), "y": covered, "yaxis": "y2"}
     return [
-        bars(covered, {"color": colours[0]}, sum_texts, name="coverage", **upright),
-        bars(cells.entropies.tolist(), {"color": colours[1]}, bits_texts, name="entropy", xaxis="x2"),
+        bars(covered, colours[0], sum_texts, name="coverage", **upright),
+        bars(cells.entropies.tolist(), colours[1], bits_texts, name="entropy", xaxis="x2"),
     ]
 
 
@@ -373,7 +371,7 @@ def marker_traces(markers: LinkMarkers, sizes: HeatmapSizes, columns: int) -> li
     return traces
 
 
-def add_marker_legend(layout: Part, markers: LinkMarkers, missed: int, sizes: HeatmapSizes, ink: Palette) -> None:
+def add_marker_legend(layout: Part, markers: LinkMarkers, missed: int, sizes: HeatmapSizes) -> None:
     """Add the legend of the markers below the heatmap of `layout`, in as many lines as it needs.
 
     It says how many of the sure links are `missed`, which are marked like the others.
@@ -389,7 +387,7 @@ def add_marker_legend(layout: Part, markers: LinkMarkers, missed: int, sizes: He
         else:
             lines[-1] = longer
     place = {"yref": "paper", "yanchor": "top", "xshift": 8 - sizes.left, "yshift": -_COLOUR_BAR_HEIGHT}
-    layout["annotations"] = [text_at("<br>".join(lines), 0, 0, ink.ink, _FONT_SIZE, align="left", **place)]
+    layout["annotations"] = [text_at("<br>".join(lines), 0, 0, "ink", _FONT_SIZE, align="left", **place)]
     height = _LINE_HEIGHT * len(lines) + 4
     layout["margin"]["b"] += height
     layout["height"] += height

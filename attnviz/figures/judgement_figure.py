@@ -13,7 +13,7 @@ from attnviz.figures.grammar import colour_limit, label_axis, sized_layout, stri
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.spec import Part, Spec, axis_labels
 from attnviz.languages import gettext
-from attnviz.palette import Palette, ThemeName, palette
+from attnviz.palette import ThemeName
 from attnviz.text import piece_name
 from attnviz.trace import FloatArray, Judgement
 from attnviz.trace.aligned import AttentionView
@@ -21,16 +21,16 @@ from attnviz.trace.aligned import AttentionView
 
 def attend_figure(attention: AttentionView, *, theme: ThemeName = "light") -> Spec:
     """Draw the attention of one sentence to the other; English is green and French violet in either direction."""
-    spec, ink = heatmap(attention, end=True, theme=theme), palette(theme)
+    spec = heatmap(attention, end=True, theme=theme)
     if attention.name == "source":
-        spec.layout["xaxis"]["tickfont"]["color"] = ink.decoder
-        spec.layout["yaxis"]["tickfont"]["color"] = ink.encoder
+        spec.layout["xaxis"]["tickfont"]["color"] = "decoder"
+        spec.layout["yaxis"]["tickfont"]["color"] = "encoder"
     return spec
 
 
 def compared_figure(judgement: Judgement, step: int, *, theme: ThemeName = "light") -> Spec:
     """Draw the comparison of 0-based target piece `step`: its vector, its weighted sum, and their comparison."""
-    ink, name = palette(theme), piece_name(judgement.target_pieces[step])
+    name = piece_name(judgement.target_pieces[step])
     labels = [f"b  {shorten(name, 10)}", gettext("α  it sees"), gettext("v  compared")]
     vectors = {
         "b": judgement.target_projected[step],
@@ -39,8 +39,8 @@ def compared_figure(judgement: Judgement, step: int, *, theme: ThemeName = "ligh
     }
     rows = np.stack(list(vectors.values()))
     panel = gettext("{count} units", count=rows.shape[1]), axis_labels(labels, 20), range(3), rows
-    data, axes = _strips([panel], judgement.target_projected, ink)
-    layout = sized_layout(ink, 154, (148, 6, 36, 8), 320) | axes
+    data, axes = _strips([panel], judgement.target_projected)
+    layout = sized_layout(154, (148, 6, 36, 8), 320) | axes
     alt = gettext(
         "Strips of {count} units for French piece {number}, {name}: its vector, the mean of the English vectors "
         "weighted by its attention, and the comparison of its vector with this mean. The comparison has norm {length}.",
@@ -49,7 +49,7 @@ def compared_figure(judgement: Judgement, step: int, *, theme: ThemeName = "ligh
         name=name,
         length=decimal(float(np.linalg.norm(rows[2]))),
     )
-    return Spec(data, layout, alt, {gettext("unit"): range(1, rows.shape[1] + 1)} | vectors)
+    return Spec(data, layout, alt, {gettext("unit"): range(1, rows.shape[1] + 1)} | vectors, theme)
 
 
 def bag_figure(judgement: Judgement, other: Judgement | None = None, *, theme: ThemeName = "light") -> Spec:
@@ -57,7 +57,7 @@ def bag_figure(judgement: Judgement, other: Judgement | None = None, *, theme: T
 
     A swap shows the same strips in another order. The table has the lengths of the strips and their first three units.
     """
-    ink, units = palette(theme), len(judgement.source_sum)
+    units = len(judgement.source_sum)
     bags = {gettext("original order"): judgement} | ({gettext("two words swapped"): other} if other else {})
     panels, names = [], []
     for title, bag in bags.items():
@@ -68,9 +68,9 @@ def bag_figure(judgement: Judgement, other: Judgement | None = None, *, theme: T
         heading = title if other else gettext("{count} units", count=units)
         panels.append((heading, axis_labels(labels, 14), places, rows))
         names += [(title, label) for label in labels]
-    data, axes = _strips(panels, judgement.source_comparisons, ink)
+    data, axes = _strips(panels, judgement.source_comparisons)
     count = max(len(labels) for _, labels, *_ in panels)
-    layout = sized_layout(ink, 48 + 17 * (count + 1), (104, 6, 36, 8), 640 if other else 320) | axes
+    layout = sized_layout(48 + 17 * (count + 1), (104, 6, 36, 8), 640 if other else 320) | axes
     fields = {"count": count - 1, "units": units}
     if other:
         alt = gettext(
@@ -92,25 +92,25 @@ def bag_figure(judgement: Judgement, other: Judgement | None = None, *, theme: T
         **{gettext("unit {k}", k=k + 1): rows[:, k] for k in range(3)},
         gettext("length"): np.linalg.norm(rows, axis=1),
     }
-    return Spec(data, layout, alt, table)
+    return Spec(data, layout, alt, table, theme)
 
 
 _Panel = tuple[str, Sequence[str], Sequence[float], FloatArray]
 """Title, and labels, places from the top, and values of strips, (strips, units)."""
 
 
-def _strips(panels: Sequence[_Panel], scale: FloatArray, ink: Palette) -> tuple[list[Part], Part]:
+def _strips(panels: Sequence[_Panel], scale: FloatArray) -> tuple[list[Part], Part]:
     """Return one or two panels of strips, whose colours saturate at large values of `scale`, and their axes."""
     data, axes, domains = [], {}, [[0, 1]] if len(panels) == 1 else [[0, 0.4], [0.6, 1]]
     for number, domain, (title, labels, places, rows) in zip(("", "2"), domains, panels, strict=False):
-        axis = titled_axis(ink, title, standoff=2, side="top", showgrid=False, zeroline=False, showticklabels=False)
+        axis = titled_axis(title, standoff=2, side="top", showgrid=False, zeroline=False, showticklabels=False)
         axis |= {"range": [0.5, rows.shape[1] + 0.5], "domain": domain, "anchor": f"y{number}"}
         if len(panels) > 1:
-            axis["title"]["font"] = {"size": 13, "color": ink.ink}
+            axis["title"]["font"] = {"size": 13, "color": "ink"}
         axes[f"xaxis{number}"] = axis
-        axes[f"yaxis{number}"] = label_axis(labels, ink, ink.ink, places, anchor=f"x{number}")
+        axes[f"yaxis{number}"] = label_axis(labels, "ink", places, anchor=f"x{number}")
         place = {"y": list(places), "ygap": 2, "xaxis": f"x{number}", "yaxis": f"y{number}"}
-        data.append(strips(rows, colour_limit(scale), ink, **place))
+        data.append(strips(rows, colour_limit(scale), **place))
     return data, axes
 
 

@@ -23,12 +23,12 @@ from attnviz.analysis.learning import (
 )
 from attnviz.analysis.measures import coverage, entropy
 from attnviz.analysis.numbers import decimal, significant
-from attnviz.figures.grammar import curve, line, numbers, sized_layout, spaced, strips, text_at, titled_axis
+from attnviz.figures.grammar import bare_axis, curve, line, numbers, sized_layout, spaced, strips, text_at, titled_axis
 from attnviz.figures.heatmap import cells_layout, colour_bar
 from attnviz.figures.heatmap_parts import cell_sizes, numbered_labels, strongest_cells
-from attnviz.figures.spec import Part, Spec, Table, axis_labels, base_axis, escape
+from attnviz.figures.spec import Part, Spec, Table, axis_labels, escape
 from attnviz.languages import gettext, ngettext
-from attnviz.palette import ROOT_GREYS, Palette, ThemeName, palette
+from attnviz.palette import ROOT_GREYS, ThemeName
 from attnviz.trace.snapshots import Curve, Snapshots
 
 _LINEAR_UPDATES = 20
@@ -64,7 +64,7 @@ def quality_curves(
     The table has all measurements. `moments` are the updates that may be marked: `layout.meta.spans` has the edges of
     the mark at each. `update` is marked.
     """
-    names, ink, is_only = learning_measure_names(), palette(theme), len(runs) == 1
+    names, is_only = learning_measure_names(), len(runs) == 1
     axes: dict[str, Part] = {"loss": {}, "bleu": {"rangemode": "tozero"}, "aer": {"range": [0, 1.03]}}
     panels: list[_Panel] = []
     for name in QUALITY_MEASURES:
@@ -72,10 +72,10 @@ def quality_curves(
         for k, run in enumerate(runs):
             title = run_name(run, is_only)
             if name == "loss" and "training" in run.curves:
-                training = _line(run.curves["training"], gettext("{run}, in training", run=title), k, ink)
+                training = _line(run.curves["training"], gettext("{run}, in training", run=title), k)
                 lines.append(training | _thin(training["line"]["color"]) | {"opacity": 0.6})
             if name in run.curves:
-                lines.append(_line(run.curves[name], title, k, ink) | {"showlegend": not panels and not is_only})
+                lines.append(_line(run.curves[name], title, k) | {"showlegend": not panels and not is_only})
         if lines:
             unit = f", {gettext('nats per piece')}" if name == "loss" else ""
             panels.append((names[name] + unit, lines, axes[name]))
@@ -84,7 +84,7 @@ def quality_curves(
         for run in runs
     ]
     alt = gettext("Learning curves over the training updates. {told}.", told="; ".join(told))
-    return Spec(*_stacked(panels, runs, moments, update, ink), alt, _measurements(runs))
+    return Spec(*_stacked(panels, runs, moments, update), alt, _measurements(runs), theme)
 
 
 def attention_curves(
@@ -102,26 +102,26 @@ def attention_curves(
     The scale of the weights is the same for all `runs`. `moments`, `update`, the table and `layout.meta` are as in
     `quality_curves`. Raise ValueError where none of this was measured.
     """
-    names, ink = learning_measure_names(), palette(theme)
+    names = learning_measure_names()
     panels: list[_Panel] = []
     weights = [value for one in (run, *runs) for name in LINK_MEASURES for _, value in one.curves.get(name, ())]
     largest = next(end for end in (0.25, 0.5, 0.75, 1.0) if end == 1 or end >= max(weights, default=0))
-    colours = (ink.quiet, ink.ink, ink.plus, ink.minus, ink.bar)
+    colours = ("quiet", "ink", "plus", "minus", "bar")
     for title, measures, first, end, baseline, level, levelled in (
         (gettext("weight on the gold links"), LINK_MEASURES, 0, largest, gettext("uniform"), "alike", LINK_MEASURES),
         (gettext("where attention lies"), ROW_MEASURES, 1, 1.0, gettext("the gold links"), "links", ("diagonal",)),
     ):
         measured = [name for name in measures if name in run.curves]
-        lines = [_line(run.curves[name], names[name], k, ink, colours[first + k]) for k, name in enumerate(measured)]
+        lines = [_line(run.curves[name], names[name], k, colours[first + k]) for k, name in enumerate(measured)]
         if not lines:
             continue
         levels = [run.levels[name][level] for name in levelled if level in run.levels.get(name, {})]
         if levels:
             flat = tuple((at, float(np.mean(levels))) for at in (run.updates[0], run.updates[-1]))
-            lines.append(_line(flat, baseline, 0, ink) | _thin(ink.quiet))
+            lines.append(_line(flat, baseline, 0) | _thin("quiet"))
         # Long names have several lines, each after a space.
         texts = ["<br>".join(f" {part}" for part in textwrap.wrap(each["name"], _LONGEST_NAME)) for each in lines]
-        at_ends = numbers([each["x"][-1] for each in lines], texts, 12, ink) | {
+        at_ends = numbers([each["x"][-1] for each in lines], texts, 12) | {
             "y": _apart([each["y"][-1] for each in lines], end),
             "textfont": {"size": 12, "color": [each["line"]["color"] for each in lines]},
             "showlegend": False,
@@ -134,7 +134,7 @@ def attention_curves(
         run=run_name(run),
         told="; ".join(_ends(run, (*LINK_MEASURES, *ROW_MEASURES))),
     )
-    return Spec(*_stacked(panels, [run], moments, update, ink, right=156), alt, _measurements([run]))
+    return Spec(*_stacked(panels, [run], moments, update, right=156), alt, _measurements([run]), theme)
 
 
 def _stacked(
@@ -142,11 +142,10 @@ def _stacked(
     runs: Sequence[Snapshots],
     moments: Sequence[int],
     update: int | None,
-    ink: Palette,
     right: int = 16,
 ) -> tuple[list[Part], Part]:
     """Return data and layout of `panels`, one below the other, over the same updates; `update` is marked."""
-    font = {"size": 13, "color": ink.ink}
+    font = {"size": 13, "color": "ink"}
     inner = max(1, len(panels)) * (_PANEL + _GAP) - _GAP
     has_legend = any(trace["showlegend"] for _, traces, _ in panels for trace in traces)
     bottom = _BOTTOM + has_legend * _LEGEND
@@ -159,12 +158,11 @@ def _stacked(
     data: list[Part] = []
     spans = [[at - half, at + half] for at in update_positions(moments).tolist()]
     layout = sized_layout(
-        ink, _TOP + inner + bottom, (52, right, _TOP, bottom), 320, spans=spans, selection_colour=ink.context
+        _TOP + inner + bottom, (52, right, _TOP, bottom), 320, spans=spans, selection_colour="context"
     ) | {
         "showlegend": has_legend,
         "legend": {"orientation": "h", "x": 0, "y": -_BOTTOM / inner, "yanchor": "top", "font": {"size": 12}},
         "xaxis": titled_axis(
-            ink,
             gettext("training updates (log scale)"),
             standoff=6,
             range=[-0.02 * last, 1.02 * last],
@@ -179,20 +177,20 @@ def _stacked(
         data += [trace | {"yaxis": name} for trace in traces]
         domain = [max(0.0, top - _PANEL / inner), top]
         layout["xaxis"]["anchor"] = name
-        layout[f"yaxis{name[1:]}"] = base_axis(ink) | {"domain": domain, "nticks": 6, "zeroline": False} | axis
+        layout[f"yaxis{name[1:]}"] = bare_axis(showgrid=True, domain=domain, nticks=6) | axis
         layout["annotations"].append(
-            text_at(escape(capitalised(title)), 0, top, ink.ink, yref="paper", xshift=-44, font=font)
+            text_at(escape(capitalised(title)), 0, top, "ink", yref="paper", xshift=-44, font=font)
         )
     if update is not None:
         at = float(update_positions(update))
-        layout["shapes"] = [line((at, at), (0, 1), ink.context, 2, xref="x", yref="paper")]
+        layout["shapes"] = [line((at, at), (0, 1), "context", 2, xref="x", yref="paper")]
     return data, layout
 
 
-def _line(measured: Curve, title: str, k: int, ink: Palette, colour: str = "") -> Part:
+def _line(measured: Curve, title: str, k: int, colour: str = "") -> Part:
     """Return the line of a measure over the updates."""
     updates, values = zip(*measured, strict=True)
-    drawn = curve(update_positions(updates), values, title, k, ink, colour, customdata=updates, showlegend=False)
+    drawn = curve(update_positions(updates), values, title, k, colour, customdata=updates, showlegend=False)
     drawn["marker"]["size"] = 6
     hover = gettext("{run}, update {update}: {value}", run=drawn["name"], update="%{customdata}", value="%{y:.3f}")
     return drawn | {"hovertemplate": f"{hover}<extra></extra>"}
@@ -261,7 +259,6 @@ def learning_heatmap(run: Snapshots, sentence: int, moment: int, *, theme: Theme
 
     The decoder is forced to write the sentence's fixed translation.
     """
-    ink = palette(theme)
     words = run.sentences[sentence].words(run.alignments[sentence][moment])
     alpha = words.alignment  # (target words, source words)
     groups = words.target_groups, words.source_groups
@@ -270,7 +267,6 @@ def learning_heatmap(run: Snapshots, sentence: int, moment: int, *, theme: Theme
     image = strips(
         alpha.astype(np.float64),
         1,
-        ink,
         x0=0,
         zmin=0,
         colorscale=ROOT_GREYS,
@@ -279,7 +275,7 @@ def learning_heatmap(run: Snapshots, sentence: int, moment: int, *, theme: Theme
         text=[[f"{row} ← {column}" for column in columns] for row in rows],
         hovertemplate="%{text}<br>α = %{z:.4f}<extra></extra>",
         showscale=True,
-        colorbar=colour_bar([0, *_COLOUR_BAR_TICKS], ["α = 0", *map(significant, _COLOUR_BAR_TICKS)], ink),
+        colorbar=colour_bar([0, *_COLOUR_BAR_TICKS], ["α = 0", *map(significant, _COLOUR_BAR_TICKS)]),
     )
     alt = ngettext(
         "Alignment after {count} training update, a matrix of {size}. Largest weights: {shown}.",
@@ -290,4 +286,4 @@ def learning_heatmap(run: Snapshots, sentence: int, moment: int, *, theme: Theme
     )
     table = {gettext("target \\ source"): numbered_labels(words.target)}
     table |= dict(zip(numbered_labels(words.source), alpha.T, strict=True))
-    return Spec([image], cells_layout(cells, cell_sizes(cells), ink), alt, table)
+    return Spec([image], cells_layout(cells, cell_sizes(cells)), alt, table, theme)

@@ -7,7 +7,7 @@ import numpy as np
 from attnviz.analysis.labels import shorten
 from attnviz.analysis.logit_attribution import LogitAttribution, logit_attribution_title
 from attnviz.analysis.numbers import decimal, signed
-from attnviz.figures.grammar import bars, panel, rows_layout, sum_range, waterfall
+from attnviz.figures.grammar import bars, rows_layout, sum_range, value_axis, waterfall
 from attnviz.figures.spec import Spec, axis_labels, escape, in_colour
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
@@ -44,42 +44,41 @@ def _attribution(subject: Subject, attribution: LogitAttribution, compared: tupl
     `layout.meta` has the row of each piece, None where it shares one (`entries`), and the mark's colour
     (`selection_colour`).
     """
-    trace, ink, source = subject.trace, subject.ink, attribution.source
+    trace, source = subject.trace, attribution.source
     alpha, pieces = trace.alignment[subject.step], [piece_name(piece) for piece in trace.source_pieces]
     own = _own_rows(subject) if trace.attends else []
     others = [j for j in range(len(source)) if j not in own]
     rest = gettext("{n} more", n=len(others)) if own else gettext("c, the sentence")
-    groups = [*([j] for j in own), *([others] if others else [])]
+    groups = [[j] for j in own] + [others] * bool(others)
     title = logit_attribution_title(*compared, longest=subject.longest or _COMPARED)
-    names = [
-        gettext("bias"),
-        gettext("through sᵢ") if trace.reads_new_state else gettext("state sᵢ₋₁"),
-        gettext("after {piece}", piece=piece_name(trace.previous_pieces[subject.step])),
-        *(rest if group is others else pieces[group[0]] for group in groups),
-        title,
-    ]
     terms = [attribution.bias, attribution.state, attribution.previous_word]
     values = [*terms, *(float(source[group].sum()) for group in groups)]
-    rows, weights = range(3, len(values)), [float(alpha[group].sum()) for group in groups]
+    weights, of_source = [float(alpha[group].sum()) for group in groups], "encoder" if own else "context"
+    rows = [
+        (gettext("bias"), "quiet"),
+        (gettext("through sᵢ") if trace.reads_new_state else gettext("state sᵢ₋₁"), "decoder"),
+        (gettext("after {piece}", piece=piece_name(trace.previous_pieces[subject.step])), "decoder"),
+        *((rest if group is others else pieces[group[0]], of_source) for group in groups),
+        (title, "ink"),
+    ]
     hover = [
         gettext("{name}: {amount}", name=escape(shorten(name, 60)), amount=signed(amount, 4))
-        for name, amount in zip(names, [*values, attribution.logit], strict=True)
+        for (name, _), amount in zip(rows, [*values, attribution.logit], strict=True)
     ]
     if own:
         hover[3:-1] = [f"{text}<br>α = {decimal(weight, 4)}" for text, weight in zip(hover[3:-1], weights, strict=True)]
-    labels = axis_labels(names, subject.longest or _LABEL)
+    labels = axis_labels((name for name, _ in rows), subject.longest or _LABEL)
     labels[-1] = f"<b>{labels[-1]}</b>"
-    colours = [ink.quiet, ink.decoder, ink.decoder, *[ink.encoder if own else ink.context] * len(groups), ink.ink]
-    labels = [in_colour(label, colour) for label, colour in zip(labels, colours, strict=True)]
+    labels = [in_colour(label, colour) for label, (_, colour) in zip(labels, rows, strict=True)]
 
-    data = waterfall(values, hover, ink)
-    axes = {"xaxis": panel(ink, [0, 1], gettext("running sum"), range=sum_range(values), nticks=5)}
+    data, span, entries = waterfall(values, hover), [0.19, 1] if own else [0, 1], None
+    axes = {"xaxis": value_axis(gettext("running sum"), sum_range(values), domain=span, nticks=5)}
     if own:
-        data.append(bars(weights, {"color": ink.bar}, hover[3:-1], name="alpha", xaxis="x2", y=list(rows)))
-        axes["xaxis"]["domain"] = [0.19, 1]
-        axes["xaxis2"] = panel(ink, [0, 0.14], "α", range=[0, 1], tickvals=[0, 1])
-    entries = [3 + own.index(j) if j in own else None for j in range(len(source))] if own else None
-    layout = rows_layout(labels, 118, 320, ink, selection_colour=ink.encoder, entries=entries) | axes
+        places = list(range(3, len(values)))
+        data.append(bars(weights, "bar", hover[3:-1], name="alpha", xaxis="x2", y=places))
+        axes["xaxis2"] = value_axis("α", [0, 1], domain=[0, 0.14], tickvals=[0, 1])
+        entries = [3 + own.index(j) if j in own else None for j in range(len(source))]
+    layout = rows_layout(labels, 118, 320, selection_colour="encoder", entries=entries) | axes
 
     largest = int(np.abs(source).argmax())
     fields = {"title": shorten(title, 60), "step": subject.step + 1, "logit": attribution.logit}
@@ -101,7 +100,7 @@ def _attribution(subject: Subject, attribution: LogitAttribution, compared: tupl
         gettext("adds"): [*terms, *source, attribution.logit],
         "alpha": [None, None, None, *alpha.tolist(), None],
     }
-    return Spec(data, layout, alt, table)
+    return Spec(data, layout, alt, table, subject.theme)
 
 
 def _own_rows(subject: Subject) -> list[int]:

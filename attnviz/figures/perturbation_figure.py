@@ -18,6 +18,7 @@ from attnviz.figures.grammar import (
     TOP,
     bare_axis,
     bars,
+    blank_axis,
     label_axis,
     label_size,
     line,
@@ -33,7 +34,7 @@ from attnviz.figures.grammar import (
 from attnviz.figures.spec import Part, Spec, Table, axis_labels, escape, in_colour, rectangle
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
-from attnviz.palette import PALE, ROW_FRAME, ThemeName, palette
+from attnviz.palette import PALE, ROW_FRAME, ThemeName
 from attnviz.text import piece_name
 from attnviz.trace import Trace
 
@@ -88,85 +89,86 @@ def perturbation_tests_figure(
         The figure. The table has a row for each test and each permutation: divergence of the weights, change of the
         output, p(y_i), and the piece that would be written.
     """
-    ink, real, count = palette(theme), tests.real, len(trace.source_pieces)
+    real, word, count = tests.real, tests.real.piece_id, len(trace.source_pieces)
     results, source = perturbation_results(tests, spelling, best), list(map(piece_name, trace.source_pieces))
+    single = {name: result for name, result in results.items() if name != "permuted"}
     weights = np.stack([result.test.weights for result in results.values()])  # (rows, Tx)
     base_lines = np.arange(len(results))[:, None] + _WEIGHTS_Y  # (rows, 1)
-    pieces = axis_labels(source, 40)
-    weight_bars = bars(
-        np.tile(np.arange(count), len(results)),
-        {"color": ink.bar},
-        [f"{piece}<br>α = {decimal(weight, 3)}" for row in weights for piece, weight in zip(pieces, row, strict=True)],
-        name="weights",
-        orientation="v",
-        base=base_lines.repeat(count),
-        y=-_BAR_HEIGHT * weights.ravel(),
-    )
-    visible = np.flatnonzero(real.weights >= _VISIBLE)
-    dash = {"symbol": "line-ew-open", "size": max(5, min(12, 180 // count)), "color": ink.encoder}
-    dashes = points(
-        np.tile(visible, len(results) - 1),
-        (base_lines[1:] - _BAR_HEIGHT * real.weights[visible]).ravel(),
-        dash | {"line": {"width": 2, "color": ink.encoder}},
-        hoverinfo="skip",
-    )
-    places = {name: row + _BAR_Y for row, name in enumerate(results)}
-    single = {name: result for name, result in results.items() if name != "permuted"}
+    bar_places = {name: row + _BAR_Y for row, name in enumerate(results)}
+    weight_texts = [
+        f"{piece}<br>α = {decimal(weight, 3)}"
+        for row in weights
+        for piece, weight in zip(axis_labels(source, 40), row, strict=True)
+    ]
     likeliest = [
         "<br>".join(f"{escape(shorten(piece_name(spelling(k)), 20))} {percent(p)}" for k, p in result.test.top(_TOP))
         for result in single.values()
     ]
-    probability = bars(
-        [result.probability for result in single.values()],
-        {"color": ink.bar},
-        likeliest,
-        name="probability",
-        y=[places[name] for name in single],
-        width=0.16,
-        xaxis="x2",
-    )
-    permuted = [float(test.probabilities[real.piece_id]) for test in tests.permuted]
+    visible = np.flatnonzero(real.weights >= _VISIBLE)
+    dash = {"symbol": "line-ew-open", "size": max(5, min(12, 180 // count)), **_stroke("encoder", 2)}
+    permuted = [float(test.probabilities[word]) for test in tests.permuted]
     # Jitter by multiples of the golden ratio, which separate neighbours and are reproducible.
-    jitter = places["permuted"] + 0.26 * ((np.arange(len(permuted)) * 0.618) % 1 - 0.5)
-    tick = {"symbol": "line-ns-open", "size": 12, "color": ink.ink, "line": {"width": 3, "color": ink.ink}}
+    jitter = bar_places["permuted"] + 0.26 * ((np.arange(len(permuted)) * 0.618) % 1 - 0.5)
+    tick = {"symbol": "line-ns-open", "size": 12, **_stroke("ink", 3)}
     right = {"xaxis": "x2", "hoverinfo": "skip"}
     data = [
-        weight_bars,
-        dashes,
-        probability,
-        points(permuted, jitter, {"size": 4, "color": ink.quiet}, name="permutations", **right),
-        points([results["permuted"].probability], [places["permuted"]], tick, name="median", **right),
+        bars(
+            np.tile(np.arange(count), len(results)),
+            "bar",
+            weight_texts,
+            name="weights",
+            orientation="v",
+            base=base_lines.repeat(count),
+            y=-_BAR_HEIGHT * weights.ravel(),
+        ),
+        points(
+            np.tile(visible, len(results) - 1),
+            (base_lines[1:] - _BAR_HEIGHT * real.weights[visible]).ravel(),
+            dash,
+            hoverinfo="skip",
+        ),
+        bars(
+            [result.probability for result in single.values()],
+            "bar",
+            likeliest,
+            name="probability",
+            y=[bar_places[name] for name in single],
+            width=0.16,
+            xaxis="x2",
+        ),
+        points(permuted, jitter, {"size": 4, "color": "quiet"}, name="permutations", **right),
+        points([results["permuted"].probability], [bar_places["permuted"]], tick, name="median", **right),
     ]
 
     notes, lines = [], []
     for row, (name, result) in enumerate(results.items()):
-        drawn = ", " + gettext("drawn as {dash} below", dash=in_colour("━", ink.encoder)) if name == "real" else ""
-        for (start, end), y, text in (
+        drawn = ", " + gettext("drawn as {dash} below", dash=in_colour("━", "encoder")) if name == "real" else ""
+        for span, y, text in (
             (_WEIGHTS_SPAN, row + _WEIGHTS_Y, f"<b>{escape(result.title)}</b>{drawn}"),
-            (_BARS_SPAN, places[name], escape(result.outcome)),
+            (_BARS_SPAN, row + _BAR_Y, escape(result.outcome)),
         ):
-            notes.append(text_at(text, start, row - 0.12, ink.ink, xshift=-2))
-            lines.append(line((start, end), (y, y), ink.line, layer="below"))
+            notes.append(text_at(text, span[0], row - 0.12, xshift=-2))
+            lines.append(line(span, (y, y), "line", layer="below"))
         if name != "real":
-            ends = places[name] - 0.16, places[name] + 0.16
-            lines.append(line([results["real"].probability] * 2, ends, ink.encoder, 2, xref="x2"))
-    labelled = _labelled_pieces(weights.max(axis=0), _WEIGHTS_SPAN[1] * (width - _LEFT - _RIGHT))
-    name = quoted_name(shorten(spelling(real.piece_id), 12))
-    layout = sized_layout(ink, 47 * len(results) + 64, (_LEFT, _RIGHT, 8, 56), 330) | {
+            ends = row + _BAR_Y - 0.16, row + _BAR_Y + 0.16
+            lines.append(line([results["real"].probability] * 2, ends, "encoder", 2, xref="x2"))
+    # All pieces are labelled where they fit; otherwise those with the largest weights in any row, far enough apart.
+    order = np.argsort(-weights.max(axis=0), kind="stable").tolist()
+    distance = _LABEL_DISTANCE * count / (_WEIGHTS_SPAN[1] * (width - _LEFT - _RIGHT))
+    labelled = sorted(order[k] for k in spaced(order, distance))
+    layout = sized_layout(47 * len(results) + 64, (_LEFT, _RIGHT, 8, 56), 330) | {
         "bargap": 0.25,
         "barmode": "overlay",
         "xaxis": bare_axis(
-            ink,
             domain=list(_WEIGHTS_SPAN),
             range=[-0.6, count - 0.4],
             tickangle=-90,
             tickvals=labelled,
             ticktext=axis_labels((source[j] for j in labelled), longest),
-            tickfont={"size": 11, "color": ink.encoder},
+            tickfont={"size": 11, "color": "encoder"},
         ),
         "xaxis2": titled_axis(
-            ink,
-            gettext("probability of {piece}", piece=escape(name)),
+            gettext("probability of {piece}", piece=escape(quoted_name(shorten(spelling(word), 12)))),
             standoff=4,
             domain=list(_BARS_SPAN),
             range=[0, 1],
@@ -176,33 +178,32 @@ def perturbation_tests_figure(
             showgrid=False,
             zeroline=False,
         ),
-        "yaxis": bare_axis(ink, range=[len(results) - 0.5, -0.6], showticklabels=False),
+        "yaxis": blank_axis(len(results) - 0.5, -0.6),
         "shapes": lines,
         "annotations": notes,
     }
     alt = gettext(
         "Step {step} with other attention weights. Probability of {piece} in each test: {outcomes}.",
         step=tests.step + 1,
-        piece=quoted_name(spelling(real.piece_id)),
+        piece=quoted_name(spelling(word)),
         outcomes="; ".join(f"{result.title}: {result.outcome}" for result in results.values()),
     )
-    all_tests = {result.title: result.test for result in single.values()}
-    all_tests |= {gettext("permutation {number}", number=k): test for k, test in enumerate(tests.permuted, 1)}
-    rows = [
-        (test.divergence, test.total_variation, test.likelihood, spelling(test.piece_id)) for test in all_tests.values()
-    ]
-    columns = (
-        gettext("divergence of weights, bits"),
-        gettext("total variation"),
-        gettext("probability of the word"),
-        gettext("writes"),
-    )
-    table = {
-        gettext("row"): range(1, len(rows) + 1),
-        gettext("test"): list(all_tests),
-        **dict(zip(columns, zip(*rows, strict=True), strict=True)),
+    listed = [(result.title, result.test) for result in single.values()]
+    listed += [(gettext("permutation {number}", number=k), test) for k, test in enumerate(tests.permuted, 1)]
+    table: Table = {
+        gettext("row"): range(1, len(listed) + 1),
+        gettext("test"): [name for name, _ in listed],
+        gettext("divergence of weights, bits"): [test.divergence for _, test in listed],
+        gettext("total variation"): [test.total_variation for _, test in listed],
+        gettext("probability of the word"): [test.likelihood for _, test in listed],
+        gettext("writes"): [spelling(test.piece_id) for _, test in listed],
     }
-    return Spec(data, layout, alt, table)
+    return Spec(data, layout, alt, table, theme)
+
+
+def _stroke(colour: str, width: float) -> Part:
+    """Return the properties of a marker that is a line."""
+    return {"color": colour, "line": {"width": width, "color": colour}}
 
 
 def perturbation_tests_likeliest_table(
@@ -219,15 +220,6 @@ def perturbation_tests_likeliest_table(
     ]
     columns = [gettext("test"), gettext("rank"), gettext("piece"), gettext("probability")]
     return pd.DataFrame(rows, columns=columns, index=pd.RangeIndex(1, len(rows) + 1, name=gettext("row")))
-
-
-def _labelled_pieces(weights: np.ndarray[tuple[int], np.dtype[np.float64]], space: float) -> list[int]:
-    """Return the source pieces that are labelled in `space` pixels.
-
-    All where they fit; otherwise those with the largest weights in any row, at a minimal distance.
-    """
-    order = np.argsort(-weights, kind="stable").tolist()
-    return sorted(order[k] for k in spaced(order, _LABEL_DISTANCE * len(weights) / space))
 
 
 def shuffled_figure(
@@ -249,9 +241,10 @@ def shuffled_figure(
         step; `layout.meta` has `narrowest`, `frame`, and for each step its number (`steps`) and its position
         (`points`).
     """
-    ink, x, y, kept = palette(theme), shuffled.largest, shuffled.change, shuffled.kept
+    x, y, kept = shuffled.largest, shuffled.change, shuffled.kept
     names = [shorten(piece_name(piece), 14) for piece in trace.target_pieces]
-    template = gettext(
+    steps = list(range(len(names)))
+    hover = gettext(
         "{piece}<br>largest weight {largest}<br>probability change with shuffled weights {change}<br>{kept} of "
         "the shuffles write the same piece",
         piece="%{customdata[1]}",
@@ -260,28 +253,28 @@ def shuffled_figure(
         kept="%{customdata[2]}",
     )
     symbols = ["circle" if share > 0.5 else "circle-open" for share in kept]
-    steps, places = list(range(len(names))), np.stack([x, y], axis=1).round(4).tolist()
     data = [
         points(
             x,
             y,
-            {"size": 9, "color": ink.decoder, "line": {"width": 2, "color": ink.decoder}, "symbol": symbols},
+            {"size": 9, **_stroke("decoder", 2), "symbol": symbols},
             mode="markers+text",
             cliponaxis=False,
             text=_point_labels(shuffled, names),
             textposition="middle right",
-            textfont={"size": 12, "color": ink.decoder},
+            textfont={"size": 12, "color": "decoder"},
             customdata=[[i, escape(names[i]), percent(float(kept[i]))] for i in steps],
-            hovertemplate=template + "<extra></extra>",
+            hovertemplate=hover + "<extra></extra>",
         )
     ]
     if step is not None:
         ring = {"size": 18, "symbol": "circle-open", "color": ROW_FRAME, "line": {"width": 2.5}}
         data.append(points([x[step]], [y[step]], ring, hoverinfo="skip", cliponaxis=False))
     share: Part = {"range": [-0.02, 1.04], "tickvals": [0, 0.25, 0.5, 0.75, 1], "zeroline": False, "standoff": 6}
-    layout = sized_layout(ink, 420, (50, 40, 12, 46), 320, frame=ROW_FRAME, steps=steps, points=places) | {
-        "xaxis": titled_axis(ink, gettext("largest weight of the step"), **share),
-        "yaxis": titled_axis(ink, gettext("probability change by shuffling (total variation)"), **share),
+    places = np.stack([x, y], axis=1).round(4).tolist()
+    layout = sized_layout(420, (50, 40, 12, 46), 320, frame=ROW_FRAME, steps=steps, points=places) | {
+        "xaxis": titled_axis(gettext("largest weight of the step"), **share),
+        "yaxis": titled_axis(gettext("probability change by shuffling (total variation)"), **share),
     }
     alt = gettext(
         "One point for each of {count} steps. The largest weight of a step lies between {least} and {most}. "
@@ -300,7 +293,7 @@ def shuffled_figure(
         gettext("change when shuffled"): y,
         gettext("share of shuffles with the same piece"): kept,
     }
-    return Spec(data, layout, alt, table)
+    return Spec(data, layout, alt, table, theme)
 
 
 def _point_labels(shuffled: PermutationEffects, names: list[str]) -> list[str]:
@@ -348,37 +341,37 @@ def minimal_change_figure(
         row of each step as `heatmap` has it (`steps`, `rows`). The table has a row for each step, with inf where no
         change was found.
     """
-    ink, distances, count = palette(theme), changes.distances, len(changes.distances)
+    distances, count = changes.distances, len(changes.distances)
     steps, unreachable = list(range(count)), np.isinf(distances)
     likeliest = [spelling(int(piece)) for piece in changes.first_ids]
     new = ["" if unreachable[i] else spelling(int(changes.second_ids[i])) for i in steps]
     names = axis_labels(map(piece_name, trace.target_pieces), 12)
-    before, after = (axis_labels(map(piece_name, pieces), 10) for pieces in (likeliest, new))
-    texts = [f" {decimal(distances[i])} → {after[i]} " for i in steps]
-    for i in np.flatnonzero(changes.first_ids != np.array(trace.target_ids)):  # the step wrote another piece
-        texts[i] = f" {decimal(distances[i])} {before[i]} → {after[i]} "
-    for i in np.flatnonzero(unreachable):
-        texts[i] = " ∞ "
+    texts = []
+    for i, (before, after) in enumerate(zip(likeliest, new, strict=True)):
+        start, end = axis_labels(map(piece_name, (before, after)), 10)
+        written = changes.first_ids[i] == trace.target_ids[i]  # else the step wrote another piece
+        change = f"→ {end}" if written else f"{start} → {end}"
+        texts.append(" ∞ " if unreachable[i] else f" {decimal(distances[i])} {change} ")
 
-    ends, frame = np.where(unreachable, 2.0, distances), []
-    if step is not None:
-        frame = [rectangle(0, 1, step - 0.5, step + 0.5, ROW_FRAME) | {"xref": "paper"}]
+    ends, size = np.where(unreachable, 2.0, distances), label_size(count)
     data = [
         bars(
             ends,
-            {"color": np.where(unreachable, ink.quiet, ink.bar), "opacity": np.where(unreachable, PALE, 1).tolist()},
+            np.where(unreachable, "quiet", "bar").tolist(),
             [[i, names[i]] for i in steps],
+            marker={"opacity": np.where(unreachable, PALE, 1).tolist()},
             hovertemplate="%{customdata[1]}<br>|α′ − α| = %{x:.3f}<extra></extra>",
         ),
-        numbers(ends, texts, label_size(count) - 1, ink),
+        numbers(ends, texts, size - 1),
     ]
     height = TOP + row_height(count) * count + 8
-    layout = sized_layout(ink, height, (96, 96, TOP, 8), 320, frame=ROW_FRAME, steps=steps, rows=steps) | {
+    frame = [] if step is None else [rectangle(0, 1, step - 0.5, step + 0.5, ROW_FRAME) | {"xref": "paper"}]
+    layout = sized_layout(height, (96, 96, TOP, 8), 320, frame=ROW_FRAME, steps=steps, rows=steps) | {
         "bargap": 0.42,
         "hovermode": "y",
         "shapes": frame,
-        "xaxis": value_axis(ink, gettext("change needed, Σ |Δα|"), [0, 2], tickvals=[0, 0.5, 1, 1.5, 2]),
-        "yaxis": label_axis(names, ink, ink.decoder, size=label_size(count)),
+        "xaxis": value_axis(gettext("change needed, Σ |Δα|"), [0, 2], tickvals=[0, 0.5, 1, 1.5, 2]),
+        "yaxis": label_axis(names, "decoder", size=size),
     }
 
     alt = gettext(
@@ -404,4 +397,4 @@ def minimal_change_figure(
         "|α′ − α|": distances,
         gettext("new piece"): new,
     }
-    return Spec(data, layout, alt, table)
+    return Spec(data, layout, alt, table, theme)

@@ -9,7 +9,7 @@ from typing import Literal
 from attnviz.analysis.diagram import displayed_units_caption
 from attnviz.analysis.labels import quote, shorten, step_heading
 from attnviz.errors import AttnvizError
-from attnviz.figures.attention_figure import draw_energy, draw_imported, draw_posterior, draw_softmax
+from attnviz.figures.attention_figure import draw_attention, draw_energy, draw_imported, draw_posterior, draw_softmax
 from attnviz.figures.context import draw_context, draw_context_units
 from attnviz.figures.decoder_figure import draw_candidates, draw_maxout, draw_state
 from attnviz.figures.energy_decomposition_figure import draw_energy_decomposition
@@ -17,7 +17,6 @@ from attnviz.figures.heads_figure import draw_stream
 from attnviz.figures.logit_attribution_figure import contrast_names, draw_contrast, draw_logit_attribution
 from attnviz.figures.perturbation_figure import draw_perturbation_tests
 from attnviz.figures.spec import Spec
-from attnviz.figures.step_attention import draw_attention
 from attnviz.figures.step_change import draw_change
 from attnviz.figures.subject import (
     ATTENTION,

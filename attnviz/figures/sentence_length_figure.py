@@ -16,7 +16,7 @@ from attnviz.analysis.why_attention import PrefixTranslations, growth_sentence, 
 from attnviz.figures.grammar import ATTENTION_STYLES, LEGEND_ABOVE, band, curve, sized_layout, text_at, titled_axis
 from attnviz.figures.spec import Part, Spec, Table, escape
 from attnviz.languages import gettext, ngettext
-from attnviz.palette import ThemeName, palette
+from attnviz.palette import ThemeName
 
 
 def bleu_by_length(
@@ -27,7 +27,6 @@ def bleu_by_length(
     A row has `words` (the bucket), `pairs`, `model`, `bleu`, `bleu_low` and `bleu_high` (error bars; blank without).
     The number of sentences is below each bucket. The bucket of a sentence of `marked_length` words is highlighted.
     """
-    ink = palette(theme)
     buckets = {str(row["words"]): int(row["pairs"]) for row in rows}
     words, models = (np.array([str(row[name]) for row in rows]) for name in ("words", "model"))
     bleu, low, high = (
@@ -37,7 +36,7 @@ def bleu_by_length(
     told, hover = [], gettext("{words} words: BLEU {bleu}", words="%{x}", bleu="%{y:.1f}")
     for k, model in enumerate(dict.fromkeys(models.tolist())):
         own = models == model
-        line = curve(words[own].tolist(), bleu[own].tolist(), model, k, ink, hovertemplate=hover)
+        line = curve(words[own].tolist(), bleu[own].tolist(), model, k, hovertemplate=hover)
         line["error_y"] = {
             "type": "data",
             "symmetric": False,
@@ -50,11 +49,10 @@ def bleu_by_length(
         curves.append(line)
         first, last = decimal(line["y"][0], 1), decimal(line["y"][-1], 1)
         told.append(gettext("{model} from {first} to {last}", model=model, first=first, last=last))
-    layout = sized_layout(ink, 300, (60, 20, 50, 70), 320) | {
+    layout = sized_layout(300, (60, 20, 50, 70), 320) | {
         "showlegend": True,
         "legend": LEGEND_ABOVE,
         "xaxis": titled_axis(
-            ink,
             gettext("words in the source sentence (below: number of sentences)"),
             13,
             automargin=True,
@@ -63,16 +61,16 @@ def bleu_by_length(
             tickvals=list(buckets),
             ticktext=[f"{escape(bucket)}<br>{thousands(pairs)}" for bucket, pairs in buckets.items()],
         ),
-        "yaxis": titled_axis(ink, "BLEU", 13, automargin=True, rangemode="tozero"),
+        "yaxis": titled_axis("BLEU", 13, automargin=True, rangemode="tozero"),
     }
     if marked_length is not None and (bucket := bucket_of(marked_length, list(buckets))) is not None:
         place = [*buckets].index(bucket)
         layout["yaxis"]["range"] = [0, 1.15 * float(np.fmax(bleu, high).max())]
-        layout["shapes"] = [band(place - 0.5, place + 0.5, ink.decoder)]
+        layout["shapes"] = [band(place - 0.5, place + 0.5, "decoder")]
         text = ngettext("your sentence: {count} word", "your sentence: {count} words", marked_length)
-        at: Part = {"xref": "x", "yref": "paper", "yanchor": "top", "font": {"size": 13, "color": ink.decoder}}
+        at: Part = {"xref": "x", "yref": "paper", "yanchor": "top", "font": {"size": 13, "color": "decoder"}}
         at |= {"xanchor": "center"} if place else {"xshift": -34}
-        layout["annotations"] = [text_at(text, place, 1, ink.decoder, **at)]
+        layout["annotations"] = [text_at(text, place, 1, "decoder", **at)]
     alt = gettext(
         "BLEU by the number of words of the source sentence, from {first} to {last} words: {told}.",
         first=next(iter(buckets)),
@@ -87,7 +85,7 @@ def bleu_by_length(
         gettext("low"): low,
         gettext("high"): high,
     }
-    return Spec(curves, layout, alt, table)
+    return Spec(curves, layout, alt, table, theme)
 
 
 def bucket_of(words: int, buckets: Sequence[str]) -> str | None:
@@ -106,13 +104,13 @@ def sentence_growth(growth: PrefixTranslations, *, theme: ThemeName = "light") -
     the prefixes (`steps`), which are clickable, and the edges and colour of the mark at each (`spans`,
     `selection_colour`).
     """
-    ink, words = palette(theme), growth.counts
+    words = growth.counts
     curves: list[Part] = []
     table: dict[str, list[Any]] = {gettext("English words"): list(words)}
     for kind, model, row in zip(growth.attentions, growth.models, growth.translations, strict=True):
         shares = [100 * len(judged.omitted) / max(len(judged.content), 1) for judged in row]
         name, hover = short_kind_name(kind), f"%{{y:.0f}}{NO_BREAK}%"
-        curves.append(curve(list(words), shares, name, ATTENTION_STYLES.index(kind), ink, hovertemplate=hover))
+        curves.append(curve(list(words), shares, name, ATTENTION_STYLES.index(kind), hovertemplate=hover))
         table |= {
             model: [judged.text for judged in row],
             gettext("French words, {model}", model=model): [len(judged.words) for judged in row],
@@ -123,21 +121,17 @@ def sentence_growth(growth: PrefixTranslations, *, theme: ThemeName = "light") -
         }
     half = max(0.6, 0.018 * words[-1])
     spans = [[count - half, count + half] for count in words]
-    meta = {"selection_colour": ink.decoder, "steps": list(range(len(words))), "spans": spans}
-    layout = sized_layout(ink, 300, (52, 20, 36, 46), 320, **meta) | {
+    meta = {"selection_colour": "decoder", "steps": list(range(len(words))), "spans": spans}
+    layout = sized_layout(300, (52, 20, 36, 46), 320, **meta) | {
         "showlegend": True,
         "hovermode": "x unified",
         "legend": LEGEND_ABOVE,
-        "xaxis": titled_axis(
-            ink, gettext("English words"), range=[0, words[-1] + 2 * half], showgrid=False, zeroline=False
-        ),
-        "yaxis": titled_axis(
-            ink, gettext("left out, %"), range=[-3, 103], tickvals=[0, 25, 50, 75, 100], zeroline=False
-        ),
+        "xaxis": titled_axis(gettext("English words"), range=[0, words[-1] + 2 * half], showgrid=False, zeroline=False),
+        "yaxis": titled_axis(gettext("left out, %"), range=[-3, 103], tickvals=[0, 25, 50, 75, 100], zeroline=False),
     }
     alt = gettext(
         "One line for each model: the share of content words that the model omits when it translates the start of an "
         "English sentence. {told}",
         told=growth_sentence(growth),
     )
-    return Spec(curves, layout, alt, table)
+    return Spec(curves, layout, alt, table, theme)

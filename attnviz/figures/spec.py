@@ -1,8 +1,13 @@
-"""`Spec`, what a figure function returns, and what all figures have in common: layout, axes, labels, text widths."""
+"""`Spec`, what a figure function returns, its colours by theme, and the labels of all figures and their widths.
+
+Figures name their colours: wherever a key ends with "color", "colour" or "colorscale", and in the spans of
+`in_colour`, a name of a field or scale of `Palette` stands for the theme's. `Spec.plotly` replaces it.
+"""
 
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,8 +19,7 @@ from numpy.typing import NDArray
 
 from attnviz import lazy_pandas as pd
 from attnviz.analysis.labels import LONGEST, shorten
-from attnviz.languages import decimal_mark, thousands_mark
-from attnviz.palette import FONT, Palette
+from attnviz.palette import Palette, ThemeName, palette
 from attnviz.text import with_symbols
 
 Part = dict[str, Any]
@@ -38,15 +42,18 @@ class Spec:
     """Text alternative."""
     table: Table = field(default_factory=dict)
     """The numbers of the figure."""
+    theme: ThemeName = "light"
+    """Theme of the colours that are given by name."""
 
     @property
     def plotly(self) -> Part:
-        """Plotly's JSON.
+        """Plotly's JSON in the colours of the theme; raises AttnvizError for an unknown theme.
 
         `layout.meta` has the text alternative (`alt`) and the width in pixels below which the figure should scroll
         (`narrowest`); some figures say more in it.
         """
-        return {"data": self.data, "layout": self.layout | {"meta": self.layout["meta"] | {"alt": self.alt}}}
+        ink, layout = palette(self.theme), self.layout | {"meta": self.layout["meta"] | {"alt": self.alt}}
+        return {"data": _in_theme(self.data, ink), "layout": _in_theme(layout, ink)}
 
     def figure(self) -> go.Figure:
         """Return the figure as a Plotly object.
@@ -65,6 +72,8 @@ class Spec:
 
 PRINT_WIDTH = 760
 """Width of a saved figure in pixels, unless its labels need more."""
+TRANSPARENT = "rgba(0,0,0,0)"
+"""The colour that shows what is below."""
 STRIP = 24
 """Height of a strip of units in pixels."""
 
@@ -74,39 +83,35 @@ def figure_json(figure: go.Figure) -> str:
     return str(figure.to_json())
 
 
-def base_layout(ink: Palette) -> Part:
-    """Return the common part of a layout: font, transparent background, no dragging."""
-    return {
-        "font": {"family": FONT, "color": ink.ink},
-        "hoverlabel": {"font": {"family": FONT, "size": 14}},
-        "paper_bgcolor": "rgba(0,0,0,0)",
-        "plot_bgcolor": "rgba(0,0,0,0)",
-        "dragmode": False,
-        "separators": decimal_mark() + thousands_mark(),  # decimal and thousands separators
-        "showlegend": False,
-    }
+_COLOURED = ("color", "colour", "colorscale")
+"""Ends of the keys of colours."""
+_SPAN = re.compile(r'(?<=<span style="color:)\w+')
 
 
-def base_axis(ink: Palette) -> Part:
-    """Return the common part of an axis: hairlines, no zoom, no ticks.
+def _in_theme(part: Any, ink: Palette) -> Any:
+    """Return a part of a figure with the colours of `ink` in place of their names."""
+    if isinstance(part, dict):
+        return {
+            key: _colours(value, ink)
+            if key.endswith(_COLOURED)
+            else _in_theme(value, ink)
+            if type(value) in (dict, list, str)
+            else value
+            for key, value in part.items()
+        }
+    if isinstance(part, str):
+        return _SPAN.sub(lambda name: _colours(name[0], ink), part) if "<span" in part else part
+    if part and type(part[0]) in (dict, list):
+        return [_in_theme(entry, ink) for entry in part]
+    # Most lists have numbers, or texts without a span.
+    return [_in_theme(text, ink) if isinstance(text, str) and "<span" in text else text for text in part]
 
-    Labels may overflow and are level: otherwise Plotly measures each label at every drawing, which takes a third of its
-    time.
-    """
-    return {
-        "fixedrange": True,
-        "ticklabeloverflow": "allow",
-        "tickangle": 0,
-        "ticks": "",
-        "automargin": False,
-        "gridcolor": ink.line,
-        "zerolinecolor": ink.line,
-        "tickfont": {"size": 11, "color": ink.quiet},
-    }
 
-
-APART: Part = {"ticks": "outside", "ticklen": 5, "tickcolor": "rgba(0,0,0,0)"}
-"""Keeps axis labels at a small distance from the plot."""
+def _colours(value: Any, ink: Palette) -> Any:
+    """Return a colour, a scale, or a list of these."""
+    if isinstance(value, list | tuple):
+        return [_colours(entry, ink) for entry in value]
+    return getattr(ink, value, value) if isinstance(value, str) else value
 
 
 def rectangle(x0: float, x1: float, y0: float, y1: float, colour: str, width: float = 2) -> Part:
@@ -118,7 +123,7 @@ def rectangle(x0: float, x1: float, y0: float, y1: float, colour: str, width: fl
         "y0": y0,
         "y1": y1,
         "line": {"color": colour, "width": width},
-        "fillcolor": "rgba(0,0,0,0)",
+        "fillcolor": TRANSPARENT,
     }
 
 

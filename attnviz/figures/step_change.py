@@ -8,8 +8,8 @@ import numpy as np
 
 from attnviz.analysis.labels import subscript
 from attnviz.analysis.what_if_effects import change_alt
-from attnviz.figures.grammar import bare_axis, bars, label_axis, numbers, sized_layout, text_at
-from attnviz.figures.spec import Spec, axis_labels, emphasise
+from attnviz.figures.grammar import bars, blank_axis, label_axis, numbers, sized_layout, text_at
+from attnviz.figures.spec import TRANSPARENT, Spec, axis_labels, emphasise
 from attnviz.figures.subject import Subject
 from attnviz.languages import format_share, gettext
 from attnviz.text import piece_name
@@ -23,15 +23,15 @@ def draw_change(subject: Subject) -> Spec:
 
     Hollow bars are before the intervention. Changes of context and state are relative to their length.
     """
-    change, ink = subject.change, subject.ink
+    change = subject.change
     pieces, has_before, step = change.pieces, change.moment != "none", subscript(change.step + 1)
     count, written = len(pieces), [piece.piece_id == change.written.piece_id for piece in pieces]
     sides = gettext("before"), gettext("after")
     # nan where the probability was too small to be recorded, (2, pieces).
     shares = np.array([[piece.before for piece in pieces], [piece.after for piece in pieces]], dtype=float)
     ends, rows = np.nan_to_num(shares).ravel(), np.add.outer([-0.19, 0.19], np.arange(count)).ravel()
-    fills = ["rgba(0,0,0,0)"] * count + [ink.decoder if is_written else ink.bar for is_written in written]
-    outline = {"color": ink.quiet, "width": [1.5] * count + [0] * count}
+    fills = [TRANSPARENT] * count + ["decoder" if is_written else "bar" for is_written in written]
+    outline = {"color": "quiet", "width": [1.5] * count + [0] * count}
     texts = [
         f" <\u00a0{format_share(max(least, 0.001), 1)} " if math.isnan(p) else f" {format_share(p, 1)} "
         for side, least in zip(shares.tolist(), change.least, strict=True)
@@ -39,30 +39,30 @@ def draw_change(subject: Subject) -> Spec:
     ]
     if not has_before:
         texts[:count] = [""] * count
-    font = {"size": 11, "color": [ink.quiet] * count + [ink.ink] * count}
-    moved, vectors = [change.context, change.state], {"color": [ink.context, ink.decoder]}
+    font = {"size": 11, "color": ["quiet"] * count + ["ink"] * count}
+    moved = [change.context, change.state]
     data = [
-        bars(ends, {"color": fills, "line": outline}, y=rows, width=0.34),
-        numbers(ends, texts, 11, ink) | {"y": rows, "textfont": font},
-        bars(moved, vectors, y=[1.2, 3.2], width=0.5, xaxis="x2"),
+        bars(ends, fills, marker={"line": outline}, y=rows, width=0.34),
+        numbers(ends, texts, y=rows, textfont=font),
+        bars(moved, ["context", "decoder"], y=[1.2, 3.2], width=0.5, xaxis="x2"),
     ]
 
     names = axis_labels([piece_name(piece.piece) for piece in pieces], subject.longest or 13)
-    labels = [emphasise(name, ink.decoder) if bold else name for name, bold in zip(names, written, strict=True)]
+    labels = [emphasise(name, "decoder") if bold else name for name, bold in zip(names, written, strict=True)]
     heading = {"yref": "paper", "yshift": 6}
-    notes = [text_at("□ {}   ■ {}".format(*sides), 0, 1, ink.quiet, **heading)]
+    notes = [text_at("□ {}   ■ {}".format(*sides), 0, 1, "quiet", **heading)]
     if has_before:
         notes += [
-            text_at(gettext("moved by"), _VECTORS, 1, ink.quiet, **heading),
-            text_at(f"c{step} {format_share(change.context)}", _VECTORS, 0.9, ink.context),
-            text_at(f"s{step} {format_share(change.state)}", _VECTORS, 2.9, ink.decoder),
+            text_at(gettext("moved by"), _VECTORS, 1, "quiet", **heading),
+            text_at(f"c{step} {format_share(change.context)}", _VECTORS, 0.9, "context"),
+            text_at(f"s{step} {format_share(change.state)}", _VECTORS, 2.9, "decoder"),
         ]
-    layout = sized_layout(ink, 30 * count + 38, (110, 10, 30, 8), 340, widest=1200) | {
+    layout = sized_layout(30 * count + 38, (110, 10, 30, 8), 340, widest=1200) | {
         "barmode": "overlay",
         # Space for a number right of a bar of probability 1.
-        "xaxis": bare_axis(ink, domain=[0, 0.64], range=[0, 1.3], showticklabels=False),
-        "xaxis2": bare_axis(ink, domain=[_VECTORS, 1], range=[0, max(1, *moved)], anchor="y", showticklabels=False),
-        "yaxis": label_axis(labels, ink, ink.ink, size=13),
+        "xaxis": blank_axis(0, 1.3, domain=[0, 0.64]),
+        "xaxis2": blank_axis(0, max(1, *moved), domain=[_VECTORS, 1], anchor="y"),
+        "yaxis": label_axis(labels, "ink", size=13),
         "annotations": notes,
     }
     writers = dict(zip(sides, (change.written_before, change.written), strict=True))
@@ -75,4 +75,4 @@ def draw_change(subject: Subject) -> Spec:
             for piece in pieces
         ],
     }
-    return Spec(data, layout, change_alt(change), table)
+    return Spec(data, layout, change_alt(change), table, subject.theme)

@@ -25,7 +25,7 @@ from attnviz.analysis.step_evaluation import PerturbedStep, best_attention
 from attnviz.analysis.what_if_effects import StepChange, step_change
 from attnviz.figures.spec import Numbers
 from attnviz.languages import gettext
-from attnviz.palette import Palette, ThemeName, palette
+from attnviz.palette import ThemeName
 from attnviz.text import piece_name
 from attnviz.trace import Record, Trace
 
@@ -64,11 +64,6 @@ class Subject:
     """The pairs of the maxout, (pairs * 2,), where already computed."""
     known_posterior: PosteriorAttention | None = None
     """Posterior attention, where already computed."""
-
-    @property
-    def ink(self) -> Palette:
-        """The colours of the theme."""
-        return palette(self.theme)
 
     @property
     def attention(self) -> Any:

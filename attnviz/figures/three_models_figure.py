@@ -30,7 +30,7 @@ from attnviz.figures.grammar import (
 )
 from attnviz.figures.spec import Part, Spec, axis_labels, escape, in_colour, label_width
 from attnviz.languages import gettext, ngettext
-from attnviz.palette import Palette, ThemeName, palette
+from attnviz.palette import ThemeName
 from attnviz.trace import Trace
 from attnviz.trace.parts import GradientNorms
 
@@ -46,23 +46,23 @@ def forced_words_figure(forced: ForcedWords, *, slanting: bool = True, theme: Th
     Labels are `slanting` or level. Smaller probabilities than a millionth are drawn at a millionth; the hover text has
     the number. The table has p and log p (in nats) of each word by each model, a row for each word (counted from 1).
     """
-    ink, count, probabilities = palette(theme), len(forced.words), np.exp(forced.log_probabilities)
+    count, probabilities = len(forced.words), np.exp(forced.log_probabilities)
     kinds = [short_kind_name(kind) for kind in forced.attentions]
     powers = np.maximum(forced.log_probabilities / np.log(10), _LOWEST_POWER)
     lines = []
     for name, kind, own_powers, own in zip(kinds, forced.attentions, powers, probabilities, strict=True):
         texts, style = [small(p) for p in own.tolist()], ATTENTION_STYLES.index(kind)
         places = list(range(count))
-        lines.append(curve(places, own_powers, name, style, ink, customdata=texts, hovertemplate="%{customdata}"))
+        lines.append(curve(places, own_powers, name, style, customdata=texts, hovertemplate="%{customdata}"))
     column = _COLUMN if slanting else label_width(forced.words, _SIZE, _LABEL) + 10
     height, bottom = (340, 84) if slanting else (290, 34)
     labels = axis_labels(forced.words, _LABEL)
-    layout = sized_layout(ink, height, (62, 24, 36, bottom), round(86 + column * count)) | {
+    layout = sized_layout(height, (62, 24, 36, bottom), round(86 + column * count)) | {
         "hovermode": "x unified",
         "showlegend": True,
         "legend": LEGEND_ABOVE,
-        "xaxis": names_axis(labels, ink.decoder, _SIZE, ink, framed=False, tickangle=-45 if slanting else 0),
-        "yaxis": _power_axis(gettext("probability of the word"), int(np.floor(powers.min())), 0, 0.15, ink),
+        "xaxis": names_axis(labels, "decoder", _SIZE, framed=False, tickangle=-45 if slanting else 0),
+        "yaxis": _power_axis(gettext("probability of the word"), int(np.floor(powers.min())), 0, 0.15),
     }
     table: dict[str, Any] = {gettext("position"): range(1, count + 1), gettext("word"): forced.words}
     for model, own, logs in zip(forced.models, probabilities, forced.log_probabilities, strict=True):
@@ -75,7 +75,7 @@ def forced_words_figure(forced: ForcedWords, *, slanting: bool = True, theme: Th
         models=len(forced.models),
         means=", ".join(f"{name} {small(mean)}" for name, mean in zip(kinds, means, strict=True)),
     )
-    return Spec(lines, layout, alt, table)
+    return Spec(lines, layout, alt, table, theme)
 
 
 _CAPTION, _PANEL, _BOTTOM, _GAP = 34, 230, 46, 0.05
@@ -97,14 +97,14 @@ def gradient_norms(
     """
     if len(traces) != len(signals) or across < 1:
         raise ValueError("a panel needs its translation and its signals, and a place")
-    ink, across, decays = palette(theme), min(across, len(signals)), [gradient_quartiles(one) for one in signals]
+    across, decays = min(across, len(signals)), [gradient_quartiles(one) for one in signals]
     kinds = [str(trace.config["attention"]) for trace in traces]
     lengths = np.concatenate([values.ravel() for decay in decays for values in (decay.start, decay.contexts)])
     low, high = np.log10(np.clip([lengths.min(), lengths.max()], 1e-12, None))
     longest_distance = max(float(decay.distances[-1]) for decay in decays)
     title = gettext("recurrent steps between word and source piece")
-    distance_axis = titled_axis(ink, title, standoff=6, range=[-0.8, longest_distance + 0.8], zeroline=False)
-    length_axis = _power_axis("", int(np.floor(low)), int(np.ceil(high)), 0.1, ink)
+    distance_axis = titled_axis(title, standoff=6, range=[-0.8, longest_distance + 0.8], zeroline=False)
+    length_axis = _power_axis("", int(np.floor(low)), int(np.ceil(high)), 0.1)
     layout, axes = side_by_side(
         {place: (escape(attention_name(kind)), distance_axis, length_axis) for place, kind in enumerate(kinds)},
         across,
@@ -112,23 +112,22 @@ def gradient_norms(
         _GAP,
         (62, 14, 30, 0),
         _NARROWEST.get(across, 250 * across),
-        ink,
         size=15,
     )
     alone, by_contexts = gettext("by the recurrence alone"), gettext("by the contexts")
-    legend = f"{in_colour(f'● {alone}', ink.decoder)}   {in_colour(f'◆ {by_contexts}', ink.context)}"
-    layout["annotations"].insert(0, text_at(legend, 0, 1, ink.ink, 13, yref="paper", yshift=6))
+    legend = f"{in_colour(f'● {alone}', 'decoder')}   {in_colour(f'◆ {by_contexts}', 'context')}"
+    layout["annotations"].insert(0, text_at(legend, 0, 1, "ink", 13, yref="paper", yshift=6))
 
     lines: list[Part] = []
     for place, (kind, decay) in enumerate(zip(kinds, decays, strict=True)):
         through = gettext("by the one vector") if kind == "none" else gettext("by attention")
         for name, values, colour, symbol in (
-            (alone, decay.start, ink.decoder, "circle"),
-            (through, decay.contexts, ink.context, "diamond"),
+            (alone, decay.start, "decoder", "circle"),
+            (through, decay.contexts, "context", "diamond"),
         ):
             lower, middle, upper = np.log10(np.maximum(values, 1e-30))
             ends = np.concatenate([decay.distances, decay.distances[::-1]]), np.concatenate([upper, lower[::-1]])
-            filled = {"mode": "lines", "line": {"width": 0}, "fill": "toself", "fillcolor": f"{colour}2e"}
+            filled = {"mode": "lines", "line": {"width": 0}, "fill": "toself", "fillcolor": colour, "opacity": 0.18}
             steps = [ngettext("{count:.0f} step", "{count:.0f} steps", distance) for distance in decay.distances]
             hover = gettext(
                 "{name}<br>{length} at {steps}", name=escape(name), length="%{customdata[0]}", steps="%{customdata[1]}"
@@ -168,11 +167,11 @@ def gradient_norms(
         "between the two pieces; “far” pairs are the quarter with the most steps. {told}.",
         told="; ".join(told),
     )
-    return Spec(lines, layout, alt, table)
+    return Spec(lines, layout, alt, table, theme)
 
 
-def _power_axis(title: str, low: int, high: int, padding: float, ink: Palette) -> Part:
+def _power_axis(title: str, low: int, high: int, padding: float) -> Part:
     """Return the axis of decimal logarithms from `low` to `high`, with labels for all powers of ten."""
     powers, limits = list(range(low, high + 1)), [low - padding, high + padding]
     labels = [power_name(power) for power in powers]
-    return titled_axis(ink, title, range=limits, tickvals=powers, ticktext=labels, zeroline=False)
+    return titled_axis(title, range=limits, tickvals=powers, ticktext=labels, zeroline=False)

@@ -10,7 +10,7 @@ from attnviz.analysis.numbers import percent
 from attnviz.figures.grammar import points, sized_layout, titled_axis
 from attnviz.figures.spec import Spec, escape
 from attnviz.languages import gettext
-from attnviz.palette import MARKER, MARKER_EDGE, ThemeName, palette
+from attnviz.palette import MARKER, MARKER_EDGE, ThemeName
 from attnviz.trace.parts import Array
 
 
@@ -30,8 +30,8 @@ def vector_map(
     the palette's name of the kind of vector. A click on a point leads to a URL: a prefix in `url_prefixes` and
     a suffix, by the point's pair in `url_parts`, (index of the prefix, suffix).
     """
-    ink, (x, y) = palette(theme), places.T
-    marker = {"size": 6, "color": getattr(ink, colour), "opacity": 0.45}
+    (x, y) = places.T
+    marker = {"size": 6, "color": colour, "opacity": 0.45}
     texts = [f"<b>{escape(word)}</b><br>{escape(shorten(sentence, 90))}" for word, sentence in names]
     links = {"customdata": [list(part) for part in url_parts]} if url_parts else {}
     data = [points(x.round(3), y.round(3), marker, name="vectors", text=texts, hoverinfo="text") | links]
@@ -39,10 +39,10 @@ def vector_map(
         gettext("component {number}: {share} of the variance", number=number, share=percent(share))
         for number, share in enumerate(shares, 1)
     ]
-    layout = sized_layout(ink, 460, (56, 12, 12, 46), 320, opens=list(url_prefixes)) | {
+    layout = sized_layout(460, (56, 12, 12, 46), 320, opens=list(url_prefixes)) | {
         "hovermode": "closest",
-        "xaxis": titled_axis(ink, titles[0], standoff=6, automargin=True),
-        "yaxis": titled_axis(ink, titles[1], standoff=6, automargin=True),
+        "xaxis": titled_axis(titles[0], standoff=6, automargin=True),
+        "yaxis": titled_axis(titles[1], standoff=6, automargin=True),
     }
     alt = gettext(
         "A map of {count} corpus vectors along two principal components, including the vector of this step",
@@ -55,7 +55,7 @@ def vector_map(
         gettext("component 1"): x.tolist(),
         gettext("component 2"): y.tolist(),
     }
-    return Spec(data, layout, alt, table)
+    return Spec(data, layout, alt, table, theme)
 
 
 def with_star(drawn: Spec, place: Array, name: str) -> Spec:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import json
 from collections import defaultdict
 
 import numpy as np
@@ -17,11 +16,9 @@ from attnviz import Translator
 from attnviz.analysis.beam_sentences import fate_sentence
 from attnviz.figures.beam_tree_figure import beam_tree, rows_and_kinds
 from attnviz.figures.spec import width
-from attnviz.palette import ThemeName, palette
 from attnviz.text import piece_name
 from attnviz.trace import BeamTree
 from tests.conftest import SENTENCES
-from tests.figures.test_colours import MARK, TEXT, axis_texts, contrast, marks, rgb
 from tests.figures.trees import small
 from tests.strategies import FEW
 
@@ -105,31 +102,6 @@ def test_links_lead_from_parent_to_continuation(trees: list[BeamTree]) -> None:
             assert any(row == above and end == y and place < x for row, place, end in joined)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_figure_is_valid_and_has_enough_contrast(trees: list[BeamTree], theme: ThemeName) -> None:
-    paper = palette(theme).paper
-    for tree in trees:
-        figure = beam_tree(tree, step=1, theme=theme).figure()
-        go.Figure(json.loads(figure.to_json()))  # raises ValueError on any property it does not know
-        assert len(figure.layout.meta["alt"]) > 40
-        for name, colour in marks(figure.to_dict(), paper):
-            assert contrast(colour, rgb(paper)) >= (TEXT if name.startswith("text of") else MARK), name
-        for name, colour in axis_texts(figure.to_dict()):
-            assert contrast(colour, rgb(paper)) >= TEXT, name
-        assert [one.name for one in figure.data if one.mode == "text"] == [*reversed(PARTS)]
-        # `chart/tree.js` finds the links of a label by these names.
-        assert [one.name for one in figure.data if one.mode == "lines"] == [f"links: {one}" for one in reversed(PARTS)]
-
-
-def test_the_selected_step_is_highlighted_by_a_band(trees: list[BeamTree]) -> None:
-    tree = trees[2]
-    figure = beam_tree(tree, step=1).figure()
-    (band,) = figure.layout.shapes
-    assert [band.x0, band.x1] == figure.layout.meta["spans"][1]
-    assert "shapes" not in beam_tree(tree, step=tree.steps).layout
-    assert "shapes" not in beam_tree(tree).layout
-
-
 def test_figure_has_hover_text_scores_and_click_metadata() -> None:
     tree = small()
     figure = beam_tree(tree, shown=(8, 3)).figure()
@@ -159,10 +131,6 @@ def test_markup_in_pieces_is_escaped() -> None:
     drawn = [text for text in texts if "x" in text and "&#36;" in text]
     assert drawn
     assert all("<b>$" not in text and "$x$" not in text for text in texts)
-
-
-def test_figure_method_draws_the_tree() -> None:
-    assert small().figure(step=0) == beam_tree(small(), step=0).figure()
 
 
 def test_the_table_has_every_hypothesis() -> None:

@@ -6,19 +6,16 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from attnviz import figures
-from attnviz.analysis.logit_attribution import LogitAttribution
 from attnviz.figures.encoding import MISSING
 from attnviz.figures.energy_decomposition_figure import OPERANDS_WIDTH
 from attnviz.figures.grammar import MOST_ROWS
-from attnviz.figures.logit_attribution_figure import draw_logit_attribution
 from attnviz.figures.registry import step_figures
+from attnviz.figures.spec import TRANSPARENT
 from attnviz.figures.subject import Subject
 from attnviz.palette import (
     BAND,
@@ -214,13 +211,15 @@ def marks(figure: dict, paper: str) -> Iterator[tuple[str, Colour]]:
     """Yield the colour of every bar, point and written number of a figure, opacity included, with its trace's name."""
     for trace in figure["data"]:
         name, marker = str(trace.get("name", trace["type"])), trace.get("marker", {})
-        if "color" in marker:
+        if "color" in marker and trace.get("textposition") != "inside":  # else its text says which is which
             pairs = np.broadcast(np.atleast_1d(marker["color"]), np.atleast_1d(marker.get("opacity", 1)))
-            yield from ((name, laid(str(colour), paper, float(opacity))) for colour, opacity in pairs)
+            for colour, opacity in pairs:  # a mark that is empty within has the colour of its line
+                shown = marker["line"]["color"] if colour in (paper, TRANSPARENT) else str(colour)
+                yield name, laid(shown, paper, float(opacity))
         for part in ("increasing", "decreasing", "totals"):
             if part in trace:
                 yield name, rgb(trace[part]["marker"]["color"])
-        if "color" in trace.get("textfont", {}):  # else Plotly chooses it by the colour of the cell
+        if isinstance(trace.get("textfont", {}).get("color"), str):  # else by the colour of the cell or bar
             yield f"text of {name}", rgb(trace["textfont"]["color"])
 
 
@@ -236,34 +235,6 @@ def axis_texts(figure: dict) -> Iterator[tuple[str, Colour]]:
                 yield from ((f"{key} {text}", rgb(colour)) for colour in re.findall(r"color:(#\w{6})", text))
     for note in figure["layout"].get("annotations", ()):
         yield note["text"], rgb(note["font"]["color"])
-
-
-def all_figures(theme: ThemeName) -> Iterator[tuple[str, dict]]:
-    trace = synthetic.trace()
-    subject = Subject(trace, 2, theme=theme)
-    for name, figure in step_figures(subject).items():
-        yield name, figure.draw(subject).figure().to_dict()
-    for margins in (False, True):
-        yield "heatmap", figures.heatmap(trace, margins=margins, theme=theme).figure().to_dict()
-    entries = np.linspace(-2, 2, len(trace.source_pieces))
-    of_word = LogitAttribution(step=2, piece_id=4, bias=0.3, state=-1.0, previous_word=0.8, source=entries)
-    known = {(2, 4): of_word, (2, None): replace(of_word, piece_id=None, bias=0.0, source=entries / 2)}
-    subject = Subject(trace, 2, word=4, foil=4, theme=theme, known_logit_attributions=known)
-    yield "logit-attribution", draw_logit_attribution(subject).figure().to_dict()
-
-
-@both_themes
-def test_marks_and_labels_of_every_figure_have_enough_contrast(theme: ThemeName) -> None:
-    paper, seen = palette(theme).paper, 0
-    for picture, figure in all_figures(theme):
-        for name, colour in marks(figure, paper):
-            needed = TEXT if name.startswith("text of") else MARK
-            assert contrast(colour, rgb(paper)) >= needed, f"{picture}: {name}"
-            seen += 1
-        for name, colour in axis_texts(figure):
-            assert contrast(colour, rgb(paper)) >= TEXT, f"{picture}: {name}"
-            seen += 1
-    assert seen > 100
 
 
 @both_themes
@@ -311,20 +282,19 @@ def test_colours_of_one_figure_are_distinguishable(ink: Palette, sight: str) -> 
         assert difference(one, other, sight) >= APART, (one, other)
 
 
-@both_themes
-def test_no_information_is_given_by_colour_alone(theme: ThemeName) -> None:
+def test_no_information_is_given_by_colour_alone() -> None:
     """Signs stand on their side of zero and are written; the chosen word and a sum are bold; saturation has a mark."""
-    pictures = dict(all_figures(theme))
-    written = next(trace for trace in pictures["energy"]["data"] if trace.get("mode") == "text")
+    subject = Subject(synthetic.trace(), 2)
+    drawn = {name: figure.draw(subject) for name, figure in step_figures(subject).items()}
+    written = next(trace for trace in drawn["energy"].data if trace.get("mode") == "text")
     for value, text in zip(synthetic.trace().energies[2], written["text"], strict=True):
         assert ("−" in text) == (value < 0)
-    chosen = [label for label in pictures["candidates"]["layout"]["yaxis"]["ticktext"] if "<b>" in label]
-    assert len(chosen) == 1
-    for name in ("logit-attribution", "energy-decomposition"):
-        assert "<b>" in pictures[name]["layout"]["yaxis"]["ticktext"][-1]
-    units = Subject(synthetic.trace(), 2).energy_decomposition
+    labels = {name: drawn[name].layout["yaxis"]["ticktext"] for name in ("candidates", "energy-decomposition")}
+    assert sum("<b>" in label for label in labels["candidates"]) == 1
+    assert "<b>" in labels["energy-decomposition"][-1]
+    units = subject.energy_decomposition
     flat = int((np.abs(units.activation[units.order]) >= 0.99).sum())
-    assert sum("▮" in label for label in pictures["energy-decomposition"]["layout"]["yaxis"]["ticktext"]) == flat
+    assert sum("▮" in label for label in labels["energy-decomposition"]) == flat
 
 
 def test_page_knows_the_scales_that_are_dark_on_white() -> None:

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import tomllib
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import plotly.graph_objects as go
 import pytest
 
 from attnviz import AttnvizError, Trace, export, figures
-from attnviz.analysis.grid import grid
-from attnviz.attention_kinds import ATTENTION_KINDS
-from attnviz.figures.decoder_figure import draw_candidates
+from attnviz.figures.attention_figure import draw_attention
 from attnviz.figures.spec import width
-from attnviz.figures.step_attention import draw_attention
 from attnviz.figures.subject import Subject
 from attnviz.palette import DARK, LIGHT, Palette, ThemeName, heatmap_scale, palette
 from tests.conftest import REPOSITORY
@@ -38,18 +33,6 @@ DRAWINGS: dict[str, Draw] = {
 }
 
 
-@pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", DRAWINGS)
-def test_every_figure_is_valid(name: str, kind: str, theme: ThemeName) -> None:
-    """Figures are built without Plotly's validation, for speed; this test validates them."""
-    figure = DRAWINGS[name](synthetic.trace(attention=kind), theme)
-    checked = go.Figure(json.loads(figure.to_json()))  # raises ValueError on any property it does not know
-    assert [trace.type for trace in checked.data] == [trace.type for trace in figure.data]
-    assert len(figure.layout.meta["alt"]) > 20
-    assert figure.layout.meta["narrowest"] > 0
-
-
 @pytest.mark.parametrize("by", ["words", "steps"])
 def test_the_heatmap_draws_alpha(by: str) -> None:
     trace = synthetic.trace()
@@ -62,21 +45,6 @@ def test_the_heatmap_draws_alpha(by: str) -> None:
     assert figure.layout.yaxis.range[0] > figure.layout.yaxis.range[1]
 
 
-def test_root_scale_changes_only_the_colours() -> None:
-    trace = synthetic.trace()
-    plain, root = figures.heatmap(trace).figure(), figures.heatmap(trace, root=True).figure()
-    np.testing.assert_allclose(np.square(root.data[0].z), plain.data[0].z, atol=1e-6)
-    assert root.data[0].text == plain.data[0].text
-    assert f"α = {trace.alignment[0, 0]:.4f}" in plain.data[0].text[0][0]
-
-
-def test_hiding_the_end_mark_removes_no_other_word() -> None:
-    trace = synthetic.trace()
-    whole, cut = grid(trace), grid(trace, end=False)
-    assert (cut.source, cut.target) == (whole.source[:-1], whole.target[:-1])
-    np.testing.assert_array_equal(cut.alpha, whole.alpha[:-1, :-1])
-
-
 def test_frame_and_click_metadata_agree_on_rows() -> None:
     trace = synthetic.trace("The agreement was signed .", "L' environnement marin .")
     meta = figures.heatmap(trace, by="words", end=True).layout["meta"]
@@ -86,18 +54,6 @@ def test_frame_and_click_metadata_agree_on_rows() -> None:
         assert step in trace.words().target_groups[meta["rows"][step]]
     assert meta["steps"] == [group[0] for group in trace.words().target_groups]
     assert figures.heatmap(trace, by="words", step=len(meta["rows"]) - 1).layout["shapes"] == []
-
-
-@pytest.mark.parametrize("count", [3, 20, 60, 200])
-def test_cells_are_large_enough_for_labels(count: int) -> None:
-    text = " ".join(f"mot{i}" for i in range(count))
-    figure = figures.heatmap(synthetic.trace(text, text), end=True).figure()
-    plot = figure.layout.height - figure.layout.margin.t - figure.layout.margin.b
-    rows = count + 1
-    assert plot / rows >= min(16, 4000 / rows) - 1
-    width = figure.layout.meta["narrowest"] - figure.layout.margin.l - figure.layout.margin.r
-    assert width / rows >= 11.5
-    assert figure.layout.yaxis.tickfont.size >= 11
 
 
 def test_a_thousand_pieces_can_be_drawn() -> None:
@@ -130,20 +86,6 @@ def test_bars_are_the_energies_and_weights_of_the_step() -> None:
     np.testing.assert_array_equal(table["alpha"], trace.alignment[2])
     signs = [LIGHT.minus if energy < 0 else LIGHT.plus for energy in trace.energies[2]]
     assert list(energies.marker.color) == signs
-
-
-def test_attention_bars_have_peak_and_width_metadata() -> None:
-    trace = synthetic.trace(" ".join(["mot"] * 80), "un deux")
-    meta = trace.step_figure(1, "attention").layout.meta
-    assert meta["peak"] == int(trace.alignment[1].argmax())
-    assert meta["narrowest"] == 92 + 14 + 8 * 81
-
-
-def test_candidate_bars_start_at_the_same_position_at_every_step() -> None:
-    base = synthetic.trace()
-    long = dataclasses.replace(base, top_pieces=(("▁" + "anticonstitutionnellement",) * 12, *base.top_pieces[1:]))
-    drawn = [draw_candidates(Subject(long, step)) for step in range(len(long.target_pieces))]
-    assert len({spec.layout["margin"]["l"] for spec in drawn}) == 1
 
 
 COMPOUND = "DONAUDAMPFSCHIFFFAHRTSGESELLSCHAFT"
@@ -216,31 +158,6 @@ def test_the_heatmap_table_is_the_matrix() -> None:
     table = figures.heatmap(trace, by="words", end=True).frame()
     np.testing.assert_array_equal(table.to_numpy(), trace.words().alignment)
     assert table.index[1].endswith(trace.words().target[1])
-
-
-def test_the_alternative_text_names_the_strongest_link() -> None:
-    trace = synthetic.trace()
-    words = trace.words()
-    strongest = words.source[int(words.alignment[0].argmax())]
-    assert (
-        f"{words.target[0]} on {strongest}: {words.alignment[0].max():.2f}"
-        in figures.heatmap(trace, by="words", end=True).alt
-    )
-
-
-@pytest.mark.parametrize("attention", ATTENTION_KINDS)
-def test_a_synthetic_trace_of_every_kind_fits_the_table(attention: str) -> None:
-    trace = synthetic.trace(attention=attention)
-    trace.check_shapes()
-    figures.heatmap(trace)
-
-
-def test_a_reopened_trace_draws_the_same_figure(tmp_path: Path) -> None:
-    trace = synthetic.trace()
-    trace.save(tmp_path / "trace.json")
-    again = Trace.load(tmp_path / "trace.json")
-    for draw in DRAWINGS.values():
-        assert draw(trace, "light").to_json() == draw(again, "light").to_json()
 
 
 def test_unknown_choices_are_refused() -> None:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
-import plotly.graph_objects as go
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
@@ -25,30 +23,12 @@ def trace(request: pytest.FixtureRequest) -> Trace:
     return synthetic.trace(request.param, "L' environnement marin .", attention="none")
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("by", ["words", "steps"])
-def test_figure_is_valid_and_fits_a_phone(trace: Trace, by: str, theme: str) -> None:
-    figure = figures.heatmap(trace, by=by, step=1, theme=theme).figure()
-    go.Figure(json.loads(figure.to_json()))
-    assert figure.layout.meta["narrowest"] <= 340
-
-
 def test_the_strip_is_the_context_of_every_step(trace: Trace) -> None:
     figure = figures.heatmap(trace).figure()
     strip = next(one for one in figure.data if one.name == "context")
     for step in range(len(trace.target_pieces)):
         np.testing.assert_array_equal(np.ravel(strip.z), trace.contexts[step])
     np.testing.assert_array_equal(table(trace, FigureOptions()).to_numpy().ravel(), trace.contexts[0])
-
-
-def test_each_target_word_has_an_arrow_and_a_step(trace: Trace) -> None:
-    figure = figures.heatmap(trace, by="words", end=True).figure()
-    words = trace.words().target
-    heads = next(one for one in figure.data if one.name == "heads")
-    assert len(heads.x) == len(words) == len(figure.layout.yaxis.ticktext)
-    assert figure.layout.meta["steps"] == [group[0] for group in trace.words().target_groups]
-    surface = next(one for one in figure.data if one.name == "rows")
-    assert len(surface.z) == len(words)
 
 
 def test_exports_use_the_fixed_context_figure(trace: Trace, tmp_path: Path, snapshot: SnapshotAssertion) -> None:

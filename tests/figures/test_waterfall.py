@@ -20,7 +20,6 @@ from attnviz.figures.energy_decomposition_figure import (
 from attnviz.figures.logit_attribution_figure import SOURCES, draw_contrast, draw_logit_attribution
 from attnviz.figures.spec import Spec
 from attnviz.figures.subject import Subject
-from attnviz.palette import ThemeName
 from attnviz.trace import Trace
 from tests.figures.synthetic import trace as make_trace
 
@@ -77,12 +76,10 @@ def trace_named(figure: go.Figure, name: str) -> Any:
 
 
 @pytest.mark.parametrize("source", ["one two three .", LONG])
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_logit_attribution_bars_add_up_to_the_logit(source: str, theme: ThemeName) -> None:
+def test_logit_attribution_bars_add_up_to_the_logit(source: str) -> None:
     trace = make_trace(source)
     entries = random_attribution(len(trace.source_pieces))
-    figure = draw_attribution(trace, entries, title="<b>x</b> $y$", theme=theme)
-    go.Figure(figure.to_dict())  # Plotly's own check of every property
+    figure = draw_attribution(trace, entries, title="<b>x</b> $y$")
     bars = trace_named(figure, "sum")
     assert sum(bars.x[:-1]) == pytest.approx(entries.logit)
     assert bars.x[-1] == pytest.approx(entries.logit)
@@ -92,25 +89,6 @@ def test_logit_attribution_bars_add_up_to_the_logit(source: str, theme: ThemeNam
     low, high = figure.layout.xaxis.range
     assert low <= np.cumsum(bars.x[:-1]).min()
     assert np.cumsum(bars.x[:-1]).max() <= high
-
-
-def test_attention_is_drawn_beside_the_contributions() -> None:
-    trace = make_trace(LONG)
-    figure = draw_attribution(trace, random_attribution(len(trace.source_pieces)))
-    alpha = trace_named(figure, "alpha")
-    assert sum(alpha.x) == pytest.approx(1, abs=1e-5)
-    assert list(alpha.y) == list(range(3, 3 + SOURCES + 1))
-
-
-def test_metadata_map_source_pieces_to_rows() -> None:
-    trace = make_trace(LONG)
-    entries = random_attribution(len(trace.source_pieces))
-    figure = draw_attribution(trace, entries)
-    rows = figure.layout.meta["entries"]
-    assert sorted(row for row in rows if row is not None) == list(range(3, 3 + SOURCES))
-    for j, row in enumerate(rows):
-        if row is not None:
-            assert trace_named(figure, "sum").x[row] == entries.source[j]
 
 
 def test_the_chosen_piece_always_has_a_row() -> None:
@@ -139,22 +117,6 @@ def test_a_logit_attribution_and_its_contrast_have_the_same_rows() -> None:
     assert attribution.layout.meta["entries"] == contrast.layout.meta["entries"]
 
 
-def test_pieces_that_add_nothing_share_a_row() -> None:
-    trace = make_trace()
-    entries = LogitAttribution(0, 7, 0.5, -1.25, 0.75, np.array([0.0] * (len(trace.source_pieces) - 1) + [2.0]))
-    labels = draw_attribution(trace, entries, source=len(trace.source_pieces) - 1).layout.yaxis.ticktext
-    assert len(labels) == 3 + 2 + 1
-    assert f"{len(trace.source_pieces) - 1} more" in labels[4]
-
-
-def test_the_sentence_is_one_row_without_attention() -> None:
-    trace = make_trace(attention="none")
-    entries = LogitAttribution(0, 7, 0.5, -1.25, 0.75, np.array([0.0] * (len(trace.source_pieces) - 1) + [2.0]))
-    labels = draw_attribution(trace, entries).layout.yaxis.ticktext
-    assert len(labels) == 3 + 1 + 1
-    assert "c, the sentence" in labels[3]
-
-
 def test_the_state_entry_is_labelled_by_the_readout_state() -> None:
     trace = make_trace()
     trace = dataclasses.replace(trace, config=trace.config | {"readout_state": "current"})
@@ -179,7 +141,7 @@ def test_the_table_of_a_logit_attribution_has_every_entry() -> None:
 def test_energy_decomposition_bars_add_up_to_the_energy(size: int, bounded: bool, operands: bool) -> None:
     units = random_decomposition(size, bounded)
     drawn = draw_energy(units, operands=operands)
-    figure = go.Figure(drawn.figure().to_dict())
+    figure = drawn.figure()
     bars = trace_named(figure, "sum")
     assert bars.x[-1] == pytest.approx(units.energy)
     assert sum(bars.x[:-1]) == pytest.approx(units.energy)

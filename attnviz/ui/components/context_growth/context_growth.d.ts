@@ -18,8 +18,8 @@ interface GrowthMeta extends Omit<Meta, "rows"> {
   rows: number;
   /** The unit after which the backward half begins. */
   hidden: number;
-  paper: string;
-  context: string;
+  paper_colour: string;
+  context_colour: string;
   selection_colour: string;
 }
 

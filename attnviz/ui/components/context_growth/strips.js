@@ -77,7 +77,7 @@ export function growthAt(state, step, strongest) {
  * @returns {Shape[]}
  */
 export function growthShapes({ skeleton, lines, row }, added, units, source) {
-  const { paper, context, selection_colour: selection, hidden } = skeleton.layout.meta;
+  const { paper_colour: paper, context_colour: context, selection_colour: selection, hidden } = skeleton.layout.meta;
   const count = lines.length;
   /** @type {(x0: number, x1: number, y0: number, y1: number, line: Shape["line"], more?: Partial<Shape>) => Shape} */
   const rule = (x0, x1, y0, y1, line, more) => ({ type: "line", x0, x1, y0, y1, line, ...more });

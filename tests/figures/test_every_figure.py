@@ -1,0 +1,218 @@
+"""Every figure: Plotly accepts it, it fits a phone, its marks and texts have contrast, and its text alternative."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from attnviz import AttnvizError, Translator, analysis, figures
+from attnviz.analysis.attention_forms import AttentionForm, Multiplications
+from attnviz.analysis.comparison import compare
+from attnviz.analysis.judgement import pair_attention, with_words_swapped
+from attnviz.analysis.logit_attribution import LogitAttribution
+from attnviz.analysis.why_attention import forced_word_probabilities
+from attnviz.detector import Detector
+from attnviz.figures.attention_forms_figure import multiplications, weights_row
+from attnviz.figures.context import context_frame
+from attnviz.figures.corpus_figure import histogram, scatter
+from attnviz.figures.energy_decomposition_figure import draw_energy_decomposition
+from attnviz.figures.heads_figure import head_gallery
+from attnviz.figures.judgement_figure import attend_figure, bag_figure, compared_figure
+from attnviz.figures.learning_curves import attention_curves, learning_heatmap, quality_curves
+from attnviz.figures.logit_attribution_figure import draw_logit_attribution
+from attnviz.figures.perturbation_figure import minimal_change_figure, perturbation_tests_figure, shuffled_figure
+from attnviz.figures.sentence_length_figure import bleu_by_length, sentence_growth
+from attnviz.figures.spec import Spec
+from attnviz.figures.subject import Subject
+from attnviz.figures.three_models_figure import forced_words_figure, gradient_norms
+from attnviz.figures.vector_map import vector_map, with_star
+from attnviz.network import DecomposableConfig, TransformerConfig
+from attnviz.palette import ThemeName, palette
+from attnviz.text import Tokenizer
+from tests.analysis.given import KINDS, forced_trace
+from tests.conftest import SENTENCES, ModelFactory
+from tests.detectors import random_detector
+from tests.figures import synthetic
+from tests.figures.test_colours import MARK, TEXT, axis_texts, contrast, marks, rgb
+from tests.figures.test_learning import MOMENTS, run
+from tests.figures.test_why import GROWN, ROWS
+from tests.figures.trees import small
+from tests.snapshots import without_numbers
+from tests.transformers import random_transformer
+
+LONG = " ".join(f"mot{k}" for k in range(70))
+ATTRIBUTION = LogitAttribution(1, 4, 0.3, -1.0, 0.8, np.linspace(-2, 2, 7))
+NO_ATTRIBUTION = LogitAttribution(1, None, 0, 0, 0, np.zeros(7))
+NAMES = ("one model", "another")
+PHONE = 390
+"""Pixels; wider figures scroll on a phone."""
+WIDE = (
+    "attributions",
+    "bag, swapped",
+    "by-length",
+    "comparison",
+    "energy-decomposition",
+    "forced",
+    "gallery",
+    "gradients",
+    "tree",
+)
+"""Starts of the names of figures that may scroll on a phone."""
+OTHER_GROUND = ("form", "map", "scatter")
+"""Figures with letters on cells, which `test_cells` measures, and clouds of points, which are dark where many are."""
+ELSEWHERE = ("quartiles", "sure", "possible", "false", " edge", " core")
+"""Ends of the names of bands behind lines that say the same, and of marks on cells, which `test_gold` measures."""
+
+
+class Drawn:
+    """Every figure, of small random models."""
+
+    def __init__(self, make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+        translators = [Translator(make_network(kind), tokenizer, name=kind) for kind in ("none", "general", "additive")]
+        self.three = [one.translate(SENTENCES[2], target=SENTENCES[3]) for one in translators]
+        self.signals = [one.gradient_norms(trace) for one, trace in zip(translators, self.three, strict=True)]
+        self.trace, self.weights = forced_trace(make_network, tokenizer, KINDS[0])
+        self.methods = analysis.attribution_methods(self.trace, self.weights, translators[2].attributions(self.trace))
+        self.tests = analysis.perturbation_tests(self.trace, 2, self.weights, permutations=20)
+        self.shuffled = analysis.shuffled(self.trace, self.weights, permutations=20)
+        self.minimal = analysis.minimal_change(self.trace, self.weights)
+        network = random_transformer(TransformerConfig(len(tokenizer), 16, 4, 2, 12), 2)
+        self.heads = Translator(network, tokenizer, "small").translate(SENTENCES[0], target=SENTENCES[1])
+        detector = Detector(random_detector(DecomposableConfig(len(tokenizer), 8, 6), 1), tokenizer, "detector")
+        english, french = "Two dogs play in the snow.", "Deux chiens jouent dans la neige."
+        self.judgement = detector.judge(english, french)
+        self.swapped = detector.judge(with_words_swapped(english, 1, 4), french)
+        self.spelling = lambda piece: tokenizer.pieces([piece])[0]
+
+    def of_steps(self, theme: ThemeName) -> dict[str, Spec]:
+        """Return the figures of a step, at both levels."""
+        known = {(1, 4): ATTRIBUTION, (1, None): NO_ATTRIBUTION}
+        subjects = {
+            "model": Subject(self.trace, 1, self.weights, spelling=self.spelling),
+            "changed": Subject(self.trace, 1, parent=self.trace),
+            "known": Subject(synthetic.trace(), 1, word=4, foil=4, known_logit_attributions=known),
+            "heads": Subject(self.heads, 1),
+            "one head": Subject(self.heads.select_heads(0, 1), 1),
+            **{kind: Subject(synthetic.trace(attention=kind), 1) for kind in ("additive", "general", "none")},
+            "long": Subject(synthetic.trace(LONG), 1),
+            "long, none": Subject(synthetic.trace(LONG, attention="none"), 1),
+            "short": Subject(synthetic.trace("One ."), 1),
+        }
+        specs = {
+            "energy-decomposition, narrow": draw_energy_decomposition(
+                replace(subjects["additive"], theme=theme), operands=False
+            )
+        }
+        for kind, subject in subjects.items():
+            for simple in (False, True):
+                drawn = replace(subject, theme=theme, simple=simple)
+                for name, figure in figures.step_figures(drawn).items():
+                    specs[f"{name}, {kind}{', idea' * simple}"] = figure.draw(drawn)
+            if not subject.trace.has_heads:
+                specs[f"growth, {kind}"] = context_frame(subject.trace, thinned=kind == "long", theme=theme)
+        specs["logit-attribution"] = draw_logit_attribution(replace(subjects["known"], theme=theme))
+        return specs
+
+    def of_translations(self, theme: ThemeName) -> dict[str, Spec]:
+        """Return the heatmaps, comparisons and trees of one translation or two."""
+        trace, posterior = synthetic.trace(), np.roll(synthetic.trace().alignment.astype(float), 1, axis=1)
+        links = figures.heatmap(trace, gold="0-0 1?2", margins=True, theme=theme)
+        specs = {"heatmap": figures.heatmap(trace, step=1, theme=theme), "heatmap with links": links}
+        for choices in (
+            {"by": "words", "colours": "cividis", "root": True, "end": True},
+            {"margins": True, "values": True},
+        ):
+            for face in ("before", "after", "difference"):
+                drawn = figures.heatmap(trace, theme=theme, face=face, posterior=posterior, **choices)
+                specs[f"heatmap, {face}, {len(choices)}"] = drawn
+        for text in (LONG, ""):
+            for kind in ("additive", "none"):
+                specs[f"heatmap, {'long' if text else 'no word'}, {kind}"] = figures.heatmap(
+                    synthetic.trace(text, attention=kind), theme=theme
+                )
+        compared = compare(trace, synthetic.trace("The new agreement was <b>signed</b> .", seed=1))
+        for across in (1, 2, 4):
+            choices = {"across": across, "step": 1, "root": True, "colours": "cividis", "theme": theme}
+            specs[f"comparison, {across}"] = figures.comparison(compared, NAMES, **choices)
+        without = compare(trace, synthetic.trace(seed=2, attention="none"))
+        specs["comparison without attention"] = figures.comparison(without, NAMES, theme=theme)
+        specs["tree"] = figures.beam_tree(small(), step=1, theme=theme)
+        return specs
+
+    def of_experiments(self, theme: ThemeName) -> dict[str, Spec]:
+        """Return the figures of the other pages."""
+        trace, spelling = self.trace, self.spelling
+        places, titles = np.random.default_rng(0).normal(size=(9, 2)), [("<b>word</b>", "sentence")] * 9
+        the_map = vector_map(places, titles, (0.3, 0.2), "decoder", theme=theme)
+        form = AttentionForm(self.trace.alignment, self.trace.energies)
+        best = analysis.best_attention(trace, 2, self.weights)
+        return {
+            "attributions": figures.attributions(trace, self.methods, step=2, theme=theme),
+            "attributions, steps": figures.attributions(
+                trace, self.methods, by="steps", across=2, width=390, theme=theme
+            ),
+            "tests": perturbation_tests_figure(trace, self.tests, spelling, best, theme=theme),
+            "shuffled": shuffled_figure(trace, self.shuffled, step=2, theme=theme),
+            "minimal change": minimal_change_figure(trace, self.minimal, spelling, step=2, theme=theme),
+            "forced words": forced_words_figure(forced_word_probabilities(self.three), theme=theme),
+            "gradients": gradient_norms(self.three, self.signals, theme=theme),
+            "gradients, stacked": gradient_norms(self.three, self.signals, across=1, theme=theme),
+            "growth": sentence_growth(GROWN, theme=theme),
+            "by-length": bleu_by_length(ROWS, theme, marked_length=4),
+            "quality": quality_curves([run(), run(0.5, 1)], MOMENTS, update=100, theme=theme),
+            "learnt": attention_curves(run(), MOMENTS, runs=[run(0.5, 1)], theme=theme),
+            "learnt weights": learning_heatmap(run(), 0, 2, theme=theme),
+            "attend": attend_figure(pair_attention(self.judgement, "source"), theme=theme),
+            "compared": compared_figure(self.judgement, 1, theme=theme),
+            "bag": bag_figure(self.judgement, theme=theme),
+            "bag, swapped": bag_figure(self.judgement, self.swapped, theme=theme),
+            "gallery": head_gallery(self.heads, {(0, 1): 0.25}, theme=theme),
+            "form": weights_row(form, 1, self.trace.source_pieces, "Weights of one form of attention.", theme=theme),
+            "costs": multiplications({"additive": Multiplications(9, 9, 9, 9)}, theme=theme),
+            "map": with_star(the_map, places[0], "this"),
+            "scatter": scatter(*places.T, NAMES, selected_region=(0, 1, 0, 1), theme=theme),
+            "histogram": histogram(places[:, 0], "length", theme=theme),
+        }
+
+    def specs(self, theme: ThemeName) -> dict[str, Spec]:
+        return self.of_steps(theme) | self.of_translations(theme) | self.of_experiments(theme)
+
+
+@pytest.fixture(scope="module")
+def drawn(make_network: ModelFactory, tokenizer: Tokenizer) -> Drawn:
+    return Drawn(make_network, tokenizer)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_figures_are_valid_and_readable(drawn: Drawn, theme: ThemeName) -> None:
+    """Figures are built without Plotly's validation, for speed; it raises ValueError on properties it does not know."""
+    paper = rgb(palette(theme).paper)
+    for picture, spec in drawn.specs(theme).items():
+        figure = json.loads(spec.figure().to_json())
+        go.Figure(figure)
+        assert len(spec.alt) > 20, picture
+        assert picture.startswith(WIDE) or "long" in picture or spec.layout["meta"]["narrowest"] <= PHONE, picture
+        figure = spec.figure().to_dict()
+        texts = [(name, colour, TEXT) for name, colour in axis_texts(figure)]
+        for name, colour in marks(figure, palette(theme).paper):
+            if not name.endswith(ELSEWHERE):
+                texts.append((name, colour, TEXT if name.startswith("text of") else MARK))
+        for name, colour, least in texts if picture not in OTHER_GROUND else ():
+            assert contrast(colour, paper) >= least, f"{picture}: {name}"
+
+
+@pytest.mark.usefixtures("each_language")
+def test_text_alternatives(drawn: Drawn, snapshot: SnapshotAssertion) -> None:
+    """Of figures that share one, the first."""
+    alts = {without_numbers(spec.alt): name for name, spec in reversed(drawn.specs("light").items())}
+    assert {name: alt for alt, name in reversed(alts.items())} == snapshot
+
+
+def test_an_unknown_theme_is_refused() -> None:
+    with pytest.raises(AttnvizError, match="light, dark"):
+        figures.beam_tree(small(), theme="sepia").figure()  # type: ignore[arg-type]
