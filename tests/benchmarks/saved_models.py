@@ -33,7 +33,7 @@ from attnviz.training.preparation import SETTINGS
 from attnviz.training.training_config import TrainingConfig
 from attnviz.training.validation import fixed_pairs, take_snapshot, validation_pairs
 from attnviz.translator import Translator
-from tests.benchmarks.scripts import exit_status
+from tests.benchmarks.shared import exit_status
 
 
 @dataclass(frozen=True)
