@@ -111,6 +111,7 @@ class ModelOptions:
         try:
             from attnviz.translator import Translator
         finally:
+            gc.freeze()  # nor would a later one, which takes 0.15 s
             gc.enable()
         return Translator.load(folder, self.device, self.precision)
 
