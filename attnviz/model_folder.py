@@ -9,7 +9,6 @@ import math
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from attnviz import bounds
@@ -191,19 +190,6 @@ def _architecture(path: Path, _: tuple[int, ...]) -> str:
         return str(read_config(path.parent).get("architecture", "rnnsearch"))
     except AttnvizError:
         return "rnnsearch"
-
-
-def check_finite(folder: str | Path, weights: dict[str, NDArray[Any]]) -> None:
-    """Raise AttnvizError, naming file and array, unless all `weights`, of any shape, are finite."""
-    for name, values in weights.items():
-        if not np.isfinite(values).all():
-            raise AttnvizError(
-                gettext(
-                    "The model file {path} is damaged: {name} holds numbers that are not finite. Restore the file.",
-                    path=Path(folder) / WEIGHTS_FILE,
-                    name=name,
-                )
-            )
 
 
 def damaged(path: Path, reason: object) -> str:

@@ -156,10 +156,10 @@ class Tokenizer:
         try:
             self._processor.LoadFromSerializedProto(model)
             # Read all pieces: in a damaged file any of them may be invalid text.
-            special = tuple(self._processor.IdToPiece(list(range(len(self))))[:4])
+            self._pieces = tuple(map(str, self._processor.IdToPiece([*range(len(self))])))
         except (RuntimeError, IndexError) as error:
             raise ValueError(f"not a SentencePiece model: {error}") from error
-        if special != SPECIAL_PIECES:
+        if (special := self._pieces[: len(SPECIAL_PIECES)]) != SPECIAL_PIECES:
             raise ValueError(f"its first four pieces are {special}, not {SPECIAL_PIECES}")
 
     def __len__(self) -> int:
@@ -180,7 +180,7 @@ class Tokenizer:
 
     def piece(self, index: int) -> str:
         """Return the piece with id `index`, as in `\u2581bicycle` or `</s>`."""
-        return str(self._processor.IdToPiece(int(index)))
+        return self._pieces[int(index)]
 
     def pieces(self, ids: Iterable[int]) -> tuple[str, ...]:
         """Return the pieces of `ids`."""

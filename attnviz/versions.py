@@ -19,7 +19,6 @@ def check_streamlit() -> None:
     lowest = ".".join(map(str, LOWEST))
     needed = f"Streamlit {lowest} or later, below {HIGHEST}: pip install 'streamlit>={lowest},<{HIGHEST}'"
     with naming_extra():
-        metadata.version("torch")
         version = metadata.version("streamlit")
     installed = tuple(int(part) for part in re.findall(r"\d+", version)[:2])
     if not LOWEST <= installed < (HIGHEST,):

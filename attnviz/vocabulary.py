@@ -69,10 +69,6 @@ class WordTokenizer(Tokenizer):
         """Return the piece with id `index`, as in `\u2581bicycle` or `</s>`."""
         return self._piece(self._tokens[int(index)])
 
-    def pieces(self, ids: Iterable[int]) -> tuple[str, ...]:
-        """Return the pieces of `ids`."""
-        return tuple(self.piece(i) for i in ids)
-
     def surfaces(self, text: str) -> tuple[str, ...]:
         """Return the pieces of `text` as `encode` splits it, with typed characters in place of unknown pieces."""
         return tuple(map(self._piece, self._cut(text)))

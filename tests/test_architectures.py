@@ -17,9 +17,7 @@ from attnviz.architectures import (
     step_texts,
     verifier_of,
 )
-from attnviz.figures.registry import FIGURES
 from attnviz.trace import Aligned, Attention, attention
-from attnviz.ui.step import stage_panels
 from attnviz.ui.step.stage_panels import stage_figures
 from attnviz.ui.step.step_makers import STEP_MAKERS
 from tests.conftest import REPOSITORY
@@ -59,11 +57,6 @@ def test_every_stage_has_an_equation_and_figures(kind: str) -> None:
         assert bool(stage_figures(trace, stage, simple=True)) != in_picture
 
 
-def test_each_name_and_control_of_a_figure_is_one() -> None:
-    assert len({figure.name for figure in FIGURES}) == len(FIGURES)
-    assert {figure.control for figure in FIGURES} == {"", *stage_panels._CONTROLS}
-
-
 def test_recurrent_translators_are_told_apart_by_their_config() -> None:
     trace = make_trace()
     imported = dataclasses.replace(trace, config={**trace.config, "architecture": "seq2seq"})
@@ -77,12 +70,6 @@ def test_imported_attention_cannot_be_recomputed() -> None:
     assert not could_be_of(given, {})
     with pytest.raises(ValueError, match="cannot be recomputed"):
         verifier_of(given, {})
-
-
-def test_decomposable_attention_has_no_steps() -> None:
-    declared = ARCHITECTURES["decomposable"]
-    assert declared.step_texts is None
-    assert not declared.stages(None)
 
 
 def _results() -> set[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +14,6 @@ from attnviz import AttnvizError, Translator, attention, read_attention
 from attnviz.network import RNNsearch
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
-from attnviz.trace.drawing import HeatmapChoices, HeatmapOptions
 from tests.conftest import ModelFactory
 from tests.figures import synthetic
 
@@ -71,11 +69,6 @@ def test_invalid_step_figure_call_is_refused(
     assert str(error.value) == snapshot
 
 
-def test_negative_steps_count_from_the_end(trace: Trace) -> None:
-    last = len(trace.target_pieces) - 1
-    assert trace.step_figure(-1, "softmax") == trace.step_figure(last, "softmax")
-
-
 def test_american_spellings_name_the_same_parameters(tmp_path: Path) -> None:
     trace = synthetic.trace()
     assert trace.heatmap(colors="ink") == trace.heatmap(colours="ink") != trace.heatmap()
@@ -85,15 +78,3 @@ def test_american_spellings_name_the_same_parameters(tmp_path: Path) -> None:
     assert read_attention(tmp_path / "one.json", normalize=True)[0].alignment.tolist() == [[1.0]]
     with pytest.raises(TypeError, match="couleurs"):
         trace.heatmap(couleurs="ink")
-
-
-@pytest.mark.parametrize("foil", [-1, 9999, "rouge", 1.5])
-def test_foil_must_be_the_id_of_a_piece(trace: Trace, foil: Any, snapshot: SnapshotAssertion) -> None:
-    with pytest.raises(AttnvizError) as error:
-        trace.step_figure(0, "candidates", foil=foil)
-    assert str(error.value) == snapshot
-
-
-def test_heatmap_options_name_every_choice() -> None:
-    fields = {field.name for field in dataclasses.fields(HeatmapChoices)}
-    assert set(HeatmapOptions.__annotations__) == fields | {"colors"}

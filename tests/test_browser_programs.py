@@ -9,13 +9,13 @@ import pytest
 from plotly.offline import get_plotlyjs, get_plotlyjs_version
 from streamlit import file_util
 
-from attnviz import Translator, browser_programs
-from attnviz.browser_programs import KATEX, PLOTLY, PLOTLY_TRACES, SERIF, SERIF_FAMILY, BrowserProgram, serif_style
+from attnviz import Translator
+from attnviz.browser_programs import KATEX, PLOTLY, PLOTLY_TRACES
 from attnviz.figures.heatmap import heatmap
 from attnviz.figures.registry import step_figures
 from attnviz.figures.subject import Subject
 from attnviz.model_folder import read_weights
-from tests.conftest import REPOSITORY, SENTENCES
+from tests.conftest import SENTENCES
 from tests.figures import synthetic
 
 
@@ -51,21 +51,3 @@ def test_katex_version_equals_that_of_streamlit() -> None:
     programs = (Path(file_util.get_static_dir()) / "static" / "js").glob("*katex.*.js")
     assert f"`{KATEX.version}`" in "".join(program.read_text(encoding="utf-8") for program in programs)
     assert f'version:"{KATEX.version}"' in KATEX.text
-
-
-@pytest.mark.parametrize(("program", "notice"), [(PLOTLY, "plotly.js 4.1.1, MIT"), (KATEX, "KaTeX 0.16.47")])
-def test_licence_file_is_beside_program(program: BrowserProgram, notice: str) -> None:
-    path = Path(browser_programs.__file__).with_name(f"{program.name}.LICENSE.txt")
-    licences = path.read_text(encoding="utf-8")
-    assert notice in licences
-    assert program.version in notice
-    assert "Permission is hereby granted" in licences
-
-
-def test_style_sheets_name_the_bundled_font() -> None:
-    for place in (REPOSITORY / ".streamlit" / "config.toml", REPOSITORY / "attnviz" / "ui" / "page.css"):
-        assert SERIF_FAMILY in place.read_text(encoding="utf-8")
-    assert serif_style().count(f'font-family: "{SERIF_FAMILY}"') == len(SERIF)
-    assert sum(len(font.content) for font in SERIF) < 150_000
-    licence = Path(browser_programs.__file__).with_name("serif.LICENSE.txt").read_text(encoding="utf-8")
-    assert "SIL OPEN FONT LICENSE" in licence

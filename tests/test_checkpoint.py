@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -10,15 +9,11 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import load_file
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.checkpoint import load_model, save_model
-from attnviz.errors import AttnvizError
 from attnviz.text import Tokenizer
-from attnviz.translator import Translator
-from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
-from tests.snapshots import plain
+from tests.conftest import REPOSITORY, ModelFactory
 
 
 @pytest.mark.parametrize("attention", ATTENTION_KINDS)
@@ -41,28 +36,6 @@ def test_weights_are_stored_as_float16_and_read_exactly(model_folder: Path) -> N
     for name, tensor in network.state_dict().items():
         assert (stored[name].dtype, tensor.dtype) == (torch.float16, torch.float32)
         assert torch.equal(stored[name].float(), tensor), name
-
-
-def test_config_is_readable_json(model_folder: Path) -> None:
-    record = json.loads((model_folder / "config.json").read_text(encoding="utf-8"))
-    assert (record["format"], record["version"]) == ("attnviz-model", 2)
-    assert record["model"]["attention"] == "additive"
-
-
-def test_model_saved_again_translates_alike(tmp_path: Path, model_folder: Path) -> None:
-    save_model(tmp_path, *load_model(model_folder))
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["config.json", "model.safetensors", "tokenizer.model"]
-    first, second = Translator.load(model_folder, device="cpu"), Translator.load(tmp_path, device="cpu")
-    assert first.translate_batch(SENTENCES, beam=2) == second.translate_batch(SENTENCES, beam=2)
-
-
-def test_folder_that_cannot_be_created_is_named(
-    tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer, snapshot: SnapshotAssertion
-) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(AttnvizError) as error:
-        save_model(tmp_path / "file" / "model", make_network(), tokenizer)
-    assert plain(error.value, tmp_path) == snapshot
 
 
 def test_interrupted_save_leaves_old_model(

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
-
-import pytest
-import yaml
 
 import attnviz
 from tests.conftest import REPOSITORY
@@ -40,33 +36,6 @@ def test_newest_changelog_version_is_package_version() -> None:
     )
     assert versions[0] == attnviz.__version__
     assert versions == sorted(versions, reverse=True)
-
-
-@pytest.mark.parametrize("path", sorted((GITHUB / "ISSUE_TEMPLATE").glob("[!c]*.yml")), ids=lambda path: path.stem)
-def test_issue_form_has_required_fields(path: Path) -> None:
-    form = yaml.safe_load(path.read_text(encoding="utf-8"))
-    assert {"name", "description", "body"} <= form.keys()
-    for field in form["body"]:
-        assert field["type"] in ("textarea", "input", "dropdown", "checkboxes", "markdown")
-        assert re.fullmatch(r"[\w-]+", field["id"])
-        assert field["attributes"]["label"]
-
-
-def test_the_workflow_runs_the_command_of_ci() -> None:
-    workflow = yaml.safe_load(_text("workflows/ci.yml"))
-    push, nightly = (
-        "\n".join(step.get("run", "") for step in workflow["jobs"][job]["steps"]) for job in ("push", "nightly")
-    )
-    assert ".ci/run" in push
-    assert "python -m tests --all" in nightly
-
-
-def test_the_hooks_run_tools_of_the_environment() -> None:
-    hooks = yaml.safe_load((REPOSITORY / ".pre-commit-config.yaml").read_text(encoding="utf-8"))["repos"][0]["hooks"]
-    for hook in hooks:
-        assert hook["language"] == "system"
-        assert hook["entry"].startswith("python -m ")
-    assert {hook["id"] for hook in hooks} >= {"ruff-format", "ruff-check", "javascript", "catalogs"}
 
 
 def _text(name: str) -> str:

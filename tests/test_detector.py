@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 from pathlib import Path
 
-import numpy as np
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
@@ -45,23 +43,6 @@ def test_judgement_is_verified_by_the_folder_weights(detector: Detector, folder:
     assert verify_judgement(judgement, read_weights(folder)).holds
 
 
-def test_batched_probabilities_equal_single_ones(detector: Detector) -> None:
-    alone = [detector.judge(*pair).probability for pair in PAIRS]
-    np.testing.assert_allclose(detector.judge_batch(PAIRS), alone, atol=1e-5)
-    assert detector.judge_batch([]).shape == (0,)
-
-
-def test_clause_order_does_not_change_probability(detector: Detector) -> None:
-    source, target = PAIRS[3]
-    first, second = "Deux chiens jouent dans la neige", "personne ne les regarde"
-    assert target == f"{first}, et {second}."
-    swapped = detector.judge(source, f"{second}, et {first}.").probability
-    # Both start with a lower-case letter, so that only the order differs.
-    lowered = detector.judge(source, f"{first}, et {second}.").probability
-    assert sorted(detector.tokenizer.encode(f"{second}, et {first}.")) == sorted(detector.tokenizer.encode(target))
-    assert swapped == pytest.approx(lowered, abs=1e-6)
-
-
 def test_unusable_sentences_are_refused(detector: Detector, snapshot: SnapshotAssertion) -> None:
     for pairs in ([(" ", "Oui.")], [("Yes.", "oui " * 201)], [("Yes.", "Oui."), ("No.", "")]):
         with pytest.raises(AttnvizError) as error:
@@ -90,11 +71,6 @@ def test_detector_is_not_listed_among_translators(folder: Path, model_folder: Pa
     assert architecture(listed) == "rnnsearch"
 
 
-def test_missing_folder_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(AttnvizError, match=re.escape(str(tmp_path / "none"))):
-        Detector.load(tmp_path / "none")
-
-
 @pytest.mark.parametrize("content", [b"{", None], ids=["damaged", "missing"])
 @pytest.mark.parametrize("file", ["config.json", "model.safetensors", "tokenizer.model"])
 def test_damaged_folder_is_refused(
@@ -109,18 +85,3 @@ def test_damaged_folder_is_refused(
         Detector.load(copy, "cpu")
     message = str(error.value).replace(str(tmp_path), "<tmp>")
     assert re.sub(r"\(.*\)", "(…)", message) == snapshot  # the parentheses quote the library that reads the file
-
-
-@pytest.mark.parametrize(
-    ("field", "value"), [("model_size", 9), ("vocabulary_size", 151), ("heads", 2), ("embedding_size", 0)]
-)
-def test_config_that_does_not_fit_weights_is_refused(
-    folder: Path, tmp_path: Path, field: str, value: int, snapshot: SnapshotAssertion
-) -> None:
-    copy = shutil.copytree(folder, tmp_path / "copy")
-    record = json.loads((copy / "config.json").read_text())
-    record["model"][field] = value
-    (copy / "config.json").write_text(json.dumps(record))
-    with pytest.raises(AttnvizError) as error:
-        Detector.load(copy, "cpu")
-    assert str(error.value).replace(str(tmp_path), "<tmp>") == snapshot

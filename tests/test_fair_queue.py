@@ -19,34 +19,6 @@ def served(queue: FairQueue[str]) -> str:
     return first
 
 
-def test_small_item_goes_before_large_ones_that_came_earlier() -> None:
-    queue: FairQueue[str] = FairQueue()
-    for client in "abcde":
-        queue.add(f"large {client}", client, 100)
-    assert served(queue) == "large a"
-    queue.add("small f", "f", 10)
-    assert served(queue) == "small f"
-
-
-def test_clients_alternate_however_many_items_one_has() -> None:
-    queue: FairQueue[str] = FairQueue()
-    for number in range(4):
-        queue.add(f"a{number}", "a", 10)
-    for number in range(2):
-        queue.add(f"b{number}", "b", 10)
-    assert [served(queue) for _ in range(6)] == ["a0", "b0", "a1", "b1", "a2", "a3"]
-
-
-def test_large_item_waits_only_for_as_much_work_of_another_client() -> None:
-    queue: FairQueue[str] = FairQueue()
-    queue.add("large", "a", 100)
-    order = []
-    for number in range(20):
-        queue.add(f"small {number}", "b", 10)
-        order.append(served(queue))
-    assert order.index("large") == 9  # then both have had 100, and it came earlier
-
-
 def test_credit_lets_a_client_go_first_again_but_not_for_ever() -> None:
     def turns(credit: int) -> int:
         """Return how many small items of a client that always has one are served before a large one of another."""

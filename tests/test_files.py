@@ -9,7 +9,6 @@ import resource
 import shutil
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -19,15 +18,10 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import AttnvizError
 from attnviz.checkpoint import load_model
 from attnviz.deadlines import with_deadline
-from attnviz.environment import ATTNVIZ_CORPORA
 from attnviz.export import save
-from attnviz.files import check_regular, replace_bytes, replace_text
+from attnviz.files import check_regular, replace_text
 from attnviz.model_folder import FILES, WEIGHTS_FILE, count_parameters, detector_folders, weights_digest
-from attnviz.trace import Trace, WhatIfs
-from attnviz.trace.snapshots import load_folder
-from attnviz.training.log import read_log
-from attnviz.ui.corpus_tables import offered_tables
-from attnviz.vocabulary import load_tokenizer
+from attnviz.trace import Trace
 from tests.conftest import REPOSITORY
 from tests.figures import synthetic
 from tests.snapshots import plain
@@ -62,15 +56,6 @@ def test_export_to_full_disk_leaves_old_file(
     assert plain(error.value, tmp_path) == snapshot
     assert path.read_text(encoding="utf-8") == OLD
     assert list(tmp_path.iterdir()) == [path]
-
-
-def test_saving_record_to_full_disk_leaves_old_file(trace: Trace, tmp_path: Path) -> None:
-    for record in (trace, WhatIfs(trace)):
-        path = tmp_path / type(record).__name__
-        path.write_text(OLD, encoding="utf-8")
-        with pytest.raises(AttnvizError), full_disk():
-            record.save(path)
-        assert path.read_text(encoding="utf-8") == OLD
 
 
 def test_symbolic_link_and_permissions_are_preserved(tmp_path: Path) -> None:
@@ -115,23 +100,6 @@ with replacing(pathlib.Path(sys.argv[1])) as temporary:
     assert foreign.read_text(encoding="utf-8") == OLD
 
 
-def test_pipe_is_written_directly(tmp_path: Path) -> None:
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    read: list[bytes] = []
-    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
-    reader.start()
-    replace_bytes(pipe, b"through")
-    reader.join(10)
-    assert read == [b"through"]
-    assert [*tmp_path.iterdir()] == [pipe]
-
-
-def test_folder_cannot_be_replaced_as_file(tmp_path: Path) -> None:
-    with pytest.raises(AttnvizError):
-        replace_text(tmp_path, "text")
-
-
 @pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")])
 def test_only_regular_files_pass(tmp_path: Path, make: Callable[[Path], None], snapshot: SnapshotAssertion) -> None:
     odd, regular = tmp_path / "odd", tmp_path / "regular"
@@ -158,17 +126,6 @@ def test_pipe_in_model_folder_is_refused(model_folder: Path, tmp_path: Path, nam
         with pytest.raises(AttnvizError, match=name):
             with_deadline(60, functools.partial(read, folder))
     assert with_deadline(60, lambda: detector_folders(folder.parent)) == []
-
-
-def test_pipes_in_folders_of_tables_and_runs_are_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(ATTNVIZ_CORPORA, str(tmp_path))
-    for name in ("table.parquet", "run.json", "log.csv"):
-        _pipe_instead_of(tmp_path / name)
-    assert with_deadline(60, offered_tables) == {}
-    assert with_deadline(60, lambda: load_folder(tmp_path)) == []
-    assert with_deadline(60, lambda: read_log(tmp_path / "log.csv")) == []
-    with pytest.raises(AttnvizError):
-        with_deadline(60, lambda: load_tokenizer(tmp_path / "run.json"))
 
 
 def test_pipe_named_by_the_user_is_read() -> None:

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from attnviz import Trace, Translator
@@ -21,7 +20,7 @@ from attnviz.export.tikz import heatmap_tikz
 from attnviz.figures import FIGURES, heatmap, step_figures
 from attnviz.figures.registry import StepFigure
 from attnviz.figures.subject import Subject
-from attnviz.languages import gettext, ngettext, set_language
+from attnviz.languages import ngettext, set_language
 from attnviz.model_folder import read_weights
 from attnviz.trace.interventions import ExcludePosition
 from attnviz.ui.components.findings import findings_payload
@@ -68,13 +67,6 @@ def texts(value: Any, shown: bool = False) -> Iterator[str]:
     elif isinstance(value, list):
         for one in value:
             yield from texts(one, shown)
-
-
-def test_numbers_get_decimal_commas_but_text_does_not() -> None:
-    assert gettext("{n} more units: {c}", n=3, c=0.25) == "0,25".join(
-        gettext("{n} more units: {c}", n=3, c="@").split("@")
-    )
-    assert gettext("“{text}”", text="St. 2.5") == "«\u00a0St. 2.5\u00a0»"
 
 
 def spread(count: float) -> str:
@@ -133,13 +125,3 @@ def test_files_for_machines_keep_decimal_points(trace: Trace, subject: Subject) 
         assert not [one for one in fields if isinstance(one, str) and re.fullmatch(r"-?\d+,\d+", one)], name
     assert re.search(r"\d\.\d{4}", heatmap_tikz(trace))
     assert not re.search(r"\{\d,\d", heatmap_tikz(trace))
-
-
-def test_tables_keep_their_own_number_format(subject: Subject) -> None:
-    set_language("en")
-    tables = {name: figure.draw(subject).frame() for name, figure in drawable(subject).items()}
-    texts_of = {name: table.to_csv() for name, table in tables.items()}
-    assert len(set(texts_of.values())) == len(tables)
-    assert "alpha" not in tables["energy"]
-    exponentials = tables["softmax"]["exp(e - max)"]
-    np.testing.assert_allclose(exponentials / exponentials.sum(), tables["softmax"]["alpha"], atol=1e-6)

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-import attnviz
-from attnviz import AttnvizError, Trace, Translator, analysis
+from attnviz import AttnvizError, Translator, analysis
 from attnviz import installed_models as module
-from attnviz.commands.main import main
 from attnviz.environment import ATTNVIZ_MODELS
 from attnviz.installed_models import (
     find_model,
@@ -92,29 +89,6 @@ def test_model_is_found_by_name_or_path(elsewhere: Path, model_folder: Path, sna
     assert str(other.value) == snapshot(name="Hugging Face")
     shutil.copytree(model_folder, Path("en-fr"))  # a folder goes before a name
     assert find_model("en-fr") == Path("en-fr")
-
-
-@pytest.mark.parametrize("model", ["", 3, b"en-fr", "../../../..", "x\0"])
-def test_what_is_no_model_is_refused(elsewhere: Path, model_folder: Path, model: Any) -> None:
-    shutil.copytree(model_folder, Path("models") / "en-fr")
-    with pytest.raises(AttnvizError):
-        Translator.load(model)
-
-
-def test_models_are_listed_one_a_line(elsewhere: Path, model_folder: Path) -> None:
-    for name in ("small-dot", "en-fr"):
-        shutil.copytree(model_folder, Path("models") / name)
-    assert attnviz.models() == {name: Path("models") / name for name in ("en-fr", "small-dot")}
-    assert str(attnviz.models()) == "en-fr      models/en-fr\nsmall-dot  models/small-dot"
-
-
-def test_translator_loads_the_default_or_a_named_model(elsewhere: Path, model_folder: Path) -> None:
-    for name in ("en-fr", "small-dot"):
-        shutil.copytree(model_folder, Path("models") / name)
-    assert Translator.load().name == "en-fr"
-    assert Translator.load("small-dot", device="cpu").name == "small-dot"
-    assert main(["figure", "--model", "small-dot", "A house.", "-o", "house.json"]) == 0
-    assert Trace.load("house.json").model == "small-dot"
 
 
 def test_checkout_has_its_models_and_its_detector_from_any_folder(

@@ -5,28 +5,21 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from attnviz import AttnvizError, Trace, attention
+from attnviz import Trace
 from attnviz.analysis.gold import pharaoh
 from attnviz.checkpoint import save_model
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.trace import Attention, TransformerTrace
 from attnviz.translator import Translator
-from tests.conftest import ModelFactory
 from tests.transformers import random_transformer
 
-SOURCE, TARGET = ("the", "green", "house"), ("la", "maison", "verte")
 SENTENCE = "A green house."
 
 
 @pytest.fixture(scope="module")
 def trace(translator: Translator) -> Trace:
     return translator.translate(SENTENCE, beam=1)
-
-
-@pytest.fixture(scope="module")
-def fixed_trace(make_network: ModelFactory, tokenizer: Tokenizer) -> Trace:
-    return Translator(make_network("none"), tokenizer).translate(SENTENCE, beam=1)
 
 
 @pytest.fixture(scope="module")
@@ -48,10 +41,6 @@ def test_rows_hold_the_numbers_of_the_arrays(trace: Trace) -> None:
         assert row.probability == trace.probabilities[row.i]
 
 
-def test_frame_can_be_pivoted_to_the_matrix(trace: Trace) -> None:
-    np.testing.assert_array_equal(trace.to_frame().pivot(index="i", columns="j", values="weight"), trace.alignment)
-
-
 def test_transformer_has_rows_of_each_head(transformer_trace: TransformerTrace) -> None:
     frame = transformer_trace.to_frame()
     assert list(frame) == ["layer", "head", "i", "j", "target", "source", "energy", "weight", "probability"]
@@ -62,20 +51,6 @@ def test_transformer_has_rows_of_each_head(transformer_trace: TransformerTrace) 
     assert last["energy"] == transformer_trace.cross_energies[at]
     mean = frame.groupby(["i", "j"])["weight"].mean().to_numpy().reshape(transformer_trace.alignment.shape)
     np.testing.assert_allclose(mean, transformer_trace.alignment, atol=1e-6)
-
-
-@pytest.mark.parametrize("energies", [False, True])
-def test_imported_attention_has_the_columns_that_it_has(energies: bool) -> None:
-    known = {"energies": np.arange(9.0).reshape(3, 3)} if energies else {}
-    frame = attention(SOURCE, TARGET, np.eye(3), **known).to_frame()
-    assert list(frame) == ["i", "j", "target", "source", *["energy"] * energies, "weight"]
-    assert frame[frame["weight"] == 1]["source"].tolist() == [f"▁{word}" for word in SOURCE]
-
-
-def test_model_without_attention_has_no_frames(fixed_trace: Trace) -> None:
-    for make in (fixed_trace.to_frame, fixed_trace.links_frame):
-        with pytest.raises(AttnvizError):
-            make()
 
 
 @pytest.mark.parametrize("threshold", [None, 0.1])

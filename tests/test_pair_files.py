@@ -62,37 +62,6 @@ def test_other_encoding_is_named_with_line_number(tmp_path: Path, content: bytes
         assert plain(error.value, tmp_path) == snapshot(name=str(skip))
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"A dog.\tUn \0 chien.\n",
-        b"BZh91AY",
-        b"PK\x03\x04 and so on",
-        b"a\tb\tc\n" * 10,
-        b"a b ||| c d\n" * 10,
-        b'"A dog, a cat","Un chien"\n' * 10,
-        b"un chat;a cat\n" * 10,
-        b"one sentence\n" * 10,
-        TEXT.encode() * 4 + b"damaged \xff\tline\n",
-        b"a\tb\n" * 50 + b"no tab\n",
-        b"",
-    ],
-    ids=["zero", "bzip2", "zip", "three", "bars", "csv", "semicolon", "one", "damaged", "malformed", "empty"],
-)
-def test_other_kinds_of_files_are_named(tmp_path: Path, content: bytes, snapshot: SnapshotAssertion) -> None:
-    with pytest.raises(AttnvizError) as error:
-        read(tmp_path, content)
-    assert plain(error.value, tmp_path) == snapshot
-
-
-@pytest.mark.parametrize(("name", "content"), [("missing.tsv", None), ("cut.tsv.xz", b"\xfd7zXZ\0\0")])
-def test_unusable_files_are_named(tmp_path: Path, name: str, content: bytes | None) -> None:
-    if content is not None:
-        (tmp_path / name).write_bytes(content)
-    with pytest.raises(AttnvizError, match=name):
-        read_pairs(tmp_path / name)
-
-
 def test_skipped_lines_are_reported_with_number_and_reason(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     lines = [TEXT.encode().strip(), b"no tab", b"three\tcol\tumns", b"\tblank", b"blank\t  ", b"bad\t\xff\xfe", b""]
     content = b"\n".join([*lines, b"The end.\tLa fin."])
@@ -108,12 +77,6 @@ def test_up_to_one_malformed_line_in_a_hundred_is_skipped(tmp_path: Path) -> Non
     assert [line.number for line in read(tmp_path, TEXT.encode() * 50 + b"no tab\n").skipped] == [101]
     with pytest.raises(AttnvizError):
         read(tmp_path, TEXT.encode() * 50 + b"no tab\n" * 2)
-
-
-def test_header_is_skipped_and_not_malformed(tmp_path: Path) -> None:
-    found = read(tmp_path, b"Source\tTarget\n" + TEXT.encode())
-    assert (found.pairs, [line.number for line in found.skipped]) == (PAIRS, [1])
-    assert read(tmp_path, TEXT.encode() + b"source\ttarget\n").pairs[-1] == ("source", "target")
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import pickle
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,15 +11,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 import attnviz
 from attnviz import Attention, AttnvizError, Trace, Translator, analysis
-from attnviz.devices import resolve_device
-from attnviz.network import RNNsearch
-from attnviz.text import Tokenizer
 from attnviz.trace import BeamTree, TransformerTrace
-from tests.conftest import ModelFactory
 
 WRONG: tuple[Any, ...] = (None, "x", 3.5, -1, 77, [], {}, object(), b"x", float("nan"), True)
 
@@ -224,17 +217,6 @@ def test_wrong_arguments_are_refused_or_valid(
     assert not raw, "\n".join(raw)
 
 
-def test_translator_says_why_it_cannot_be_copied(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
-    network = make_network("additive", "previous")
-    assert isinstance(network, RNNsearch)
-    translator: Translator = Translator(network, tokenizer, "tiny")
-    assert repr(translator) == "<Translator: tiny, RNNsearch, cpu>"
-    for attempt in (copy.copy, copy.deepcopy, pickle.dumps):
-        with pytest.raises(AttnvizError):
-            attempt(translator)
-    assert resolve_device(torch.device("cpu")) == torch.device("cpu")
-
-
 def test_every_repr_is_one_line(subjects: Subjects) -> None:
     trace, weights = subjects.trace, subjects.weights
     results: tuple[object, ...] = (
@@ -261,31 +243,6 @@ def test_every_repr_is_one_line(subjects: Subjects) -> None:
         attnviz.read_attention(np.full((1, 1), 1.0)),
     )
     assert [text for text in map(repr, results) if "\n" in text or len(text) > 500] == []
-
-
-def test_arrays_of_strings_are_lists_of_texts(subjects: Subjects) -> None:
-    translator, texts = subjects.translator, ["a dog", "a"]
-    array = np.array(texts)
-    assert translator.translate_batch(array) == translator.translate_batch(texts)
-    together = [translator.translate_together(given, targets=given) for given in (array, texts)]
-    ids_together = [[trace.target_ids for trace in traces] for traces in together]
-    assert ids_together[0] == ids_together[1]
-    assert [repr(trace.source_text) for trace in together[0]] == list(map(repr, texts))
-    ids = np.array(subjects.trace.target_ids)
-    forced = translator.translate(array[0], target=ids)
-    assert forced.fingerprint == translator.translate(texts[0], target=subjects.trace.target_ids).fingerprint
-    weights = np.full((2, 2), 0.5)
-    records = [attnviz.attention(given, given, weights) for given in (array, texts)]
-    assert records[0].source_pieces == records[1].source_pieces
-    assert attnviz.read_attention([np.eye(2)], array[:1], array[:1])[0].source_text == "a dog"
-    assert attnviz.evaluate(translator, np.array([texts])) == attnviz.evaluate(translator, [("a dog", "a")])
-
-
-def test_posterior_finds_the_weights_of_an_installed_model(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
-    translator: Translator = Translator.load("models/small-additive", device="cpu")
-    trace = translator.translate("A dog runs.", target="Un chien court.")
-    weights = analysis.load_weights("models/small-additive")
-    np.testing.assert_array_equal(analysis.posterior(trace), analysis.posterior(trace, weights))
 
 
 def test_public_interface_is_complete_and_imports_no_torch() -> None:

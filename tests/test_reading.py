@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import json
 import lzma
 import threading
 import tracemalloc
@@ -18,7 +17,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.corpora.corpus_lines import Skipped, check_table, count_lines, read_lines
+from attnviz.corpora.corpus_lines import check_table, count_lines, read_lines
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.alignment import read_gold
 from attnviz.importing.attention_reader import read_bytes
@@ -28,8 +27,6 @@ from attnviz.reading import (
     Content,
     Limits,
     content_of,
-    cut_texts,
-    json_error,
     json_values,
     open_content,
     pause,
@@ -109,26 +106,11 @@ def test_only_line_feeds_end_a_line(lines: list[str]) -> None:
         assert not lines or Content(content).lines == wanted
 
 
-def test_endless_line_is_cut_between_characters() -> None:
-    limits = Limits(cell=33)
-    lines = list(strict_lines(io.BytesIO("é".encode() * 100 + "\nnext é\n".encode()), limits=limits))
-    assert lines == ["é" * 16, "next é"]
-
-
 @pytest.mark.parametrize("pack", PACKERS)
 def test_streamed_lines_and_content_are_the_same(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
     path = tmp_path / "any name"
     path.write_bytes(pack(TEXT.encode("utf-8-sig")))
     assert open_content(path).lines == TEXT.splitlines() == [*strict_lines(io.BytesIO(TEXT.encode()))]
-
-
-@given(st.lists(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists, max_leaves=5)))
-def test_json_values_are_read_as_they_are(values: list[object]) -> None:
-    objects = [{"value": value} for value in values]
-    written = [json.dumps(one) for one in objects]
-    for text in ("[" + ",".join(written) + "]", "\n".join(written)):
-        assert (json_values(Content(text.encode())) or []) == objects
-    assert json_error(Content((text + "[").encode())) or not values
 
 
 def test_limits_are_checked_before_lines_are_kept() -> None:
@@ -191,28 +173,6 @@ def test_reading_thread_passes_its_turn_on(monkeypatch: pytest.MonkeyPatch) -> N
     assert order == ["drawn", "read"]
 
 
-@pytest.mark.parametrize(("encoding", "rows"), [("dictionary", 1000), ("DELTA_BYTE_ARRAY", 250)])
-def test_repeated_long_cells_of_a_table_are_skipped_cheaply(tmp_path: Path, encoding: str, rows: int) -> None:
-    path, long = tmp_path / "bomb.parquet", "a" * 1_000_000
-    source = pa.DictionaryArray.from_arrays(pa.array([0] * rows), pa.array([long]))
-    options: dict[str, object] = {"dictionary_pagesize_limit": 2 * len(long), "store_schema": False}
-    if encoding != "dictionary":
-        source = source.cast(pa.string())
-        options = {"use_dictionary": False, "column_encoding": encoding}
-    parquet.write_table(pa.table({"source": source}), path, compression="zstd", **options)
-    del source
-    assert path.stat().st_size < 100_000
-    pool = pa.default_memory_pool()
-    before, most, numbers = pool.bytes_allocated(), 0, list[int]()
-    for line in read_lines(path):
-        assert isinstance(line, Skipped)
-        assert not line.malformed
-        numbers.append(line.number)
-        most = max(most, pool.bytes_allocated() - before)
-    assert numbers == list(range(1, rows + 1))
-    assert most < 2 * LIMITS.bytes
-
-
 def test_table_beyond_the_limits_of_an_upload_is_refused(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     path = tmp_path / "x.parquet"
     parquet.write_table(pa.table({"source": ["a" * 1000] * 20_000}), path, use_dictionary=False, compression="zstd")
@@ -224,22 +184,6 @@ def test_table_beyond_the_limits_of_an_upload_is_refused(tmp_path: Path, snapsho
     assert str(error.value) == snapshot
     with pytest.raises(AttnvizError):
         check_table(content, Limits(pairs=10_000))
-
-
-def test_texts_of_a_table_are_read_as_they_are(tmp_path: Path) -> None:
-    texts = ["Un été.", None, "un", "Un été.", "é" * 50_000]
-    kinds = (pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string()), "DELTA_BYTE_ARRAY", "PLAIN")
-    for number, kind in enumerate((*kinds, "DELTA_LENGTH_BYTE_ARRAY")):
-        options: dict[str, object] = {}
-        if isinstance(kind, str):
-            kind, options = pa.string(), {"column_encoding": kind, "use_dictionary": False}
-        path = tmp_path / f"{number}.parquet"
-        parquet.write_table(
-            pa.table({"source": pa.array(texts, pa.string()).cast(kind)}), path, row_group_size=2, **options
-        )
-        lines = list(read_lines(path))
-        assert [getattr(line, "source", None) for line in lines] == ["Un été.", None, "un", "Un été.", None]
-        assert count_lines(path) == len(texts)
 
 
 GOLD = '{"id": "1", "en": ["A"], "fr": ["Un\u2028"], "S": [[0, 0]], "P": []}\n'
@@ -257,11 +201,3 @@ def test_gold_links_are_read_by_lines_within_limits(tmp_path: Path, snapshot: Sn
     with pytest.raises(AttnvizError) as error:
         read_gold(path)
     assert plain(error.value, tmp_path) == snapshot
-
-
-def test_dictionary_that_lacks_a_text_is_refused() -> None:
-    damaged = pa.DictionaryArray.from_arrays(pa.array([0, 7, None]), pa.array(["a"]), safe=False)
-    with pytest.raises(ValueError, match="dictionary"):
-        cut_texts(damaged, 10)
-    whole = pa.DictionaryArray.from_arrays(pa.array([0, None, 1]), pa.array(["abc", "é"]))
-    assert cut_texts(whole, 2) == ["ab", None, "é"]

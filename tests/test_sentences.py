@@ -12,8 +12,6 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 TESTS = Path(__file__).resolve().parent
 
 # Files that are about the characters of a sentence, or that hold sentences as data of the check itself.
@@ -157,55 +155,3 @@ def test_no_assertion_quotes_a_sentence() -> None:
 
 def test_exempt_files_exist() -> None:
     assert set(EXEMPT) <= set(MODULES)
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        "assert text == 'The model has five layers.'",
-        "assert 'a model of two layers' in text",
-        "assert 'Il y a de l’eau ici' in text",
-        "assert text == f'The model has {count} layers now.'",
-        "assert said in text or text.startswith('This is not a model')",
-        "expect(page).to_have_text('This is not a model')",
-        "expect(page.get_by_text('This is not a model')).to_be_visible()",
-        "expect(page).not_to_contain_text(re.compile('This is not a model'))",
-        "with pytest.raises(ValueError, match='this is not a model'): load()",
-        "SAID = 'This is not a model'\ndef test(): assert text == SAID",
-        "def test():\n    said = 'This is not a model'\n    assert said in text",
-        "def test():\n    for name, said in [('x', 'This is not a model')]:\n        assert said in load(name)",
-        (
-            "@pytest.mark.parametrize(('name', 'said'), [('x', 'This is not a model')])\n"
-            "def test(name, said): assert load(name) == said"
-        ),
-        (
-            "@pytest.mark.parametrize('said', [pytest.param('This is not a model', id='x')])\n"
-            "def test(said): assert said in text"
-        ),
-    ],
-)
-def test_finds_a_sentence_in_an_assertion(source: str) -> None:
-    assert sentences(source)
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        "assert text == 'four words and no'",
-        "assert text == 'One, two. Three, four. Five, six.'",
-        "assert text == 'st-key-of-a-long-name'",
-        "assert found == ['one', 'two', 'three', 'four', 'five']",
-        "assert text == snapshot",
-        "assert not text, 'There is a text where none should be'",
-        "'''A docstring of more than five words.'''",
-        "# A comment of more than five words\nassert text",
-        "translation = translate('A girl is riding a bicycle')\nassert translation.words == 5",
-        "SENTENCE = 'A girl is riding a bicycle'\ndef test(): assert translate(SENTENCE).source == SENTENCE",
-        (
-            "@pytest.mark.parametrize('text', ['A girl is riding a bicycle'])\n"
-            "def test(text): assert decode(encode(text)) == text"
-        ),
-    ],
-)
-def test_ignores_sentences_elsewhere(source: str) -> None:
-    assert not sentences(source)

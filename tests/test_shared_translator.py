@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -14,7 +13,7 @@ import pytest
 
 from attnviz.errors import AttnvizError
 from attnviz.languages import set_language
-from attnviz.shared_translator import GRACE_SECONDS, MOST_TOGETHER, SharedTranslator
+from attnviz.shared_translator import GRACE_SECONDS, SharedTranslator
 from attnviz.trace import Trace
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES
@@ -112,26 +111,6 @@ def test_other_options_and_given_targets_get_own_batches(
 
 
 @pytest.mark.usefixtures("busy")
-def test_batch_size_is_limited(blocking: BlockingTranslator, ask: Ask) -> None:
-    asked = [ask(f"A dog and {number} girls.") for number in range(MOST_TOGETHER + 3)]
-    blocking.go.set()
-    assert [future.result(30).source_text for future in asked] == [t for batch in blocking.batches[1:] for t in batch]
-    assert [len(batch) for batch in blocking.batches] == [1, MOST_TOGETHER, 3]
-
-
-@pytest.mark.usefixtures("busy")
-def test_short_sentences_go_before_long_ones_that_wait(blocking: BlockingTranslator, ask: Ask) -> None:
-    long, short = [f"{n} {'dogs ' * 150}" for n in range(5)], [f"{n} dogs." for n in range(3)]
-    asked = [ask(text, beam=2) for text in (*long, *short)]
-    blocking.go.set()
-    for future in asked:
-        future.result(60)
-    assert [len(batch) for batch in blocking.batches] == [1, 3, 1, 1, 1, 1, 1]
-    assert blocking.batches[1] == short
-    assert {text for batch in blocking.batches[2:] for text in batch} == set(long)
-
-
-@pytest.mark.usefixtures("busy")
 def test_client_with_many_sentences_does_not_delay_another(blocking: BlockingTranslator, ask: Ask) -> None:
     many = [ask(f"{n} {'dogs ' * 150}", beam=2, client="many") for n in range(10)]
     one = ask("boys " * 150, beam=2, client="one")
@@ -156,16 +135,6 @@ def _quick_polling(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("busy", "_quick_polling")
-def test_abandoned_request_is_not_translated(blocking: BlockingTranslator, ask: Ask) -> None:
-    left, stayed = ask(SENTENCES[0], client="a", waiting=leave), ask(SENTENCES[1], client="b")
-    with pytest.raises(LeftError):
-        left.result(30)
-    blocking.go.set()
-    assert stayed.result(30).source_text == SENTENCES[1]
-    assert blocking.batches == [["Two dogs."], [SENTENCES[1]]]
-
-
-@pytest.mark.usefixtures("busy", "_quick_polling")
 def test_client_that_asks_again_keeps_its_place(
     blocking: BlockingTranslator, shared: SharedTranslator, ask: Ask
 ) -> None:
@@ -182,30 +151,6 @@ def test_client_that_asks_again_keeps_its_place(
         blocking.go.set()
         assert again.result(30) is request.trace.result()
     other.result(30)
-
-
-def test_request_for_what_is_translated_now_gets_the_same_trace(
-    blocking: BlockingTranslator, shared: SharedTranslator
-) -> None:
-    with ThreadPoolExecutor(2) as threads:
-        first = threads.submit(shared.translate, "Two dogs.", client="a")
-        while not blocking.batches:
-            time.sleep(0.001)
-        second = threads.submit(shared.translate, "Two dogs.", client="b")
-        while shared._batch[0].threads < 2:
-            time.sleep(0.001)
-        blocking.go.set()
-        assert first.result(30) is second.result(30)
-    assert blocking.batches == [["Two dogs."]]
-
-
-@pytest.mark.usefixtures("busy", "_quick_polling")
-def test_next_sentence_of_a_client_supersedes_the_abandoned_one(shared: SharedTranslator, ask: Ask) -> None:
-    for sentence in SENTENCES[:3]:
-        future = ask(sentence, client="a", waiting=leave)
-        with pytest.raises(LeftError):
-            future.result(30)
-    assert [request.job.text for request in shared._queue] == [SENTENCES[2]]
 
 
 @pytest.mark.usefixtures("busy", "_quick_polling")
@@ -279,17 +224,3 @@ def test_failing_batch_is_retried_one_by_one(
     assert asked[2].result(30).source_text == SENTENCES[2]
     with pytest.raises(MemoryError):
         asked[1].result(30)
-
-
-def test_worker_thread_ends_with_translator(translator: Translator) -> None:
-    def workers() -> set[threading.Thread]:
-        return {thread for thread in threading.enumerate() if thread.name.startswith("translating")}
-
-    before = workers()
-    shared = SharedTranslator(translator)
-    shared.translate(SENTENCES[0])
-    (worker,) = workers() - before
-    del shared
-    gc.collect()
-    worker.join(10)
-    assert not worker.is_alive()

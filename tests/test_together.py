@@ -116,34 +116,6 @@ def test_traces_equal_single_ones_beyond_one_batch(
     assert any(len(limits) == 1 and history is None for limits, history in batches)
 
 
-def test_unusable_sentence_is_named(
-    translators: dict[tuple[str, str], Translator], snapshot: SnapshotAssertion
-) -> None:
-    translator = translators[KINDS[0]]
-    with pytest.raises(AttnvizError) as error:
-        translator.translate_together(["A dog.", " "], beam=1)
-    assert str(error.value) == snapshot
-    with pytest.raises(AttnvizError) as error:
-        translator.translate_together([], beam=0)
-    assert str(error.value) == snapshot
-
-
-@pytest.mark.parametrize(
-    "given_", [{"text": ""}, {"text": "dog " * 300}, {"text": "A dog.", "target": " "}, {"text": "A dog.", "beam": 0}]
-)
-def test_check_reports_error_of_translation(
-    translators: dict[tuple[str, str], Translator], given_: dict[str, str]
-) -> None:
-    translator, more = translators[KINDS[0]], {k: v for k, v in given_.items() if k != "text"}
-    with pytest.raises(AttnvizError) as checked:
-        translator.check(given_["text"], **more)
-    with pytest.raises(AttnvizError) as translated:
-        translator.translate(given_["text"], **more)
-    assert str(checked.value) == str(translated.value)
-    translator.check("A dog.", beam=5)
-    translator.check("A dog.", target="Un chien.")
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_sentence_encoded_before_is_translated_as_at_first(
     kind: tuple[str, str], make_network: ModelFactory, tokenizer: Tokenizer

@@ -7,6 +7,7 @@ import os
 import socket
 import sys
 from collections.abc import Sequence
+from importlib import metadata
 from pathlib import Path
 from typing import Annotated
 
@@ -15,6 +16,7 @@ from cyclopts import Parameter
 from attnviz.commands.options import Folder, Positive, Scorers, Several
 from attnviz.environment import ATTNVIZ_CORPORA, ATTNVIZ_HOSTS, ATTNVIZ_RUNS, ATTNVIZ_VISITORS
 from attnviz.errors import AttnvizError
+from attnviz.extras import naming_extra
 from attnviz.versions import check_streamlit
 
 
@@ -41,6 +43,8 @@ def app_command(
         runs: folder with the training runs (made by attnviz train) that visitors may watch
         corpora: folder with the corpus tables (written by attnviz corpus) that visitors may open
     """
+    with naming_extra():
+        metadata.version("torch")
     check_streamlit()
     command = [sys.executable, "-m", "streamlit", "run", str(_script())]
     for name in _hosts(address, host):

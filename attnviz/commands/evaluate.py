@@ -39,10 +39,9 @@ if TYPE_CHECKING:
     from cyclopts import Token
 
     from attnviz.evaluation.alignment import GoldAlignment
-    from attnviz.evaluation.bleu import LengthScore
     from attnviz.evaluation.compared_models import Model
     from attnviz.evaluation.forced import Advance
-    from attnviz.evaluation.measurement_tables import Section
+    from attnviz.evaluation.measurement_tables import Section, TableRow
     from attnviz.evaluation.report import Judge
     from attnviz.pair_files import Skipped
 
@@ -263,9 +262,8 @@ def _measure(
         predicted = measured.predict_all(models, pairs, progress)
         sections.append(report.score_section(models, pairs, translated, predicted))
         if options.by_length:
-            section, scores = report.length_report(pairs, translated, predicted)
-            sections.append(section)
-            _write(scores, options)
+            sections.append(report.by_length_section(pairs, translated, predicted))
+            _write(sections[-1].records, options)
     if gold:
         from attnviz.evaluation.alignment_report import HEADS_COLUMNS, alignment_section, heads_table
 
@@ -277,9 +275,8 @@ def _measure(
     return sections
 
 
-def _write(scores: Sequence[LengthScore], options: _Options) -> None:
+def _write(records: Sequence[TableRow], options: _Options) -> None:
     """Write the requested CSV and figure; raise AttnvizError where that fails."""
-    records = [score.record() for score in scores]
     if options.csv:
         write_rows(options.csv, records, list(records[0]))
     if options.figure:

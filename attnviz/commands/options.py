@@ -5,6 +5,7 @@ Modules of commands name the choices of `attnviz.analysis` themselves, which tak
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -106,8 +107,12 @@ class ModelOptions:
     def load(self) -> Translator:
         """Return the translator; raise AttnvizError, before torch is imported, where there is no such model."""
         folder = self.folder
-        from attnviz.translator import Translator
-
+        gc.disable()  # collections while torch is imported take a tenth of its 1.2 s, and find nothing
+        try:
+            from attnviz.translator import Translator
+        finally:
+            gc.freeze()  # nor would a later one, which takes 0.15 s
+            gc.enable()
         return Translator.load(folder, self.device, self.precision)
 
 

@@ -11,6 +11,7 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
 from attnviz.evaluation.forced import Likelihood, total_likelihood
+from attnviz.evaluation.measurement_tables import TableRow
 
 Counts = NDArray[np.int64]
 """Statistics of BLEU, one row for each sentence, (N, 10); rows can be summed.
@@ -37,14 +38,6 @@ class Score:
     def __str__(self) -> str:
         """Return the score as one line."""
         return f"{self.metric} {self.value:.2f}  {self.signature}"
-
-
-@dataclass(frozen=True)
-class Interval:
-    """95 % bootstrap confidence interval."""
-
-    low: float
-    high: float
 
 
 def corpus_scores(translations: Sequence[str], references: Sequence[str]) -> tuple[Score, Score]:
@@ -105,10 +98,10 @@ def resampled_bleu(counts: Counts) -> NDArray[np.float64]:
     return np.array([bleu_of(row) for row in times @ counts])
 
 
-def interval(resampled: NDArray[np.float64]) -> Interval:
-    """Return the bounds of the middle 95 % of the numbers `resampled`, of any shape."""
+def interval(resampled: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the bounds of the middle 95 % of the numbers `resampled`, of any shape: a bootstrap interval."""
     low, high = np.percentile(resampled, [2.5, 97.5])
-    return Interval(float(low), float(high))
+    return float(low), float(high)
 
 
 BUCKETS = ("1-10", "11-20", "21-30", "31-40", "41-50", ">50")
@@ -116,46 +109,6 @@ BUCKETS = ("1-10", "11-20", "21-30", "31-40", "41-50", ">50")
 
 FEWEST = 10
 """Smallest number of sentences with a meaningful bootstrap interval."""
-
-
-@dataclass(frozen=True)
-class LengthScore:
-    """Scores of one model on the sentences of one bucket."""
-
-    words: str
-    """One of `BUCKETS`."""
-    pairs: int
-    mean_words: float
-    """Mean number of source words."""
-    model: str
-    bleu: float
-    spread: Interval | None
-    """95 % bootstrap interval; None where the bucket has fewer than `FEWEST` sentences."""
-    length_ratio: float
-    """Words of the translations divided by words of the references: below 1 where something is omitted."""
-    difference: float | None
-    """BLEU minus that of the first model; None for the first model itself."""
-    difference_spread: Interval | None
-    bits_per_character: float
-    """Bits per character of the references under forced decoding; unlike BLEU, it has no floor for poor models."""
-
-    def record(self) -> dict[str, str | int | float | None]:
-        """Return all fields, rounded, as a flat row for CSV and JSON."""
-        own, gap = self.spread, self.difference_spread
-        return {
-            "words": self.words,
-            "pairs": self.pairs,
-            "mean_words": round(self.mean_words, 2),
-            "model": self.model,
-            "bleu": round(self.bleu, 3),
-            "bleu_low": None if own is None else round(own.low, 3),
-            "bleu_high": None if own is None else round(own.high, 3),
-            "length_ratio": round(self.length_ratio, 4),
-            "difference": None if self.difference is None else round(self.difference, 3),
-            "difference_low": None if gap is None else round(gap.low, 3),
-            "difference_high": None if gap is None else round(gap.high, 3),
-            "bits_per_character": round(self.bits_per_character, 4),
-        }
 
 
 def bucket(sentence: str) -> int:
@@ -168,40 +121,47 @@ def scores_by_length(
     references: Sequence[str],
     translations: Mapping[str, Sequence[str]],
     likelihoods: Mapping[str, Sequence[Likelihood]],
-) -> list[LengthScore]:
+) -> list[TableRow]:
     """Return the scores of each model's `translations`, and of the references' `likelihoods`, by bucket.
 
-    Empty buckets are left out.
+    A row has the number of source words, one of `BUCKETS`, the pairs, their mean number of words, the model, its BLEU,
+    the ratio of the words of translations and references (below 1 where something is omitted), the difference of BLEU
+    from the first model's, and the bits per character of the references under forced decoding, which unlike BLEU have
+    no floor for poor models. BLEU and its difference have 95 % bootstrap intervals, `low` to `high`, where the bucket
+    has `FEWEST` sentences. What a row lacks is None; empty buckets are left out.
     """
     counts = {model: sentence_counts(texts, references) for model, texts in translations.items()}
     buckets = np.array([bucket(source) for source in sources])
     words = np.array([len(source.split()) for source in sources])
-    scores = []
+    rows = []
     for index, label in enumerate(BUCKETS):
         inside = buckets == index
         if not inside.any():
             continue
-        enough = inside.sum() >= FEWEST
         first: tuple[float, NDArray[np.float64]] | None = None
-        for model, rows in counts.items():
-            total, resampled = rows[inside].sum(axis=0), resampled_bleu(rows[inside])
+        for model, sentences in counts.items():
+            total, resampled = sentences[inside].sum(axis=0), resampled_bleu(sentences[inside])
             likely = total_likelihood(
                 likelihood for likelihood, included in zip(likelihoods[model], inside, strict=True) if included
             )
-            bleu = bleu_of(total)
-            scores.append(
-                LengthScore(
-                    label,
-                    int(inside.sum()),
-                    float(words[inside].mean()),
-                    model,
-                    bleu,
-                    interval(resampled) if enough else None,
-                    float(total[0] / max(1, total[1])),
-                    None if first is None else bleu - first[0],
-                    None if first is None or not enough else interval(resampled - first[1]),
-                    likely.bits_per_character,
-                )
+            bleu, no_interval = bleu_of(total), (None, None)
+            low, high = interval(resampled) if inside.sum() >= FEWEST else no_interval
+            gap_low, gap_high = interval(resampled - first[1]) if first and low is not None else no_interval
+            rows.append(
+                {
+                    "words": label,
+                    "pairs": int(inside.sum()),
+                    "mean_words": float(words[inside].mean()),
+                    "model": model,
+                    "bleu": bleu,
+                    "bleu_low": low,
+                    "bleu_high": high,
+                    "length_ratio": float(total[0] / max(1, total[1])),
+                    "difference": bleu - first[0] if first else None,
+                    "difference_low": gap_low,
+                    "difference_high": gap_high,
+                    "bits_per_character": likely.bits_per_character,
+                }
             )
             first = first or (bleu, resampled)
-    return scores
+    return rows

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +16,7 @@ import torch
 
 from attnviz.detector import Detector
 from attnviz.evaluation.bleu import (
-    BUCKETS,
     FEWEST,
-    LengthScore,
     corpus_scores,
     interval,
     resampled_bleu,
@@ -36,7 +36,7 @@ from attnviz.evaluation.example_sentences import FIGURE_3, LONG
 from attnviz.evaluation.forced import Advance, total_likelihood
 from attnviz.evaluation.measurement_tables import MINUS, Section, TableRow, markdown_table, speed_note, table_number
 from attnviz.model_folder import TRAINING_LOG, WEIGHTS_FILE
-from attnviz.network import ModelConfig, Seq2SeqConfig, TransformerConfig
+from attnviz.network import AnyNetwork, ModelConfig, Seq2SeqConfig, TransformerConfig
 from attnviz.pair_files import Skipped
 from attnviz.text import EOS
 from attnviz.training.detection import EXCHANGES, TRANSLATION_CLASS
@@ -59,57 +59,53 @@ def skipped_section(skipped: Mapping[str, Sequence[Skipped]]) -> Section:
 
 def model_section(models: Sequence[Model]) -> Section:
     """Return sizes and, where the training log is beside the model, the cost of training."""
-    records, rows = [], []
-    for model in models:
-        config = model.translator.network.config
-        record: TableRow = {
-            "model": model.name,
-            **config.to_dict(),
-            "parameters": sum(weight.numel() for weight in model.translator.network.parameters()),
-            **_cost(model.folder),
-        }
-        records.append(record)
-        rows.append(
-            [
-                model.name,
-                *_kind_and_sizes(config),
-                table_number(config.vocabulary_size, 0),
-                table_number(record["parameters"], 0),
-                *_cost_cells(record),
-            ]
-        )
-    columns = [
-        "model",
-        "attention",
-        "m / n / n' / l",
-        "K",
-        "parameters",
-        "weights",
-        "updates",
-        "target pieces trained on",
-        "hours of training",
-    ]
-    return Section("models", "Models", records, markdown_table(columns, rows, 3), "pairs")
+    columns = ["model", "attention", "m / n / n' / l", "K", "parameters"]
+    made = [_sized(one.name, one.folder, one.translator.network) for one in models]
+    cells = [_kind_and_sizes(one.translator.network.config) for one in models]
+    return _size_section("models", "Models", columns, made, cells, "target pieces trained on")
 
 
-def _cost(folder: Path) -> TableRow:
-    """Return the sizes of the files of a model folder, in bytes, and what its training cost."""
+def detector_section(judges: Sequence[Judge]) -> Section:
+    """Return sizes and, where the training log is beside the model, the cost of training."""
+    made, cells = [], []
+    for judge in judges:
+        network, config = judge.detector.network, judge.detector.network.config
+        record = _sized(judge.name, judge.folder, network)
+        outside = record["parameters"] - network.embedding.weight.numel()
+        made.append(record | {"parameters_outside_embeddings": outside})
+        cells.append((f"{config.embedding_size} / {config.model_size}",))
+    columns = ["detector", "m / d", "K", "parameters", "outside the embeddings"]
+    return _size_section("detectors", "Detectors", columns, made, cells, "pairs judged in training")
+
+
+def _sized(name: str, folder: Path, network: AnyNetwork) -> TableRow:
+    """Return the settings of a model, its parameters, the bytes of its files, and what its training cost."""
     return {
+        "model": name,
+        **network.config.to_dict(),
+        "parameters": sum(weight.numel() for weight in network.parameters()),
         "weights_bytes": (folder / WEIGHTS_FILE).stat().st_size,
         "folder_bytes": sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()),
         **training_cost(folder),
     }
 
 
-def _cost_cells(record: TableRow) -> list[str]:
-    """Return the columns of a table with the numbers of `_cost`: megabytes, updates, training items and hours."""
-    seconds = record["training_seconds"]
-    return [
-        f"{table_number(record['weights_bytes'] / 1e6)} MB",
-        table_number(record["training_updates"], 0),
-        table_number(record["training_pieces"], 0),
-        table_number(None if seconds is None else seconds / 3600, 2),
-    ]
+def _size_section(
+    key: str, title: str, columns: list[str], records: list[TableRow], cells: Sequence[Sequence[str]], items: str
+) -> Section:
+    """Return the section of some models; `cells` have their kind and sizes, and `items` is what training counts."""
+    counted = ("vocabulary_size", "parameters", "parameters_outside_embeddings")
+    rows = []
+    for record, kind in zip(records, cells, strict=True):
+        seconds = record["training_seconds"]
+        rows.append(
+            [record["model"], *kind, *(table_number(record[name], 0) for name in counted if name in record)]
+            + [f"{table_number(record['weights_bytes'] / 1e6)} MB"]
+            + [table_number(record[name], 0) for name in ("training_updates", "training_pieces")]
+            + [table_number(None if seconds is None else seconds / 3600, 2)]
+        )
+    columns = [*columns, "weights", "updates", items, "hours of training"]
+    return Section(key, title, records, markdown_table(columns, rows, 1 + len(cells[0])), "pairs")
 
 
 def _kind_and_sizes(config: ModelConfig | TransformerConfig | Seq2SeqConfig) -> tuple[str, str]:
@@ -151,13 +147,13 @@ def score_section(
                     continue
                 bleu, chrf = corpus_scores(result.translations, targets)
                 signatures |= {score.metric: score.signature for score in (bleu, chrf)}
-                bleu_interval = interval(resampled_bleu(sentence_counts(result.translations, targets)))
+                low, high = interval(resampled_bleu(sentence_counts(result.translations, targets)))
                 record["searches"].append(
                     {
                         "beam": result.beam,
                         "bleu": bleu.value,
-                        "bleu_low": bleu_interval.low,
-                        "bleu_high": bleu_interval.high,
+                        "bleu_low": low,
+                        "bleu_high": high,
                         "chrf2": chrf.value,
                         "sentences_per_second": len(pairs) / result.seconds,
                     }
@@ -182,9 +178,9 @@ def score_section(
     return Section("scores", "Scores", records, markdown_table(columns, rows, 2), "pairs", notes=[note])
 
 
-def length_report(
+def by_length_section(
     corpora: Mapping[str, TextPairs], translated: Sequence[TranslatedCorpus], predicted: Predicted
-) -> tuple[Section, list[LengthScore]]:
+) -> Section:
     """Return BLEU by source length, over all files together, of each model with its widest beam."""
     beam = max(result.beam for result in translated)
     pairs = [pair for corpus in corpora.values() for pair in corpus]
@@ -193,46 +189,40 @@ def length_report(
         if result.beam == beam:
             translations.setdefault(result.model.name, []).extend(result.translations)
     likely = {model: [result for corpus in corpora for result in predicted[model, corpus]] for model in translations}
-    scores = scores_by_length([source for source, _ in pairs], [target for _, target in pairs], translations, likely)
+    records = scores_by_length([source for source, _ in pairs], [target for _, target in pairs], translations, likely)
     first, *others = translations
     rows = []
-    for label in BUCKETS:
-        inside = [score for score in scores if score.words == label]
-        if inside:
-            rows.append(
-                [label, table_number(inside[0].pairs, 0)]
-                + [table_number(score.bleu) + _half_width(score) for score in inside]
-                + [_gap(score) for score in inside[1:]]
-                + [table_number(score.bits_per_character, 3) for score in inside]
-            )
+    for label, group in itertools.groupby(records, key=itemgetter("words")):
+        inside = list(group)
+        rows.append(
+            [label, table_number(inside[0]["pairs"], 0)]
+            + [table_number(record["bleu"]) + _half_width(record) for record in inside]
+            + [_gap(record) for record in inside[1:]]
+            + [table_number(record["bits_per_character"], 3) for record in inside]
+        )
     columns = ["source words", "pairs", *translations, *(f"{name} {MINUS} {first}" for name in others)]
     columns += [f"bits per character, {name}" for name in translations]
     note = "The number after ± is half the width of the 95% interval from 1,000 resamplings of the sentences"
     note += "; brackets hold the 95% interval of the difference, from a paired bootstrap" if others else ""
     note += f". Rows with fewer than {FEWEST} sentences have no interval."
-    section = Section(
-        "by_length",
-        f"BLEU by source length, {beam_name(beam)}",
-        [score.record() for score in scores],
-        markdown_table(columns, rows),
-        "pairs",
-        ("--by-length",),
-        [note],
+    digits = {"mean_words": 2, "length_ratio": 4, "bits_per_character": 4}
+    records = [
+        {name: round(value, digits.get(name, 3)) if isinstance(value, float) else value for name, value in row.items()}
+        for row in records
+    ]
+    title = f"BLEU by source length, {beam_name(beam)}"
+    return Section("by_length", title, records, markdown_table(columns, rows), "pairs", ("--by-length",), [note])
+
+
+def _half_width(record: TableRow) -> str:
+    return "" if record["bleu_low"] is None else f" ±{(record['bleu_high'] - record['bleu_low']) / 2:.1f}"
+
+
+def _gap(record: TableRow) -> str:
+    gap, low, high = (
+        table_number(record[name], signed=True) for name in ("difference", "difference_low", "difference_high")
     )
-    return section, scores
-
-
-def _half_width(score: LengthScore) -> str:
-    return "" if score.spread is None else f" ±{(score.spread.high - score.spread.low) / 2:.1f}"
-
-
-def _gap(score: LengthScore) -> str:
-    gap, spread = table_number(score.difference, signed=True), score.difference_spread
-    return (
-        gap
-        if spread is None
-        else f"{gap} [{table_number(spread.low, signed=True)}, {table_number(spread.high, signed=True)}]"
-    )
+    return gap if record["difference_low"] is None else f"{gap} [{low}, {high}]"
 
 
 def tuning_section(model: Model, corpora: Mapping[str, TextPairs], progress: Advance) -> Section:
@@ -318,44 +308,6 @@ class Judge:
         """Return the generator of its negatives; raise AttnvizError where its file of word exchanges cannot be read."""
         tokenizer = self.detector.tokenizer
         return Negatives(load_exchanges(self.folder / EXCHANGES, len(tokenizer)), tokenizer)
-
-
-def detector_section(judges: Sequence[Judge]) -> Section:
-    """Return sizes and, where the training log is beside the model, the cost of training."""
-    records, rows = [], []
-    for judge in judges:
-        network = judge.detector.network
-        config, count = network.config, sum(weight.numel() for weight in network.parameters())
-        record: TableRow = {
-            "model": judge.name,
-            **config.to_dict(),
-            "parameters": count,
-            "parameters_outside_embeddings": count - network.embedding.weight.numel(),
-            **_cost(judge.folder),
-        }
-        records.append(record)
-        rows.append(
-            [
-                judge.name,
-                f"{config.embedding_size} / {config.model_size}",
-                table_number(config.vocabulary_size, 0),
-                table_number(count, 0),
-                table_number(record["parameters_outside_embeddings"], 0),
-                *_cost_cells(record),
-            ]
-        )
-    columns = [
-        "detector",
-        "m / d",
-        "K",
-        "parameters",
-        "outside the embeddings",
-        "weights",
-        "updates",
-        "pairs judged in training",
-        "hours of training",
-    ]
-    return Section("detectors", "Detectors", records, markdown_table(columns, rows, 2), "pairs")
 
 
 def detection_section(judges: Sequence[Judge], corpora: Mapping[str, TextPairs], progress: Advance) -> Section:

@@ -24,6 +24,7 @@ from attnviz.memory import keep_memory, return_memory
 from attnviz.model_folder import TRAINED_MODEL, TRAINING_LOG
 from attnviz.network import AnyNetwork, build_network
 from attnviz.network.products import choose_precision
+from attnviz.training.detection import DetectorMeasurement
 from attnviz.training.encoded_pairs import epoch_batches
 from attnviz.training.log import MEAN, Log, Window, write_curve
 from attnviz.training.preparation import prepare_training, start_from
@@ -44,8 +45,9 @@ from attnviz.training.run_state import (
     set_rate,
     snapshot_moments,
 )
-from attnviz.training.tasks import Inputs, ValidationResult, task_of
+from attnviz.training.tasks import DetectionTask, Inputs, TranslationTask
 from attnviz.training.training_config import TrainingConfig
+from attnviz.training.validation import Measurement
 
 MOMENTS = "moments"
 """Subfolder of a run with the models saved during training, each named after its update."""
@@ -98,7 +100,8 @@ class _Run:
         if not members.is_main:
             self._prepare()
         return_memory()
-        self.network = self._network().to(members.device)
+        self.network: Any = self._network().to(members.device)
+        """Of the kind that the task trains."""
         self.objective = self.task.objective(self.network)
         if members.size > 1:
             self.objective = DistributedDataParallel(self.objective)
@@ -125,7 +128,8 @@ class _Run:
 
     def _prepare(self) -> None:
         self.tokenizer, self.corpus = prepare_training(self.config)
-        self.task = task_of(self.config, self.corpus, self.tokenizer, self.members.device)
+        task = DetectionTask if self.config.architecture == "decomposable" else TranslationTask
+        self.task = task(self.config, self.corpus, self.tokenizer, self.members.device)
 
     def _network(self) -> AnyNetwork:
         """Return a network of the run's sizes, with the weights of update 0: random ones, or those of `start_from`.
@@ -343,7 +347,7 @@ class _Run:
             folder = self.output / MOMENTS / f"{self.progress.update:06}"
             save_model(folder, self.network, self.tokenizer)
 
-    def _measured(self, network: AnyNetwork, label: str, weights: str = "") -> ValidationResult:
+    def _measured(self, network: Any, label: str, weights: str = "") -> Measurement | DetectorMeasurement:
         """Validate `network`, which is in evaluation mode; print, log and plot the result."""
         assert self.validation
         assert self.log

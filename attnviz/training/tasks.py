@@ -1,14 +1,10 @@
-"""`_Task`: batches, objective and validation of training a translator or detector; initial embeddings from a lexicon.
-
-Each task has its batches, its objective and its validation; the loop is the same.
-"""
+"""The tasks that the training loop serves, translation and detection: batches, objective and validation of each."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
@@ -60,75 +56,26 @@ def initialise_embeddings(network: Decomposable, lexicon: Lexicon) -> None:
     source_weight[:, :half], target_weight[:, half : 2 * half] = embedding_half, embedding_half
 
 
-class ValidationResult(Protocol):
-    """Result of a validation; its `str` describes it."""
-
-    @property
-    def score(self) -> float:
-        """Value that training minimises."""
-
-    @property
-    def columns(self) -> dict[str, float]:
-        """Values by column of the log."""
-
-
-class TaskValidation(Protocol):
-    """Validation and snapshots of a run."""
-
-    def measure(self, network: Any) -> ValidationResult:
-        """Return the result of `network`, which is in evaluation mode."""
-
-    def snapshot(self, network: Any, update: int) -> None:
-        """Save a snapshot of `network` after `update` updates."""
-
-
-class _Task(ABC):
-    """Training task: batches, objective and validation."""
-
-    def __init__(self, config: TrainingConfig, corpus: Corpus, tokenizer: Tokenizer, device: torch.device) -> None:
-        self.config, self.corpus, self.tokenizer, self.device = config, corpus, tokenizer, device
-
-    @abstractmethod
-    def begin(self, network: Any) -> None:
-        """Initialise parts of a network of random weights from the data."""
-
-    @abstractmethod
-    def objective(self, network: Any) -> nn.Module:
-        """Return the module that maps the inputs of a batch to its loss and likelihood, sums over its terms in nats."""
-
-    @abstractmethod
-    def inputs(self, indices: NDArray[np.int64], seed: Sequence[int]) -> Inputs:
-        """Return the objective's inputs for the pairs at `indices` (B,), on the device, and the number of loss terms.
-
-        Random draws depend on `seed` alone.
-        """
-
-    @abstractmethod
-    def validation(self) -> TaskValidation:
-        """Return the validation of the run."""
-
-    @abstractmethod
-    def finish(self, folder: Path) -> None:
-        """Add the task's own files to the model `folder`."""
-
-
-class TranslationTask(_Task):
+class TranslationTask:
     """Translation; the loss is a sum over target pieces."""
 
     def __init__(self, config: TrainingConfig, corpus: Corpus, tokenizer: Tokenizer, device: torch.device) -> None:
-        super().__init__(config, corpus, tokenizer, device)
+        self.config, self.corpus, self.tokenizer, self.device = config, corpus, tokenizer, device
         guided = config.guidance > 0
         self.lexicon = prepare_guidance(config, corpus, len(tokenizer), device).to(device) if guided else None
 
     def begin(self, network: Any) -> None:
-        """Do nothing."""
+        """Leave the random weights as they are."""
 
     def objective(self, network: Any) -> nn.Module:
-        """Return the cross-entropy of the next piece."""
+        """Return the module that maps the inputs of a batch to its loss and likelihood, in nats: of the next piece."""
         return Objective(network, self.config.label_smoothing, self.config.guidance)
 
     def inputs(self, indices: NDArray[np.int64], seed: Sequence[int]) -> Inputs:  # noqa: ARG002
-        """Return the pairs at `indices` (B,) and, for guidance, their links; nothing is random."""
+        """Return the pairs at `indices` (B,) and, for guidance, their links; then the number of loss terms.
+
+        Nothing is random.
+        """
         batch = make_batch(self.corpus, indices)
         terms = batch.target_tokens  # counted on the CPU: on a GPU it would synchronise
         batch = batch.to(self.device)
@@ -139,14 +86,14 @@ class TranslationTask(_Task):
         return Validation(self.config, self.tokenizer, self.device)
 
     def finish(self, folder: Path) -> None:
-        """Add nothing."""
+        """Add nothing to the folder of the model."""
 
 
-class DetectionTask(_Task):
+class DetectionTask:
     """Detection of translations; the loss is a sum over pairs, half of them negatives."""
 
     def __init__(self, config: TrainingConfig, corpus: Corpus, tokenizer: Tokenizer, device: torch.device) -> None:
-        super().__init__(config, corpus, tokenizer, device)
+        self.config, self.corpus, self.tokenizer, self.device = config, corpus, tokenizer, device
         self.links, self.exchanges = prepare_lexicon(config, corpus, tokenizer)
         self.negatives = Negatives(self.exchanges, tokenizer)
         self.lexicon = self.links.to(device) if config.guidance > 0 else None
@@ -156,11 +103,14 @@ class DetectionTask(_Task):
         initialise_embeddings(network, self.links)
 
     def objective(self, network: Any) -> nn.Module:
-        """Return the cross-entropy of the two classes."""
+        """Return the module that maps the inputs of a batch to its loss and likelihood, in nats: of the two classes."""
         return DetectorObjective(network, self.config.label_smoothing, self.config.guidance)
 
     def inputs(self, indices: NDArray[np.int64], seed: Sequence[int]) -> Inputs:
-        """Return each pair at `indices` (B,) and a negative of it; for guidance also the links of the pairs."""
+        """Return each pair at `indices` (B,) and a negative of it; for guidance also the links of the pairs.
+
+        The number of loss terms comes after them. Random draws depend on `seed` alone.
+        """
         links = self.lexicon.links(make_batch(self.corpus, indices).to(self.device)) if self.lexicon else None
         pairs = pairs_at(self.corpus, indices)
         drawn = self.negatives.draw(pairs, np.random.default_rng(seed))
@@ -174,9 +124,3 @@ class DetectionTask(_Task):
     def finish(self, folder: Path) -> None:
         """Write the exchangeable words, which make the same kinds of negatives for evaluation."""
         save_exchanges(folder / EXCHANGES, self.exchanges)
-
-
-def task_of(config: TrainingConfig, corpus: Corpus, tokenizer: Tokenizer, device: torch.device) -> _Task:
-    """Return the prepared task of this architecture, whose batches are on `device`."""
-    kind = DetectionTask if config.architecture == "decomposable" else TranslationTask
-    return kind(config, corpus, tokenizer, device)

@@ -15,7 +15,6 @@ letters, and our own.
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import statistics
 import tempfile
@@ -29,8 +28,7 @@ from urllib.parse import quote
 
 from playwright.sync_api import BrowserContext, Playwright, sync_playwright
 
-from tests.benchmarks.checkouts import add_checkouts, checkouts_by_name, count
-from tests.benchmarks.chromium import chromium_for
+from tests.benchmarks.shared import add_checkouts, checkouts_by_name, chromium_for, count, processor_time
 from tests.browser.server import CHROMIUM_FLAGS, READY, running_server
 from tests.browser.views import EXAMPLE
 
@@ -95,12 +93,6 @@ class Turn:
 
 def _size(base64: str) -> float:
     return len(base64) * 3 / 4
-
-
-def processor_time(process: int) -> float:
-    """Return the seconds that a process has run so far."""
-    fields = Path(f"/proc/{process}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def visit(context: BrowserContext, address: str, process: int, started: float | None = None) -> Visit:

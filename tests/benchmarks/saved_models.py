@@ -32,7 +32,7 @@ from attnviz.training.training_config import TrainingConfig
 from attnviz.training.validation import fixed_pairs, take_snapshot, validation_pairs
 from attnviz.translator import Translator
 from tests.benchmarks.learning_measures import learning_baselines, learning_measures
-from tests.benchmarks.scripts import exit_status
+from tests.benchmarks.shared import exit_status
 
 
 @dataclass(frozen=True)

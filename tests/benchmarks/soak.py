@@ -22,10 +22,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlencode
 
-from tests.benchmarks.checkouts import checkout, count
-from tests.benchmarks.open_house import threads
+from tests.benchmarks.shared import checkout, count, resident
 from tests.benchmarks.visitor import Mistake, Visitor
-from tests.benchmarks.visitors import TIDIED, resident, sentence
+from tests.benchmarks.visitors import TIDIED, sentence
 from tests.browser.server import REPOSITORY, running_server
 
 PAGES = ("translate", "why", "learns", "transformer", "lab", "corpus")
@@ -40,9 +39,11 @@ async def visit(address: str, page: str, number: int) -> None:
     """Open a page with the sentence of visitor `number`, fetch its figures, and leave."""
     visitor = await Visitor.arrive(address)
     parameters = {"page": "" if page == PAGES[0] else page, "sentence": sentence(number, 0)[0]}
-    await visitor.open(urlencode(parameters))
-    await visitor.read(everything=number % FILES_EVERY == 0)
-    await visitor.leave()
+    try:
+        await visitor.open(urlencode(parameters))
+        await visitor.read(everything=number % FILES_EVERY == 0)
+    finally:
+        await visitor.leave()
 
 
 @dataclass(frozen=True)
@@ -76,9 +77,9 @@ async def soak(address: str, process: int, options: argparse.Namespace) -> tuple
                 mistakes.append(f"visit {visits}, {page}: {error}")
         now = resident(process)
         turn = Turn(page, visits, time.monotonic() - started, now, (now - before) / options.visits)
-        files = len(list(Path(f"/proc/{process}/fd").iterdir()))
+        threads, files = (len(list(Path(f"/proc/{process}/{name}").iterdir())) for name in ("task", "fd"))
         print(
-            f"{page:12}{visits:7}{turn.seconds:6.0f}{now:9.0f}{turn.grown:+9.2f}{threads(process):9}{files:7}",
+            f"{page:12}{visits:7}{turn.seconds:6.0f}{now:9.0f}{turn.grown:+9.2f}{threads:9}{files:7}",
             flush=True,
         )
         turns.append(turn)

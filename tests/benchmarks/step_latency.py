@@ -15,8 +15,7 @@ from urllib.parse import quote
 
 from playwright.sync_api import Page
 
-from tests.benchmarks.checkouts import add_checkouts, checkouts_by_name, count
-from tests.benchmarks.chromium import chromium_for, opened_page
+from tests.benchmarks.shared import add_checkouts, checkouts_by_name, chromium_for, count, opened_page
 
 SENTENCE = "Two men in blue shirts are playing guitar on a busy street while a small child looks at them and laughs."
 

@@ -25,7 +25,7 @@ from websockets.asyncio.client import ClientConnection, connect
 
 PATIENCE = 150
 """Seconds after which an answer is taken not to come."""
-_ON_DEMAND = "session-payload|-(tables|pictures|file|lecture)[?]"
+_ON_DEMAND = "session-payload|-(tables|pictures|file|lecture)[?]|/lesson-(page|template)[?]"
 """Addresses of tables and files to save, which a browser fetches only when a visitor asks for them."""
 
 
@@ -49,7 +49,7 @@ class Visitor:
         """Number of the last request that the server has acknowledged."""
         self.session = ""
         """Id of the session, once the page is open."""
-        self._page = self._fragment = self._query = ""
+        self._page = self._query = ""
         self._shown: dict[str, Any] = {}
         self._places: dict[str, str] = {}
         """Of each component that fetches what it draws from, where that is."""
@@ -81,33 +81,15 @@ class Visitor:
 
         It is recognised by the word `mark`, which no other sentence has.
         """
-        if "outbox" in self._widgets:
-            took = await self._request("translate", ("set", ["sentence", sentence]), ("press", "translate"))
-        else:  # before there were fields, in versions that a benchmark compares with
-            typed = WidgetState(id=self._widgets["sentence"], string_value=sentence)
-            self._states[typed.id] = typed
-            took = await self._run("translate", WidgetState(id=self._widgets["translate"], trigger_value=True))
+        took = await self._request("translate", ("set", ["sentence", sentence]), ("press", "translate"))
         if mark not in self.source:
             raise Mistake(f"the page shows another sentence than {sentence!r}")
         return took
 
     async def step(self) -> float:
         """Go to the next step, or from the last to the first; return the seconds until its numbers were there."""
-        wanted = (self._shown["step"] + 1) % len(self._shown["orders"])
-        if "view_state" in self._widgets:  # the browser changes the step itself and requests only the verification
-            self._shown["step"] = wanted
-            return await self._fetch("verification")
-        choice: dict[str, Any] = {"step": wanted, "source": None}
-        if "messenger" in self._widgets:
-            teller, choice = self._widgets["messenger"], {"choice": choice}
-        else:  # in the earliest versions the player sends the event
-            teller = self._widgets["player"]
-        chosen = json.dumps([{"event": "chosen", "value": choice}])
-        event = WidgetState(id=f"$$STREAMLIT_INTERNAL_KEY_{teller}__events", json_trigger_value=chosen)
-        took = await self._run("step", event, fragment=self._fragment)
-        if self._shown["step"] != wanted:
-            raise Mistake(f"the page is at step {self._shown['step']}, not {wanted}")
-        return took + await self._fetch("verification")
+        self._shown["step"] = (self._shown["step"] + 1) % len(self._shown["orders"])
+        return await self._fetch("verification")
 
     async def read(self, *, everything: bool = False) -> float:
         """Fetch the data of all figures one after the other, as an idle browser does; return the seconds that took.
@@ -196,11 +178,11 @@ class Visitor:
         self.kilobytes += len(answer) / 1000
         return time.perf_counter() - started
 
-    async def _run(self, what: str, *triggers: WidgetState, fragment: str = "") -> float:
+    async def _run(self, what: str, *triggers: WidgetState) -> float:
         """Have the page run, or a part of it; return the seconds until it has. Raise Mistake where it fails."""
         message = BackMsg()
         asked = message.rerun_script
-        asked.page_script_hash, asked.fragment_id, asked.query_string = self._page, fragment, self._query
+        asked.page_script_hash, asked.query_string = self._page, self._query
         asked.widget_states.widgets.extend([*self._states.values(), *triggers])
         asked.cached_message_hashes.extend(self._hashes)
         asked.context_info.url, asked.context_info.locale = f"{self._address}/", "en-US"
@@ -243,19 +225,17 @@ class Visitor:
         if not element.HasField("bidi_component"):
             return
         for name, record in _components(key, element.bidi_component.json):
-            self._component(name, record, message)
+            self._component(name, record)
 
-    def _component(self, key: str, record: Any, message: ForwardMsg) -> None:
+    def _component(self, key: str, record: Any) -> None:
         if key == "acknowledgement":
             self._handled = record["handledByTab"].get(self._tab, 0)
         if isinstance(record, dict) and isinstance(at := record.get("at"), str):
             self._places[key] = at
-        if key in ("player", "messenger", "view_state"):
+        if key in ("player", "view_state"):
             if key == "view_state" and record["identity"] != self._shown.get("identity_on_show"):
                 record |= {"step": 0, "identity_on_show": record["identity"]}
             self._shown |= record
-            if "step" in record:
-                self._fragment = message.delta.fragment_id
 
 
 def _components(key: str, text: str) -> Iterator[tuple[str, Any]]:

@@ -20,7 +20,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import itertools
-import os
 import random
 import statistics
 import tempfile
@@ -29,7 +28,7 @@ import urllib.request
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.benchmarks.checkouts import add_checkouts, checkouts_by_name, count
+from tests.benchmarks.shared import add_checkouts, checkouts_by_name, count, processor_time, resident
 from tests.benchmarks.visitor import Mistake, Visitor
 from tests.browser.server import running_server
 
@@ -148,32 +147,20 @@ async def visit(address: str, process: int, options: argparse.Namespace) -> Turn
     if first := await stay(address, 0, time.monotonic() + options.seconds, options, Turn()):
         await first.leave()
     turn.memory.append(resident(process))
-    until, spent = time.monotonic() + options.seconds, processor(process)
+    until, spent = time.monotonic() + options.seconds, processor_time(process)
     asking = asyncio.create_task(ask_health(address, turn))
     short = asyncio.create_task(translate_short(address, until, options, turn)) if options.words else None
     came = await asyncio.gather(*(stay(address, 1 + i, until, options, turn) for i in range(options.visitors)))
     if short:
         short.cancel()
     turn.memory.append(resident(process))
-    turn.processor = processor(process) - spent
+    turn.processor = processor_time(process) - spent
     for visitor in filter(None, came):
         await visitor.leave()
     await asyncio.sleep(KEPT + TIDIED)
     asking.cancel()
     turn.memory.append(resident(process))
     return turn
-
-
-def resident(process: int) -> float:
-    """Return the resident memory of a process in megabytes."""
-    lines = Path(f"/proc/{process}/status").read_text(encoding="ascii").splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) / 1024
-
-
-def processor(process: int) -> float:
-    """Return the processor time that a process has spent, in seconds."""
-    after_its_name = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-    return sum(map(int, after_its_name[11:13])) / os.sysconf("SC_CLK_TCK")
 
 
 def median_and_p95(values: list[float]) -> str:

@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from playwright.sync_api import Page
 
 from attnviz.ui.examples import DEFAULT_SENTENCE
-from tests.benchmarks.chromium import chromium_for, opened_page
+from tests.benchmarks.shared import chromium_for, opened_page
 from tests.browser.server import REPOSITORY
 from tests.browser.settled import settled
 from tests.browser.test_what_if import grasp

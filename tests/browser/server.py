@@ -28,6 +28,9 @@ CHROMIUM_FLAGS = [
 CHROMIUM_NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 """Programs to look for, best first: without the browser's own windows a page takes a third less processor time."""
 
+PATIENCE = 300
+"""Seconds that a server may take to start or to end: on cores that ten programs share, a minute did not suffice."""
+
 READY = ".st-key-heatmap .js-plotly-plot .ytick"
 """A selector that matches once the heatmap is drawn."""
 
@@ -77,7 +80,7 @@ def serving(
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Run `command` in `folder`, with all it prints in `log`, and yield its process once `answers_at` answers.
 
-    The process is ended when the block is left. Raises RuntimeError if nothing answers within three minutes.
+    The process is ended when the block is left. Raises RuntimeError if nothing answers within PATIENCE.
     """
     with log.open("wb") as output:
         process = subprocess.Popen(command, cwd=folder, env=environment, stdout=output, stderr=subprocess.STDOUT)
@@ -86,11 +89,11 @@ def serving(
             yield process
         finally:
             process.terminate()
-            process.wait(timeout=60)  # its warm-up on busy cores
+            process.wait(timeout=PATIENCE)  # its warm-up on busy cores
 
 
 def wait_for(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + 180
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline and process.poll() is None:
         try:
             with urllib.request.urlopen(address, timeout=2):

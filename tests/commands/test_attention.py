@@ -69,23 +69,6 @@ def test_attention_converts_all_pairs(folder: Path) -> None:
     assert json.loads((folder / "one.json").read_text(encoding="utf-8"))["links"] == [[0, 0], [1, 1]]
 
 
-def test_sentence_option_selects_sentence_in_nbest_list(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    command = ["attention", str(folder / "moses.nbest"), "--source-file", str(folder / "src.txt"), "--sentence", "2"]
-    assert main(command) == 0
-    assert capsys.readouterr().out == f"{SOURCES[1]}\t{TARGETS[1]}\t{TEXTS[1]}\n"
-
-
-def test_pairs_without_links_are_reported(
-    folder: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
-) -> None:
-    (folder / "end.txt").write_text("a ||| 0.1,0.9 0.1,0.9\nb ||| 0.9,0.1 0.1,0.9\n", encoding="utf-8")
-    (folder / "one.txt").write_text("c\nd\n", encoding="utf-8")
-    command = ["attention", str(folder / "end.txt"), "--source-file", str(folder / "one.txt")]
-    assert main([*command, "-o", str(folder / "a.pharaoh")]) == 0
-    assert (folder / "a.pharaoh").read_text(encoding="utf-8") == "\n0-0\n"
-    assert capsys.readouterr().err == snapshot
-
-
 def test_gold_links_are_drawn_on_the_picture_of_their_pair(
     folder: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
 ) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import io
-import os
-import pty
 import subprocess
 import sys
 from pathlib import Path
@@ -16,16 +14,12 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import read_attention
-from attnviz.analysis.grid import FACES, GRID_UNITS
-from attnviz.analysis.measures import SYMMETRISATION_METHODS
 from attnviz.analysis.neighbours import MOST_VECTORS
 from attnviz.analysis.posterior import POSTERIOR_KINDS
 from attnviz.commands import main as module
 from attnviz.commands.corpus import _Options as CorpusOptions
-from attnviz.commands.figure import _Options as FigureCommandOptions
 from attnviz.commands.main import attnviz_app, main
 from attnviz.commands.options import HeadOptions, ReadingOptions
-from attnviz.commands.score import _Options as ScoreOptions
 from attnviz.corpora import Settings
 from attnviz.training import TrainingConfig
 from attnviz.training.training_config import TRAINING_PRESETS
@@ -55,13 +49,6 @@ def test_help_fits_and_names_real_defaults(
     assert "default: False" not in shown
     assert "--quiet" in shown
     assert ("--scorer" in shown) == (command in MODEL_COMMANDS)
-
-
-def test_no_command_shows_the_help(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--help"]) == 0
-    expected = capsys.readouterr().out
-    assert main([]) == 0
-    assert capsys.readouterr().out.splitlines()[:10] == expected.splitlines()[:10]
 
 
 @pytest.mark.parametrize(
@@ -143,21 +130,6 @@ def test_file_and_standard_input_are_translated_to_a_file(
         written.unlink()
 
 
-def test_links_and_reports_are_written_to_a_file(
-    model_folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    (pairs := tmp_path / "pairs.tsv").write_text(f"{SENTENCES[0]}\t{SENTENCES[1]}\n" * 2, encoding="utf-8")
-    for command in (["align"], ["evaluate", "--beam", "1", "--json"]):
-        arguments = [*command, str(pairs), "--model", str(model_folder), "--device", "cpu"]
-        assert main(arguments) == 0
-        printed = capfd.readouterr().out
-        assert main([*arguments, "-o", str(tmp_path / "out")]) == 0
-        assert capfd.readouterr().out == ""
-        written = (tmp_path / "out").read_text(encoding="utf-8")
-        assert written.splitlines()[0] == printed.splitlines()[0]
-        assert written.count("\n") == printed.count("\n")
-
-
 OUTPUT_AND_INPUT = """
 translate in.txt -o OUTPUT
 align in.txt -o OUTPUT
@@ -219,16 +191,6 @@ def test_output_that_is_an_input_is_refused(
     assert {command: error for command, error in errors.items() if error != expected} == {}
 
 
-def test_table_that_is_an_input_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("in.parquet").write_text("kept")
-    assert main(["corpus", "*.parquet", "-o", "."]) == 2
-    assert capfd.readouterr().err == snapshot
-    assert Path("in.parquet").read_text() == "kept"
-
-
 @pytest.mark.parametrize("command", ["translate", "align -"])
 def test_output_that_is_standard_input_is_refused(command: str, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     (given := tmp_path / "in.txt").write_text("kept")
@@ -238,22 +200,6 @@ def test_output_that_is_standard_input_is_refused(command: str, tmp_path: Path, 
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.replace(str(given), "OUTPUT") == snapshot
     assert given.read_text() == "kept"
-
-
-def test_output_may_be_the_terminal_that_is_read(model_folder: Path) -> None:
-    leading, following = pty.openpty()
-    os.write(leading, b"A dog.\n\x04")
-    done = subprocess.run(
-        [sys.executable, "-m", "attnviz", "translate", "--model", str(model_folder), "-o", "/dev/stdout"],
-        cwd=REPOSITORY,
-        stdin=following,
-        stdout=following,
-        stderr=subprocess.DEVNULL,
-        check=False,
-    )
-    os.close(leading)
-    os.close(following)
-    assert done.returncode == 0
 
 
 def test_quiet_hides_remarks_and_not_errors(
@@ -324,13 +270,6 @@ def test_corpus_defaults_are_those_of_the_settings() -> None:
     hints = get_type_hints(CorpusOptions)
     assert get_args(hints["kind"]) == (*POSTERIOR_KINDS, "none")
     _parsed("corpus", "a", "-o", "b", "--vectors", str(MOST_VECTORS))
-
-
-def test_choices_are_those_of_the_analyses() -> None:
-    figure, score = get_type_hints(FigureCommandOptions), get_type_hints(ScoreOptions)
-    assert get_args(figure["by"]) == GRID_UNITS
-    assert {*get_args(get_args(figure["face"])[0])} == {*FACES}
-    assert {*get_args(get_args(score["symmetrise"])[0])} == {*SYMMETRISATION_METHODS}
 
 
 @pytest.mark.parametrize("preset", TRAINING_PRESETS)

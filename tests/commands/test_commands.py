@@ -9,8 +9,6 @@ import re
 import shutil
 import subprocess
 import sys
-import urllib.request
-from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 
@@ -18,7 +16,7 @@ import numpy as np
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz import AttnvizError, Trace, export, figures
+from attnviz import Trace, export, figures
 from attnviz.analysis.gold import pharaoh
 from attnviz.analysis.measures import links
 from attnviz.analysis.posterior import posterior_words
@@ -29,7 +27,6 @@ from attnviz.model_folder import read_weights
 from attnviz.text import Tokenizer
 from attnviz.training.training_config import TRAINING_GROUPS, TrainingConfig
 from attnviz.translator import Translator
-from tests.browser.server import free_port, serving
 from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
 from tests.saved_pages import saved_view
 from tests.snapshots import plain
@@ -91,13 +88,6 @@ def test_output_that_cannot_be_written_is_named(redirection: str, buffering: dic
         assert _one_sentence(done.stderr)
 
 
-def test_full_disk_of_a_file_is_named(run) -> None:
-    code, out, errors = run("translate", "A dog.", "-o", "/dev/full")
-    assert (code, out) == (2, "")
-    assert errors.startswith("attnviz: The file /dev/full ")
-    assert _one_sentence(errors)
-
-
 def test_closed_input_is_empty_and_closed_errors_are_discarded(model_folder: Path) -> None:
     done = _shell(f"translate --device cpu --model '{model_folder}' <&-")
     assert (done.returncode, done.stdout) == (2, "")
@@ -150,24 +140,6 @@ def test_impossible_path_is_refused_in_one_sentence(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    "command", [("corpus", "x.tsv"), ("import", "x"), ("train", "--data", "x", "--validation", "x")]
-)
-def test_address_is_not_taken_for_a_folder(
-    command: Sequence[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert main([*command, "--output", "s3://bucket/x.parquet"]) == 2
-    assert "address" in capfd.readouterr().err
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_translate_lines_of_standard_input(run, translator: Translator) -> None:
-    code, out, errors = run("translate", "--beam", "3", given="\n".join(SENTENCES))
-    assert (code, errors) == (0, "")
-    assert out.splitlines() == translator.translate_batch(SENTENCES, beam=3)
-
-
 def test_translate_json_output(run, translator: Translator) -> None:
     code, out, _ = run(
         "translate", "--json", "--beam", "2", given="Two dogs play.\r\nWhere is the \U0001f6b2 station?\n"
@@ -182,13 +154,6 @@ def test_translate_json_output(run, translator: Translator) -> None:
         assert tuple(record["source_pieces"]) == trace.source_pieces
         assert tuple(record["target_pieces"]) == trace.target_pieces
         np.testing.assert_allclose(record["alignment"], trace.alignment, atol=1e-6)
-
-
-def test_translate_more_lines_than_one_batch(run, translator: Translator) -> None:
-    lines = [f"{sentence} {number}" for number in range(11) for sentence in SENTENCES]
-    code, out, _ = run("translate", given="\n".join(lines) + "\n")
-    assert code == 0
-    assert out.splitlines() == translator.translate_batch(lines, beam=5)
 
 
 def test_translate_reports_bad_line_after_earlier_output(run, translator: Translator) -> None:
@@ -211,29 +176,6 @@ def test_translate_keeps_blank_lines(run, translator: Translator) -> None:
     records = [json.loads(line) for line in out.splitlines()]
     assert [record["translation"] for record in records] == [first, "", "", last]
     assert records[1]["alignment"] == []
-
-
-@pytest.mark.parametrize("line", ["A dog.\tUn chien.", "A dog. ||| Un chien."])
-def test_translate_refuses_a_sentence_pair(run, line: str) -> None:
-    code, out, errors = run("translate", given=f"A dog.\n{line}\n")
-    assert code == 2
-    assert len(out.splitlines()) == 1
-    assert errors.startswith("attnviz: Line 2 ")
-    assert _one_sentence(errors)
-
-
-def test_translate_tokenised_text_in_batches(run, translator: Translator) -> None:
-    code, out, _ = run("translate", "--tokenised", "--batch-size", "1", given="Two dogs play .\n\nIt 's a dog .\n")
-    assert code == 0
-    first, blank, last = out.removesuffix("\n").split("\n")
-    for line, text in ((first, "Two dogs play."), (last, "It's a dog.")):
-        assert line.replace(" ", "") == translator.translate(text, beam=5).translation.replace(" ", "")
-    assert blank == ""
-
-
-def test_figure_of_a_file_is_refused(run, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
-    code, _, errors = run("figure", str(REPOSITORY / "attnviz/examples/gold.jsonl"), "-o", str(tmp_path / "a.svg"))
-    assert (code, plain(errors, REPOSITORY)) == (2, snapshot)
 
 
 def test_unknown_words_are_those_of_the_source_vocabulary(tmp_path: Path) -> None:
@@ -264,28 +206,13 @@ def test_escapes_of_moses_are_reported_and_decoded(run, tokenised: tuple[str, ..
     assert run("align", *tokenised, given=f"{given}\tun chien\n")[2].startswith("Line 1 ")
 
 
-def test_translate_refuses_invalid_utf_8(run) -> None:
-    code, out, errors = run("translate", "--json", given=b"A dog.\nA \xff\xfe dog.\n")
-    assert code == 2
-    assert json.loads(out)["source"] == "A dog."
-    assert errors.startswith("attnviz: ")
-    assert "UTF-8" in errors
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
         ["translate", ""],
         ["translate", "dog " * 201],
-        ["translate", "A dog.", "--beam", "0"],
-        ["translate", "A dog.", "--beam", "many"],
-        ["translate", "A dog.", "--beam", "1000"],
         ["translate", "A dog.", "--device", "abacus"],
-        ["translate", "A dog.", "--colour"],
         ["align", "nowhere.tsv"],
-        ["align", "nowhere.tsv", "--threshold", "0"],
-        ["align", "nowhere.tsv", "--threshold", "nan"],
-        ["figure", "A dog."],
         ["figure", "A dog.", "-o", "x.gif"],
         ["figure", "-o", "x.svg"],
         ["figure", "A dog.", "--trace", "x.json", "-o", "x.svg"],
@@ -293,27 +220,18 @@ def test_translate_refuses_invalid_utf_8(run) -> None:
         ["figure", "A dog.", "-o", "nowhere/x.tex"],
         ["figure", "A dog.", "-o", "x.tex", "--step", "99"],
         ["figure", "A dog.", "-o", "x.csv", "--picture", "state"],
-        ["figure", "A dog.", "-o", "x.tex", "--by", "letters"],
         ["figure", "A dog.", "-o", "x.tex", "--margins"],
         ["figure", "A dog.", "-o", "x.csv", "--picture", "state", "--step", "1", "--margins"],
         ["evaluate", "nowhere.tsv"],
-        ["evaluate", "nowhere.tsv.xz"],
         ["evaluate"],
         ["evaluate", "nowhere.jsonl"],
-        ["evaluate", "nowhere.tsv", "--beam", "1,none"],
-        ["evaluate", "nowhere.tsv", "--length-penalty", "-1"],
         ["evaluate", "nowhere.tsv", "--csv", "out.csv"],
         ["evaluate", "nowhere.tsv", "--by-length", "--figure", "out.png"],
         ["evaluate", "nowhere.jsonl", "--tune"],
         ["evaluate", "nowhere.tsv", "--threshold-from", "nowhere.jsonl"],
         ["train"],
         ["train", "--data", "nowhere.tsv", "--validation", "nowhere.tsv", "--output", "unmade"],
-        ["train", "--data", "a.tsv", "--validation", "b.tsv", "--output", "unmade", "--clip", "-1"],
-        ["train", "--data", "a.tsv", "--validation", "b.tsv", "--output", "unmade", "--attention", "soft"],
-        ["train", "--data", "a.tsv", "--validation", "b.tsv", "--output", "unmade", "--hidden-size", "0"],
-        ["app", "--port", "x"],
         ["app", "--runs", "nowhere"],
-        ["dance"],
     ],
     ids=" ".join,
 )
@@ -327,36 +245,6 @@ def test_bad_input_exits_with_code_2_and_one_line(
     assert _one_sentence(errors)
 
 
-def test_missing_and_damaged_models_exit_with_code_2(run, tmp_path: Path) -> None:
-    (tmp_path / "config.json").write_text("{}")
-    for folder, named in ((tmp_path / "nowhere", "nowhere"), (tmp_path, "config.json")):
-        code, out, errors = run("translate", "A dog.", "--model", str(folder))
-        assert (code, out) == (2, "")
-        assert named in errors
-        assert _one_sentence(errors)
-
-
-def test_empty_standard_input_exits_with_code_2(run) -> None:
-    for command in ("translate", "align"):
-        code, out, errors = run(command, given="")
-        assert (code, out) == (2, "")
-        assert _one_sentence(errors)
-
-
-@pytest.mark.parametrize("command", ["translate", "evaluate", "figure"])
-def test_too_wide_beam_is_refused_before_reading_input(
-    run, translator: Translator, command: str, snapshot: SnapshotAssertion
-) -> None:
-    more = {"translate": [], "evaluate": ["nowhere.tsv"], "figure": ["A dog.", "-o", "x.csv"]}[command]
-    code, out, errors = run(command, *more, "--beam", "101", given="A dog.\n")
-    assert (code, out) == (2, "")
-    assert errors == snapshot(name="command")
-    with pytest.raises(AttnvizError) as error:
-        translator.translate("A dog.", beam=101)
-    assert str(error.value) == snapshot(name="translator")
-    assert len(translator.translate("A dog.", beam=100).hypotheses) > 1
-
-
 def test_align_refuses_a_model_without_attention(
     run, tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer, snapshot: SnapshotAssertion
 ) -> None:
@@ -365,22 +253,6 @@ def test_align_refuses_a_model_without_attention(
     assert (code, out) == (2, "")
     assert plain(errors, tmp_path) == snapshot
     assert _one_sentence(errors)
-
-
-@pytest.mark.nightly
-def test_closed_output_pipe_is_not_an_error(model_folder: Path) -> None:
-    command = f'"{sys.executable}" -m attnviz translate --json --model "{model_folder}" | head -n 1'
-    done = subprocess.run(
-        ["bash", "-c", f"set -o pipefail; {command}"],
-        cwd=REPOSITORY,
-        input="A dog.\n" * 300,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    said = [line for line in done.stderr.splitlines() if not re.fullmatch(r"\d*sentence \[.*\]|", line)]  # progress
-    assert (done.returncode, said) == (0, [])
-    assert json.loads(done.stdout)["source"] == "A dog."
 
 
 PAIRS = f"{SENTENCES[0]}\t{SENTENCES[1]}\n{SENTENCES[2]}\t{SENTENCES[3]}\n"
@@ -415,44 +287,6 @@ def test_align_with_threshold_and_words(run, tmp_path: Path, translator: Transla
         (j, i) for j, i in links(words.alignment, 0.05) if i < len(words.target) - 1 and j < len(words.source) - 1
     ]
     assert found == " ".join(f"{j}-{i}" for j, i in expected)
-
-
-def test_align_threshold_applies_to_posterior_attention(run, translator: Translator, model_folder) -> None:
-    _, out, _ = run("align", "--threshold", "0.1", given=PAIRS)
-    words = posterior_words(translator.translate(SENTENCES[0], target=SENTENCES[1]), read_weights(model_folder))
-    inner = words.alignment[:-1, :-1]
-    assert out.splitlines()[0] == " ".join(f"{j}-{i}" for j, i in links(inner, 0.1))
-
-
-@pytest.mark.parametrize("line", ["no tab", "two\ttabs\there", "", "A dog.\t"])
-def test_align_reports_line_number_of_bad_line(run, line: str) -> None:
-    given = f"A dog.\tUn chien.\n{line}\nA dog.\tUn chien.\n"
-    code, _, errors = run("align", given=given)
-    assert code == 2
-    assert "Line 2" in errors
-    assert _one_sentence(errors)
-    code, out, errors = run("align", "--skip-malformed", given=given)
-    assert code == 0
-    first, blank, last, rest = out.split("\n")
-    assert (first, blank, rest) == (last, "", "")
-    assert errors.startswith("Line 2 was skipped")
-
-
-def test_translate_refuses_csv(run) -> None:
-    code, out, errors = run("translate", given="source,target\nA dog.,Un chien.\n")
-    assert (code, out) == (2, "")
-    assert "CSV" in errors
-    assert _one_sentence(errors)
-
-
-def test_align_names_a_header_and_other_formats(run) -> None:
-    code, out, errors = run("align", given=f"source\ttarget\n{PAIRS}")
-    assert (code, out.count("\n"), out.startswith("\n")) == (0, 3, True)
-    assert errors.startswith("Line 1 was skipped")
-    for given, advice in (("a ||| b\nc ||| d\n", "sed"), ("a\tb\tc\n", "cut -f1,2"), ('"a","b"\n', "CSV")):
-        code, _, errors = run("align", given=given)
-        assert code == 2
-        assert advice in errors
 
 
 def test_align_links_the_tokens_of_tokenised_text(run, translator: Translator) -> None:
@@ -552,28 +386,6 @@ def test_figure_with_margins_and_logit_attributions(
     assert links.read_text() == pharaoh(trace.words()) + "\n"
 
 
-@pytest.mark.parametrize("face", ["after", "difference"])
-def test_figure_face_option_selects_heatmap_values(
-    run, tmp_path: Path, model_folder: Path, translator, face: str, snapshot: SnapshotAssertion
-) -> None:
-    trace = translator.translate(SENTENCES[0], target=SENTENCES[1])
-    trace.save(saved := tmp_path / "trace.json")
-    table, page = tmp_path / "x.csv", tmp_path / "x.html"
-    arguments = ["figure", "--trace", str(saved), "--face", face, "--by", "words", "-o"]
-    assert run(*arguments, str(table)) == (0, "", "")
-    weights = read_weights(model_folder)
-    expected = figures.heatmap(trace, by="words", face=face, weights=weights).frame()
-    assert table.read_text(encoding="utf-8-sig") == expected.to_csv()
-    assert run(*arguments, str(page)) == (0, "", "")
-    page.unlink()
-    (tmp_path / "another").mkdir()
-    code, _, errors = run(*arguments, str(page), "--model", str(tmp_path / "another"))
-    assert code == 2
-    assert plain(errors, tmp_path) == snapshot
-    assert _one_sentence(errors)
-    assert not page.exists()
-
-
 def test_figure_finds_the_installed_model_that_made_the_trace(
     tmp_path: Path,
     model_folder: Path,
@@ -669,14 +481,3 @@ for name in sys.argv[1:]:
     assert len(usages) == len(names) + 1
     for name, usage in zip(names, usages, strict=False):
         assert usage.startswith(f"Usage: attnviz {name}".rstrip())
-
-
-def test_app_serves_the_page(tmp_path: Path) -> None:
-    port = free_port()
-    command = [sys.executable, "-m", "attnviz", "app", "--port", str(port)]
-    health, log = f"http://127.0.0.1:{port}/_stcore/health", tmp_path / "log"
-    with (
-        serving(command, health, log, folder=REPOSITORY, environment=dict(os.environ)),
-        urllib.request.urlopen(health, timeout=5) as answer,
-    ):
-        assert answer.read() == b"ok"

@@ -81,14 +81,6 @@ def test_fetched_model_translates(empty: Path, served: tuple[str, Path], capsys:
     assert [path.name for path in copied] == [path.name for path in original]
 
 
-def test_address_may_be_in_the_environment(
-    empty: Path, served: tuple[str, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(ATTNVIZ_MODELS_URL, f"{served[0]}/")
-    assert main(["models", NAME, "--to", "elsewhere"]) == 0
-    assert (empty / "elsewhere" / NAME / "config.json").is_file()
-
-
 def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     """Return the sentence that a refused command prints."""
     assert main(["models", *arguments]) == 2

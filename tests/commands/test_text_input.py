@@ -155,18 +155,6 @@ def test_characters_that_the_model_does_not_know_are_reported(run: Run, snapshot
     assert run("translate", b"A dog.\n", "--unescape")[2] == ""
 
 
-def test_pairs_can_be_decoded_before_they_are_measured(run: Run, snapshot: SnapshotAssertion) -> None:
-    escaped, plain_pair = b"A dog &apos;s.\tUn chien &quot; .\n", b"A dog 's.\tUn chien \" .\n"
-    results = list[object]()
-    for content, options in ((escaped, ["--unescape"]), (plain_pair, [])):
-        code, output, errors = run("evaluate", content, *options)
-        assert (code, errors) == (0, "")
-        results.append([score["perplexity"] for score in json.loads(output)["scores"]])
-    assert results[0] == results[1]
-    _, _, errors = run("evaluate", escaped)
-    assert errors == snapshot(name="evaluate")
-
-
 def test_corpus_of_escaped_pairs_is_measured_as_the_plain_one(run: Run, snapshot: SnapshotAssertion) -> None:
     escaped = b"A dog &apos;s well @-@ known.\tUn chien &quot; .\n"
     tables = []

@@ -11,7 +11,7 @@ from pyarrow import parquet
 
 from attnviz import AttnvizError
 from attnviz.commands.main import main
-from attnviz.corpora.corpus_lines import local_files, source_files, table_files
+from attnviz.corpora.corpus_lines import local_files, source_files
 
 PAIRS = "A dog sleeps.\tUn chien dort.\n"
 
@@ -54,21 +54,6 @@ def test_addresses_are_expanded_and_copied(store: fsspec.AbstractFileSystem, tmp
         with local_files(files) as copies:
             assert [copy.read_text() for copy in copies] == [PAIRS, PAIRS]
     assert source_files(parts) == parts
-
-
-@pytest.mark.parametrize("wrong", ["memory://corpus/absent.tsv", "nonsense://x.tsv", "memory://corpus/*.jsonl"])
-def test_wrong_address_is_a_sentence(store: fsspec.AbstractFileSystem, tmp_path: Path, wrong: str) -> None:
-    with pytest.raises(AttnvizError, match=r"nonsense|corpus"), local_files(source_files([wrong])):
-        pass
-
-
-def test_tables_of_equal_names_are_refused(tmp_path: Path) -> None:
-    assert table_files(["x/a.tsv.gz", "b.txt"], tmp_path) == {
-        "x/a.tsv.gz": tmp_path / "a.parquet",
-        "b.txt": tmp_path / "b.parquet",
-    }
-    with pytest.raises(AttnvizError, match=r"a\.parquet"):
-        table_files(["x/a.tsv", "y/a.tsv"], tmp_path)
 
 
 def test_command_writes_a_table_of_each_file(

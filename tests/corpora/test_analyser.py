@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -14,15 +13,13 @@ from attnviz.analysis import load_weights
 from attnviz.analysis.findings import finding_sentence, findings_of
 from attnviz.analysis.measures import coverage, entropy, error_rate, links
 from attnviz.analysis.posterior import posterior_words
-from attnviz.checkpoint import save_model
 from attnviz.corpora import MEASURES, SCHEMA, Line, Settings
 from attnviz.corpora.analyser import Analyser
 from attnviz.errors import AttnvizError
 from attnviz.evaluation.alignment import GoldAlignment
 from attnviz.evaluation.bleu import sentence_bleu, sentence_chrf
-from attnviz.text import Tokenizer
 from attnviz.translator import Translator
-from tests.conftest import SENTENCES, ModelFactory
+from tests.conftest import SENTENCES
 from tests.strategies import FEW
 
 PAIRS = list(zip(SENTENCES[::2], SENTENCES[1::2], strict=True))
@@ -126,30 +123,7 @@ def test_attached_punctuation_is_linked_separately(translator: Translator) -> No
     assert gold_links_of("A station.", "La gare!", (1, 0)) == [("station", "La", True)]
 
 
-def test_attention_columns_are_null_without_attention(
-    make_network: ModelFactory, tokenizer: Tokenizer, tmp_path: Path
-) -> None:
-    save_model(tmp_path / "none", make_network("none"), tokenizer)
-    row = Analyser.load(tmp_path / "none", device="cpu")(LINES[:1])[0].to_pylist()[0]
-    absent = {"entropy", "largest_weight", "least_coverage", "end_share", "coverage", "links_before", "links_after"}
-    assert all(row[name] is None for name in absent)
-    assert row["perplexity"] > 1
-
-
-def test_lines_refused_by_the_tokenizer_are_skipped(translator: Translator) -> None:
-    table, skipped = Analyser(translator)([*LINES[:1], Line(5, "\u200b", "x"), Line(6, "x", "ab" * 700)])
-    assert len(table) == 1
-    assert [one.number for one in skipped] == [5, 6]
-
-
 @pytest.mark.parametrize("wrong", [{"beam": 0}, {"kind": "erased"}, {"threshold": 0}, {"batch_size": 0}])
 def test_invalid_settings_are_refused(translator: Translator, wrong: dict) -> None:
     with pytest.raises(AttnvizError):
         Analyser(translator, Settings(**wrong))
-
-
-def test_an_empty_input_gives_no_rows(translator: Translator) -> None:
-    table, skipped = Analyser(translator)([])
-    assert len(table) == 0
-    assert not skipped
-    assert json.loads(json.dumps(table.to_pylist())) == []

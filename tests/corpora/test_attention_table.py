@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import fsspec
 import numpy as np
 import pytest
 from hypothesis import given
@@ -108,16 +107,6 @@ def test_files_are_read_as_one(parts: Path) -> None:
     assert [record.links for record in read_attention([parts / "b.txt", parts / "a.txt"])][2] == ((0, 0), (1, 1))
 
 
-def test_given_sentences_run_through_all_files(tmp_path: Path) -> None:
-    for name, lines in (("1.txt", "La zone ||| 0-0 1-1\n"), ("2.txt", "Un chien ||| 0-0 1-1\nUn chat ||| 1-1\n")):
-        (tmp_path / name).write_text(lines)
-    files = [tmp_path / "1.txt", tmp_path / "2.txt"]
-    records = read_attention(files, source=["The area", "A dog", "A cat"])
-    assert [record.words().source for record in records] == [("The", "area"), ("A", "dog"), ("A", "cat")]
-    with pytest.raises(AttnvizError):
-        list(read_attention(files, source=["The area", "A dog"]))
-
-
 def test_files_of_two_formats_and_unreadable_files_are_named(parts: Path) -> None:
     (parts / "c.txt").write_text('{"source": ["a"], "target": ["b"], "matrix": [[1]]}')
     with pytest.raises(AttnvizError, match=r"c\.txt.*json.*a\.txt.*pharaoh"):
@@ -145,17 +134,3 @@ def test_commands_write_one_table_of_all_files(parts: Path, capsys: pytest.Captu
     assert csv.read_csv(parts.parent / "table.csv")["file"].to_pylist() == ["a.txt", "b.txt", "b.txt"]
     assert main(["corpus", "--attention", str(parts), "-o", "table.xlsx"]) == 2
     assert "Traceback" not in capsys.readouterr().err
-
-
-def test_files_of_an_address_are_read(parts: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    system = fsspec.filesystem("memory")
-    for folder, name in (("x", "b.txt"), ("y", "a.txt")):
-        system.pipe(f"/parts/{folder}/same.txt", (parts / name).read_bytes())
-    try:
-        assert main(["attention", "memory://parts/*/same.txt"]) == 0
-        assert "Files: 2." in capsys.readouterr().err
-        system.pipe("/parts/y/same.txt", b"Notes.")
-        assert main(["attention", "memory://parts/*/same.txt"]) == 2
-        assert "parts/y/same.txt" in capsys.readouterr().err
-    finally:
-        system.rm("/parts", recursive=True)

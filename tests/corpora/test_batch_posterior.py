@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from attnviz import AttnvizError, Translator
+from attnviz import Translator
 from attnviz.analysis import load_weights
 from attnviz.analysis.posterior import DEFAULT, POSTERIOR_KINDS, PosteriorKind, posterior, posterior_words
 from attnviz.corpora import batch_posterior
@@ -65,20 +65,3 @@ def test_words_of_a_batch_match_those_of_single_pairs(translator: Translator) ->
         after = posterior_words(trace, load_weights(FOLDER))
         # Small weights of the posterior are estimated.
         np.testing.assert_allclose(words.merged(pair.posterior), after.alignment, atol=0.02)
-
-
-def test_words_with_unknown_characters_keep_their_spelling(translator: Translator) -> None:
-    trace = translator.translate("£ 5 for a 東 sign", target="5 £ pour un 東京 signe")
-    words = trace.words()
-    assert words.source == ("£", "5", "for", "a", "東", "sign", "</s>")
-    assert words.target == ("5", "£", "pour", "un", "東京", "signe", "</s>")
-    assert "<unk>" in trace.target_pieces
-    assert set(trace.unknown_target_characters) <= {"£", "東京"}
-    assert "東京" in trace.unknown_target_characters
-    assert not translator.translate("A dog.", target="Un chien.").unknown_target_characters
-
-
-def test_empty_batches_are_accepted_and_blank_sentences_refused(translator: Translator) -> None:
-    assert force_encoded(translator, []) == []
-    with pytest.raises(AttnvizError):
-        EncodedPair.of(translator.tokenizer, "A dog.", " ")

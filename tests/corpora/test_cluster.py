@@ -19,7 +19,6 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz.commands.main import main
 from attnviz.corpora import Cluster, Progress, Settings, TableMetadata, analyse_file, analyse_files
 from attnviz.corpora.corpus_lines import source_files, table_files
-from attnviz.errors import AttnvizError
 from tests.snapshots import plain
 
 ray = pytest.importorskip("ray", reason="Ray is not installed")
@@ -164,25 +163,6 @@ def test_command_reports_the_error_of_an_actor(
     assert re.findall(r"\d+", plain(printed.out, tmp_path)) == ["45", "49", "4", "6"]
     assert re.findall(r"\S+\.parquet: .*", printed.err) == snapshot(name="skipped")
     assert "ray" not in printed.err.lower()
-
-
-def test_invalid_folders_and_settings_are_refused(
-    folder: Path, model_folder: Path, tmp_path: Path, snapshot: SnapshotAssertion
-) -> None:
-    with pytest.raises(AttnvizError) as error:
-        analyse_on_cluster(model_folder, tmp_path / "out", model_folder)
-    assert plain(error.value, model_folder.parent) == snapshot
-    with pytest.raises(AttnvizError) as error:
-        analyse_on_cluster(folder, tmp_path / "out", model_folder, cluster=Cluster(gpus_per_actor=1.5))
-    assert plain(error.value, tmp_path) == snapshot
-    (folder / "few.parquet").write_bytes(b"PAR1")
-    with pytest.raises(AttnvizError) as error:
-        analyse_on_cluster(folder, tmp_path / "out", model_folder)
-    assert plain(error.value, tmp_path) == snapshot
-    (folder / "few.txt.gz").unlink()
-    with pytest.raises(AttnvizError) as error:
-        analyse_on_cluster(folder, folder, model_folder)
-    assert plain(error.value, tmp_path) == snapshot
 
 
 @pytest.mark.parametrize(

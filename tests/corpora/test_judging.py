@@ -13,9 +13,8 @@ from attnviz.analysis.why_attention import LEAST_PROBABILITY
 from attnviz.analysis.word_classes import content_words
 from attnviz.corpora.judging import judge
 from attnviz.evaluation.example_sentences import REFERENCE_TRANSLATIONS, TECHNOLOGY
-from attnviz.text import Tokenizer
 from attnviz.translator import Translator
-from tests.conftest import SENTENCES, SHIPPED_MODEL, ModelFactory
+from tests.conftest import SENTENCES, SHIPPED_MODEL
 
 PAIRS = list(zip(SENTENCES[::2], SENTENCES[1::2], strict=True))
 
@@ -33,21 +32,6 @@ def test_judgements_match_the_traces_of_their_pairs(translator: Translator, mode
         shares = words.merged(posterior(trace, weights))[:-1, :-1]
         probable = [np.exp(log) >= LEAST_PROBABILITY for log in logs]
         np.testing.assert_allclose(judged.shares, shares[probable].max(axis=0), atol=0.03)
-
-
-def test_blank_translation_leaves_out_every_content_word(translator: Translator) -> None:
-    source = SENTENCES[0]
-    blank, other = judge(translator, [(source, " "), PAIRS[1]])
-    assert not blank.words
-    assert "".join(blank.source_words) == source
-    assert blank.omitted == blank.content != ()
-    assert other.words
-    assert judge(translator, []) == []
-
-
-def test_judge_without_attention_is_refused(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
-    with pytest.raises(ValueError, match="one attention distribution"):
-        judge(Translator(make_network("none"), tokenizer), PAIRS[:1])
 
 
 @pytest.mark.nightly

@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import functools
-import os
-import random
 import re
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
-from typing import IO
 
 import pytest
 from pyarrow import parquet
@@ -24,24 +16,7 @@ from attnviz.corpora import Progress, Settings, analyse_file
 from attnviz.corpora.analyser import Analyser
 from attnviz.corpora.table_metadata import table_metadata
 from attnviz.errors import AttnvizError
-from tests.conftest import REPOSITORY
 from tests.snapshots import plain
-
-_SMALL_WINDOWS = """
-import signal
-import sys
-
-signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run in the background
-from attnviz import corpora
-from attnviz.corpora import job
-from attnviz.commands.main import main
-
-if __name__ == "__main__":
-    whole = job.analyse_files
-    corpora.analyse_files = lambda *given, **named: whole(*given, **(named | {"window": 4, "skip_malformed": True}))
-    sys.exit(main(sys.argv[1:]))
-"""
-
 
 analyse = functools.partial(analyse_file, window=4, skip_malformed=True)
 
@@ -133,17 +108,6 @@ def test_all_processes_of_a_run_use_the_precision_that_it_chose(
     assert chosen.read_bytes() != named.read_bytes()
 
 
-def test_parts_of_another_run_are_discarded(pairs_file: Path, model_folder: Path, tmp_path: Path) -> None:
-    output, other = tmp_path / "out.parquet", tmp_path / "other.parquet"
-    parts = tmp_path / "out.parquet.parts"
-    parts.mkdir()
-    analyse(pairs_file, other, model_folder, Settings(beam=1, threshold=0.5), device="cpu", limit=4)
-    for number in range(3):
-        (parts / f"00000{number}.parquet").write_bytes(other.read_bytes())
-    assert analyse(pairs_file, output, model_folder, Settings(beam=1), device="cpu", limit=4).rows == 4
-    assert not parts.exists()
-
-
 def test_files_of_others_among_the_parts_stay(
     pairs_file: Path, model_folder: Path, tmp_path: Path, snapshot: SnapshotAssertion
 ) -> None:
@@ -160,37 +124,6 @@ def test_files_of_others_among_the_parts_stay(
         analyse(pairs_file, output, model_folder, Settings(beam=1), device="cpu", limit=4)
     assert plain(error.value, tmp_path) == snapshot
     assert (parts / "000000.parquet").read_text() == "mine"
-
-
-@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds the workers in /proc")
-def test_interrupt_while_workers_start_ends_the_command(pairs_file: Path, model_folder: Path, tmp_path: Path) -> None:
-    script, errors = tmp_path / "small_windows.py", tmp_path / "errors.txt"
-    script.write_text(_SMALL_WINDOWS)
-    with errors.open("wb") as file:
-        process = _start_command(script, pairs_file, tmp_path / "out.parquet", model_folder, file)
-        while process.poll() is None and not _has_worker(process.pid):
-            time.sleep(0.005)
-        os.killpg(process.pid, signal.SIGINT)
-        assert process.wait(120) in (130, -signal.SIGINT)
-    assert "Traceback" not in errors.read_text()
-
-
-def _has_worker(parent: int) -> bool:
-    """Return whether a process has started a worker, which has begun to import torch."""
-    for status in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):
-            is_child = status.read_text().rpartition(")")[2].split()[1] == str(parent)
-            if is_child and "libtorch" in (status.parent / "maps").read_text():
-                return True
-    return False
-
-
-def test_gold_links_are_refused_with_translate(
-    pairs_file: Path, model_folder: Path, snapshot: SnapshotAssertion
-) -> None:
-    with pytest.raises(AttnvizError) as error:
-        analyse(pairs_file, "out.parquet", model_folder, Settings(translate=True), gold=pairs_file)
-    assert plain(error.value, model_folder) == snapshot
 
 
 @pytest.mark.parametrize(
@@ -249,92 +182,3 @@ def test_command_reports_the_number_of_lines_without_french(
     output_text = plain(capsys.readouterr().out, tmp_path)
     assert output_text == snapshot
     assert re.findall(r"\d+", output_text) == ["3", "3", "0", *([str(alone)] if alone else [])]
-
-
-def _start_command(
-    script: Path, pairs: Path, output: Path, model: Path, errors: IO[bytes] | int = subprocess.DEVNULL
-) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [
-            sys.executable,
-            script,
-            "corpus",
-            pairs,
-            "-o",
-            output,
-            "--model",
-            model,
-            "--device",
-            "cpu",
-            "--workers",
-            "2",
-            "--beam",
-            "1",
-        ],
-        cwd=REPOSITORY,
-        env={**os.environ, "PYTHONPATH": str(REPOSITORY), "OMP_NUM_THREADS": "1", "STARTED_BY": str(script)},
-        stdout=subprocess.DEVNULL,
-        stderr=errors,
-        start_new_session=True,
-    )
-
-
-def _is_running(script: Path) -> bool:
-    """Return whether the script or a process that it started is running; all have its environment."""
-    for entry in Path("/proc").glob("[0-9]*/environ"):
-        with contextlib.suppress(OSError):
-            if f"STARTED_BY={script}" in entry.read_text(errors="replace"):
-                return True
-    return False
-
-
-@pytest.mark.nightly
-@pytest.mark.usefixtures("one_thread")
-def test_output_is_identical_after_the_process_is_killed(pairs_file: Path, model_folder: Path, tmp_path: Path) -> None:
-    script, output, parts = tmp_path / "small_windows.py", tmp_path / "out.parquet", tmp_path / "out.parquet.parts"
-    script.write_text(_SMALL_WINDOWS)
-    analyse(pairs_file, tmp_path / "whole.parquet", model_folder, Settings(beam=1), device="cpu")
-    chance = random.Random(7)  # noqa: S311
-    for _ in range(2):
-        process = _start_command(script, pairs_file, output, model_folder)
-        there = len(list(parts.glob("*.parquet")))
-        # Kill the process after it wrote another part, mostly while it writes the next one.
-        while len(list(parts.glob("*.parquet"))) == there and process.poll() is None:
-            time.sleep(0.01)
-        time.sleep(chance.uniform(0, 0.02))
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        assert not output.exists()
-    assert len(list(parts.glob("*.parquet"))) >= 2
-    assert _start_command(script, pairs_file, output, model_folder).wait(300) == 0
-    assert output.read_bytes() == (tmp_path / "whole.parquet").read_bytes()
-    for _ in range(100):
-        if not _is_running(script):
-            break
-        time.sleep(0.1)
-    assert not _is_running(script)
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        "Un été.\tA summer.\n".encode("iso-8859-1"),
-        b"A dog.\tUn chien.\t0.7\n" * 4,
-        b"A dog ||| Un chien\n" * 4,
-        b"A dog.\tUn chien.\n" * 4 + b"A dog.\t \n",
-        b"source,target\nA dog.,Un chien.\n" + b'"A dog, asleep.",Un chien qui dort.\n' * 4,
-        b"A dog.;Un chien.\n" * 4,
-    ],
-    ids=["another encoding", "three columns", "bars", "a blank side", "commas", "semicolons"],
-)
-def test_malformed_files_are_refused_before_the_model_is_loaded(
-    tmp_path: Path, content: bytes, snapshot: SnapshotAssertion
-) -> None:
-    (tmp_path / "pairs.tsv").write_bytes(content)
-    model = tmp_path / "model"
-    model.mkdir()
-    (model / "model.safetensors").write_bytes(b"never read")
-    with pytest.raises(AttnvizError) as error:
-        analyse_file(tmp_path / "pairs.tsv", tmp_path / "out.parquet", model, device="cpu")
-    assert plain(error.value, tmp_path) == snapshot
-    assert not list(tmp_path.glob("out*"))

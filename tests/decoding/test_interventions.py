@@ -94,34 +94,6 @@ def _every_kind_but_words(pieces: int) -> list[Intervention]:
 
 @every_attention
 @every_search
-def test_neutral_interventions_change_nothing(kind: Translator, how: dict) -> None:
-    trace = kind.translate(TEXT, **how)
-    unchanged = kind.translate(TEXT, **how, interventions=[])
-    assert unchanged.fingerprint == trace.fingerprint
-    assert unchanged.interventions == ()
-    alike = [ReplaceWeights(tuple(row), step) for step, row in enumerate(trace.alignment.tolist())]
-    _assert_same(kind.translate(TEXT, **how, interventions=alike[:3]), trace)
-    if how.get("beam") != 3:  # the hypotheses of a beam have each their own weights
-        _assert_same(kind.translate(TEXT, **how, interventions=alike), trace)
-    _assert_same(kind.translate(TEXT, **how, interventions=[Temperature(1.0)]), trace)
-    energies = [ReplaceEnergies(tuple(trace.energies[0].tolist()), 0)]
-    _assert_same(kind.translate(TEXT, **how, interventions=energies), trace)
-
-
-@every_attention
-@every_search
-def test_all_weight_on_one_piece_makes_it_the_context(kind: Translator, how: dict) -> None:
-    pieces = len(kind.translate(TEXT, beam=1).source_pieces)
-    rows = [tuple(float(j == chosen) for j in range(pieces)) for chosen in (0, pieces - 1)]
-    trace = kind.translate(TEXT, **how, interventions=[ReplaceWeights(rows[0]), ReplaceWeights(rows[1], 1)])
-    np.testing.assert_array_equal(trace.alignment[0], rows[0])
-    for step in range(len(trace.target_pieces)):
-        np.testing.assert_allclose(trace.contexts[step], trace.annotations[-1 if step == 1 else 0], atol=1e-6)
-    _assert_verified(kind, trace)
-
-
-@every_attention
-@every_search
 def test_changed_translation_is_verified(kind: Translator, how: dict) -> None:
     before = kind.translate(TEXT, **how)
     acting = _every_kind_but_words(len(before.source_pieces))
@@ -232,18 +204,6 @@ def test_interventions_act_alike_without_search_history(
     wide = translator.translate(TEXT, beam=4, interventions=acting)
     monkeypatch.setattr("attnviz.translator._LONGEST_HISTORY", 1)
     _assert_same(translator.translate(TEXT, beam=4, interventions=acting), wide, atol=1e-5)
-
-
-@pytest.mark.parametrize("temperature", [0.01, 100.0])
-@every_attention
-def test_extreme_temperatures(kind: Translator, temperature: float) -> None:
-    trace = kind.translate(TEXT, interventions=[Temperature(temperature)], beam=1)
-    if temperature > 1:
-        np.testing.assert_allclose(trace.alignment, 1 / len(trace.source_pieces), atol=0.05)
-    else:
-        assert (trace.alignment.argmax(axis=1) == trace.energies.argmax(axis=1)).all()
-    verifier = RecurrentVerifier(trace, _weights(kind))
-    assert all(verifier.verify(step).holds for step in range(len(trace.target_pieces)))
 
 
 @every_attention

@@ -33,13 +33,6 @@ def test_page_code_runs_and_prints_the_shown_output(tmp_path: Path, shipped_mode
             assert outputs_match(block.output, found), f"{block.code}\nprints\n{found}\nand not\n{block.output}"
 
 
-def test_outputs_match_up_to_the_last_digits() -> None:
-    assert outputs_match("log p -0.123, 41.2 % of 12\n", "log p -0.124, 41.0 % of 12")
-    assert not outputs_match("p 0.50", "p 0.60")
-    assert not outputs_match("The green house", "The red house")
-    assert not outputs_match("1 2", "1")
-
-
 @pytest.mark.parametrize("command", [line for line in COMMANDS if "-m attnviz" in line])
 def test_command_line_options_exist(command: str) -> None:
     given = re.split(r" [<>|]", command.partition("-m attnviz ")[2])[0]
@@ -96,9 +89,3 @@ def test_readme_is_short_and_links_every_documentation_page() -> None:
     assert len(README.splitlines()) <= 120
     linked = {(REPOSITORY / name).resolve() for name in re.findall(r"\]\(([^)#]+)", README)}
     assert {page for page in PAGES if page.parent == DOCUMENTATION / "pages"} <= linked
-
-
-def test_requirements_are_pinned() -> None:
-    for name in ("requirements.txt", "tests/requirements.txt"):
-        for line in (REPOSITORY / name).read_text(encoding="utf-8").splitlines():
-            assert re.fullmatch(r"-r \.\./requirements\.txt|[\w-]+==[\w.]+", line), line

@@ -31,18 +31,6 @@ def test_error_rate_of_small_example() -> None:
     assert rate.recall == pytest.approx(1 / 2)
 
 
-def test_error_rate_is_zero_for_all_sure_and_possible_links() -> None:
-    sentence = gold({(0, 0), (1, 1)}, {(2, 1)})
-    assert error_rate([sentence.sure], [sentence]).aer == 0
-    assert error_rate([sentence.sure | sentence.possible], [sentence]).aer == 0
-    assert error_rate([[]], [sentence]).aer == 1
-
-
-def test_error_rate_sums_counts_over_sentences() -> None:
-    right, wrong = gold({(0, 0)}, set()), gold({(0, 0), (1, 1), (2, 2)}, set())
-    assert error_rate([[(0, 0)], []], [right, wrong]).aer == pytest.approx(1 - 2 / (1 + 4))
-
-
 def write(path: Path, *records: dict[str, object]) -> Path:
     path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
     return path

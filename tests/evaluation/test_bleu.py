@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.evaluation.bleu import bleu_of, corpus_scores, interval, resampled_bleu, sentence_chrf, sentence_counts
+from attnviz.evaluation.bleu import bleu_of, corpus_scores, interval, resampled_bleu, sentence_counts
 
 
 def test_bleu_of_small_example() -> None:
@@ -17,18 +17,6 @@ def test_bleu_of_small_example() -> None:
     assert 50 < chrf.value < 100
 
 
-def test_bleu_depends_on_case_and_punctuation() -> None:
-    perfect, _ = corpus_scores(["L'été, c'est bien."], ["L'été, c'est bien."])
-    lower, _ = corpus_scores(["l'été, c'est bien."], ["L'été, c'est bien."])
-    assert perfect.value == pytest.approx(100)
-    assert lower.value < perfect.value
-
-
-def test_score_line_contains_sacrebleu_signature() -> None:
-    bleu, _ = corpus_scores(["a b c d e"], ["a b c d e"])
-    assert str(bleu).startswith("BLEU 100.00  nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:")
-
-
 @pytest.mark.parametrize(("translations", "references"), [([], []), (["a"], []), (["a"], ["a", "b"])])
 def test_scoring_without_pairs_is_refused(
     translations: list[str], references: list[str], snapshot: SnapshotAssertion
@@ -36,11 +24,6 @@ def test_scoring_without_pairs_is_refused(
     with pytest.raises(ValueError, match="scored") as error:
         corpus_scores(translations, references)
     assert str(error.value) == snapshot
-
-
-def test_sentence_counts_of_small_example() -> None:
-    counts = sentence_counts(["the cat sat on the mat", "no"], ["the cat sat on a mat", "yes it is"])
-    assert counts.tolist() == [[6, 6, 5, 3, 2, 1, 6, 5, 4, 3], [1, 3, 0, 0, 0, 0, 1, 0, 0, 0]]
 
 
 def test_sentence_counts_sum_to_corpus_bleu() -> None:
@@ -57,19 +40,6 @@ def test_resampling_is_paired_and_repeatable() -> None:
     better = [text.replace("sat on", "lay by") if place % 2 else text for place, text in enumerate(references)]
     first, second = (resampled_bleu(sentence_counts(texts, references)) for texts in (worse, better))
     np.testing.assert_array_equal(first, resampled_bleu(sentence_counts(worse, references)))
-    span = interval(first)
-    assert span.low < bleu_of(sentence_counts(worse, references).sum(axis=0)) < span.high
+    low, high = interval(first)
+    assert low < bleu_of(sentence_counts(worse, references).sum(axis=0)) < high
     assert np.std(second - first) < np.hypot(np.std(first), np.std(second))
-
-
-def test_bootstrap_interval_of_one_sentence_is_a_point() -> None:
-    span = interval(resampled_bleu(sentence_counts(["the cat sat on the mat"], ["the cat sat on a mat"])))
-    assert span.low == span.high == pytest.approx(100 * (5 / 6 * 3 / 5 * 2 / 4 * 1 / 3) ** 0.25)
-
-
-def test_chrf_of_one_sentence() -> None:
-    assert sentence_chrf("le chat est là", "le chat est là") == pytest.approx(100)
-    assert sentence_chrf("xyz", "abc") == 0
-    assert sentence_chrf("le chat", "le chat est là") == pytest.approx(
-        corpus_scores(["le chat"], ["le chat est là"])[1].value
-    )

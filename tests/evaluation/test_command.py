@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import re
-import shutil
 from pathlib import Path
 
 import plotly.io
@@ -121,16 +120,6 @@ def test_json_output_contains_all_measures(
     assert translations[FIGURE_3[0], "tiny", 2] == translator.translate(FIGURE_3[0], beam=2).translation
 
 
-@pytest.mark.parametrize("log", ["", "update,tokens,seconds\n", "update,tokens,seconds\nmany,few,1\n", "a\n\0\n", '"'])
-def test_training_log_without_rows_is_ignored(
-    evaluate, own_pairs: Path, model_folder: Path, tmp_path: Path, log: str
-) -> None:
-    folder = shutil.copytree(model_folder, tmp_path / "tiny")
-    (folder / "training-log.csv").write_text(log)
-    (model,) = json.loads(evaluate(own_pairs, "--model", folder, "--limit", 1, "--beam", "1", "--json"))["models"]
-    assert [model[name] for name in ("training_updates", "training_pieces", "training_seconds")] == [None] * 3
-
-
 def test_markdown_shows_command_above_each_table(
     evaluate, own_pairs: Path, gold_links: Path, model_folder, snapshot: SnapshotAssertion
 ) -> None:
@@ -178,25 +167,9 @@ def test_tune_marks_best_beam_and_length_penalty(
     assert out.splitlines()[-1] == snapshot
 
 
-def test_sentences_option_needs_no_file(evaluate, model_folder: Path) -> None:
-    out = evaluate("--model", model_folder, "--sentences", "--beam", "1")
-    assert [line[2:] for line in out.splitlines() if line.startswith("- ")] == [*FIGURE_3, *LONG]
-    assert all(30 <= len(sentence.split()) <= 50 for sentence in LONG)
-
-
 def test_too_long_sentence_is_reported_by_number(own_pairs: Path, model_folder: Path, capfd) -> None:
     with own_pairs.open("a", encoding="utf-8") as file:
         file.write(f"{'word ' * 201}\tmot\n")
     assert main(["evaluate", str(own_pairs), "--skip-malformed", "--model", str(model_folder), "--device", "cpu"]) == 2
     errors = capfd.readouterr().err.splitlines()
     assert errors[-1].startswith("attnviz: Translating own/pairs.tsv failed after 0 pairs: Sentence 13: ")
-
-
-def test_files_with_equal_short_names_are_distinguished(
-    evaluate, own_pairs: Path, model_folder: Path, tmp_path: Path
-) -> None:
-    other = tmp_path / "more" / "own" / "pairs.tsv"
-    other.parent.mkdir(parents=True)
-    other.write_text("A dog.\tUn chien.\n", encoding="utf-8")
-    found = json.loads(evaluate(own_pairs, other, "--model", model_folder, "--json", "--beam", "1"))
-    assert [(score["file"], score["pairs"]) for score in found["scores"]] == [("own/pairs.tsv", 12), (str(other), 1)]

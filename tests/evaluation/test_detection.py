@@ -89,26 +89,6 @@ def test_alignment_error_of_detector(folder: Path, tmp_path: Path, capfd: pytest
     assert (shares.sum(axis=1) <= 1 + 1e-6).all()
 
 
-def test_detector_and_translator_in_one_evaluation(
-    folder: Path, model_folder: Path, pairs: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    models = ["--model", str(model_folder), "--model", str(folder)]
-    assert main(["evaluate", str(pairs), *models, "--device", "cpu", "--beam", "1", "--limit", "3", "--markdown"]) == 0
-    out = capfd.readouterr().out
-    titles = [line for line in out.splitlines() if line.startswith("### ")]
-    assert titles == ["### Models", "### Detectors", "### Translations detected", "### Scores"]
-    assert "| tiny " in out
-    assert "| judge " in out
-
-
-@pytest.mark.parametrize("option", ["--tune", "--by-length", "--sentences"])
-def test_options_for_translators_are_refused(
-    folder: Path, pairs: Path, capfd: pytest.CaptureFixture[str], option: str
-) -> None:
-    assert main(["evaluate", str(pairs), option, "--model", str(folder), "--device", "cpu"]) == 2
-    assert "does not translate" in capfd.readouterr().err
-
-
 def test_folder_without_exchanges_is_refused(
     folder: Path, pairs: Path, tmp_path: Path, words: Tokenizer, capfd: pytest.CaptureFixture[str]
 ) -> None:

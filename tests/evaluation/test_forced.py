@@ -10,7 +10,7 @@ import pytest
 
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.checkpoint import save_model
-from attnviz.evaluation.forced import Likelihood, force_pairs, likelihoods, total_likelihood
+from attnviz.evaluation.forced import force_pairs, likelihoods, total_likelihood
 from attnviz.model_folder import read_weights
 from attnviz.text import EOS, Tokenizer
 from attnviz.translator import Translator
@@ -48,17 +48,6 @@ def test_perplexity_equals_numpy_recomputation(
     measured = total_likelihood(likelihoods(force_pairs(translator, PAIRS), [target for _, target in PAIRS]))
     assert measured.pieces == len(surprises)
     assert measured.perplexity == pytest.approx(math.exp(np.mean(surprises)), rel=1e-4)
-
-
-def test_force_pairs_of_empty_list(translator: Translator) -> None:
-    assert force_pairs(translator, []) == []
-
-
-def test_perplexity_of_small_example() -> None:
-    """At probability 1/4 for each of 6 pieces, the perplexity is 4, and 12 bits tell 8 characters."""
-    found = Likelihood(nats=6 * math.log(4), pieces=6, characters=8)
-    assert found.perplexity == pytest.approx(4)
-    assert found.bits_per_character == pytest.approx(1.5)
 
 
 def test_characters_count_normalised_text_and_sentence_end(translator: Translator) -> None:

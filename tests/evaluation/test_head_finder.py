@@ -10,10 +10,8 @@ import pytest
 from numpy.typing import NDArray
 from syrupy.assertion import SnapshotAssertion
 
-import attnviz
 from attnviz import Attention, AttnvizError, alignment_error, attention, find_heads, read_attention
 from attnviz.commands.main import main
-from attnviz.evaluation import head_finder
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
 from attnviz.translator import Translator
@@ -57,17 +55,6 @@ def test_a_planted_head_is_first(records: list[Attention], by: str | None) -> No
     assert "<table" in found._repr_html_()
 
 
-def test_mutual_links_need_nothing_else(records: list[Attention]) -> None:
-    plain = [
-        planted(seed, *pair, gold, erased=False) for seed, (pair, gold) in enumerate(zip(PAIRS, GOLD, strict=True))
-    ]
-    found = find_heads(plain)
-    assert found.by == "mutual"
-    assert found.alignment_heads[0] == list(PLANTED)
-    assert found.table["aer"].isna().all()
-    assert find_heads(records).by == "erased"
-
-
 def test_the_error_rate_is_that_of_alignment_error(records: list[Attention]) -> None:
     table = find_heads(records, GOLD).table
     assert list(table["aer"]) == sorted(table["aer"])
@@ -75,25 +62,6 @@ def test_the_error_rate_is_that_of_alignment_error(records: list[Attention]) -> 
         views = [record.select_heads(int(row["layer"]), int(row["head"])) for record in records]
         error = alignment_error(views, GOLD, samples=0)
         assert (row["aer"], row["precision"], row["recall"]) == (error.aer, error.precision, error.recall)
-
-
-def test_gold_links_of_a_record_are_not_taken_for_its_heads() -> None:
-    record = planted(1, *PAIRS[0], GOLD[0])
-    linked = attention(PAIRS[0][0], PAIRS[0][1], record.head_weights, sure=[(1, 0), (0, 1), (2, 2), (3, 3)])
-    table = find_heads(linked, [linked]).table
-    assert table["aer"].iloc[0] == 0
-    assert table["aer"].iloc[-1] > 0
-
-
-def test_several_heads_are_kept_where_their_mean_is_better() -> None:
-    """Each of two heads follows half of the links; only their mean follows all."""
-    weights = np.full((1, 3, 4, 4), 0.25)
-    for head, rows in ((0, (0, 1)), (2, (2, 3))):
-        for row in rows:
-            weights[0, head, row] = np.eye(4)[row]
-    weights[0, 1] = np.eye(4)[[3, 2, 1, 0]] * 0.4 + 0.15
-    found = find_heads(attention("a b c d", "e f g h", weights), ["0-0 1-1 2-2 3-3"])
-    assert sorted(found.alignment_heads) == [[0, 0], [0, 2]]
 
 
 def test_a_decoder_is_compared_one_token_earlier() -> None:
@@ -158,30 +126,3 @@ def test_the_command_ranks_the_heads_of_a_file(
     first = records[0]
     np.savez(array, matrix=first.head_weights, source=PAIRS[0][0].split(), target=PAIRS[0][1].split())
     assert read_attention(array)[0].select_heads(1, 2).alignment.tolist() == first.select_heads(1, 2).alignment.tolist()
-
-
-def test_heads_that_tie_are_counted(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
-) -> None:
-    weights = np.stack([np.eye(3), np.eye(3), np.eye(3)[::-1]])[None]
-    record = attention("a b c", "d e f", weights)
-    found = find_heads(record, ["0-0 1-1 2-2"])
-    assert (found.tied, found.alignment_heads) == (2, [[0, 0]])
-    path, gold = tmp_path / "heads.json", tmp_path / "gold.txt"
-    path.write_text(record.to_json(), encoding="utf-8")
-    gold.write_text("0-0 1-1 2-2\n", encoding="utf-8")
-    assert main(["score", str(path), "--gold", str(gold), "--heads"]) == 0
-    assert capsys.readouterr().out == snapshot
-
-
-def test_the_name_is_public() -> None:
-    assert "find_heads" in dir(attnviz)
-
-
-def test_only_the_ranking_measure_is_computed_for_sets_of_heads(
-    records: list[Attention], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    counted, original = list[object](), head_finder.mutual_links
-    monkeypatch.setattr(head_finder, "mutual_links", lambda matrix: counted.append(matrix) or original(matrix))
-    found = find_heads(records, GOLD, by="aer")
-    assert len(counted) == len(found.table) * len(records)

@@ -30,25 +30,17 @@ def test_each_bucket_is_scored_by_itself() -> None:
         {"first": references, "second": worse},
         {"first": [likely] * 14, "second": [likely] * 12 + [Likelihood(9.0, 5, 20)] * 2},
     )
-    assert [short_first.words, long_second.words] == ["1-10", "21-30"]
-    assert [short_first.pairs, long_second.pairs] == [12, 2]
-    assert [short_first.mean_words, long_first.mean_words] == [5, 25]
-    assert short_second.bleu == long_first.bleu == pytest.approx(100)
+    assert [short_first["words"], long_second["words"]] == ["1-10", "21-30"]
+    assert [short_first["pairs"], long_second["pairs"]] == [12, 2]
+    assert [short_first["mean_words"], long_first["mean_words"]] == [5, 25]
+    assert short_second["bleu"] == long_first["bleu"] == pytest.approx(100)
     expected = corpus_scores(worse[12:], references[12:])[0].value
-    assert long_second.bleu == pytest.approx(expected) == pytest.approx(100 * (5 / 6 * 4 / 5 * 3 / 4 * 2 / 3) ** 0.25)
-    assert (short_first.difference, short_second.difference) == (None, 0)
-    assert long_second.difference == pytest.approx(expected - 100)
+    assert expected == pytest.approx(100 * (5 / 6 * 4 / 5 * 3 / 4 * 2 / 3) ** 0.25)
+    assert long_second["bleu"] == pytest.approx(expected)
+    assert (short_first["difference"], short_second["difference"]) == (None, 0)
+    assert long_second["difference"] == pytest.approx(expected - 100)
     for score in (short_first, short_second, long_first):
-        assert score.bits_per_character == pytest.approx(1 / math.log(2) / 20)
-    assert long_second.bits_per_character == pytest.approx(9 / math.log(2) / 20)
-    assert short_second.difference_spread is not None
-    assert short_second.difference_spread.low == short_second.difference_spread.high == 0
-    assert long_second.spread is None, "two sentences are too few for an interval"
-
-
-def test_short_translation_lowers_length_ratio() -> None:
-    (score,) = scores_by_length(
-        ["a"], ["un deux trois quatre"], {"model": ["un deux"]}, {"model": [Likelihood(1.0, 2, 3)]}
-    )
-    assert score.length_ratio == 0.5
-    assert score.record()["bleu_low"] is None
+        assert score["bits_per_character"] == pytest.approx(1 / math.log(2) / 20)
+    assert long_second["bits_per_character"] == pytest.approx(9 / math.log(2) / 20)
+    assert short_second["difference_low"] == short_second["difference_high"] == 0
+    assert long_second["bleu_low"] is None, "two sentences are too few for an interval"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import dataclasses
 import json
 import re
@@ -14,7 +13,6 @@ from syrupy.assertion import SnapshotAssertion
 
 import attnviz
 from attnviz import AttnvizError, alignment_error, attention, link_agreement, read_attention
-from attnviz.analysis.gold import GoldLinks
 from attnviz.analysis.measures import WordError
 from attnviz.commands.main import main
 from attnviz.evaluation.scoring import by_record, score
@@ -94,12 +92,6 @@ def test_pieces_are_mapped_to_gold_words(tmp_path: Path) -> None:
     assert alignment_error([matrix], gold).aer == 0
 
 
-def test_matrix_links_target_word_to_largest_weight() -> None:
-    record = attention("a b", "c d", [[0.2, 0.7, 0.1], [0.6, 0.3, 0.1], [0, 0, 1]])
-    found = alignment_error([record], [GoldLinks(frozenset({(1, 0), (0, 1)}))])
-    assert (found.aer, found.links) == (0, 2)
-
-
 def test_gold_links_in_a_record_are_gold_only_where_gold_is_read(tmp_path: Path) -> None:
     gold = [(0, 0), (1, 1)]
     record = attention("a dog", "un chien", np.eye(2)[[0, 0]], sure=gold)
@@ -169,44 +161,11 @@ def test_links_out_of_range_count_as_wrong_with_and_without_sentences(
     assert str(error.value) == snapshot(name="read")
 
 
-@pytest.mark.parametrize("ending", [".csv", ".parquet"])
-def test_table_with_gold_names_links_out_of_range(
-    ending: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    links, gold = _write(tmp_path / "links", [*BEYOND]), _write(tmp_path / "gold", [*WITHIN])
-    sentences = [
-        "--source-file",
-        str(_write(tmp_path / "source", SOURCE)),
-        "--target-file",
-        str(_write(tmp_path / "target", TARGET)),
-    ]
-    for first, second in ((links, gold), (gold, links)):
-        table = str(tmp_path / f"table{ending}")
-        assert main(["attention", str(first), "--table", table, "--gold", str(second), *sentences]) == 2
-        assert "pair 2: 2-3 8-8 9-9" in capsys.readouterr().err
-
-
-def test_pieces_out_of_range_stay_out_of_range(tmp_path: Path) -> None:
-    links = _write(tmp_path / "links", ["0-0 1-1 2-2 4-4"])
-    marked = read_attention(links, ["bi@@ cycle red"], ["vé@@ lo rouge"])
-    scored = score(marked, [[(0, 0), (1, 1)]])
-    assert (scored.error.links, scored.error.possible_hits) == (3, 2)
-    assert "4-4" in scored.remarks[-1]
-
-
 def test_sentences_show_that_links_name_the_target_first(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     links = _write(tmp_path / "links", ["0-0 1-2 2-3", "0-0 1-1"])
     scored = score(
         read_attention(links, ["the house is red", "a b"], ["la maison rouge", "c d"]), ["0-0 2-1 3-2", "0-0 1-1"]
     )
-    assert scored.error.aer == 0
-    assert scored.remarks == snapshot
-
-
-def test_reverse_file_with_its_own_words_is_swapped_by_them(snapshot: SnapshotAssertion) -> None:
-    gold = attention("the big house", "la maison", [[1, 0, 0], [0, 0, 1]], sure=[(0, 0), (2, 1)])
-    reverse = attention("la maison", "the big house", [[1, 0], [0, 0], [0, 1]])
-    scored = score([reverse], [gold])
     assert scored.error.aer == 0
     assert scored.remarks == snapshot
 
@@ -236,16 +195,6 @@ def test_pairs_are_matched_by_their_numbers(snapshot: SnapshotAssertion) -> None
     with pytest.raises(AttnvizError) as error:
         score(lost, [gold[0], *gold[2:]])
     assert str(error.value) == snapshot(name="too few lines")
-
-
-def test_numbers_that_begin_later_are_matched_in_order_and_said(snapshot: SnapshotAssertion) -> None:
-    scored = score(_numbered({5: "0-0 1-1", 6: "0-1 1-0", 7: "2-0"}, first=5), ["0-0 1-1", "0-1 1-0", "2-0"])
-    assert (scored.error.aer, scored.numbers) == (0, (5, 6, 7))
-    assert scored.remarks == snapshot
-    both = score(_numbered({5: "0-0 1-1", 6: "0-1"}, first=5), _numbered({6: "0-1", 7: "2-0"}))
-    assert both.places == (1, None)
-    with pytest.raises(AttnvizError):
-        score(_numbered({5: "0-0"}), _numbered({6: "0-0"}))
 
 
 def test_damaged_pairs_count_as_lost(snapshot: SnapshotAssertion) -> None:
@@ -283,15 +232,6 @@ def test_page_finds_the_gold_links_of_numbered_pairs() -> None:
     assert pair_place(numbered, 2, whole, numbered[1]) is None
 
 
-def test_table_with_gold_has_the_scores_of_numbered_pairs(tmp_path: Path) -> None:
-    links = _write(tmp_path / "links.log", ["A-2\t0-0", "S-2\ta b", "H-2\t-1\tc d", "A-0\t0-0", "S-0\te", "H-0\t-1\tf"])
-    gold = _write(tmp_path / "gold", ["0-0", "0-0", "1-1"])
-    assert main(["attention", str(links), "--table", str(tmp_path / "table.csv"), "--gold", str(gold)]) == 0
-    with (tmp_path / "table.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert [(row["source"], float(row["aer_before"])) for row in rows] == [("e", 0), ("a b", 1)]
-
-
 def test_word_errors_are_counted(tmp_path: Path) -> None:
     links = _write(tmp_path / "links", ["0-0 1-0", "0-0 1-0", "1-1"])
     read = read_attention(links, ["the cat", "the cat", "the Cat"], ["le chat", "le chat", "le chat"])
@@ -303,10 +243,3 @@ def test_word_errors_are_counted(tmp_path: Path) -> None:
     )
     assert alignment_error(links, ["0-0 1-1", "0-0 1-1", "0-0 1?1"]).word_errors is None
     assert alignment_error(links, ["0-0 1-0", "0-0 1-0", "1-1"]).word_errors == ()
-
-
-def test_blank_lines_are_pairs_without_words_and_links(tmp_path: Path) -> None:
-    path = tmp_path / "links"
-    path.write_text("a b\tc d\t0-0 1-1\n\n\n", encoding="utf-8")
-    scored = score(path, path)
-    assert (scored.error.aer, [one.links for one in scored.error.sentences]) == (0.0, [2, 0, 0])

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz import AttnvizError, Translator
+from attnviz import Translator
 from attnviz.evaluation.alignment import read_gold
 from attnviz.evaluation.model_alignments import word_alignments
 from attnviz.trace.snapshots import Snapshots
 from tests.benchmarks.learning_measures import learning_measures
-from tests.benchmarks.saved_models import main, saved_moments
+from tests.benchmarks.saved_models import main
 from tests.small_run import LINKS, MOMENTS, kept_run
 from tests.snapshots import plain
 
@@ -48,14 +48,6 @@ def test_series_equals_measures_of_saved_models(run_folder: Path, series: Path) 
     assert found.counts["bleu"] == 6
 
 
-def test_series_shows_falling_loss_and_rising_bleu(series: Path) -> None:
-    curves = Snapshots.load(series).curves
-    first, last = (dict(curves["loss"])[update] for update in (MOMENTS[0], MOMENTS[-1]))
-    assert last < first / 3
-    assert curves["bleu"][-1][1] > curves["bleu"][0][1]
-    assert curves["training"][-1][0] <= MOMENTS[-1]
-
-
 def test_measured_moments_are_not_measured_again(
     run_folder: Path, series: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -79,10 +71,3 @@ def test_invalid_run_or_output_is_refused(
     assert plain(capsys.readouterr().err, tmp_path) == snapshot(name="no run")
     assert main([str(run_folder), "-o", str(tmp_path / "x.csv")]) == 2
     assert plain(capsys.readouterr().err, tmp_path) == snapshot(name="no JSON")
-
-
-def test_run_without_saved_models_names_keep_at(run_folder: Path, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
-    (tmp_path / "training.json").write_text((run_folder / "training.json").read_text())
-    with pytest.raises(AttnvizError, match="--keep-at") as error:
-        saved_moments(tmp_path)
-    assert plain(error.value, tmp_path) == snapshot

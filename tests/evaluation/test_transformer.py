@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import re
 from pathlib import Path
 
 import numpy as np
@@ -62,35 +61,6 @@ def test_transformer_and_recurrent_translator_together(
         one for one in found["alignment"] if one["model"] == "a-transformer" and one["links"] == "mutual argmax"
     ]
     assert record["aer"] == rate.aer
-
-
-def test_evaluate_prints_sizes_and_attention(
-    own_pairs: Path,
-    gold_links: Path,
-    transformer: Path,
-    capfd: pytest.CaptureFixture[str],
-    snapshot: SnapshotAssertion,
-) -> None:
-    arguments = [str(own_pairs), str(gold_links), "--model", str(transformer), "--device", "cpu", "--beam", "1"]
-    assert main(["evaluate", "--skip-malformed", *arguments]) == 0
-    out = capfd.readouterr().out
-    assert re.findall(r"d = .*? heads|mean cross-attention.*? layers", out) == snapshot
-
-
-def test_translate_and_align_commands(transformer: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    options = ["--model", str(transformer), "--device", "cpu"]
-    translator: Translator[TransformerTrace] = Translator.load(transformer, "cpu")
-    assert main(["translate", SENTENCES[0], *options]) == 0
-    assert capfd.readouterr().out == translator.translate(SENTENCES[0], beam=5).translation + "\n"
-    assert main(["translate", SENTENCES[0], "--json", "--beam", "1", *options]) == 0
-    record = json.loads(capfd.readouterr().out)
-    np.testing.assert_allclose(record["alignment"], translator.translate(SENTENCES[0], beam=1).alignment, atol=1e-6)
-    pairs = tmp_path / "pairs.tsv"
-    pairs.write_text(f"{SENTENCES[0]}\t{SENTENCES[1]}\n", encoding="utf-8")
-    assert main(["align", str(pairs), *options]) == 0
-    links = capfd.readouterr().out.split()
-    assert links
-    assert all(link.replace("-", "").isdigit() for link in links)
 
 
 def test_heads_option_scores_every_head(

@@ -4,20 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from attnviz.decoding import FinishedHypothesis
 from attnviz.evaluation.bleu import corpus_scores
-from attnviz.evaluation.compared_models import best_trial, choose_hypothesis, tune
+from attnviz.evaluation.compared_models import best_trial, tune
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES
 
 SOURCES, REFERENCES = SENTENCES[::2], SENTENCES[1::2]
-
-
-def test_choice_between_two_hypotheses() -> None:
-    """-4 over 2 pieces against -6 over 4: the sum prefers the short one, the mean (-2, -1.5) the long one."""
-    short, long = FinishedHypothesis((5, 3), -4.0, 0), FinishedHypothesis((5, 6, 7, 3), -6.0, 0)
-    assert choose_hypothesis([short, long], 0.0) == short
-    assert choose_hypothesis([short, long], 1.0) == long
 
 
 def test_rescoring_equals_searching(translator: Translator) -> None:

@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Attention, AttnvizError, attention, figures
-from attnviz.analysis.alignment_summary import step_attention_sentence, summarise, summary_sentence
-from attnviz.analysis.findings import finding_sentence, findings_of, nothing_found_text
-from attnviz.analysis.gold import pharaoh
 from attnviz.analysis.imported_file_texts import missing_values_reason
 from attnviz.analysis.labels import LONGEST
-from attnviz.architectures import narrate
 from attnviz.commands.main import main
 from attnviz.export.saved_files import FigureOptions, contents
 from attnviz.figures.registry import FIGURES, step_figure
@@ -58,27 +49,6 @@ def test_page_of_attention_has_its_weights_and_what_is_missing(record: Attention
         assert close(plain(page.figure("look", step)), plain(drawn.plotly))
 
 
-_WITHOUT_LIBRARIES = """
-import sys
-sys.modules |= {"torch": None, "streamlit": None}
-from attnviz import Attention
-Attention.load(sys.argv[1]).save(sys.argv[2])
-"""
-
-
-def test_page_of_attention_needs_neither_torch_nor_streamlit(record: Attention, tmp_path: Path) -> None:
-    record.save(given := tmp_path / "a.json")
-    command = [sys.executable, "-c", _WITHOUT_LIBRARIES, given, made := tmp_path / "a.html"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert made.read_text(encoding="utf-8") == contents(record, "html", FigureOptions()).decode("utf-8")
-
-
-def test_sentences_without_an_end_mark_keep_their_last_link() -> None:
-    assert pharaoh(attention("a b", "x y", np.eye(2)).words()) == "0-0 1-1"
-    assert pharaoh(attention("a b", "x y", [[1, 0], [0, 0]]).words()) == "0-0"  # the empty row has no link
-
-
 @pytest.mark.parametrize("name", sorted({figure.name for figure in FIGURES} - {"look", "energy", "softmax"}))
 def test_step_figures_without_internal_values_are_refused(record: Attention, name: str) -> None:
     (figure,) = (figure for figure in FIGURES if figure.name == name)
@@ -86,33 +56,6 @@ def test_step_figures_without_internal_values_are_refused(record: Attention, nam
     with pytest.raises(AttnvizError) as error:
         record.step_figure(0, name)
     assert str(error.value) == missing_values_reason()
-
-
-@pytest.mark.parametrize("face", ["after", "difference"])
-def test_faces_other_than_before_are_refused(record: Attention, face: str, snapshot: SnapshotAssertion) -> None:
-    with pytest.raises(AttnvizError) as error:
-        record.heatmap(face=face)
-    assert str(error.value) == snapshot
-
-
-@given(st.integers(1, 6), st.integers(1, 6), st.data())
-def test_any_weights_can_be_drawn_and_described(rows: int, columns: int, data: st.DataObject) -> None:
-    weights = data.draw(arrays(np.float64, (rows, columns), elements=st.floats(0, 1e3)))
-    tokens = st.sampled_from(["a", "B@@", "<unk>", "</s>", "1992", ".", "été"])
-    sides = [data.draw(st.lists(tokens, min_size=n, max_size=n)) for n in (columns, rows)]
-    found = attention(*sides, weights, normalise=True)
-    for by in ("words", "steps"):
-        assert figures.heatmap(found, by=by, margins=True).alt
-    assert "</table>" in found._repr_html_()
-    assert all(finding_sentence(found, finding) for finding in findings_of(found))
-    assert not any(finding.strong for finding in findings_of(found))
-    assert summary_sentence(summarise(found))
-    assert nothing_found_text(found)
-    for step in range(rows):
-        assert step_attention_sentence(found, step)
-        assert narrate(found, step)[0].sentence
-        assert found.step_figure(step).layout.meta["alt"]
-    assert all(0 <= int(j) < columns for link in pharaoh(found.words()).split() for j in link.split("-")[:1])
 
 
 def test_figure_command_draws_an_attention_file(

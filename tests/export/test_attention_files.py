@@ -139,13 +139,6 @@ def test_records_are_read_back_equal(ending: str, records: list[Attention]) -> N
         assert np.array_equal(found.alignment, record.alignment)
 
 
-@given(attentions())
-def test_record_in_numpy_arrays_is_read_back_equal(record: Attention) -> None:
-    (found,) = records_of([content_of(attention_file_content([record], "npz"))])
-    assert found.to_json() == record.to_json()
-    assert np.array_equal(found.alignment, record.alignment)
-
-
 def test_pairs_of_a_parquet_file_keep_their_lines_and_a_table_has_the_records(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("a b ||| c ||| 0-0\n ||| ||| \nd ||| e f ||| 0-0 0-1\n", encoding="utf-8")
     for name, option in (("a.parquet", "-o"), ("table.parquet", "--table")):

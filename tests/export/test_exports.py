@@ -6,12 +6,10 @@ import asyncio
 import dataclasses
 import html
 import io
-import json
 import math
 import re
 import shutil
 import subprocess
-import sys
 import warnings
 from collections.abc import Mapping
 from html.parser import HTMLParser
@@ -27,11 +25,8 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Attention, AttnvizError, ExcludePosition, Temperature, Trace, Translator, attention, export, figures
-from attnviz.analysis.gold import pharaoh
 from attnviz.analysis.labels import LONGEST, step_heading
 from attnviz.analysis.numbers import signed
-from attnviz.analysis.posterior import posterior_words
-from attnviz.analysis.stages import ENERGY_STAGE
 from attnviz.browser_programs import PLOTLY
 from attnviz.environment import BROWSER_PATH
 from attnviz.errors import MissingFontWarning
@@ -40,16 +35,13 @@ from attnviz.export.images import (
     ImageFormat,
     find_browser,
     image,
-    shortened_to_fit,
     translation_sheet,
 )
 from attnviz.export.saved_files import contents, heading
-from attnviz.export.tikz import escape_tex
 from attnviz.figures.printing import for_print
 from attnviz.figures.registry import FIGURES, step_figure, step_figures
-from attnviz.figures.spec import width
 from attnviz.figures.subject import Subject
-from attnviz.languages import LANGUAGES, language, set_language
+from attnviz.languages import LANGUAGES, set_language
 from attnviz.model_folder import read_weights
 from attnviz.palette import palette
 from attnviz.trace import WhatIf, WhatIfs
@@ -60,7 +52,7 @@ from tests.browser.server import find_chromium
 from tests.conftest import SENTENCES
 from tests.figures import synthetic
 from tests.figures.payloads import close, plain
-from tests.saved_pages import flattened, page_payload, saved_view
+from tests.saved_pages import page_payload, saved_view
 from tests.snapshots import plain as plain_message
 
 HARD = "A_b # $5 100% {x} \\foo ~ ^ & -- ,, '' \" < | ` ?` !` \u5b57 \U0001f600 #1 \\\\ ^^M don't </script><!--"
@@ -101,13 +93,6 @@ def _compiled(source: str, folder: Path, engine: str = "pdflatex") -> str:
 
 
 @pytest.mark.nightly
-def test_latex_typesets_special_characters(hard: Trace, tmp_path: Path) -> None:
-    text = _compiled(export.heatmap_tikz(hard, by="words", root=True, step=1), tmp_path)
-    for word in ("reçu", "naïf", "Œuvre", "Ňž", "où", "€12"):
-        assert word in text, word
-
-
-@pytest.mark.nightly
 @pytest.mark.parametrize("engine", ["pdflatex", "xelatex", "lualatex"])
 def test_latex_sets_letters_of_other_scripts_or_their_numbers(engine: str, tmp_path: Path) -> None:
     words = ["русский", "a字b", f"x{WITHOUT_FONT}", "a\x1bb"]
@@ -137,15 +122,6 @@ def test_tikz_has_every_weight_and_its_colour(trace: Trace) -> None:
         assert colour == f"{round(255 * exact):02X}" * 3
 
 
-def test_escape_replaces_special_characters() -> None:
-    assert escape_tex("50 % of a_b & {c} #1 $2") == r"50 \% of a\_b \& \{c\} \#1 \$2"
-    assert escape_tex("\\^~") == r"\textbackslash{}\textasciicircum{}\textasciitilde{}"
-    assert escape_tex("e\u0301t\u00e9\n--") == "été {-}{-}"
-    assert escape_tex("a\u5b57b \U0001f600") == r"a\letters{CJK}{字}b \letters{Symbols}{😀}"
-    assert escape_tex("اسم علم q\u0303") == r"\letters{Arabic}{\fromright{اسم علم }}q\letters{Symbols}{̃}"
-    assert escape_tex("a\x1bb") == r"a{\tiny ESC}b"
-
-
 class _Page(HTMLParser):
     """Parser that collects the texts of a page's elements and the addresses that they request."""
 
@@ -163,11 +139,6 @@ class _Page(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         self.texts[self._open] = self.texts.get(self._open, "") + data
-
-
-@pytest.fixture
-def in_french() -> None:
-    set_language("fr")
 
 
 @pytest.mark.parametrize("attention", ["additive", "none"])
@@ -204,42 +175,6 @@ def test_a_page_has_the_payloads_that_it_draws_and_no_other(trace: Trace, level:
     }
     assert set(view.payloads) == drawn
     assert None not in view.payloads.values()
-
-
-def test_page_has_both_languages_and_themes(trace: Trace, in_french: None) -> None:
-    text = export.page_html(trace)
-    assert '<html lang="fr">' in text
-    assert language() == "fr"
-    payload = page_payload(text)
-    assert payload["language"] == "fr"
-    assert set(payload["drawn"]) == {f"{code} {theme} 0" for code, theme in product(LANGUAGES, THEMES)}
-    for code in LANGUAGES:
-        set_language(code)
-        (stages,) = (one["stages"] for one in saved_view(text, code).mounted("step_summary"))
-        assert stages[0]["title"] == ENERGY_STAGE.title()
-
-
-def test_page_has_what_its_level_shows(trace: Trace) -> None:
-    kinds = {
-        level: {block["kind"] for block in flattened(saved_view(export.page_html(trace, level=level)).blocks)}
-        for level in get_args(DetailLevel)
-    }
-    assert kinds["numbers"] - kinds["idea"] == {"caption", "details", "equation", "field", "findings"}
-    assert kinds["everything"] - kinds["numbers"] == {"context_growth", "energy_decomposition", "text"}
-
-
-def test_page_of_an_unknown_level_or_step_is_refused(trace: Trace, snapshot: SnapshotAssertion) -> None:
-    for options in ({"level": "all"}, {"step": 7}):
-        with pytest.raises(AttnvizError) as error:
-            export.page_html(trace, **options)  # type: ignore[arg-type]
-        assert str(error.value) == snapshot(name=f"{options}")
-
-
-def test_trace_is_saved_as_a_page_where_the_name_ends_in_html(trace: Trace, tmp_path: Path) -> None:
-    trace.save(tmp_path / "x.HTML")
-    assert (tmp_path / "x.HTML").read_text(encoding="utf-8") == export.page_html(trace)
-    trace.save(tmp_path / "x.json")
-    assert Trace.load(tmp_path / "x.json").fingerprint == trace.fingerprint
 
 
 def test_page_with_weights_has_logit_attributions(translator: Translator, model_folder: Path) -> None:
@@ -349,38 +284,6 @@ def test_a_saved_figure_has_a_title_above_the_plot(trace: Trace, theme: str) -> 
     assert available > 3 * 16  # space for the title, besides the figure's own margin
     assert inner[0] == inner[1]
     assert "title" not in spec.layout, "changed in place"
-
-
-def test_the_title_names_the_layer_of_a_head() -> None:
-    record = attention("a b", "c d", np.full((2, 2, 2, 2), 0.5)).select_heads(1, 0)
-    options = FigureOptions(by="words")
-    title = translation_sheet(figures.heatmap(record, options), record, heading(record, options)).layout.title.text
-    assert heading(record, options).endswith("head 1 of layer 2")
-    assert heading(record, options) in title
-
-
-def test_titles_are_shortened_to_fit() -> None:
-    long = synthetic.trace("word " * 80, "字" * 200)
-    figure = translation_sheet(figures.heatmap(long), long, "x" * 300)
-    available = figure.layout.width - 32
-    for line, size in zip(figure.layout.title.text.split("<br>"), (13, 13, 13), strict=True):
-        text = re.sub("<[^>]*>", "", line)
-        assert text.endswith(" …")
-        assert 0.6 * available < width(text, size) <= available
-    assert (
-        "<b>&lt;b&gt;bold&lt;/b&gt;</b>"
-        in translation_sheet(figures.heatmap(long), long, "<b>bold</b>").layout.title.text
-    )
-    long_heading = "Microscope de l’énergie: étape 3 sur 46, « ·accord » regardant « agreement »"
-    assert long_heading in translation_sheet(figures.heatmap(long), long, long_heading).layout.title.text
-    assert shortened_to_fit("short", 100, 10) == "short"
-    assert shortened_to_fit("far too many words", 70, 10) == "far too …"
-
-
-@pytest.mark.usefixtures("each_language")
-def test_headings_of_steps_and_translations(trace: Trace, snapshot: SnapshotAssertion) -> None:
-    assert step_heading(trace, 0, "Softmax") == snapshot(name="step")
-    assert heading(trace, FigureOptions(by="steps", root=True)) == snapshot(name="pieces, root")
 
 
 BEGINNINGS = {"png": b"\x89PNG\r\n\x1a\n", "svg": b"<svg", "pdf": b"%PDF"}
@@ -501,16 +404,6 @@ def test_image_export_names_characters_without_a_font(ending: ImageFormat, trace
         image(figure, ending)
 
 
-def test_command_prints_the_warning_about_fonts_as_a_sentence(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
-    path, output = tmp_path / "one.json", tmp_path / "x.png"
-    tokens = {"source": ["a", f"b{WITHOUT_FONT}"], "target": ["c"], "attention": [[0.5, 0.5]]}
-    path.write_text(json.dumps(tokens), encoding="utf-8")
-    command = [sys.executable, "-m", "attnviz", "attention", str(path), "-o", str(output)]
-    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=True)
-    assert done.stderr.splitlines()[-1] == snapshot
-    assert output.exists()
-
-
 def test_csv_json_and_pharaoh_files_have_the_values(trace: Trace, tmp_path: Path) -> None:
     save(trace, tmp_path / "x.csv")
     read = pd.read_csv(io.BytesIO((tmp_path / "x.csv").read_bytes()), index_col=0, encoding="utf-8-sig")
@@ -524,16 +417,6 @@ def test_csv_json_and_pharaoh_files_have_the_values(trace: Trace, tmp_path: Path
     words = trace.words()
     best = words.alignment[:-1].argmax(axis=1)
     assert links == sorted((int(j), i) for i, j in enumerate(best) if words.source[j] != "</s>")
-
-
-def test_pharaoh_links_use_the_posterior_with_weights(
-    translator: Translator, model_folder: Path, tmp_path: Path
-) -> None:
-    trace, weights = translator.translate(SENTENCES[0], target=SENTENCES[1]), read_weights(model_folder)
-    save(trace, tmp_path / "x.pharaoh", weights=weights)
-    after, before = pharaoh(posterior_words(trace, weights)), pharaoh(trace.words())
-    assert (tmp_path / "x.pharaoh").read_text() == f"{after}\n"
-    assert after != before
 
 
 UNSAVEABLE = {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import re
-from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -13,18 +12,12 @@ import pandas as pd
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz import AttnvizError, Trace, Translator, analysis, figures
+from attnviz import AttnvizError, Trace, Translator, analysis
 from attnviz.analysis.grid import FACES, grid
-from attnviz.analysis.labels import LONGEST, face_names
-from attnviz.analysis.posterior import posterior_sentence
 from attnviz.export import FigureOptions
-from attnviz.export.saved_files import contents, heading
-from attnviz.figures.registry import step_figure
-from attnviz.figures.subject import Subject
-from attnviz.languages import LANGUAGES, set_language
-from attnviz.trace.drawing import Face
+from attnviz.export.saved_files import contents
 from tests.conftest import SENTENCES
-from tests.figures.payloads import close, plain
+from tests.figures.payloads import plain
 from tests.saved_pages import saved_view
 
 
@@ -54,12 +47,6 @@ def test_csv_tikz_and_page_contain_the_face(trace: Trace, weights, face) -> None
     assert ("α′ = " in json.dumps(plain(drawn["text"]), ensure_ascii=False)) == (face != "before")
 
 
-@pytest.mark.usefixtures("each_language")
-@pytest.mark.parametrize("face", FACES)
-def test_a_heading_names_the_face(trace: Trace, face: Face, snapshot: SnapshotAssertion) -> None:
-    assert heading(trace, FigureOptions(face=face)) == snapshot
-
-
 def test_tikz_colours_of_a_difference_match_its_signs(trace: Trace, weights) -> None:
     tikz = contents(trace, "tex", FigureOptions(face="difference"), weights).decode()
     cells = re.findall(r"\\cell\{\d+\}\{\d+\}\{(-?[\d.]+)\}\{(\w{6})\}", tikz)
@@ -68,31 +55,8 @@ def test_tikz_colours_of_a_difference_match_its_signs(trace: Trace, weights) -> 
     assert int(least[1][:2], 16) > int(least[1][4:], 16), "a loss is red"
 
 
-def test_page_with_weights_has_all_faces_and_posterior_figures(trace: Trace, weights) -> None:
-    options = FigureOptions(margins=True, level="everything")
-    text, found = contents(trace, "html", options, weights).decode(), analysis.posterior_attention(trace, weights)
-    page, shown = saved_view(text), found.heatmap_posterior
-    for face, by in product(FACES, ("steps", "words")):
-        drawn = figures.heatmap(trace, face=face, by=by, posterior=shown, margins=True, longest=LONGEST)
-        assert close(plain(page.heatmap(face=face, by=by)), plain(drawn.plotly))
-    for i in range(len(trace.target_pieces)):
-        subject = Subject(trace, i, weights)
-        assert close(plain(page.figure("posterior", i)), plain(step_figure(subject, "posterior").draw(subject).plotly))
-        assert posterior_sentence(trace, found, i) in page.payload("posterior")["captions"][str(i)]
-    for code in LANGUAGES:
-        set_language(code)
-        (switch,) = (one for one in saved_view(text, code).mounted("field") if one.get("option") == "face")
-        assert dict(switch["options"]) == face_names()
-
-
 @pytest.mark.parametrize("ending", ["csv", "tex", "html", "svg"])
 def test_face_after_is_refused_without_weights(trace: Trace, ending: str, snapshot: SnapshotAssertion) -> None:
     with pytest.raises(AttnvizError) as error:
         contents(trace, ending, FigureOptions(face="after"))
-    assert str(error.value) == snapshot
-
-
-def test_step_figures_refuse_a_face(trace: Trace, weights, snapshot: SnapshotAssertion) -> None:
-    with pytest.raises(AttnvizError) as error:
-        contents(trace, "csv", FigureOptions(picture="state", step=0, face="after"), weights)
     assert str(error.value) == snapshot

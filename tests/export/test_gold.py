@@ -12,7 +12,6 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import AttnvizError, attention
 from attnviz.analysis.gold import GoldLinks, parse_gold_links
 from attnviz.analysis.grid import FACES
-from attnviz.commands.main import main
 from attnviz.export.saved_files import FigureOptions, contents, picture
 from attnviz.model_folder import read_weights
 from attnviz.translator import Translator
@@ -57,14 +56,3 @@ def test_stored_links_are_drawn_unless_others_are_given() -> None:
         "false",
     ]
     assert not scatter_names(picture(record, FigureOptions(gold=GoldLinks())).plotly)
-
-
-def test_figure_command_marks_gold_links_and_names_a_wrong_one(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
-) -> None:
-    attention_file, page_file = tmp_path / "a.json", tmp_path / "made.html"
-    attention_file.write_text(attention("a b", "c d", np.eye(2)).to_json(), encoding="utf-8")
-    assert main(["figure", "--attention", str(attention_file), "--gold", "0-0 1?1", "-o", str(page_file)]) == 0
-    assert "sure core" in scatter_names(saved_view(page_file.read_text(encoding="utf-8")).heatmap())
-    assert main(["figure", "--attention", str(attention_file), "--gold", "0-0 5-0", "-o", str(page_file)]) == 2
-    assert capsys.readouterr().err == snapshot

@@ -13,7 +13,6 @@ from attnviz import AttnvizError
 from attnviz.lessons import AskedQuestion, LessonSentence, Question, asked_questions
 from attnviz.lessons.lesson_file import (
     HEATMAP,
-    ChoicePrediction,
     NextWordPrediction,
     NumberPrediction,
     Prediction,
@@ -74,16 +73,6 @@ def test_numbers_are_those_of_the_trace(trace: Trace) -> None:
     assert probability.answer.value == pytest.approx(100 * float(np.exp(trace.log_probabilities[2])), abs=1e-3)
 
 
-def test_next_word_is_the_written_one(trace: Trace) -> None:
-    (found,) = asked(trace, question(NextWordPrediction()))
-    (chosen,) = asked(trace, question(NextWordPrediction(("rouge", "verte"))))
-    assert found.answer is not None
-    assert chosen.answer is not None
-    assert len(found.answer.options) == 4
-    assert [found.answer.options[place] for place in found.answer.right] == ["verte"]
-    assert chosen.answer.right == (1,)
-
-
 def test_heads_of_a_transformer_answer_for_themselves(transformed: Any) -> None:
     for layer in range(1, 4):
         for head in range(1, 5):
@@ -91,12 +80,6 @@ def test_heads_of_a_transformer_answer_for_themselves(transformed: Any) -> None:
             assert found.answer is not None
             row = transformed.cross_alignment[layer - 1, head - 1, 0]
             assert found.answer.right == (int(row.argmax()),)
-
-
-def test_choice_needs_no_step(trace: Trace) -> None:
-    (found,) = asked(trace, question(ChoicePrediction((Text({"": "a"}), Text({"": "b"})), 2), None))
-    assert found.answer is not None
-    assert (found.answer.right, found.word, found.step) == ((1,), None, None)
 
 
 FAULTS = {

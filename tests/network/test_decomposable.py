@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pytest
 import torch
@@ -11,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnviz.analysis.judgement import recompute_decomposable
-from attnviz.network import Decomposable, DecomposableConfig, build_network, read_fields
-from attnviz.network.decomposable import PADDING
+from attnviz.network import Decomposable, DecomposableConfig, read_fields
 from attnviz.text import EOS, PAD
 from tests.detectors import random_detector, sizes
 from tests.strategies import FEW
@@ -51,16 +48,6 @@ def test_order_of_pieces_does_not_change_output(
     torch.testing.assert_close(one, other, rtol=1e-12, atol=1e-12)
 
 
-def test_padding_id_equals_that_of_tokenizer() -> None:
-    assert PADDING == PAD
-
-
-def test_additional_piece_changes_logits() -> None:
-    network = random_detector(DecomposableConfig(30, 6, 7), 1)
-    one, other = (network(torch.tensor([[5, 6, EOS]]), torch.tensor([ids])).logits for ids in ([7, EOS], [7, 7, EOS]))
-    assert not torch.allclose(one, other)
-
-
 @settings(max_examples=FEW)
 @given(pairs=st.lists(st.tuples(IDS, IDS), min_size=2, max_size=4), seed=st.integers(0, 99))
 def test_batched_pairs_equal_single_pairs(pairs: list[tuple[list[int], list[int]]], seed: int) -> None:
@@ -84,27 +71,6 @@ def test_every_weight_has_a_gradient() -> None:
         assert parameter.grad.any(), name
 
 
-def test_bfloat16_probabilities_are_close() -> None:
-    network = random_detector(DecomposableConfig(30, 8, 8), 2)
-    source, target = torch.tensor([[5, 6, 7, EOS]]), torch.tensor([[8, 9, EOS]])
-    whole = torch.softmax(network(source, target).logits, -1)
-    with torch.autocast("cpu", torch.bfloat16):
-        half = torch.softmax(network(source, target).logits.float(), -1)
-    torch.testing.assert_close(whole, half, rtol=0, atol=0.1)
-
-
-def test_equal_seeds_give_equal_weights_for_both_languages() -> None:
-    one, other = (build_network(DecomposableConfig(30, 8, 6)) for _ in range(2))
-    for network in (one, other):
-        network.initialise(torch.Generator().manual_seed(4))
-    for name, values in one.state_dict().items():
-        assert torch.equal(values, other.state_dict()[name]), name
-    assert torch.equal(one.source_projection.weight, one.target_projection.weight)
-    vector = torch.ones(1, 6)
-    difference = one.compare.inner(torch.cat([vector, vector], -1)).detach()
-    torch.testing.assert_close(difference, torch.zeros(1, 6), rtol=0, atol=1e-6)
-
-
 @pytest.mark.parametrize(
     ("field", "value"),
     [
@@ -120,15 +86,3 @@ def test_invalid_settings_are_refused_by_name(field: str, value: object) -> None
     fields = DecomposableConfig(30, 8, 6).to_dict()
     with pytest.raises(ValueError, match=field):
         read_fields(fields | {field: value})
-
-
-def test_config_json_round_trip() -> None:
-    config = DecomposableConfig(30, 8, 6, 0.1)
-    assert read_fields(config.to_dict()) == config
-    assert dataclasses.replace(config, model_size=2) != config
-
-
-def test_network_has_under_a_million_weights() -> None:
-    network = Decomposable(DecomposableConfig(8000))
-    outside = sum(weight.numel() for name, weight in network.named_parameters() if not name.startswith("embedding"))
-    assert outside < 1_000_000

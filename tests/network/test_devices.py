@@ -174,16 +174,3 @@ def test_interventions_stay_on_the_device(network: RNNsearch) -> None:
     for i in range(3):
         step, state = decoder.step(memory, state, _ids(1, 1), energy_change(acting, i))
         assert _devices(*step) == {"cuda"}
-
-
-@pytest.mark.parametrize(("attention", "readout_state"), [("additive", "previous")])
-def test_tensor_on_cpu_raises(network: RNNsearch) -> None:
-    lengths = torch.ones(B, dtype=torch.long)
-    with pytest.raises(RuntimeError, match="device"):
-        network(_ids(B, TX), lengths, _ids(B, TY))
-
-
-def test_float64_is_detected() -> None:
-    with CountFloat64() as counted:
-        torch.ones(2).double()
-    assert counted.found

@@ -52,12 +52,6 @@ def test_speed_is_measured_once_within_seconds(monkeypatch: pytest.MonkeyPatch) 
     products.choose_precision("auto", CPU)
 
 
-def test_requested_precision_is_used() -> None:
-    assert [products.choose_precision(wanted, CPU) for wanted in ("bf16", "fp32")] == ["bf16", "fp32"]
-    with pytest.raises(ValueError, match="precision"):
-        products.choose_precision("fp8", CPU)
-
-
 def test_both_precisions_give_equal_translations() -> None:
     sentences = ["A red bicycle.", "The cat sees a house.", "She has two brothers.", "It rains today."] * 3
     folder = REPOSITORY / "models" / "small-additive"

@@ -63,14 +63,3 @@ def test_encoder_equals_torch_gru_on_packed_sequences() -> None:
     annotations = encoder(source, lengths)
     for row, length in enumerate(lengths):
         torch.testing.assert_close(annotations[row, :length], expected[row, :length], rtol=1e-5, atol=1e-6)
-
-
-def test_gradients_equal_torch_gru() -> None:
-    encoder = Encoder(ModelConfig(vocabulary_size=20, embedding_size=6, hidden_size=5)).double()
-    source, lengths = torch.randint(4, 20, (3, 6)), torch.tensor([6, 6, 6])
-    weighting = torch.randn(3, 6, 10, dtype=torch.float64)
-    parameters = list(encoder.parameters())
-    ours = torch.autograd.grad((encoder(source, lengths) * weighting).sum(), parameters)
-    theirs = torch.autograd.grad((encoder.gru(encoder.embedding(source))[0] * weighting).sum(), parameters)
-    for mine, expected in zip(ours, theirs, strict=True):
-        torch.testing.assert_close(mine, expected)

@@ -54,15 +54,6 @@ def test_padded_batch_equals_single_sentences(make_network: ModelFactory, attent
         assert (alignment[row, :, len(source) :] == 0).all()
 
 
-@every_kind
-def test_padding_content_changes_nothing(make_network: ModelFactory, attention: str, readout_state: str) -> None:
-    network = make_network(attention, readout_state)
-    lengths, previous = torch.tensor([3]), torch.tensor([(BOS, 8, 9)])
-    padded = network.logits(torch.tensor([[5, 6, EOS, 0, 0]]), lengths, previous)
-    filled = network.logits(torch.tensor([[5, 6, EOS, 77, 78]]), lengths, previous)
-    assert torch.equal(padded, filled)
-
-
 def test_without_attention_every_context_is_the_last_forward_annotation(make_network: ModelFactory) -> None:
     network = make_network("none")
     weights = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
@@ -101,12 +92,3 @@ def test_gradients_reach_every_weight(make_network: ModelFactory, attention: str
 def test_invalid_config_names_the_field(field: str, value: object) -> None:
     with pytest.raises(ValueError, match=rf"^{field} "):
         ModelConfig.from_dict({"vocabulary_size": 10, field: value})
-
-
-def test_config_round_trip() -> None:
-    config = ModelConfig(vocabulary_size=10, attention="general", dropout=0.2)
-    assert ModelConfig.from_dict(config.to_dict()) == config
-    with pytest.raises(ValueError, match="heads"):
-        ModelConfig.from_dict({"vocabulary_size": 10, "heads": 8})
-    with pytest.raises(ValueError, match="vocabulary_size"):
-        ModelConfig.from_dict({"hidden_size": 10})

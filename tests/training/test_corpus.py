@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
-import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz.errors import AttnvizError
 from attnviz.text import BOS, EOS, PAD
-from attnviz.training.encoded_pairs import Corpus, epoch_batches, make_batch, parse_weighted
+from attnviz.training.encoded_pairs import Corpus, epoch_batches, make_batch
 
 
 def make_corpus(lengths: list[tuple[int, int]], weights: list[float] | None = None) -> Corpus:
@@ -21,14 +17,6 @@ def make_corpus(lengths: list[tuple[int, int]], weights: list[float] | None = No
     flat = [np.arange(4, 4 + start[-1], dtype=np.int32) for start in starts]
     chosen = np.asarray(weights or [1.0] * len(lengths), dtype=np.float32)
     return Corpus(flat[0], starts[0], flat[1], starts[1], chosen)
-
-
-def test_weight_is_parsed_from_path() -> None:
-    assert parse_weighted("a/b.tsv") == (Path("a/b.tsv"), 1.0)
-    assert parse_weighted("a/b.tsv=0.25") == (Path("a/b.tsv"), 0.25)
-    assert parse_weighted("a=b.tsv") == (Path("a=b.tsv"), 1.0)
-    with pytest.raises(AttnvizError, match="weight"):
-        parse_weighted("a.tsv=-1")
 
 
 sizes = st.lists(st.tuples(st.integers(1, 40), st.integers(1, 40)), min_size=1, max_size=60)

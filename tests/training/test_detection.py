@@ -7,14 +7,12 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from safetensors.numpy import load_file
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError
 from attnviz.detector import Detector
-from attnviz.training import TrainingConfig, train
+from attnviz.training import train
 from tests.snapshots import plain
 from tests.training.detection import make_config, make_pairs, write_pairs
 from tests.training.resuming import assert_same_state, run_until_validation
@@ -38,23 +36,6 @@ def model(files: Files, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def detector(model: Path) -> Detector:
     return Detector.load(model, "cpu")
-
-
-@pytest.mark.nightly
-def test_detector_distinguishes_translations_from_others(detector: Detector) -> None:
-    source = "in 1984 Tom liked singing, but my friend Rosa hated dancing."
-    target = "en 1984 Tom aimait chanter, mais mon ami Rosa détestait danser."
-    assert detector.judge(source, target).probability > 0.8
-    for wrong in (target.replace("danser", "manger"), target.replace("1984", "2007"), target.split(",")[0] + "."):
-        assert detector.judge(source, wrong).probability < 0.3, wrong
-
-
-def test_word_order_does_not_change_probability(detector: Detector) -> None:
-    source = "in 1984 Tom liked singing, but my friend Rosa hated dancing."
-    target = "en 1984 Tom aimait danser, mais mon ami Rosa détestait chanter."  # the other way round
-    right = "en 1984 Tom aimait chanter, mais mon ami Rosa détestait danser."
-    assert sorted(detector.tokenizer.encode(target)) == sorted(detector.tokenizer.encode(right))
-    assert detector.judge(source, target).probability == pytest.approx(detector.judge(source, right).probability)
 
 
 def test_attention_aligns_translated_words(detector: Detector) -> None:
@@ -103,30 +84,7 @@ def test_seed_determines_weights(files: Files, tmp_path: Path) -> None:
         assert_same_state(tmp_path / "a", tmp_path / "c")
 
 
-def test_averaged_model_folder_is_complete(files: Files, tmp_path: Path) -> None:
-    model = train(make_config(*files, tmp_path / "run", updates=20, checkpoint_every=10, average=2))
-    assert (model / "exchanges.npz").exists()
-    copies = [load_file(path) for path in (tmp_path / "run/copies").glob("*.safetensors")]
-    assert len(copies) == 2
-    for name, values in load_file(model / "model.safetensors").items():
-        np.testing.assert_allclose(values, np.mean([copy[name] for copy in copies], axis=0), atol=1e-3, err_msg=name)
-
-
-@pytest.mark.parametrize("file", ["exchanges.npz", "lexicon.npy"])
-def test_damaged_run_files_are_named(files: Files, tmp_path: Path, file: str) -> None:
-    config = make_config(*files, tmp_path / "run", updates=1)
-    train(config)
-    (tmp_path / "run" / file).write_bytes(b"nothing")
-    with pytest.raises(AttnvizError, match=file):
-        train(dataclasses.replace(config, validate_every=7))
-
-
 def test_starting_from_translator_is_refused(files: Files, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     with pytest.raises(AttnvizError, match="start_from") as error:
         make_config(*files, tmp_path, start_from="models/en-fr")
     assert plain(error.value, tmp_path) == snapshot
-
-
-def test_config_json_round_trip(files: Files, tmp_path: Path) -> None:
-    config = make_config(*files, tmp_path)
-    assert TrainingConfig.from_dict(config.to_dict()) == config

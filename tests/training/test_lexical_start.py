@@ -30,17 +30,3 @@ def test_linked_pieces_start_with_similar_embeddings(size: int) -> None:
     assert abs(alike(target[11], source[12], dim=0)) < 0.5
     assert torch.equal(target[20], source[20])
     assert target[11].norm() == pytest.approx(float(source.norm(dim=1).mean()))
-
-
-def test_linked_pieces_start_with_similar_projections() -> None:
-    network = _initialised_network(128)
-    judged = network(torch.tensor([[10]]), torch.tensor([[11]]))
-    cosine = torch.nn.functional.cosine_similarity(judged.source_projected[0, 0], judged.target_projected[0, 0], dim=0)
-    assert cosine > 0.999
-    assert all(parameter.isfinite().all() for parameter in network.parameters())
-
-
-def test_embedding_of_one_unit_is_unchanged() -> None:
-    network, untouched = _initialised_network(1), Decomposable(DecomposableConfig(40, 1, 32))
-    untouched.initialise(torch.Generator().manual_seed(2))
-    assert torch.equal(network.embedding.weight, untouched.embedding.weight)

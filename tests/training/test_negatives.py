@@ -7,16 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError
 from attnviz.text import EOS, Tokenizer
-from attnviz.training.detection import counterparts
 from attnviz.training.negatives import (
-    ANOTHER,
     DROPPED,
     EXCHANGED,
     SWAPPED,
@@ -68,13 +65,6 @@ def _changed(before: EncodedSentences, after: EncodedSentences) -> tuple[list[in
     return one, other
 
 
-def test_word_finder_finds_words(tokenizer: Tokenizer) -> None:
-    finder = WordFinder(tokenizer)
-    ids = [*tokenizer.encode(PAIRS[0][0]), EOS]
-    words = [finder.spelling(ids[start:end]) for start, end in finder.words(ids)]
-    assert words == PAIRS[0][0].replace(",", "").replace(".", "").split()
-
-
 @given(place=st.integers(0, len(PAIRS) - 1), seed=SEEDS)
 def test_exchanged_word_is_of_the_same_kind(
     negatives: Negatives, encoded: list[EncodedSentences], place: int, seed: int
@@ -109,31 +99,6 @@ def test_dropped_clause_leaves_the_rest(
     assert len(list(negatives.finder.words(other))) >= 3
 
 
-@given(place=st.integers(0, len(PAIRS) - 1), seed=SEEDS)
-def test_swapped_clauses_have_the_same_pieces(
-    negatives: Negatives, encoded: list[EncodedSentences], place: int, seed: int
-) -> None:
-    made = negatives.make(SWAPPED, encoded, place, np.random.default_rng(seed))
-    assert made
-    one, other = _changed(encoded[place], made)
-    assert Counter(one) == Counter(other)
-
-
-def test_another_kind_takes_target_of_another_pair(negatives: Negatives, encoded: list[EncodedSentences]) -> None:
-    random = np.random.default_rng(0)
-    assert negatives.make(ANOTHER, encoded[:2], 1, random) == (encoded[1][0], encoded[0][1])
-    assert negatives.make(ANOTHER, encoded[:1], 0, random) is None, "there is no other pair"
-
-
-@pytest.mark.parametrize("kind", [EXCHANGED, DROPPED, SWAPPED])
-def test_no_negative_of_too_short_pairs(negatives: Negatives, tokenizer: Tokenizer, kind: str) -> None:
-    short = [*tokenizer.encode("in"), EOS], [*tokenizer.encode("en"), EOS]
-    assert negatives.make(kind, [short], 0, np.random.default_rng(0)) is None
-    assert negatives.draw([short], np.random.default_rng(0)) == []
-    for empty in (([EOS], [EOS]), (short[0], [EOS])):
-        assert negatives.make(kind, [empty], 0, np.random.default_rng(0)) is None
-
-
 def test_draws_depend_on_seed_and_have_expected_shares(negatives: Negatives, encoded: list[EncodedSentences]) -> None:
     one, other = (negatives.draw(encoded, np.random.default_rng(3)) for _ in range(2))
     assert one == other
@@ -143,15 +108,6 @@ def test_draws_depend_on_seed_and_have_expected_shares(negatives: Negatives, enc
     assert SWAPPED not in shares
     for negative, pair in zip(one, encoded, strict=True):
         assert negative.pair != pair
-
-
-def test_counterparts_exclude_rare_ones() -> None:
-    counts = torch.tensor([[90.0, 6.0, 4.0], [0.0, 0.0, 0.0], [0.0, 1.0, 1.0]])
-    found = counterparts(counts)
-    assert found.shape == (3, 3)
-    assert found.dtype == np.int32
-    assert sorted(found[0].tolist()) == [-1, 0, 1]
-    assert sorted(found[2].tolist()) == [-1, 1, 2]
 
 
 def test_round_trip(
@@ -164,25 +120,3 @@ def test_round_trip(
     with pytest.raises(AttnvizError) as error:
         load_exchanges(tmp_path / "x.npz", len(tokenizer) + 1)
     assert plain(error.value, tmp_path) == snapshot
-
-
-@pytest.mark.parametrize("damage", ["cut", "text", "missing", "ids", "kinds", "dtype"])
-def test_damaged_file_is_refused(
-    sides: tuple[Exchanges, Exchanges], tokenizer: Tokenizer, tmp_path: Path, damage: str
-) -> None:
-    path, (source, target) = tmp_path / "x.npz", sides
-    if damage == "ids":
-        target = Exchanges(target.words + np.int32(len(tokenizer)), target.kinds, target.counterparts)
-    if damage == "kinds":
-        target = Exchanges(target.words, target.kinds[1:], target.counterparts)
-    if damage == "dtype":
-        target = Exchanges(target.words.astype(np.int64), target.kinds, target.counterparts)  # type: ignore[arg-type]
-    save_exchanges(path, (source, target))
-    if damage == "cut":
-        path.write_bytes(path.read_bytes()[:-40])
-    if damage == "text":
-        path.write_text("no array")
-    if damage == "missing":
-        path.unlink()
-    with pytest.raises(AttnvizError, match=r"x\.npz"):
-        load_exchanges(path, len(tokenizer))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import re
 import signal
@@ -20,7 +19,6 @@ from attnviz.training import TrainingConfig, train
 from attnviz.training.loop import _Run
 from attnviz.training.processes import Interrupted, Stopped, StopRequest
 from attnviz.training.run_state import read_progress
-from attnviz.training.validation import Validation
 from tests.conftest import REPOSITORY
 from tests.killing.kinds import KINDS
 from tests.training.resuming import assert_same_state
@@ -63,29 +61,6 @@ def test_stopped_run_saves_and_resumes_unchanged(
     assert finished[0] == finished[1]
 
 
-def test_interrupted_validation_is_repeated_on_resume(
-    files: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    train(tiny(files, tmp_path / "whole", updates=40))
-    config, bleu = tiny(files, tmp_path / "stopped", updates=40), Validation._bleu
-
-    def signalled(self: Validation, network: object) -> float:
-        os.kill(os.getpid(), signal.SIGINT)
-        return bleu(self, network)  # type: ignore[arg-type]
-
-    with monkeypatch.context() as patched:
-        patched.setattr(Validation, "_bleu", signalled)
-        for update in (20, 20, 40):  # the second stop comes as soon as the run resumes
-            with pytest.raises(Stopped):
-                train(config)
-            if update == 20 and read_progress(tmp_path / "stopped/checkpoint.safetensors").update == 20:
-                with (tmp_path / "stopped/log.csv").open(newline="") as file:
-                    assert not [row for row in csv.DictReader(file) if row["validation_loss"]]
-    train(config)
-    assert_same_state(tmp_path / "whole", tmp_path / "stopped")
-    assert losses_of(tmp_path / "whole") == losses_of(tmp_path / "stopped")
-
-
 @pytest.fixture
 def interruptible() -> Iterator[None]:
     """Have SIGINT raise KeyboardInterrupt, also where a shell started the tests with the signal ignored."""
@@ -104,14 +79,6 @@ def test_second_signal_interrupts_and_stop_cuts_short() -> None:
             signal.raise_signal(signal.SIGINT)
     with pytest.raises(Interrupted), request.cutting_short():
         raise AssertionError("the block began")
-
-
-def test_second_signal_is_ignored_with_several_processes() -> None:
-    request = StopRequest(several=True)
-    with request.listening(announce=False):
-        signal.raise_signal(signal.SIGINT)
-        signal.raise_signal(signal.SIGTERM)
-    assert request.requested
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.nightly)])
@@ -140,21 +107,3 @@ def test_train_stops_on_signal_with_code_130_and_resumes(
     assert read_progress(checkpoint).update == int(update)
     assert main(arguments) == 0
     assert Path(capsys.readouterr().out.strip()).is_dir()
-
-
-def test_second_signal_ends_command_at_once(tmp_path: Path) -> None:
-    program = """
-import signal, time
-from attnviz.training.processes import StopRequest
-with StopRequest(kill=True).listening():
-    signal.raise_signal(signal.SIGINT)
-    print("first", flush=True)
-    time.sleep(60)
-"""
-    with subprocess.Popen(
-        [sys.executable, "-c", program], cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    ) as process:
-        assert process.stdout
-        assert process.stdout.readline() == "first\n"
-        process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=20) == -signal.SIGINT

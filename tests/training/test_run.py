@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import csv
 import dataclasses
-import itertools
 import json
 import os
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -103,32 +100,6 @@ def test_run_learns_and_writes_log_snapshots_and_model(files: tuple[Path, Path],
     assert Translator.load(model, "cpu").translate(source, beam=1).translation == target
 
 
-@pytest.mark.nightly
-def test_killed_run_ends_with_weights_of_uninterrupted_run(files: tuple[Path, Path], tmp_path: Path) -> None:
-    whole = tiny(files, tmp_path / "whole", matrix_rate=0.5)
-    train(whole)
-    config = dataclasses.replace(whole, output=str(tmp_path / "killed"))
-    log, kills = tmp_path / "killed/checkpoint.safetensors", 0
-    for moment in (0.35, 0.8):
-        process = start(config)
-        deadline = time.monotonic() + 120
-        seen = log.stat().st_mtime_ns if log.exists() else 0
-        while process.poll() is None and time.monotonic() < deadline:
-            if log.exists() and log.stat().st_mtime_ns != seen:
-                time.sleep(moment / 10)
-                process.send_signal(signal.SIGKILL)
-                kills += 1
-                break
-            time.sleep(0.002)
-        process.wait()
-    assert kills >= 1
-    train(config)
-    assert_same_state(tmp_path / "whole", tmp_path / "killed")
-    logs = [(tmp_path / name / "log.csv").read_text().splitlines() for name in ("killed", "whole")]
-    updates = [[line.split(",")[0] for line in log] for log in logs]
-    assert updates[0] == updates[1]
-
-
 def test_run_extended_before_decay_equals_longer_run(
     files: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -169,42 +140,11 @@ def test_learning_rate_is_constant_then_decays_linearly(files: tuple[Path, Path]
     assert rates[80:] == pytest.approx([1 - i / 20 for i in range(21)])
 
 
-@pytest.mark.nightly
-def test_two_processes_train_one_model(files: tuple[Path, Path], tmp_path: Path) -> None:
-    config = tiny(files, tmp_path / "run", updates=250, validate_every=125, dropout=0.0)
-    script = tmp_path / "train.py"
-    script.write_text(_RUN, encoding="utf-8")
-    command = [
-        sys.executable,
-        "-m",
-        "torch.distributed.run",
-        "--standalone",
-        "--nproc-per-node=2",
-        str(script),
-        json.dumps(config.to_dict()),
-    ]
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE", "PYTHONPATH": str(Path.cwd())}
-    result = subprocess.run(command, capture_output=True, env=environment, text=True, timeout=120)
-    assert result.returncode == 0, result.stderr[-3000:]
-    with (tmp_path / "run/log.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert int(rows[-1]["update"]) == 250
-    assert float(rows[-1]["validation_loss"]) < 0.5
-    source, target = "a girl likes the sea.", "une fille aime la mer."
-    assert Translator.load(tmp_path / "run/model", "cpu").translate(source, beam=1).translation == target
-
-
 def test_training_stops_early_when_validation_no_longer_improves(files: tuple[Path, Path], tmp_path: Path) -> None:
     train(tiny(files, tmp_path / "run", learning_rate=1e-12, validate_every=5, patience=2))
     with (tmp_path / "run/log.csv").open(newline="") as file:
         validated = [int(row["update"]) for row in csv.DictReader(file) if row["validation_loss"]]
     assert validated[-1] < 60
-
-
-def test_other_config_in_same_folder_is_refused(files: tuple[Path, Path], tmp_path: Path) -> None:
-    train(tiny(files, tmp_path / "run", updates=5))
-    with pytest.raises(AttnvizError, match="hidden_size"):
-        train(tiny(files, tmp_path / "run", updates=5, hidden_size=32))
 
 
 def test_folder_with_other_files_is_refused_and_unchanged(
@@ -228,48 +168,6 @@ def test_files_left_by_killed_run_are_accepted(files: tuple[Path, Path], tmp_pat
     assert (output / "curve.html").exists()
 
 
-def test_damaged_checkpoint_is_named(files: tuple[Path, Path], tmp_path: Path) -> None:
-    train(tiny(files, tmp_path / "run", updates=5))
-    path = tmp_path / "run/checkpoint.safetensors"
-    path.write_bytes(path.read_bytes()[:1000])
-    with pytest.raises(AttnvizError, match=r"checkpoint\.safetensors"):
-        train(tiny(files, tmp_path / "run", updates=5))
-
-
-def test_learning_rate_warms_up_then_decays(files: tuple[Path, Path], tmp_path: Path) -> None:
-    config = tiny(files, tmp_path, updates=100, warmup=10, learning_rate=1.0, final_rate=0.1)
-    rates = [learning_rate(config, update) for update in range(101)]
-    assert rates[:10] == pytest.approx([0.1 * i for i in range(1, 11)])
-    assert all(a >= b for a, b in itertools.pairwise(rates[10:]))
-    assert rates[100] == pytest.approx(0.1)
-
-
-@pytest.mark.parametrize(
-    "changes", [{"data": ()}, {"guidance": -1.0}, {"precision": "fp8"}, {"updates": 0}, {"label_smoothing": 1.0}]
-)
-def test_invalid_settings_are_refused(files: tuple[Path, Path], tmp_path: Path, changes: dict[str, object]) -> None:
-    with pytest.raises(AttnvizError, match=next(iter(changes))):
-        tiny(files, tmp_path, **changes)
-
-
-def test_snapshots_default_to_ten_validation_pairs(
-    files: tuple[Path, Path], pairs: list[tuple[str, str]], tmp_path: Path
-) -> None:
-    config = tiny(files, tmp_path / "run", updates=2, bleu_sentences=0, snapshots=1, snapshot_sentences=())
-    (found,) = load_folder(train(config) / "snapshots")
-    seen = [(one.source, one.target) for one in found.sentences]
-    assert len(set(seen)) == 10
-    assert set(seen) <= set(pairs[3::4])
-
-
-def test_snapshot_sentence_without_translation_is_refused(
-    files: tuple[Path, Path], tmp_path: Path, snapshot: SnapshotAssertion
-) -> None:
-    with pytest.raises(AttnvizError) as error:
-        train(tiny(files, tmp_path / "run", snapshot_sentences=("the cat sees it.",)))
-    assert plain(error.value, tmp_path) == snapshot
-
-
 def test_keep_at_saves_weights_at_given_updates(files: tuple[Path, Path], tmp_path: Path) -> None:
     train(tiny(files, tmp_path / "run", updates=24, snapshots=0, bleu_sentences=0, keep_at=(0, 5, 24)))
     moments = {
@@ -280,12 +178,3 @@ def test_keep_at_saves_weights_at_given_updates(files: tuple[Path, Path], tmp_pa
     assert all(torch.equal(values, last[name]) for name, values in moments[24].items())
     assert any(not torch.equal(values, moments[5][name]) for name, values in moments[0].items())
     assert Translator.load(tmp_path / "run/moments/000005", "cpu").translate("the cat sees it.", beam=1).target_pieces
-
-
-@pytest.mark.parametrize("keep_at", [(-1,), (2.5,), [5], ("5",)])
-def test_keep_at_refuses_other_values_than_integers(
-    files: tuple[Path, Path], tmp_path: Path, keep_at: object, snapshot: SnapshotAssertion
-) -> None:
-    with pytest.raises(AttnvizError, match="keep_at") as error:
-        tiny(files, tmp_path, keep_at=keep_at)
-    assert plain(error.value, tmp_path) == snapshot

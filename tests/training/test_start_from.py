@@ -5,9 +5,6 @@ from __future__ import annotations
 import csv
 import dataclasses
 import re
-import shutil
-import signal
-import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -15,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.checkpoint import load_model, save_model
@@ -27,8 +23,7 @@ from attnviz.training.preparation import start_from
 from attnviz.training.processes import join_process_group
 from attnviz.training.validation import Validation
 from tests.conftest import SENTENCES, ModelFactory
-from tests.snapshots import plain
-from tests.training.test_run import start, tiny
+from tests.training.test_run import tiny
 
 Files = tuple[Path, Path]
 
@@ -114,47 +109,6 @@ def test_missing_model_folder_is_named_before_any_work(files: Files, tmp_path: P
     assert not (tmp_path / "run" / "corpus.npz").exists()
     with pytest.raises(AttnvizError, match="start_from"):
         tiny(files, tmp_path / "run", start_from=str(tmp_path / "run" / "model"))
-
-
-def test_guiding_model_without_attention_is_refused(
-    files: Files, tmp_path: Path, make_network: ModelFactory, tokenizer: Tokenizer, snapshot: SnapshotAssertion
-) -> None:
-    save_model(tmp_path / "fixed", make_network("none"), tokenizer)
-    with pytest.raises(AttnvizError) as error:
-        train(tiny(files, tmp_path / "run", start_from=str(tmp_path / "fixed"), vocabulary_size=0, guidance=0.5))
-    assert plain(error.value, tmp_path) == snapshot
-
-
-@pytest.mark.nightly
-def test_killed_run_resumes_without_its_start_model(files: Files, tmp_path: Path, model: Path) -> None:
-    start_model = shutil.copytree(model, tmp_path / "start")
-    data = shutil.copy(files[0], tmp_path / "train.tsv")
-    changes = {"start_from": str(start_model), "vocabulary_size": 90, "updates": 30, "average": 2, "validate_every": 10}
-    whole = dataclasses.replace(tiny(files, tmp_path / "whole", snapshots=0, **changes), data=(str(data),))
-    train(whole)
-    killed = dataclasses.replace(whole, output=str(tmp_path / "killed"))
-    process, checkpoint = start(killed), tmp_path / "killed" / "checkpoint.safetensors"
-    deadline = time.monotonic() + 120
-    while not checkpoint.exists() and process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.002)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    assert checkpoint.exists()
-    # As on another machine: only the run folder is left, the data and the start model are gone.
-    shutil.rmtree(start_model)
-    Path(data).unlink()
-    shutil.copytree(tmp_path / "killed", tmp_path / "moved")
-    shutil.rmtree(tmp_path / "killed")
-    train(
-        dataclasses.replace(
-            whole, output=str(tmp_path / "moved"), data=("elsewhere/train.tsv",), start_from="elsewhere/start"
-        )
-    )
-    for name in ("checkpoint.safetensors", "model/model.safetensors"):
-        ours, theirs = (load_file(tmp_path / run_folder / name) for run_folder in ("moved", "whole"))
-        assert ours.keys() == theirs.keys()
-        for key, tensor in theirs.items():
-            assert torch.equal(ours[key], tensor), (name, key)
 
 
 def test_finished_model_averages_last_checkpoints(

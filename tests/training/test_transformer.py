@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import dataclasses
-import json
 import os
 import subprocess
 import sys
@@ -12,17 +11,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from safetensors.numpy import load_file
-from syrupy.assertion import SnapshotAssertion
 
-from attnviz import AttnvizError, Translator
+from attnviz import Translator
 from attnviz.checkpoint import load_model
-from attnviz.network import TransformerConfig
 from attnviz.trace import TransformerTrace
 from attnviz.trace.snapshots import load_folder
 from attnviz.training import TrainingConfig, train
-from tests.snapshots import plain
-from tests.training.resuming import assert_same_state, run_until_validation
 
 SOURCE, TARGET = "the cat sees the house.", "le chat voit la maison."
 
@@ -67,31 +61,12 @@ def test_transformer_learns_to_translate(model: Path) -> None:
     assert trace.translation == TARGET
 
 
-def test_model_folder_records_architecture(model: Path) -> None:
-    settings = json.loads((model / "config.json").read_text())["model"]
-    assert settings["architecture"] == "transformer"
-    config = load_model(model)[0].config
-    assert config == TransformerConfig(settings["vocabulary_size"], 32, 4, 2, 48)
-
-
 def test_snapshots_average_heads_of_the_last_layer(model: Path) -> None:
     (found,) = load_folder(model / "snapshots")
     trace = Translator.load(model, "cpu").translate(SOURCE, target=TARGET)
     assert isinstance(trace, TransformerTrace)
     # The model is of the weights that validated best, in float16: the last moment's, or like them.
     np.testing.assert_allclose(found.alignments[0][-1], trace.cross_attention(), atol=0.02)
-
-
-@pytest.mark.nightly
-def test_resumed_run_equals_uninterrupted_run(
-    files: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    whole = _config(files, tmp_path / "whole", updates=60, validate_every=30, checkpoint_every=20, dropout=0.1)
-    train(whole)
-    stopped = dataclasses.replace(whole, output=str(tmp_path / "stopped"))
-    run_until_validation(stopped, monkeypatch)  # ten updates after the last checkpoint
-    train(stopped)
-    assert_same_state(tmp_path / "whole", tmp_path / "stopped")
 
 
 def test_start_from_transformer_with_another_tokenizer(model: Path, files: tuple[Path, Path], tmp_path: Path) -> None:
@@ -112,35 +87,6 @@ def test_start_from_transformer_with_another_tokenizer(model: Path, files: tuple
     for name, values in new.state_dict().items():
         if not name.startswith("output"):
             np.testing.assert_allclose(values, old.state_dict()[name], atol=2e-3, err_msg=name)
-
-
-def test_finished_model_averages_last_checkpoints(files: tuple[Path, Path], tmp_path: Path) -> None:
-    config = _config(files, tmp_path / "run", updates=60, checkpoint_every=20, average=3, bleu_sentences=0, snapshots=0)
-    found = load_file(train(config) / "model.safetensors")
-    copies = [load_file(path) for path in (tmp_path / "run/copies").glob("*.safetensors")]
-    assert len(copies) == 3
-    for name, values in found.items():
-        np.testing.assert_allclose(values, np.mean([copy[name] for copy in copies], axis=0), atol=1e-3, err_msg=name)
-
-
-def test_guidance_is_refused(
-    model: Path, files: tuple[Path, Path], tmp_path: Path, snapshot: SnapshotAssertion
-) -> None:
-    with pytest.raises(AttnvizError, match="transformer") as error:
-        _config(files, tmp_path / "run", guidance=0.5)
-    assert plain(error.value, tmp_path) == snapshot
-    config = _config(files, tmp_path / "run", guidance=0.5, architecture="rnnsearch", start_from=str(model))
-    with pytest.raises(AttnvizError) as error:
-        train(config)
-    assert plain(error.value, model.parent) == snapshot
-
-
-def test_size_not_divisible_by_heads_is_refused(
-    files: tuple[Path, Path], tmp_path: Path, snapshot: SnapshotAssertion
-) -> None:
-    with pytest.raises(AttnvizError, match="heads") as error:
-        _config(files, tmp_path, model_size=30)
-    assert plain(error.value, tmp_path) == snapshot
 
 
 @pytest.mark.nightly
