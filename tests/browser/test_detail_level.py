@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from attnviz.ui.examples import DEFAULT_SENTENCE
 from tests.browser.server import READY
-from tests.browser.settled import settled
+from tests.browser.settled import settled, wait_until_still
 from tests.browser.test_page import expect_step, query
 from tests.browser.views import NARROW, WIDE, at_night, everywhere, on_both, within
 
@@ -246,6 +246,30 @@ def test_dragged_bar_shows_beside_the_hand_what_would_change(open_page: Opener) 
     wait_until_idle(page)
     now = [page.locator(name).first.bounding_box()["y"] for name in parts]
     assert now == pytest.approx(places, abs=1), "the next bar is where it was"
+    undo = page.locator(".st-key-attention .undo")
+    undo.click()
+    expect(french).to_have_text(before, use_inner_text=True)
+    expect(undo).to_be_hidden()
+
+
+def test_finger_drags_any_bar_at_its_first_touch(open_page: Opener) -> None:
+    query = f"?depth=idea&stage=2&step=3&sentence={quote(DEFAULT_SENTENCE)}"
+    page = open_page(query, width=NARROW.width, height=NARROW.height)
+    settled(page, ".st-key-attention")
+    bars = page.locator(".st-key-attention .hand")
+    wait_until_still(bars.first)
+    scrolled = page.evaluate("() => document.querySelector('.stMain').scrollTop")
+    session = page.context.new_cdp_session(page)
+    session.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
+    box = bars.nth(4).bounding_box()
+    assert box
+    for k in range(5):
+        points = [{"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] - 6 - 9 * k}]
+        session.send("Input.dispatchTouchEvent", {"type": "touchMove" if k else "touchStart", "touchPoints": points})
+    expect(page.locator(".st-key-attention .consequence")).to_be_visible()
+    assert page.evaluate("() => document.querySelector('.stMain').scrollTop") == scrolled, "the page stays"
+    session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    page.wait_for_url(re.compile("what_if=1"))
 
 
 def test_terms_have_a_card_on_hover_focus_and_click(open_page: Opener) -> None:

@@ -8,12 +8,14 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Page, expect
 
+from attnviz.trace.interventions import Temperature
 from tests.browser.conftest import Opener
 from tests.browser.contrast import faint
 from tests.browser.server import READY
 from tests.browser.settled import WAIT_UNTIL_STILL, wait_until_idle, wait_until_still
 from tests.browser.test_page import NEW, expect_step, query, type_sentence
 from tests.browser.views import address_with, at_night, on_both, parameters_of
+from tests.what_if_links import link
 
 pytestmark = pytest.mark.browser
 
@@ -234,13 +236,14 @@ def test_one_player_moves_both_translations(open_page: Opener, address: str) -> 
 
 def test_one_click_shows_unguided_attention_beside_the_guided(open_page: Opener, address: str) -> None:
     page = to_section(open_page(), address, other_model="small-dot")
-    for _ in range(2):
-        page.goto(f"{address}/?{urlencode({'sentence': PAIR_SENTENCE})}")
+    changed = {"what_ifs": link(Temperature(2, 0)), "what_if": "1"}
+    for changes in ({}, changed):  # what was changed by hand is left out of the comparison
+        page.goto(f"{address}/?{urlencode({'sentence': PAIR_SENTENCE} | changes)}")
         page.get_by_role("button", name="See unguided attention").click()
         wait_until_drawn(page)
         expect(page.locator(".st-key-compared select")).to_have_value("small-additive")
         headings = page.locator(f"{CHART} .annotation")
-        expect(headings.filter(has_text="en-fr").first).to_be_visible()
+        expect(headings.filter(has_text=re.compile("^en-fr$")).first).to_be_visible()
         expect(headings.filter(has_text="small-additive").first).to_be_visible()
         expect(page.get_by_text("small-additive").and_(page.locator(".explanation, p")).first).to_be_visible()
         page.go_back()

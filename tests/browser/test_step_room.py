@@ -200,7 +200,7 @@ def test_selected_piece_is_marked_as_held_and_can_be_released(open_page: Opener)
     shown, follow = page.locator(".player .shown"), page.locator(".player .follow")
     expect(follow).to_be_hidden()
     expect(shown.locator(".name")).to_have_text("Looks at")
-    expect(shown.locator(".why")).to_have_text("the largest weight at this step")
+    expect(shown.locator(".why")).to_contain_text("largest weight")
     for way in ("click", "keyboard", "Escape"):
         page.locator(".player .source .word").nth(3).click()
         word = page.locator(".player .source .held").inner_text()

@@ -9,8 +9,8 @@ const MOST = 500; // requests that are kept
 const requests = new Map();
 /** Payloads that travel with views, by their addresses, by the element of each view. @type {Map<Element, Record<string, any>>} */
 const embedded = new Map();
-/** What is being sent, by digest. @type {Map<string, Promise<boolean>>} */
-const sending = new Map();
+/** The last sending of each request, by digest, and when it ended. @type {Map<string, { answered: Promise<boolean>, ended: number }>} */
+const sendings = new Map();
 let visitor = "";
 
 /**
@@ -25,6 +25,7 @@ export function keepRequests(sent = {}) {
   for (const digest of requests.keys()) {
     if (requests.size <= MOST) break;
     requests.delete(digest);
+    sendings.delete(digest);
   }
 }
 
@@ -54,18 +55,19 @@ export const embeddedPayload = (at) => [...embedded.values()].find((payloads) =>
 export const setVisitor = (id) => visitor = id;
 
 /**
- * Sends the request of an address to the server, once at a time; false where it is not known here or not accepted.
+ * Sends the request of an address to the server, unless it was sent while the server was `asked` for the payload; false
+ * where it is not known here or not accepted.
  * @param {URL} url
+ * @param {number} asked when
  */
-function sendRequestOf(url) {
-  const digest = url.pathname.split("/").at(-2) ?? "", body = requests.get(digest);
+function sendRequestOf(url, asked) {
+  const digest = url.pathname.split("/").at(-2) ?? "", body = requests.get(digest), last = sendings.get(digest);
   if (body === undefined) return Promise.resolve(false);
-  let answered = sending.get(digest);
-  if (!answered) {
-    answered = fetch(url.origin + url.pathname, { method: "POST", body }).then(({ ok }) => ok);
-    sending.set(digest, answered);
-    answered.finally(() => sending.delete(digest)).catch(() => {});
-  }
+  if (last && last.ended >= asked) return last.answered;
+  const answered = fetch(url.origin + url.pathname, { method: "POST", body }).then(({ ok }) => ok);
+  const sending = { answered, ended: Infinity };
+  sendings.set(digest, sending);
+  answered.finally(() => sending.ended = performance.now()).catch(() => {});
   return answered;
 }
 
@@ -77,6 +79,6 @@ function sendRequestOf(url) {
 export async function fetchPayload(at, { method, headers } = {}) {
   const url = new URL(at, document.baseURI);
   const options = { method, headers: visitor ? { ...headers, "attnviz-visitor": visitor } : headers };
-  const answer = await fetch(url, options);
-  return answer.status === UNKNOWN && await sendRequestOf(url) ? fetch(url, options) : answer;
+  const asked = performance.now(), answer = await fetch(url, options);
+  return answer.status === UNKNOWN && await sendRequestOf(url, asked) ? fetch(url, options) : answer;
 }
