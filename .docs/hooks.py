@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 from xml.etree.ElementTree import Element
 
 from latex2mathml.converter import convert
@@ -21,8 +21,8 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 from attnviz.trace.quantity import Quantity
-from attnviz.trace.trace import QUANTITIES
-from attnviz.trace.transformer_trace import TRANSFORMER_QUANTITIES as TRANSFORMER_QUANTITIES
+from attnviz.trace.trace import RECORDED
+from attnviz.trace.transformer_trace import TRANSFORMER_ARRAYS
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
@@ -37,7 +37,7 @@ ELSEWHERE = {
 """Pages that are read where they lie in the repository too, and where they stand in the documentation."""
 _PLACEHOLDER = re.compile(r"^<!-- quantities: (\w+) -->$", re.MULTILINE)
 _LINK = re.compile(r"\[([^\[\]]*)\]\((?![a-z]+:)([^)#\s]+)(#[^)\s]*)?\)")
-TABLES = {"rnnsearch": QUANTITIES, "transformer": TRANSFORMER_QUANTITIES}
+TABLES = {"rnnsearch": RECORDED, "transformer": TRANSFORMER_ARRAYS}
 
 
 class _Equation(InlineProcessor):
@@ -111,8 +111,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     return _LINK.sub(rewritten, markdown)
 
 
-def _table(quantities: Any) -> str:
-    rows = [_row(quantity) for quantity in quantities.values() if quantity.recorded]
+def _table(quantities: Sequence[Quantity]) -> str:
+    rows = [_row(quantity) for quantity in quantities]
     return "\n".join(("| name | symbol | shape | equation | meaning |", "|---|---|---|---|---|", *rows))
 
 

@@ -41,7 +41,7 @@ as English or French; and those of them that are wider than a label or a box tha
 
 NOT_OURS = {"attnviz", "Ctrl + Enter", "Ctrl", "Stop"}
 """Streamlit's own text, a name, and keys."""
-CLIPPED_ON_A_PHONE = {pseudo("Translate")}
+CLIPPED_ON_A_PHONE = {pseudo("Translate"), pseudo("Lessons")}
 """Labels that need wider boxes, in the toolbar; English and French fit."""
 
 WORD = re.compile(r"[A-Za-z]{4,}")
