@@ -13,13 +13,12 @@ import numpy as np
 
 from attnviz.analysis.diagram import SQUARES
 from attnviz.analysis.energy_equations import texts_of
-from attnviz.analysis.labels import capitalised, quote, quoted_name, shorten, subscript, word_share_text
+from attnviz.analysis.labels import capitalised, quoted_name, subscript, word_share_text
 from attnviz.analysis.measures import is_uniform, weight_order
 from attnviz.analysis.numbers import decimal, fine_percent, percent, shown_difference, thousands, times
 from attnviz.analysis.recomputation import softmax
 from attnviz.analysis.what_if_effects import interventions_text
 from attnviz.languages import gettext
-from attnviz.text import piece_name
 from attnviz.trace import Record, Trace
 from attnviz.trace.aligned import AttentionMatrix
 from attnviz.trace.interventions import ForceWords
@@ -180,8 +179,6 @@ def strongest_pair(trace: Trace | Head, step: int) -> tuple[int, int, float] | N
 
 _SAME_WEIGHT = 1e-3
 """Distance of weights below which they are the same."""
-_SHORT_NAME = 12
-"""Largest length of a piece's name in a line of a picture."""
 _NEARLY_ONE = 1.05
 """Ratio of weights below which they are nearly the same."""
 
@@ -200,7 +197,7 @@ def energy_and_ratio(trace: Trace | Head, step: int) -> str:
     return gettext(
         "{difference} more energy than {second} is {times} its weight",
         difference=lead[0],
-        second=quote(shorten(piece_name(trace.source_pieces[pair[1]]), _SHORT_NAME)),
+        second=quoted_name(trace.source_pieces[pair[1]]),
         times=lead[1],
     )
 

@@ -14,6 +14,7 @@ import {
   keepInWindow,
   makeScrollable,
   onMessages,
+  onPress,
   onStop,
   PLOTLY_CONFIG,
   plotlyLibrary,
@@ -327,7 +328,7 @@ export default function ({ data, parentElement }) {
   const undo = find(root, ".undo");
   undo.hidden = !state.words?.undo;
   write(undo, state.words?.undo ?? "");
-  undo.onclick = () => sendWhatIf(root, { kind: "undo" });
+  onPress(undo, () => sendWhatIf(root, { kind: "undo" }));
   if ("values" in data || data.sent) draw(root, state); // the heatmap first: IntersectionObserver reports late
   else drawSoon(root, state, draw);
   return state.stop;
