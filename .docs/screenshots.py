@@ -8,7 +8,7 @@ import io
 import sys
 import tempfile
 from pathlib import Path
-from urllib.parse import parse_qs, quote_plus, urlencode
+from urllib.parse import quote_plus, urlencode, urlsplit
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -24,7 +24,6 @@ from attnviz.ui.resources import LENGTH_FILE
 from tests.browser.jupyterlab import command, run_notebook, running_jupyterlab, write_notebook
 from tests.browser.server import CHROMIUM_FLAGS, READY, REPOSITORY, find_chromium, running_page
 from tests.browser.settled import settled
-from tests.browser.views import address_with
 from tests.what_if_links import link, only
 
 # A pair of the sample of *Corpus*, with links marked by hand.
@@ -36,24 +35,24 @@ OLDER = {
 }
 ASIDE = {
     # Attention weights changed by hand, and the resulting translation.
-    "what-if": f"?sentence=He+is+an+honest+man.&step=5&what_ifs={link(only(7, 4, 3))}&what_if=1&depth=everything",
+    "what-if": f"?sentence=He+is+an+honest+man.&what_ifs={link(only(7, 4, 3))}&what_if=1&depth=everything#step=5",
     # A word whose posterior attention peaks at another piece than its attention.
-    "posterior": f"?sentence={quote_plus(FIGURE_3[1])}&step=4&source=5&depth=everything&after_word=1",
-    "lab": f"?page=lab&section=attributions&sentence={quote_plus(DEFAULT_SENTENCE)}&step=3",
-    "why": "?page=why",
-    "beam-tree": f"?page=lab&section=tree&sentence={quote_plus(DEFAULT_SENTENCE)}&step=3",
+    "posterior": f"?sentence={quote_plus(FIGURE_3[1])}&depth=everything#step=4&source=5&after_word=1",
+    "lab": f"lab?section=attributions&sentence={quote_plus(DEFAULT_SENTENCE)}#step=3",
+    "why": "why",
+    "beam-tree": f"lab?section=tree&sentence={quote_plus(DEFAULT_SENTENCE)}#step=3",
     # The guided run has learnt an exchange of places, the other is still grey.
-    "learns": "?page=learns&pair=6&update=250",
-    "tour": f"?sentence={quote_plus(DEFAULT_SENTENCE)}&tour=4&depth=idea",
+    "learns": "learns?pair=6#update=250",
+    "tour": f"?sentence={quote_plus(DEFAULT_SENTENCE)}&depth=idea#tour=4",
     "transformer": (
-        f"?page=transformer&sentence={quote_plus(DEFAULT_SENTENCE)}&form-energies=heads&exhibit=heads&step-head=3"
+        f"transformer?sentence={quote_plus(DEFAULT_SENTENCE)}&exhibit=heads#form-energies=heads&step-head=3"
     ),
-    "corpus": "?page=corpus",
+    "corpus": "corpus",
     "gold": f"?{urlencode(OLDER)}",
-    "neighbours": f"?page=lab&section=neighbours&sentence={quote_plus(DEFAULT_SENTENCE)}&step=3",
+    "neighbours": f"lab?section=neighbours&sentence={quote_plus(DEFAULT_SENTENCE)}#step=3",
 }
 """URLs of the other screenshots, by the name of the file."""
-IDEA = f"?sentence={quote_plus(DEFAULT_SENTENCE)}&step=3&depth=idea"
+IDEA = f"?sentence={quote_plus(DEFAULT_SENTENCE)}&depth=idea#step=3"
 """The first page as a newcomer sees it, down to the architecture diagram."""
 _PARTS = {"posterior": ".st-key-looking_back"}
 """Screenshots that show only one part of the page, by the selector of the part."""
@@ -144,7 +143,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, nargs="?", default=REPOSITORY / ".docs" / "pages" / "images")
     parser.add_argument("--models", type=Path, default=REPOSITORY / "models", help="folder of model folders")
-    query = f"?sentence={quote_plus(DEFAULT_SENTENCE)}&step=3&depth=everything"  # where the adjective follows its noun
+    query = f"?sentence={quote_plus(DEFAULT_SENTENCE)}&depth=everything#step=3"  # where the adjective follows its noun
     parser.add_argument("--query", default=query, help="what follows the address, as copied from a browser")
     parser.add_argument("--size", default="1440x900", help="width and height of the window in pixels")
     parser.add_argument("--dark", action="store_true")
@@ -172,11 +171,11 @@ def main() -> None:
                 notebook_page(page, options.folder)
                 continue
             place = ASIDE[name]
-            page.goto(f"{address}/{address_with(place)}")
+            page.goto(f"{address}/{place}")
             if name == "corpus":
                 page.locator(".st-key-corpus_sample button").click()
                 page.mouse.move(0, 0)
-            last = ".st-key-vector_map" if name == "neighbours" else _LAST[parse_qs(place).get("?page", [""])[0]]
+            last = ".st-key-vector_map" if name == "neighbours" else _LAST[urlsplit(place).path]
             settled(page, ".st-key-heatmap" if "depth=idea" in place else last)
             shown: Page | Locator = page
             if name in _PARTS:

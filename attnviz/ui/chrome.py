@@ -1,9 +1,8 @@
 """Run the app: handle the browser's requests, then draw title, navigation, language switch and the current page.
 
 If sign-in or a limit of visitors is configured, others see only the sign-in button or their position in the queue.
-All pages are one Streamlit page; the parameter `page` of the address selects which one is drawn. The browser requests
-another page through the queue of `attnviz.ui.requests`, so that all earlier clicks and keys are handled before it.
-Widgets have the same keys on all pages.
+The browser requests another page through the queue of `attnviz.ui.requests`, so that all earlier clicks and keys are
+handled before Streamlit opens it. Widgets have the same keys on all pages.
 """
 
 from __future__ import annotations
@@ -14,13 +13,12 @@ from functools import partial
 from typing import Any
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.languages import LANGUAGES, gettext, language
 from attnviz.ui.components.component import component
-from attnviz.ui.fields import drop_restored_values, restore_values, segmented_control, set_value
+from attnviz.ui.fields import drop_restored_values, restore_values, segmented_control
 from attnviz.ui.language import LANGUAGE, use_chosen_language
-from attnviz.ui.opened_address import follow_address, link
+from attnviz.ui.opened_address import follow_link, link, parse_query
 from attnviz.ui.page_state.linked import (
     PAGE,
     SENTENCE_PAGES,
@@ -30,7 +28,7 @@ from attnviz.ui.page_state.linked import (
     open_address,
     page_payload,
 )
-from attnviz.ui.requests import RESUME, Handler, acknowledge_handled, handle, inbox, next_request, receive
+from attnviz.ui.requests import RESUME, Handler, acknowledge_handled, begin_page, inbox, next_request, receive
 from attnviz.ui.style import apply_style, theme_name
 from attnviz.ui.waiting import admitted, in_turn, translating_for
 
@@ -73,7 +71,7 @@ class Page:
     """A page of the app."""
 
     path: str
-    """Value of `page` in the address; empty for the first page."""
+    """Path in the address; empty for the first page."""
     title: Callable[[], str]
     """Title in the current language."""
     draw: Callable[[], None]
@@ -83,9 +81,13 @@ class Page:
     """Whether what was chosen on the page stays when this link to it is followed."""
 
 
+_ASKED = "asked_page"
+"""Session state key: the path of the page that the next run opens."""
+
+
 def go_to(path: str) -> None:
-    """Select the page at `path` from the next run on."""
-    st.session_state[PAGE] = path
+    """Open the page at `path` in the next run."""
+    st.session_state[_ASKED] = path
     drop_link_problems(st.session_state)
 
 
@@ -109,22 +111,19 @@ def _signed_in() -> bool:
 def run_pages(pages: Sequence[Page]) -> None:
     """Draw the current page, its navigation and title: the requested page, else that of the address, else the first."""
     session = st.session_state
-    if PAGE not in session:
-        session[PAGE] = link().get(PAGE, "")
     use_chosen_language()
     receive()
     handlers: dict[str, Handler] = {
         "page": lambda path: go_to(str(path)),
         "follow": partial(_follow, pages),
-        "set": set_value,
         RESUME: partial(_resume, pages),
     }
-    handle(handlers)
+    begin_page(handlers)
+    current, draw = _opened_page(pages)
     use_chosen_language()
     apply_style(theme_name())
     if not (_signed_in() and admitted()):
         return
-    current = _current_page(pages)
     st.set_page_config(page_title=f"{current.title()} · attnviz")
     open_address(session, current.path)
     first_request = next_request()
@@ -132,45 +131,63 @@ def run_pages(pages: Sequence[Page]) -> None:
     messages = st.container(key="link_problem")
     with st.container(key="queue_notice"):
         position = st.empty()
-    with translating_for(inbox(session).memory, position), _page_container(pages, current):
-        current.draw()
+    with translating_for(inbox(session).memory, position):
+        draw()
     with messages:
         _link_messages(link_problems(session))
     acknowledge_handled(first_request, page_payload(session))
 
 
-def _page_container(pages: Sequence[Page], current: Page) -> DeltaGenerator:
-    """Return the container of the `current` page; each page has its own.
+def _opened_page(pages: Sequence[Page]) -> tuple[Page, Callable[[], None]]:
+    """Return the page that Streamlit has opened, and what draws it; open another page if that was asked for.
 
-    The containers of the other pages are emptied at once: otherwise Streamlit briefly shows their stale elements on the
-    new page.
+    After Back or Forward, the address is the link.
     """
-    containers = {page.path: st.container() if page is current else st.empty() for page in pages}
-    return containers[current.path]
+    session = st.session_state
+    offered = {
+        page.path: st.Page(page.draw, title=page.title(), url_path=page.path, default=page is pages[0])
+        for page in pages
+    }
+    opened = st.navigation([*offered.values()], position="hidden")
+    page = _page_at(pages, opened.url_path)
+    asked, previous = session.pop(_ASKED, None), session.get(PAGE, page.path)
+    if asked in offered and asked != page.path:
+        # Where the query differs from the browser's, Streamlit (1.67) adds another entry to the history.
+        session[PAGE] = asked
+        st.switch_page(offered[asked], query_params=parse_query(inbox(session).query))
+    session[PAGE] = page.path
+    if page.path != previous:
+        _follow_link(page, st.query_params.to_dict())
+    return page, opened.run
 
 
-def _current_page(pages: Sequence[Page]) -> Page:
-    """Return the current page."""
-    return next((page for page in pages if page.path == st.session_state[PAGE]), pages[0])
+def _page_at(pages: Sequence[Page], path: str) -> Page:
+    return next((page for page in pages if page.path == path), pages[0])
 
 
 def _resume(pages: Sequence[Page], payload: Any) -> None:
     """Follow the address that the browser sends to a restarted server, and restore the values of its fields."""
     if isinstance(payload, Mapping) and payload.get("memory") not in ("", inbox(st.session_state).memory):
-        _follow(pages, payload.get("query"))
+        _follow(pages, payload.get("address"))
         restore_values(payload.get("values"))
 
 
-def _follow(pages: Sequence[Page], query: Any) -> None:
-    """Make the `query` of an address the current link, with its page and language."""
+def _follow(pages: Sequence[Page], address: Any) -> None:
+    """Open the page of an address, the end of its path, with its query as the link."""
+    path, _, query = str(address).partition("?")
+    page = _page_at(pages, path.rpartition("/")[2])
+    go_to(page.path)
+    _follow_link(page, parse_query(query))
+
+
+def _follow_link(page: Page, parameters: Mapping[str, str]) -> None:
+    """Make the `parameters` of an address the current link, with its language, on a page."""
     session = st.session_state
-    follow_address(query)
+    follow_link(parameters)
     drop_restored_values()
-    session[PAGE] = link().get(PAGE, "")
     session.pop(LANGUAGE, None)
-    page = _current_page(pages)
     scopes = [SENTENCE_PAGES] if page.shows_sentence else []
-    begin_link(session, *scopes, *([] if page.keeps_choices(link()) else [session[PAGE]]))
+    begin_link(session, *scopes, *([] if page.keeps_choices(link()) else [page.path]))
 
 
 def _masthead(pages: Sequence[Page], current: Page) -> None:

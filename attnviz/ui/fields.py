@@ -22,41 +22,12 @@ from attnviz.ui.components.field import field
 from attnviz.ui.embedding import embedding, page_session
 from attnviz.ui.opened_address import link
 from attnviz.ui.page_state.linked import add_parameters, linked_entry
-from attnviz.ui.requests import call_in_rerun, inbox
+from attnviz.ui.requests import call_in_rerun, on_request
 from attnviz.ui.view import View
 
-_FIELDS, _RESTORED = "fields", "restored_fields"
+_RESTORED = "restored_fields"
 _LONGEST = 100_000
 """Largest length of a text that is accepted, in characters."""
-
-
-@dataclass(frozen=True)
-class _Field:
-    """A field that was drawn in this session."""
-
-    accepts: Callable[[Any], bool]
-    then: Callable[[], object] | None
-
-
-def _fields() -> dict[str, _Field]:
-    """Return the fields that were drawn in this session, by key."""
-    fields: dict[str, _Field] = page_session().setdefault(_FIELDS, {})
-    return fields
-
-
-def set_value(payload: Any) -> None:
-    """Set a field to the value that the browser sends, with its key, as `payload`; ignore an invalid one.
-
-    A field that this session has not drawn yet, after a restart of the server, is set when it is drawn.
-    """
-    match payload:
-        case [str(key), value] if declared := _fields().get(key):
-            if _is_accepted(declared.accepts, value):
-                page_session()[key] = value
-                if declared.then:
-                    declared.then()
-        case [str(key), value]:
-            page_session().setdefault(_RESTORED, {})[key] = value
 
 
 def restore_values(values: Any) -> None:
@@ -205,7 +176,14 @@ def _draw(
     if parameter:
         text = str(int(value)) if kind == "switch" else str(value)
         add_parameters(session, {parameter: None if value == default else text})
-    _fields()[key] = _Field(accepts, then)
+
+    def set_value(given: Any) -> None:
+        if _is_accepted(accepts, given):
+            page_session()[key] = given
+            if then:
+                then()
+
+    on_request(key, set_value)
     payload = data | {"kind": kind, "value": value, "label": style.label, "labelled": style.labelled}
     field(key, payload | {"help": style.help, "disabled": style.disabled}, style.width)
     return value
@@ -305,10 +283,6 @@ def uploader(label: str, take: Take, *, key: str, megabytes: int) -> None:
         call_in_rerun(partial(_take, key, partial(take, file.name, file.getvalue())))
 
 
-_FILE = "file"
-"""Name of the request that brings a file: its value has the key of the uploader, the file's name and its content."""
-
-
 def _file_choice(label: str, take: Take, *, key: str, megabytes: int) -> None:
     """Draw the uploader of a view; the browser reads the file and sends it as a request."""
     own = _widget_key(key)
@@ -320,13 +294,12 @@ def _file_choice(label: str, take: Take, *, key: str, megabytes: int) -> None:
     }
     component("file_choice", own, data)
 
-    def handle_file(value: Any) -> None:
+    def take_file(value: Any) -> None:
         content = base64.b64decode(value["content"])
         if len(content) <= megabytes * 2**20:
-            inbox(page_session()).actions.append(partial(_take, key, partial(take, str(value["name"]), content)))
+            _take(key, partial(take, str(value["name"]), content))
 
-    if inbox(page_session()).handle({_FILE: handle_file}, lambda value: value.get("key") == own):
-        st.rerun()
+    on_request(own, take_file)
 
 
 def multiple_uploader(label: str, take: TakeAll, *, key: str, megabytes: int) -> None:

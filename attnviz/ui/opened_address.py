@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
 from urllib.parse import parse_qsl
 
 from attnviz import lazy_streamlit as st
@@ -30,7 +29,11 @@ def link() -> Mapping[str, str]:
     return MappingProxyType(session[_LINK])
 
 
-def follow_address(query: Any) -> None:
-    """Make the `query` of an address, such as "?sentence=Hello", the link; the browser may send anything."""
-    text = query.removeprefix("?") if isinstance(query, str) else ""
-    st.session_state[_LINK] = dict(parse_qsl(text[:_MOST], keep_blank_values=True))
+def follow_link(parameters: Mapping[str, str]) -> None:
+    """Make these `parameters` of an address those of the link."""
+    st.session_state[_LINK] = dict(parameters)
+
+
+def parse_query(query: str) -> dict[str, str]:
+    """Return the parameters in the `query` of an address, by name; the browser may send anything."""
+    return dict(parse_qsl(query[:_MOST], keep_blank_values=True))

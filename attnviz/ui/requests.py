@@ -16,6 +16,7 @@ from typing import Any, Literal, NamedTuple, TypeGuard
 from attnviz import lazy_streamlit as st
 from attnviz.languages import gettext
 from attnviz.ui.components.component import component, in_view
+from attnviz.ui.embedding import page_session
 from attnviz.ui.language import use_chosen_language
 from attnviz.ui.payloads import begin_requests
 
@@ -25,11 +26,12 @@ RESUME = "resume"
 _MOST = 1000
 """Largest number of requests that are read from a message and queued."""
 
+CONTROL = "control"
+"""Name of the request of a control: a field, a button or a choice of files; its value is its key and a value."""
+
 _Session = MutableMapping[Any, Any]
 Handler = Callable[[Any], object]
 """Handles a request with this value."""
-Accepts = Callable[[Any], bool]
-"""Returns whether the caller handles a request with this value."""
 
 
 class BrowserRequest(NamedTuple):
@@ -56,8 +58,12 @@ class Inbox:
     """By tab, the number of the last request received."""
     waiting: list[BrowserRequest] = field(default_factory=list)
     """Requests that are not handled yet, in order."""
+    query: str = ""
+    """The query of the browser's address when it sent its last requests."""
+    controls: dict[str, Handler] = field(default_factory=dict)
+    """By the keys of the controls that were drawn last, what handles a value."""
     actions: list[Callable[[], object]] = field(default_factory=list)
-    """Actions of pressed buttons; the next run runs them before it draws anything."""
+    """What the next run calls before it draws anything."""
 
     def new_requests(self, message: Any) -> list[BrowserRequest]:
         """Return the requests in a browser's `message`, which may be anything, that are not queued yet.
@@ -81,12 +87,14 @@ class Inbox:
     def queue_requests(self, message: Any) -> None:
         """Queue the new requests of a browser, that to resume a session first: the others were made in that session."""
         requests = self.new_requests(message)
+        if requests:
+            self.query = str(message.get("query", "")).removeprefix("?")
         for request in requests:
             self.received[request.tab] = request.seq
         self.waiting += sorted(requests, key=lambda request: request.name != RESUME)
         del self.waiting[:-_MOST]
 
-    def handle(self, handlers: Mapping[str, Handler], accepts: Accepts = lambda _: True) -> bool:
+    def handle(self, handlers: Mapping[str, Handler], accepts: Callable[[Any], bool] = lambda _: True) -> bool:
         """Handle the queued requests by their names, up to the first without one in `handlers`; return whether any was.
 
         Only requests whose value `accepts` allows are handled. A request stays in the queue if its run is stopped
@@ -99,8 +107,27 @@ class Inbox:
             handled = True
         return handled
 
+    def handle_all(self, handlers: Mapping[str, Handler]) -> None:
+        """Handle the queued requests by their names, and those of controls, up to the first that is neither."""
+
+        def set_control(value: Any) -> None:
+            self.controls[value[0]](value[1])
+
+        while self.handle(handlers) or self.handle({CONTROL: set_control}, self._is_control):
+            pass
+
+    def _is_control(self, value: Any) -> bool:
+        match value:
+            case [str(key), _]:
+                return key in self.controls
+        return False
+
+    def has_control(self, request: BrowserRequest) -> bool:
+        """Return whether the request is of a control that has been drawn."""
+        return request.name == CONTROL and self._is_control(request.value)
+
     def run_actions(self) -> None:
-        """Run the actions of the pressed buttons."""
+        """Call what the last run left to this one."""
         for action in tuple(self.actions):
             action()
             self.actions.remove(action)
@@ -163,7 +190,7 @@ def outbox() -> Any:
 
 
 def receive() -> None:
-    """Receive the requests of the browser, first in every run, and run the actions of the pressed buttons."""
+    """Receive the requests of the browser, first in every run, and call what the last run left to this one."""
     begin_requests()
     box = inbox(st.session_state)
     box.queue_requests(outbox())
@@ -191,20 +218,32 @@ def next_request() -> BrowserRequest | None:
 def acknowledge_handled(first_request: BrowserRequest | None, page: Mapping[str, Any]) -> None:
     """Acknowledge the handled requests and send the address parameters of `page`, last in every run.
 
-    `first_request` was the next one when drawing began. If no part of the page has handled it, it is dropped; those
-    after it get another run.
+    `first_request` was the next one when drawing began. If no part of the page has handled it or is its control, it is
+    dropped; those after it get another run.
     """
     box = inbox(st.session_state)
-    if first_request is not None and box.next_request() is first_request:
+    if first_request is not None and box.next_request() is first_request and not box.has_control(first_request):
         box.drop(first_request)
     if box.next_request() is not None:
         st.rerun()
     acknowledge(box.handled(), box.memory, page)
 
 
-def handle(handlers: Mapping[str, Handler], accepts: Accepts = lambda _: True) -> bool:
+def handle(handlers: Mapping[str, Handler], accepts: Callable[[Any], bool] = lambda _: True) -> bool:
     """Handle the next queued requests if they have these names, as `Inbox.handle` does."""
     return inbox(st.session_state).handle(handlers, accepts)
+
+
+def begin_page(handlers: Mapping[str, Handler]) -> None:
+    """Handle the queued requests that need nothing of the page, before it is drawn (`Inbox.handle_all`)."""
+    box = inbox(st.session_state)
+    box.handle_all(handlers)
+    box.controls = {}
+
+
+def on_request(key: str, act: Handler) -> None:
+    """Call `act` with the value of each request of the control with this `key`, before the page is drawn again."""
+    inbox(page_session()).controls[key] = act
 
 
 def call_in_rerun(action: Callable[[], object]) -> None:
@@ -222,19 +261,19 @@ def request_button(
     disabled: bool = False,
     **arguments: Any,
 ) -> None:
-    """Draw a button; when it was pressed, rerun the page and call `action` first.
+    """Draw a button; when it was pressed, `action` is called before the page is drawn again.
 
-    The browser sends the press as a request. Outside a view, `arguments` are further ones of `st.button`, whose return
-    value is used only where there is no browser, as in tests.
+    The browser sends the press as a request. Outside a view, `arguments` are further ones of `st.button`; its own
+    callback serves where there is no browser, as in tests.
     """
-    box, clicked = inbox(st.session_state), False
+
+    def act(_: Any = None) -> None:
+        action()
+
+    if not disabled:
+        on_request(key, act)
     if in_view():
         data = {"key": key, "label": label, "type": type, "disabled": disabled}
         component("button", key, data, width="content")
     else:
-        clicked = st.button(label, key=key, type=type, disabled=disabled, **arguments)
-    press = {"press": lambda _: box.actions.append(action)}
-    if box.handle(press, lambda pressed: pressed == key and not disabled):
-        st.rerun()
-    if clicked:
-        call_in_rerun(action)
+        st.button(label, key=key, type=type, disabled=disabled, on_click=act, **arguments)

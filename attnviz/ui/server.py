@@ -35,6 +35,7 @@ from attnviz import AttnvizError, browser_modules
 from attnviz.browser_programs import KATEX, PLOTLY, SERIF
 from attnviz.environment import ATTNVIZ_FRAME_ANCESTORS
 from attnviz.memory import return_memory
+from attnviz.ui.pages import PATHS
 from attnviz.ui.session_expiry import SessionExpiry
 from attnviz.ui.waiting import UploadQuota
 
@@ -237,14 +238,14 @@ class _AllowedHosts:
 
 
 def _address_of_app(scope: Scope) -> str:
-    """Return the address of the app relative to that of a request, with its query; empty if it is the app's own."""
+    """Return the address of the app relative to that of a request, with its query; empty if it is one of its pages."""
     below = scope["path"].removeprefix("/" + st.get_option("server.baseUrlPath").strip("/")).strip("/")
     query = f"?{text}" if (text := scope["query_string"].decode("latin-1")) else ""
-    return f"./{'../' * below.count('/')}{query}" if below else ""
+    return f"./{'../' * below.count('/')}{query}" if below not in PATHS else ""
 
 
 class _PageHeaders:
-    """Middleware that adds preload links and security headers to HTML pages, and has one address of Streamlit's page.
+    """Middleware that adds preload links and security headers to HTML pages, and knows the addresses of our pages.
 
     Without preload links, Streamlit's own script runs for a second before it requests anything. Streamlit 1.67 answers
     every unknown path with its page, which below a folder finds neither its scripts nor the server: a browser that

@@ -28,7 +28,7 @@ from tests.benchmarks.visitors import TIDIED, sentence
 from tests.browser.server import REPOSITORY, running_server
 
 PAGES = ("translate", "why", "learns", "transformer", "lab", "corpus")
-"""By their names in the address, except the first, whose name is empty there."""
+"""By their paths, except the first, whose path is empty."""
 FILES_EVERY = 10
 """Number of visits of which one fetches tables and files, too."""
 AIM = 100
@@ -38,9 +38,8 @@ AIM = 100
 async def visit(address: str, page: str, number: int) -> None:
     """Open a page with the sentence of visitor `number`, fetch its figures, and leave."""
     visitor = await Visitor.arrive(address)
-    parameters = {"page": "" if page == PAGES[0] else page, "sentence": sentence(number, 0)[0]}
     try:
-        await visitor.open(urlencode(parameters))
+        await visitor.open("" if page == PAGES[0] else page, urlencode({"sentence": sentence(number, 0)[0]}))
         await visitor.read(everything=number % FILES_EVERY == 0)
     finally:
         await visitor.leave()

@@ -49,7 +49,7 @@ class Visitor:
         """Number of the last request that the server has acknowledged."""
         self.session = ""
         """Id of the session, once the page is open."""
-        self._page = self._query = ""
+        self._page = self._path = self._query = ""
         self._shown: dict[str, Any] = {}
         self._places: dict[str, str] = {}
         """Of each component that fetches what it draws from, where that is."""
@@ -71,9 +71,9 @@ class Visitor:
         """Close the connection."""
         await self._socket.close()
 
-    async def open(self, query: str = "") -> float:
-        """Open the page, with the `query` of an address; return the seconds that took."""
-        self._query = query
+    async def open(self, path: str = "", query: str = "") -> float:
+        """Open the page at `path`, with the `query` of an address; return the seconds that took."""
+        self._path, self._query = path, query
         return await self._run("open the page")
 
     async def translate(self, sentence: str, mark: str) -> float:
@@ -81,7 +81,7 @@ class Visitor:
 
         It is recognised by the word `mark`, which no other sentence has.
         """
-        took = await self._request("translate", ("set", ["sentence", sentence]), ("press", "translate"))
+        took = await self._request("translate", ("control", ["sentence", sentence]))
         if mark not in self.source:
             raise Mistake(f"the page shows another sentence than {sentence!r}")
         return took
@@ -182,7 +182,7 @@ class Visitor:
         """Have the page run, or a part of it; return the seconds until it has. Raise Mistake where it fails."""
         message = BackMsg()
         asked = message.rerun_script
-        asked.page_script_hash, asked.query_string = self._page, self._query
+        asked.page_script_hash, asked.page_name, asked.query_string = self._page, self._path, self._query
         asked.widget_states.widgets.extend([*self._states.values(), *triggers])
         asked.cached_message_hashes.extend(self._hashes)
         asked.context_info.url, asked.context_info.locale = f"{self._address}/", "en-US"

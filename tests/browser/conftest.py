@@ -161,10 +161,10 @@ def open_page(request: pytest.FixtureRequest, profile: BrowserContext, address: 
         page.on("request", lambda request: strays.append(request.url) if _leaves(request.url, address) else None)
         page.on("pageerror", lambda error: strays.append(f"script error: {error}"))
         page.on("console", lambda log: strays.append(log.text) if "Content Security Policy" in log.text else None)
-        for name, value in (("page", path), ("sentence", quote(EXAMPLE)), ("depth", "everything")):
-            if value and f"{name}=" not in query:
+        for name, value in (("sentence", quote(EXAMPLE)), ("depth", "everything")):
+            if f"{name}=" not in query:
                 query += f"{'&' if query else '?'}{name}={value}"
-        page.goto(f"{address}/{address_with(query)}")
+        page.goto(f"{address}/{path}{address_with(query)}")
         page.wait_for_selector(ready, timeout=120_000)  # the first page waits for torch
         return page
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import urlsplit
 
 from playwright.sync_api import Locator, Page, expect
 
@@ -27,7 +27,7 @@ def settled(page: Page, last: str = ".st-key-contrast") -> None:
 
 def on_page(name: str) -> Callable[[str], bool]:
     """Return a predicate for URLs of the page with this name."""
-    return lambda url: parse_qs(urlsplit(url).query).get("page", [""]) == [WAYS[name]]
+    return lambda url: urlsplit(url).path == f"/{WAYS[name]}"
 
 
 def go_to_page(page: Page, name: str) -> None:

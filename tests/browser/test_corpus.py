@@ -98,7 +98,7 @@ SCROLLED = """(top) => [...document.querySelectorAll(".st-key-corpus_list *")].s
 
 
 def test_an_omission_opened_from_the_list_leads_back_to_it(open_page: Opener) -> None:
-    page = open_page("?page=corpus&show=wrong&sort=omitted&descending=1", path="corpus", ready=ROWS)
+    page = open_page("?show=wrong&sort=omitted&descending=1", path="corpus", ready=ROWS)
     expect(page).to_have_url(re.compile("table="))
     place = page.url
     rows = page.locator(ROWS).bounding_box()

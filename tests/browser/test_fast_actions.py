@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Error, Page, sync_playwright
@@ -182,8 +183,8 @@ class HurriedVisitor:
         wrong = list(shown["failed"])
         if self.language and shown["language"] != self.language:
             wrong.append(f"the language is {shown['language']}, not {self.language}")
-        if shown["page"] != query.get("page", ""):
-            wrong.append(f"the page is {shown['page']!r}, in the address {query.get('page', '')!r}")
+        if shown["page"] != (path := urlsplit(shown["address"]).path.strip("/")):
+            wrong.append(f"the page is {shown['page']!r}, in the address {path!r}")
         box, words = shown["box"], shown["words"]
         if box is not None and self.sentence is not None and box != self.sentence:
             wrong.append(f"the sentence is {box!r}, not {self.sentence!r}")

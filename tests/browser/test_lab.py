@@ -137,13 +137,12 @@ CHART = ".st-key-comparison .js-plotly-plot"
 def to_section(page: Page, address: str, **query: str) -> Page:
     """Open the section with a link at the first step, and wait until it is drawn."""
     linked = {
-        "page": "lab",
         "section": "comparison",
         "sentence": PAIR_SENTENCE,
         "depth": "everything",
         "step": "1",
     } | query
-    page.goto(f"{address}/{address_with(urlencode(linked))}")
+    page.goto(f"{address}/lab{address_with(urlencode(linked))}")
     wait_until_drawn(page)
     return page
 
@@ -262,8 +261,8 @@ LONG = (
 
 
 def open_tree(page: Page, address: str, **parameters: str) -> None:
-    query = urlencode({"page": "lab", "section": "tree", "sentence": NEW} | parameters)
-    page.goto(f"{address}/{address_with(query)}")
+    query = urlencode({"section": "tree", "sentence": NEW} | parameters)
+    page.goto(f"{address}/lab{address_with(query)}")
     page.wait_for_selector(TREE)
     page.wait_for_selector(".hypotheses li")
     wait_until_idle(page)

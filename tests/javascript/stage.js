@@ -34,6 +34,9 @@ Object.defineProperty(globalThis, "location", {
     get href() {
       return entries[at].href;
     },
+    get pathname() {
+      return new URL(entries[at].href).pathname;
+    },
     get search() {
       return new URL(entries[at].href).search;
     },
@@ -82,7 +85,11 @@ export function go(by) {
   dispatchEvent(new Event("popstate", { cancelable: true }));
 }
 
+/** Goes to another page, as Streamlit does: in a new entry, with the query of the previous one. */
+export const goToPage = (path) => history.pushState({}, "", base + path + location.search);
+
 export const here = () => ({
+  path: location.pathname,
   query: Object.fromEntries(new URL(entries[at].href).searchParams),
   fragment: Object.fromEntries(new URLSearchParams(new URL(entries[at].href).hash.slice(1))),
   entries: entries.length,

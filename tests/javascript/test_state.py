@@ -27,8 +27,13 @@ const address = await import("{(COMPONENTS / "address.js").as_uri()}");
 const {{ acknowledge, default: mount, sendRequest }} = await import("{(COMPONENTS / "outbox" / "outbox.js").as_uri()}");
 const shown = (view) => view.attnvizView.now;
 const sent = [];
+const openPage = (path) => {{
+  stage.goToPage(path);
+  address.pageDrawn(path);
+  address.setPage({{ path, entry: path, parameters: {{}} }});
+}};
 const show = (view, payload) => {{
-  address.setPage(payload.page.entry, payload.page.parameters);
+  address.setPage(payload.page);
   openView(view, payload);
 }};
 const seen = [];
@@ -119,13 +124,13 @@ def test_choice_on_the_next_page_waits_for_the_entry_of_that_page(tmp_path: Path
         sendRequest("page", "learns"); change(view, { step: 2 });
         const timeline = {}; address.setParameters(timeline, { fragment: { update: "1400" } });
         address.writeAddress(); note(view);
-        closeView(view); address.setPage("learns", { page: "learns" }); address.writeAddress(); note(view);
+        closeView(view); openPage("learns"); address.writeAddress(); note(view);
         address.removeOwner(timeline); stage.go(-1); note(view);
         """,
     )
     assert early["fragment"] == before["fragment"] | {"step": "3"}
     assert early["entries"] == before["entries"]
-    assert (there["query"]["page"], there["fragment"]["update"]) == ("learns", "1400")
+    assert (there["path"], there["query"], there["fragment"]) == ("/learns", {}, {"update": "1400"})
     assert there["entries"] == before["entries"] + 1
     assert back["fragment"] == early["fragment"]
 
@@ -170,11 +175,12 @@ def test_page_parameters_are_removed_on_leaving_and_restored_on_return(tmp_path:
     here, gone, back = run_in_deno(
         tmp_path,
         """show(view, one); change(view, { step: 4 }); address.writeAddress(); note(view);
-        closeView(view); address.setPage("elsewhere", { page: "elsewhere" }); address.writeAddress(); note(view);
-        const again = stage.root(); show(again, one); address.writeAddress(); note(again);
+        closeView(view); openPage("elsewhere"); address.writeAddress(); note(view);
+        stage.goToPage(""); address.pageDrawn(""); const again = stage.root(); show(again, one); address.writeAddress();
+        note(again);
         """,
     )
-    assert (gone["query"], gone["fragment"]) == ({"page": "elsewhere"}, {})
+    assert (gone["path"], gone["query"], gone["fragment"]) == ("/elsewhere", {}, {})
     assert (back["query"], back["fragment"]) == (here["query"], here["fragment"])
     assert back["step"] == 4
 
@@ -207,7 +213,7 @@ def test_step_just_before_back_is_restored_by_forward(tmp_path: Path) -> None:
 def test_link_is_applied_when_the_page_writes_the_url_before_the_view(tmp_path: Path) -> None:
     (seen,) = run_in_deno(
         tmp_path,
-        """address.setPage(one.page.entry, one.page.parameters); address.writeAddress();
+        """address.setPage(one.page); address.writeAddress();
         show(view, one); address.writeAddress(); note(view);
         """,
         "#step=3&order=strongest",
@@ -221,12 +227,36 @@ def test_url_writes_while_leaving_a_page_keep_its_history_entry(tmp_path: Path) 
         """show(view, one); change(view, { step: 2 }); address.writeAddress();
         closeView(view);                              // its room is emptied first
         address.setParameters("lecture", { fragment: { lecture: "1" } }); address.writeAddress();
-        address.setPage("elsewhere", { page: "elsewhere" }); acknowledge({}); address.writeAddress();
-        stage.go(-1);
+        openPage("elsewhere"); acknowledge({}); address.writeAddress();
+        stage.go(-1); address.pageDrawn("");
         const again = stage.root(); show(again, one); note(again);
         """,
     )
     assert (back["step"], back["fragment"]["step"]) == (2, "3")
+
+
+def test_back_to_another_page_writes_nothing_until_that_is_drawn(tmp_path: Path) -> None:
+    left, early, drawn = run_in_deno(
+        tmp_path,
+        """show(view, one); change(view, { step: 2 }); address.writeAddress(); note(view);
+        openPage("why"); address.setParameters("own", { fragment: { x: "1" } }); address.writeAddress();
+        stage.go(-1); address.setParameters("own", { fragment: { x: "2" } }); address.writeAddress(); note(view);
+        address.removeOwner("own"); show(view, one); address.pageDrawn(""); address.writeAddress(); note(view);
+        """,
+    )
+    for seen in (early, drawn):
+        assert (seen["path"], seen["fragment"], seen["entries"]) == ("/", left["fragment"], 2)
+
+
+def test_view_that_is_opened_after_its_page_has_no_entry_of_its_own(tmp_path: Path) -> None:
+    page, opened = run_in_deno(
+        tmp_path,
+        """change(view, {}); address.setPage(one.page); address.writeAddress(); seen.push(stage.here());
+        show(view, one); address.writeAddress(); note(view);
+        """,
+        payloads=(server_payload(0, forms=("additive", "general")), server_payload(10)),
+    )
+    assert opened["entries"] == page["entries"]
 
 
 OUTBOX = """
@@ -256,7 +286,8 @@ def test_restarted_server_receives_the_url_and_the_url_stays(tmp_path: Path) -> 
         + """show(view, one); acknowledge({}, "before"); change(view, { step: 2 }); await tick(); noteSent();
         connect("LOST"); change(view, { step: 3 }); connect("CONNECTED"); await tick(); noteSent();
         const { tab } = sent.at(-1), last = sent.at(-1).requests.at(-1).seq;
-        address.setPage("other", { page: "other" }); acknowledge({}, "after"); await tick(); noteSent();
+        address.setPage({ path: "", entry: "other", parameters: { x: "1" } }); acknowledge({}, "after"); await tick();
+        noteSent();
         show(view, one); acknowledge({ [tab]: last }, "after"); await tick();
         sendRequest("page", "lab"); await tick(); noteSent();
         """,
@@ -264,7 +295,7 @@ def test_restarted_server_receives_the_url_and_the_url_stays(tmp_path: Path) -> 
     assert "step=3" in before_restart["hash"]
     (request,) = resumed["sent"]["requests"]
     assert (request["name"], request["value"]["memory"], resumed["sent"]["memory"]) == ("resume", "before", "")
-    assert request["value"]["query"] == resumed["search"]
+    assert request["value"]["address"] == "/" + resumed["search"]
     assert "step=4" in resumed["hash"], "the URL has the choice made while disconnected"
     assert (unanswered["search"], unanswered["hash"]) == (resumed["search"], resumed["hash"]), (
         "the state of a restarted server is not written to the URL"
@@ -273,13 +304,13 @@ def test_restarted_server_receives_the_url_and_the_url_stays(tmp_path: Path) -> 
     assert [one["name"] for one in answered["sent"]["requests"]] == ["page"]
 
 
-@pytest.mark.parametrize(("entry", "asked"), [("corpus", ["follow"]), ("first", [])])
+@pytest.mark.parametrize(("entry", "asked"), [("first b", ["follow"]), ("first a", [])])
 def test_back_before_the_page_listens_is_followed(tmp_path: Path, entry: str, asked: list[str]) -> None:
     (seen,) = run_in_deno(
         tmp_path,
         OUTBOX
-        + f"""history.replaceState({{ attnvizEntry: "{entry}" }}, "", "http://page.test/?page={entry}");
-        address.setPage("first", {{}}); acknowledge({{}}, "server"); await tick(); noteSent();
+        + f"""history.replaceState({{ attnvizEntry: "{entry}" }}, "", "http://page.test/?sentence={entry}");
+        address.setPage({{ path: "", entry: "first a", parameters: {{}} }}); acknowledge({{}}, "server"); await tick(); noteSent();
         """,
     )
     assert [one["name"] for one in (seen.get("sent") or {"requests": []})["requests"]] == asked

@@ -30,14 +30,14 @@ def set_field(app: AppTest, key: str, value: str | bool) -> AppTest:
     shown = field(app, key)
     assert not shown["disabled"], f"{key} is disabled"
     assert not shown["options"] or value in dict(shown["options"]), f"{key} does not offer {value!r}"
-    ask(app, "set", [key, value])
+    ask(app, "control", [key, value])
     return app.run()
 
 
 def press(app: AppTest, key: str) -> AppTest:
     """Press a button of a view, and run the page."""
     assert key in [given["key"] for given in mounted(app, "button")]
-    ask(app, "press", key)
+    ask(app, "control", [key, None])
     return app.run()
 
 

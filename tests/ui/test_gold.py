@@ -164,7 +164,7 @@ def go_to_pair(app: AppTest, number: int) -> dict[str, Any]:
 def open_links(app: AppTest, name: str, content: bytes) -> AppTest:
     """Open a file in the box of the links marked by hand."""
     (key,) = (given["key"] for given in mounted(app, "file_choice") if "lesson" not in given["key"])
-    ask(app, "file", {"key": key, "name": name, "content": b64encode(content).decode("ascii")})
+    ask(app, "control", [key, {"name": name, "content": b64encode(content).decode("ascii")}])
     app.run()
     assert not app.exception
     return app

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
 
 from attnviz.ui.page_state.linked import begin_link, drop_link_problems, link_problems, read_link
 from attnviz.ui.page_state.selection import offered_in
@@ -79,10 +80,10 @@ def page() -> None:
     import streamlit as st
 
     from attnviz.ui import fields
-    from attnviz.ui.requests import acknowledge_handled, handle, next_request, receive, request_button
+    from attnviz.ui.requests import acknowledge_handled, begin_page, next_request, receive, request_button
 
     receive()
-    handle({"set": fields.set_value})
+    begin_page({})
     offered = next_request()
     fields.text_box("Box", key="text", default="at first")
     fields.select_box("Choice", {"a": "A", "b": "B"}, key="choice", default="a")
@@ -103,10 +104,15 @@ def field_values(app: AppTest) -> dict[str, Any]:
 
 def test_field_and_button_requests_are_handled_in_order() -> None:
     app = AppTest.from_function(page).run()
-    for name, value in (("set", ["text", "one"]), ("press", "clear_box"), ("set", ["choice", "b"])):
-        ask(app, name, value)
+    for value in (["text", "one"], ["clear_box", None], ["choice", "b"]):
+        ask(app, "control", value)
     assert field_values(app.run()) == {"text": "", "choice": "b", "on": False}
-    for name, value in (("press", "clear_box"), ("press", "gone"), ("set", ["text", "two"]), ("unknown", None)):
+    for name, value in (
+        ("control", ["clear_box", None]),
+        ("control", ["gone", 1]),
+        ("control", ["text", "two"]),
+        ("unknown", None),
+    ):
         ask(app, name, value)
     assert field_values(app.run()) == {"text": "two", "choice": "b", "on": False}
     (end,) = mounted(app, "acknowledgement")
@@ -117,7 +123,7 @@ def test_browser_can_set_a_field_only_to_offered_values() -> None:
     wrong = [None, [], ["text"], ["text", 1], ["choice", "c"], ["choice", ["a"]], ["on", "1"], ["inbox", "x"], "text"]
     app = AppTest.from_function(page).run()
     for value in [*wrong, [["a"], 1]]:
-        ask(app, "set", value)
+        ask(app, "control", value)
         assert field_values(app.run()) == {"text": "at first", "choice": "a", "on": False}, value
 
 
@@ -160,10 +166,17 @@ def run(app: AppTest) -> AppTest:
     return app
 
 
-def follow(app: AppTest, query: str) -> AppTest:
+def follow(app: AppTest, address: str) -> AppTest:
     """Follow another link, as Back does."""
-    ask(app, "follow", query)
-    return run(app)
+    ask(app, "follow", address)
+    return on_page(app, address.partition("?")[0].strip("/"))
+
+
+def on_page(app: AppTest, path: str) -> AppTest:
+    """Run the app, whose page at `path` is asked for; AppTest (Streamlit 1.67) knows of pages in files only."""
+    run(app)
+    app._page_hash = calc_hash(path)
+    return app
 
 
 def values(app: AppTest, *names: str) -> list[object]:
@@ -191,17 +204,17 @@ def test_invalid_value_is_reported_and_the_default_drawn(name: str, value: str) 
 
 def test_another_link_clears_the_fields_of_its_page_only() -> None:
     app = opened(text="other", choice="b", on="2")
-    follow(app, "?page=other&size=2")
+    follow(app, "/other?size=2")
     assert values(app, "size") == ["2"]
     assert mounted(app, "link_messages")[0]["problems"] == {}, "the problem was of the previous link"
     ask(app, "page", "")
-    run(app)
+    on_page(app, "")
     assert values(app, "text", "chosen", "on") == ["other", "b", False], "what was chosen survives another page"
-    follow(app, "?choice=c")
+    follow(app, "/?choice=c")
     assert values(app, "text", "chosen", "on") == ["as it was", "a", False]
     assert list(mounted(app, "link_messages")[0]["problems"]) == ["choice"]
     ask(app, "page", "other")
-    run(app)
+    on_page(app, "other")
     assert values(app, "size") == ["2"]
     assert mounted(app, "link_messages")[0]["problems"] == {}
 

@@ -28,6 +28,7 @@ from attnviz.browser_programs import KATEX, PLOTLY, BrowserProgram
 from attnviz.translator import Translator
 from attnviz.ui import payload_makers, payloads, resources, server
 from attnviz.ui.examples import DEFAULT_SENTENCE
+from attnviz.ui.pages import PATHS
 from attnviz.ui.payloads import address
 from tests.benchmarks.visitor import Visitor
 from tests.browser.server import running_page, running_server
@@ -159,6 +160,9 @@ def test_unknown_paths_lead_to_the_app(folder: str, tmp_path: Path) -> None:
                 assert page.url == f"{address}/?step=3"
         with urllib.request.urlopen(urllib.request.Request(f"{address}/x", headers={"Accept": "text/html"})) as page:
             assert page.url == f"{address}/"
+        for path in PATHS:
+            with urllib.request.urlopen(f"{address}/{path}?x=1") as page:
+                assert page.url == f"{address}/{path}?x=1"
         for path in ("/static/js/of-another-version.js", "/a/static/js/of-another-version.js"):
             with pytest.raises(urllib.error.HTTPError, match="404"), urllib.request.urlopen(address + path):
                 pass
@@ -167,13 +171,13 @@ def test_unknown_paths_lead_to_the_app(folder: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("start", [1, *(pytest.param(k, marks=pytest.mark.nightly) for k in range(2, 9))])
 def test_seven_visitors_open_the_pages_right_after_a_start(start: int, tmp_path: Path) -> None:
     """The first visitors of *Corpus* use pandas in the thread of a job, while others draw with Plotly."""
-    pages = ("corpus", "translate", "corpus", "lab", "why", "transformer", "translate")
+    pages = ("corpus", "", "corpus", "lab", "why", "transformer", "")
 
     async def visit(address: str, page: str) -> None:
         visitor = await Visitor.arrive(address)
         try:
             for _ in range(3):  # raises Mistake where the page shows an exception
-                await visitor.open(f"page={page}")
+                await visitor.open(page)
         finally:
             await visitor.leave()
 

@@ -1,6 +1,7 @@
-// Writes the address of the page and the browser's history; no other module does. Its query is the request, which the
-// server reads; its fragment is the selection, which only the browser knows. A change replaces the history entry; another
-// page, translation or stop of the tour pushes one. After Back, Forward or a restart of the server, asks the server to
+// Writes the address of the page and the browser's history. Its path is the page, which Streamlit writes; no other module
+// writes the rest. Its query is the request, which the server reads; its fragment is the selection, which only the browser
+// knows. A change replaces the history entry; another translation or stop of the tour pushes one, as Streamlit does for
+// another page. After Back, Forward or a restart of the server, asks the server to
 // show what the query says; until it has, the address is not overwritten. A saved page has a fragment only.
 
 import { keepValues, visitorValues } from "./field/field.js";
@@ -18,6 +19,8 @@ let unmountedParts = [];
 const parameterNames = { query: new Set(), fragment: new Set() };
 /** Name of the current history entry. @type {string | null} */
 let entryName = null;
+/** Path of the page that was drawn last; null before the first. @type {string | null} */
+let drawnPath = null;
 /** @type {Map<unknown, string>} */
 const suffixes = new Map();
 /** Number of the unanswered request to follow Back or Forward; 0 where there is none. */
@@ -89,11 +92,14 @@ function cancelWrite() {
   document.documentElement.toggleAttribute("data-unwritten", false);
 }
 
-/** Writes the address, unless the server has not followed Back or Forward yet. */
-export function writeAddress() {
+/**
+ * Writes the address, unless the server has not followed Back or Forward yet.
+ * @param {boolean} [opens] whether a view was opened, after its page: it has no entry of its own
+ */
+export function writeAddress(opens = false) {
   if (entryName === null) return;
   cancelWrite();
-  if (followRequest) return;
+  if (followRequest || !isPageDrawn()) return;
   const address = addressOfAll(), previousEntry = currentEntry();
   const name = [entryName, ...ofPage(suffixes)].filter(Boolean).join(" ");
   // After a reload, the entry has parts of views that are not drawn yet.
@@ -101,7 +107,8 @@ export function writeAddress() {
   const others = previousEntry?.attnvizEntry === name ? previousEntry.views : {};
   const views = { ...others, ...Object.fromEntries(ofPage(identities)) };
   const state = { attnvizEntry: name, views };
-  if (previousEntry && previousEntry.attnvizEntry !== name) history.pushState(state, "", address);
+  const isOther = previousEntry && previousEntry.attnvizEntry !== name;
+  if (isOther && !(opens && previousEntry.attnvizEntry === entryName)) history.pushState(state, "", address);
   else if (address.href !== location.href || JSON.stringify(previousEntry) !== JSON.stringify(state)) {
     history.replaceState(state, "", address);
   }
@@ -163,18 +170,42 @@ export function setParameters(owner, parts, suffix = "") {
   for (const name of Object.keys(parts.fragment ?? {})) {
     parameterNames.fragment.add(name);
   }
-  const entryChanges = (suffixes.get(owner) ?? "") !== suffix;
+  const opens = !suffixes.has(owner), entryChanges = (suffixes.get(owner) ?? "") !== suffix;
   suffixes.set(owner, suffix);
-  if (entryChanges) writeAddress();
+  if (entryChanges) writeAddress(opens);
   else scheduleWrite();
 }
 
 /**
- * Sets the page and the parameters of its query; `name` is that of its history entry.
- * @param {string} name
- * @param {AddressParameters} [query]
+ * The address of a page, by its path.
+ * @param {string} path
  */
-export function setPage(name, query = {}) {
+export const pageAddress = (path) => new URL(path || ".", document.baseURI);
+
+/** Whether the page of the address is drawn: another one is in the address before. */
+const isPageDrawn = () => drawnPath === null || location.pathname === pageAddress(drawnPath).pathname;
+
+const IDLE = ".stApp[data-test-script-state='notRunning']";
+const PATIENCE = 300; // milliseconds from the end of a run until the page of the address should be drawn
+
+/**
+ * Notes which page is drawn, at the end of a run. Opens that of the address where Streamlit (1.67) has drawn another: a
+ * message that was sent before it knew of a new address leads back to the previous page.
+ * @param {string} path
+ */
+export function pageDrawn(path) {
+  drawnPath = path;
+  if (isPageDrawn()) return;
+  setTimeout(() => {
+    if (!isPageDrawn() && !followRequest && document.querySelector(IDLE)) followAddress();
+  }, PATIENCE);
+}
+
+/**
+ * Sets the page, its history entry and the parameters of its query.
+ * @param {PagePayload} page
+ */
+export function setPage({ entry: name, parameters: query }) {
   const earlyEntry = entryName === null && currentEntry(); // Back or Forward, before this module listened
   if (earlyEntry && !`${earlyEntry.attnvizEntry} `.startsWith(`${name} `)) followAddress();
   if (name !== entryName) {
@@ -198,17 +229,22 @@ export function removeOwner(owner) {
   identities.delete(owner);
 }
 
+/** The path and the query of the address. */
+const shownAddress = () => location.pathname + location.search;
+
 /** Asks the server to show what the address says. */
 function followAddress() {
   followRequest = Infinity; // block writes until the request has its number
-  followRequest = sendRequest("follow", location.search);
-  document.dispatchEvent(new CustomEvent("attnviz:history"));
+  followRequest = sendRequest("follow", shownAddress());
+  tellHistory();
 }
+
+const tellHistory = () => document.dispatchEvent(new CustomEvent("attnviz:history"));
 
 // A restarted server has no session state: it follows the address, which is not written until then.
 onReconnected((serverId) => {
   writeChanges();
-  followRequest = sendRequest("resume", { memory: serverId, query: location.search, values: visitorValues() });
+  followRequest = sendRequest("resume", { memory: serverId, address: shownAddress(), values: visitorValues() });
   keepValues(followRequest);
 });
 onAcknowledged((handled) => {
@@ -242,5 +278,6 @@ addEventListener("popstate", () => {
     unwrittenAddresses.delete(now.attnvizEntry);
     history.replaceState(now, "", lateAddress);
   }
-  followAddress();
+  if (isPageDrawn()) followAddress();
+  else tellHistory(); // Streamlit opens the other page
 });

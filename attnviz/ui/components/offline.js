@@ -65,7 +65,7 @@ function drawLanguages() {
   }
 }
 
-setPage("file");
+setPage({ path: "", entry: "file", parameters: {} });
 if (Object.keys(names).length > 1) drawLanguages();
 dark.addEventListener("change", () => void draw());
 void draw();

@@ -203,6 +203,7 @@ interface InvalidParameter {
 
 /** Address parameters of a page; `entry` is the name of its history entry. */
 interface PagePayload {
+  path: string;
   entry: string;
   parameters: AddressParameters;
 }

@@ -19,7 +19,7 @@ ValidValues = range | Collection[str]
 """Valid values of a parameter: whole numbers, or words; empty if only its own module validates it."""
 
 PAGE = "page"
-"""Session state key of the current page, and address parameter."""
+"""Session state key of the path of the current page."""
 SENTENCE_PAGES = "sentence pages"
 """Scope of the entries that all pages with the visitor's sentence share."""
 _ENTRIES, _SUBJECTS, _READ, _NOTED = "linked_entries", "subjects", "link_read", "link_noted"
@@ -153,14 +153,13 @@ _ADDRESS = "address"
 
 def open_address(session: Session, path: str) -> None:
     """Start the address of the page at `path`, empty for the first; it has its own history entry and parameters."""
-    session[_ADDRESS] = {"entry": path or "first", "parameters": {PAGE: path or None}}
+    session[_ADDRESS] = {"path": path, "entry": path or "first", "parameters": {}}
 
 
 def set_page_address(session: Session, entry: str, parameters: Parameters) -> None:
     """Add the page's own address `parameters`, and set the `entry` that identifies its history entry."""
-    path = session.get(PAGE) or None
-    add_parameters(session, parameters | {PAGE: path})
-    session[_ADDRESS]["entry"] = f"{path or 'first'} {entry}"
+    add_parameters(session, parameters)
+    session[_ADDRESS]["entry"] = f"{session.get(PAGE) or 'first'} {entry}"
 
 
 def add_parameters(session: Session, parameters: Parameters) -> None:
@@ -171,5 +170,5 @@ def add_parameters(session: Session, parameters: Parameters) -> None:
 
 def page_payload(session: Mapping[Any, Any]) -> dict[str, Any]:
     """Return the payload of the page's own address."""
-    payload: dict[str, Any] = session.get(_ADDRESS, {"entry": "", "parameters": {}})
+    payload: dict[str, Any] = session.get(_ADDRESS, {"path": "", "entry": "", "parameters": {}})
     return payload

@@ -16,7 +16,7 @@ from attnviz.importing.records import AttentionRecords
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
 from attnviz.ui.chrome import Page, go_to
-from attnviz.ui.opened_address import follow_address, link
+from attnviz.ui.opened_address import follow_link, link
 from attnviz.ui.page_state import inputs
 from attnviz.ui.page_state.detail_level import DETAIL_LEVEL
 from attnviz.ui.page_state.gold_state import set_gold
@@ -44,7 +44,7 @@ def _draw() -> None:
 def _begin_translation() -> None:
     """Clear what the first page shows, except model and level of detail; nothing begins with the link of this page."""
     clear_entries(st.session_state, SENTENCE_PAGES, "", kept=(inputs.MODEL, DETAIL_LEVEL))
-    follow_address("")
+    follow_link({})
 
 
 def _open_pair(pair: CorpusPair) -> None:

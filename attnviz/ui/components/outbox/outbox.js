@@ -28,7 +28,8 @@ const listeners = new Set();
 const preparations = new Set();
 
 // A copy, since Streamlit skips a value that equals the previous one.
-const send = () => setOutboxState?.("sent", { tab: tabId, memory: serverId, requests: [...pending] });
+const send = () =>
+  setOutboxState?.("sent", { tab: tabId, memory: serverId, query: location.search, requests: [...pending] });
 
 /**
  * Sends a request to the server; returns its number.
@@ -122,7 +123,7 @@ document.addEventListener("click", (click) => {
   const act = handlers.get(key);
   if (act) return act();
   unhandledKeys.add(key);
-  sendRequest("press", key);
+  sendRequest("control", [key, null]);
 }, true);
 
 /**

@@ -1,6 +1,7 @@
 // The links between the app's pages, and Streamlit's link that skips them. A click requests the page from the server,
 // after all earlier requests.
 
+import { pageAddress } from "../address.js";
 import { sendRequest } from "../outbox/outbox.js";
 import { find, findAll } from "../shared.js";
 
@@ -38,7 +39,7 @@ export default function ({ data: { pages, current, label }, parentElement }) {
     const link = nav.children[place];
     if (!(link instanceof HTMLAnchorElement)) return;
     link.textContent = title;
-    link.href = new URL(path ? `?page=${path}` : "?", document.baseURI).href;
+    link.href = pageAddress(path).href;
     link.dataset.page = path;
     if (path === current) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");

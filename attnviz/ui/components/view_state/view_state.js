@@ -43,7 +43,7 @@ export default function ({ data, parentElement }) {
   const state = states.get(root) ?? start(root);
   viewRoot(root).dataset.level = data.level;
   find(root, ".term-card").id = `${viewState(root).name}-term`;
-  if (data.page) setPage(data.page.entry, data.page.parameters);
+  if (data.page) setPage(data.page);
   openView(root, data);
   if (data.terms.cards.length) {
     state.terms ??= import("../terms/opening.js").then((module) =>
