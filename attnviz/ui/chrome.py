@@ -125,7 +125,7 @@ def run_pages(pages: Sequence[Page]) -> None:
     if not (_signed_in() and admitted()):
         return
     st.set_page_config(page_title=f"{current.title()} · attnviz")
-    open_address(session, current.path)
+    open_address(session, current.path, session.pop(_ASKED, None))
     first_request = next_request()
     _masthead(pages, current)
     messages = st.container(key="link_problem")
@@ -150,11 +150,11 @@ def _opened_page(pages: Sequence[Page]) -> tuple[Page, Callable[[], None]]:
     }
     opened = st.navigation([*offered.values()], position="hidden")
     page = _page_at(pages, opened.url_path)
-    asked, previous = session.pop(_ASKED, None), session.get(PAGE, page.path)
-    if asked in offered and asked != page.path:
+    asked, previous, query = session.get(_ASKED), session.get(PAGE, page.path), inbox(session).query
+    if asked in offered and asked != page.path and query is not None:
         # Where the query differs from the browser's, Streamlit (1.67) adds another entry to the history.
-        session[PAGE] = asked
-        st.switch_page(offered[asked], query_params=parse_query(inbox(session).query))
+        session[PAGE] = session.pop(_ASKED)
+        st.switch_page(offered[asked], query_params=parse_query(query))
     session[PAGE] = page.path
     if page.path != previous:
         _follow_link(page, st.query_params.to_dict())

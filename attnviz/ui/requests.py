@@ -58,8 +58,8 @@ class Inbox:
     """By tab, the number of the last request received."""
     waiting: list[BrowserRequest] = field(default_factory=list)
     """Requests that are not handled yet, in order."""
-    query: str = ""
-    """The query of the browser's address when it sent its last requests."""
+    query: str | None = None
+    """The query of the browser's address, where it has sent new requests."""
     controls: dict[str, Handler] = field(default_factory=dict)
     """By the keys of the controls that were drawn last, what handles a value."""
     actions: list[Callable[[], object]] = field(default_factory=list)
@@ -87,8 +87,7 @@ class Inbox:
     def queue_requests(self, message: Any) -> None:
         """Queue the new requests of a browser, that to resume a session first: the others were made in that session."""
         requests = self.new_requests(message)
-        if requests:
-            self.query = str(message.get("query", "")).removeprefix("?")
+        self.query = str(message.get("query", "")).removeprefix("?") if requests else None
         for request in requests:
             self.received[request.tab] = request.seq
         self.waiting += sorted(requests, key=lambda request: request.name != RESUME)

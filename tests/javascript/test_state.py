@@ -310,7 +310,8 @@ def test_back_before_the_page_listens_is_followed(tmp_path: Path, entry: str, as
         tmp_path,
         OUTBOX
         + f"""history.replaceState({{ attnvizEntry: "{entry}" }}, "", "http://page.test/?sentence={entry}");
-        address.setPage({{ path: "", entry: "first a", parameters: {{}} }}); acknowledge({{}}, "server"); await tick(); noteSent();
+        address.setPage({{ path: "", entry: "first a", parameters: {{}} }});
+        acknowledge({{}}, "server"); await tick(); noteSent();
         """,
     )
     assert [one["name"] for one in (seen.get("sent") or {"requests": []})["requests"]] == asked

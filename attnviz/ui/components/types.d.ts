@@ -204,6 +204,8 @@ interface InvalidParameter {
 /** Address parameters of a page; `entry` is the name of its history entry. */
 interface PagePayload {
   path: string;
+  /** Path of the page that the browser is to request; null for none. */
+  other: string | null;
   entry: string;
   parameters: AddressParameters;
 }

@@ -151,9 +151,13 @@ Parameters = dict[str, str | None]
 _ADDRESS = "address"
 
 
-def open_address(session: Session, path: str) -> None:
-    """Start the address of the page at `path`, empty for the first; it has its own history entry and parameters."""
-    session[_ADDRESS] = {"path": path, "entry": path or "first", "parameters": {}}
+def open_address(session: Session, path: str, asked: str | None = None) -> None:
+    """Start the address of the page at `path`, empty for the first; it has its own history entry and parameters.
+
+    The browser requests the page that is `asked` for, if it is another: the server does not know its address.
+    """
+    other = None if asked == path else asked
+    session[_ADDRESS] = {"path": path, "other": other, "entry": path or "first", "parameters": {}}
 
 
 def set_page_address(session: Session, entry: str, parameters: Parameters) -> None:
@@ -170,5 +174,5 @@ def add_parameters(session: Session, parameters: Parameters) -> None:
 
 def page_payload(session: Mapping[Any, Any]) -> dict[str, Any]:
     """Return the payload of the page's own address."""
-    payload: dict[str, Any] = session.get(_ADDRESS, {"path": "", "entry": "", "parameters": {}})
+    payload: dict[str, Any] = session.get(_ADDRESS, {"path": "", "other": None, "entry": "", "parameters": {}})
     return payload

@@ -127,7 +127,7 @@ def _own_lesson() -> None:
 def _share(name: str, lesson: Lesson) -> None:
     """Draw the link of a lesson that comes with the program, and the page for students of any."""
     if name != OWN_LESSON:
-        copy_link(f"link_{name}", f"?{urlencode({LESSON: name, 'lang': language()})}")
+        copy_link(f"link_{name}", f"./?{urlencode({LESSON: name, 'lang': language()})}")
     at = shown_address("lesson-page", {LESSON: lesson if name == OWN_LESSON else name})
     file_link(
         None,

@@ -2,7 +2,7 @@
 // queue the numbers of the requests that the server has handled.
 
 import { pageDrawn, setPage } from "../address.js";
-import { acknowledge } from "../outbox/outbox.js";
+import { acknowledge, sendRequest } from "../outbox/outbox.js";
 import { setVisitor } from "../requests.js";
 
 /** @param {Mounted<{ handledByTab: Record<string, number>, serverId: string, page: PagePayload }>} mounted */
@@ -11,5 +11,6 @@ export default function ({ data }) {
   setPage(data.page);
   acknowledge(data.handledByTab, data.serverId);
   setVisitor(data.serverId);
+  if (data.page.other !== null) sendRequest("page", data.page.other);
   return undefined;
 }
