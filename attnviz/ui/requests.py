@@ -59,7 +59,7 @@ class Inbox:
     waiting: list[BrowserRequest] = field(default_factory=list)
     """Requests that are not handled yet, in order."""
     query: str | None = None
-    """The query of the browser's address, where it has sent new requests."""
+    """The query of the browser's address as it sent its last requests; None where none of them waits."""
     controls: dict[str, Handler] = field(default_factory=dict)
     """By the keys of the controls that were drawn last, what handles a value."""
     actions: list[Callable[[], object]] = field(default_factory=list)
@@ -87,7 +87,8 @@ class Inbox:
     def queue_requests(self, message: Any) -> None:
         """Queue the new requests of a browser, that to resume a session first: the others were made in that session."""
         requests = self.new_requests(message)
-        self.query = str(message.get("query", "")).removeprefix("?") if requests else None
+        if requests or not self.waiting:
+            self.query = str(message.get("query", "")).removeprefix("?") if requests else None
         for request in requests:
             self.received[request.tab] = request.seq
         self.waiting += sorted(requests, key=lambda request: request.name != RESUME)

@@ -65,7 +65,7 @@ function drawLanguages() {
   }
 }
 
-setPage({ path: "", entry: "file", parameters: {} });
+setPage({ path: "", other: null, entry: "file", parameters: {} });
 if (Object.keys(names).length > 1) drawLanguages();
 dark.addEventListener("change", () => void draw());
 void draw();
