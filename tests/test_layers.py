@@ -40,8 +40,7 @@ LAYERS = (
 
 UI_LAYERS = (
     "embedding session_expiry",
-    "opened_address",
-    "examples language waiting corpus_tables view",
+    "examples waiting corpus_tables view",
     "resources",
     "page_state",
     "payloads",

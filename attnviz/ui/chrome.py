@@ -17,16 +17,18 @@ import streamlit as st
 from attnviz.languages import LANGUAGES, gettext, language
 from attnviz.ui.components.component import component
 from attnviz.ui.fields import drop_restored_values, restore_values, segmented_control
-from attnviz.ui.language import LANGUAGE, use_chosen_language
-from attnviz.ui.opened_address import follow_link, link, parse_query
+from attnviz.ui.page_state.language import LANGUAGE, use_chosen_language
 from attnviz.ui.page_state.linked import (
     PAGE,
     SENTENCE_PAGES,
     begin_link,
     drop_link_problems,
+    follow_link,
+    link,
     link_problems,
     open_address,
     page_payload,
+    parse_query,
 )
 from attnviz.ui.requests import RESUME, Handler, acknowledge_handled, begin_page, inbox, next_request, receive
 from attnviz.ui.style import apply_style, theme_name

@@ -20,8 +20,7 @@ from attnviz.languages import gettext
 from attnviz.ui.components.component import Width, box, component, in_view, popover_box
 from attnviz.ui.components.field import field
 from attnviz.ui.embedding import embedding, page_session
-from attnviz.ui.opened_address import link
-from attnviz.ui.page_state.linked import add_parameters, linked_entry
+from attnviz.ui.page_state.linked import add_parameters, link, linked_entry
 from attnviz.ui.requests import call_in_rerun, on_request
 from attnviz.ui.view import View
 

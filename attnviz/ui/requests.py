@@ -17,7 +17,7 @@ from attnviz import lazy_streamlit as st
 from attnviz.languages import gettext
 from attnviz.ui.components.component import component, in_view
 from attnviz.ui.embedding import page_session
-from attnviz.ui.language import use_chosen_language
+from attnviz.ui.page_state.language import use_chosen_language
 from attnviz.ui.payloads import begin_requests
 
 _INBOX = "inbox"
@@ -166,17 +166,9 @@ OUTBOX = "outbox"
 """Session state key of the component."""
 
 
-def acknowledge(handled_by_tab: Mapping[str, int], server_id: str, page: Mapping[str, Any]) -> None:
-    """Send the browser the last handled request of each tab, and the address parameters of `page`.
-
-    Call it last in every run. `server_id` differs after a restart of the server process (`Inbox.memory`).
-    """
-    payload = {"handledByTab": dict(handled_by_tab), "serverId": server_id, "page": dict(page)}
-    component("acknowledgement", key="acknowledgement", data=payload, height=1)
-
-
-def outbox() -> Any:
-    """Return the state of the browser: its tab and its unacknowledged requests."""
+def receive() -> None:
+    """Receive the requests of the browser, first in every run, and call what the last run left to this one."""
+    begin_requests()
     payload = {
         "offline": gettext(
             "No connection to the server. You can still go to another step or stage. Other pages, translations and "
@@ -184,16 +176,9 @@ def outbox() -> Any:
         ),
         "page": gettext("No connection to the server. The page opens when the connection is back."),
     }
-    return component(
-        "outbox", key=OUTBOX, data=payload, default={"sent": None}, on_sent_change=lambda: None, height=1
-    ).sent
-
-
-def receive() -> None:
-    """Receive the requests of the browser, first in every run, and call what the last run left to this one."""
-    begin_requests()
+    state = component("outbox", key=OUTBOX, data=payload, default={"sent": None}, on_sent_change=lambda: None, height=1)
     box = inbox(st.session_state)
-    box.queue_requests(outbox())
+    box.queue_requests(state.sent)
     box.run_actions()
 
 
@@ -216,7 +201,7 @@ def next_request() -> BrowserRequest | None:
 
 
 def acknowledge_handled(first_request: BrowserRequest | None, page: Mapping[str, Any]) -> None:
-    """Acknowledge the handled requests and send the address parameters of `page`, last in every run.
+    """Send the browser the last handled request of each tab, and the address parameters of `page`, last in every run.
 
     `first_request` was the next one when drawing began. If no part of the page has handled it or is its control, it is
     dropped; those after it get another run.
@@ -226,7 +211,8 @@ def acknowledge_handled(first_request: BrowserRequest | None, page: Mapping[str,
         box.drop(first_request)
     if box.next_request() is not None:
         st.rerun()
-    acknowledge(box.handled(), box.memory, page)
+    payload = {"handledByTab": box.handled(), "serverId": box.memory, "page": dict(page)}
+    component("acknowledgement", key="acknowledgement", data=payload, height=1)
 
 
 def handle(handlers: Mapping[str, Handler], accepts: Callable[[Any], bool] = lambda _: True) -> bool:

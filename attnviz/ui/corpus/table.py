@@ -25,9 +25,9 @@ from attnviz.importing.attention_reader import read_bytes
 from attnviz.importing.records import AttentionRecords
 from attnviz.languages import gettext
 from attnviz.lru_cache import LRUCache
-from attnviz.ui.language import language_address
 from attnviz.ui.page_state import inputs
 from attnviz.ui.page_state.detail_level import DETAIL_LEVEL
+from attnviz.ui.page_state.language import language_address
 from attnviz.ui.page_state.linked import Session, linked_entry, set_page_address
 
 ERRORS = ("omitted", "repeated", "unsure", "copied", "drifted")

@@ -1,4 +1,7 @@
-"""Session state entries initialised from the link a visitor follows, the link's invalid values, and the page address.
+"""The link that a visitor follows, the session state entries that it initialises, its invalid values, the page address.
+
+`st.query_params` is used at first, and after Back or Forward to another page: otherwise Streamlit (1.67) keeps sending
+the address that was opened first, while the browser rewrites its address at every step.
 
 Each link is read once. Before another one is followed, the entries initialised from it are cleared.
 
@@ -11,7 +14,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping, MutableMapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
+from urllib.parse import parse_qsl
+
+from attnviz import lazy_streamlit as st
+from attnviz.ui.embedding import embedding, page_session
+
+_LINK = "link"
+_MOST = 100_000
+"""Largest length of an address that is read, in characters."""
+
 
 Session = MutableMapping[Any, Any]
 """Streamlit's session state (`st.session_state`), or a dictionary in its place."""
@@ -32,6 +45,26 @@ class _Entry(NamedTuple):
     """Path of a page, or `SENTENCE_PAGES`."""
     given: bool = False
     """Whether its value began as that of the link."""
+
+
+def link() -> Mapping[str, str]:
+    """Return the parameters of the link, by name."""
+    session = page_session()
+    if embedding() is not None:
+        return {}
+    if _LINK not in session:
+        session[_LINK] = st.query_params.to_dict()
+    return MappingProxyType(session[_LINK])
+
+
+def follow_link(parameters: Mapping[str, str]) -> None:
+    """Make these `parameters` of an address those of the link."""
+    st.session_state[_LINK] = dict(parameters)
+
+
+def parse_query(query: str) -> dict[str, str]:
+    """Return the parameters in the `query` of an address, by name; the browser may send anything."""
+    return dict(parse_qsl(query[:_MOST], keep_blank_values=True))
 
 
 def linked_entry(

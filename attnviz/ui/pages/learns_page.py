@@ -41,7 +41,6 @@ from attnviz.ui.components.tables import tables, tables_payload
 from attnviz.ui.embedded_view import html_page, made_with_attnviz, page_of
 from attnviz.ui.embedding import embedding
 from attnviz.ui.glossary import glossary_box, references, text_section
-from attnviz.ui.language import language_address
 from attnviz.ui.learns.learning_figures import (
     VIEW,
     attention_measures_panel,
@@ -58,6 +57,7 @@ from attnviz.ui.learns.runs import (
     trainings,
     watches_run,
 )
+from attnviz.ui.page_state.language import language_address
 from attnviz.ui.page_state.linked import set_page_address
 from attnviz.ui.payloads import PayloadRequest, shown_address
 from attnviz.ui.requests import begin_fragment

@@ -30,9 +30,8 @@ from attnviz.ui.components.view_state import view_state
 from attnviz.ui.embedded_view import html_page, made_with_attnviz, page_of
 from attnviz.ui.embedding import page_session
 from attnviz.ui.glossary import glossary_box, references, text_section
-from attnviz.ui.opened_address import link
 from attnviz.ui.page_state import linked
-from attnviz.ui.page_state.linked import linked_entry
+from attnviz.ui.page_state.linked import link, linked_entry
 from attnviz.ui.payloads import Maker, PayloadRequest, UnknownPayloadError
 from attnviz.ui.requests import handle, request_button
 from attnviz.ui.step.step_makers import VIEW_MAKERS

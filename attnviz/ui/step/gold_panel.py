@@ -36,7 +36,6 @@ from attnviz.ui.components.component import box, component, html, plain_text
 from attnviz.ui.components.findings import findings_at
 from attnviz.ui.embedding import embedding, page_session
 from attnviz.ui.fields import popover, switch, text_box, uploader
-from attnviz.ui.opened_address import link
 from attnviz.ui.page_state.gold_state import (
     LINKS_OF_PAIRS,
     TEXT,
@@ -50,7 +49,7 @@ from attnviz.ui.page_state.gold_state import (
     set_links,
     take_links,
 )
-from attnviz.ui.page_state.linked import linked_entry
+from attnviz.ui.page_state.linked import link, linked_entry
 from attnviz.ui.payloads import PayloadRequest, UnknownPayloadError, shown_address
 from attnviz.ui.requests import request_button
 from attnviz.ui.resources import cached_posterior, has_posterior

@@ -20,7 +20,6 @@ from attnviz.trace.drawing import DetailLevel
 from attnviz.ui.components.stored_choice import remember, remembered
 from attnviz.ui.examples import DEFAULT_SENTENCE, EXAMPLES, example_kind_name
 from attnviz.ui.fields import close_popover, popover, segmented_control, select_box, text_box
-from attnviz.ui.opened_address import link
 from attnviz.ui.page_state import inputs
 from attnviz.ui.page_state.detail_level import (
     DEFAULT_LEVEL,
@@ -30,6 +29,7 @@ from attnviz.ui.page_state.detail_level import (
     detail_level_address,
     open_detail_level,
 )
+from attnviz.ui.page_state.linked import link
 from attnviz.ui.requests import request_button
 from attnviz.ui.resources import devices
 from attnviz.ui.toolbar import opened_file

@@ -22,7 +22,6 @@ from attnviz.trace import Trace
 from attnviz.ui.components.component import box, caption, component, plain_text, view_blocks
 from attnviz.ui.components.copy_link import copy_link
 from attnviz.ui.fields import close_popover, popover, uploader
-from attnviz.ui.language import language_address
 from attnviz.ui.lesson_view import (
     AnsweredLesson,
     answered,
@@ -32,6 +31,7 @@ from attnviz.ui.lesson_view import (
     lesson_view,
     translated_by,
 )
+from attnviz.ui.page_state.language import language_address
 from attnviz.ui.page_state.linked import Session, linked_entry, set_page_address
 from attnviz.ui.page_state.selection import LESSON, LESSONS, OWN_LESSON
 from attnviz.ui.payloads import PayloadRequest, shown_address

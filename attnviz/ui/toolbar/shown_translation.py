@@ -24,12 +24,11 @@ from attnviz.ui.chrome import go_to
 from attnviz.ui.components.component import box, plain_text, view_blocks
 from attnviz.ui.examples import DEFAULT_SENTENCE
 from attnviz.ui.fields import popover, uploader
-from attnviz.ui.language import language_address
-from attnviz.ui.opened_address import link
 from attnviz.ui.page_state import inputs
 from attnviz.ui.page_state.gold_state import is_drawn_in, open_gold, set_drawn_links
 from attnviz.ui.page_state.inputs import is_listed_pair
-from attnviz.ui.page_state.linked import Parameters, read_link, set_page_address
+from attnviz.ui.page_state.language import language_address
+from attnviz.ui.page_state.linked import Parameters, link, read_link, set_page_address
 from attnviz.ui.page_state.selection import offered_in
 from attnviz.ui.page_state.what_if_state import stored_what_ifs
 from attnviz.ui.requests import handle, request_button

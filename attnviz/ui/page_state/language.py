@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attnviz import lazy_streamlit as st
 from attnviz.languages import LANGUAGES, language, set_language
-from attnviz.ui.opened_address import link
+from attnviz.ui.page_state.linked import link
 
 LANGUAGE = "lang"
 """Session state key and address parameter."""
