@@ -30,7 +30,7 @@ from attnviz.ui.page_state.linked import (
     page_payload,
     parse_query,
 )
-from attnviz.ui.requests import RESUME, Handler, acknowledge_handled, begin_page, inbox, next_request, receive
+from attnviz.ui.requests import RESUME, begin_page, end_page, inbox, receive
 from attnviz.ui.style import apply_style, theme_name
 from attnviz.ui.waiting import admitted, in_turn, translating_for
 
@@ -115,12 +115,13 @@ def run_pages(pages: Sequence[Page]) -> None:
     session = st.session_state
     use_chosen_language()
     receive()
-    handlers: dict[str, Handler] = {
-        "page": lambda path: go_to(str(path)),
-        "follow": partial(_follow, pages),
-        RESUME: partial(_resume, pages),
-    }
-    begin_page(handlers)
+    begin_page(
+        {
+            "page": lambda path: go_to(str(path)),
+            "follow": partial(_follow, pages),
+            RESUME: partial(_resume, pages),
+        }
+    )
     current, draw = _opened_page(pages)
     use_chosen_language()
     apply_style(theme_name())
@@ -128,7 +129,6 @@ def run_pages(pages: Sequence[Page]) -> None:
         return
     st.set_page_config(page_title=f"{current.title()} · attnviz")
     open_address(session, current.path, session.pop(_ASKED, None))
-    first_request = next_request()
     _masthead(pages, current)
     messages = st.container(key="link_problem")
     with st.container(key="queue_notice"):
@@ -137,7 +137,7 @@ def run_pages(pages: Sequence[Page]) -> None:
         draw()
     with messages:
         _link_messages(link_problems(session))
-    acknowledge_handled(first_request, page_payload(session))
+    end_page(page_payload(session))
 
 
 def _opened_page(pages: Sequence[Page]) -> tuple[Page, Callable[[], None]]:

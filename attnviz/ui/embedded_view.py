@@ -35,7 +35,7 @@ from attnviz.ui.payloads import Maker, PayloadRequest, UnknownPayloadError
 from attnviz.ui.resources import has_posterior
 from attnviz.ui.step.step_makers import VIEW_MAKERS
 from attnviz.ui.step.step_view import step_view
-from attnviz.ui.step.what_if_panel import current_view, handle_what_if, is_about
+from attnviz.ui.step.what_if_panel import current_view, handle_what_if
 from attnviz.ui.style import PAGE_STYLE, share_properties_css
 from attnviz.ui.view import MAIN, View
 
@@ -106,9 +106,8 @@ class EmbeddedView:
     def answer(self, request: Mapping[str, Any]) -> None:
         """Handle a reader's `request` for a what-if, as the app does (`handle_what_if`)."""
         view = self.current()
-        if is_about(view, request):
-            with embedded_in(self._host("answer", "light")):
-                handle_what_if(self.session, view, request)
+        with embedded_in(self._host("answer", "light")):
+            handle_what_if(self.session, view, request)
 
     def _host(self, name: str, theme: ThemeName) -> Embedding:
         weights = None if self.weights is None else (self.trace.weights_digest or "given", self.weights)

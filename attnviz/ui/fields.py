@@ -284,19 +284,19 @@ def uploader(label: str, take: Take, *, key: str, megabytes: int) -> None:
 
 def _file_choice(label: str, take: Take, *, key: str, megabytes: int) -> None:
     """Draw the uploader of a view; the browser reads the file and sends it as a request."""
-    own = _widget_key(key)
+    own, most = _widget_key(key), megabytes * 2**20
     data = {
         "key": own,
         "label": label,
-        "bytes": megabytes * 2**20,
+        "bytes": most,
         "tooLarge": gettext("The file is larger than {most} MB.", most=megabytes),
     }
     component("file_choice", own, data)
 
     def take_file(value: Any) -> None:
-        content = base64.b64decode(value["content"])
-        if len(content) <= megabytes * 2**20:
-            _take(key, partial(take, str(value["name"]), content))
+        match value:
+            case {"name": str(name), "content": str(text)} if len(content := base64.b64decode(text)) <= most:
+                _take(key, partial(take, name, content))
 
     on_request(own, take_file)
 

@@ -22,12 +22,9 @@ from attnviz.ui.payloads import begin_requests
 
 _INBOX = "inbox"
 RESUME = "resume"
-"""Name of the request to follow the address, which the browser sends when it is connected again."""
+"""Key of the request to follow the address, which the browser sends when it is connected again."""
 _MOST = 1000
 """Largest number of requests that are read from a message and queued."""
-
-CONTROL = "control"
-"""Name of the request of a control: a field, a button or a choice of files; its value is its key and a value."""
 
 _Session = MutableMapping[Any, Any]
 Handler = Callable[[Any], object]
@@ -40,7 +37,8 @@ class BrowserRequest(NamedTuple):
     tab: str
     seq: int
     """Sequence number in the tab, from 1."""
-    name: str
+    key: str
+    """That of the control which the visitor used."""
     value: Any
 
 
@@ -78,10 +76,10 @@ class Inbox:
             return requests
         last = self.received.get(tab, 0)
         for item in items[:_MOST]:
-            seq, name = (item.get("seq"), item.get("name")) if isinstance(item, Mapping) else (None, None)
-            if _is_count(seq) and isinstance(name, str) and seq > last:
+            seq, key = (item.get("seq"), item.get("key")) if isinstance(item, Mapping) else (None, None)
+            if _is_count(seq) and isinstance(key, str) and seq > last:
                 last = int(seq)
-                requests.append(BrowserRequest(tab, last, name, item.get("value")))
+                requests.append(BrowserRequest(tab, last, key, item.get("value")))
         return requests
 
     def queue_requests(self, message: Any) -> None:
@@ -91,55 +89,23 @@ class Inbox:
             self.query = str(message.get("query", "")).removeprefix("?") if requests else None
         for request in requests:
             self.received[request.tab] = request.seq
-        self.waiting += sorted(requests, key=lambda request: request.name != RESUME)
+        self.waiting += sorted(requests, key=lambda request: request.key != RESUME)
         del self.waiting[:-_MOST]
 
-    def handle(self, handlers: Mapping[str, Handler], accepts: Callable[[Any], bool] = lambda _: True) -> bool:
-        """Handle the queued requests by their names, up to the first without one in `handlers`; return whether any was.
+    def handle(self) -> None:
+        """Handle the queued requests in order, up to the first of a control that was not drawn.
 
-        Only requests whose value `accepts` allows are handled. A request stays in the queue if its run is stopped
-        before the handler returns.
+        A request stays in the queue if its run is stopped before it is handled.
         """
-        handled = False
-        while (request := self.next_request()) is not None and request.name in handlers and accepts(request.value):
-            handlers[request.name](request.value)
-            self.waiting.remove(request)
-            handled = True
-        return handled
-
-    def handle_all(self, handlers: Mapping[str, Handler]) -> None:
-        """Handle the queued requests by their names, and those of controls, up to the first that is neither."""
-
-        def set_control(value: Any) -> None:
-            self.controls[value[0]](value[1])
-
-        while self.handle(handlers) or self.handle({CONTROL: set_control}, self._is_control):
-            pass
-
-    def _is_control(self, value: Any) -> bool:
-        match value:
-            case [str(key), _]:
-                return key in self.controls
-        return False
-
-    def has_control(self, request: BrowserRequest) -> bool:
-        """Return whether the request is of a control that has been drawn."""
-        return request.name == CONTROL and self._is_control(request.value)
+        while self.waiting and (act := self.controls.get(self.waiting[0].key)):
+            act(self.waiting[0].value)
+            del self.waiting[0]
 
     def run_actions(self) -> None:
         """Call what the last run left to this one."""
         for action in tuple(self.actions):
             action()
             self.actions.remove(action)
-
-    def next_request(self) -> BrowserRequest | None:
-        """Return the request that is handled next, None if none waits."""
-        return self.waiting[0] if self.waiting else None
-
-    def drop(self, request: BrowserRequest) -> None:
-        """Drop a request that nothing on the page handles."""
-        if request in self.waiting:
-            self.waiting.remove(request)
 
     def handled(self) -> dict[str, int]:
         """Return, by tab, the number of the last request that was handled or dropped."""
@@ -195,36 +161,26 @@ def begin_fragment() -> None:
         st.rerun()
 
 
-def next_request() -> BrowserRequest | None:
-    """Return the request that is handled next, None where none waits."""
-    return inbox(st.session_state).next_request()
+def begin_page(controls: Mapping[str, Handler]) -> None:
+    """Handle the queued requests of the page's own `controls`, and of those drawn last, before the page is drawn."""
+    box = inbox(st.session_state)
+    box.controls |= controls
+    box.handle()
+    box.controls = {}
 
 
-def acknowledge_handled(first_request: BrowserRequest | None, page: Mapping[str, Any]) -> None:
-    """Send the browser the last handled request of each tab, and the address parameters of `page`, last in every run.
+def end_page(page: Mapping[str, Any]) -> None:
+    """Acknowledge the handled requests and send the address parameters of `page`, last in every run.
 
-    `first_request` was the next one when drawing began. If no part of the page has handled it or is its control, it is
-    dropped; those after it get another run.
+    A request of a control that has now been drawn gets another run; one that nothing on the page handles is dropped.
     """
     box = inbox(st.session_state)
-    if first_request is not None and box.next_request() is first_request and not box.has_control(first_request):
-        box.drop(first_request)
-    if box.next_request() is not None:
-        st.rerun()
+    while box.waiting:
+        if box.waiting[0].key in box.controls:
+            st.rerun()
+        del box.waiting[0]
     payload = {"handledByTab": box.handled(), "serverId": box.memory, "page": dict(page)}
     component("acknowledgement", key="acknowledgement", data=payload, height=1)
-
-
-def handle(handlers: Mapping[str, Handler], accepts: Callable[[Any], bool] = lambda _: True) -> bool:
-    """Handle the next queued requests if they have these names, as `Inbox.handle` does."""
-    return inbox(st.session_state).handle(handlers, accepts)
-
-
-def begin_page(handlers: Mapping[str, Handler]) -> None:
-    """Handle the queued requests that need nothing of the page, before it is drawn (`Inbox.handle_all`)."""
-    box = inbox(st.session_state)
-    box.handle_all(handlers)
-    box.controls = {}
 
 
 def on_request(key: str, act: Handler) -> None:

@@ -81,7 +81,7 @@ class Visitor:
 
         It is recognised by the word `mark`, which no other sentence has.
         """
-        took = await self._request("translate", ("control", ["sentence", sentence]))
+        took = await self._request("translate", ("sentence", sentence))
         if mark not in self.source:
             raise Mistake(f"the page shows another sentence than {sentence!r}")
         return took
@@ -125,9 +125,9 @@ class Visitor:
         return time.perf_counter() - started
 
     async def _request(self, what: str, *requests: tuple[str, Any]) -> float:
-        """Send requests, by name and value, as outbox.js does; return the seconds until the page has run with them."""
+        """Send requests, by key and value, as outbox.js does; return the seconds until the page has run with them."""
         first, self._requests = self._requests + 1, self._requests + len(requests)
-        items = [{"seq": seq, "name": name, "value": value} for seq, (name, value) in enumerate(requests, first)]
+        items = [{"seq": seq, "key": key, "value": value} for seq, (key, value) in enumerate(requests, first)]
         sent = json.dumps({"sent": {"tab": self._tab, "memory": "", "requests": items}})
         state = WidgetState(id=self._widgets["outbox"], json_value=sent)
         self._states[state.id] = state

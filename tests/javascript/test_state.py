@@ -294,14 +294,14 @@ def test_restarted_server_receives_the_url_and_the_url_stays(tmp_path: Path) -> 
     )
     assert "step=3" in before_restart["hash"]
     (request,) = resumed["sent"]["requests"]
-    assert (request["name"], request["value"]["memory"], resumed["sent"]["memory"]) == ("resume", "before", "")
+    assert (request["key"], request["value"]["memory"], resumed["sent"]["memory"]) == ("resume", "before", "")
     assert request["value"]["address"] == "/" + resumed["search"]
     assert "step=4" in resumed["hash"], "the URL has the choice made while disconnected"
     assert (unanswered["search"], unanswered["hash"]) == (resumed["search"], resumed["hash"]), (
         "the state of a restarted server is not written to the URL"
     )
     assert answered["sent"]["memory"] == "after"
-    assert [one["name"] for one in answered["sent"]["requests"]] == ["page"]
+    assert [one["key"] for one in answered["sent"]["requests"]] == ["page"]
 
 
 @pytest.mark.parametrize(("entry", "asked"), [("first b", ["follow"]), ("first a", [])])
@@ -314,7 +314,7 @@ def test_back_before_the_page_listens_is_followed(tmp_path: Path, entry: str, as
         acknowledge({{}}, "server"); await tick(); noteSent();
         """,
     )
-    assert [one["name"] for one in (seen.get("sent") or {"requests": []})["requests"]] == asked
+    assert [one["key"] for one in (seen.get("sent") or {"requests": []})["requests"]] == asked
 
 
 def test_url_is_written_immediately_and_frequent_writes_are_throttled(tmp_path: Path) -> None:

@@ -30,19 +30,19 @@ def set_field(app: AppTest, key: str, value: str | bool) -> AppTest:
     shown = field(app, key)
     assert not shown["disabled"], f"{key} is disabled"
     assert not shown["options"] or value in dict(shown["options"]), f"{key} does not offer {value!r}"
-    ask(app, "control", [key, value])
+    ask(app, key, value)
     return app.run()
 
 
 def press(app: AppTest, key: str) -> AppTest:
     """Press a button of a view, and run the page."""
     assert key in [given["key"] for given in mounted(app, "button")]
-    ask(app, "control", [key, None])
+    ask(app, key, None)
     return app.run()
 
 
-def ask(app: AppTest, name: str, value: Any) -> None:
-    """Queue a request of the browser for the next run of the page."""
+def ask(app: AppTest, key: str, value: Any) -> None:
+    """Queue a request of the browser, with the key of a control, for the next run of the page."""
     box = inbox(app.session_state)
     seq = box.received.get("test", 0) + 1
-    box.queue_requests({"tab": "test", "requests": [{"seq": seq, "name": name, "value": value}]})
+    box.queue_requests({"tab": "test", "requests": [{"seq": seq, "key": key, "value": value}]})

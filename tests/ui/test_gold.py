@@ -109,7 +109,7 @@ def draw(app: AppTest, drawn: str, **other: object) -> AppTest:
     """Send links as the browser draws them."""
     shown = bar(app)
     assert shown is not None
-    ask(app, "links", {"view": shown["view"], "identity": shown["identity"], "links": drawn} | other)
+    ask(app, shown["request"], {"identity": shown["identity"], "links": drawn} | other)
     return app.run()
 
 
@@ -135,7 +135,7 @@ def test_drawn_links_are_the_gold_links_of_the_page(page: Run, translator: Trans
 
 
 @pytest.mark.parametrize(
-    "change", [{"identity": "another"}, {"view": "other"}, {"links": 3}, {"links": "0-0 99-1"}, {"links": "x" * 20_000}]
+    "change", [{"identity": "another"}, {"links": 3}, {"links": "0-0 99-1"}, {"links": "x" * 20_000}]
 )
 def test_requests_for_other_translations_and_impossible_links_change_nothing(
     page: Run, change: dict[str, object]
@@ -164,7 +164,7 @@ def go_to_pair(app: AppTest, number: int) -> dict[str, Any]:
 def open_links(app: AppTest, name: str, content: bytes) -> AppTest:
     """Open a file in the box of the links marked by hand."""
     (key,) = (given["key"] for given in mounted(app, "file_choice") if "lesson" not in given["key"])
-    ask(app, "control", [key, {"name": name, "content": b64encode(content).decode("ascii")}])
+    ask(app, key, {"name": name, "content": b64encode(content).decode("ascii")})
     app.run()
     assert not app.exception
     return app

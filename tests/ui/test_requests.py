@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -23,8 +24,14 @@ from tests.ui.shown_payloads import address, mounted
 
 def browser_state(*requests: tuple[int, str, Any], tab: str = "tab", memory: str = "") -> dict[str, Any]:
     """Return the state that a browser sends while these requests are not acknowledged."""
-    waiting = [{"seq": seq, "name": name, "value": value} for seq, name, value in requests]
+    waiting = [{"seq": seq, "key": key, "value": value} for seq, key, value in requests]
     return {"tab": tab, "memory": memory, "requests": waiting}
+
+
+def handle(box: Inbox, **controls: Callable[[Any], object]) -> None:
+    """Handle the requests of these controls."""
+    box.controls = controls
+    box.handle()
 
 
 @given(st.lists(st.integers(1, 8), max_size=12))
@@ -33,7 +40,7 @@ def test_request_is_handled_once_however_often_it_is_sent(until: list[int]) -> N
     box, done = Inbox(), list[int]()
     for last in until:
         box.queue_requests(browser_state(*((seq, "step", seq) for seq in range(1, last + 1))))
-        box.handle({"step": done.append})
+        handle(box, step=done.append)
     assert done == list(range(1, max(until, default=0) + 1))
 
 
@@ -41,12 +48,12 @@ def test_tabs_are_counted_separately_and_a_restart_handles_pending_requests() ->
     box, done = Inbox(), list[Any]()
     box.queue_requests(browser_state((1, "page", "lab")))
     box.queue_requests(browser_state((1, "page", "why"), tab="other"))
-    box.handle({"page": done.append})
+    handle(box, page=done.append)
     assert done == ["lab", "why"]
     assert box.received == {"tab": 1, "other": 1}
     again = Inbox()
     again.queue_requests(browser_state((2, "page", "corpus")))  # the first was acknowledged, so it is not sent again
-    again.handle({"page": done.append})
+    handle(again, page=done.append)
     assert done[2:] == ["corpus"]
 
 
@@ -60,8 +67,8 @@ def test_interrupted_run_leaves_its_request_to_the_next_run() -> None:
     box, done = Inbox(), list[Any]()
     box.queue_requests(browser_state((1, "press", "undo"), (2, "press", "clear")))
     with pytest.raises(Stopped):
-        box.handle({"press": broken_off})
-    box.handle({"press": done.append})
+        handle(box, press=broken_off)
+    handle(box, press=done.append)
     assert done == ["undo", "clear"]
 
 
@@ -69,10 +76,11 @@ def test_requests_to_a_previous_server_are_not_repeated() -> None:
     """After a lost connection Streamlit sends the old component state; new state has no server identity."""
     before, box, done = Inbox(), Inbox(), list[Any]()
     box.queue_requests(browser_state((4, "press", "undo"), memory=before.memory))
-    assert not box.handle({"press": done.append})
+    handle(box, press=done.append)
+    assert done == []
     box.queue_requests(browser_state((5, "resume", "?step=2")))
     box.queue_requests(browser_state((5, "resume", "?step=2"), (6, "press", "undo"), memory=box.memory))
-    box.handle({"press": done.append, "resume": done.append})
+    handle(box, press=done.append, resume=done.append)
     assert done == ["?step=2", "undo"]
 
 
@@ -80,11 +88,10 @@ def page() -> None:
     import streamlit as st
 
     from attnviz.ui import fields
-    from attnviz.ui.requests import acknowledge_handled, begin_page, next_request, receive, request_button
+    from attnviz.ui.requests import begin_page, end_page, receive, request_button
 
     receive()
     begin_page({})
-    offered = next_request()
     fields.text_box("Box", key="text", default="at first")
     fields.select_box("Choice", {"a": "A", "b": "B"}, key="choice", default="a")
     fields.switch("Switch", key="on")
@@ -93,7 +100,7 @@ def page() -> None:
         st.session_state["text"] = ""
 
     request_button("Clear", clear, key="clear_box")
-    acknowledge_handled(offered, {})
+    end_page({})
 
 
 def field_values(app: AppTest) -> dict[str, Any]:
@@ -104,26 +111,20 @@ def field_values(app: AppTest) -> dict[str, Any]:
 
 def test_field_and_button_requests_are_handled_in_order() -> None:
     app = AppTest.from_function(page).run()
-    for value in (["text", "one"], ["clear_box", None], ["choice", "b"]):
-        ask(app, "control", value)
+    for key, value in (("text", "one"), ("clear_box", None), ("choice", "b")):
+        ask(app, key, value)
     assert field_values(app.run()) == {"text": "", "choice": "b", "on": False}
-    for name, value in (
-        ("control", ["clear_box", None]),
-        ("control", ["gone", 1]),
-        ("control", ["text", "two"]),
-        ("unknown", None),
-    ):
-        ask(app, name, value)
+    for key, value in (("clear_box", None), ("gone", 1), ("text", "two"), ("unknown", None)):
+        ask(app, key, value)
     assert field_values(app.run()) == {"text": "two", "choice": "b", "on": False}
     (end,) = mounted(app, "acknowledgement")
     assert end["handledByTab"] == {"test": 7}
 
 
 def test_browser_can_set_a_field_only_to_offered_values() -> None:
-    wrong = [None, [], ["text"], ["text", 1], ["choice", "c"], ["choice", ["a"]], ["on", "1"], ["inbox", "x"], "text"]
     app = AppTest.from_function(page).run()
-    for value in [*wrong, [["a"], 1]]:
-        ask(app, "control", value)
+    for key, value in (("text", 1), ("choice", "c"), ("choice", ["a"]), ("on", "1"), ("inbox", "x"), ("text", None)):
+        ask(app, key, value)
         assert field_values(app.run()) == {"text": "at first", "choice": "a", "on": False}, value
 
 
@@ -262,10 +263,10 @@ def test_runs_of_a_session_do_not_overlap() -> None:
 
 def test_session_is_resumed_before_what_was_asked_for_without_a_connection() -> None:
     box, done = Inbox(), list[Any]()
-    box.queue_requests(browser_state((4, "page", "lab"), (5, "resume", "?page=why")))
+    box.queue_requests(browser_state((4, "page", "lab"), (5, "resume", "/why")))
     assert box.handled() == {"tab": 3}
-    box.handle({"resume": done.append})
+    handle(box, resume=done.append)
     assert box.handled() == {"tab": 3}, "the page is still to be opened"
-    box.handle({"page": done.append})
-    assert done == ["?page=why", "lab"]
+    handle(box, page=done.append)
+    assert done == ["/why", "lab"]
     assert box.handled() == {"tab": 5}

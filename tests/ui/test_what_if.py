@@ -90,7 +90,7 @@ def row(app: AppTest, source: int | None = None) -> list[float]:
 
 def browser_request(view: View, asked: dict[str, Any]) -> dict[str, Any]:
     """Return the request of a browser that shows `view`."""
-    return {"view": view.id, "identity": view.identity, "what_if": asked}
+    return {"identity": view.identity, "what_if": asked}
 
 
 def view(app: AppTest) -> View:

@@ -253,9 +253,9 @@ onAcknowledged((handled) => {
   unmountedParts = [];
   scheduleWrite();
 });
-beforeRequest((name, number) => {
+beforeRequest((key, number) => {
   writeChanges();
-  if (name === "page") {
+  if (key === "page") {
     leaving = { number, owners: new Set(partsByOwner.keys()) };
   }
 });

@@ -45,7 +45,7 @@ function render({ model, el }) {
     const { detail: whatIf, target } = /** @type {CustomEvent} */ (event);
     const { identity } = viewState(/** @type {Element} */ (target)).view ?? {};
     const number = JSON.parse(model.get("request") || '{ "number": 0 }').number + 1;
-    model.set("request", JSON.stringify({ view: "", identity, what_if: whatIf, number }));
+    model.set("request", JSON.stringify({ identity, what_if: whatIf, number }));
     model.save_changes();
   };
   const followTheme = () => {

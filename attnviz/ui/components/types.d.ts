@@ -86,6 +86,8 @@ interface ViewPayload {
   container: string;
   /** The level of detail: page.css lays the view out by it. */
   level: string;
+  /** The key of requests for what-ifs. */
+  request: string;
   /** Identifies the translation, and the group of translations that keep the same step. */
   identity: string;
   family: string;

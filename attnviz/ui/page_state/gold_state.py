@@ -158,26 +158,17 @@ def drawn_identity(view: View) -> str:
     return pair_of(view) or view.identity
 
 
-def is_drawn_in(session: Mapping[Any, Any], view: View, request: Any) -> bool:
-    """Return whether a browser's request, which may be anything, is about links drawn in `view`.
+def set_drawn_links(session: Session, view: View, request: Any) -> None:
+    """Store the links of a browser's request, which may be anything; write those of the current words in the text box.
 
     They may be of a pair that `view` showed before: the visitor may go to another pair at once after an edit.
     """
-    return (
-        isinstance(request, Mapping)
-        and request.get("view") == view.id
-        and isinstance(request.get("identity"), str)
-        and (request["identity"] == drawn_identity(view) or request["identity"] in session.get(_OPENED_PAIRS, {}))
-        and isinstance(request.get("links"), str)
-    )
-
-
-def set_drawn_links(session: Session, view: View, request: Mapping[str, Any]) -> None:
-    """Store the links of a request that `is_drawn_in` the view; write those of the current words in the text box."""
-    text, identity = request["links"][:_LONGEST], request["identity"]
-    set_links(session, view, text, identity)
-    if identity == drawn_identity(view):
-        session[view.key(TEXT)] = text
+    match request:
+        case {"identity": str(identity), "links": str(links)}:
+            if identity == drawn_identity(view) or identity in session.get(_OPENED_PAIRS, {}):
+                set_links(session, view, links[:_LONGEST], identity)
+            if identity == drawn_identity(view):
+                session[view.key(TEXT)] = links[:_LONGEST]
 
 
 def take_links(session: Session, view: View, links: GoldLinks) -> None:

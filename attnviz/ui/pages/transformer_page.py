@@ -33,7 +33,7 @@ from attnviz.ui.glossary import glossary_box, references, text_section
 from attnviz.ui.page_state import linked
 from attnviz.ui.page_state.linked import link, linked_entry
 from attnviz.ui.payloads import Maker, PayloadRequest, UnknownPayloadError
-from attnviz.ui.requests import handle, request_button
+from attnviz.ui.requests import on_request, request_button
 from attnviz.ui.step.step_makers import VIEW_MAKERS
 from attnviz.ui.step.tables_box import table_box
 from attnviz.ui.style import theme_name
@@ -106,7 +106,7 @@ def _open_exhibit_name() -> str:
     for name in (heads_exhibit.HEAD, SWAP):
         linked_entry(session, link(), name, None)
     linked.add_parameters(session, dict.fromkeys((heads_exhibit.HEAD, pair.FRENCH, SWAP)))
-    handle({EXHIBIT_PARAMETER: _store_exhibit_name})
+    on_request(EXHIBIT_PARAMETER, _store_exhibit_name)
     return str(session[EXHIBIT_PARAMETER]) if session[EXHIBIT_PARAMETER] in EXHIBITS else ""
 
 

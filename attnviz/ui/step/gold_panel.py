@@ -1,6 +1,6 @@
 """Gold links in the step view: box to enter them, missed and false links, drawing on the heatmap, and download.
 
-The browser edits the links and sends each edit as the request "links" (`page_state.gold.set_drawn_links`).
+The browser edits the links and sends each edit as a request (`page_state.gold_state.set_drawn_links`).
 """
 
 from __future__ import annotations
@@ -216,7 +216,7 @@ def link_drawing(view: View) -> None:
     source, target = linkable_words(words)
     payload = {
         "language": language(),
-        "view": view.id,
+        "request": view.key("links"),
         "identity": drawn_identity(view),
         "heatmap": view.key("alignment"),
         "links": gold.text(),

@@ -49,14 +49,12 @@ _LONGEST_TYPED = 80
 """Largest length of a word that is typed for another, in characters."""
 
 
-def is_about(view: View, request: Any) -> bool:
-    """Return whether a request of a browser, which may be anything, belongs to `view` or one of its what-ifs."""
-    return isinstance(request, Mapping) and _requested_view(view, request) is not None
+def _requested_view(view: View, request: Any) -> View | None:
+    """Return the view for which the browser made a request, which may be anything; another what-if may be current now.
 
-
-def _requested_view(view: View, request: Mapping[str, Any]) -> View | None:
-    """Return the view for which the browser made the request; another what-if may be current by now."""
-    if request.get("view") != view.id or not isinstance(request.get("what_if"), Mapping):
+    None where it is about neither `view` nor one of its what-ifs.
+    """
+    if not isinstance(request, Mapping) or not isinstance(request.get("what_if"), Mapping):
         return None
     what_ifs = view.what_ifs
     traces = {number: what_ifs.trace(number) for number in range(len(what_ifs.what_ifs) + 1)} if what_ifs else {}
@@ -66,11 +64,11 @@ def _requested_view(view: View, request: Mapping[str, Any]) -> View | None:
     return None if number is None else replace(view, trace=traces[number], number=number)
 
 
-def handle_what_if(session: Session, current: View, request: Mapping[str, Any]) -> None:
-    """Handle a `request` that `is_about` the view `current`; store an error message where it fails.
+def handle_what_if(session: Session, current: View, request: Any) -> None:
+    """Handle a browser's `request` about the view `current` or one of its what-ifs; ignore any other.
 
     Its `what_if` has an `intervention`, which `requested_intervention` reads, and `held` if the translation stays the
-    same; or it has a `kind`: "undo", "what_if" or "remove".
+    same; or it has a `kind`: "undo", "what_if" or "remove". Where it fails, an error message is stored.
     """
     view, stored = _requested_view(current, request), stored_what_ifs(session, current.id)
     if view is None:

@@ -35,7 +35,7 @@ from attnviz.ui.page_state.language import language_address
 from attnviz.ui.page_state.linked import Session, linked_entry, set_page_address
 from attnviz.ui.page_state.selection import LESSON, LESSONS, OWN_LESSON
 from attnviz.ui.payloads import PayloadRequest, shown_address
-from attnviz.ui.requests import handle, request_button
+from attnviz.ui.requests import on_request, request_button
 from attnviz.ui.resources import translate, weights_of
 from attnviz.ui.toolbar.downloads import file_link
 from attnviz.ui.waiting import TURNS
@@ -143,8 +143,7 @@ def draw_lesson(opened: OpenLesson) -> None:
     session = st.session_state
     if opened.lesson is None and not opened.problem:
         component("lesson_file", key="lesson_file", data={"content": None}, height=1)
-        if handle({LESSON: partial(_reopen, session)}):
-            st.rerun()
+        on_request(LESSON, partial(_reopen, session))
     elif opened.lesson is None:
         _draw_problem(opened.problem)
     else:

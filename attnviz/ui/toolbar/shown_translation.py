@@ -25,15 +25,15 @@ from attnviz.ui.components.component import box, plain_text, view_blocks
 from attnviz.ui.examples import DEFAULT_SENTENCE
 from attnviz.ui.fields import popover, uploader
 from attnviz.ui.page_state import inputs
-from attnviz.ui.page_state.gold_state import is_drawn_in, open_gold, set_drawn_links
+from attnviz.ui.page_state.gold_state import open_gold, set_drawn_links
 from attnviz.ui.page_state.inputs import is_listed_pair
 from attnviz.ui.page_state.language import language_address
 from attnviz.ui.page_state.linked import Parameters, link, read_link, set_page_address
 from attnviz.ui.page_state.selection import offered_in
-from attnviz.ui.page_state.what_if_state import stored_what_ifs
-from attnviz.ui.requests import handle, request_button
+from attnviz.ui.page_state.what_if_state import WHAT_IF, stored_what_ifs
+from attnviz.ui.requests import on_request, request_button
 from attnviz.ui.resources import tokenizer_of, translate
-from attnviz.ui.step.what_if_panel import current_view, handle_what_if, is_about
+from attnviz.ui.step.what_if_panel import current_view, handle_what_if
 from attnviz.ui.toolbar import opened_file
 from attnviz.ui.toolbar.controls import TranslationRequest, page_detail_level, page_level_address
 from attnviz.ui.toolbar.input_advice import draw_advice
@@ -95,8 +95,7 @@ def _view(first: Trace, request: TranslationRequest | None, opened: opened_file.
     settings: dict[str, Any] = {"device": request.device, "beam": request.beam} if request else {}
     saved = opened.what_ifs if opened else None
     view = current_view(st.session_state, MAIN, first, link(), saved=saved, **settings)
-    if handle({"what_if": partial(handle_what_if, st.session_state, view)}, lambda payload: is_about(view, payload)):
-        view = current_view(st.session_state, MAIN, first, link(), saved=saved, **settings)
+    on_request(view.key(WHAT_IF), partial(handle_what_if, st.session_state, view))
     if problems := stored_what_ifs(st.session_state, MAIN).problems:
         _problem("\n".join(problems), key="what_if_problem")
         st.toast("\n".join(problems))  # the visitor may have scrolled down
@@ -112,7 +111,7 @@ def open_view(view: View, requested: Parameters | None) -> None:
     page_detail_level()
     read_link(session, linked, offered_in(view))
     open_gold(session, view, linked)
-    handle({"links": partial(set_drawn_links, session, view)}, partial(is_drawn_in, session, view))
+    on_request(view.key("links"), partial(set_drawn_links, session, view))
     if requested is not None:
         session[_ASKED] = requested
     parameters: Parameters = session.get(_ASKED, {}) | language_address() | page_level_address()

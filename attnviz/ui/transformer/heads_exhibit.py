@@ -40,7 +40,7 @@ from attnviz.ui.components.gallery import cell, gallery, group
 from attnviz.ui.components.player import PlayedLanguages
 from attnviz.ui.page_state.selection import source_of
 from attnviz.ui.payloads import PayloadRequest, address
-from attnviz.ui.requests import handle
+from attnviz.ui.requests import on_request
 from attnviz.ui.resources import cached_for_all, weights_digest_of, weights_of
 from attnviz.ui.step.stage_panels import draw_stage, stage_figures
 from attnviz.ui.step.step_controls import step_controls
@@ -62,7 +62,7 @@ def _make_view(request: SentenceRequest) -> View:
     if reason := missing_exhibit_models(TRANSFORMER_MODEL):
         raise AttnvizError(reason)
     trace = request.trace_by(TRANSFORMER_MODEL)
-    handle({HEAD: _store_head_name})
+    on_request(HEAD, _store_head_name)
     opened_head: Any = trace.head_named(str(st.session_state[HEAD])) or best_head(trace)
     st.session_state[HEAD] = opened_head.name
     return View(HEADS_EXHIBIT.view_id, opened_head)

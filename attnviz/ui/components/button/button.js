@@ -9,5 +9,5 @@ export default function ({ data, parentElement }) {
   write(button, data.label);
   button.className = `own-button ${data.type}`;
   button.disabled = data.disabled;
-  button.onclick = () => void sendRequest("control", [data.key, null]);
+  button.onclick = () => void sendRequest(data.key);
 }

@@ -25,7 +25,7 @@ function commit(key, field) {
   field.edited = false;
   field.own = true;
   field.sent = Infinity; // keep the value until the request has its number
-  field.sent = sendRequest("control", [key, field.value]);
+  field.sent = sendRequest(key, field.value);
 }
 
 /**
@@ -97,7 +97,7 @@ function drawTextBox(root, data, field) {
     event.preventDefault();
     event.stopPropagation();
     commit(data.key, field);
-    if (data.button) sendRequest("control", [data.button, null]);
+    if (data.button) sendRequest(data.button);
     if (data.singleLine) return;
     box.blur(); // the arrow keys are to step
     // A page may show the box without the button.

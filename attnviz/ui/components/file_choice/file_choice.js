@@ -27,6 +27,6 @@ export default function ({ data, parentElement }) {
     write(problem, file.size > data.bytes ? data.tooLarge : "");
     if (file.size > data.bytes) return;
     const content = await contentOf(file);
-    sendRequest("control", [data.key, { name: file.name, content }]);
+    sendRequest(data.key, { name: file.name, content });
   };
 }

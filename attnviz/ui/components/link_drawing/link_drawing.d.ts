@@ -9,7 +9,7 @@ type LinkPair = [number, number];
 
 interface LinkDrawingPayload extends PayloadAddress {
   language: string;
-  view: string;
+  request: string;
   identity: string;
   /** The key of the container with the heatmap. */
   heatmap: string;

@@ -41,7 +41,7 @@ function remember(state, links) {
 
 /** @param {LinkDrawingState} state */
 function historyOf({ data }) {
-  const name = `${data.view} ${data.identity}`;
+  const name = `${data.request} ${data.identity}`;
   const known = histories.get(name) ?? [];
   histories.set(name, known);
   return known;
@@ -54,9 +54,9 @@ function historyOf({ data }) {
  * @param {DrawnLinks} links
  */
 function change(root, state, links) {
-  const { view, identity } = state.data;
+  const { request, identity } = state.data;
   state.links = links;
-  state.asked = sendRequest("links", { view, identity, links: linksText(links) });
+  state.asked = sendRequest(request, { identity, links: linksText(links) });
   show(root, state);
 }
 

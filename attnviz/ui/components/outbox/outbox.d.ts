@@ -3,6 +3,7 @@
 interface AnyRequest {
   /** Counts from 1 in each tab. */
   seq: number;
-  name: string;
+  /** Of the control that the visitor used. */
+  key: string;
   value: unknown;
 }

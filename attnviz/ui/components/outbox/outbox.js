@@ -24,7 +24,7 @@ let tellWaiting = null;
 let reconnecting = 0;
 /** @type {Set<(handled: number) => void>} */
 const listeners = new Set();
-/** @type {Set<(name: string, number: number) => void>} */
+/** @type {Set<(key: string, number: number) => void>} */
 const preparations = new Set();
 
 // A copy, since Streamlit skips a value that equals the previous one.
@@ -32,23 +32,23 @@ const send = () =>
   setOutboxState?.("sent", { tab: tabId, memory: serverId, query: location.search, requests: [...pending] });
 
 /**
- * Sends a request to the server; returns its number.
- * @param {string} name
- * @param {unknown} value
+ * Sends a request to the server: a value for the control with this key; returns its number.
+ * @param {string} key
+ * @param {unknown} [value]
  */
-export function sendRequest(name, value) {
-  for (const prepare of preparations) prepare(name, lastNumber + 1);
+export function sendRequest(key, value = null) {
+  for (const prepare of preparations) prepare(key, lastNumber + 1);
   lastNumber += 1;
-  pending.push({ seq: lastNumber, name, value });
-  if (name === "page") tellWaiting?.();
+  pending.push({ seq: lastNumber, key, value });
+  if (key === "page") tellWaiting?.();
   // Streamlit (1.67) sends what changes within one tick in one message, which runs the fragment of the first widget alone.
   setTimeout(send, 0);
   return lastNumber;
 }
 
 /**
- * Calls `prepare` before each request is sent, with its name and number.
- * @param {(name: string, number: number) => void} prepare
+ * Calls `prepare` before each request is sent, with its key and number.
+ * @param {(key: string, number: number) => void} prepare
  */
 export const beforeRequest = (prepare) => preparations.add(prepare);
 
@@ -123,7 +123,7 @@ document.addEventListener("click", (click) => {
   const act = handlers.get(key);
   if (act) return act();
   unhandledKeys.add(key);
-  sendRequest("control", [key, null]);
+  sendRequest(key);
 }, true);
 
 /**

@@ -17,7 +17,7 @@ from attnviz.ui.embedding import embedding, page_session
 from attnviz.ui.page_state import inputs, linked
 from attnviz.ui.page_state.linked import Session
 from attnviz.ui.page_state.selection import browser_parameters, own_parameters
-from attnviz.ui.page_state.what_if_state import stored_what_ifs
+from attnviz.ui.page_state.what_if_state import WHAT_IF, stored_what_ifs
 from attnviz.ui.view import MAIN, View
 
 
@@ -50,6 +50,7 @@ def view_payload(session: Session, view: View, *, tour: bool = False) -> dict[st
     return {
         "id": view.id,
         "container": view.key("room"),
+        "request": view.key(WHAT_IF),
         "level": view.detail_level,
         "identity": view.identity,
         "family": _digest(stored_what_ifs(session, view.id).identity or view.trace.source_text),

@@ -14,7 +14,7 @@ function start(root) {
     onMessage(root, "choose", ({ detail }) => change(root, detail)),
     onMessage(root, "try", ({ detail }) => {
       const { view } = viewState(root);
-      if (view) asked = sendRequest("what_if", { view: view.id, identity: view.identity, what_if: detail });
+      if (view) asked = sendRequest(view.request, { identity: view.identity, what_if: detail });
     }),
     onAcknowledged((handled) => {
       if (!asked || handled < asked) return;
