@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from attnviz import AttnvizError, Trace, Translator
 from attnviz.export.saved_files import file_name
 from attnviz.figures.heatmap import heatmap
 from attnviz.ui.components import picture_files
+from attnviz.ui.embedding import Embedding, embedded_in
 from attnviz.ui.page_state.selection import Selection
 from attnviz.ui.step import subject_boxes
 from attnviz.ui.toolbar.downloads import OfferedFigure, diagram_file, picture_file, pictures
@@ -87,25 +89,32 @@ def test_server_makes_one_pdf_at_a_time_and_refuses_what_it_cannot_draw(
         assert [picture["pdf"] for picture in payload["pictures"]] == [has_pdf, False]
 
 
+@pytest.fixture
+def _session() -> Iterator[None]:
+    """Have something stand for a visitor's session state."""
+    with embedded_in(Embedding("test", "light", {})):
+        yield
+
+
+@pytest.mark.usefixtures("_session")
 def test_file_stays_open_until_another_sentence_is_requested(trace: Trace) -> None:
-    state: dict[object, object] = {}
-    assert current_file(state, "a sentence") is None
-    open_file(state, "x.json", trace.to_json().encode())
+    assert current_file("a sentence") is None
+    open_file("x.json", trace.to_json().encode())
     for _ in range(2):
-        opened = current_file(state, "a sentence")
+        opened = current_file("a sentence")
         assert opened is not None
         assert opened.name == "x.json"
         assert opened.trace is not None
-    open_file(state, "y.json", b"?")
-    damaged = current_file(state, "a sentence")
+    open_file("y.json", b"?")
+    damaged = current_file("a sentence")
     assert damaged is not None
     assert (damaged.name, damaged.trace) == ("x.json", opened.trace)  # still open
     assert damaged.problem.startswith("y.json was not opened. ")
-    assert current_file(state, "another sentence") is None
-    assert current_file(state, "a sentence") is None
-    open_file(state, "x.json", trace.to_json().encode())
-    close(state)
-    assert current_file(state, "a sentence") is None
+    assert current_file("another sentence") is None
+    assert current_file("a sentence") is None
+    open_file("x.json", trace.to_json().encode())
+    close()
+    assert current_file("a sentence") is None
 
 
 def test_trace_opens_without_a_model(

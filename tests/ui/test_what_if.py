@@ -40,6 +40,7 @@ from attnviz.trace.what_ifs import (
     encode_what_ifs,
     translator_arguments,
 )
+from attnviz.ui.embedding import Embedding, embedded_in
 from attnviz.ui.page_state.linked import SENTENCE_PAGES, clear_entries
 from attnviz.ui.page_state.selection import own_parameters
 from attnviz.ui.page_state.what_if_state import WHAT_IFS, open_what_ifs, stored_what_ifs
@@ -107,9 +108,10 @@ def view(app: AppTest) -> View:
 
 def open_saved_file(app: AppTest, path: Path) -> None:
     """Have the page open a file, and run."""
-    session: dict[Any, Any] = {}  # the session state of AppTest has no `pop`
-    open_file(session, path.name, path.read_bytes())
-    for key, value in session.items():
+    host = Embedding("test", "light", {})  # the session state of AppTest has no `pop`
+    with embedded_in(host):
+        open_file(path.name, path.read_bytes())
+    for key, value in host.session.items():
         app.session_state[key] = value
     app.run()
     assert not app.exception

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import Any
+from collections.abc import Collection
 
-from attnviz.ui.page_state.linked import SENTENCE_PAGES, Session, linked_entry
+from attnviz.ui.embedding import page_session
+from attnviz.ui.page_state.linked import SENTENCE_PAGES, link, linked_entry
 
 SENTENCE = "sentence"
 TARGET = "target"
@@ -20,36 +20,39 @@ DEFAULT_SEARCH = "beam 5"
 _PAIR = "listed_pair"
 
 
-def open_listed_pair(session: Session, source: str, target: str) -> None:
+def open_listed_pair(source: str, target: str) -> None:
     """Request the forced translation of a pair of the list."""
-    set_request(session, source, target)
+    session = page_session()
+    set_request(source, target)
     session[_PAIR] = source, target
 
 
-def is_listed_pair(session: Mapping[Any, Any]) -> bool:
+def is_listed_pair() -> bool:
     """Return whether the request is still the pair that was opened from the list."""
+    session = page_session()
     return session.get(_PAIR) == (session.get(SENTENCE), session.get(TARGET))
 
 
-def open_request(session: Session, linked: Mapping[str, str], sentence: str, models: Collection[str]) -> None:
+def open_request(sentence: str, models: Collection[str]) -> None:
     """Begin the request with the link; `sentence` and the first of the `models` are the defaults."""
+    session = page_session()
     for name, default, offered in (
         (SENTENCE, sentence, ()),
         (TARGET, "", ()),
         (MODEL, next(iter(models), ""), models),
         (SEARCH, DEFAULT_SEARCH, SEARCHES),
     ):
-        linked_entry(session, linked, name, default, offered=offered, scope=SENTENCE_PAGES)
+        linked_entry(session, link(), name, default, offered=offered, scope=SENTENCE_PAGES)
 
 
-def set_request(session: Session, sentence: str, target: str = "") -> None:
+def set_request(sentence: str, target: str = "") -> None:
     """Set the sentence and its own translation, which may be empty."""
-    session.update({SENTENCE: sentence, TARGET: target})
+    page_session().update({SENTENCE: sentence, TARGET: target})
 
 
-def drop_target(session: Session) -> None:
+def drop_target() -> None:
     """Clear the own translation: it belongs to the previous sentence, or the visitor cleared it."""
-    session[TARGET] = ""
+    page_session()[TARGET] = ""
 
 
 def beam_of(search: str) -> int:

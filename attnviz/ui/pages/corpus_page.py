@@ -49,7 +49,7 @@ def _begin_translation() -> None:
 def _open_pair(pair: CorpusPair) -> None:
     """Show a pair on the first page, force-decoded by the model that measured it, with its gold links."""
     _begin_translation()
-    open_listed_pair(st.session_state, pair.source, pair.target)
+    open_listed_pair(pair.source, pair.target)
     if pair.gold:
         set_gold(st.session_state, pair.gold, pair.source_words, pair.target_words)
     go_to("")
@@ -67,7 +67,7 @@ def _open_attention(
     _begin_translation()
     marked = opened_file.GoldFile.scored(*gold) if gold else None
     opened = opened_file.FileChoice(name, records, number, other=other, gold=marked)
-    opened_file.choose_attention(st.session_state, opened)
+    opened_file.choose_attention(opened)
     go_to("")
     st.rerun()
 

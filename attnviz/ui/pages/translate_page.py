@@ -12,7 +12,6 @@ from attnviz.languages import gettext
 from attnviz.ui.chrome import Page
 from attnviz.ui.components.component import view_blocks
 from attnviz.ui.lab.compared_translation import show_beside
-from attnviz.ui.page_state.linked import link
 from attnviz.ui.resources import tokenizer_of, translate, weights_of
 from attnviz.ui.step.step_view import step_view
 from attnviz.ui.toolbar.controls import (
@@ -38,7 +37,7 @@ def cache_default_translation() -> None:
 
 
 def _draw() -> None:
-    if lesson := current_lesson(st.session_state, link()):
+    if lesson := current_lesson():
         draw_lesson(lesson)
         return
     available = installed_models()

@@ -20,7 +20,6 @@ from attnviz.languages import language
 from attnviz.text import EOS
 from attnviz.trace import Record
 from attnviz.trace.interventions import ExcludePosition, ForceWords, Intervention, ReplaceWeights, to_json_dict
-from attnviz.ui.embedding import page_session
 from attnviz.ui.examples import question
 from attnviz.ui.page_state.inputs import is_listed_pair
 from attnviz.ui.resources import cached_for_all, tokenizer_of
@@ -32,7 +31,7 @@ def suspected_error_payloads(view: View) -> list[dict[str, Any]]:
 
     In a pair that was opened from the list of the page *Corpus*, all unread words are struck through.
     """
-    is_listed = view.id == MAIN and is_listed_pair(page_session())
+    is_listed = view.id == MAIN and is_listed_pair()
     can_change = view.translate_again is not None
     return _payloads(view.trace, view.identity, language(), can_change, view.shows("numbers"), is_listed)
 

@@ -29,7 +29,6 @@ from attnviz.ui.page_state.detail_level import (
     detail_level_address,
     open_detail_level,
 )
-from attnviz.ui.page_state.linked import link
 from attnviz.ui.requests import request_button
 from attnviz.ui.resources import devices
 from attnviz.ui.toolbar import opened_file
@@ -76,9 +75,7 @@ def controls(models: dict[str, Path]) -> Controls:
     with st.container(horizontal=True, vertical_alignment="center", key="tools"):
         if models:
             text = sentence_box(models)
-            request_button(
-                gettext("Translate"), partial(opened_file.close, st.session_state), type="primary", key="translate"
-            )
+            request_button(gettext("Translate"), opened_file.close, type="primary", key="translate")
         detail_level_switch()
         if models:
             _example_box()
@@ -123,8 +120,8 @@ def current_request(models: dict[str, Path]) -> TranslationRequest:
 
 def _open_request(models: dict[str, Path]) -> str:
     """Begin the request with the link; return the name of its model, one of `models`, which must not be empty."""
-    session, linked = st.session_state, link()
-    inputs.open_request(session, linked, DEFAULT_SENTENCE, models)
+    session = st.session_state
+    inputs.open_request(DEFAULT_SENTENCE, models)
     if session[inputs.MODEL] not in models:  # its folder is gone
         session[inputs.MODEL] = next(iter(models))
     return str(session[inputs.MODEL])
@@ -158,7 +155,7 @@ def sentence_box(models: dict[str, Path]) -> str:
     return text_box(
         gettext("English sentence"),
         key=inputs.SENTENCE,
-        then=partial(inputs.drop_target, st.session_state),
+        then=inputs.drop_target,
         label_visibility="collapsed",
         placeholder=gettext("Type an English sentence of up to {most} words.", most=LONGEST_SENTENCE),
         button="translate",
@@ -181,7 +178,7 @@ def _example_box() -> None:
 
 
 def _choose_example(sentence: str) -> None:
-    inputs.set_request(st.session_state, sentence)
+    inputs.set_request(sentence)
     close_popover(_EXAMPLES)
 
 
@@ -264,18 +261,18 @@ def detail_level_switch() -> DetailLevel:
         names,
         key=DETAIL_LEVEL,
         default=DEFAULT_LEVEL,
-        then=partial(choose_detail_level, st.session_state),
+        then=choose_detail_level,
         label_visibility="collapsed",
     )
-    remember(DETAIL_LEVEL, chosen_detail_level(st.session_state))
+    remember(DETAIL_LEVEL, chosen_detail_level())
     return page_detail_level()
 
 
 def page_detail_level() -> DetailLevel:
     """Return the current level: of the switch or, before it is drawn, of the link or the stored choice."""
-    return open_detail_level(st.session_state, link(), remembered(DETAIL_LEVEL))
+    return open_detail_level(remembered(DETAIL_LEVEL))
 
 
 def page_level_address() -> dict[str, str | None]:
     """Return the address parameter of the current level."""
-    return detail_level_address(st.session_state, remembered(DETAIL_LEVEL))
+    return detail_level_address(remembered(DETAIL_LEVEL))

@@ -214,6 +214,4 @@ def draw_advice(text: str, trace: Record) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="advice"):
         st.text(found.sentence, width="content")
         for number, (label, instead) in enumerate(found.instead):
-            request_button(
-                label, partial(inputs.set_request, st.session_state, instead), key=f"advice_{number}", type="tertiary"
-            )
+            request_button(label, partial(inputs.set_request, instead), key=f"advice_{number}", type="tertiary")

@@ -5,7 +5,6 @@ A lesson comes with the program, and links name it; or it is a visitor's file, w
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -21,6 +20,7 @@ from attnviz.lessons.lesson_file import folder_of_model
 from attnviz.trace import Trace
 from attnviz.ui.components.component import box, caption, component, plain_text, view_blocks
 from attnviz.ui.components.copy_link import copy_link
+from attnviz.ui.embedding import page_session
 from attnviz.ui.fields import close_popover, popover, uploader
 from attnviz.ui.lesson_view import (
     AnsweredLesson,
@@ -32,7 +32,7 @@ from attnviz.ui.lesson_view import (
     translated_by,
 )
 from attnviz.ui.page_state.language import language_address
-from attnviz.ui.page_state.linked import Session, linked_entry, set_page_address
+from attnviz.ui.page_state.linked import link, linked_entry, set_page_address
 from attnviz.ui.page_state.selection import LESSON, LESSONS, OWN_LESSON
 from attnviz.ui.payloads import PayloadRequest, shown_address
 from attnviz.ui.requests import on_request, request_button
@@ -58,8 +58,9 @@ class OpenLesson:
     """Says why the file is no lesson."""
 
 
-def open_lesson(session: Session, name: str, content: bytes) -> None:
+def open_lesson(name: str, content: bytes) -> None:
     """Open the lesson in the bytes of a visitor's file; where it is not valid, the page says so in its place."""
+    session = page_session()
     try:
         session[LESSON] = OpenLesson(OWN_LESSON, parse_lesson(content), content.decode("utf-8", "replace"))
     except AttnvizError as error:
@@ -67,44 +68,44 @@ def open_lesson(session: Session, name: str, content: bytes) -> None:
         session[LESSON] = OpenLesson(OWN_LESSON, problem=problem)
 
 
-def _open_shipped(session: Session, name: str) -> None:
-    session[LESSON] = OpenLesson(name, shipped_lesson(name))
+def _open_shipped(name: str) -> None:
+    page_session()[LESSON] = OpenLesson(name, shipped_lesson(name))
     close_popover(_MENU)
 
 
-def _reopen(session: Session, content: Any) -> None:
+def _reopen(content: Any) -> None:
     """Open the file that the browser has kept; it may send anything."""
+    session = page_session()
     if isinstance(content, str):
-        open_lesson(session, gettext("The lesson"), content.encode("utf-8", "replace"))
+        open_lesson(gettext("The lesson"), content.encode("utf-8", "replace"))
     else:
         problem = gettext("This browser has no lesson file any more. Open the file again.")
         session[LESSON] = OpenLesson(OWN_LESSON, problem=problem)
 
 
-def close_lesson(session: Session) -> None:
+def close_lesson() -> None:
     """Close the lesson and return to translating."""
-    session[LESSON] = None
+    page_session()[LESSON] = None
 
 
-def current_lesson(session: Session, linked: Mapping[str, str]) -> OpenLesson | None:
+def current_lesson() -> OpenLesson | None:
     """Return the open lesson, at first that of the link; None where there is none."""
 
     def linked_lesson(name: str) -> OpenLesson:
         return OpenLesson(name, None if name == OWN_LESSON else shipped_lesson(name))
 
-    lesson: OpenLesson | None = linked_entry(session, linked, LESSON, None, offered=LESSONS, parse=linked_lesson)
+    lesson: OpenLesson | None = linked_entry(page_session(), link(), LESSON, None, offered=LESSONS, parse=linked_lesson)
     return lesson
 
 
 def lessons_menu() -> None:
     """Draw the menu: the lessons that come with the program, with their links and files, and a visitor's own."""
-    session = st.session_state
     with view_blocks("lessons_view"), popover(gettext("Lessons"), key=_MENU), box("lesson_list"):
         for name in shipped_lessons():
             lesson = shipped_lesson(name)
             with box(f"lesson_{name}", gap="xsmall"):
                 with language_of(lesson):
-                    request_button(str(lesson.title), partial(_open_shipped, session, name), key=f"open_{name}")
+                    request_button(str(lesson.title), partial(_open_shipped, name), key=f"open_{name}")
                     caption(f"{lesson_length(lesson)}. {lesson.about or ''}")
                 with box(f"share_{name}", row=True):
                     _share(name, lesson)
@@ -114,7 +115,7 @@ def lessons_menu() -> None:
 
 def _own_lesson() -> None:
     """Draw the uploader of a visitor's lesson, and a template to begin with."""
-    uploader(gettext("Your lesson (YAML file)"), partial(open_lesson, st.session_state), key=_MENU, megabytes=1)
+    uploader(gettext("Your lesson (YAML file)"), open_lesson, key=_MENU, megabytes=1)
     caption(
         gettext(
             "A lesson is a text file with sentences and questions. The right answers come from the translator. The "
@@ -143,7 +144,7 @@ def draw_lesson(opened: OpenLesson) -> None:
     session = st.session_state
     if opened.lesson is None and not opened.problem:
         component("lesson_file", key="lesson_file", data={"content": None}, height=1)
-        on_request(LESSON, partial(_reopen, session))
+        on_request(LESSON, _reopen)
     elif opened.lesson is None:
         _draw_problem(opened.problem)
     else:
@@ -183,7 +184,7 @@ def _draw_problem(problem: str) -> None:
 
 
 def _leave_button() -> None:
-    request_button(gettext("Leave the lesson"), partial(close_lesson, st.session_state), key="leave_lesson")
+    request_button(gettext("Leave the lesson"), close_lesson, key="leave_lesson")
 
 
 def lesson_page(request: PayloadRequest) -> bytes:

@@ -31,10 +31,11 @@ from attnviz.languages import gettext
 from attnviz.lessons.lesson_file import FORMAT_FIELD
 from attnviz.trace import Attention, WhatIfs
 from attnviz.trace.tokens import is_escaped
+from attnviz.ui.embedding import page_session
 from attnviz.ui.fields import switch, text_box
 from attnviz.ui.fields import uploader as file_uploader
 from attnviz.ui.page_state.gold_state import set_problem, take_links
-from attnviz.ui.page_state.linked import SENTENCE_PAGES, Session, clear_with_link
+from attnviz.ui.page_state.linked import SENTENCE_PAGES, clear_with_link
 from attnviz.ui.requests import call_in_rerun, request_button
 from attnviz.ui.resources import keep_upload
 from attnviz.ui.toolbar.open_lesson import open_lesson
@@ -149,24 +150,25 @@ def open_file_uploader() -> None:
             "the word links of another program: the output of a toolkit or aligner, or a JSON, CSV, NumPy, "
             "PyTorch or Parquet file. A lesson file (YAML) opens as a lesson."
         ),
-        partial(open_file, st.session_state),
+        open_file,
         key=BOX,
         megabytes=LARGEST_MEGABYTES,
     )
 
 
-def open_file(session: Session, name: str, content: bytes) -> None:
+def open_file(name: str, content: bytes) -> None:
     """Open the trace in `content`; on an error keep the open file, and store the message."""
+    session = page_session()
     session[_COUNT] = session.get(_COUNT, 0) + 1
     previous = session.get(_OPENED, OpenedFile("", None))
     session.pop(_REQUEST, None)
     try:
         if FORMAT_FIELD.encode() in content[:2000]:
-            open_lesson(session, name, content)
+            open_lesson(name, content)
             return
         file = attention_in(content, name)
         if file is not None:
-            choose_attention(session, FileChoice(name, file, opening=session[_COUNT]))
+            choose_attention(FileChoice(name, file, opening=session[_COUNT]))
             return
         session[_OPENED] = OpenedFile(name, read_what_ifs(content))
         session.pop(_CHOICE, None)
@@ -185,8 +187,9 @@ def attention_in(content: bytes, name: str = "") -> AttentionRecords | None:
     return read_bytes(content, name)
 
 
-def choose_attention(session: Session, choice: FileChoice) -> None:
+def choose_attention(choice: FileChoice) -> None:
     """Open the chosen sentence of a file; on an error keep the open file, and the form with the message."""
+    session = page_session()
     try:
         attention = _attention(choice, choice.number)
     except AttnvizError as error:
@@ -278,9 +281,10 @@ def _not_compared(name: str, error: AttnvizError) -> str:
     return f"{gettext('{name} cannot be compared with the open file.', name=name)} {error}"
 
 
-def compare_with(session: Session, name: str, content: bytes) -> None:
+def compare_with(name: str, content: bytes) -> None:
     """Compare the open attention with that of another file; on an error store the message."""
-    choice = shown_choice(session)
+    session = page_session()
+    choice = shown_choice()
     if choice is None:
         return
     try:
@@ -289,7 +293,7 @@ def compare_with(session: Session, name: str, content: bytes) -> None:
     except AttnvizError as error:
         session[_OPENED] = replace(session[_OPENED], problem=_not_compared(name, error))
         return
-    choose_attention(session, replace(choice, other=(name, with_tokens_of(records, choice.file))))
+    choose_attention(replace(choice, other=(name, with_tokens_of(records, choice.file))))
 
 
 def _links_in(content: bytes, name: str) -> AttentionRecords:
@@ -300,12 +304,13 @@ def _links_in(content: bytes, name: str) -> AttentionRecords:
     return records
 
 
-def open_gold_file(session: Session, view: View, name: str, content: bytes) -> None:
+def open_gold_file(view: View, name: str, content: bytes) -> None:
     """Mark the links in `content` as gold links: of the file that `view` shows a pair of, else of its words.
 
     A single pair without words or number is taken as the pair in view. On an error store the message.
     """
-    choice = shown_choice(session)
+    session = page_session()
+    choice = shown_choice()
     try:
         records = _links_in(content, name)
         if choice is None or view.file is None or has_no_place(records):
@@ -325,30 +330,30 @@ def open_gold_file(session: Session, view: View, name: str, content: bytes) -> N
         records.pairs.digest,
         records.pairs.size,
     )
-    choose_attention(session, replace(choice, gold=gold))
+    choose_attention(replace(choice, gold=gold))
 
 
-def close_gold(session: Session) -> None:
+def close_gold() -> None:
     """Show the open attention without the file of gold links."""
-    if choice := shown_choice(session):
-        choose_attention(session, replace(choice, gold=None))
+    if choice := shown_choice():
+        choose_attention(replace(choice, gold=None))
 
 
-def stop_comparing(session: Session) -> None:
+def stop_comparing() -> None:
     """Show the open attention alone."""
-    if choice := shown_choice(session):
-        choose_attention(session, replace(choice, other=None))
+    if choice := shown_choice():
+        choose_attention(replace(choice, other=None))
 
 
-def shown_choice(session: Session) -> FileChoice | None:
+def shown_choice() -> FileChoice | None:
     """Return the choices for the imported attention that is shown; None where there is none."""
-    opened: OpenedFile | None = session.get(_OPENED)
+    opened: OpenedFile | None = page_session().get(_OPENED)
     return opened.choice if opened else None
 
 
-def chosen_attention(session: Session) -> FileChoice | None:
+def chosen_attention() -> FileChoice | None:
     """Return the choices for the file of imported attention that is open, or was refused; None where there is none."""
-    choice: FileChoice | None = session.get(_CHOICE)
+    choice: FileChoice | None = page_session().get(_CHOICE)
     return choice
 
 
@@ -374,25 +379,28 @@ def read_what_ifs(content: bytes) -> WhatIfs:
     return what_ifs
 
 
-def current_file(session: Session, request: object) -> OpenedFile | None:
+def current_file(request: object) -> OpenedFile | None:
     """Return the open file; close it and return None if `request` has changed since it was opened."""
+    session = page_session()
     clear_with_link(session, _OPENED, _CHOICE, _REQUEST, scope=SENTENCE_PAGES)
     if session.setdefault(_REQUEST, request) != request:
-        close(session)
+        close()
     file: OpenedFile | None = session.get(_OPENED)
     return file
 
 
-def cancel_opening(session: Session) -> None:
+def cancel_opening() -> None:
     """Return from a file that was refused to the one that is shown, else to translating."""
-    if (choice := shown_choice(session)) is None:
-        close(session)
+    session = page_session()
+    if (choice := shown_choice()) is None:
+        close()
     else:
         session[_CHOICE] = choice
 
 
-def close(session: Session) -> None:
+def close() -> None:
     """Close the file and return to translating."""
+    session = page_session()
     session.pop(_OPENED, None)
     session.pop(_CHOICE, None)
     session.pop(_REQUEST, None)
@@ -404,7 +412,7 @@ _FIELDS = ("number", "source", "target", "normalise", "unescape")
 
 def attention_form() -> None:
     """Draw the form if the open file of attention has several sentences, escapes, or an error."""
-    choice = chosen_attention(st.session_state)
+    choice = chosen_attention()
     if choice is None or (len(choice.file) == 1 and not choice.problem and not _has_escapes(choice)):
         return
     with st.container(key="attention_form", border=bool(choice.problem)):
@@ -447,7 +455,7 @@ def _token_boxes(choice: FileChoice) -> None:
     try:
         sentence = choice.file.pair_numbered(choice.number)
     except AttnvizError:  # the form shows this error already
-        request_button(gettext("Cancel"), partial(cancel_opening, st.session_state), key="attention_cancel")
+        request_button(gettext("Cancel"), cancel_opening, key="attention_cancel")
         return
     labels = {
         "source": gettext("Source tokens, separated by spaces"),
@@ -459,7 +467,7 @@ def _token_boxes(choice: FileChoice) -> None:
     switch(gettext("Scale every row to add up to 1"), key=_field_key(choice, "normalise"), default=choice.normalise)
     with st.container(horizontal=True):
         request_button(gettext("Open"), partial(_open_sentence, choice), type="primary", key="attention_open")
-        request_button(gettext("Cancel"), partial(cancel_opening, st.session_state), key="attention_cancel")
+        request_button(gettext("Cancel"), cancel_opening, key="attention_cancel")
 
 
 def _field_key(choice: FileChoice, name: str) -> str:
@@ -475,7 +483,7 @@ def _open_sentence(choice: FileChoice) -> None:
         again = FileChoice(
             choice.name, choice.file, number, other=choice.other, gold=choice.gold, opening=choice.opening
         )
-        choose_attention(st.session_state, again)
+        choose_attention(again)
         return
     chosen = replace(
         choice,
@@ -484,4 +492,4 @@ def _open_sentence(choice: FileChoice) -> None:
         normalise=bool(values["normalise"]),
         unescape=bool(values["unescape"]),
     )
-    choose_attention(st.session_state, chosen)
+    choose_attention(chosen)

@@ -58,7 +58,7 @@ def shown_translation(request: TranslationRequest | None, *, back: bool, steps: 
     With `back`, a button closes an open file. With `steps`, for the page Translate, imported attention is shown too; on
     the other pages a message says that Translate shows the file.
     """
-    opened = opened_file.current_file(st.session_state, request)
+    opened = opened_file.current_file(request)
     with st.container(key="messages"):  # always present: otherwise the parts below are mounted again
         if steps:
             attention_form()
@@ -80,7 +80,7 @@ def shown_translation(request: TranslationRequest | None, *, back: bool, steps: 
         original = file_trace or requested_trace or _fallback_trace(request)
         view = _view(original, request if requested_trace else None, opened) if original else None
         if view:
-            view = replace(view, open_gold=partial(opened_file.open_gold_file, st.session_state))
+            view = replace(view, open_gold=opened_file.open_gold_file)
         if view and opened and original is file_trace:
             view = replace(view, compared=opened.compared, file=opened.pair)
         if requested_trace and request:
@@ -223,19 +223,19 @@ def _imported_notice(opened: opened_file.OpenedFile, back: bool) -> None:
                 st.text(
                     gettext("The comparison with {name} is below the heatmap.", name=choice.other[0]), width="content"
                 )
-            stop = partial(opened_file.stop_comparing, st.session_state)
+            stop = opened_file.stop_comparing
             request_button(gettext("Stop comparing"), stop, key="compare_stop")
         elif choice:
             with popover(gettext("Compare with another program"), key="compare_file", type="tertiary"):
                 uploader(
                     gettext("Attention or links of another program for the same sentence pairs, in any format"),
-                    partial(opened_file.compare_with, st.session_state),
+                    opened_file.compare_with,
                     key="compare_file",
                     megabytes=opened_file.LARGEST_MEGABYTES,
                 )
         if choice and choice.gold:
             st.text(gettext("Links marked by hand: {name}.", name=choice.gold.name), width="content")
-            leave = partial(opened_file.close_gold, st.session_state)
+            leave = opened_file.close_gold
             request_button(gettext("Close this file of links"), leave, key="gold_close")
     sentences = [format_sentence(choice.file)] if choice else []
     hint = gettext(
@@ -247,7 +247,7 @@ def _imported_notice(opened: opened_file.OpenedFile, back: bool) -> None:
 
 
 def _back_button() -> None:
-    request_button(gettext("Back to the sentence above"), partial(opened_file.close, st.session_state), key="back")
+    request_button(gettext("Back to the sentence above"), opened_file.close, key="back")
 
 
 def _search_name(trace: Trace) -> str:
@@ -264,8 +264,8 @@ def _notice(trace: Trace, translation: str) -> None:
         if forced:
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.text(gettext("Forced decoding: the decoder writes a given translation."), width="content")
-                request_button(gettext("Clear"), partial(inputs.drop_target, st.session_state), key="clear")
-                if is_listed_pair(st.session_state):
+                request_button(gettext("Clear"), inputs.drop_target, key="clear")
+                if is_listed_pair():
                     request_button(gettext("Back to the pairs"), partial(go_to, "corpus"), key="back_to_list")
             unseen = tokenizer.unknown_characters(translation) if tokenizer else ()
             if unseen:
