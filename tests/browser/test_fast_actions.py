@@ -99,7 +99,7 @@ class Proxy:
     async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             if self.is_cut:
-                raise ConnectionRefusedError  # noqa: TRY301  as of a server that is gone
+                raise ConnectionRefusedError
             answers, requests = await asyncio.open_connection("127.0.0.1", self.to)
         except OSError:
             writer.transport.abort()

@@ -5,7 +5,7 @@
 // show what the query says; until it has, the address is not overwritten. A saved page has a fragment only.
 
 import { keepValues, visitorValues } from "./field/field.js";
-import { beforeRequest, onAcknowledged, onReconnected, sendRequest } from "./outbox/outbox.js";
+import { beforeRequest, onAcknowledged, onReconnected, sendRequest, unhandledRequests } from "./outbox/outbox.js";
 import { isEmbedded } from "./requests.js";
 
 // Browsers limit how often the address is written: at most BURST times at once, then once in INTERVAL milliseconds.
@@ -208,6 +208,7 @@ export function pageDrawn(path) {
 export function setPage({ entry: name, parameters: query }) {
   const earlyEntry = entryName === null && currentEntry(); // Back or Forward, before this module listened
   if (earlyEntry && !`${earlyEntry.attnvizEntry} `.startsWith(`${name} `)) followAddress();
+  if (entryName === null) sendAgain();
   if (name !== entryName) {
     writeChanges(); // the last choice belongs to the previous entry
     unmountedParts = [];
@@ -217,6 +218,30 @@ export function setPage({ entry: name, parameters: query }) {
   entryName = name;
   setParameters("page", { query });
   scheduleWrite();
+}
+
+const UNHANDLED = "attnviz-unhandled"; // name in the storage of the tab
+
+/** Stores the requests that the server has not handled; those before it follows an address are of another one. */
+function storeUnhandled() {
+  if (entryName === null) return; // in a page of others
+  const all = unhandledRequests(), followed = all.findLastIndex(({ name }) => ["follow", "resume"].includes(name));
+  try {
+    sessionStorage.setItem(UNHANDLED, JSON.stringify(all.slice(followed + 1)));
+  } catch {
+    // The browser stores nothing, or not so much.
+  }
+}
+
+/** Sends again what was stored before a reload, which ends the session of the server. */
+function sendAgain() {
+  const [opening] = /** @type {PerformanceNavigationTiming[]} */ (performance.getEntriesByType("navigation"));
+  if (opening?.type !== "reload") return;
+  try {
+    for (const { name, value } of JSON.parse(sessionStorage.getItem(UNHANDLED) ?? "[]")) sendRequest(name, value);
+  } catch {
+    // The browser stores nothing.
+  }
 }
 
 /**
@@ -261,6 +286,7 @@ beforeRequest((key, number) => {
 });
 // Streamlit sends the address with each click.
 for (const name of ["pointerdown", "pagehide"]) addEventListener(name, writeChanges, true);
+addEventListener("pagehide", storeUnhandled, true);
 
 addEventListener("popstate", () => {
   if (entryName === null) return;

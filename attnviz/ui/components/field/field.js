@@ -38,7 +38,9 @@ function settle(field) {
   field.show?.();
 }
 
-beforeRequest(() => fields.forEach((field, key) => commit(key, field)));
+const commitAll = () => fields.forEach((field, key) => commit(key, field));
+beforeRequest(commitAll);
+addEventListener("pagehide", commitAll, true);
 onAcknowledged(() => fields.forEach(settle));
 
 /** Values set by the visitor, by key, for a restarted server. */

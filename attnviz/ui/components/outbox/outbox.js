@@ -61,6 +61,9 @@ export const onAcknowledged = (listener) => {
   return () => listeners.delete(listener);
 };
 
+/** The requests that the server has not acknowledged, in order. */
+export const unhandledRequests = () => pending.map(({ name, value }) => ({ name, value }));
+
 /** The number of the last acknowledged request. */
 export const lastAcknowledged = () => lastHandled;
 
