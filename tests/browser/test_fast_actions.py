@@ -15,13 +15,14 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Error, Page, sync_playwright
+from playwright.sync_api import Browser, Error, sync_playwright
 
 from attnviz.trace.interventions import Temperature, to_json_dict
 from attnviz.trace.what_ifs import decode_what_ifs
@@ -74,12 +75,12 @@ SHOWN = """() => {
 }"""
 """What the page shows, and what its address says."""
 
-CLICK = """([name, value]) => {
+CLICK = """(all) => all.filter(([name, value]) => {
   const box = document.querySelector(`.st-key-${name} input`);
   const control = box ?? document.querySelector(`.st-key-${name} [data-value='${value}']`);
   if (control && !(box && box.checked === (value === "1"))) control.click();
   return Boolean(control);
-}"""
+}).map(([name]) => name)"""
 
 WHAT_IFS = """(room, interventions) => interventions.forEach((intervention) =>
   room.dispatchEvent(new CustomEvent("attnviz:try", { detail: { intervention, held: false } })))"""
@@ -98,43 +99,51 @@ class Proxy:
 
     async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            if self.is_cut:
-                raise ConnectionRefusedError
-            answers, requests = await asyncio.open_connection("127.0.0.1", self.to)
+            answers, requests = await asyncio.open_connection("127.0.0.1", 0 if self.is_cut else self.to)
         except OSError:
             writer.transport.abort()
             return
         self.ends |= {writer, requests}
-        await asyncio.gather(self._pass(reader, requests), self._pass(answers, writer))
+        await asyncio.gather(_pass(reader, requests), _pass(answers, writer))
         self.ends -= {writer, requests}
-
-    async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            while data := await reader.read(2**16):
-                writer.write(data)
-                await writer.drain()
-        except OSError:
-            pass
-        writer.close()
 
     def cut(self) -> None:
         """End all connections, and refuse others until `is_cut` is false again."""
         self.is_cut = True
-        self.loop.call_soon_threadsafe(lambda: [end.transport.abort() for end in self.ends])
+        for end in [*self.ends]:
+            self.loop.call_soon_threadsafe(end.transport.abort)
+
+
+async def _pass(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    with suppress(OSError):
+        while data := await reader.read(2**16):
+            writer.write(data)
+            await writer.drain()
+    writer.close()
 
 
 class HurriedVisitor:
-    """Act on `page` faster than the server answers; `restart` restarts the server behind the `proxy`."""
+    """Act on a page faster than the server answers; `restart` restarts the server behind the `proxy`."""
 
-    def __init__(self, page: Page, seed: int, proxy: Proxy, restart: Callable[[], None]) -> None:
-        self.page, self.chance, self.proxy, self.restart_server = page, random.Random(seed), proxy, restart
+    def __init__(self, browser: Browser, seed: int, proxy: Proxy, restart: Callable[[], None]) -> None:
+        self.browser, self.chance, self.proxy, self.restart_server = browser, random.Random(seed), proxy, restart
+        self.done: list[str] = []
+        self.open_page()
+
+    def open_page(self) -> None:
+        """Open the app with a new history and session."""
+        self.proxy.is_cut = False
+        for context in self.browser.contexts:
+            context.close()
+        self.page = self.browser.new_page(viewport={"width": 1440, "height": 900})
+        self.page.goto(f"http://127.0.0.1:{self.proxy.port}/?depth=everything&sentence=A+man+sleeps.")
+        self.page.wait_for_selector(READY, timeout=120_000)
         self.expected: dict[str, Any] = {}
         """What must be shown, by its name in SHOWN: what was typed or chosen last. Empty after Back."""
-        self.done: list[str] = []
 
     def sequence(self, kind: str) -> list[str]:
         """Do a sequence of this kind; return what is inconsistent once the page has come to rest."""
-        self.done = [*self.done[:1], kind]  # the previous one may show its fault only now
+        self.done = [kind]
         try:
             self.go_home()
             for act in KINDS[kind]:
@@ -144,32 +153,25 @@ class HurriedVisitor:
                     act(self)
         except Error as error:
             return [f"out of reach: {str(error).splitlines()[0][:120]}"]
-        finally:
-            self.done = self.done[1:]
         return self._faults()
 
     def go_home(self) -> None:
-        """Open the first page, without a file, and wait until it is drawn."""
         if (shown := self._shown())["page"] not in ("", None):
-            self._follow_link("")
+            self.follow_link("")
         if shown["opened"]:
             self.page.locator(".st-key-back button").click()
         if shown["opened"] or shown["page"]:
             self.page.wait_for_selector(READY)
             self.rest()
 
-    def _follow_link(self, page: str) -> None:
-        self.page.locator(f'.page-links a[data-page="{page}"]').click(no_wait_after=True)
+    def follow_link(self, page: str) -> None:
+        link = self.page.locator(f'.page-links a[data-page="{page}"]')
+        self.chance.choice((link.click, partial(link.dispatch_event, "click")))()  # by mouse, or faster than that
         self.expected["page"] = page
         self.done.append(page or "home")
 
     def leave(self) -> None:
-        """Follow the link to another page."""
-        self._follow_link(self.chance.choice(("why", "lab", "transformer")))
-
-    def open_why(self) -> None:
-        """Follow the link to a page that has the sentence too."""
-        self._follow_link("why")
+        self.follow_link(self.chance.choice(("why", "lab", "transformer")))
 
     def _another_sentence(self) -> str:
         text = self.chance.choice([one for one in SENTENCES if one != self._shown()["box"]])
@@ -183,12 +185,10 @@ class HurriedVisitor:
         self.page.locator(".st-key-sentence textarea").fill(self._another_sentence())
 
     def enter(self) -> None:
-        """Type another sentence, and send it."""
         self.type()
         self.page.locator(".st-key-sentence textarea").press("Enter")
 
     def type_across_a_cut(self) -> None:
-        """Type another sentence while the connection is lost."""
         text, box = self._another_sentence(), self.page.locator(".st-key-sentence textarea")
         box.press("Control+a")
         self.page.keyboard.type(text[:5])
@@ -197,32 +197,23 @@ class HurriedVisitor:
         box.press("Enter")
 
     def translate(self) -> None:
-        """Press the button."""
         self.page.locator(".st-key-translate button").click()
 
-    def choose(self, *names: str) -> None:
-        """Choose another value of a control, of these or any but the language."""
+    def choose(self, names: tuple[str, ...] = (*SWITCHES, "depth")) -> None:
+        """Choose another value of one of these controls, if it is on the page."""
         shown = self._shown()
-        offered = [name for name in names or [*SWITCHES, "depth"] if shown[name] is not None]
-        if not offered:
-            return
-        name = self.chance.choice(offered)
-        value = next(value for value in CHOICES[name] if value != shown[name])
-        if self.page.evaluate(CLICK, [name, value]):
-            self.expected[name] = value
-            self.done.append(f"{name}={value}")
+        offered = [name for name in names if shown[name] is not None]
+        self._choose(shown, *self.chance.sample(offered, min(1, len(offered))))
 
     def choose_two(self) -> None:
-        """Choose other values of two controls in the same tick."""
-        shown, names = self._shown(), self.chance.sample([*CHOICES], 2)
-        chosen = {name: next(value for value in CHOICES[name] if value != shown[name]) for name in names}
-        self.page.evaluate(f"(all) => all.forEach({CLICK})", [*map(list, chosen.items())])
-        self.expected |= chosen
-        self.done.append(str(chosen))
+        self._choose(self._shown(), *self.chance.sample([*CHOICES], 2))
 
-    def choose_language(self) -> None:
-        """Choose the other language."""
-        self.choose("lang")
+    def _choose(self, shown: dict[str, Any], *names: str) -> None:
+        """Choose other values than those `shown`, in the same tick; expect those whose controls are still there."""
+        chosen = {name: next(value for value in CHOICES[name] if value != shown[name]) for name in names}
+        clicked = self.page.evaluate(CLICK, [*map(list, chosen.items())])
+        self.expected |= (chosen := {name: chosen[name] for name in clicked})
+        self.done += [f"{name}={value}" for name, value in chosen.items()]
 
     def click_language(self) -> None:
         """Click the other language with the mouse, which leaves the text box."""
@@ -231,12 +222,7 @@ class HurriedVisitor:
         self.expected["lang"] = language
         self.done.append(language)
 
-    def choose_depth(self) -> None:
-        """Choose another level of detail."""
-        self.choose("depth")
-
     def step(self) -> None:
-        """Press arrow keys."""
         self.expected.pop("step", None)
         for _ in range(self.chance.randint(1, 6)):
             self.page.keyboard.press("ArrowRight")
@@ -246,23 +232,17 @@ class HurriedVisitor:
         for _ in range(60):
             self.page.keyboard.press(self.chance.choice(("ArrowRight", "ArrowRight", "ArrowLeft")))
 
-    def go_back(self) -> None:
-        """Go back in the history."""
-        self._go(-1)
-
     def wander(self) -> None:
-        """Go back and forward in the history."""
         for _ in range(10):
-            self._go(self.chance.choice((-1, 1)))
+            self.go(self.chance.choice((-1, 1)))
             self.page.wait_for_timeout(self.chance.uniform(0, 120))
 
-    def _go(self, by: int) -> None:
+    def go(self, by: int) -> None:
         if self.page.evaluate("(by) => by > 0 ? navigation.canGoForward : navigation.canGoBack", by):
             self.page.evaluate("(by) => history.go(by)", by)
             self.expected = {}
 
     def upload(self) -> None:
-        """Open a file of attention."""
         open_share(self.page)
         place = self.page.locator("[data-testid=stFileUploaderDropzoneInput]")
         place.wait_for(state="attached")
@@ -272,7 +252,6 @@ class HurriedVisitor:
         self.expected.pop("step", None)
 
     def reload(self) -> None:
-        """Reload the page."""
         self.page.reload()
         self.page.wait_for_selector(READY)
 
@@ -284,12 +263,7 @@ class HurriedVisitor:
         self.expected["whatIfs"] += count
         self.expected.pop("step", None)
 
-    def two_what_ifs(self) -> None:
-        """Change two steps in the same tick."""
-        self.what_ifs(2)
-
     def cut(self) -> None:
-        """Cut the connection, until it is mended."""
         self.proxy.cut()
         self.page.wait_for_selector(f".stApp:not({CONNECTED})")
 
@@ -365,24 +339,25 @@ def _letters(text: str | None) -> str | None:
 
 
 V = HurriedVisitor
+choose_language, choose_depth = partial(V.choose, names=("lang",)), partial(V.choose, names=("depth",))
 KINDS: dict[str, tuple[Callable[[HurriedVisitor], None] | int, ...]] = {
     "type and leave": (V.type, 50, V.leave),
     "type and translate": (V.type, 20, V.translate),
     "two clicks": (V.choose_two,),
     "choose and leave": (V.choose, 50, V.leave),
     "leave and choose": (V.leave, 100, V.choose),
-    "keys and Back": (V.press_many_keys, V.go_back),
+    "keys and Back": (V.press_many_keys, partial(V.go, by=-1)),
     "to and fro": (V.leave, V.rest, V.go_home, V.wander),
-    "edit, to and fro": (V.open_why, V.rest, V.enter, V.rest, V.go_home, V.wander),
-    "language in a translation": (V.enter, 250, V.choose_language),
+    "edit, to and fro": (partial(V.follow_link, page="why"), V.rest, V.enter, V.rest, V.go_home, V.wander),
+    "language in a translation": (V.enter, 250, choose_language),
     "typed, then language": (V.type, 30, V.click_language),
-    "choice in a language switch": (V.choose_language, 150, V.choose_depth),
+    "choice in a language switch": (choose_language, 150, choose_depth),
     "upload in a translation": (V.enter, 100, V.upload, V.choose),
     "type after an upload": (V.upload, V.enter),
     "reload after typing": (V.enter, 60, V.reload),
     "reload after a choice": (V.choose, 60, V.reload),
     "reload after a step": (V.step, V.reload),
-    "what-ifs at once": (V.enter, V.rest, V.two_what_ifs),
+    "what-ifs at once": (V.enter, V.rest, partial(V.what_ifs, count=2)),
     "what-ifs in a row": (V.enter, V.rest, V.what_ifs, 200, V.what_ifs),
     "what-if, then leave": (V.enter, V.rest, V.what_ifs, 60, V.leave, V.rest, V.go_home),
     "type and step": (V.enter, V.step),
@@ -390,7 +365,7 @@ KINDS: dict[str, tuple[Callable[[HurriedVisitor], None] | int, ...]] = {
     "cut in a translation": (V.enter, 250, V.cut, 1500, V.mend),
     "cut and choose": (V.cut, 300, V.choose, 800, V.mend),
     "restart and type": (V.enter, V.rest, V.restart, V.enter),
-    "restart and leave": (V.enter, V.choose_depth, V.rest, V.restart, V.leave),
+    "restart and leave": (V.enter, choose_depth, V.rest, V.restart, V.leave),
     "restart with a what-if": (V.enter, V.rest, V.what_ifs, V.rest, V.restart, V.choose),
 }
 """The acts of each kind of sequence; a number is a pause of at most so many milliseconds."""
@@ -415,17 +390,6 @@ def restarting_server(models: Path) -> Iterator[tuple[Proxy, Callable[[], None]]
             servers[0].__exit__(None, None, None)
 
 
-def opened_page(browser: Browser, proxy: Proxy) -> Page:
-    """Open the app with a fresh history and session."""
-    proxy.is_cut = False
-    for context in browser.contexts:
-        context.close()
-    page = browser.new_page(viewport={"width": 1440, "height": 900})
-    page.goto(f"http://127.0.0.1:{proxy.port}/?depth=everything&sentence=A+man+sleeps.")
-    page.wait_for_selector(READY, timeout=120_000)
-    return page
-
-
 def find_inconsistencies(
     seed: int, count: int, models: Path, kinds: tuple[str, ...] = (), report: Callable[[str], None] = print
 ) -> list[str]:
@@ -434,19 +398,19 @@ def find_inconsistencies(
     kinds, tally = kinds or tuple(KINDS), Counter[str]()
     order = [kinds[number % len(kinds)] for number in range(count)]
     random.Random(seed).shuffle(order)
-    with restarting_server(models) as (proxy, restart), sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find_chromium(), args=CHROMIUM_FLAGS)
-        try:
-            visitor = HurriedVisitor(opened_page(browser, proxy), seed, proxy, restart)
-            for number, kind in enumerate(order):
-                faults = visitor.sequence(kind)
-                if faults:
-                    found.append(f"{number}: {' · '.join(visitor.done)}: {'; '.join(faults)}")
-                    report(found[-1])
-                    tally[kind] += 1
-                    visitor.page, visitor.expected = opened_page(browser, proxy), {}
-        finally:
-            browser.close()
+    with (
+        restarting_server(models) as (proxy, restart),
+        sync_playwright() as playwright,
+        playwright.chromium.launch(executable_path=find_chromium(), args=CHROMIUM_FLAGS) as browser,
+    ):
+        visitor = HurriedVisitor(browser, seed, proxy, restart)
+        for number, kind in enumerate(order):
+            faults = visitor.sequence(kind)
+            report(line := f"{number}: {' · '.join(visitor.done)}: {'; '.join(faults) or 'consistent'}")
+            if faults:
+                found.append(line)
+                tally[kind] += 1
+                visitor.open_page()
     for kind, runs in sorted(Counter(order).items()):
         report(f"{kind}: {tally[kind]} of {runs}")
     return found
