@@ -225,7 +225,7 @@ const UNHANDLED = "attnviz-unhandled"; // name in the storage of the tab
 /** Stores the requests that the server has not handled; those before it follows an address are of another one. */
 function storeUnhandled() {
   if (entryName === null) return; // in a page of others
-  const all = unhandledRequests(), followed = all.findLastIndex(({ name }) => ["follow", "resume"].includes(name));
+  const all = unhandledRequests(), followed = all.findLastIndex(({ key }) => ["follow", "resume"].includes(key));
   try {
     sessionStorage.setItem(UNHANDLED, JSON.stringify(all.slice(followed + 1)));
   } catch {
@@ -238,7 +238,7 @@ function sendAgain() {
   const [opening] = /** @type {PerformanceNavigationTiming[]} */ (performance.getEntriesByType("navigation"));
   if (opening?.type !== "reload") return;
   try {
-    for (const { name, value } of JSON.parse(sessionStorage.getItem(UNHANDLED) ?? "[]")) sendRequest(name, value);
+    for (const { key, value } of JSON.parse(sessionStorage.getItem(UNHANDLED) ?? "[]")) sendRequest(key, value);
   } catch {
     // The browser stores nothing.
   }

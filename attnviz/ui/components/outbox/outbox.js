@@ -62,7 +62,7 @@ export const onAcknowledged = (listener) => {
 };
 
 /** The requests that the server has not acknowledged, in order. */
-export const unhandledRequests = () => pending.map(({ name, value }) => ({ name, value }));
+export const unhandledRequests = () => pending.map(({ key, value }) => ({ key, value }));
 
 /** The number of the last acknowledged request. */
 export const lastAcknowledged = () => lastHandled;
