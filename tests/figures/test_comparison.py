@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz import attention, figures
+from attnviz import figures
 from attnviz.analysis.comparison import Comparison, compare, comparison_caveat, comparison_sentences, no_heatmaps_reason
 from attnviz.figures.encoding import to_json
 from attnviz.languages import set_language
-from attnviz.palette import palette
 from tests.analysis.test_comparison import SENTENCES as TEXTS
 from tests.figures import synthetic
 from tests.strategies import texts
@@ -41,26 +40,6 @@ def test_panels_share_axes_and_heatmaps_share_a_colour_scale() -> None:
     assert names[0] == names[1] == names[2]
     assert "+ new" in names[0][1]
     assert names[0][0] == "The"
-
-
-def test_data_are_the_same_in_every_layout() -> None:
-    """The browser receives the data once, and only the layout afterwards."""
-    compared = pair(other="The new agreement was signed .")
-    one, *others = (figures.comparison(compared, NAMES, across=across, width=300 * across) for across in (1, 2, 4))
-    for other in others:
-        assert to_json(other.data) == to_json(one.data)
-
-
-def test_log_probabilities_are_rings_and_dots_joined_by_coloured_lines() -> None:
-    compared, ink = pair(), palette("light")
-    traces = {trace.name: trace for trace in figures.comparison(compared, NAMES).figure().data}
-    np.testing.assert_array_equal(traces["log p, first"].x, compared.first_log_probabilities)
-    np.testing.assert_array_equal(traces["log p, other"].x, compared.other_log_probabilities)
-    gained = compared.other_log_probabilities > compared.first_log_probabilities
-    assert traces["likelier"].line.color == ink.plus
-    assert traces["less likely"].line.color == ink.minus
-    assert list(dict.fromkeys(traces["likelier"].y)) == list(np.flatnonzero(gained))
-    assert list(dict.fromkeys(traces["less likely"].y)) == list(np.flatnonzero(~gained))
 
 
 def test_the_step_is_framed_and_metadata_map_rows_to_steps() -> None:
@@ -97,18 +76,6 @@ def test_figure_without_attention_draws_log_probabilities_only(which: int) -> No
     attending = figures.compared_words_table(compare(synthetic.trace(seed=0), synthetic.trace(seed=1)))
     assert set(figures.compared_words_table(compared)) < set(attending)  # without the variation of the looks
     assert "synthetic" in no_heatmaps_reason("synthetic")
-
-
-def test_attention_of_other_programs_is_drawn_without_log_probabilities() -> None:
-    compared = compare(attention("a b", "x y", [[1, 0], [0, 1]]), attention("a b", "x y", [[0, 1], [0, 1]]))
-    figure = figures.comparison(compared, NAMES).figure()
-    assert set(figure.layout.meta["panels"]) == {"first", "other", "difference"}
-    assert not figure.layout.meta["beside"]
-    assert "log p" not in figure.layout.meta["alt"] + " ".join(comparison_sentences(compared, NAMES))
-    assert not [name for name in figures.compared_words_table(compared) if "log p" in name]
-    beside = compare(attention("The agreement", "Signé .", np.eye(2)), synthetic.trace(target="Signé ."))
-    assert len(comparison_sentences(beside, NAMES)) == 2
-    assert figures.comparison(beside, NAMES).layout["meta"]["beside"]
 
 
 @given(source=TEXTS, target=TEXTS, seed=st.integers(0, 30))

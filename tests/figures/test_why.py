@@ -2,25 +2,12 @@
 
 from __future__ import annotations
 
-from typing import get_args
-
 import numpy as np
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace, Translator
 from attnviz.analysis.numbers import percent
-from attnviz.analysis.page_texts import (
-    Origin,
-    forced_section,
-    gradient_paths_section,
-    gradient_section,
-    growth_section,
-    judge_section,
-    length_section,
-    translations_section,
-    why_introduction,
-)
 from attnviz.analysis.why_attention import (
     JudgedTranslation,
     PrefixTranslations,
@@ -33,11 +20,9 @@ from attnviz.analysis.why_attention import (
 )
 from attnviz.figures.sentence_length_figure import (
     bleu_by_length,
-    bucket_of,
     sentence_growth,
 )
 from attnviz.figures.three_models_figure import forced_words_figure, gradient_norms
-from attnviz.languages import set_language
 from attnviz.text import Tokenizer
 from attnviz.trace.parts import GradientNorms
 from tests.conftest import SENTENCES, ModelFactory
@@ -118,16 +103,6 @@ def test_signal_panels_draw_the_medians_of_both_paths(forced_models: ForcedModel
         gradient_norms(forced_models.traces[:2], forced_models.signals)
 
 
-def test_the_table_of_signals_has_every_pair(forced_models: ForcedModels) -> None:
-    trace, one = forced_models.traces[0], forced_models.signals[0]
-    table = gradient_norms(forced_models.traces, forced_models.signals).frame()
-    assert len(table) == one.whole.size
-    row = table.loc[2].set_index("j").loc[3]
-    assert row["whole, none"] == one.whole[1, 2]
-    assert row["steps between"] == 3
-    assert row["source piece"] == trace.source_pieces[2]
-
-
 @EACH_LANGUAGE
 def test_gradient_share_sentence_contains_the_known_shares(snapshot: SnapshotAssertion) -> None:
     lead, baseline = gradient_share_sentences(("none", "general", "additive"), ((0.12, 0.08), None, (0.22, 0.08)))
@@ -151,13 +126,6 @@ def test_growth_figure_table_and_sentences_have_the_words_left_out(snapshot: Sna
     assert "chrF" not in judgement_note(GROWN.translations[0][1], None)
 
 
-@pytest.mark.parametrize(
-    ("words", "bucket"), [(1, "1-10"), (10, "1-10"), (11, "11-20"), (50, None), (51, ">50"), (0, None)]
-)
-def test_bucket_of_a_sentence_length(words: int, bucket: str | None) -> None:
-    assert bucket_of(words, ["1-10", "11-20", ">50"]) == bucket
-
-
 def test_the_sentence_length_is_marked_in_the_figure() -> None:
     marked_length, plain = bleu_by_length(ROWS, marked_length=7).layout, bleu_by_length(ROWS)
     assert (marked_length["shapes"][0]["x0"], marked_length["shapes"][0]["x1"]) == (-0.5, 0.5)
@@ -167,37 +135,3 @@ def test_the_sentence_length_is_marked_in_the_figure() -> None:
     assert table.loc[("1-10", "a"), "BLEU"] == 30
     assert np.isnan(table.loc[(">50", "a"), "low"])
     assert "11.5" in length_sentence(7, "1-10", {"none": 11.5})
-
-
-def test_sections_are_translated_into_french() -> None:
-    def section_texts() -> list[str]:
-        sections = [
-            why_introduction(),
-            translations_section(),
-            *(forced_section("m", origin) for origin in get_args(Origin)),
-            gradient_section(),
-            gradient_paths_section(),
-            length_section(),
-            growth_section(),
-        ]
-        return [
-            judge_section("m"),
-            *(text for one in sections for text in (one.heading, *one.paragraphs, one.lead) if text),
-        ]
-
-    english = section_texts()
-    set_language("fr")
-    french = section_texts()
-    assert len(english) == len(french)
-    assert all(one != other for one, other in zip(english, french, strict=True))
-
-
-def test_each_model_has_one_line() -> None:
-    figure = bleu_by_length(ROWS).figure()
-    first, second = figure.data
-    assert (list(first.x), list(first.y)) == (["1-10", ">50"], [30, 12])
-    assert second.name == "&lt;b&gt;"
-    assert (list(first.error_y.array), list(first.error_y.arrayminus)) == ([3, 0], [2, 0])
-    assert first.line.dash != second.line.dash
-    assert first.marker.symbol != second.marker.symbol
-    assert list(figure.layout.xaxis.ticktext) == ["1-10<br>1,200", "&gt;50<br>3"]
