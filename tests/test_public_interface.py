@@ -181,7 +181,6 @@ MISUSE: dict[str, Callable[[Subjects, Any], object]] = {
     "format of a file": lambda _, value: attnviz.read_attention(np.full((1, 1), 1.0), format=value),
     "layer of a file": lambda _, value: attnviz.read_attention(np.full((1, 1), 1.0), layer=value)[0],
     "encoding of a file": lambda _, value: attnviz.read_attention(np.full((1, 1), 1.0), encoding=value),
-    "hugging face": lambda _, value: attnviz.from_huggingface(value),
     "evaluate": lambda _, value: attnviz.evaluate(value, [("a", "b")]),
     "evaluated pairs": lambda s, value: attnviz.evaluate(s.translator, value),
     "an evaluated pair": lambda s, value: attnviz.evaluate(s.translator, [value]),
@@ -204,7 +203,6 @@ MISUSE: dict[str, Callable[[Subjects, Any], object]] = {
 def test_wrong_arguments_are_refused_or_valid(
     subjects: Subjects, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.chdir(tmp_path)
     raw = []
     for value in WRONG:

@@ -82,6 +82,9 @@ CASES = {
     "one word for another's": Case((*DIAGONAL, 0), (), f"{TARGET} vite", of={OVERUSED}),
     "a nearby repetition": Case(DIAGONAL, [(REPEATED, None, 3, True)], "le chat de chat du lait"),
     "a repetition that the source has": Case(DIAGONAL, (), "le chat de chat du lait", "the wire or wires cold milk"),
+    "a repetition of a word that the source has twice": Case(
+        (0, 1, 2, 1, 4, 5), (), "le chat et chat boit lait", "the cat and cat drinks milk", of={REPEATED}
+    ),
     "a repetition far away": Case(DIAGONAL, (), "le chat boit du lait chat"),
     "a repetition that looks at the same word": Case((*DIAGONAL, 2), [(REPEATED, 2, 6, True)], f"{TARGET} Chat"),
     "a repetition that looks elsewhere": Case((*DIAGONAL, 4), (), f"{TARGET} Chat"),

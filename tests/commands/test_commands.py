@@ -178,12 +178,13 @@ def test_translate_keeps_blank_lines(run, translator: Translator) -> None:
     assert records[1]["alignment"] == []
 
 
-def test_unknown_words_are_those_of_the_source_vocabulary(tmp_path: Path) -> None:
+def test_unknown_words_are_those_of_the_source_vocabulary(run, tmp_path: Path, capfd) -> None:
     mine = str(tmp_path / "mine")
-    _process("import", "attnviz/examples/tut3", "-o", mine)
-    single = _process("translate", "der hund the .", "--model", mine)
-    lines = _process("translate", "--model", mine, given="der hund .\nder hund the .\n")
-    assert [one.stderr.rpartition(": ")[2] for one in (single, lines)] == ["the\n", "the\n"]
+    assert main(["import", str(REPOSITORY / "attnviz" / "examples" / "tut3"), "-o", mine]) == 0
+    capfd.readouterr()
+    single = run("translate", "der hund the .", "--model", mine)
+    lines = run("translate", "--model", mine, given="der hund .\nder hund the .\n")
+    assert [errors.rpartition(": ")[2] for _, _, errors in (single, lines)] == ["the\n", "the\n"]
 
 
 @pytest.mark.parametrize("tokenised", [(), ("--tokenised",)])
@@ -416,46 +417,20 @@ def test_figure_finds_the_installed_model_that_made_the_trace(
 
 
 def test_train_then_translate(run, tmp_path: Path) -> None:
-    pairs = tmp_path / "pairs.tsv"
-    pairs.write_text(PAIRS * 5, encoding="utf-8")
-    tokenizer = tmp_path / "tokenizer.model"
-    tokenizer.write_bytes(Tokenizer.train(SENTENCES, 150).model)
-    options = [
-        "--data",
-        f"{pairs}=2",
-        "--validation",
-        str(pairs),
-        "--output",
-        str(tmp_path / "run"),
-        "--tokenizer",
-        str(tokenizer),
-        "--hidden-size",
-        "8",
-        "--embedding-size",
-        "8",
-        "--alignment-size",
-        "8",
-        "--maxout-size",
-        "8",
-        "--updates",
-        "3",
-        "--validate-every",
-        "3",
-        "--device",
-        "cpu",
-    ]
-    done = _process("train", *options)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[-1] == str(tmp_path / "run" / "model")
-    assert "3/3" in done.stderr
+    (pairs := tmp_path / "pairs.tsv").write_text(PAIRS * 5, encoding="utf-8")
+    (tokenizer := tmp_path / "tokenizer.model").write_bytes(Tokenizer.train(SENTENCES, 150).model)
+    sizes = "--hidden-size 8 --embedding-size 8 --alignment-size 8 --maxout-size 8"
+    options = f"{sizes} --updates 3 --validate-every 3 --device cpu".split()
+    files = ["--data", f"{pairs}=2", "--validation", str(pairs), "--tokenizer", str(tokenizer)]
+    code, out, errors = run("train", *files, "--output", str(tmp_path / "run"), *options)
+    assert (code, out.splitlines()[-1]) == (0, str(tmp_path / "run" / "model")), errors
     code, _, errors = run("translate", "A dog.", "--model", str(tmp_path / "run" / "model"))
     assert code == 0, errors
 
 
-def test_train_help_lists_every_config_field_in_its_group() -> None:
-    done = _process("train", "--help")
-    assert done.returncode == 0
-    panels = {panel.split()[0]: panel for panel in done.stdout.split("╭─ ")[1:]}
+def test_train_help_lists_every_config_field_in_its_group(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train", "--help"]) == 0
+    panels = {panel.split()[0]: panel for panel in capsys.readouterr().out.split("╭─ ")[1:]}
     assert [*panels] == [*TRAINING_GROUPS, "Options"]
     for field in fields(TrainingConfig):
         assert f"--{field.name.replace('_', '-')} " in panels[field.metadata["group"]]
