@@ -9,11 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz import translator as translator_module
 from attnviz.attention_kinds import ATTENTION_KINDS
-from attnviz.errors import AttnvizError
 from attnviz.network.model_config import READOUT_STATES
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
@@ -84,18 +82,6 @@ def test_forced_traces_equal_single_ones(
     assert len(together) == len(pairs)
     for (text, target), trace in zip(pairs, together, strict=True):
         assert_alike(trace, translator.translate(text, target=target))
-
-
-def test_targets_of_another_number_and_unusable_ones_are_named(
-    translators: dict[tuple[str, str], Translator], snapshot: SnapshotAssertion
-) -> None:
-    translator = translators[KINDS[0]]
-    found = []
-    for targets in (["A dog."], ["A dog.", " "], "ab"):
-        with pytest.raises(AttnvizError) as error:
-            translator.translate_together(["A dog.", "A dog."], targets=targets)
-        found.append(str(error.value))
-    assert found == snapshot
 
 
 def test_traces_equal_single_ones_beyond_one_batch(

@@ -53,7 +53,9 @@ FIXTURES = Path(__file__).parent / "fixtures"
 TRAINED = ("tutorial", "joey", "pytorch", "d2l", "fairseq", "opennmt")
 """Folders of checkpoints that the programs themselves trained."""
 every_peer = pytest.mark.parametrize("peer", PEERS, ids=str)
-every_program = pytest.mark.parametrize("peer", {type(peer): peer for peer in reversed(PEERS)}.values(), ids=str)
+PROGRAMS = [*{type(peer): peer for peer in reversed(PEERS)}.values()]
+"""The simplest checkpoint of each program."""
+every_program = pytest.mark.parametrize("peer", PROGRAMS, ids=str)
 
 
 @dataclasses.dataclass
@@ -235,7 +237,14 @@ def test_sentences_of_a_step(imported: Import, peer: Peer, snapshot: SnapshotAss
     assert [without_numbers(f"{one.latex} {one.note}") for one in equations] == snapshot
 
 
-@every_program
+@pytest.mark.parametrize(
+    "peer",
+    [
+        peer if isinstance(peer, Tutorial | Opennmt) else pytest.param(peer, marks=pytest.mark.nightly)
+        for peer in PROGRAMS
+    ],
+    ids=str,
+)
 def test_imported_model_works_in_every_command(
     imported: Import, peer: Peer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
