@@ -26,8 +26,7 @@ from numpy.typing import NDArray
 from pyarrow import parquet
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz import AttnvizError, attention, read_attention
-from attnviz.export.attention_files import attention_file_content
+from attnviz import AttnvizError, read_attention
 from attnviz.importing.attention_reader import read_bytes, records_of
 from attnviz.importing.formats import FORMATS
 from attnviz.reading import content_of
@@ -243,9 +242,6 @@ SOFT = {
     ),
     "ctranslate2": _lines(
         lambda _, pair: json.dumps({"hypotheses": [pair.target], "attention": [pair.matrix.tolist()]})
-    ),
-    "parquet": lambda pairs: attention_file_content(
-        [attention(pair.source, pair.target, pair.matrix) for pair in pairs], "parquet"
     ),
     "csv": _csv,
     "numpy": lambda pairs: npy(pairs[0].matrix),
