@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz import Trace, export, figures
+from attnviz import Trace, export
 from attnviz.analysis.gold import pharaoh
 from attnviz.analysis.measures import links
 from attnviz.analysis.posterior import posterior_words
@@ -339,52 +339,6 @@ def test_figure_of_sentence_and_of_saved_trace(run, tmp_path: Path, translator: 
     assert (done.returncode, done.stderr) == (0, "")
     table = (tmp_path / "x.csv").read_text(encoding="utf-8-sig")
     assert table == export.table(trace, export.FigureOptions(picture="state", step=0)).to_csv()
-
-
-@pytest.mark.nightly
-def test_figure_with_margins_and_logit_attributions(
-    run,
-    tmp_path: Path,
-    model_folder: Path,
-    translator: Translator,
-    make_network: ModelFactory,
-    tokenizer: Tokenizer,
-    snapshot: SnapshotAssertion,
-) -> None:
-    trace = translator.translate(SENTENCES[0], beam=1)
-    trace.save(saved := tmp_path / "trace.json")
-    table, page = tmp_path / "x.csv", tmp_path / "x.html"
-    assert run("figure", "--trace", str(saved), "-o", str(table), "--margins") == (0, "", "")
-    assert table.read_text(encoding="utf-8-sig") == figures.heatmap(trace, margins=True).frame().to_csv()
-    arguments = ["figure", "--trace", str(saved), "-o", str(page), "--margins", "--level", "everything", "--model"]
-    assert run(*arguments, str(model_folder)) == (0, "", "")
-    weights = read_weights(model_folder)
-    expected = export.page_html(trace, margins=True, weights=weights, level="everything")
-    assert page.read_text(encoding="utf-8") == expected
-    arguments_of_step = ["--picture", "perturbation-tests", "--step", "2", "--model", str(model_folder)]
-    assert run("figure", "--trace", str(saved), "-o", str(table), *arguments_of_step) == (0, "", "")
-    subject = figures.Subject(trace, 1, weights)
-    assert (
-        table.read_text(encoding="utf-8-sig")
-        == figures.step_figure(subject, "perturbation-tests").draw(subject).frame().to_csv()
-    )
-    save_model(other := tmp_path / "other", make_network("general"), tokenizer)
-    links = tmp_path / "x.pharaoh"
-    arguments = ["figure", "--trace", str(saved), "-o", str(links), "--model"]
-    assert run(*arguments, str(model_folder)) == (0, "", "")
-    after, before = pharaoh(posterior_words(trace, weights)), pharaoh(trace.words())
-    assert links.read_text() == f"{after}\n"
-    for face, expected in (("before", before), ("after", after)):
-        assert run(*arguments, str(model_folder), "--face", face) == (0, "", "")
-        assert links.read_text() == f"{expected}\n"
-    code, _, errors = run(*arguments, str(model_folder), "--face", "difference")
-    assert code == 2
-    assert plain(errors, tmp_path) == snapshot(name="difference as links")
-    assert run(*arguments, str(other), "--face", "before") == (0, "", "")
-    code, _, errors = run(*arguments, str(other))
-    assert code == 0
-    assert plain(errors, tmp_path) == snapshot(name="links of another model")
-    assert links.read_text() == pharaoh(trace.words()) + "\n"
 
 
 def test_figure_finds_the_installed_model_that_made_the_trace(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import re
 from pathlib import Path
 
 import pytest
@@ -131,38 +130,3 @@ def test_command_fails_when_no_line_is_usable(
         assert made == 2
         assert plain(output_text.err.splitlines()[-1], tmp_path) == snapshot(name="nothing used")
         assert output_text.err.count("was skipped") == len(content.splitlines())
-
-
-@pytest.mark.parametrize(("options", "alone"), [([], 2), (["--translate"], 0)], ids=["given", "translated"])
-def test_command_reports_the_number_of_lines_without_french(
-    model_folder: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    options: list[str],
-    alone: int,
-    snapshot: SnapshotAssertion,
-) -> None:
-    pairs, output = tmp_path / "pairs.tsv", tmp_path / "out.parquet"
-    pairs.write_text("A dog.\tUn chien.\nTwo dogs.\nThe snow.\n")
-    assert not main(
-        [
-            "corpus",
-            str(pairs),
-            "-o",
-            str(output),
-            "--model",
-            str(model_folder),
-            "--device",
-            "cpu",
-            "--workers",
-            "1",
-            "--beam",
-            "1",
-            "--kind",
-            "none",
-            *options,
-        ]
-    )
-    output_text = plain(capsys.readouterr().out, tmp_path)
-    assert output_text == snapshot
-    assert re.findall(r"\d+", output_text) == ["3", "3", "0", *([str(alone)] if alone else [])]

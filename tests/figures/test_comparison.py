@@ -42,25 +42,6 @@ def test_panels_share_axes_and_heatmaps_share_a_colour_scale() -> None:
     assert names[0][0] == "The"
 
 
-def test_the_step_is_framed_and_metadata_map_rows_to_steps() -> None:
-    compared = pair(other="The new agreement was signed .")
-    figure = figures.comparison(compared, NAMES, step=4, end=False).figure()
-    meta = figure.layout.meta
-    frames = [shape for shape in figure.layout.shapes if shape.line.color == meta["frame"]]
-    assert len(frames) == 4
-    assert list(meta["panels"]) == ["first", "other", "difference"]
-    assert len(meta["beside"]) == 1
-    assert {frame.y0 + 0.5 for frame in frames} == {meta["rows"][4]}
-    assert meta["rows"] == [0, 1, 2, 3, 4, 5, None]  # `</s>` is left out
-    assert meta["sources"] == [0, None, 1, 3, 4, 5]
-    assert meta["columns"] == [0, 2, 2, 3, 4, 5, None]
-    led = figures.comparison(compared, NAMES, leads="other").layout["meta"]
-    assert led["sources"] == [0, 1, 2, 4, 5, 6, 7]
-    assert led["columns"] == [0, 1, 2, 2, 3, 4, 5, 6]
-    with pytest.raises(ValueError, match="across"):
-        figures.comparison(compared, NAMES, across=0)
-
-
 @pytest.mark.parametrize("which", [0, 1])
 def test_figure_without_attention_draws_log_probabilities_only(which: int) -> None:
     traces = [synthetic.trace(seed=0), synthetic.trace(seed=1)]
