@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attnviz.analysis.energy_equations import energy_decomposition
+from attnviz.analysis.energy_equations import energy_decomposition, saturated
 from attnviz.analysis.logit_attribution import logit_attribution
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.network.model_config import READOUT_STATES
@@ -107,3 +107,9 @@ def test_an_old_trace_takes_its_score_vector_from_the_weights(make_network: Mode
     assert energy_decomposition(old, weights, 1, 2).energy == energy_decomposition(trace, None, 1, 2).energy
     with pytest.raises(ValueError, match="lacks v_a"):
         energy_decomposition(old, None, 1, 2)
+
+
+def test_saturated_units_are_those_whose_tanh_is_flat(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
+    trace, weights = _forced_translation(make_network, tokenizer, ("additive", "previous"))
+    units = energy_decomposition(trace, weights, 0, 0)
+    assert np.array_equal(saturated(units), 1 - np.tanh(units.query + units.key) ** 2 <= 1 - 0.99**2)

@@ -11,6 +11,7 @@ from attnviz import figures
 from attnviz.analysis.comparison import Comparison, compare, comparison_caveat, comparison_sentences, no_heatmaps_reason
 from attnviz.figures.encoding import to_json
 from attnviz.languages import set_language
+from attnviz.palette import palette
 from tests.analysis.test_comparison import SENTENCES as TEXTS
 from tests.figures import synthetic
 from tests.strategies import texts
@@ -40,6 +41,18 @@ def test_panels_share_axes_and_heatmaps_share_a_colour_scale() -> None:
     assert names[0] == names[1] == names[2]
     assert "+ new" in names[0][1]
     assert names[0][0] == "The"
+
+
+def test_log_probabilities_are_rings_and_dots_joined_by_coloured_lines() -> None:
+    compared, ink = pair(), palette("light")
+    traces = {trace.name: trace for trace in figures.comparison(compared, NAMES).figure().data}
+    np.testing.assert_array_equal(traces["log p, first"].x, compared.first_log_probabilities)
+    np.testing.assert_array_equal(traces["log p, other"].x, compared.other_log_probabilities)
+    gained = compared.other_log_probabilities > compared.first_log_probabilities
+    assert traces["likelier"].line.color == ink.plus
+    assert traces["less likely"].line.color == ink.minus
+    assert list(dict.fromkeys(traces["likelier"].y)) == list(np.flatnonzero(gained))
+    assert list(dict.fromkeys(traces["less likely"].y)) == list(np.flatnonzero(~gained))
 
 
 @pytest.mark.parametrize("which", [0, 1])

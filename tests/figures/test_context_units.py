@@ -38,6 +38,15 @@ def test_bars_are_stacked_up_to_the_context(source: str) -> None:
     assert np.abs(np.concatenate([base - lines, base - lines + length])).max() < 0.5, "a bar crosses a line"
 
 
+@SOURCES
+def test_the_weight_bar_adds_up_to_one(source: str) -> None:
+    trace, figure = trace_and_figure(source, 1)
+    chip = figure.data[3]
+    np.testing.assert_allclose(chip.x, context_units(trace, 1).weights)
+    np.testing.assert_allclose(np.asarray(chip.base)[1:], np.cumsum(chip.x)[:-1])
+    assert chip.base[-1] + chip.x[-1] == pytest.approx(1, abs=1e-5)
+
+
 def test_the_table_has_terms_sum_and_mean() -> None:
     trace = make_trace(LONG)
     found, table = context_units(trace, 2), draw_context_units(Subject(trace, 2)).frame()

@@ -49,6 +49,17 @@ def test_a_face_is_drawn_from_the_posterior(trace: Trace, weights, face) -> None
         assert bars.max() <= max(axis.range)
 
 
+@pytest.mark.parametrize("face", ["after", "difference"])
+def test_the_hover_text_has_both_numbers(trace: Trace, weights, face) -> None:
+    posterior = analysis.posterior(trace, weights)
+    text = figures.heatmap(trace, end=True, face=face, weights=weights).figure().data[0].text
+    for i, j in ((0, 0), (2, 3), (-1, -1)):
+        assert (
+            f"Before the word: α = {trace.alignment[i, j]:.4f}<br>After the word: α′ = {posterior[i, j]:.4f}"
+            in (text[i][j])
+        )
+
+
 @pytest.mark.usefixtures("each_language")
 def test_table_and_alt_text_describe_the_face(trace: Trace, weights, snapshot: SnapshotAssertion) -> None:
     tables = {

@@ -52,6 +52,14 @@ def test_weights_can_be_dragged_and_their_mixture_computed() -> None:
     np.testing.assert_allclose(mixed, figure.data[meta["mixture"]["trace"]].z[-1], atol=1e-5)
 
 
+def test_state_bar_shows_the_mean_of_the_update_gate() -> None:
+    trace = synthetic.trace()
+    (bar,) = simple(trace, 2, "state").data
+    kept = float(trace.update_gates[2].mean())
+    np.testing.assert_allclose(bar.x, [kept, 1 - kept])
+    np.testing.assert_allclose(bar.base, [0, kept])
+
+
 @pytest.fixture(scope="module")
 def heads(tokenizer: Tokenizer) -> TransformerTrace:
     network = random_transformer(TransformerConfig(len(tokenizer), 16, 4, 2, 12), 2)

@@ -73,6 +73,16 @@ def test_swapping_words_leaves_the_bag_of_vectors_unchanged(detector: Detector, 
     assert len(drawn.frame()) == 2 * (len(judgement.source_pieces) + 1)
 
 
+def test_bag_figure_without_a_swap_shows_one_sentence(judgement: Judgement) -> None:
+    drawn = bag_figure(judgement)
+    figure = drawn.figure()
+    (strips,) = figure.data
+    np.testing.assert_allclose(strips.z[:-1], judgement.source_comparisons)
+    np.testing.assert_allclose(strips.z[-1], judgement.source_comparisons.sum(axis=0), atol=1e-4)
+    assert figure.layout.xaxis.title.text == f"{judgement.source_comparisons.shape[1]} units"
+    assert len(drawn.frame()) == len(judgement.source_pieces) + 1
+
+
 def test_tables_contain_the_sums_and_the_verdict(judgement: Judgement) -> None:
     sums, verdict = aggregated_table(judgement), verdict_table(judgement)
     np.testing.assert_allclose(sums["v₁"], judgement.source_comparisons.sum(axis=0), atol=1e-4)

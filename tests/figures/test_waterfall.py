@@ -118,6 +118,23 @@ def test_energy_decomposition_bars_add_up_to_the_energy(size: int, bounded: bool
         assert not table["saturated"].any()
 
 
+@pytest.mark.parametrize("size", [1, 3, 40])
+def test_strip_shows_all_units_sorted_below_their_running_sum(size: int) -> None:
+    units = random_decomposition(size)
+    figure = draw_energy(units).figure()
+    positive, negative, running = (trace_named(figure, name) for name in ("for", "against", "running"))
+    *contributions, end = np.array(positive.y) + np.array(negative.y)
+    assert contributions == pytest.approx(np.sort(units.contributions)[::-1])
+    assert end == contributions[-1]  # the right edge of the last step
+    assert min(positive.y) >= 0 >= max(negative.y)
+    assert np.array(running.y) == pytest.approx(np.cumsum(contributions))
+    assert running.y[-1] == pytest.approx(units.energy)
+    assert list(positive.x) == [0.5 + place for place in range(size + 1)]
+    assert len(positive.customdata) == size + 1
+    low, high = figure.layout.yaxis3.domain
+    assert figure.layout.yaxis2.domain[1] <= low < high < figure.layout.yaxis.domain[0]
+
+
 def test_the_operands_of_a_unit_give_its_contribution() -> None:
     figure = draw_energy(random_decomposition(40)).figure()
     query, key, together, activation, score = (

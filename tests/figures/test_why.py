@@ -103,6 +103,16 @@ def test_signal_panels_draw_the_medians_of_both_paths(forced_models: ForcedModel
         gradient_norms(forced_models.traces[:2], forced_models.signals)
 
 
+def test_the_table_of_signals_has_every_pair(forced_models: ForcedModels) -> None:
+    trace, one = forced_models.traces[0], forced_models.signals[0]
+    table = gradient_norms(forced_models.traces, forced_models.signals).frame()
+    assert len(table) == one.whole.size
+    row = table.loc[2].set_index("j").loc[3]
+    assert row["whole, none"] == one.whole[1, 2]
+    assert row["steps between"] == 3
+    assert row["source piece"] == trace.source_pieces[2]
+
+
 @EACH_LANGUAGE
 def test_gradient_share_sentence_contains_the_known_shares(snapshot: SnapshotAssertion) -> None:
     lead, baseline = gradient_share_sentences(("none", "general", "additive"), ((0.12, 0.08), None, (0.22, 0.08)))
@@ -135,3 +145,14 @@ def test_the_sentence_length_is_marked_in_the_figure() -> None:
     assert table.loc[("1-10", "a"), "BLEU"] == 30
     assert np.isnan(table.loc[(">50", "a"), "low"])
     assert "11.5" in length_sentence(7, "1-10", {"none": 11.5})
+
+
+def test_each_model_has_one_line() -> None:
+    figure = bleu_by_length(ROWS).figure()
+    first, second = figure.data
+    assert (list(first.x), list(first.y)) == (["1-10", ">50"], [30, 12])
+    assert second.name == "&lt;b&gt;"
+    assert (list(first.error_y.array), list(first.error_y.arrayminus)) == ([3, 0], [2, 0])
+    assert first.line.dash != second.line.dash
+    assert first.marker.symbol != second.marker.symbol
+    assert list(figure.layout.xaxis.ticktext) == ["1-10<br>1,200", "&gt;50<br>3"]
