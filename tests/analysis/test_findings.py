@@ -271,11 +271,10 @@ def finding_key(trace: Trace, finding: Finding) -> tuple[str, str, str]:
 
 
 @pytest.fixture(scope="module")
-def verdicts(shipped_model: Path) -> list[tuple[str, bool]]:
+def verdicts(shipped_translator: Translator) -> list[tuple[str, bool]]:
     """Return kind and verdict of every strong finding that the shipped model gives rise to."""
-    translator = Translator.load(shipped_model, device="cpu")
     found, unjudged = [], []
-    traces = translator.translate_together([item["sentence"] for item in JUDGED], beam=5)
+    traces = shipped_translator.translate_together([item["sentence"] for item in JUDGED], beam=5)
     for item, trace in zip(JUDGED, traces, strict=True):
         known = {(one["kind"], one["source"], one["target"]): one["right"] for one in item["remarks"]}
         for finding in findings_of(trace):
@@ -295,7 +294,7 @@ def test_nine_in_ten_strong_findings_are_right(kind: FindingKind, verdicts: list
     assert sum(right) >= LEAST_PRECISION * len(right)
 
 
-def test_a_polite_request_has_no_strong_findings(shipped_model: Path, snapshot: SnapshotAssertion) -> None:
-    trace = Translator.load(shipped_model, device="cpu").translate("Where is the nearest station, please?", beam=5)
+def test_a_polite_request_has_no_strong_findings(shipped_translator: Translator, snapshot: SnapshotAssertion) -> None:
+    trace = shipped_translator.translate("Where is the nearest station, please?", beam=5)
     assert trace.translation == snapshot
     assert not [finding for finding in findings_of(trace) if finding.strong]

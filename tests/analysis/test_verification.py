@@ -192,8 +192,8 @@ def test_a_wrongly_masked_energy_is_infinitely_wrong(model_folder: Path, transla
     assert verification.discrepancies[0].index == (0,)
 
 
-def test_the_shipped_model_is_verified_at_every_step(shipped_model: Path) -> None:
-    trace = Translator.load(shipped_model, "cpu").translate("A girl is riding a red bicycle.", beam=1)
+def test_the_shipped_model_is_verified_at_every_step(shipped_model: Path, shipped_translator: Translator) -> None:
+    trace = shipped_translator.translate("A girl is riding a red bicycle.", beam=1)
     weights = read_weights(shipped_model)
     for step in range(len(trace.target_pieces)):
         assert verify(trace, weights, step).holds
