@@ -485,13 +485,9 @@ class Output(Namespace):
     "value",
     [
         (),
-        [],
-        ((), (), (), ()),
-        (None, None, None),
         ((None, None), (None, None)),
         [[], []],
         Output(cross_attentions=()),
-        Output(cross_attentions=((), ())),
         Output(cross_attentions=None, encoder_attentions=None, decoder_attentions=None, attentions=None),
         Output(attentions=(None, None)),
         Output(sequences=np.zeros((1, 4), int), cross_attentions=((None,), (None,))),
@@ -808,34 +804,6 @@ def test_pair_with_an_empty_side_is_named_and_the_others_read(
     assert made.read_text(encoding="utf-8").split("\n") == [*whole, ""]
     records = read_attention(path)
     assert [records.is_blank(index) for index in range(3)] == [index == place for index in range(3)]
-
-
-FIRST, LAST = "0-0 1-1 2-2", "0-1 1-0"
-WITHOUT_LINKS = {
-    "fast_align 62: a line without links": (f"{FIRST}\n\n{LAST}\n", "z w"),
-    "fast_align 62: a blank line in all files": (f"{FIRST}\n\n{LAST}\n", ""),
-    "eole 222: a prediction without links": (f"d e f ||| {FIRST}\nc |||\ni j ||| {LAST}\n", "z"),
-    "eole 222: a blank prediction": (f"d e f ||| {FIRST}\n |||\ni j ||| {LAST}\n", "z"),
-    "marian: a blank line": (f"d e f ||| {FIRST}\n\ni j ||| {LAST}\n", "z"),
-}
-
-
-@pytest.mark.parametrize("report", WITHOUT_LINKS)
-def test_pair_without_links_keeps_its_number(
-    tmp_path: Path, report: str, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
-) -> None:
-    content, middle = WITHOUT_LINKS[report]
-    (tmp_path / "file").write_text(content, encoding="utf-8")
-    given = [str(tmp_path / "file"), f"--source-file={_file(tmp_path / 'source', ['a b c', middle, 'g h'])}"]
-    target = _file(tmp_path / "target", ["d e f", middle, "i j"])
-    given += [] if "|||" in content else [f"--target-file={target}"]
-    assert main(["attention", *given, "-o", str(tmp_path / "made.pharaoh")]) == 0
-    assert (tmp_path / "made.pharaoh").read_text(encoding="utf-8") == f"{FIRST}\n\n{LAST}\n"
-    assert plain(capsys.readouterr().err, tmp_path) == snapshot
-    assert main(["attention", *given, "--sentence", "3"]) == 0
-    assert capsys.readouterr().out == f"g h\ti j\t{LAST}\n"
-    (tmp_path / "gold").write_text(f"{FIRST}\n\n{LAST}\n", encoding="utf-8")
-    assert main(["score", *given, "--gold", str(tmp_path / "gold")]) == 0
 
 
 def test_damaged_and_blank_pairs_do_not_stop_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
