@@ -48,6 +48,13 @@ def trace_with_attention(source: str, target: str, shares: Array) -> Trace:
     return dataclasses.replace(trace, alignment=rows.astype(np.float32))
 
 
+def trace_attending_to(target: str, places: list[int], share: float = 0.9) -> Trace:
+    """Return a translation of `The green house .` whose words give the weight `share` to these source pieces."""
+    shares = np.full((len(places), 5), (1 - share) / 4)
+    shares[np.arange(len(places)), places] = share
+    return trace_with_attention("The green house .", target, shares)
+
+
 @st.composite
 def traces(draw: st.DrawFn) -> Trace:
     """Draw translations of a few words and punctuation marks, with sharp to flat attention."""
@@ -81,6 +88,21 @@ def test_illustrative_word_is_sensible_clear_and_crossing_if_possible(trace: Tra
     crossing = [word for word in clear if attention.crosses(word)]
     for better in (sensible, clear, crossing):
         assert chosen.word in better or not better
+
+
+def test_illustrative_word_prefers_crossing_words() -> None:
+    straight, crossed = (
+        trace_attending_to("La verte maison .", [0, 1, 2, 3, 4]),
+        trace_attending_to("La maison verte .", [0, 2, 1, 3, 4]),
+    )
+    attention = WordAttention(crossed, crossed.words().alignment)
+    assert [attention.crosses(word) for word in range(5)] == [False, True, True, False, False]
+    assert not any(WordAttention(straight, straight.words().alignment).crosses(word) for word in range(5))
+    assert illustrative_word(crossed).word == 1
+    assert TourData(crossed, None).crossed_word == 2
+    turned = trace_attending_to("Verte la maison .", [2, 0, 1, 3, 4])
+    assert [WordAttention(turned, turned.words().alignment).crosses(word) for word in range(3)] == [True, True, False]
+    assert illustrative_word(straight).word == 1  # article, punctuation and end mark are less illustrative
 
 
 @given(traces(), st.integers(0, 99))
