@@ -71,6 +71,12 @@ def records(translator: Translator, tokenizer: Tokenizer) -> dict[type, Any]:
     }
 
 
+@pytest.fixture(scope="module")
+def contents(records: dict[type, Any]) -> dict[type, str]:
+    """Return the files of the records."""
+    return {kind: record.to_json() for kind, record in records.items()}
+
+
 @every_class
 def test_table_lists_every_array_with_its_shape(records: dict[type, Any], kind: Any) -> None:
     record, hints = records[kind], typing.get_type_hints(kind)
@@ -270,9 +276,9 @@ DAMAGE: dict[type, dict[str, Damage]] = {
 
 
 @every_class
-def test_damaged_file_is_refused_by_name(records: dict[type, Any], kind: Any, tmp_path: Path) -> None:
+def test_damaged_file_is_refused_by_name(contents: dict[type, str], kind: Any, tmp_path: Path) -> None:
     for name, damage in (ANY_DAMAGE | DAMAGE[kind]).items():
-        written = json.loads(records[kind].to_json())
+        written = json.loads(contents[kind])
         damage(written)
         path = tmp_path / "damaged.json"
         path.write_text(json.dumps(written), encoding="utf-8")
@@ -282,8 +288,8 @@ def test_damaged_file_is_refused_by_name(records: dict[type, Any], kind: Any, tm
 
 @every_class
 @given(place=st.integers(0, 10**6), value=st.integers(0, 255))
-def test_changed_byte_is_harmless_or_refused(records: dict[type, Any], kind: Any, place: int, value: int) -> None:
-    content = bytearray(records[kind].to_json().encode())
+def test_changed_byte_is_harmless_or_refused(contents: dict[type, str], kind: Any, place: int, value: int) -> None:
+    content = bytearray(contents[kind].encode())
     content[place % len(content)] = value
     with contextlib.suppress(AttnvizError):
         kind.from_json(content.decode("utf-8", errors="replace"))
@@ -297,8 +303,8 @@ REPLACEMENTS = st.recursive(
 
 
 @given(st.data())
-def test_any_field_value_is_refused_or_drawn(records: dict[type, Any], data: st.DataObject) -> None:
-    holder = record = json.loads(records[Trace].to_json())
+def test_any_field_value_is_refused_or_drawn(contents: dict[type, str], data: st.DataObject) -> None:
+    holder = record = json.loads(contents[Trace])
     name = data.draw(st.sampled_from(sorted(record)))
     while isinstance(holder[name], (dict, list)) and holder[name] and data.draw(st.booleans()):
         holder = holder[name]
