@@ -139,3 +139,8 @@ def shipped_model() -> Path:
     if not SHIPPED_MODEL.is_dir() and not os.environ.get("CI"):
         pytest.skip("models/en-fr is not there")
     return SHIPPED_MODEL
+
+
+@pytest.fixture(scope="session")
+def shipped_translator(shipped_model: Path) -> Translator:
+    return Translator.load(shipped_model, device="cpu")

@@ -12,7 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import attention_kinds
 from attnviz.analysis.verification import RecurrentVerifier
 from attnviz.architectures import narrate
-from attnviz.attention_kinds import ATTENTION_KINDS, full_name, kind_of, register, resolve
+from attnviz.attention_kinds import full_name, kind_of, register
 from attnviz.checkpoint import save_model
 from attnviz.commands.main import main
 from attnviz.environment import ATTNVIZ_SCORERS
@@ -34,12 +34,6 @@ COSINE, FORWARD = "tests.own_scorers:Cosine", "tests.own_scorers:Forward"
 @pytest.fixture(autouse=True)
 def _nothing_registered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(ATTNVIZ_SCORERS, "")
-
-
-@pytest.mark.parametrize("kind", ATTENTION_KINDS)
-def test_every_part_of_a_kind_is_importable(kind: str) -> None:
-    found = kind_of(kind)
-    assert all(callable(resolve(place)) for place in (found.network, found.recomputation, found.texts))
 
 
 @pytest.mark.parametrize("place", [COSINE, FORWARD])

@@ -76,11 +76,17 @@ UNPICKLING = {"pickle", "cPickle", "dill", "joblib", "shelve", "marshal", "cloud
 
 
 @cache
+def _modules() -> dict[Path, ast.Module]:
+    """Return every file of the package, parsed."""
+    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+@cache
 def _imports() -> list[tuple[Path, str]]:
     """Return every file of the package, relative to it, with each dotted name that it imports: `x.y` for x's y."""
     found: list[tuple[Path, str]] = []
-    for path in sorted(PACKAGE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for path, module in _modules().items():
+        for node in ast.walk(module):
             if isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]
             elif isinstance(node, ast.ImportFrom):
@@ -244,6 +250,7 @@ print(*sorted({"pandas", "pyarrow", "sacrebleu"} & set(sys.modules)))
 """
 
 
+@pytest.mark.nightly
 def test_first_visit_imports_no_library_of_tables_or_scores() -> None:
     """They would take 75 MiB of the server's memory before anybody opens a table or another page."""
     done = subprocess.run(
@@ -257,10 +264,10 @@ def test_every_module_has_a_name_of_its_own() -> None:
     assert [name for name, count in names.items() if count > 1] == []
 
 
-def _public_names(path: Path) -> set[str]:
+def _public_names(module: ast.Module) -> set[str]:
     """Return the names that a module defines at its top level, and that do not begin with an underscore."""
     names = set()
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+    for node in module.body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             names.add(node.name)
         elif isinstance(node, ast.Assign | ast.AnnAssign):
@@ -270,5 +277,5 @@ def _public_names(path: Path) -> set[str]:
 
 
 def test_every_public_name_is_defined_once() -> None:
-    names = Counter(name for path in PACKAGE.rglob("*.py") for name in _public_names(path))
+    names = Counter(name for module in _modules().values() for name in _public_names(module))
     assert [name for name, count in names.items() if count > 1] == []

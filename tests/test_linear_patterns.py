@@ -187,6 +187,7 @@ def check(pattern: re.Pattern[Any], methods: tuple[str, ...], name: str) -> None
             return
 
 
+@pytest.mark.nightly
 def test_every_pattern_takes_linear_time() -> None:
     ran = subprocess.run(
         [sys.executable, "-c", "from tests.test_linear_patterns import run; run()"],

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import re
-import tokenize
-from pathlib import Path
 
 import pytest
 from babel.messages.catalog import Message
@@ -65,38 +62,3 @@ def test_guides_use_the_terms_of_the_field(pattern: str) -> None:
     for path in REPOSITORY.glob(pattern):
         prose = re.sub(r"(?s)```.*?```|`[^`]*`", "", path.read_text(encoding="utf-8"))
         assert private_terms(ENGLISH, prose) == [], path.name
-
-
-@pytest.mark.parametrize(
-    "text", ["Its looks are drawn.", "The ledger of a word", "The numbers are proved.", "lest it be lost"]
-)
-def test_private_words_are_detected(text: str) -> None:
-    assert private_terms(ENGLISH, text)
-
-
-IDENTIFIERS = re.compile(
-    r"(?<![a-z])(?:ledgers?|microscopes?|rivals?|firmness|proofs?|prove[sdr]?|provers?|toured|reckon\w*|shel(?:f|ves)|unheard"
-    r"|lacking|passages?|telling|dial|looked|look_of|branches)(?![a-z])"
-)
-"""Private words, as parts of names in Python, JavaScript and style sheets."""
-
-
-def names_in(path: Path) -> set[str]:
-    """Return the names in a source file."""
-    text = path.read_text(encoding="utf-8")
-    if path.suffix == ".py":
-        return {one.string for one in tokenize.generate_tokens(io.StringIO(text).readline) if one.type == tokenize.NAME}
-    return set(re.findall(r"[A-Za-z_$][\w$-]*", re.sub(r"(?s)//[^\n]*|/\*.*?\*/", "", text)))
-
-
-def test_names_in_the_code_use_the_terms_of_the_field() -> None:
-    package = REPOSITORY / "attnviz"
-    paths = [path for path in package.rglob("*") if path.suffix in (".py", ".js", ".ts", ".css", ".html")]
-    private_names = {
-        f"{path.relative_to(package)}: {name}"
-        for path in paths
-        if "browser_programs" not in path.parts
-        for name in {path.stem, *names_in(path)}
-        if IDENTIFIERS.search(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower())
-    }
-    assert private_names == set()

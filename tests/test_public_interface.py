@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ import pytest
 import attnviz
 from attnviz import Attention, AttnvizError, Trace, Translator, analysis
 from attnviz.trace import BeamTree, TransformerTrace
+from tests.figures import synthetic
 
 WRONG: tuple[Any, ...] = (None, "x", 3.5, -1, 77, [], {}, object(), b"x", float("nan"), True)
 
@@ -181,7 +181,6 @@ MISUSE: dict[str, Callable[[Subjects, Any], object]] = {
     "format of a file": lambda _, value: attnviz.read_attention(np.full((1, 1), 1.0), format=value),
     "layer of a file": lambda _, value: attnviz.read_attention(np.full((1, 1), 1.0), layer=value)[0],
     "encoding of a file": lambda _, value: attnviz.read_attention(np.full((1, 1), 1.0), encoding=value),
-    "hugging face": lambda _, value: attnviz.from_huggingface(value),
     "evaluate": lambda _, value: attnviz.evaluate(value, [("a", "b")]),
     "evaluated pairs": lambda s, value: attnviz.evaluate(s.translator, value),
     "an evaluated pair": lambda s, value: attnviz.evaluate(s.translator, [value]),
@@ -204,7 +203,6 @@ MISUSE: dict[str, Callable[[Subjects, Any], object]] = {
 def test_wrong_arguments_are_refused_or_valid(
     subjects: Subjects, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.chdir(tmp_path)
     raw = []
     for value in WRONG:
@@ -245,7 +243,12 @@ def test_every_repr_is_one_line(subjects: Subjects) -> None:
     assert [text for text in map(repr, results) if "\n" in text or len(text) > 500] == []
 
 
-def test_public_interface_is_complete_and_imports_no_torch() -> None:
-    program = "import sys, attnviz; attnviz.ForceWords; assert 'torch' not in sys.modules"
-    subprocess.run([sys.executable, "-c", program], check=True)
-    assert all(getattr(attnviz, name) is not None for name in attnviz.__all__)
+def test_american_spellings_name_the_same_parameters(tmp_path: Path) -> None:
+    trace = synthetic.trace()
+    assert trace.heatmap(colors="ink") == trace.heatmap(colours="ink") != trace.heatmap()
+    records = [attnviz.attention("a b", "c", [[2, 6]], **{name: True}) for name in ("normalise", "normalize")]
+    assert records[0].fingerprint == records[1].fingerprint
+    (tmp_path / "one.json").write_text(json.dumps({"source": ["a"], "target": ["b"], "attention": [[2.0]]}), "utf-8")
+    assert attnviz.read_attention(tmp_path / "one.json", normalize=True)[0].alignment.tolist() == [[1.0]]
+    with pytest.raises(TypeError, match="couleurs"):
+        trace.heatmap(couleurs="ink")

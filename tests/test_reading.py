@@ -28,7 +28,6 @@ from attnviz.reading import (
     Limits,
     content_of,
     json_values,
-    open_content,
     pause,
     reading_for,
     strict_lines,
@@ -104,13 +103,6 @@ def test_only_line_feeds_end_a_line(lines: list[str]) -> None:
         wanted = [line.removesuffix("\r") for line in lines] if end == "\n" else lines
         assert list(strict_lines(io.BytesIO(content))) == wanted
         assert not lines or Content(content).lines == wanted
-
-
-@pytest.mark.parametrize("pack", PACKERS)
-def test_streamed_lines_and_content_are_the_same(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
-    path = tmp_path / "any name"
-    path.write_bytes(pack(TEXT.encode("utf-8-sig")))
-    assert open_content(path).lines == TEXT.splitlines() == [*strict_lines(io.BytesIO(TEXT.encode()))]
 
 
 def test_limits_are_checked_before_lines_are_kept() -> None:

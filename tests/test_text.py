@@ -62,18 +62,6 @@ def test_known_text_round_trip(tokenizer: Tokenizer, sentence: str) -> None:
     assert tokenizer.unknown_characters(sentence) == ()
 
 
-def test_unknown_characters_are_listed(tokenizer: Tokenizer) -> None:
-    assert tokenizer.unknown_characters("A red \u5b57 and a red \u5b57 \U0001f600.") == ("\u5b57", "\U0001f600")
-
-
-def test_batch_encoding_equals_single(tokenizer: Tokenizer) -> None:
-    assert tokenizer.encode_batch(SENTENCES) == [tokenizer.encode(sentence) for sentence in SENTENCES]
-
-
-def test_training_is_reproducible(tokenizer: Tokenizer) -> None:
-    assert Tokenizer.train(SENTENCES, 150).model == tokenizer.model
-
-
 def test_too_small_vocabulary_is_refused(snapshot: SnapshotAssertion) -> None:
     with pytest.raises(AttnvizError) as error:
         Tokenizer.train(SENTENCES, 10)

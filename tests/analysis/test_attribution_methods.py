@@ -111,8 +111,8 @@ def test_agreement_matches_its_definition() -> None:
         analysis.agreement(found, 2)
 
 
-def test_methods_agree_above_chance_for_the_shipped_model(shipped_model) -> None:
-    translator, weights = Translator.load(shipped_model, device="cpu"), analysis.load_weights(shipped_model)
+def test_methods_agree_above_chance_for_the_shipped_model(shipped_model, shipped_translator) -> None:
+    translator, weights = shipped_translator, analysis.load_weights(shipped_model)
     trace = translator.translate(SENTENCES[0], beam=1)
     found = analysis.attribution_methods(trace, weights, translator.attributions(trace))
     top = analysis.agreement(found).top

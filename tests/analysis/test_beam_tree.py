@@ -7,98 +7,65 @@ import dataclasses
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz.analysis import beam_sentences
-from attnviz.analysis.beam_sentences import fate_label, hypothesis_text, position_sentence, search_sentence
+from attnviz.analysis.beam_sentences import (
+    fate_label,
+    fate_sentence,
+    hypothesis_text,
+    position_sentence,
+    score_computation,
+    search_sentence,
+    winner_sentence,
+)
 from attnviz.analysis.numbers import NO_BREAK, decimal
 from attnviz.text import EOS
 from attnviz.trace import BeamTree
 from tests.figures.trees import ASSIS, CHAT, NOIR, small
 
-EACH_LANGUAGE = pytest.mark.usefixtures("each_language")
+
+def beginning_with(tree: BeamTree, **changes: object) -> BeamTree:
+    """Return the tree with another first node."""
+    return dataclasses.replace(tree, nodes=(dataclasses.replace(tree.nodes[0], **changes), *tree.nodes[1:]))
 
 
-def winner_sentence(tree: BeamTree) -> str:
-    return beam_sentences.winner_sentence(tree).replace(NO_BREAK, " ")
-
-
-def fate_sentence(tree: BeamTree, index: int) -> str:
-    return beam_sentences.fate_sentence(tree, index).replace(NO_BREAK, " ")
-
-
-@EACH_LANGUAGE
-def test_winner_sentence_writes_out_the_length_normalisation(snapshot: SnapshotAssertion) -> None:
-    sentence = winner_sentence(small())
-    assert f"{decimal(-3.0)} / 4 = {decimal(-0.75, 3)}" in sentence
-    assert f"{decimal(-2.0)} / 2 = {decimal(-1.0, 3)}" in sentence
-    assert sentence == snapshot
-
-
-@EACH_LANGUAGE
-def test_likeliest_hypothesis_wins_without_length_penalty(snapshot: SnapshotAssertion) -> None:
-    tree = small(length_penalty=0.0)
-    assert tree.text(tree.winner) == "le"
-    assert winner_sentence(tree) == snapshot
-
-
-@EACH_LANGUAGE
-def test_fractional_length_penalty_is_written_as_a_power(snapshot: SnapshotAssertion) -> None:
-    tree = small(length_penalty=0.5)
-    sentence = beam_sentences.score_computation(tree, tree.finished[0])
-    assert sentence.replace(NO_BREAK, " ") == f"{decimal(-2.0)} / 2^{decimal(0.5, 1)} = {decimal(-1.414, 3)}"
-    assert " " not in sentence  # it stays on one line
-    assert winner_sentence(tree) == snapshot
-
-
-@EACH_LANGUAGE
-def test_winner_sentence_of_a_single_hypothesis_has_no_foil(snapshot: SnapshotAssertion) -> None:
+@pytest.mark.usefixtures("each_language")
+def test_sentences_about_a_search(snapshot: SnapshotAssertion) -> None:
     tree = small()
+    by_likelihood = small(length_penalty=0.0)
+    assert by_likelihood.text(by_likelihood.winner) == "le"
+    assert position_sentence(tree, tree.ids(tree.winner)) == ""
     line = tuple(
         dataclasses.replace(tree.nodes[k], parent=place - 1 if place else None, rank=0)
         for place, k in enumerate((0, 3, 7, 10))
     )
-    greedy = dataclasses.replace(tree, nodes=line, beam=1)
-    assert winner_sentence(greedy) == snapshot
+    empty = beginning_with(tree, piece="</s>", piece_id=EOS, fate="finished", total=-9.0)
+    others = {"shorter": (8, EOS), "pruned": (8, CHAT, ASSIS, EOS), "overtaken": (9, NOIR, EOS), "unknown": (77, EOS)}
+    sentences = {
+        "winner": winner_sentence(tree),
+        "winner by likelihood": winner_sentence(by_likelihood),
+        "winner with a fractional penalty": winner_sentence(small(length_penalty=0.5)),
+        "winner without a foil": winner_sentence(dataclasses.replace(tree, nodes=line, beam=1)),
+        "dropped hypotheses": search_sentence(tree),
+        "an empty translation": hypothesis_text(empty, 0),
+        **{f"fate, {fate_label(tree, index)}": fate_sentence(tree, index) for index in (0, 1, 2, 4, 10, 11)},
+        **{f"position, {name}": position_sentence(tree, ids) for name, ids in others.items()},
+        "position, never finished": position_sentence(tree, tree.ids(12)),
+    }
+    assert {name: sentence.replace(NO_BREAK, " ") for name, sentence in sentences.items()} == snapshot
 
 
-@EACH_LANGUAGE
-def test_every_hypothesis_has_a_fate_sentence(snapshot: SnapshotAssertion) -> None:
-    tree = small()
-    fates = {fate_label(tree, index): fate_sentence(tree, index) for index in (0, 1, 2, 4, 10, 11)}
-    assert list(fates.items()) == snapshot  # a dict's snapshot would be sorted by name
-
-
-@EACH_LANGUAGE
-def test_search_sentence_counts_the_dropped_hypotheses(snapshot: SnapshotAssertion) -> None:
-    assert search_sentence(small()) == snapshot
-
-
-@EACH_LANGUAGE
-def test_position_sentence_locates_other_translations_in_the_tree(snapshot: SnapshotAssertion) -> None:
-    tree = small()
-    assert position_sentence(tree, tree.ids(tree.winner)) == ""
-    assert [
-        position_sentence(tree, (8, EOS)),
-        position_sentence(tree, (8, CHAT, ASSIS, EOS)),
-        position_sentence(tree, (9, NOIR, EOS)),
-        position_sentence(tree, tree.ids(12)),
-        position_sentence(tree, (77, EOS)),
-    ] == snapshot
+@pytest.mark.usefixtures("each_language")
+def test_scores_are_written_out() -> None:
+    for penalty, score in ((1.0, f"{decimal(-3.0)} / 4 = {decimal(-0.75, 3)}"), (0.5, None)):
+        tree = small(length_penalty=penalty)
+        computed = score_computation(tree, tree.finished[0])
+        assert " " not in computed, "it stays on one line"
+        expected = score or f"{decimal(-2.0)} / 2^{decimal(0.5, 1)} = {decimal(-1.414, 3)}"
+        assert computed.replace(NO_BREAK, " ") == expected
 
 
 def test_long_hypothesis_is_shortened_to_where_it_differs() -> None:
-    tree = small()
-    beginning = "\u2581" + "\u2581".join(f"mot{k}" for k in range(20))
-    nodes = (dataclasses.replace(tree.nodes[0], piece=beginning), *tree.nodes[1:])
-    tree = dataclasses.replace(tree, nodes=nodes)
+    tree = beginning_with(small(), piece="\u2581" + "\u2581".join(f"mot{k}" for k in range(20)))
     assert hypothesis_text(tree, 10).startswith("“mot0 mot1")
     assert hypothesis_text(tree, 10).endswith("…”")
     assert hypothesis_text(tree, 11, other=10) == "“… mot18 mot19 assis noir assis”"
     assert hypothesis_text(tree, 2, other=10) == "“chat”"
-
-
-@EACH_LANGUAGE
-def test_an_empty_translation_is_named(snapshot: SnapshotAssertion) -> None:
-    tree = small()
-    empty = dataclasses.replace(tree.nodes[0], piece="</s>", piece_id=EOS, fate="finished", total=-9.0)
-    tree = dataclasses.replace(tree, nodes=(empty, *tree.nodes[1:]))
-    assert hypothesis_text(tree, 0) == snapshot

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 
 import numpy as np
@@ -10,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz import AttnvizError, attention
+from attnviz import AttnvizError
 from attnviz.analysis.comparison import (
     Comparison,
     compare,
@@ -117,21 +116,6 @@ def test_moved_is_total_variation_and_most_changed_is_sorted(seeds: tuple[int, i
         assert amounts[0] == np.nanmax(np.abs(found.difference))
 
 
-def test_attention_of_other_programs_is_compared_without_probabilities() -> None:
-    weights = np.array([[0.9, 0.1, 0], [0, 0.2, 0.8], [0, 0.9, 0.1]])
-    one = attention("the green house", "la maison verte", weights)
-    other = attention("the green house .", "la maison verte .", np.pad(weights[::-1], (0, 1)))
-    found = compare(one, other)
-    assert not found.has_probabilities
-    np.testing.assert_allclose(found.first[:3, :3], weights, atol=1e-6)
-    np.testing.assert_allclose(found.total_variation[:3], 0.5 * np.abs(weights[::-1] - weights).sum(axis=1), atol=1e-6)
-    assert found.aligned_step(1) == 1
-    beside = compare(one, synthetic.trace("the green house", "la maison verte"))
-    assert np.isnan(beside.first_log_probabilities).all()
-    assert np.isfinite(beside.other_log_probabilities).any()
-    assert beside.has_probabilities
-
-
 def test_aligned_steps_write_the_same_word() -> None:
     one = synthetic.trace(target="L' extraordinaire accord signé .")
     two = synthetic.trace(target="Un accord signé .")
@@ -148,20 +132,6 @@ def test_aligned_steps_write_the_same_word() -> None:
     assert found.aligned_step(0, "other") is None
     with pytest.raises(AttnvizError):
         found.aligned_step(99)
-
-
-def test_words_with_different_pieces_are_aligned() -> None:
-    one = synthetic.trace(target="extraordinaire .")
-    two = dataclasses.replace(
-        synthetic.trace(target="word ."),
-        target_pieces=("▁extraordinaire", "▁.", "</s>"),
-        translation="extraordinaire .",
-    )
-    found = compare(one, two)
-    assert found.target.same
-    assert [found.aligned_step(i) for i in range(4)] == [0, 0, 1, 2]
-    assert found.first_log_probabilities[0] == pytest.approx(one.log_probabilities[:2].sum())
-    assert found.other_log_probabilities[0] == pytest.approx(two.log_probabilities[0])
 
 
 def test_face_after_compares_posteriors_and_requires_them() -> None:

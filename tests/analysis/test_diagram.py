@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from attnviz.analysis.diagram import SHOWN_UNITS, SQUARES, WORDS, context_units, drawn_units, most_varied
+from attnviz.analysis.diagram import SHOWN_UNITS, SQUARES, WORDS, context_units, most_varied
 from tests.figures.synthetic import trace as make_trace
 
 LONGER = "The European agreement on economic questions was signed in the month of August ."
@@ -77,16 +77,3 @@ def test_most_varied_selects_the_units_of_largest_variance(vectors: np.ndarray) 
     others = np.delete(spread, chosen)
     if len(others):
         assert others.max() <= spread[chosen].min() + 1e-12
-
-
-@pytest.mark.parametrize("attention", ["additive", "general", "none"])
-def test_both_encoder_directions_have_equally_many_units(attention: str) -> None:
-    trace = make_trace(attention=attention, hidden=12)
-    units = drawn_units(trace)
-    assert (units.annotation[:SQUARES] < 12).all()
-    assert (units.annotation[SQUARES:] >= 12).all()
-    assert len(units.annotation) == 2 * SQUARES
-    # A context is drawn by the units of the annotations that it is made of.
-    np.testing.assert_array_equal(units.context, units.annotation[: len(units.context)])
-    assert len(units.context) == (SQUARES if attention == "none" else 2 * SQUARES)
-    assert max(units.context) < trace.contexts.shape[1]

@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,7 +15,6 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz.analysis.attention_forms import EQUATION_LINES
 from attnviz.analysis.diagram import diagram_terms
-from attnviz.analysis.energy_equations import symbols
 from attnviz.analysis.numbers import number, safe_text, vector
 from attnviz.analysis.step_equations import equation_templates
 from tests.analysis.filled_equations import equations
@@ -30,13 +28,6 @@ def test_numbers_keep_three_digits(value: float) -> None:
     mantissa, _, power = text.partition(r"\cdot 10^{")
     read = float(mantissa) * 10.0 ** int(power.rstrip("}") or 0) if power else float(mantissa)
     assert read == pytest.approx(value, rel=6e-3, abs=1e-45)
-
-
-def test_infinities_and_vectors_are_written_out() -> None:
-    assert number(float("-inf")) == r"-\infty"
-    assert vector([1.0, 2.0, 3.0]).count("&") == 2
-    assert r"1.00 & 2.00 & \ldots & 9.00" in vector(np.arange(1, 10, dtype=np.float32))
-    assert r"{bmatrix}1.23\cdot 10^{-4} & \ldots & 9.00\end" in vector([1.23e-4, 2, 3, 4, 9]), "cut short"
 
 
 @pytest.mark.parametrize("kind", ["additive", "general", "none"])
@@ -72,16 +63,6 @@ def test_the_written_out_unit_of_the_state_is_right() -> None:
     assert rf"{number(1 - gate)}\,({number(proposal)})" in state
     assert rf"{number(gate)}\,({number(trace.previous_states[1, unit])})" in state
     assert number(float(trace.states[1, unit])) in state
-
-
-@pytest.mark.parametrize(
-    ("piece", "text"),
-    [("▁", "(a space)"), ("</s>", "</s>"), ("<unk>", "<unk>"), ("▁!", "!"), (".", "."), ("▁bi", "bi")],
-)
-def test_every_common_piece_is_named_in_the_equation(piece: str, text: str) -> None:
-    base = synthetic.trace()
-    trace = dataclasses.replace(base, target_pieces=(piece, *base.target_pieces[1:]))
-    assert rf"y_{{1}} &= \text{{{text}}} \\" in equations(trace, 0)[-1].latex
 
 
 @given(st.text(max_size=30).filter(lambda piece: piece not in ("</s>", "<unk>", "▁")))
@@ -169,8 +150,3 @@ def test_every_symbol_of_the_equations_has_a_place_in_the_diagram(attention: str
     assert {"additive": {"Wa", "Ua", "va"}, "general": {"P"}, "none": set()}[attention] <= symbols
     letters = {one for one in found if one[0].isalpha()}
     assert letters <= symbols | {"hj"}  # the diagram has no symbol that the equations lack
-
-
-def test_symbols_are_split_into_letters_with_indices_and_separators() -> None:
-    assert symbols(r"\tilde s_{⟦i⟧} , b") == [("s\u0303", "⟦i⟧"), (",", ""), ("b", "")]
-    assert symbols("") == []

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Collection, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -41,23 +43,86 @@ def aligned(source: str, target: str, matrix: np.ndarray, probability: float = 0
     )
 
 
-def kinds(trace: Trace) -> set[FindingKind]:
-    return {finding.kind for finding in findings_of(trace)}
-
-
 SOURCE, TARGET = "the small cat drinks cold milk", "le petit chat boit du lait"
+DIAGONAL = (0, 1, 2, 3, 4, 5)
 
 
-def test_a_plain_diagonal_has_no_findings() -> None:
-    assert findings_of(aligned(SOURCE, TARGET, np.eye(6))) == []
+class Case(NamedTuple):
+    """A translation whose words look at one source word each, and its findings."""
+
+    looks: Sequence[int]
+    """The source word, 0-based, that each target word looks at."""
+    expected: Sequence[tuple[FindingKind, int | None, int | None, bool]] = ()
+    """Kind, source word, target word, and whether it is strong."""
+    target: str = TARGET
+    source: str = SOURCE
+    probability: float = 0.9
+    of: Collection[FindingKind] = FindingKind
+    """The kinds that are compared."""
 
 
-def test_an_unattended_source_word_is_omitted() -> None:
-    matrix = np.eye(6)
-    matrix[1] = np.eye(6)[2]
-    (finding,) = findings_of(aligned(SOURCE, TARGET, matrix))
-    assert (finding.kind, finding.source) == (FindingKind.OMITTED, 1)
-    assert finding.value < 0.01
+OMITTED, OVERUSED, REPEATED = FindingKind.OMITTED, FindingKind.OVERUSED, FindingKind.REPEATED
+COLLAPSED, SHIFTED, IDENTICAL = FindingKind.COLLAPSED, FindingKind.SHIFTED, FindingKind.IDENTICAL
+AFTER = (*DIAGONAL, 5, 5, 5)
+CITIES = "in Paris and Rome all sleep", "à Paris et Rome tous dorment"
+CASES = {
+    "a plain diagonal": Case(DIAGONAL),
+    "an unattended word": Case((0, 2, 2, 3, 4, 5), [(OMITTED, 1, None, False)]),
+    "an unattended function word": Case(
+        (0, 2, 2, 3, 4, 5), (), "chats ne boivent lait bien froid", "cats do drink very cold milk"
+    ),
+    "an unattended comma": Case((0, 2, 2, 3, 4, 5), (), TARGET, "the , cat drinks cold milk"),
+    "three improbable words for one": Case(
+        AFTER, [(OVERUSED, 5, None, True)], f"{TARGET} vite et bien", SOURCE, 0.15, {OVERUSED}
+    ),
+    "three probable words for one": Case(AFTER, [(OVERUSED, 5, None, False)], f"{TARGET} vite et bien", of={OVERUSED}),
+    "two improbable words for one": Case(
+        AFTER[:-1], [(OVERUSED, 5, None, False)], f"{TARGET} vite bien", SOURCE, 0.15, {OVERUSED}
+    ),
+    "one word for another's": Case((*DIAGONAL, 0), (), f"{TARGET} vite", of={OVERUSED}),
+    "a nearby repetition": Case(DIAGONAL, [(REPEATED, None, 3, True)], "le chat de chat du lait"),
+    "a repetition that the source has": Case(DIAGONAL, (), "le chat de chat du lait", "the wire or wires cold milk"),
+    "a repetition of a word that the source has twice": Case(
+        (0, 1, 2, 1, 4, 5), (), "le chat et chat boit lait", "the cat and cat drinks milk", of={REPEATED}
+    ),
+    "a repetition far away": Case(DIAGONAL, (), "le chat boit du lait chat"),
+    "a repetition that looks at the same word": Case((*DIAGONAL, 2), [(REPEATED, 2, 6, True)], f"{TARGET} Chat"),
+    "a repetition that looks elsewhere": Case((*DIAGONAL, 4), (), f"{TARGET} Chat"),
+    "a repeated function word": Case((*DIAGONAL, 4), (), f"{TARGET} du"),
+    "another word at the same word": Case((*DIAGONAL, 2), (), f"{TARGET} chien"),
+    "a pronoun doubled by grammar": Case(
+        (0, 0, 2, 3, 4, 5), (), "vous vous devez rentrer chez toi", "you now must go home soon", of={REPEATED}
+    ),
+    "a noun doubled": Case(
+        (0, 0, 2, 3, 4, 5),
+        [(REPEATED, 0, 1, True)],
+        "chat chat devez rentrer chez toi",
+        "you now must go home soon",
+        of={REPEATED},
+    ),
+    "a collapsed column": Case((4,) * 6, [(COLLAPSED, 4, None, False)]),
+    "names at their own places": Case(DIAGONAL, [(IDENTICAL, 1, 1, False), (IDENTICAL, 3, 3, False)], *CITIES[::-1]),
+    "all one word off": Case((1, 2, 3, 4, 5, 0), [(SHIFTED, 1, 1, False)], *CITIES[::-1]),
+    "names at two distances": Case((0, 2, 1, 5, 3, 4), (), *CITIES[::-1], of={SHIFTED}),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_findings_of_an_alignment(name: str) -> None:
+    case = CASES[name]
+    trace = aligned(case.source, case.target, np.eye(6)[[*case.looks]], case.probability)
+    found = [(one.kind, one.source, one.target, one.strong) for one in findings_of(trace) if one.kind in case.of]
+    assert found == [*case.expected]
+
+
+def test_values_of_findings() -> None:
+    def value(looks: Sequence[int], target: str = TARGET, source: str = SOURCE) -> float:
+        return findings_of(aligned(source, target, np.eye(6)[[*looks]]))[0].value
+
+    assert value((0, 2, 2, 3, 4, 5)) < 0.01
+    assert value((4,) * 6) == pytest.approx(6 / 7, abs=0.01)
+    assert value((*DIAGONAL, 2), f"{TARGET} Chat") == 2
+    assert value((1, 2, 3, 4, 5, 0), *CITIES[::-1]) == 1
 
 
 def test_a_dropped_clause_is_one_omitted_finding() -> None:
@@ -66,78 +131,15 @@ def test_a_dropped_clause_is_one_omitted_finding() -> None:
     matrix[np.arange(6), [0, 1, 2, 3, 3, 4]] = 1
     matrix[4, 5:10] = 0.1  # little attention for each, but not none
     (finding,) = findings_of(aligned(source, target, matrix))
-    assert (finding.kind, finding.source, finding.last, finding.strong) == (FindingKind.OMITTED, 5, 9, True)
+    assert (finding.kind, finding.source, finding.last, finding.strong) == (OMITTED, 5, 9, True)
     assert cell_of(aligned(source, target, matrix), finding)[1] in range(5, 10)
 
 
-def test_unattended_function_words_and_punctuation_are_not_reported() -> None:
-    matrix = np.eye(6)
-    matrix[1] = np.eye(6)[2]
-    word = aligned("cats do drink very cold milk", "chats ne boivent lait bien froid", matrix)
-    comma = aligned("the , cat drinks cold milk", TARGET, matrix)
-    assert [findings_of(word), findings_of(comma)] == [[], []]
-
-
 def test_unknown_source_words_are_not_reported_as_omitted() -> None:
-    matrix = np.eye(6)
-    matrix[1] = np.eye(6)[2]
-    trace = aligned(SOURCE, TARGET, matrix)
-    assert [finding.kind for finding in findings_of(trace)] == [FindingKind.OMITTED]
+    trace = aligned(SOURCE, TARGET, np.eye(6)[[0, 2, 2, 3, 4, 5]])
+    assert [finding.kind for finding in findings_of(trace)] == [OMITTED]
     pieces = tuple("<unk>" if piece == SPACE + "small" else piece for piece in trace.source_pieces)
     assert findings_of(dataclasses.replace(trace, source_pieces=pieces)) == []
-
-
-@pytest.mark.parametrize(
-    ("words", "probability", "strong"),
-    [(" vite et bien", 0.15, True), (" vite et bien", 0.9, False), (" vite bien", 0.15, False)],
-)
-def test_overuse_is_strong_only_when_much_and_improbable(words: str, probability: float, strong: bool) -> None:
-    matrix = np.vstack([np.eye(6), np.eye(6)[[5] * len(words.split())]])
-    trace = aligned(SOURCE, TARGET + words, matrix, probability)
-    found = [finding.strong for finding in findings_of(trace) if finding.kind is FindingKind.OVERUSED]
-    assert found == [strong]
-
-
-def test_a_nearby_repetition_is_reported_unless_the_source_repeats() -> None:
-    matrix = np.eye(6)
-    again, at_the_end = "le chat de chat du lait", "le chat boit du lait chat"
-    two_forms = aligned("the wire or wires cold milk", again, matrix)
-    (finding,) = findings_of(aligned(SOURCE, again, matrix))
-    assert (finding.kind, finding.target, finding.source, finding.strong) == (FindingKind.REPEATED, 3, None, True)
-    assert findings_of(two_forms) == []
-    assert findings_of(aligned(SOURCE, at_the_end, matrix)) == []
-
-
-@pytest.mark.parametrize(
-    ("second", "looked", "found"),
-    [
-        ("Chat", 2, [(FindingKind.REPEATED, 2, 6, 2)]),
-        ("Chat", 4, []),
-        ("du", 4, []),
-        ("chien", 2, []),
-    ],
-)
-def test_repetition_requires_the_same_word_and_source(
-    second: str, looked: int, found: list[tuple[FindingKind, int, int, int]]
-) -> None:
-    matrix = np.vstack([np.eye(6), np.eye(6)[[looked]]])
-    findings = findings_of(aligned(SOURCE, f"{TARGET} {second}", matrix))
-    assert [(f.kind, f.value, f.target, f.source) for f in findings] == found
-
-
-def test_repeated_function_words_are_not_reported() -> None:
-    matrix = np.eye(6)[[0, 0, 2, 3, 4, 5]]
-    source = "you now must go home soon"
-    grammar, content = "vous vous devez rentrer chez toi", "chat chat devez rentrer chez toi"
-    assert FindingKind.REPEATED not in kinds(aligned(source, grammar, matrix))
-    assert FindingKind.REPEATED in kinds(aligned(source, content, matrix))
-
-
-def test_three_target_words_for_one_are_overused_and_two_are_not() -> None:
-    for extra, reported in ((1, False), (2, True)):
-        matrix = np.vstack([np.eye(6), np.eye(6)[[0] * extra]])
-        found = kinds(aligned(SOURCE, TARGET + " vite bien"[: 5 * extra], matrix))
-        assert (FindingKind.OVERUSED in found) == reported
 
 
 def test_a_uniform_row_is_reported() -> None:
@@ -145,26 +147,6 @@ def test_a_uniform_row_is_reported() -> None:
     matrix[3] = np.ones(6) / 6
     (finding,) = findings_of(aligned(SOURCE, TARGET, matrix))
     assert (finding.kind, finding.target) == (FindingKind.UNIFORM, 3)
-
-
-def test_a_collapsed_column_is_reported_once() -> None:
-    matrix = np.tile(np.eye(6)[4], (6, 1))
-    (finding,) = findings_of(aligned(SOURCE, TARGET, matrix))
-    assert (finding.kind, finding.source) == (FindingKind.COLLAPSED, 4)
-    assert finding.value == pytest.approx(6 / 7, abs=0.01)
-
-
-def test_identical_words_and_shifted_alignments_are_reported() -> None:
-    source, target = "in Paris and Rome all sleep", "à Paris et Rome tous dorment"
-    found = findings_of(aligned(source, target, np.eye(6)))
-    assert [(f.kind, f.target, f.source) for f in found] == [
-        (FindingKind.IDENTICAL, 1, 1),
-        (FindingKind.IDENTICAL, 3, 3),
-    ]
-    shifted = findings_of(aligned(source, target, np.roll(np.eye(6), 1, axis=1)))
-    assert [(f.kind, f.value) for f in shifted] == [(FindingKind.SHIFTED, 1.0)]
-    two_distances = np.eye(6)[[0, 2, 1, 5, 3, 4]]  # Paris is one word off, Rome two
-    assert FindingKind.SHIFTED not in kinds(aligned(source, target, two_distances))
 
 
 @pytest.mark.parametrize(
@@ -205,7 +187,7 @@ def test_uniform_attention_attends_to_no_word() -> None:
     trace = aligned(SOURCE, "maison maison maison", np.ones((3, 6)))
     uniform = dataclasses.replace(trace, alignment=np.full_like(trace.alignment, 1 / 7))
     assert (attended_words(uniform) == -1).all()
-    assert kinds(uniform) <= {FindingKind.UNIFORM, FindingKind.IMPROBABLE}
+    assert {finding.kind for finding in findings_of(uniform)} <= {FindingKind.UNIFORM, FindingKind.IMPROBABLE}
     summary = summarise(uniform)
     assert (summary.moves, summary.identical) == (0, 0)
     assert summary.perplexity == pytest.approx(7, rel=1e-3)
@@ -289,11 +271,10 @@ def finding_key(trace: Trace, finding: Finding) -> tuple[str, str, str]:
 
 
 @pytest.fixture(scope="module")
-def verdicts(shipped_model: Path) -> list[tuple[str, bool]]:
+def verdicts(shipped_translator: Translator) -> list[tuple[str, bool]]:
     """Return kind and verdict of every strong finding that the shipped model gives rise to."""
-    translator = Translator.load(shipped_model, device="cpu")
     found, unjudged = [], []
-    traces = translator.translate_together([item["sentence"] for item in JUDGED], beam=5)
+    traces = shipped_translator.translate_together([item["sentence"] for item in JUDGED], beam=5)
     for item, trace in zip(JUDGED, traces, strict=True):
         known = {(one["kind"], one["source"], one["target"]): one["right"] for one in item["remarks"]}
         for finding in findings_of(trace):
@@ -313,7 +294,7 @@ def test_nine_in_ten_strong_findings_are_right(kind: FindingKind, verdicts: list
     assert sum(right) >= LEAST_PRECISION * len(right)
 
 
-def test_a_polite_request_has_no_strong_findings(shipped_model: Path, snapshot: SnapshotAssertion) -> None:
-    trace = Translator.load(shipped_model, device="cpu").translate("Where is the nearest station, please?", beam=5)
+def test_a_polite_request_has_no_strong_findings(shipped_translator: Translator, snapshot: SnapshotAssertion) -> None:
+    trace = shipped_translator.translate("Where is the nearest station, please?", beam=5)
     assert trace.translation == snapshot
     assert not [finding for finding in findings_of(trace) if finding.strong]

@@ -13,16 +13,12 @@ from attnviz.analysis.learning import (
     QUALITY_MEASURES,
     ROW_MEASURES,
     compared_guidance_sentence,
-    grouped_digits,
     guidance_definition,
     guidance_sentence,
     halfway_sentence,
     learning_measure_names,
-    link_counts_text,
     measure_definitions,
     measured_values_text,
-    own_translation_sentence,
-    unguided_model,
 )
 from attnviz.languages import set_language
 from attnviz.training.log import CURVES
@@ -49,14 +45,6 @@ CONFIGS: dict[str, dict[str, Any]] = {
 }
 
 
-def test_unguided_model_has_the_same_form_of_attention() -> None:
-    assert unguided_model(CONFIGS["guided"], CONFIGS) == "free"
-    assert unguided_model(CONFIGS["guided"], {"old": CONFIGS["old"], "fixed": CONFIGS["fixed"]}) is None
-    assert unguided_model({"attention": "dot", "guidance": 1}, {"heads": CONFIGS["heads"]}) == "heads"
-    assert [name for name, config in CONFIGS.items() if guidance_sentence(config)] == ["guided"]
-    assert not any(unguided_model(config, CONFIGS) for name, config in CONFIGS.items() if name != "guided")
-
-
 @EACH_LANGUAGE
 def test_guided_models_are_named(snapshot: SnapshotAssertion) -> None:
     assert guidance_sentence(CONFIGS["guided"]) == snapshot
@@ -81,17 +69,6 @@ def test_measured_values_text_has_the_latest_values_of_an_update(snapshot: Snaps
 
 
 @EACH_LANGUAGE
-def test_long_translation_is_shortened(snapshot: SnapshotAssertion) -> None:
-    found = replace(run(), translations=(("",), (" Oui.",), ("ab " * 90,), ("z",)))
-    assert [
-        own_translation_sentence(found, 0, 0),
-        own_translation_sentence(found, 0, 1),
-    ] == snapshot
-    assert len(own_translation_sentence(found, 0, 2)) < 140
-    assert own_translation_sentence(found, 0, 2).endswith("…")
-
-
-@EACH_LANGUAGE
 def test_halfway_sentence_lists_measures_in_the_order_of_learning(snapshot: SnapshotAssertion) -> None:
     curves = {"content": ((0, 0.0), (100, 0.5)), "articles": ((0, 0.0), (60, 0.3), (100, 0.4)), "marks": ((0, 0.1),)}
     sentence = halfway_sentence(replace(run(), curves=curves))
@@ -100,13 +77,3 @@ def test_halfway_sentence_lists_measures_in_the_order_of_learning(snapshot: Snap
     assert names["marks"] not in sentence
     assert sentence == snapshot
     assert halfway_sentence(replace(run(), curves={})) == ""
-
-
-def test_numbers_of_five_digits_are_grouped() -> None:
-    assert [grouped_digits(2000), grouped_digits(12_000)] == ["2000", "12,000"]
-
-
-@EACH_LANGUAGE
-def test_caption_counts_the_measured_links_and_sentences(snapshot: SnapshotAssertion) -> None:
-    assert link_counts_text([replace(run(), counts={})]) == ""
-    assert link_counts_text([replace(run(), counts={"aer": 9, "marks": 4})]) == snapshot

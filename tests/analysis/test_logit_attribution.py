@@ -80,13 +80,6 @@ def test_centred_attribution_is_measured_from_the_mean_of_the_vocabulary(
         np.testing.assert_allclose(entry.source, own - np.mean(every, axis=0), atol=1e-6)
 
 
-def test_logit_attribution_refuses_indices_out_of_range(make_network: ModelFactory, tokenizer: Tokenizer) -> None:
-    trace, weights = _forced_translation(make_network, tokenizer, ("additive", "previous"))
-    for step, piece in ((-1, 5), (len(trace.target_pieces), 5), (0, len(tokenizer)), (0, -1)):
-        with pytest.raises(IndexError):
-            logit_attribution(trace, weights, step, piece)
-
-
 @settings(max_examples=FEW)
 @given(
     kind=st.sampled_from([kind for kind in KINDS if kind[0] != "none"]),
@@ -106,24 +99,6 @@ def test_units_add_up_to_the_energy(
         assert units.energy == pytest.approx(float(trace.energies[step, position]), abs=1e-5)
         largest = np.abs(units.contributions)[units.order]
         assert np.all(np.diff(largest) <= 0)
-
-
-@pytest.mark.parametrize(
-    ("attention", "of_key"),
-    [
-        ("additive", "(Uₐ h)ₖ"),
-        ("general", "(P h)ₖ"),
-        ("dot", "hₖ"),
-        ("location", "wₖ"),
-        ("location-aware", "(Uₐ h + L f)ₖ"),
-    ],
-)
-def test_units_are_named_as_in_the_equation_of_the_kind(
-    make_network: ModelFactory, tokenizer: Tokenizer, attention: str, of_key: str
-) -> None:
-    trace, _ = _forced_translation(make_network, tokenizer, (attention, "previous"))
-    of_query = "(Wₐ s)ₖ" if "Uₐ" in of_key else "sₖ"
-    assert energy_decomposition(trace, None, 0, 0).names == (of_query, of_key)
 
 
 def test_an_old_trace_takes_its_score_vector_from_the_weights(make_network: ModelFactory, tokenizer: Tokenizer) -> None:

@@ -11,7 +11,6 @@ from attnviz import analysis
 from attnviz.analysis.perturbation_tests import permuted, without_strongest
 from attnviz.analysis.step_evaluation import (
     StepEvaluation,
-    gradient_ascent,
     jensen_shannon,
     simplex_projection,
     total_variation,
@@ -171,17 +170,6 @@ def test_total_variation_and_jensen_shannon_of_examples() -> None:
     assert jensen_shannon(one, other) == pytest.approx(0.5)
     assert jensen_shannon(np.eye(3)[0], np.eye(3)[1]) == 1
     assert jensen_shannon(one, one) == 0
-
-
-def test_gradient_ascent_finds_a_maximum() -> None:
-    top = np.array([0.2, 0.7, 0.1])
-
-    def evaluate_points(points):
-        return points, -((points - top) ** 2).sum(axis=1)
-
-    found, heights = gradient_ascent(np.eye(3), lambda points: top - points, evaluate_points, 60)
-    np.testing.assert_allclose(found, np.broadcast_to(top, (3, 3)), atol=1e-3)
-    assert np.all(heights > -1e-5)
 
 
 @pytest.mark.parametrize("kind", KINDS)

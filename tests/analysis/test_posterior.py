@@ -84,13 +84,15 @@ OWN_LINKS = (
 )
 
 
-def test_posterior_lowers_the_error_rate_of_the_shipped_model(shipped_model: Path) -> None:
-    translator, weights = Translator.load(shipped_model, device="cpu"), analysis.load_weights(shipped_model)
+def test_posterior_lowers_the_error_rate_of_the_shipped_model(
+    shipped_model: Path, shipped_translator: Translator
+) -> None:
+    weights = analysis.load_weights(shipped_model)
     gold, before, after = [], [], []
     for source, target, drawn in OWN_LINKS:
         sure = frozenset((int(j), int(i)) for j, i in (link.split("-") for link in drawn.split()))
         gold.append(GoldAlignment("own", tuple(source.split()), tuple(target.split()), sure, frozenset()))
-        trace = translator.translate(source, target=target)
+        trace = shipped_translator.translate(source, target=target)
         words = trace.words()
         assert len(words.target) == len(target.split()) + 1
         before.append(links(words.alignment[:-1, :-1]))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -30,19 +29,14 @@ RIGHT = [sentence for kind in list(EXAMPLES)[:4] for sentence in EXAMPLES[kind]]
 BANK, GREETINGS, DEEDS = EXAMPLES["Mistakes, and why"]
 
 
-@pytest.fixture(scope="module")
-def shipped(shipped_model: Path) -> Translator[Trace]:
-    return Translator.load(shipped_model, device="cpu")
-
-
 @pytest.mark.parametrize("sentence", RIGHT)
-def test_right_translations_have_no_suspected_errors(shipped: Translator[Trace], sentence: str) -> None:
+def test_right_translations_have_no_suspected_errors(shipped_translator: Translator[Trace], sentence: str) -> None:
     for beam in (1, 5):
-        assert suspected_errors_of(shipped.translate(sentence, beam=beam)) == []
+        assert suspected_errors_of(shipped_translator.translate(sentence, beam=beam)) == []
 
 
-def test_unread_words_are_marked_at_the_step_that_ended_the_sentence(shipped: Translator[Trace]) -> None:
-    trace = shipped.translate(GREETINGS, beam=5)
+def test_unread_words_are_marked_at_the_step_that_ended_the_sentence(shipped_translator: Translator[Trace]) -> None:
+    trace = shipped_translator.translate(GREETINGS, beam=5)
     (suspect,) = [suspect for suspect in suspected_errors_of(trace) if suspect.strong]
     assert suspect.finding.kind is FindingKind.OMITTED
     assert trace.target_ids[suspect.step] == EOS
@@ -50,20 +44,20 @@ def test_unread_words_are_marked_at_the_step_that_ended_the_sentence(shipped: Tr
     assert suspect.source in words.source_groups[suspect.finding.source or 0]
 
 
-def test_runner_up_ends_a_repetition(shipped: Translator[Trace]) -> None:
-    trace = shipped.translate(DEEDS, beam=5)
+def test_runner_up_ends_a_repetition(shipped_translator: Translator[Trace]) -> None:
+    trace = shipped_translator.translate(DEEDS, beam=5)
     (suspect,) = suspected_errors_of(trace)
     assert (suspect.finding.kind, trace.words().target[suspect.finding.target or 0]) == (FindingKind.REPEATED, "pleuré")
     other = runner_up(trace, suspect.step)
     assert other is not None
     for change in (ForceWords((other[0],), suspect.step), ExcludePosition(suspect.source or 0, suspect.step)):
         interventions, target = translator_arguments(trace, change, held=False)
-        changed = shipped.translate(DEEDS, beam=5, target=target, interventions=interventions)
+        changed = shipped_translator.translate(DEEDS, beam=5, target=target, interventions=interventions)
         assert changed.translation.count("pleuré") < trace.translation.count("pleuré")
 
 
-def test_a_judged_word_is_marked_without_a_finding(shipped: Translator[Trace]) -> None:
-    trace = shipped.translate(BANK, beam=5)
+def test_a_judged_word_is_marked_without_a_finding(shipped_translator: Translator[Trace]) -> None:
+    trace = shipped_translator.translate(BANK, beam=5)
     assert suspected_errors_of(trace) == []
     target = trace.words().target.index("banque")
     (suspect,) = suspected_errors_of(trace, [target])
@@ -72,8 +66,8 @@ def test_a_judged_word_is_marked_without_a_finding(shipped: Translator[Trace]) -
     assert suspect.finding.value == pytest.approx(float(trace.probabilities[suspect.step]))
 
 
-def test_an_unsure_word_has_the_product_of_its_pieces(shipped: Translator[Trace]) -> None:
-    trace = shipped.translate("The squirrel nibbled on a walnut.", beam=5)
+def test_an_unsure_word_has_the_product_of_its_pieces(shipped_translator: Translator[Trace]) -> None:
+    trace = shipped_translator.translate("The squirrel nibbled on a walnut.", beam=5)
     words = trace.words()
     products = [float(np.prod(trace.probabilities[list(group)])) for group in words.target_groups]
     unsure = [suspect for suspect in suspected_errors_of(trace) if not suspect.strong]
@@ -86,13 +80,13 @@ def test_an_unsure_word_has_the_product_of_its_pieces(shipped: Translator[Trace]
         assert suspect.step == min(words.target_groups[target], key=trace.probabilities.__getitem__)
 
 
-def test_least_sure_step_wrote_the_least_likely_content_word(shipped: Translator[Trace]) -> None:
-    trace = shipped.translate("The green house at the end of the street is very old.", beam=1)
+def test_least_sure_step_wrote_the_least_likely_content_word(shipped_translator: Translator[Trace]) -> None:
+    trace = shipped_translator.translate("The green house at the end of the street is very old.", beam=1)
     step = least_sure_step(trace)
     content = ["maison", "verte", "fin", "rue", "vieille"]
     steps = {trace.words().target[k]: group[0] for k, group in enumerate(trace.words().target_groups)}
     assert step == min((steps[word] for word in content), key=trace.probabilities.__getitem__)
-    no_content = shipped.translate("It is.", target="Il est.")
+    no_content = shipped_translator.translate("It is.", target="Il est.")
     assert least_sure_step(no_content) == int(no_content.probabilities.argmin())
 
 

@@ -17,7 +17,6 @@ from attnviz import AttnvizError, Trace, Translator, figures
 from attnviz.analysis.gold import parse_pharaoh
 from attnviz.analysis.labels import quoted_name
 from attnviz.analysis.what_if_effects import (
-    StepChange,
     change_alt,
     change_sentence,
     step_change,
@@ -103,24 +102,6 @@ def test_pieces_include_the_likeliest_and_the_written_ones(translator: Translato
 
 
 @EACH_LANGUAGE
-def test_unrecorded_pieces_are_below_the_least_probability(
-    first: Trace, changed: Trace, snapshot: SnapshotAssertion
-) -> None:
-    short = dataclasses.replace(
-        first,
-        top_ids=first.top_ids[:, :2],
-        top_probabilities=first.top_probabilities[:, :2],
-        top_pieces=tuple(row[:2] for row in first.top_pieces),
-    )
-    change = step_change(short, changed, STEP)
-    missing = [one for one in change.pieces if one.before is None]
-    assert missing
-    assert change.least[0] == pytest.approx(float(first.top_probabilities[STEP, 1]))
-    assert "nan" in CHANGED.draw(Subject(changed, STEP, parent=short)).frame().to_csv(na_rep="nan")
-    assert without_numbers(change_alt(change)) == snapshot
-
-
-@EACH_LANGUAGE
 def test_comparison_is_empty_after_the_end_of_the_other_translation(
     translator: Translator, first: Trace, snapshot: SnapshotAssertion
 ) -> None:
@@ -149,22 +130,6 @@ def test_figure_draws_both_probabilities_and_is_valid(first: Trace, changed: Tra
     assert list(moved) == pytest.approx([change.context, change.state])
     assert max(moved) <= checked.layout.xaxis2.range[1]
     assert quoted_name(change.written.piece) in checked.layout.meta["alt"]
-
-
-@EACH_LANGUAGE
-def test_figure_is_available_only_after_an_intervention(
-    first: Trace, changed: Trace, snapshot: SnapshotAssertion
-) -> None:
-    assert CHANGED.missing(Subject(first, STEP)) == snapshot
-    assert not CHANGED.missing(Subject(changed, STEP, parent=first))
-
-
-@EACH_LANGUAGE
-def test_the_sentence_names_both_words(first: Trace, changed: Trace, snapshot: SnapshotAssertion) -> None:
-    change: StepChange = step_change(first, changed, STEP)
-    sentence = change_sentence(change)
-    assert quoted_name(changed.target_pieces[STEP]) in sentence
-    assert without_numbers(sentence) == snapshot
 
 
 def cut(text: str, lengths: list[int]) -> tuple[str, ...]:
@@ -258,11 +223,6 @@ def test_links_share_weight_equally_between_words_then_pieces() -> None:
 def test_links_to_missing_words_are_refused(link: tuple[int, int]) -> None:
     with pytest.raises(AttnvizError, match=f"{link[0]}-{link[1]}"):
         weights_from_links(trace(), 0, [(0, 0), link])
-
-
-@given(st.lists(st.tuples(st.integers(0, 400), st.integers(0, 400)), min_size=1, max_size=9))
-def test_pharaoh_links_are_read_as_written(links: list[tuple[int, int]]) -> None:
-    assert parse_pharaoh("  ".join(f"{j}-{i}" for j, i in links)) == links
 
 
 @pytest.mark.parametrize("text", ["", " ", "0", "0-", "0-1 x", "1–2", "0-1;1-1", "-1-2", "0-1 9999999-1"])

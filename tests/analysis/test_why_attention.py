@@ -28,7 +28,6 @@ from attnviz.analysis.word_classes import content_words
 from attnviz.text import Tokenizer
 from attnviz.trace.parts import GradientNorms
 from tests.conftest import SENTENCES, ModelFactory
-from tests.strategies import texts
 
 KINDS = ("none", "general", "additive")
 
@@ -79,20 +78,6 @@ def test_bleu_of_short_and_long_sentences_is_compared(snapshot: SnapshotAssertio
     without = shares_by_length_sentence(buckets, (20.0, 1.3), (20.0, 22.0))
     assert without == snapshot(name="attention does not fall")
     assert decimal(22.0, 1) not in without
-
-
-def test_forgetting_sentences_need_enough_words_and_a_fixed_context() -> None:
-    assert len(forgetting_sentences(forced_words_from([0.5, 0.1], [0.5, 0.5]), 1)) == 1
-    attending = ForcedWords(("a",), ("x", "y"), ("general", "additive"), np.zeros((2, 1)))
-    assert forgetting_sentences(attending, 1) == []
-
-
-@given(texts)
-def test_the_last_prefix_is_the_sentence(sentence: str) -> None:
-    found = prefixes(sentence)
-    words = sentence.split()
-    assert found[-1:] == ((" ".join(words),) if words else ())
-    assert all(" ".join(words).startswith(prefix) for prefix in found)
 
 
 @given(st.integers(1, 400))

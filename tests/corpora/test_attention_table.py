@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import csv, parquet
 
-from attnviz import Attention, AttnvizError, attention, read_attention
+from attnviz import Attention, attention, read_attention
 from attnviz.commands.main import main
 from attnviz.corpora.columns import ATTENTION_SCHEMA
 from attnviz.corpora.measured_attention import table_of_attention
@@ -97,26 +97,6 @@ def parts(tmp_path: Path) -> Path:
     (folder / "b.txt").write_text(f"{ENGLISH}\t{FRENCH}\t{from_1}\n{ENGLISH}\t{FRENCH}\t\n")
     (folder / "a.txt").write_text(f"{ENGLISH}\t{FRENCH}\t1-1 2-2\n")
     return folder
-
-
-def test_files_are_read_as_one(parts: Path) -> None:
-    records = read_attention(parts)
-    assert [record.links for record in records] == [((0, 0), (1, 1)), tuple((k, k) for k in range(7)), ()]
-    assert [Path(records.place(index)[0]).name for index in range(3)] == ["a.txt", "b.txt", "b.txt"]
-    assert [records.place(index)[1] for index in range(3)] == [0, 0, 1]
-    assert [record.links for record in read_attention([parts / "b.txt", parts / "a.txt"])][2] == ((0, 0), (1, 1))
-
-
-def test_files_of_two_formats_and_unreadable_files_are_named(parts: Path) -> None:
-    (parts / "c.txt").write_text('{"source": ["a"], "target": ["b"], "matrix": [[1]]}')
-    with pytest.raises(AttnvizError, match=r"c\.txt.*json.*a\.txt.*pharaoh"):
-        read_attention(parts)
-    (parts / "c.txt").write_text("Notes.\n")
-    with pytest.raises(AttnvizError, match=r"c\.txt"):
-        read_attention(parts)
-    (parts / "c.txt").write_text(f"{ENGLISH}\t{FRENCH}\t1-1\n{ENGLISH}\ta\t7-7\n")
-    with pytest.raises(AttnvizError, match="pair 5"):
-        list(read_attention(parts))
 
 
 def test_commands_write_one_table_of_all_files(parts: Path, capsys: pytest.CaptureFixture[str]) -> None:

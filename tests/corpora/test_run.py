@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import re
 from pathlib import Path
 
 import pytest
@@ -92,22 +91,6 @@ def test_an_exception_in_advance_stops_the_run_and_it_can_resume(
     assert output.read_bytes() == whole.read_bytes()
 
 
-def test_all_processes_of_a_run_use_the_precision_that_it_chose(
-    pairs_file: Path, model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    chosen, named = tmp_path / "chosen.parquet", tmp_path / "named.parquet"
-    with monkeypatch.context() as patch:
-        patch.setattr("attnviz.network.products.choose_precision", lambda *_: "bf16")
-        patch.setattr(
-            "attnviz.network.output.choose_precision", lambda wanted, _: "fp32" if wanted == "auto" else wanted
-        )
-        analyse(pairs_file, chosen, model_folder, Settings(beam=1), device="cpu", limit=4)
-    analyse(pairs_file, named, model_folder, Settings(beam=1, precision="bf16"), device="cpu", limit=4)
-    assert chosen.read_bytes() == named.read_bytes()
-    analyse(pairs_file, named, model_folder, Settings(beam=1, precision="fp32"), device="cpu", limit=4)
-    assert chosen.read_bytes() != named.read_bytes()
-
-
 def test_files_of_others_among_the_parts_stay(
     pairs_file: Path, model_folder: Path, tmp_path: Path, snapshot: SnapshotAssertion
 ) -> None:
@@ -147,38 +130,3 @@ def test_command_fails_when_no_line_is_usable(
         assert made == 2
         assert plain(output_text.err.splitlines()[-1], tmp_path) == snapshot(name="nothing used")
         assert output_text.err.count("was skipped") == len(content.splitlines())
-
-
-@pytest.mark.parametrize(("options", "alone"), [([], 2), (["--translate"], 0)], ids=["given", "translated"])
-def test_command_reports_the_number_of_lines_without_french(
-    model_folder: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    options: list[str],
-    alone: int,
-    snapshot: SnapshotAssertion,
-) -> None:
-    pairs, output = tmp_path / "pairs.tsv", tmp_path / "out.parquet"
-    pairs.write_text("A dog.\tUn chien.\nTwo dogs.\nThe snow.\n")
-    assert not main(
-        [
-            "corpus",
-            str(pairs),
-            "-o",
-            str(output),
-            "--model",
-            str(model_folder),
-            "--device",
-            "cpu",
-            "--workers",
-            "1",
-            "--beam",
-            "1",
-            "--kind",
-            "none",
-            *options,
-        ]
-    )
-    output_text = plain(capsys.readouterr().out, tmp_path)
-    assert output_text == snapshot
-    assert re.findall(r"\d+", output_text) == ["3", "3", "0", *([str(alone)] if alone else [])]

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Attention, AttnvizError, attention, figures
 from attnviz.analysis.imported_file_texts import missing_values_reason
 from attnviz.analysis.labels import LONGEST
-from attnviz.commands.main import main
 from attnviz.export.saved_files import FigureOptions, contents
 from attnviz.figures.registry import FIGURES, step_figure
 from attnviz.figures.subject import Subject
 from tests.figures.payloads import close, plain
-from tests.importing.given import SOURCE, TARGET, marian, matrix
+from tests.importing.given import SOURCE, TARGET, matrix
 from tests.saved_pages import saved_view
-from tests.snapshots import plain as plain_message
 
 
 @pytest.fixture
@@ -56,38 +50,3 @@ def test_step_figures_without_internal_values_are_refused(record: Attention, nam
     with pytest.raises(AttnvizError) as error:
         record.step_figure(0, name)
     assert str(error.value) == missing_values_reason()
-
-
-def test_figure_command_draws_an_attention_file(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
-) -> None:
-    def error_output() -> str:
-        return plain_message(capsys.readouterr().err, tmp_path)
-
-    soft, made = tmp_path / "soft.txt", tmp_path / "made.json"
-    soft.write_text(marian(matrix(1)) + "\n" + marian(matrix(2) / 2), encoding="utf-8")
-    common = ["figure", "--attention", str(soft), "--source-tokens", " ".join(SOURCE), "-o", str(made)]
-    assert main(common) == 0
-    assert error_output() == snapshot(name="drawn")
-    assert np.allclose(json.loads(made.read_text(encoding="utf-8"))["matrix"], matrix(1), atol=1e-5)
-    assert main([*common, "--sentence", "2"]) == 2
-    message = error_output()
-    assert "--normalise" in message
-    assert "--source-tokens" not in message
-    assert message == snapshot(name="rows of another sum")
-    assert main([*common, "--sentence", "3"]) == 2
-    message = error_output()
-    assert "--" not in message  # no option helps
-    assert message == snapshot(name="no third sentence")
-    assert main([*common, "--sentence", "2", "--normalise"]) == 0
-    assert main([*common, "--face", "after"]) == 2
-    assert main([*common, "--layer", "1"]) == 2
-    assert main([*common, "--model", str(tmp_path)]) == 2
-    assert error_output().splitlines()[-1] == snapshot(name="with a model")
-    assert main(["figure", "--attention", str(soft), "-o", str(made)]) == 2
-    message = error_output()
-    assert "--source-tokens" in message
-    assert "--normalise" not in message
-    assert message == snapshot(name="no source tokens")
-    assert main(["figure", "x", "--attention", str(soft), "-o", str(made)]) == 2
-    assert main(["figure", "--trace", str(made), "-o", str(tmp_path / "again.csv")]) == 0

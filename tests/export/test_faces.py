@@ -10,9 +10,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
-from attnviz import AttnvizError, Trace, Translator, analysis
+from attnviz import Trace, Translator, analysis
 from attnviz.analysis.grid import FACES, grid
 from attnviz.export import FigureOptions
 from attnviz.export.saved_files import contents
@@ -45,18 +44,3 @@ def test_csv_tikz_and_page_contain_the_face(trace: Trace, weights, face) -> None
     drawn = page.heatmap(face=face)["data"][0]
     np.testing.assert_allclose(drawn["z"].reshape(shown.shape), shown, atol=2e-5)
     assert ("α′ = " in json.dumps(plain(drawn["text"]), ensure_ascii=False)) == (face != "before")
-
-
-def test_tikz_colours_of_a_difference_match_its_signs(trace: Trace, weights) -> None:
-    tikz = contents(trace, "tex", FigureOptions(face="difference"), weights).decode()
-    cells = re.findall(r"\\cell\{\d+\}\{\d+\}\{(-?[\d.]+)\}\{(\w{6})\}", tikz)
-    most, least = max(cells, key=lambda cell: float(cell[0])), min(cells, key=lambda cell: float(cell[0]))
-    assert int(most[1][4:], 16) > int(most[1][:2], 16), "a gain is blue"
-    assert int(least[1][:2], 16) > int(least[1][4:], 16), "a loss is red"
-
-
-@pytest.mark.parametrize("ending", ["csv", "tex", "html", "svg"])
-def test_face_after_is_refused_without_weights(trace: Trace, ending: str, snapshot: SnapshotAssertion) -> None:
-    with pytest.raises(AttnvizError) as error:
-        contents(trace, ending, FigureOptions(face="after"))
-    assert str(error.value) == snapshot

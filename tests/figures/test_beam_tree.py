@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnviz import Translator
-from attnviz.analysis.beam_sentences import fate_sentence
 from attnviz.figures.beam_tree_figure import beam_tree, rows_and_kinds
 from attnviz.figures.spec import width
 from attnviz.text import piece_name
@@ -21,8 +20,6 @@ from attnviz.trace import BeamTree
 from tests.conftest import SENTENCES
 from tests.figures.trees import small
 from tests.strategies import FEW
-
-PARTS = ("winner", "finished", "dropped", "twig")
 
 
 @pytest.fixture(scope="module")
@@ -81,46 +78,6 @@ def test_labels_stay_in_their_columns_without_overlap(trees: list[BeamTree]) -> 
             figure.layout.xaxis.range[1] + figure.layout.margin.l + figure.layout.margin.r
             == (figure.layout.meta["narrowest"])
         )
-
-
-def test_links_lead_from_parent_to_continuation(trees: list[BeamTree]) -> None:
-    for tree in trees:
-        figure = beam_tree(tree).figure()
-        labels, joined = _labels(figure), set()
-        for trace in figure.data:
-            if trace.mode != "lines" or not len(trace.x):
-                continue
-            x, y = np.array(trace.x, dtype=float), np.array(trace.y, dtype=float)
-            ends = np.flatnonzero(np.isnan(x))
-            for first, last in zip([0, *(ends[:-1] + 1)], ends - 1, strict=True):
-                assert (np.diff(x[first : last + 1]) > -1e-9).all(), "links run from left to right"
-                joined.add((round(y[first]), round(x[last]), round(y[last])))
-        assert len(joined) == len(tree.nodes)
-        for index, node in enumerate(tree.nodes):
-            x, y, _, _ = labels[index]
-            above = 0 if node.parent is None else labels[node.parent][1]
-            assert any(row == above and end == y and place < x for row, place, end in joined)
-
-
-def test_figure_has_hover_text_scores_and_click_metadata() -> None:
-    tree = small()
-    figure = beam_tree(tree, shown=(8, 3)).figure()
-    hover = {
-        node: text
-        for one in figure.data
-        if one.mode == "text"
-        for node, text in zip(one.customdata, one.hovertext, strict=True)
-    }
-    assert "log p(chat) = \u22120.500  (p = 0.607)" in hover[3]
-    assert "le chat" in hover[3]
-    for node in (2, 10):
-        assert fate_sentence(tree, node) in hover[node]
-    scores = [note.text for note in figure.layout.annotations]
-    assert "<b>1.  \u22120.750</b>" in scores
-    assert "2.  \u22121.000" in scores
-    meta = figure.layout.meta["tree"]
-    assert (meta["parents"][0], meta["parents"][10], meta["shown"], meta["end"]) == (-1, 7, [8, 3], 3)
-    assert [i for i, inner in enumerate(meta["inner"]) if inner] == [0, 3, 5, 7, 8]
 
 
 def test_markup_in_pieces_is_escaped() -> None:

@@ -10,8 +10,7 @@ import pytest
 from attnviz import figures
 from attnviz.export.images import find_browser, image, translation_sheet
 from attnviz.figures.heatmap_parts import ASPECT
-from attnviz.figures.printing import MOST, for_print, with_vector_cells
-from attnviz.figures.spec import Spec
+from attnviz.figures.printing import for_print
 from attnviz.palette import SCALES, colour_at, letter_colour
 from tests.figures import synthetic
 from tests.figures.test_colours import TEXT, contrast, rgb
@@ -48,16 +47,6 @@ def test_cells_are_near_square_on_the_page_and_in_files(words: int, margins: boo
         assert 0.8 <= wide / high <= ASPECT + 0.1
 
 
-def test_horizontal_labels_do_not_overlap() -> None:
-    figure = figures.heatmap(
-        synthetic.trace("several different words", "plusieurs mots"), by="words", end=True
-    ).figure()
-    assert figure.layout.xaxis.tickangle == 0 or figure.layout.meta["widest"] < 420
-    if figure.layout.xaxis.tickangle == 0:
-        wide, _ = cell(figure, figure.layout.meta["narrowest"])
-        assert wide >= max(map(len, figure.layout.xaxis.ticktext)) * 14 * 0.54
-
-
 @pytest.mark.parametrize("choices", [{}, {"by": "words", "margins": True}, {"root": True, "colours": "ink"}])
 def test_cells_of_files_are_bars_in_place_of_the_numbers(choices: dict) -> None:
     trace = synthetic.trace("Extraordinary things happen .", "Des choses extraordinaires arrivent .")
@@ -72,20 +61,6 @@ def test_cells_of_files_are_bars_in_place_of_the_numbers(choices: dict) -> None:
     assert not [one for one in printed.data if one.type == "heatmap"]
     assert bars.marker.colorbar.ticktext == tuple(image_cells["colorbar"]["ticktext"])
     assert spec.figure().data[0].type == "heatmap", "changed in place"
-
-
-def test_missing_cells_have_no_bar_and_strips_of_units_stay_bitmaps() -> None:
-    heatmap = {"type": "heatmap", "z": np.array([[0.5, np.nan], [1, 0]]), "zmin": 0, "zmax": 1, "colorscale": "Greys"}
-    strip = heatmap | {"z": np.zeros((2, MOST + 1))}
-    pointer = heatmap | {"opacity": 0}
-    edges = heatmap | {"x": [0, 1, 4], "y0": 1, "dy": 2}
-    spec = Spec([heatmap, strip, pointer, edges], {"plot_bgcolor": "#ffffff"}, "")
-    cells, kept, wide = with_vector_cells(spec, "#ffffff")
-    assert cells["marker"]["color"].tolist() == [0.5, 1, 0]
-    assert (cells["x"].tolist(), cells["base"].tolist()) == ([0, 0, 1], [-0.5, 0.5, 0.5])
-    assert kept is strip
-    assert (wide["x"].tolist(), wide["width"].tolist()) == ([0.5, 0.5, 2.5], [1, 1, 3])
-    assert (wide["base"].tolist(), wide["y"].tolist()) == ([0, 2, 2], [2, 2, 2])
 
 
 @pytest.mark.browser

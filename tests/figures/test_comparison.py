@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz import attention, figures
+from attnviz import figures
 from attnviz.analysis.comparison import Comparison, compare, comparison_caveat, comparison_sentences, no_heatmaps_reason
 from attnviz.figures.encoding import to_json
 from attnviz.languages import set_language
@@ -43,14 +43,6 @@ def test_panels_share_axes_and_heatmaps_share_a_colour_scale() -> None:
     assert names[0][0] == "The"
 
 
-def test_data_are_the_same_in_every_layout() -> None:
-    """The browser receives the data once, and only the layout afterwards."""
-    compared = pair(other="The new agreement was signed .")
-    one, *others = (figures.comparison(compared, NAMES, across=across, width=300 * across) for across in (1, 2, 4))
-    for other in others:
-        assert to_json(other.data) == to_json(one.data)
-
-
 def test_log_probabilities_are_rings_and_dots_joined_by_coloured_lines() -> None:
     compared, ink = pair(), palette("light")
     traces = {trace.name: trace for trace in figures.comparison(compared, NAMES).figure().data}
@@ -61,25 +53,6 @@ def test_log_probabilities_are_rings_and_dots_joined_by_coloured_lines() -> None
     assert traces["less likely"].line.color == ink.minus
     assert list(dict.fromkeys(traces["likelier"].y)) == list(np.flatnonzero(gained))
     assert list(dict.fromkeys(traces["less likely"].y)) == list(np.flatnonzero(~gained))
-
-
-def test_the_step_is_framed_and_metadata_map_rows_to_steps() -> None:
-    compared = pair(other="The new agreement was signed .")
-    figure = figures.comparison(compared, NAMES, step=4, end=False).figure()
-    meta = figure.layout.meta
-    frames = [shape for shape in figure.layout.shapes if shape.line.color == meta["frame"]]
-    assert len(frames) == 4
-    assert list(meta["panels"]) == ["first", "other", "difference"]
-    assert len(meta["beside"]) == 1
-    assert {frame.y0 + 0.5 for frame in frames} == {meta["rows"][4]}
-    assert meta["rows"] == [0, 1, 2, 3, 4, 5, None]  # `</s>` is left out
-    assert meta["sources"] == [0, None, 1, 3, 4, 5]
-    assert meta["columns"] == [0, 2, 2, 3, 4, 5, None]
-    led = figures.comparison(compared, NAMES, leads="other").layout["meta"]
-    assert led["sources"] == [0, 1, 2, 4, 5, 6, 7]
-    assert led["columns"] == [0, 1, 2, 2, 3, 4, 5, 6]
-    with pytest.raises(ValueError, match="across"):
-        figures.comparison(compared, NAMES, across=0)
 
 
 @pytest.mark.parametrize("which", [0, 1])
@@ -97,18 +70,6 @@ def test_figure_without_attention_draws_log_probabilities_only(which: int) -> No
     attending = figures.compared_words_table(compare(synthetic.trace(seed=0), synthetic.trace(seed=1)))
     assert set(figures.compared_words_table(compared)) < set(attending)  # without the variation of the looks
     assert "synthetic" in no_heatmaps_reason("synthetic")
-
-
-def test_attention_of_other_programs_is_drawn_without_log_probabilities() -> None:
-    compared = compare(attention("a b", "x y", [[1, 0], [0, 1]]), attention("a b", "x y", [[0, 1], [0, 1]]))
-    figure = figures.comparison(compared, NAMES).figure()
-    assert set(figure.layout.meta["panels"]) == {"first", "other", "difference"}
-    assert not figure.layout.meta["beside"]
-    assert "log p" not in figure.layout.meta["alt"] + " ".join(comparison_sentences(compared, NAMES))
-    assert not [name for name in figures.compared_words_table(compared) if "log p" in name]
-    beside = compare(attention("The agreement", "Signé .", np.eye(2)), synthetic.trace(target="Signé ."))
-    assert len(comparison_sentences(beside, NAMES)) == 2
-    assert figures.comparison(beside, NAMES).layout["meta"]["beside"]
 
 
 @given(source=TEXTS, target=TEXTS, seed=st.integers(0, 30))

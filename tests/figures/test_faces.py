@@ -60,14 +60,6 @@ def test_the_hover_text_has_both_numbers(trace: Trace, weights, face) -> None:
         )
 
 
-def test_root_scale_changes_only_the_colours_of_a_difference(trace: Trace, weights) -> None:
-    plain, root = (
-        figures.heatmap(trace, face="difference", weights=weights, root=on).figure().data[0] for on in (False, True)
-    )
-    np.testing.assert_array_equal(plain.z, root.z)
-    assert [tuple(stop) for stop in root.colorscale] == palette("light").signed_root_scale
-
-
 @pytest.mark.usefixtures("each_language")
 def test_table_and_alt_text_describe_the_face(trace: Trace, weights, snapshot: SnapshotAssertion) -> None:
     tables = {

@@ -4,33 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import tomllib
-from collections.abc import Callable
 
 import numpy as np
-import plotly.graph_objects as go
 import pytest
 
-from attnviz import AttnvizError, Trace, export, figures
-from attnviz.figures.attention_figure import draw_attention
+from attnviz import export, figures
 from attnviz.figures.spec import width
-from attnviz.figures.subject import Subject
-from attnviz.palette import DARK, LIGHT, Palette, ThemeName, heatmap_scale, palette
+from attnviz.palette import DARK, LIGHT
 from tests.conftest import REPOSITORY
 from tests.figures import synthetic
 
 KINDS = ("additive", "general", "none")
-THEMES: tuple[ThemeName, ...] = ("light", "dark")
-Draw = Callable[[Trace, ThemeName], go.Figure]
-
-DRAWINGS: dict[str, Draw] = {
-    "heatmap": lambda trace, theme: figures.heatmap(trace, step=1, theme=theme).figure(),
-    "heatmap of words": lambda trace, theme: figures.heatmap(
-        trace, by="words", colours="cividis", root=True, end=True, theme=theme
-    ).figure(),
-    "attention": lambda trace, theme: draw_attention(Subject(trace, 1, theme=theme)).figure(),
-    "context": lambda trace, theme: trace.step_figure(1, "context", theme=theme),
-    "candidates": lambda trace, theme: trace.step_figure(1, "candidates", theme=theme),
-}
 
 
 @pytest.mark.parametrize("by", ["words", "steps"])
@@ -43,17 +27,6 @@ def test_the_heatmap_draws_alpha(by: str) -> None:
     assert [colour for _, colour in figure.data[0].colorscale] == ["#000000", "#ffffff"]
     assert figure.layout.xaxis.side == "top"
     assert figure.layout.yaxis.range[0] > figure.layout.yaxis.range[1]
-
-
-def test_frame_and_click_metadata_agree_on_rows() -> None:
-    trace = synthetic.trace("The agreement was signed .", "L' environnement marin .")
-    meta = figures.heatmap(trace, by="words", end=True).layout["meta"]
-    for step in range(len(trace.target_pieces)):
-        framed = figures.heatmap(trace, by="words", end=True, step=step).layout["shapes"][0]
-        assert framed["y0"] + 0.5 == meta["rows"][step]
-        assert step in trace.words().target_groups[meta["rows"][step]]
-    assert meta["steps"] == [group[0] for group in trace.words().target_groups]
-    assert figures.heatmap(trace, by="words", step=len(meta["rows"]) - 1).layout["shapes"] == []
 
 
 def test_a_thousand_pieces_can_be_drawn() -> None:
@@ -112,16 +85,6 @@ def test_labels_outside_the_page_are_whole_unless_an_option_shortens_them(name: 
         assert whole.layout.height > shortened.layout.height + 100
 
 
-@pytest.mark.parametrize("ink", [LIGHT, DARK])
-def test_the_signed_scale_is_a_square_root(ink: Palette) -> None:
-    colours = dict(ink.signed_root_scale)
-    assert (colours[0.0], colours[0.5], colours[1.0]) == (ink.minus, ink.paper, ink.plus)
-    assert list(colours) == sorted(colours)
-    quarter = [int(colours[0.5 + 0.5 * 0.25][k : k + 2], 16) for k in (1, 3, 5)]
-    ends = [[int(colour[k : k + 2], 16) for k in (1, 3, 5)] for colour in (ink.paper, ink.plus)]
-    np.testing.assert_allclose(quarter, np.mean(ends, axis=0), atol=1)
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_strips_add_up_to_the_context_vector(kind: str) -> None:
     trace = synthetic.trace("one two three four five six seven eight nine", attention=kind)
@@ -135,14 +98,6 @@ def test_the_strips_add_up_to_the_context_vector(kind: str) -> None:
     np.testing.assert_array_equal(table.T, rows)
 
 
-def test_the_chosen_piece_is_marked_among_the_candidates() -> None:
-    trace = synthetic.trace()
-    table = export.table(trace, export.FigureOptions(picture="candidates", step=1))
-    assert list(table.index) == list(range(1, 11))
-    assert table["chosen"].tolist() == [True] + [False] * 9
-    assert table.iloc[0]["piece"] == trace.target_pieces[1]
-
-
 @pytest.mark.parametrize(("chosen", "rank"), [(15, 12), (3, 0)])
 def test_an_unlikely_choice_is_added_with_its_rank(chosen: int, rank: int) -> None:
     base = synthetic.trace()
@@ -151,23 +106,6 @@ def test_an_unlikely_choice_is_added_with_its_rank(chosen: int, rank: int) -> No
     assert len(table) == 11
     assert table.index[-1] == rank
     assert bool(table["chosen"].iloc[-1])
-
-
-def test_the_heatmap_table_is_the_matrix() -> None:
-    trace = synthetic.trace()
-    table = figures.heatmap(trace, by="words", end=True).frame()
-    np.testing.assert_array_equal(table.to_numpy(), trace.words().alignment)
-    assert table.index[1].endswith(trace.words().target[1])
-
-
-def test_unknown_choices_are_refused() -> None:
-    trace = synthetic.trace()
-    with pytest.raises(AttnvizError, match="steps, words"):
-        figures.heatmap(trace, by="letters")
-    with pytest.raises(AttnvizError, match="paper, cividis"):
-        heatmap_scale("viridis")
-    with pytest.raises(AttnvizError, match="light, dark"):
-        palette("blue")
 
 
 @pytest.mark.parametrize(("theme", "colours"), [("light", LIGHT), ("dark", DARK)])

@@ -10,7 +10,6 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, export, figures
 from attnviz.export.saved_files import FigureOptions, save, table
-from attnviz.figures.registry import step_figure
 from attnviz.figures.subject import Subject
 from attnviz.trace import Trace
 from tests.figures import synthetic
@@ -61,10 +60,3 @@ def test_the_logit_attribution_has_one_row_for_the_sentence(trace: Trace) -> Non
     assert list(figure.data[0].x) == [0.5, -1.0, 0.25, 1.5, 1.25]
     assert not [one for one in figure.data if one.name == "alpha"]
     assert "xaxis2" not in figure.to_dict()["layout"]
-
-
-def test_step_figures_exclude_those_of_attention(trace: Trace) -> None:
-    offered = figures.step_figures(Subject(trace, 0))
-    assert list(offered) == ["context", "state", "maxout", "candidates"]
-    with pytest.raises(AttnvizError, match="no attention"):
-        step_figure(Subject(trace, 0), "energy")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from attnviz.analysis.judgement import (
     largest_difference,
@@ -93,10 +91,3 @@ def test_tables_contain_the_sums_and_the_verdict(judgement: Judgement) -> None:
     odds = np.exp(verdict["o"] - verdict["o"].max())
     np.testing.assert_allclose(verdict["p"], odds / odds.sum(), atol=1e-6)
     assert verdict.loc["translation", "p"] == pytest.approx(judgement.probability)
-
-
-@given(st.lists(st.text("ab", min_size=1, max_size=3), min_size=2, max_size=9), st.data())
-def test_swapping_words_twice_restores_the_sentence(words: list[str], data: st.DataObject) -> None:
-    one, other = (data.draw(st.integers(0, len(words) - 1)) for _ in range(2))
-    text = " ".join(words)
-    assert with_words_swapped(with_words_swapped(text, one, other), one, other) == text

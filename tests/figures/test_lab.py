@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz import Trace, Translator, analysis, figures
+from attnviz import Translator, analysis, figures
 from attnviz.analysis.attribution_methods import (
     UNSIGNED_METHODS,
     attribution_method_texts,
@@ -18,8 +17,7 @@ from attnviz.analysis.attribution_methods import (
     overall_agreement_sentence,
     step_agreement_sentence,
 )
-from attnviz.analysis.labels import quoted_name
-from attnviz.analysis.numbers import decimal, percent
+from attnviz.analysis.numbers import decimal
 from attnviz.analysis.perturbation_tests import (
     PerturbationTests,
     best_sentence,
@@ -28,7 +26,6 @@ from attnviz.analysis.perturbation_tests import (
     shuffled_sentence,
 )
 from attnviz.analysis.step_evaluation import minimal_change_sentence
-from attnviz.figures.subject import Subject
 from attnviz.languages import format_share
 from attnviz.palette import ROOT_GREYS
 from attnviz.text import Tokenizer
@@ -142,50 +139,24 @@ def test_attribution_tables_have_every_number(lab: Lab) -> None:
 
 @pytest.mark.usefixtures("each_language")
 def test_sentences_contain_the_numbers(lab: Lab, snapshot: SnapshotAssertion) -> None:
-    steps, found = range(len(lab.trace.target_pieces)), analysis.agreement(lab.attribution_methods)
-    real, piece = lab.perturbation_tests.real, lab.trace.target_ids[STEP]
-    over_all = overall_agreement_sentence(found, len(steps))
-    assert all(attribution_method_texts()[name].name in over_all for name in found.most_agreeing())
-    at_step = step_agreement_sentence(lab.trace, lab.attribution_methods, STEP)
-    first = Counter(int(matrix[STEP].argmax()) for matrix in lab.attribution_methods.matrices.values())
-    tau = analysis.agreement(lab.attribution_methods, STEP).tau[np.triu_indices(6, 1)].mean()
-    assert re.findall(r"\d+", at_step)[0] == str(max(first.values()))
-    assert decimal(tau) in at_step
-    perturbation = perturbation_tests_sentence(lab.perturbation_tests, lab.spelling)
-    best = best_sentence(lab.best, real, piece, lab.trace, lab.spelling)
-    before, after = (percent(float(test.probabilities[piece])) for test in (real, lab.best))
-    assert before == after or f"→ {format_share(float(lab.best.probabilities[piece]))}" in best
-    assert best_sentence(real, real, piece, lab.trace, lab.spelling) == ""
+    steps, piece = range(len(lab.trace.target_pieces)), lab.trace.target_ids[STEP]
+    real = lab.perturbation_tests.real
     shuffled = shuffled_sentence(lab.shuffled)
     assert re.findall(r"\d+", shuffled)[:2] == [str(len(steps)), str((lab.shuffled.kept > 0.5).sum())]
     minimal_changes = [minimal_change_sentence(lab.minimal_change, step, lab.spelling) for step in steps]
     for sentence, distance in zip(minimal_changes, lab.minimal_change.distances, strict=True):
         assert (decimal(distance) in sentence) == np.isfinite(distance)
+    assert best_sentence(real, real, piece, lab.trace, lab.spelling) == ""
+    unchanged = PerturbationTests(STEP, real, real, (real,), real, real)
     sentences = {
-        "agreement": over_all,
-        "agreement at the step": at_step,
-        "perturbation-tests": perturbation,
-        "best": best,
+        "agreement": overall_agreement_sentence(analysis.agreement(lab.attribution_methods), len(steps)),
+        "agreement at the step": step_agreement_sentence(lab.trace, lab.attribution_methods, STEP),
+        "perturbation-tests": perturbation_tests_sentence(lab.perturbation_tests, lab.spelling),
+        "tests that change nothing": perturbation_tests_sentence(unchanged, lab.spelling),
+        "best": best_sentence(lab.best, real, piece, lab.trace, lab.spelling),
         "permuted": shuffled,
         "minimal change": minimal_changes[STEP],
         "caveat of trials": perturbation_tests_caveat(),
         "caveat of answers": attributions_caveat(),
     }
     assert {name: without_numbers(sentence) for name, sentence in sentences.items()} == snapshot
-
-
-def test_tests_that_change_nothing_are_left_out(lab: Lab) -> None:
-    real = lab.perturbation_tests.real
-    name, p = quoted_name(lab.spelling(real.piece_id)), percent(float(real.probabilities[real.piece_id]))
-    same = PerturbationTests(STEP, real, real, (real,), real, real)
-    sentence = perturbation_tests_sentence(same, lab.spelling)
-    assert "→" not in sentence
-    assert name in sentence
-    assert p in sentence
-
-
-def test_an_unknown_piece_is_named_by_its_id(lab: Lab) -> None:
-    few: Trace = lab.trace
-    subject = Subject(few, STEP, lab.weights)
-    assert subject.piece_or_id(few.target_ids[0]) == few.target_pieces[0]
-    assert subject.piece_or_id(99_999) == "#99999"

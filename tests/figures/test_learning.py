@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -82,20 +80,6 @@ def test_learnt_figure_labels_its_lines_without_overlap() -> None:
         heights = np.sort(labels.y)
         top = figure.layout["yaxis" if axis == "y" else "yaxis2"].range[1]
         assert (np.diff(heights) >= 0.12 * top / 1.03).all()
-
-
-def test_learnt_figure_is_refused_without_link_measures() -> None:
-    with pytest.raises(ValueError, match="links"):
-        attention_curves(replace(run(), curves={"loss": ((0, 9.0),)}), MOMENTS)
-
-
-def test_an_incomplete_run_is_drawn() -> None:
-    young = replace(run(), curves={"training": ((50, 8.0),)}, levels={}, counts={})
-    figure = quality_curves([young], (0,)).figure()
-    assert [trace.mode for trace in figure.data] == ["lines"]
-    assert not quality_curves([replace(young, curves={})], (0,)).data
-    some = replace(run(), levels={"content": {"links": 0.9}, "diagonal": {"alike": 0.1}})
-    assert "uniform" not in str(attention_curves(some, MOMENTS).data)
 
 
 def test_tables_have_every_number() -> None:

@@ -39,8 +39,3 @@ def test_margins_of_words_average_the_entropies_of_pieces() -> None:
     several = next(i for i, group in enumerate(words.target_groups) if len(group) > 1)
     hover = next(found for found in figure.data if found.name == "entropy").customdata
     assert f"mean of its {len(words.target_groups[several])} pieces" in hover[several]
-
-
-def test_a_single_source_piece_has_a_finite_entropy_axis() -> None:
-    figure = heatmap(make_trace(""), margins=True).figure()
-    assert np.isfinite(figure.layout.xaxis2.range).all()

@@ -24,14 +24,12 @@ from attnviz.export.saved_files import FigureOptions, contents
 from attnviz.figures.attention_figure import draw_posterior
 from attnviz.figures.registry import POSTERIOR, step_figure
 from attnviz.figures.subject import Subject
-from attnviz.network.model_config import READOUT_STATES
 from attnviz.text import Tokenizer
 from tests.analysis.given import KINDS, forced_trace
 from tests.conftest import ModelFactory
 from tests.figures import synthetic
 
 EACH_LANGUAGE = pytest.mark.usefixtures("each_language")
-LONG = " ".join(f"mot{k}" for k in range(70))
 
 
 def with_likelihood(trace: Trace, likelihood: np.ndarray) -> PosteriorAttention:
@@ -73,14 +71,6 @@ def test_columns_and_table_have_the_numbers(make_network: ModelFactory, tokenize
 def draw(trace: Trace, found: PosteriorAttention) -> go.Figure:
     """Return the figure of the first step."""
     return draw_posterior(Subject(trace, 0, known_posterior=found)).figure()
-
-
-def test_the_likelihood_axis_ends_at_a_round_number() -> None:
-    trace = synthetic.trace()
-    for largest, end, name in ((0.97, 1, "1"), (0.5, 0.5, "0.5"), (0.031, 0.04, "0.04"), (2.1e-5, 3e-5, "3·10⁻⁵")):
-        figure = draw(trace, with_likelihood(trace, np.full(trace.alignment.shape, largest)))
-        assert figure.layout.xaxis2.tickvals[1] == pytest.approx(end)
-        assert figure.layout.xaxis2.ticktext[1] == name
 
 
 @EACH_LANGUAGE
@@ -126,15 +116,6 @@ def test_numbers_of_the_equation_multiply_out() -> None:
         assert rf"\frac{{{cells['prior']} \cdot {cells['likelihood']}}}" in filled.latex
         assert "⟦" not in filled.latex + filled.note
         assert f"α′ = {cells['heatmap_posterior']}" in filled.note
-
-
-def test_the_equation_note_depends_on_the_readout_state(
-    make_network: ModelFactory, tokenizer: Tokenizer, snapshot: SnapshotAssertion
-) -> None:
-    notes = {kind: posterior_equation(forced_trace(make_network, tokenizer, kind)[0]).note for kind in KINDS}
-    by_state = {state: {note for (_, one), note in notes.items() if one == state} for state in READOUT_STATES}
-    assert {state: sorted(found) for state, found in by_state.items()} == snapshot
-    assert not set.intersection(*by_state.values())
 
 
 def test_figure_is_refused_without_attention_or_weights(

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pytest
 
-from attnviz.analysis.labels import quoted_name
-from attnviz.analysis.measures import weight_order
-from attnviz.analysis.numbers import percent
-from attnviz.architectures import narrate
 from attnviz.figures.attention_figure import draw_energy, draw_softmax
 from attnviz.figures.context import context_frame
 from attnviz.figures.decoder_figure import draw_maxout, draw_state
-from attnviz.figures.grammar import THINNED_ROWS, row_names
+from attnviz.figures.grammar import THINNED_ROWS
 from attnviz.figures.subject import Subject
 from attnviz.palette import LIGHT
-from attnviz.trace import Search, Trace
+from attnviz.trace import Trace
 from tests.figures import synthetic
 
 KINDS = ("additive", "general", "none")
@@ -48,17 +42,6 @@ def test_the_bars_are_the_energies_and_the_weights() -> None:
     assert [text.strip() for text in written.text] == [f"{weight:.2f}" for weight in trace.alignment[2]]
 
 
-def test_the_energy_axis_is_the_same_at_every_step() -> None:
-    trace = synthetic.trace()
-    ranges = {
-        tuple(draw_energy(Subject(trace, i)).figure().layout.xaxis.range) for i in range(len(trace.target_pieces))
-    }
-    assert len(ranges) == 1
-    low, high = ranges.pop()
-    assert low <= trace.energies.min()
-    assert high >= trace.energies.max()
-
-
 def test_rows_are_ordered_by_weight_and_thinned_when_too_many() -> None:
     trace = synthetic.trace(LONG)
     meta = draw_energy(Subject(trace, 1)).figure().layout.meta
@@ -67,12 +50,6 @@ def test_rows_are_ordered_by_weight_and_thinned_when_too_many() -> None:
     assert meta["thinned"]["rows"] == THINNED_ROWS
     assert context_frame(trace, thinned=True).layout["meta"]["rows"] == THINNED_ROWS + 1
     assert draw_energy(Subject(synthetic.trace(), 1)).figure().layout.meta["thinned"] is None
-
-
-def test_equal_pieces_get_distinct_names() -> None:
-    names = row_names(synthetic.trace("a dog saw a <b> dog"))
-    assert names[:5] == ["a₁", "dog₂", "saw", "a₄", "&lt;b&gt;"]
-    assert len(set(names)) == len(names)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -107,44 +84,3 @@ def test_winners_and_losers_of_the_maxout_make_up_the_pairs() -> None:
     assert won.opacity is None
     table = spec.frame()
     np.testing.assert_allclose(table[["first", "second"]].max(axis=1), table["larger"], rtol=1e-6)
-
-
-def test_narration_contains_the_numbers_of_the_step() -> None:
-    trace, step = synthetic.trace(), 2
-    energy, softmax, context, state, word = narrate(trace, step)
-    first, second = weight_order(trace, step)[:2]
-    name = quoted_name(trace.source_pieces[first])
-    assert energy.outcome == f"{name} fits best, e = {trace.energies[step, first]:.2f}".replace("-", "−")
-    assert softmax.outcome.startswith(f"{name} gets {round(100 * float(trace.alignment[step, first]))}\u00a0%")
-    ratio = float(trace.alignment[step, first] / trace.alignment[step, second])
-    assert (f"{ratio:.0f} times" if ratio >= 9.95 else f"{ratio:.1f} times") in softmax.sentence
-    assert "c₃" in context.sentence
-    kept = float(trace.update_gates[step].mean())
-    assert state.outcome.startswith(f"{100 * kept:.0f}\u00a0% of the state kept")
-    moved = int(np.abs(trace.states[step] - trace.previous_states[step]).argmax())
-    assert f"Unit {moved + 1} of the state" in state.sentence
-    assert "changed most" in state.sentence
-    assert word.outcome == f"“a”, {percent(float(trace.probabilities[step]))}"
-
-
-def test_narration_explains_a_word_that_was_not_the_likeliest() -> None:
-    base = synthetic.trace()
-    chosen = dataclasses.replace(base, target_ids=(base.top_ids[0][3],) * len(base.target_ids))
-    assert "The search chose" in narrate(chosen, 0)[-1].sentence
-    given = dataclasses.replace(chosen, search=Search("forced"))
-    assert "You forced" in narrate(given, 0)[-1].sentence
-    assert "the model preferred" in narrate(given, 0)[-1].sentence
-
-
-def test_narration_of_a_single_source_piece() -> None:
-    base = synthetic.trace()
-    alone = dataclasses.replace(
-        base,
-        source_pieces=base.source_pieces[:1],
-        source_surfaces=base.source_surfaces[:1],
-        energies=base.energies[:, :1],
-        alignment=np.ones_like(base.alignment[:, :1]),
-        annotations=base.annotations[:1],
-    )
-    assert "only one piece" in narrate(alone, 0)[1].sentence
-    assert narrate(alone, 0)[2].outcome == "1 piece gets 100\u00a0% of the weight"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz import AttnvizError, export, figures
+from attnviz import AttnvizError, figures
 from attnviz.analysis.gold import pharaoh
 from attnviz.checkpoint import save_model
 from attnviz.commands.main import main
@@ -41,12 +41,6 @@ def test_a_heatmap_has_the_weights_of_its_head(trace: TransformerTrace, layer: i
     np.testing.assert_allclose(np.array(by_words.data[0].z), trace.words().merged(expected), atol=1e-6)
     table = heatmap(trace.select_heads(layer, head), by="words", end=True).frame()
     np.testing.assert_allclose(table.to_numpy(), trace.words().merged(expected), atol=1e-6)
-
-
-def test_method_function_and_notebook_draw_the_same_default_heatmap(trace: TransformerTrace) -> None:
-    assert trace.heatmap() == figures.heatmap(trace).figure()
-    assert trace._repr_html_() == export.heatmap_html(trace)
-    assert trace.heatmap(0) != trace.heatmap(1)
 
 
 @pytest.fixture

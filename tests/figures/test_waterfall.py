@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from attnviz.figures.energy_decomposition_figure import (
     SHOWN_ENERGY_UNITS,
     draw_energy_decomposition,
 )
-from attnviz.figures.logit_attribution_figure import SOURCES, draw_contrast, draw_logit_attribution
+from attnviz.figures.logit_attribution_figure import SOURCES, draw_logit_attribution
 from attnviz.figures.spec import Spec
 from attnviz.figures.subject import Subject
 from attnviz.trace import Trace
@@ -56,21 +55,6 @@ def draw_energy(units: EnergyDecomposition, *, operands: bool = True) -> Spec:
     return draw_energy_decomposition(subject, operands=operands)
 
 
-@pytest.mark.parametrize("scaled", [False, True])
-def test_hover_of_a_product_multiplies_by_its_weight(scaled: bool) -> None:
-    """A user's own scorer may weight products: only a transformer divides them by √n."""
-    given = random_decomposition(9, bounded=False)
-    score = np.full(9, 1 / 3) if scaled else np.array([5.0] * 8 + [2.5])
-    figure = draw_energy(dataclasses.replace(given, score=score, scaled=scaled)).figure()
-    hover, unit = trace_named(figure, "sum").customdata[0], dataclasses.replace(given, score=score).order[0]
-    named = [float(found.replace("−", "-")) for found in re.findall(r"[−-]?\d+(?:\.\d+)?", hover)]
-    query, key = given.query[unit], given.key[unit]
-    numbers = [query, key, 9] if scaled else [query, key, query * key, score[unit]]
-    assert named == pytest.approx([unit + 1, *numbers, query * key * score[unit]], abs=6e-4)
-    assert ("√" in hover) == ("√" in figure.layout.xaxis.title.text) == scaled
-    assert ("v" in figure.layout.xaxis.title.text) != scaled
-
-
 def trace_named(figure: go.Figure, name: str) -> Any:
     return next(trace for trace in figure.data if trace.name == name)
 
@@ -101,29 +85,6 @@ def test_the_chosen_piece_always_has_a_row() -> None:
     assert rows == list(range(3, 3 + SOURCES))
     assert trace_named(figure, "sum").x[figure.layout.meta["entries"][least]] == entries.source[least]
     assert trace_named(figure, "sum").x[-1] == pytest.approx(entries.logit)
-
-
-def test_a_logit_attribution_and_its_contrast_have_the_same_rows() -> None:
-    trace = make_trace(LONG)
-    entries = random_attribution(len(trace.source_pieces))
-    difference = np.where(np.arange(len(entries.source)) == 4, 9.0, 0.1)
-    subject = subject_of(trace, entries)
-    foil = dataclasses.replace(entries, piece_id=8, source=entries.source - difference)
-    known = {**subject.known_logit_attributions, (entries.step, 8): foil}
-    subject = dataclasses.replace(subject, foil=8, known_logit_attributions=known)
-    attribution, contrast = draw_logit_attribution(subject).figure(), draw_contrast(subject).figure()
-    row = contrast.layout.meta["entries"][4]
-    assert trace_named(contrast, "sum").x[row] == pytest.approx(9)
-    assert attribution.layout.meta["entries"] == contrast.layout.meta["entries"]
-
-
-def test_the_state_entry_is_labelled_by_the_readout_state() -> None:
-    trace = make_trace()
-    trace = dataclasses.replace(trace, config=trace.config | {"readout_state": "current"})
-    entries = random_attribution(len(trace.source_pieces))
-    drawn = draw_logit_attribution(subject_of(trace, entries))
-    assert "through sᵢ" in drawn.layout["yaxis"]["ticktext"][1]
-    assert drawn.frame()["entry"].iloc[1] == "through s_i"
 
 
 def test_the_table_of_a_logit_attribution_has_every_entry() -> None:

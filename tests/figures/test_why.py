@@ -2,25 +2,12 @@
 
 from __future__ import annotations
 
-from typing import get_args
-
 import numpy as np
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import Trace, Translator
 from attnviz.analysis.numbers import percent
-from attnviz.analysis.page_texts import (
-    Origin,
-    forced_section,
-    gradient_paths_section,
-    gradient_section,
-    growth_section,
-    judge_section,
-    length_section,
-    translations_section,
-    why_introduction,
-)
 from attnviz.analysis.why_attention import (
     JudgedTranslation,
     PrefixTranslations,
@@ -33,11 +20,9 @@ from attnviz.analysis.why_attention import (
 )
 from attnviz.figures.sentence_length_figure import (
     bleu_by_length,
-    bucket_of,
     sentence_growth,
 )
 from attnviz.figures.three_models_figure import forced_words_figure, gradient_norms
-from attnviz.languages import set_language
 from attnviz.text import Tokenizer
 from attnviz.trace.parts import GradientNorms
 from tests.conftest import SENTENCES, ModelFactory
@@ -151,13 +136,6 @@ def test_growth_figure_table_and_sentences_have_the_words_left_out(snapshot: Sna
     assert "chrF" not in judgement_note(GROWN.translations[0][1], None)
 
 
-@pytest.mark.parametrize(
-    ("words", "bucket"), [(1, "1-10"), (10, "1-10"), (11, "11-20"), (50, None), (51, ">50"), (0, None)]
-)
-def test_bucket_of_a_sentence_length(words: int, bucket: str | None) -> None:
-    assert bucket_of(words, ["1-10", "11-20", ">50"]) == bucket
-
-
 def test_the_sentence_length_is_marked_in_the_figure() -> None:
     marked_length, plain = bleu_by_length(ROWS, marked_length=7).layout, bleu_by_length(ROWS)
     assert (marked_length["shapes"][0]["x0"], marked_length["shapes"][0]["x1"]) == (-0.5, 0.5)
@@ -167,29 +145,6 @@ def test_the_sentence_length_is_marked_in_the_figure() -> None:
     assert table.loc[("1-10", "a"), "BLEU"] == 30
     assert np.isnan(table.loc[(">50", "a"), "low"])
     assert "11.5" in length_sentence(7, "1-10", {"none": 11.5})
-
-
-def test_sections_are_translated_into_french() -> None:
-    def section_texts() -> list[str]:
-        sections = [
-            why_introduction(),
-            translations_section(),
-            *(forced_section("m", origin) for origin in get_args(Origin)),
-            gradient_section(),
-            gradient_paths_section(),
-            length_section(),
-            growth_section(),
-        ]
-        return [
-            judge_section("m"),
-            *(text for one in sections for text in (one.heading, *one.paragraphs, one.lead) if text),
-        ]
-
-    english = section_texts()
-    set_language("fr")
-    french = section_texts()
-    assert len(english) == len(french)
-    assert all(one != other for one, other in zip(english, french, strict=True))
 
 
 def test_each_model_has_one_line() -> None:

@@ -1,1 +1,1 @@
-"""Fuzzing with random and damaged input of every kind: `python -m tests.fuzzing`."""
+"""Fuzzing with damaged input of every kind."""

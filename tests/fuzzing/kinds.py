@@ -16,30 +16,16 @@ from attnviz import AttnvizError, Translator, export, figures
 from attnviz.analysis.findings import findings_of
 from attnviz.corpora import analyse_file
 from attnviz.corpora.corpus_lines import read_lines
-from attnviz.evaluation.alignment import read_gold
 from attnviz.evaluation.scoring import alignment_error
 from attnviz.importing.attention_reader import read_attention
-from attnviz.lessons import parse_lesson, shipped_lessons
 from attnviz.model_folder import FILES as MODEL_FILES
-from attnviz.pair_files import read_pairs
 from attnviz.trace import WhatIfs
 from tests.fuzzing.bench import SENTENCES, Bench
 from tests.fuzzing.checkpoints import checkpoints, imports
 from tests.fuzzing.links import addresses
-from tests.fuzzing.mutations import ANY, JSON, LINES, LONG, replace_value, text
+from tests.fuzzing.mutations import ANY, JSON, LINES, LONG, replace_value
 from tests.fuzzing.shelves import snapshots, tables, vectors
 from tests.importing.attention_files import CONTENTS, FILES
-
-
-def strings(bench: Bench, chance: random.Random) -> None:
-    """Translate a random string."""
-    bench.translator.translate(text(chance), beam=chance.choice((1, 1, 2, 5)))
-
-
-def targets(bench: Bench, chance: random.Random) -> None:
-    """Force-decode a random target, as text or as piece ids."""
-    ids = [chance.choice((0, 1, 2, 3, 7, 79, 80, -1, 10**20)) for _ in range(chance.randrange(6))]
-    bench.translator.translate(SENTENCES[0], target=chance.choice((text(chance), ids)))
 
 
 def traces(bench: Bench, chance: random.Random) -> None:
@@ -49,21 +35,6 @@ def traces(bench: Bench, chance: random.Random) -> None:
     figures.heatmap(trace)
     findings_of(trace)
     export.save(trace, bench.folder / f"again.{chance.choice(('json', 'csv', 'html', 'tex', 'pharaoh'))}")
-
-
-def gold(bench: Bench, chance: random.Random) -> None:
-    """Read a damaged file of gold links."""
-    line = b'{"id": "1", "en": ["A", "dog"], "fr": ["Un", "chien"], "S": [[0, 0], [1, 1]], "P": [[0, 1]]}\n'
-    read_gold(bench.damaged(line * 3, "gold.jsonl", (*JSON, *LONG), chance))
-
-
-def pairs(bench: Bench, chance: random.Random) -> None:
-    """Read a damaged file of pairs."""
-    content = "".join(f"{a}\t{b}\n" for a, b in zip(SENTENCES[::2], SENTENCES[1::2], strict=True)).encode()
-    name, packed = "pairs.tsv", content
-    if chance.random() < 0.3:
-        name, packed = "pairs.tsv.xz", lzma.compress(content)
-    read_pairs(bench.damaged(packed, name, LONG, chance))
 
 
 def attentions(bench: Bench, chance: random.Random) -> None:
@@ -90,12 +61,6 @@ def scores(bench: Bench, chance: random.Random) -> None:
 
 
 FORMATS = [file for file in FILES if len(CONTENTS[file.name]) < 50_000]
-
-
-def lessons(bench: Bench, chance: random.Random) -> None:
-    """Read a damaged lesson."""
-    content = chance.choice([*shipped_lessons().values()]).read_bytes()
-    parse_lesson(bench.damaged(content, "lesson.yaml", LONG, chance).read_bytes())
 
 
 def lines(bench: Bench, chance: random.Random) -> None:
@@ -143,27 +108,20 @@ def models(bench: Bench, chance: random.Random) -> None:
 
 
 KINDS: dict[str, tuple[Callable[[Bench, random.Random], None], int]] = {
-    "strings": (strings, 30),
-    "targets": (targets, 25),
-    "traces": (traces, 15),
-    "models": (models, 15),
+    "traces": (traces, 60),
+    "models": (models, 300),
     "attentions": (attentions, 60),
-    "scores": (scores, 20),
-    "lessons": (lessons, 10),
-    "lines": (lines, 20),
-    "gold": (gold, 5),
-    "pairs": (pairs, 5),
-    "corpora": (corpora, 5),
-    "addresses": (addresses, 2),
-    "checkpoints": (checkpoints, 5),
-    "imports": (imports, 10),
-    "tables": (tables, 5),
-    "vectors": (vectors, 5),
-    "snapshots": (snapshots, 5),
+    "scores": (scores, 60),
+    "lines": (lines, 60),
+    "corpora": (corpora, 60),
+    "addresses": (addresses, 12),
+    "checkpoints": (checkpoints, 25),
+    "imports": (imports, 40),
+    "tables": (tables, 60),
+    "vectors": (vectors, 60),
+    "snapshots": (snapshots, 60),
 }
-"""With how often each is tried among the others."""
-READERS = ("attentions", "scores", "lessons", "lines", "gold", "pairs")
-"""Kinds that read a file of at most some 100 kB, which may take a second at the most."""
+"""With how many inputs are tried."""
 
 
 def refused(function: Callable[[Bench, random.Random], None], bench: Bench, chance: random.Random) -> bool:

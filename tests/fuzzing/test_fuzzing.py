@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import pkgutil
 import random
-import shutil
 
 import pytest
 
-from attnviz import AttnvizError, Translator
-from attnviz.model_folder import FILES
 from attnviz.ui import pages
 from tests.fuzzing.bench import PAGES, Bench
 from tests.fuzzing.kinds import KINDS, refused
-from tests.fuzzing.mutations import JSON
 
 pytestmark = pytest.mark.nightly
-
-CASES = {"addresses": 12, "checkpoints": 25, "imports": 40, "models": 300, "strings": 100, "targets": 100}
 
 
 @pytest.fixture(scope="module")
@@ -27,9 +21,10 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_input_is_used_or_refused(bench: Bench, kind: str) -> None:
-    count = sum(refused(KINDS[kind][0], bench, random.Random(f"{kind} {seed}")) for seed in range(CASES.get(kind, 60)))
-    if kind not in ("addresses", "pairs"):  # a link opens what it can, and a damaged line is skipped
-        assert count > CASES.get(kind, 60) // 5
+    function, tried = KINDS[kind]
+    count = sum(refused(function, bench, random.Random(f"{kind} {seed}")) for seed in range(tried))
+    if kind != "addresses":  # a link opens what it can
+        assert count > tried // 5
 
 
 def test_bench_knows_every_page_and_its_parameters(bench: Bench) -> None:
@@ -43,18 +38,3 @@ def test_bench_knows_every_page_and_its_parameters(bench: Bench) -> None:
         "lab": {"section", "vectors"},
     }.items():
         assert wanted <= set(bench.parameters[page]), page
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_error_message_names_damaged_file(bench: Bench, name: str) -> None:
-    folder = shutil.copytree(bench.model, bench.folder / f"without {name}")
-    whole = (folder / name).read_bytes()
-    named = []
-    for seed in range(150):
-        bench.damaged(whole, f"without {name}/{name}", JSON, random.Random(seed))
-        try:
-            Translator.load(folder, device="cpu")
-        except AttnvizError as error:
-            named.append(name in str(error))
-    assert len(named) > 50
-    assert all(named)

@@ -25,8 +25,7 @@ from attnviz import Attention, AttnvizError, attention, from_huggingface, read_a
 from attnviz.analysis.gold import linkable_words, links_text
 from attnviz.commands.main import main
 from attnviz.export.attention_files import attention_file_content
-from attnviz.export.html_table import heatmap_html
-from attnviz.export.saved_files import FigureOptions, contents
+from attnviz.export.saved_files import FigureOptions
 from attnviz.importing.attention_reader import read_bytes, records_of
 from attnviz.importing.formats import FORMATS
 from attnviz.importing.formats.line_formats import LAYOUTS, Layout
@@ -408,17 +407,6 @@ def test_links_words_and_heads_of_arrays_are_read(
     assert (linked.links, linked.words().links) == (record.links, ((0, 1), (1, 0), (2, 2)))
 
 
-def test_energies_are_read_of_one_pair_and_ignored_of_several() -> None:
-    energies = np.log(matrix())
-    (record,) = read_bytes(npz(source=SOURCE, target=TARGET, matrix=matrix(), energies=energies))
-    assert np.allclose(record.energies, energies, atol=1e-6)
-    (turned,) = read_attention(IN_MEMORY | {"matrix": matrix().T, "energies": energies.T}, transpose=True)
-    assert np.allclose(turned.energies, energies, atol=1e-6)
-    sides = {"source": [["a", "b", "c", "d"]] * 2, "target": [["x", "y", "z"]] * 2}
-    records = read_bytes(npz(matrix=np.full((2, 3, 4), 0.25), energies=np.zeros((2, 3, 4)), **sides))
-    assert ["pair-arrays-ignored" in record.remarks for record in records] == [True, True]
-
-
 def test_layer_and_head_count_from_0() -> None:
     array = np.random.default_rng(1).dirichlet(np.ones(5), (2, 3, 4))
     given: dict[str, Any] = {"source": ["a b c d e"], "target": ["f g h i"]}
@@ -486,16 +474,6 @@ def test_empty_rows_and_columns_at_the_end_are_padding(name: str) -> None:
         assert linkable_words(record.words()) == tuple(words)
 
 
-def test_a_batch_padded_with_zeros_is_cut_to_each_sentence() -> None:
-    sizes = [(len(target.split()), len(source.split())) for source, target in zip(SOURCES, TARGETS, strict=True)]
-    batch = np.zeros((2, 9, 7))
-    for one, (rows, columns) in zip(batch, sizes, strict=True):
-        one[:rows, :columns] = np.random.default_rng(rows).dirichlet(np.ones(columns), rows)
-    for record, one, (rows, columns) in zip(read_attention(batch, SOURCES, TARGETS), batch, sizes, strict=True):
-        assert record.alignment.shape == (rows, columns)
-        assert np.abs(record.alignment - one[:rows, :columns]).max() < 1e-6
-
-
 class Output(Namespace):
     """What a model of transformers returns: fields that it also gives as a tuple."""
 
@@ -507,13 +485,9 @@ class Output(Namespace):
     "value",
     [
         (),
-        [],
-        ((), (), (), ()),
-        (None, None, None),
         ((None, None), (None, None)),
         [[], []],
         Output(cross_attentions=()),
-        Output(cross_attentions=((), ())),
         Output(cross_attentions=None, encoder_attentions=None, decoder_attentions=None, attentions=None),
         Output(attentions=(None, None)),
         Output(sequences=np.zeros((1, 4), int), cross_attentions=((None,), (None,))),
@@ -636,18 +610,6 @@ def test_names_with_another_kind_of_value_are_passed_over(other: dict[str, Any])
     assert record.kind == "cross"
 
 
-def test_open_format_is_an_object_a_list_or_lines() -> None:
-    record = attention(SOURCE, TARGET, matrix(), sure=[(1, 2)])
-    line = json.dumps({"source": SOURCE, "target": TARGET, "matrix": matrix().tolist()})
-    for text, count in ((record.to_json(), 1), (f"[{line}, {line}]", 2), (f"{line}\n" * 3, 3), (f"\ufeff{line}", 1)):
-        found = read_bytes(text.encode())
-        assert len(found) == count
-        assert np.array_equal(found[-1].alignment, record.alignment)
-    assert read_bytes(record.to_json().encode())[0].fingerprint == record.fingerprint
-    (one,) = read_attention({**IN_MEMORY, "remarks": "transposed"})
-    assert "transposed" in one.remarks
-
-
 @pytest.mark.parametrize("starred", [False, True])
 def test_names_of_tables_in_logs_are_cut_unless_the_log_has_the_sentences(starred: bool) -> None:
     rows, columns = (*TARGET, "</s>"), (*SOURCE, "</s>")
@@ -764,15 +726,6 @@ def test_counting_from_1_is_detected_from_the_whole_file() -> None:
         records.attention(1, "dog", "chien")
 
 
-def test_only_a_lines_of_fairseq_are_not_told_by_one_sentence() -> None:
-    records = records_of([content_of(b"a\t0-0\nA-0\t\n")], [["b", "c"], None])
-    assert [record.words().target for record in records] == [("a",), ("A-0",)]
-    records = records_of([content_of(b"A-1\t0-0\nA-0\t1-0\n")], [["a b", "a"], ["c", "b"]])
-    assert (records.format, [record.links for record in records]) == ("fairseq", [((1, 0),), ((0, 0),)])
-    cut = read_bytes(b"S-0\ta b\nH-0\t-0.1\tc\nA-0\t1-0\nS-1\te\n")
-    assert [bool(pair.problem) for pair in cut.pairs] == [False, True]
-
-
 BLANKS = ["\u00a0", "\u202f", "\u3000", "\u2028", "\u2009", "\u0085", "\u000b", "\u001f"]
 
 
@@ -851,34 +804,6 @@ def test_pair_with_an_empty_side_is_named_and_the_others_read(
     assert made.read_text(encoding="utf-8").split("\n") == [*whole, ""]
     records = read_attention(path)
     assert [records.is_blank(index) for index in range(3)] == [index == place for index in range(3)]
-
-
-FIRST, LAST = "0-0 1-1 2-2", "0-1 1-0"
-WITHOUT_LINKS = {
-    "fast_align 62: a line without links": (f"{FIRST}\n\n{LAST}\n", "z w"),
-    "fast_align 62: a blank line in all files": (f"{FIRST}\n\n{LAST}\n", ""),
-    "eole 222: a prediction without links": (f"d e f ||| {FIRST}\nc |||\ni j ||| {LAST}\n", "z"),
-    "eole 222: a blank prediction": (f"d e f ||| {FIRST}\n |||\ni j ||| {LAST}\n", "z"),
-    "marian: a blank line": (f"d e f ||| {FIRST}\n\ni j ||| {LAST}\n", "z"),
-}
-
-
-@pytest.mark.parametrize("report", WITHOUT_LINKS)
-def test_pair_without_links_keeps_its_number(
-    tmp_path: Path, report: str, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
-) -> None:
-    content, middle = WITHOUT_LINKS[report]
-    (tmp_path / "file").write_text(content, encoding="utf-8")
-    given = [str(tmp_path / "file"), f"--source-file={_file(tmp_path / 'source', ['a b c', middle, 'g h'])}"]
-    target = _file(tmp_path / "target", ["d e f", middle, "i j"])
-    given += [] if "|||" in content else [f"--target-file={target}"]
-    assert main(["attention", *given, "-o", str(tmp_path / "made.pharaoh")]) == 0
-    assert (tmp_path / "made.pharaoh").read_text(encoding="utf-8") == f"{FIRST}\n\n{LAST}\n"
-    assert plain(capsys.readouterr().err, tmp_path) == snapshot
-    assert main(["attention", *given, "--sentence", "3"]) == 0
-    assert capsys.readouterr().out == f"g h\ti j\t{LAST}\n"
-    (tmp_path / "gold").write_text(f"{FIRST}\n\n{LAST}\n", encoding="utf-8")
-    assert main(["score", *given, "--gold", str(tmp_path / "gold")]) == 0
 
 
 def test_damaged_and_blank_pairs_do_not_stop_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -996,17 +921,6 @@ def test_several_files_are_read_as_one(tmp_path: Path) -> None:
     assert [record.source_text for record in read_attention(logs, ["p", "q"])] == ["p", "q"]
 
 
-def test_records_are_created_on_access() -> None:
-    records = records_of([content_of(b"a ||| 1,0\nb ||| 0.5,0.1\nc ||| 1,0\n")], [["d"] * 3, None])
-    assert [records[0].translation, records[-1].translation] == ["a", "c"]
-    assert [one.translation for one in records[::2]] == ["a", "c"]
-    with pytest.raises(AttnvizError, match="Pair 2: "):
-        records[1]
-    with pytest.raises(IndexError):
-        records[3]
-    assert "3" in repr(records)
-
-
 # What is written is read again
 
 
@@ -1030,22 +944,3 @@ def test_exported_attention_is_read_back(tmp_path: Path) -> None:
         (tmp_path / f"again.{ending}").write_bytes(attention_file_content(list(records), ending))
         again = read_attention(tmp_path / f"again.{ending}", **given)
         assert [(one.links, one.possible) for one in again] == [(one.links, one.possible) for one in records]
-
-
-def test_numbers_of_a_table_of_records_are_those_of_the_given_lines(tmp_path: Path) -> None:
-    records = [attention(f"{word} b", "x", [[0.5, 0.5]]).to_json() for word in "cd"]
-    (tmp_path / "a.parquet").write_bytes(_table(record=records, number=[3, 1]))
-    found = read_attention(tmp_path / "a.parquet", ["p q", "r s", "t u"])
-    assert [record.source_text for record in found] == ["t u", "p q"]
-
-
-def test_repeated_words_keep_their_rows_and_columns(tmp_path: Path) -> None:
-    source, target = ("the", "dog", "and") * 2 + ("the", "cat"), ("le", "chien", "et") * 2 + ("le", "chat")
-    record = attention(source, target, np.random.default_rng(0).dirichlet(np.ones(8), size=8))
-    layout = record.heatmap().layout
-    assert (layout.xaxis.ticktext, layout.yaxis.ticktext) == (source, target)
-    assert heatmap_html(record).count("<th ") == 16
-    (tmp_path / "a.csv").write_bytes(contents(record, "csv", FigureOptions()))
-    (again,) = read_attention(tmp_path / "a.csv")
-    assert (again.words().source, again.words().target) == (source, target)
-    assert np.allclose(again.alignment, record.alignment, atol=1e-4)

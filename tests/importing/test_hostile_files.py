@@ -26,15 +26,14 @@ from numpy.typing import NDArray
 from pyarrow import parquet
 from syrupy.assertion import SnapshotAssertion
 
-from attnviz import AttnvizError, attention, read_attention
-from attnviz.export.attention_files import attention_file_content
+from attnviz import AttnvizError, read_attention
 from attnviz.importing.attention_reader import read_bytes, records_of
 from attnviz.importing.formats import FORMATS
 from attnviz.reading import content_of
 from attnviz.text import SPACE
 from tests.fuzzing.mutations import ANY, JSON, LINES
 from tests.importing.attention_files import CONTENTS, FILES
-from tests.importing.given import SOURCE, TARGET, logged, marian, matrix, npy, npz
+from tests.importing.given import npy
 from tests.snapshots import plain
 
 MATRIX = np.full((2, 3), 1 / 3, dtype=np.float32)
@@ -244,9 +243,6 @@ SOFT = {
     "ctranslate2": _lines(
         lambda _, pair: json.dumps({"hypotheses": [pair.target], "attention": [pair.matrix.tolist()]})
     ),
-    "parquet": lambda pairs: attention_file_content(
-        [attention(pair.source, pair.target, pair.matrix) for pair in pairs], "parquet"
-    ),
     "csv": _csv,
     "numpy": lambda pairs: npy(pairs[0].matrix),
 }
@@ -350,13 +346,6 @@ def test_damaged_file_is_read_or_refused(seed: int) -> None:
     _open(*_mutated(random.Random(seed)))
 
 
-@pytest.mark.nightly
-def test_twenty_thousand_damaged_files_are_read_or_refused() -> None:
-    chance = random.Random(1)
-    for _ in range(20_000):
-        _open(*_mutated(chance))
-
-
 @given(
     st.binary(max_size=200) | st.text(st.sampled_from("|0123-.,:?p \t\nSHAab{}[]\"'#()="), max_size=80).map(str.encode)
 )
@@ -364,35 +353,3 @@ def test_any_bytes_are_read_or_refused(content: bytes) -> None:
     with contextlib.suppress(AttnvizError):
         for record in read_bytes(content)[:3]:
             assert record.alignment.size
-
-
-_KINDS = (
-    marian(matrix()).encode(),
-    logged((*TARGET, "</s>"), (*SOURCE, "</s>"), matrix()).encode(),
-    npz(source=SOURCE, target=TARGET, matrix=matrix()),
-    attention(SOURCE, TARGET, matrix(), energies=np.log(matrix()), sure=[(0, 0)]).to_json().encode(),
-)
-
-
-@given(
-    st.sampled_from(_KINDS),
-    st.lists(st.tuples(st.integers(0, 10**6), st.binary(min_size=0, max_size=6)), max_size=4),
-    st.sampled_from([None, "a b c", " ".join(SOURCE)]),
-)
-def test_a_file_with_other_bytes_and_typed_tokens_is_read_or_refused(
-    content: bytes, changes: list[tuple[int, bytes]], source: str | None
-) -> None:
-    for place, put in changes:
-        place %= len(content)
-        content = content[:place] + put + content[place + len(put) // 2 :]
-    with contextlib.suppress(AttnvizError):
-        read_bytes(content).attention(0, source, normalise=True)
-
-
-@settings(max_examples=50)
-@given(st.text(alphabet="({ })0123456789ab NULL", max_size=400))
-def test_any_third_line_of_giza_is_read_or_refused(words: str) -> None:
-    text = f"# Sentence pair (1) source length 1 target length 1 alignment score : 0.1\nb\nNULL ({{ }}) {words}\n"
-    with contextlib.suppress(AttnvizError):
-        (record,) = read_bytes(text.encode())
-        assert record.source_text == words.split(" ")[0]

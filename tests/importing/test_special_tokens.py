@@ -66,7 +66,7 @@ def saved(source: str, target: str, path: Path) -> Path:
 
 @pytest.mark.parametrize("name", SPELLINGS)
 def test_words_and_links_count_words_alone(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file, made, gold = saved(*SPELLINGS[name], tmp_path / "file.json"), tmp_path / "made.pharaoh", tmp_path / "gold"
+    file, made = saved(*SPELLINGS[name], tmp_path / "file.json"), tmp_path / "made.pharaoh"
     (record,) = read_attention(file)
     words = record.words()
     assert linkable_words(words) == (tuple(SOURCE), tuple(TARGET))
@@ -81,7 +81,23 @@ def test_words_and_links_count_words_alone(name: str, tmp_path: Path, capsys: py
     assert main(["attention", str(file), "-o", str(made)]) == 0
     assert ("special" in capsys.readouterr().err) is (name != "none")
     assert made.read_text(encoding="utf-8") == f"{LINKS}\n"
+    for ending in ("json", "npz", "parquet"):
+        (tmp_path / f"again.{ending}").write_bytes(attention_file_content([record], ending))
+        (again,) = read_attention(tmp_path / f"again.{ending}")
+        assert again.source_word_of.tolist() == record.source_word_of.tolist()
+        assert links_text(again) == LINKS
+    sides = [side.split() for side in SPELLINGS[name]]
+    right, turned = record.alignment, np.roll(record.alignment, 1, axis=1)
+    heads = attention(*sides, np.stack([np.stack([turned, right]), np.stack([turned, turned])]))
+    found = find_heads([heads], gold=[LINKS])
+    assert (found.alignment_heads[0], found.table["aer"].iloc[0]) == ([0, 1], 0)
 
+
+@pytest.mark.parametrize("name", ["mBART", "none"])
+def test_measures_and_figures_count_words_alone(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, gold = saved(*SPELLINGS[name], tmp_path / "file.json"), tmp_path / "gold"
+    (record,) = read_attention(file)
+    words = record.words()
     gold.write_text(f"{LINKS}\n", encoding="utf-8")
     own = {"id": "0", "en": SOURCE, "fr": TARGET, "S": [[*map(int, one.split("-"))] for one in LINKS.split()], "P": []}
     (tmp_path / "gold.jsonl").write_text(json.dumps(own) + "\n", encoding="utf-8")
@@ -101,23 +117,11 @@ def test_words_and_links_count_words_alone(name: str, tmp_path: Path, capsys: py
     drawn = {(int(x), int(y)) for one in marks if one.type == "scatter" for x, y in zip(one.x, one.y, strict=True)}
     columns, rows = (words_of(side) for side in (words.source, words.target))
     assert drawn == {(columns[int(j)], rows[int(i)]) for j, i in (link.split("-") for link in LINKS.split())}
-    for ending in ("json", "npz", "parquet"):
-        (tmp_path / f"again.{ending}").write_bytes(attention_file_content([record], ending))
-        (again,) = read_attention(tmp_path / f"again.{ending}")
-        assert again.source_word_of.tolist() == record.source_word_of.tolist()
-        assert links_text(again) == LINKS
     assert all(one.source is None or one.source in words.places[0] for one in findings_of(record))
     assert all(one.target is None or one.target in words.places[1] for one in findings_of(record))
     summary = summarise(record)
     assert summary is not None
     assert (summary.moves, summary.identical) == (3, 0), "no special token is a word that was copied"
-
-    right = record.alignment
-    turned = np.roll(right, 1, axis=1)
-    sides = [side.split() for side in SPELLINGS[name]]
-    heads = attention(*sides, np.stack([np.stack([turned, right]), np.stack([turned, turned])]))
-    found = find_heads([heads], gold=[LINKS])
-    assert (found.alignment_heads[0], found.table["aer"].iloc[0]) == ([0, 1], 0)
 
 
 def test_special_tokens_can_be_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

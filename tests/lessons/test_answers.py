@@ -28,8 +28,8 @@ SMALL = SHIPPED_MODEL.parent
 
 
 @pytest.fixture(scope="module")
-def trace() -> Any:
-    return Translator.load(SHIPPED_MODEL, device="cpu").translate(SENTENCE, beam=1)
+def trace(shipped_translator: Translator) -> Any:
+    return shipped_translator.translate(SENTENCE, beam=1)
 
 
 @pytest.fixture(scope="module")

@@ -140,14 +140,14 @@ def test_transformer_lesson_says_what_the_model_does(shipped_model: Path) -> Non
     assert "2,000 updates" in (SHIPPED_MODEL.parent / "small-transformer" / "README.md").read_text(encoding="utf-8")
 
 
-def test_lesson_of_the_documentation_fits_its_translation(shipped_model: Path) -> None:
+def test_lesson_of_the_documentation_fits_its_translation(shipped_translator: Translator) -> None:
     """All its fields are in the tables of the page, and the tables have all fields there are."""
     page = (REPOSITORY / ".docs" / "pages" / "commands.md").read_text(encoding="utf-8")
     found = re.search(r"```yaml\n(.*?)```", page, re.DOTALL)
     assert found is not None
     lesson = parse_lesson(found[1].encode())
     for sentence in lesson.sentences:
-        trace: Any = Translator.load(SHIPPED_MODEL, device="cpu").translate(sentence.sentence, beam=1)
+        trace: Any = shipped_translator.translate(sentence.sentence, beam=1)
         first, second = asked_questions(sentence, trace, None)
         assert answer(first) == "green"
         assert second.answer is not None

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnviz.analysis.judgement import recompute_decomposable
-from attnviz.network import Decomposable, DecomposableConfig, read_fields
+from attnviz.network import DecomposableConfig
 from attnviz.text import EOS, PAD
 from tests.detectors import random_detector, sizes
 from tests.strategies import FEW
@@ -59,30 +58,3 @@ def test_batched_pairs_equal_single_pairs(pairs: list[tuple[list[int], list[int]
     together = network(*sides).logits
     for row, (source, target) in enumerate(pairs):
         torch.testing.assert_close(network(torch.tensor([source]), torch.tensor([target])).logits[0], together[row])
-
-
-def test_every_weight_has_a_gradient() -> None:
-    network = Decomposable(DecomposableConfig(30, 8, 8))
-    network.initialise(torch.Generator().manual_seed(1))
-    network(torch.tensor([[5, 6, EOS]]), torch.tensor([[9, EOS, PAD]])).logits.square().sum().backward()
-    for name, parameter in network.named_parameters():
-        assert parameter.grad is not None, name
-        assert parameter.grad.isfinite().all(), name
-        assert parameter.grad.any(), name
-
-
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        ("embedding_size", 0),
-        ("model_size", True),
-        ("dropout", 1.0),
-        ("vocabulary_size", 4),
-        ("architecture", "lstm"),
-        ("heads", 2),
-    ],
-)
-def test_invalid_settings_are_refused_by_name(field: str, value: object) -> None:
-    fields = DecomposableConfig(30, 8, 6).to_dict()
-    with pytest.raises(ValueError, match=field):
-        read_fields(fields | {field: value})

@@ -1,4 +1,4 @@
-"""The recurrent network on a simulated GPU: fake tensors that claim to be on `cuda`.
+"""The networks on a simulated GPU: fake tensors that claim to be on `cuda`.
 
 Any operation that mixes devices fails, and nothing may be computed in float64, which MPS does not support.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 from collections import Counter
 from collections.abc import Iterator
-from itertools import product
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,16 +24,16 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.decoding.applied_interventions import constrained, energy_change
 from attnviz.decoding.search import _continuations
-from attnviz.network import ModelConfig, RNNsearch
+from attnviz.network import ModelConfig, RNNsearch, Transformer, TransformerConfig
 from attnviz.network.encoder import PreparedEncoder
-from attnviz.network.model_config import READOUT_STATES
 from attnviz.network.recurrence import AttentiveGRUSequence, GRUSequence
 from attnviz.network.rnnsearch import StepDecoder
+from attnviz.network.transformer import TransformerStepDecoder
 from attnviz.trace.interventions import ExcludePosition, ReplaceEnergies, ReplaceWeights, Temperature
 from attnviz.training.encoded_pairs import Batch
 from attnviz.training.objective import Objective, SmoothedCrossEntropy
 
-every_kind = pytest.mark.parametrize(("attention", "readout_state"), list(product(ATTENTION_KINDS, READOUT_STATES)))
+every_kind = pytest.mark.parametrize("attention", ATTENTION_KINDS)
 K, B, TX, TY = 64, 3, 7, 5
 
 
@@ -78,17 +78,30 @@ def _let_cpu_builds_say_cuda() -> None:
     guards[cuda] = guards[meta]
 
 
-@pytest.fixture
-def network(attention: str, readout_state: str) -> Iterator[RNNsearch]:
-    """Yield a network on a fake GPU; at the end nothing may have been in float64."""
+@contextmanager
+def on_fake_gpu(made: nn.Module) -> Iterator[None]:
+    """Move a network to a fake GPU; at the end nothing may have been in float64."""
     _let_cpu_builds_say_cuda()
-    made = RNNsearch(ModelConfig(K, 8, 12, 10, 6, attention, readout_state, dropout=0.1))
     with FakeTensorMode(shape_env=ShapeEnv()), CountFloat64() as counted:
         for module in made.modules():
             for name, parameter in list(module.named_parameters(recurse=False)):
                 setattr(module, name, nn.Parameter(torch.empty(parameter.shape, device="cuda")))
-        yield made
+        yield
     assert not counted.found
+
+
+@pytest.fixture
+def network(attention: str) -> Iterator[RNNsearch]:
+    made = RNNsearch(ModelConfig(K, 8, 12, 10, 6, attention, dropout=0.1))
+    with on_fake_gpu(made):
+        yield made
+
+
+@pytest.fixture
+def transformer() -> Iterator[Transformer]:
+    made = Transformer(TransformerConfig(K, 8, 2, 2, 6, dropout=0.1))
+    with on_fake_gpu(made):
+        yield made
 
 
 def _ids(*shape: int) -> Tensor:
@@ -174,3 +187,19 @@ def test_interventions_stay_on_the_device(network: RNNsearch) -> None:
     for i in range(3):
         step, state = decoder.step(memory, state, _ids(1, 1), energy_change(acting, i))
         assert _devices(*step) == {"cuda"}
+
+
+def test_transformer_stays_on_the_device(transformer: Transformer) -> None:
+    batch = Batch(source=_ids(B, TX), source_lengths=_ids(B), previous=_ids(B, TY), target=_ids(B, TY))
+    with KeepAll():
+        loss, likelihood = Objective(transformer, 0.1)(batch)
+    assert _devices(loss, likelihood) == {"cuda"}
+    with torch.no_grad():
+        decoder, lengths = TransformerStepDecoder(transformer.eval()), _ids(2)
+        memory = decoder.memory(transformer.encode(_ids(2, TX), lengths).annotations, lengths)
+        state = decoder.start(memory).select([0, 1], [[0, 0], [0, 0]])
+        step, state = decoder.step(memory, state, _ids(2, 2))
+    found = (memory.annotations, memory.mask, *memory.keys, *memory.values, *step, *state.keys, *state.values)
+    assert _devices(*found) == {"cuda"}
+    with pytest.raises(RuntimeError, match="device"):
+        transformer(_ids(B, TX), torch.ones(B, dtype=torch.long), _ids(B, TY))

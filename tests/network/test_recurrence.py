@@ -5,10 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 from torch import Tensor
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from attnviz.network import ModelConfig
-from attnviz.network.encoder import Encoder
 from attnviz.network.recurrence import AttentiveGRUSequence, GRUSequence
 
 
@@ -50,16 +47,3 @@ def test_attentive_gru_gradients_equal_finite_differences(additive: bool) -> Non
         _random(size) if additive else None,
     )
     assert torch.autograd.gradcheck(AttentiveGRUSequence.apply, arguments)
-
-
-def test_encoder_equals_torch_gru_on_packed_sequences() -> None:
-    encoder = Encoder(ModelConfig(vocabulary_size=20, embedding_size=6, hidden_size=5)).eval()
-    lengths = torch.tensor([7, 1, 4, 7])
-    source = torch.randint(4, 20, (4, 7))
-    for row, length in zip(source, lengths, strict=True):
-        row[length:] = 0
-    packed = pack_padded_sequence(encoder.embedding(source), lengths, batch_first=True, enforce_sorted=False)
-    expected, _ = pad_packed_sequence(encoder.gru(packed)[0], batch_first=True)
-    annotations = encoder(source, lengths)
-    for row, length in enumerate(lengths):
-        torch.testing.assert_close(annotations[row, :length], expected[row, :length], rtol=1e-5, atol=1e-6)

@@ -9,7 +9,6 @@ import pytest
 import torch
 
 from attnviz.attention_kinds import ATTENTION_KINDS
-from attnviz.network import ModelConfig
 from attnviz.network.model_config import READOUT_STATES
 from attnviz.text import BOS, EOS
 from tests.conftest import ModelFactory
@@ -52,43 +51,3 @@ def test_padded_batch_equals_single_sentences(make_network: ModelFactory, attent
         torch.testing.assert_close(readouts[row], alone[0], rtol=1e-5, atol=1e-5)
         torch.testing.assert_close(alignment[row, :, : len(source)], weights[0], rtol=1e-5, atol=1e-5)
         assert (alignment[row, :, len(source) :] == 0).all()
-
-
-def test_without_attention_every_context_is_the_last_forward_annotation(make_network: ModelFactory) -> None:
-    network = make_network("none")
-    weights = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
-    found = recompute(weights, network.config.to_dict(), SOURCE, TARGET)
-    n = network.config.hidden_size
-    assert found["contexts"].shape == (len(TARGET), n)
-    assert (found["contexts"] == found["annotations"][-1, :n]).all()
-
-
-@pytest.mark.parametrize("attention", ATTENTION_KINDS)
-def test_gradients_reach_every_weight(make_network: ModelFactory, attention: str) -> None:
-    network = make_network(attention).double().requires_grad_(True)
-    arguments = torch.tensor([SOURCE]), torch.tensor([len(SOURCE)]), torch.tensor([(BOS, *TARGET[:-1])])
-    torch.log_softmax(network.logits(*arguments), -1)[0, range(len(TARGET)), TARGET].sum().backward()
-    for name, parameter in network.named_parameters():
-        assert parameter.grad is not None, name
-        assert parameter.grad.abs().sum() > 0, name
-
-
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        ("hidden_size", 0),
-        ("hidden_size", 2.5),
-        ("hidden_size", True),
-        ("hidden_size", 10**12),
-        ("maxout_size", 65_537),
-        ("vocabulary_size", 1_000_001),
-        ("vocabulary_size", 4),
-        ("attention", "soft"),
-        ("readout_state", "next"),
-        ("dropout", 1.0),
-        ("dropout", float("nan")),
-    ],
-)
-def test_invalid_config_names_the_field(field: str, value: object) -> None:
-    with pytest.raises(ValueError, match=rf"^{field} "):
-        ModelConfig.from_dict({"vocabulary_size": 10, field: value})

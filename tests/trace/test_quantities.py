@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import io
 import itertools
 import pydoc
@@ -50,30 +49,6 @@ def test_arrays_have_shapes_of_the_table(
             assert count == np.prod([known[size] for size in quantity.shape[quantity.per_step :]], dtype=int), name
 
 
-def test_table_lists_every_array_of_a_trace() -> None:
-    hints = typing.get_type_hints(Trace)
-    arrays = [field.name for field in dataclasses.fields(Trace) if element_type(hints[field.name]) is not None]
-    assert sorted(quantity.name for quantity in RECORDED) == sorted(arrays)
-
-
-@pytest.mark.parametrize("quantity", RECORDED, ids=lambda quantity: quantity.name)
-def test_wrong_array_shape_is_named(translator: Translator, quantity: typing.Any) -> None:
-    trace = translator.translate(SENTENCES[0], beam=1)
-    array = getattr(trace, quantity.name)
-    longer = dataclasses.replace(
-        trace, **{quantity.name: np.concatenate([array, np.zeros((1, *array.shape[1:]), array.dtype)])}
-    )
-    # Sizes are read from some arrays: if one of those is longer, the error names another array.
-    with pytest.raises(ValueError, match="has the shape"):
-        longer.check_shapes()
-
-
-def test_quantities_of_positions_are_distinguished() -> None:
-    of_positions = {name for name, quantity in QUANTITIES.items() if quantity.of_positions}
-    assert of_positions >= {"annotations", "keys", "energies", "energy sums", "alignment"}
-    assert not of_positions & {"queries", "contexts", "log_probabilities", "score_vector"}
-
-
 def test_page_names_every_verified_quantity(translator: Translator) -> None:
     weights = {name: tensor.numpy() for name, tensor in translator.network.state_dict().items()}
     verified = {
@@ -118,13 +93,6 @@ def test_describe_prints_the_sizes_of_the_trace(translator: Translator) -> None:
         if line.endswith(quantity.meaning)
     }
     assert len(columns) == 1
-
-
-def test_describe_prints_to_standard_output(translator: Translator, capsys: pytest.CaptureFixture[str]) -> None:
-    trace, file = translator.translate(SENTENCES[0], beam=1), io.StringIO()
-    trace.describe(file)
-    trace.describe()
-    assert capsys.readouterr().out == file.getvalue()
 
 
 def test_element_type_of_an_array_is_found_also_behind_a_type_alias() -> None:

@@ -129,10 +129,6 @@ def test_invalid_content_is_refused_naming_the_file(tmp_path: Path, changes: dic
         Snapshots.load(_damage(tmp_path, **changes))
 
 
-def test_empty_curve_is_dropped(tmp_path: Path) -> None:
-    assert Snapshots.load(_damage(tmp_path, curves={"loss": [], "aer": [[0, 0.5]]})).curves == {"aer": ((0, 0.5),)}
-
-
 def test_negative_weights_are_refused(tmp_path: Path) -> None:
     wrong = snapshots((0, 10))
     wrong.alignments[0][0, 0, 0] = -0.5

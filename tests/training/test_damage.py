@@ -13,14 +13,12 @@ from typing import Any
 import pytest
 
 from attnviz.errors import AttnvizError
-from attnviz.text import Tokenizer
 from attnviz.training import TrainingConfig, train
 from attnviz.training.encoded_pairs import Corpus
 from attnviz.training.preparation import prepare_training
 from tests.training.test_run import tiny
 
 Files = tuple[Path, Path]
-ARRAYS = ("source", "source_starts", "target", "target_starts", "weights")
 
 
 @pytest.fixture(scope="module")
@@ -126,16 +124,3 @@ def test_mutated_corpus_is_read_or_named(config: TrainingConfig) -> None:
 def test_values_out_of_bounds_are_refused(files: Files, tmp_path: Path, name: str, value: object) -> None:
     with pytest.raises(AttnvizError, match=name):
         tiny(files, tmp_path, **{name: value})
-
-
-def test_batched_encoding_equals_single_sentences(
-    pairs: list[tuple[str, str]], config: TrainingConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from attnviz.training import encoded_pairs
-
-    monkeypatch.setattr(encoded_pairs, "_BLOCK", 7)
-    tokenizer = Tokenizer.load(Path(config.output) / "tokenizer.model")
-    encoded = encoded_pairs.encode_pairs(pairs, [1.0] * len(pairs), tokenizer)
-    for k, (source, target) in enumerate(pairs):
-        assert encoded.source_sentence(k).tolist() == [*tokenizer.encode(source), 3]
-        assert encoded.target_sentence(k).tolist() == [*tokenizer.encode(target), 3]

@@ -73,17 +73,6 @@ def test_resumed_run_equals_uninterrupted_run(
     assert_same_state(tmp_path / "whole", tmp_path / "stopped")
 
 
-def test_seed_determines_weights(files: Files, tmp_path: Path) -> None:
-    configs = [
-        make_config(*files, tmp_path / name, updates=10, seed=seed) for name, seed in (("a", 1), ("b", 1), ("c", 2))
-    ]
-    for config in configs:
-        train(config)
-    assert_same_state(tmp_path / "a", tmp_path / "b")
-    with pytest.raises(AssertionError):
-        assert_same_state(tmp_path / "a", tmp_path / "c")
-
-
 def test_starting_from_translator_is_refused(files: Files, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     with pytest.raises(AttnvizError, match="start_from") as error:
         make_config(*files, tmp_path, start_from="models/en-fr")

@@ -41,12 +41,23 @@ def stopping_at(config: TrainingConfig, moment: Callable[[], bool], monkeypatch:
     return str(stopped.value)
 
 
+@pytest.fixture(scope="module")
+def whole(files: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a run that was not stopped."""
+    folder = tmp_path_factory.mktemp("whole")
+    train(tiny(files, folder, updates=24, average=2, matrix_rate=0.5))
+    return folder
+
+
 @pytest.mark.parametrize("last", [1, 20, 21])  # 20 validates; 21 is a checkpoint
 def test_stopped_run_saves_and_resumes_unchanged(
-    files: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, last: int, snapshot: SnapshotAssertion
+    files: tuple[Path, Path],
+    whole: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    last: int,
+    snapshot: SnapshotAssertion,
 ) -> None:
-    whole = tiny(files, tmp_path / "whole", updates=24, average=2, matrix_rate=0.5)
-    train(whole)
     config = tiny(files, tmp_path / "stopped", updates=24, average=2, matrix_rate=0.5)
     counted = iter(range(1, 100))
     handler = signal.getsignal(signal.SIGTERM)
@@ -55,9 +66,9 @@ def test_stopped_run_saves_and_resumes_unchanged(
     assert output == snapshot
     assert read_progress(tmp_path / "stopped/checkpoint.safetensors").update == last
     train(config)
-    assert_same_state(tmp_path / "whole", tmp_path / "stopped")
-    assert losses_of(tmp_path / "whole") == losses_of(tmp_path / "stopped")
-    finished = [(tmp_path / name / "model/model.safetensors").read_bytes() for name in ("whole", "stopped")]
+    assert_same_state(whole, tmp_path / "stopped")
+    assert losses_of(whole) == losses_of(tmp_path / "stopped")
+    finished = [(run / "model/model.safetensors").read_bytes() for run in (whole, tmp_path / "stopped")]
     assert finished[0] == finished[1]
 
 

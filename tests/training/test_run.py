@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import csv
 import dataclasses
-import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -23,20 +19,12 @@ from attnviz.trace.snapshots import load_folder
 from attnviz.training import TrainingConfig, train
 from attnviz.training.log import read_curves
 from attnviz.training.loop import learning_rate
-from attnviz.training.preparation import SETTINGS, prepare_training
+from attnviz.training.preparation import SETTINGS
 from attnviz.training.run_state import CHECKPOINT, read_progress
 from tests.snapshots import plain
 from tests.training.resuming import assert_same_state, run_until_validation
 
 TIMED = ("seconds", "tokens_per_second")
-_RUN = """
-import json, pathlib, sys
-from attnviz.training import TrainingConfig, train
-fields = json.loads(sys.argv[1])
-train(TrainingConfig(**{k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()}))
-threads = [path.read_text().strip() for path in pathlib.Path("/proc/self/task").glob("*/comm")]
-assert not [name for name in threads if "gloo" in name], f"threads of the process group are left: {threads}"
-"""
 
 
 def tiny(files: tuple[Path, Path], output: Path, **changes: object) -> TrainingConfig:
@@ -71,12 +59,6 @@ def losses_of(output: Path) -> list[tuple[str, ...]]:
     """Return the rows of a run's log without their times."""
     with (output / "log.csv").open(newline="", encoding="utf-8") as file:
         return [tuple(value for name, value in row.items() if name not in TIMED) for row in csv.DictReader(file)]
-
-
-def start(config: TrainingConfig) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-c", _RUN, json.dumps(config.to_dict())]
-    environment = os.environ | {"OMP_WAIT_POLICY": "PASSIVE"}
-    return subprocess.Popen(command, stderr=subprocess.DEVNULL, env=environment)
 
 
 def test_run_learns_and_writes_log_snapshots_and_model(files: tuple[Path, Path], tmp_path: Path) -> None:
@@ -124,15 +106,6 @@ def test_finished_run_can_be_extended_and_not_shortened(files: tuple[Path, Path]
     assert TrainingConfig.from_json((tmp_path / "run" / SETTINGS).read_text()).updates == 50
 
 
-def test_vocabulary_is_as_large_as_the_text_allows(
-    files: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
-) -> None:
-    tokenizer, _ = prepare_training(tiny(files, tmp_path / "run", vocabulary_size=8000))
-    assert capsys.readouterr().err.splitlines()[-1].replace(f"{len(tokenizer):,}", "N") == snapshot
-    again, _ = prepare_training(tiny(files, tmp_path / "run", vocabulary_size=8000))
-    assert again.model == tokenizer.model
-
-
 def test_learning_rate_is_constant_then_decays_linearly(files: tuple[Path, Path], tmp_path: Path) -> None:
     config = tiny(files, tmp_path, updates=100, warmup=10, learning_rate=1.0, final_rate=0.0, decay_updates=20)
     rates = [learning_rate(config, update) for update in range(101)]
@@ -157,15 +130,6 @@ def test_folder_with_other_files_is_refused_and_unchanged(
         train(tiny(files, output, updates=5))
     assert plain(error.value, tmp_path) == snapshot
     assert {path.name for path in output.iterdir()} == {"model", "notes.txt"}
-
-
-def test_files_left_by_killed_run_are_accepted(files: tuple[Path, Path], tmp_path: Path) -> None:
-    output = tmp_path / "run"
-    output.mkdir()
-    for name in ("tokenizer.model", ".attnviz-0123.tmp", ".nfs0001"):
-        (output / name).write_bytes(b"half")
-    train(tiny(files, output, updates=5, bleu_sentences=0))
-    assert (output / "curve.html").exists()
 
 
 def test_keep_at_saves_weights_at_given_updates(files: tuple[Path, Path], tmp_path: Path) -> None:
