@@ -34,6 +34,8 @@ from attnviz.trace.transformer_trace import Head
 
 HOVER = "%{customdata}<extra></extra>"
 """Template of hover texts that are written out."""
+_SOURCE_HOVER = "%{{customdata}}<br>{symbol} = %{{x:{form}}}<extra></extra>"
+"""Template of the hover texts of source pieces."""
 WithEnergies = Trace | Head | Attention
 """Attention whose energies are known: of a recurrent translator, of a head, or of another program."""
 LABEL_LENGTH = 12
@@ -62,9 +64,11 @@ def source_bars(
     symbol: str,
     colour: str | list[str],
     form: str = ".4f",
-    text: Callable[[float], str] = decimal,
+    text: Callable[[float], str] | None = decimal,
 ) -> list[Part]:
     """Return one horizontal bar for each source piece, and the numbers at their ends, but none for long sentences.
+
+    Each trace has one point for each source piece, at 0, 1, 2 and so on: the browser reorders the rows.
 
     Args:
         subject: The step.
@@ -72,15 +76,39 @@ def source_bars(
         symbol: Name of the values in hover texts.
         colour: Colour of all bars, or of each.
         form: D3's format of the numbers in hover texts.
-        text: Returns the text of a number.
+        text: Returns the text of a number; None for bars without numbers.
     """
-    trace = subject.attention
-    names = [*map(escape, _piece_names(tuple(trace.source_pieces), 60, language()))]
-    drawn = bars(values, colour, names, hovertemplate=f"%{{customdata}}<br>{symbol} = %{{x:{form}}}<extra></extra>")
-    if len(values) > MOST_ROWS:
+    names = _source_names(subject)
+    drawn = bars(values, colour, names, hovertemplate=_SOURCE_HOVER.format(symbol=symbol, form=form))
+    if text is None:
         return [drawn]
     texts = [f" {text(value)} " if math.isfinite(value) else " −∞ " for value in values.tolist()]
-    return [drawn, numbers(np.nan_to_num(values), texts, label_size(len(values)) - 1)]
+    return [drawn, *source_numbers(np.nan_to_num(values), texts)]
+
+
+def source_marks(subject: Subject, values: Numbers, symbol: str) -> Part:
+    """Return a mark for each source piece, on the rows of `source_bars`.
+
+    As in every trace of these rows, there is one point for each source piece, because the browser reorders the rows.
+
+    Args:
+        subject: The step.
+        values: Places of the marks, (Tx,); nan for no mark.
+        symbol: Name of the values in hover texts.
+    """
+    diamond = {"symbol": "diamond", "size": 9, "color": "paper", "line": {"width": 1.5, "color": "ink"}}
+    hover = {"customdata": _source_names(subject), "hovertemplate": _SOURCE_HOVER.format(symbol=symbol, form=".4f")}
+    return points(values, list(range(len(values))), diamond, **hover)
+
+
+def source_numbers(ends: Numbers, texts: Sequence[str]) -> list[Part]:
+    """Return a text for each source piece beside the end of its bar, (Tx,); none for long sentences."""
+    return [numbers(ends, texts, label_size(len(texts)) - 1)] if len(texts) <= MOST_ROWS else []
+
+
+def _source_names(subject: Subject) -> list[str]:
+    """Return the name of each source piece in hover texts, escaped."""
+    return [*map(escape, _piece_names(tuple(subject.attention.source_pieces), 60, language()))]
 
 
 def signed_colours(values: Numbers) -> list[str]:
