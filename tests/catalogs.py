@@ -98,7 +98,7 @@ _FRENCH_SPACES = re.compile("(?!\u00a0)\\s[:%»]|(?!\u202f)\\s[;?!]|«(?!\u00a0)
 
 
 def problems(catalog: Catalog, template: Catalog) -> list[str]:
-    """Return what is missing in a catalog, fuzzy, obsolete, has other placeholders than the English, or wrong spaces."""
+    """Return what is missing, fuzzy or obsolete in a catalog, or has other placeholders or wrong spaces."""
     found = [f"obsolete: {message.id}" for message in catalog.obsolete.values()]
     found += [f"obsolete: {message.id}" for message in catalog if message.id and message.id not in template]
     for message in template:

@@ -16,6 +16,7 @@ from attnviz.text import Tokenizer
 from attnviz.trace import Trace
 from tests.conftest import ModelFactory
 from tests.figures import synthetic
+from tests.snapshots import plain
 
 CALLS: dict[str, Callable[[Any], object]] = {
     "a number for the text": lambda translator: translator.translate(5, beam=1),
@@ -66,7 +67,7 @@ def test_invalid_step_figure_call_is_refused(
 ) -> None:
     with pytest.raises(AttnvizError) as error:
         trace.step_figure(step, picture)
-    assert str(error.value) == snapshot
+    assert plain(error.value) == snapshot
 
 
 def test_american_spellings_name_the_same_parameters(tmp_path: Path) -> None:
