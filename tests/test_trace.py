@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Trace, Translator, export, figures
-from attnviz.text import join_pieces
+from attnviz.text import LONGEST_SENTENCE, join_pieces
 from tests.analysis.filled_equations import equations
 from tests.conftest import SENTENCES
 from tests.records import (
@@ -239,5 +239,5 @@ def test_any_field_value_is_refused_or_drawn(trace: Trace, data: st.DataObject) 
 
 
 def test_traces_of_every_length(translator: Translator) -> None:
-    for text in ("a", SENTENCES[4], " ".join(["dogs"] * 200)):
+    for text in ("a", SENTENCES[4], " ".join(["dogs"] * LONGEST_SENTENCE)):
         assert_same(traced := translator.translate(text, beam=1), Trace.from_json(traced.to_json()))

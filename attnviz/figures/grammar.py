@@ -22,6 +22,7 @@ from attnviz.analysis.grid import places_of_pieces
 from attnviz.analysis.labels import shorten, subscript
 from attnviz.analysis.measures import weight_order
 from attnviz.analysis.numbers import decimal, signed
+from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.figures.spec import STRIP, TRANSPARENT, Numbers, Part, escape, rectangle
 from attnviz.figures.subject import Subject
 from attnviz.languages import decimal_mark, gettext, language, thousands_mark
@@ -458,7 +459,7 @@ def points(x: Any, y: Any, marker: Part, **more: Any) -> Part:
 
 LEGEND_ABOVE: Part = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}
 """A legend above the plot, at its left end."""
-ATTENTION_STYLES = ("additive", "general", "none")
+ATTENTION_STYLES = tuple(dict.fromkeys(("additive", "general", "none", *ATTENTION_KINDS)))
 """Kinds of attention, in the order of the styles of `curve`."""
 _HUES = ("ink", "plus", "minus", "quiet", "decoder")
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash")

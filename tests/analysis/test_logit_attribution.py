@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from attnviz.analysis.energy_equations import energy_decomposition, saturated
 from attnviz.analysis.logit_attribution import logit_attribution
+from attnviz.analysis.numpy_scorers import scorer_of
 from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.network.model_config import READOUT_STATES
 from attnviz.text import Tokenizer
@@ -108,22 +109,12 @@ def test_units_add_up_to_the_energy(
         assert np.all(np.diff(largest) <= 0)
 
 
-@pytest.mark.parametrize(
-    ("attention", "of_key"),
-    [
-        ("additive", "(Uₐ h)ₖ"),
-        ("general", "(P h)ₖ"),
-        ("dot", "hₖ"),
-        ("location", "wₖ"),
-        ("location-aware", "(Uₐ h + L f)ₖ"),
-    ],
-)
+@pytest.mark.parametrize("attention", [kind for kind in ATTENTION_KINDS if kind != "none"])
 def test_units_are_named_as_in_the_equation_of_the_kind(
-    make_network: ModelFactory, tokenizer: Tokenizer, attention: str, of_key: str
+    make_network: ModelFactory, tokenizer: Tokenizer, attention: str
 ) -> None:
     trace, _ = _forced_translation(make_network, tokenizer, (attention, "previous"))
-    of_query = "(Wₐ s)ₖ" if "Uₐ" in of_key else "sₖ"
-    assert energy_decomposition(trace, None, 0, 0).names == (of_query, of_key)
+    assert energy_decomposition(trace, None, 0, 0).names == scorer_of({"attention": attention}).names
 
 
 def test_an_old_trace_takes_its_score_vector_from_the_weights(make_network: ModelFactory, tokenizer: Tokenizer) -> None:

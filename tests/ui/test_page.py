@@ -16,7 +16,7 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz.checkpoint import save_model
 from attnviz.figures.registry import FIGURES
 from attnviz.figures.subject import Subject
-from attnviz.text import EOS, Tokenizer
+from attnviz.text import EOS, LONGEST_SENTENCE, Tokenizer
 from attnviz.ui.examples import DEFAULT_SENTENCE
 from attnviz.ui.page_state.linked import page_payload
 from tests.conftest import ModelFactory
@@ -102,7 +102,10 @@ def test_every_chart_has_a_table(page: Run) -> None:
     assert tables_of(app, 1)[-1]["name"] != tables_of(app)[-1]["name"]
 
 
-@pytest.mark.parametrize(("text", "said"), [("", "is empty"), (" \n\t ", "is empty"), ("a " * 201, "201 words")])
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("", "is empty"), (" \n\t ", "is empty"), ("a " * (LONGEST_SENTENCE + 1), f"{LONGEST_SENTENCE + 1} words")],
+)
 def test_bad_input_shows_a_message_and_keeps_the_last_translation(page: Run, text: str, said: str) -> None:
     app = page()
     steps = steps_of(app)
