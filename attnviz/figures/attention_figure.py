@@ -56,14 +56,20 @@ from attnviz.text import piece_name
 
 def draw_imported(subject: Subject) -> Spec:
     """Draw alpha_ij of another program: a bar in [0, 1] for each source piece."""
-    table = _source_table(subject) | {"alpha": subject.attention.alignment[subject.step]}
+    alpha = subject.attention.alignment[subject.step]
     alt = gettext(
         "Weights of step {step}, a bar for each of {count} source pieces. Piece {number}, {name}, has the largest "
         "weight, {weight:.2f}.",
         **_strongest(subject),
     )
-    layout = source_layout(subject, value_axis(gettext("weight α"), [0, 1.16], tickvals=[0, 0.5, 1]))
-    return Spec(source_bars(subject, table["alpha"], "α", "bar"), layout, alt, table, subject.theme)
+    layout = source_layout(subject, _weight_axis())
+    table = _source_table(subject) | {"alpha": alpha}
+    return Spec(source_bars(subject, alpha, "α", "bar"), layout, alt, table, subject.theme)
+
+
+def _weight_axis(**more: Any) -> Part:
+    """Return the axis of weights in [0, 1], with space for the numbers at the bars."""
+    return value_axis(gettext("weight α"), [0, 1.16], tickvals=[0, 0.5, 1], **more)
 
 
 def draw_energy(subject: Subject) -> Spec:
@@ -95,7 +101,7 @@ def draw_softmax(subject: Subject) -> Spec:
     layout = source_layout(
         subject,
         value_axis(gettext("energy e"), energy_range(all_energies, padding=0.06), domain=[0, 0.36]),
-        value_axis(gettext("weight α"), [0, 1.16], domain=[0.44, 1], tickvals=[0, 0.5, 1]),
+        _weight_axis(domain=[0.44, 1]),
         weights={"pieces": pieces, "trace": 1, "axis": "xaxis2"},
     )
     alt = gettext(

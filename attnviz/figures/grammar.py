@@ -162,16 +162,16 @@ def source_layout(subject: Subject, *axes: Part, narrowest: int = 260, **meta: A
     count = len(trace.source_pieces)
     if count > MOST_ROWS:
         more = gettext("{n} more", n=count - THINNED_ROWS)
-        thinned = {"rows": THINNED_ROWS, "more": more, "height": _rows_height(THINNED_ROWS + 1)}
+        thinned = {"rows": THINNED_ROWS, "more": more, "height": rows_height(THINNED_ROWS + 1)}
     meta |= {"order": weight_order(trace, subject.step), "selection_colour": "encoder", "thinned": thinned}
-    layout = sized_layout(_rows_height(count), (LEFT, 8, TOP, 8), narrowest, **meta)
+    layout = sized_layout(rows_height(count), (LEFT, 8, TOP, 8), narrowest, **meta)
     layout |= {f"xaxis{'' if k == 1 else k}": axis for k, axis in enumerate(axes, 1)}
     names = row_names(trace, subject.longest or LABEL_LENGTH)
     rows = label_axis(names, "encoder", size=label_size(count))
     return layout | {"bargap": 0.3, "hovermode": "y", "barmode": "overlay", "yaxis": rows}
 
 
-def _rows_height(count: int) -> int:
+def rows_height(count: int) -> int:
     """Return the height in pixels of a figure with `count` rows, below the axes of their bars."""
     return TOP + row_height(count) * count + 8
 
@@ -362,6 +362,17 @@ def cells(numbers: Any, low: float, high: float, scale: ColourScale | str, **mor
     return {"type": "heatmap", "z": numbers} | colours | more
 
 
+def cell_names(rows: Sequence[str], columns: Sequence[str]) -> list[list[str]]:
+    """Return the hover text of each cell, (rows, columns): target ← source, of names that are already escaped."""
+    return [[f"{row} ← {column}" for column in columns] for row in rows]
+
+
+def units_table(names: Sequence[str], vectors: Any, first: int = 1) -> dict[str, Any]:
+    """Return a table with a row for each unit, and a column for each of the vectors, numbered from `first`."""
+    columns = {f"({k}) {name}": vector for k, (name, vector) in enumerate(zip(names, vectors, strict=True), first)}
+    return {gettext("unit"): np.arange(1, len(vectors[0]) + 1)} | columns
+
+
 def bars(ends: Any, colour: Any, hover: Sequence[Any] = (), *, marker: Part | None = None, **more: Any) -> Part:
     """Return horizontal bars at 0, 1, 2 and so on.
 
@@ -550,13 +561,19 @@ def side_by_side(
     return layout, axes
 
 
-def row_frames(panels: Iterable[Part], row: int) -> list[Part]:
-    """Return the frames of a row, one in each of the panels with these axes."""
-    return [
-        rectangle(0, 1, row - 0.5, row + 0.5, ROW_FRAME, ROW_FRAME_WIDTH)
-        | {"xref": f"{axes['xaxis']} domain", "yref": axes["yaxis"]}
-        for axes in panels
-    ]
+def row_frames(meta: Part, step: int | None, panels: Iterable[Part]) -> list[Part]:
+    """Return the frames of the row of a step, one in each of the panels with these axes; empty where it has no row.
+
+    Args:
+        meta: The `layout.meta` that has the row of each step (`rows`).
+        step: The step, 0-based; None for no frame.
+        panels: Axes of the panels.
+    """
+    row = None if step is None else meta["rows"][step]
+    if row is None:
+        return []
+    frame = rectangle(0, 1, row - 0.5, row + 0.5, ROW_FRAME, ROW_FRAME_WIDTH)
+    return [frame | {"xref": f"{axes['xaxis']} domain", "yref": axes["yaxis"]} for axes in panels]
 
 
 def cursor(steps: Groups, pieces: Groups, step_count: int, piece_count: int) -> Part:
