@@ -37,8 +37,8 @@ from attnviz.export.images import (
     image,
     translation_sheet,
 )
+from attnviz.export.printing import for_print
 from attnviz.export.saved_files import contents, heading
-from attnviz.figures.printing import for_print
 from attnviz.figures.registry import step_figure, step_figures
 from attnviz.figures.subject import Subject
 from attnviz.languages import LANGUAGES, set_language

@@ -9,8 +9,8 @@ import pytest
 
 from attnviz import figures
 from attnviz.export.images import find_browser, image, translation_sheet
+from attnviz.export.printing import MOST, for_print, with_vector_cells
 from attnviz.figures.heatmap_parts import ASPECT
-from attnviz.figures.printing import MOST, for_print, with_vector_cells
 from attnviz.figures.spec import Spec
 from attnviz.palette import SCALES, colour_at, letter_colour
 from tests.figures import synthetic

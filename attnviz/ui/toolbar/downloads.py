@@ -20,10 +20,10 @@ from attnviz.analysis.labels import face_names, step_heading
 from attnviz.analysis.stages import diagram_alt
 from attnviz.architectures import narrate, step_texts
 from attnviz.export.images import shortened_to_fit, translation_sheet
+from attnviz.export.printing import for_print
 from attnviz.export.saved_files import FigureOptions, contents, file_name, heading
 from attnviz.figures.comparison_figure import comparison
 from attnviz.figures.heatmap import heatmap
-from attnviz.figures.printing import for_print
 from attnviz.figures.registry import step_figures
 from attnviz.figures.spec import Spec
 from attnviz.languages import gettext
