@@ -2,7 +2,7 @@
 
 A kind has a torch class (`network.scorers`), an independent NumPy class (`analysis.numpy_scorers`) and texts
 (`analysis.energy_equations`). The table names them as `module:name`, and they are imported where they are needed. Two
-modules list some kinds of their own: `figures.spec` and `analysis.attention_forms`.
+modules show some kinds only: `analysis.page_texts` and `analysis.attention_forms`.
 
 Users add a kind by its torch class, `package.module:Class`: as an entry point of the group `attnviz.scorers`, with
 `--scorer`, or in the variable `ATTNVIZ_SCORERS`. A model folder by itself cannot cause a module to be imported.
@@ -78,7 +78,7 @@ def is_custom(name: object) -> bool:
 
 
 def check_known(name: object) -> None:
-    """Raise ValueError unless `name` is one of KINDS or has the form of a user's own kind."""
+    """Raise ValueError unless `name` is one of ATTENTION_KINDS or has the form of a user's own kind."""
     if name not in ATTENTION_KINDS and not is_custom(name):
         shown = repr(name) if len(repr(name)) <= 60 else f"{repr(name)[:57]}..."
         raise ValueError(f"attention must be one of {', '.join(ATTENTION_KINDS)} or package.module:Class, not {shown}")

@@ -7,18 +7,17 @@ black 0 to white 1, as in the paper, or the length of a grey bar, the width of a
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from attnviz.arguments import check_choice
 from attnviz.languages import gettext
 
 ThemeName = Literal["light", "dark"]
 Colours = Literal["paper", "cividis", "ink", "blues"]
-DEFAULT_COLOURS: Colours = "paper"
-"""Colour scale of figures and files for which no other is chosen."""
 ColourScale = list[tuple[float, str]]
 
 FONT = "Source Sans, Segoe UI, Helvetica Neue, sans-serif"
@@ -49,9 +48,24 @@ INK: ColourScale = [(0.0, "#ffffff"), (1.0, "#000000")]
 BLUES: ColourScale = [(0.0, "#ffffff"), (0.5, "#8db4dd"), (1.0, "#0b2e60")]
 """Dark blue on white."""
 
-SCALES: dict[Colours, ColourScale] = {"paper": GREYS, "cividis": CIVIDIS, "ink": INK, "blues": BLUES}
-"""The colour scales of the heatmap, by name, the default first."""
+
+class HeatmapScale(NamedTuple):
+    """A colour scale of the heatmap."""
+
+    stops: ColourScale
+    name: Callable[[], str]
+    """Returns its name on the page."""
+
+
+SCALES: dict[Colours, HeatmapScale] = {
+    "paper": HeatmapScale(GREYS, lambda: gettext("Grey, as in Bahdanau et al.")),
+    "cividis": HeatmapScale(CIVIDIS, lambda: gettext("Cividis, safe for colour blindness")),
+    "ink": HeatmapScale(INK, lambda: gettext("Black on white")),
+    "blues": HeatmapScale(BLUES, lambda: gettext("Blue on white")),
+}
+"""The colour scales of the heatmap; the first is that of figures and files for which no other is chosen."""
 COLOURS = tuple(SCALES)
+DEFAULT_COLOURS = COLOURS[0]
 
 ROW_FRAME, CELL_FRAME = "#8662d9", "#2b8a57"
 """Frames of the decoder's row and the encoder's cell on the heatmap, whose cells are black, white or cividis.
@@ -171,22 +185,12 @@ def palette(theme: ThemeName) -> Palette:
 def heatmap_scale(colours: Colours) -> ColourScale:
     """Return the heatmap's colour scale; raise AttnvizError unless `colours` is one of COLOURS."""
     check_choice("colours", colours, COLOURS)
-    return SCALES[colours]
+    return SCALES[colours].stops
 
 
 def is_dark_on_white(colours: Colours) -> bool:
     """Return whether larger values are darker on this scale."""
-    return letter_colour(SCALES[colours][-1][1]) == "#ffffff"
-
-
-def heatmap_scale_names() -> dict[str, str]:
-    """Return the name of each of SCALES, as the page shows it."""
-    return {
-        "paper": gettext("Grey, as in Bahdanau et al."),
-        "cividis": gettext("Cividis, safe for colour blindness"),
-        "ink": gettext("Black on white"),
-        "blues": gettext("Blue on white"),
-    }
+    return letter_colour(SCALES[colours].stops[-1][1]) == "#ffffff"
 
 
 def colour_at(scale: ColourScale, share: float) -> str:

@@ -26,6 +26,12 @@ LONGEST_SENTENCE = 200
 LONGEST_TEXT = 20 * LONGEST_SENTENCE
 """Characters of the longest sentence."""
 
+
+def sentence_placeholder() -> str:
+    """Return what an empty box for a sentence says."""
+    return gettext("Type an English sentence of up to {most} words.", most=LONGEST_SENTENCE)
+
+
 _PLAIN = str.maketrans(
     {
         "\u2018": "'",

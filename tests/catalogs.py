@@ -70,20 +70,35 @@ def update(catalog: Catalog, template: Catalog) -> None:
     What the code has no more stays as obsolete while something is untranslated, which it may be the translation of.
     """
     catalog.update(template, update_creation_date=False)
+    for message in catalog:  # Babel 2.18 reads the previous English of a fuzzy translation, `#|`, as a comment
+        if not message.fuzzy:
+            message.user_comments = [comment for comment in message.user_comments if not comment.startswith("|")]
     if all(all(forms(message)) and not message.fuzzy for message in catalog if message.id):
         catalog.obsolete.clear()
 
 
-def write(catalog: Catalog, path: Path) -> None:
-    """Write `catalog` by source file, without line numbers and without the version of Babel."""
+def content(catalog: Catalog) -> bytes:
+    """Return the file of `catalog`: by source file, without line numbers and without the version of Babel."""
     written = io.BytesIO()
     write_po(written, catalog, width=120, sort_by_file=True, include_lineno=False, include_previous=True)
     lines = written.getvalue().splitlines(keepends=True)
-    path.write_bytes(b"".join(line for line in lines if not line.startswith(b'"Generated-By: ')))
+    return b"".join(line for line in lines if not line.startswith(b'"Generated-By: '))
+
+
+def file_problems(path: Path, template: Catalog) -> list[str]:
+    """Return the `problems` of the catalog in a file, and whether this command would write another file."""
+    catalog = read_catalog(path)
+    found = problems(catalog, template)
+    update(catalog, template)
+    return found if content(catalog) == path.read_bytes() else [*found, "not as python -m tests.catalogs writes it"]
+
+
+_FRENCH_SPACES = re.compile("(?!\u00a0)\\s[:%»]|(?!\u202f)\\s[;?!]|«(?!\u00a0)")
+"""A space before a sign, or none after «, that does not belong there in French: U+00A0 at « » : %, U+202F at ; ? !."""
 
 
 def problems(catalog: Catalog, template: Catalog) -> list[str]:
-    """Return what is missing in a catalog, fuzzy, obsolete, or has other placeholders than the English."""
+    """Return what is missing, fuzzy or obsolete in a catalog, or has other placeholders or wrong spaces."""
     found = [f"obsolete: {message.id}" for message in catalog.obsolete.values()]
     found += [f"obsolete: {message.id}" for message in catalog if message.id and message.id not in template]
     for message in template:
@@ -96,6 +111,8 @@ def problems(catalog: Catalog, template: Catalog) -> list[str]:
             found.append(f"fuzzy: {message.id}")
         elif not same_placeholders(own):
             found.append(f"placeholders: {message.id}")
+        elif str(catalog.locale) == "fr" and any(map(_FRENCH_SPACES.search, forms(own))):
+            found.append(f"spaces: {message.id}")
     return found
 
 
@@ -146,7 +163,7 @@ def write_pseudo(folder: Path) -> Path:
             translated = tuple(map(pseudo, english))
             catalog.add(message.id, translated if len(english) > 1 else translated[0], message.locations)
     path = folder / f"{PSEUDO}.po"
-    write(catalog, path)
+    path.write_bytes(content(catalog))
     return path
 
 
@@ -171,13 +188,13 @@ def main(arguments: list[str] | None = None) -> int:
             Locale.parse(options.new)
         except (UnknownLocaleError, ValueError) as error:
             parser.error(f"--new: {error}")
-        write(new, path)
+        path.write_bytes(content(new))
     for path in sorted(LOCALES.glob("*.po")):
-        catalog = read_catalog(path)
         if not options.check:
+            catalog = read_catalog(path)
             update(catalog, template)
-            write(catalog, path)
-        found = problems(catalog, template)
+            path.write_bytes(content(catalog))
+        found = file_problems(path, template)
         print(f"{path.name}: {len(template)} messages, {len(found)} to review", *found, sep="\n  ")
         status = status or int(bool(found))
     return status if options.check else 0

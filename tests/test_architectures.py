@@ -52,9 +52,9 @@ def test_every_stage_has_an_equation_and_figures(kind: str) -> None:
     assert [equation.stage for equation in step_texts(trace).equation_templates(trace, "light")] == numbers
     for stage in declared:
         assert stage_numbered(trace, stage.number) is stage
-        assert stage_figures(trace, stage, simple=False)
+        assert stage_figures(trace, stage)
         in_picture = trace.attends and stage.number in (2, 3)  # the picture of stage 1 shows them at Idea
-        assert bool(stage_figures(trace, stage, simple=True)) != in_picture
+        assert bool(stage_figures(trace, stage, "idea")) != in_picture
 
 
 def test_recurrent_translators_are_told_apart_by_their_config() -> None:

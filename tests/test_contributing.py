@@ -22,6 +22,14 @@ def test_every_path_in_guide_exists() -> None:
     assert sorted(path for path in paths if not any((root / path).exists() for root in roots)) == []
 
 
+def test_every_name_in_guide_exists() -> None:
+    names = {name for name in re.findall(r"`(\w*[a-z]_\w*|[A-Z_]{3,})`", GUIDE) if "NAME" not in name}
+    assert len(names) > 20
+    files = [path for folder in ("attnviz", "tests", ".docs") for path in (REPOSITORY / folder).rglob("*.py")]
+    words = set(re.findall(r"\w+", " ".join(path.read_text(encoding="utf-8") for path in files)))
+    assert sorted(names - words) == []
+
+
 def test_every_module_in_guide_commands_exists() -> None:
     modules = re.findall(r"python -m ((?:tests|attnviz)[\w.]*)", GUIDE)
     assert {"tests", "tests.catalogs", "attnviz"} <= {*modules}

@@ -15,7 +15,7 @@ from attnviz.checkpoint import save_model
 from attnviz.detector import Detector
 from attnviz.model_folder import architecture, model_folders, read_weights, weights_digest
 from attnviz.network import DecomposableConfig
-from attnviz.text import Tokenizer
+from attnviz.text import LONGEST_SENTENCE, Tokenizer
 from attnviz.training.preparation import start_from
 from tests.conftest import SENTENCES
 from tests.detectors import random_detector
@@ -44,7 +44,7 @@ def test_judgement_is_verified_by_the_folder_weights(detector: Detector, folder:
 
 
 def test_unusable_sentences_are_refused(detector: Detector, snapshot: SnapshotAssertion) -> None:
-    for pairs in ([(" ", "Oui.")], [("Yes.", "oui " * 201)], [("Yes.", "Oui."), ("No.", "")]):
+    for pairs in ([(" ", "Oui.")], [("Yes.", "oui " * (LONGEST_SENTENCE + 1))], [("Yes.", "Oui."), ("No.", "")]):
         with pytest.raises(AttnvizError) as error:
             detector.judge(*pairs[0]) if len(pairs) == 1 else detector.judge_batch(pairs)
         assert str(error.value) == snapshot

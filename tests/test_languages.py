@@ -26,7 +26,7 @@ from attnviz.languages import (
     read_catalog,
     set_language,
 )
-from tests.catalogs import PSEUDO, extract, forms, problems, pseudo, update, write, write_pseudo
+from tests.catalogs import PSEUDO, content, extract, file_problems, problems, pseudo, update, write_pseudo
 
 PACKAGE = Path(attnviz.__file__).parent
 CATALOGS = sorted(LOCALES.glob("*.po"))
@@ -34,9 +34,7 @@ CATALOGS = sorted(LOCALES.glob("*.po"))
 
 def test_every_catalog_is_up_to_date() -> None:
     template = extract()
-    assert {path.name: problems(read_catalog(path), template) for path in CATALOGS} == {
-        path.name: [] for path in CATALOGS
-    }
+    assert {path.name: file_problems(path, template) for path in CATALOGS} == {path.name: [] for path in CATALOGS}
 
 
 def module(folder: Path, *lines: str) -> Path:
@@ -61,7 +59,7 @@ def test_changed_sentence_keeps_translation_as_fuzzy(tmp_path: Path) -> None:
     )
     update(catalog, changed)
     path = tmp_path / "fr.po"
-    write(catalog, path)
+    path.write_bytes(content(catalog))
     again = read_catalog(path)
     translated = again["Two dogs play in snow."]
     assert translated.fuzzy
@@ -71,6 +69,16 @@ def test_changed_sentence_keeps_translation_as_fuzzy(tmp_path: Path) -> None:
 
     fewer = extract(module(tmp_path, 'gettext("Two dogs play in snow.")'))
     assert any(problem.startswith("obsolete: ") for problem in problems(again, fewer))
+
+
+def test_catalog_must_be_as_it_is_generated(tmp_path: Path) -> None:
+    template, path, catalog = extract(module(tmp_path, 'gettext("Yes")')), tmp_path / "fr.po", Catalog(locale="fr")
+    catalog.add("Yes", "Oui")
+    update(catalog, template)
+    path.write_bytes(content(catalog))
+    assert file_problems(path, template) == []
+    path.write_bytes(path.read_bytes().replace(b"texts.py", b"other.py"))
+    assert len(file_problems(path, template)) == 1
 
 
 def test_translation_must_keep_placeholders(tmp_path: Path) -> None:
@@ -85,10 +93,23 @@ def test_translation_must_keep_placeholders(tmp_path: Path) -> None:
     assert not problems(catalog, extract(package))
 
 
-def test_french_punctuation_has_non_breaking_spaces() -> None:
-    for message in read_catalog(LOCALES / "fr.po"):
-        for french in forms(message) if message.id else ():
-            assert not re.search(r" [;:!?%»]|« |«(?=\S)(?!\u00a0)", french), french
+@pytest.mark.parametrize(
+    ("french", "right"),
+    [
+        ("Oui\u00a0: «\u00a0non\u00a0».", True),
+        ("Oui\u202f; non\u202f?", True),
+        ("Touches (?), <a:b>", True),
+        ("Oui : non", False),
+        ("Oui\u00a0; non", False),
+        ("«non»", False),
+        ("5\u202f%", False),
+    ],
+)
+def test_french_punctuation_has_non_breaking_spaces(tmp_path: Path, french: str, right: bool) -> None:
+    template = extract(module(tmp_path, 'gettext("Yes")'))
+    catalog = Catalog(locale="fr")
+    catalog.add("Yes", french)
+    assert problems(catalog, template) == ([] if right else ["spaces: Yes"])
 
 
 @pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.html")), ids=lambda path: path.name)

@@ -24,7 +24,8 @@ def test_notebook_representation_is_the_heatmap(trace: Trace, snapshot: Snapshot
         trace.step_figure(last + 1)
     with pytest.raises(AttnvizError) as error:
         trace.step_figure(0, "pie")
-    assert str(error.value) == snapshot
+    assert plain(error.value) == snapshot
+    assert f"Choose from: {', '.join(figures.step_figures(figures.Subject(trace, 0)))}." in str(error.value)
     assert trace._repr_html_() == export.heatmap_html(trace)
 
 

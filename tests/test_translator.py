@@ -46,7 +46,7 @@ def test_too_long_text_is_refused(translator: Translator, snapshot: SnapshotAsse
         translator.translate("x" * 10_000, beam=1)
     assert str(error.value) == snapshot
     with pytest.raises(AttnvizError) as error:
-        translator.translate("A dog.", target="chien " * 201)
+        translator.translate("A dog.", target="chien " * (LONGEST_SENTENCE + 1))
     assert str(error.value) == snapshot
 
 

@@ -30,6 +30,8 @@ from attnviz.commands.options import (
 )
 from attnviz.commands.shared import gold_from, gold_links_for, option_that_reads, with_gold_tokens
 from attnviz.errors import AttnvizError, locate_errors
+from attnviz.figures.registry import FIGURES, figure_named
+from attnviz.figures.subject import INTERVENTION
 from attnviz.installed_models import installed_weights
 from attnviz.palette import DEFAULT_COLOURS, Colours, ThemeName
 from attnviz.trace.drawing import LONGEST_LABEL, DetailLevel
@@ -46,6 +48,10 @@ WITHOUT_THE_MODEL = {
     "pharaoh": "The links come from attention, not from posterior attention",
 }
 """Message for each output format that is incomplete where the model's weights are missing."""
+
+
+_PICTURES = ", ".join(figure.name for figure in FIGURES if INTERVENTION not in figure.needs)
+_PICTURE_HELP = f"heatmap, or a picture of one step, which not every model has: {_PICTURES}"
 
 
 @OUTPUT_OPTIONS
@@ -74,10 +80,7 @@ class _Options:
     """translation that the decoder must write (forced decoding); with --attention, the target tokens of the given
     weights"""
     beam: Beam = 5
-    picture: Name = "heatmap"
-    """heatmap, or a picture of one step: attention, energy, energy-decomposition, softmax, context, state, maxout,
-    candidates, posterior, logit-attribution or perturbation-tests; for a transformer: energy, softmax, context, stream
-    or candidates"""
+    picture: Annotated[Name, Parameter(help=_PICTURE_HELP)] = "heatmap"
     step: Index | None = None
     """step to frame in the heatmap and to show first in .html; steps are counted from 1"""
     source: Index | None = None
@@ -173,8 +176,6 @@ def _draw(text: str | None, options: _Options, heads: HeadOptions, model: ModelO
         with_weights = uses_weights(trace, figure_options.picture) or (ending == "html" and trace.translated)
         save(trace, options.output, figure_options, _weights(trace, model) if with_weights else None)
         return
-    from attnviz.figures.registry import figure_named
-
     step_figure = figure_named(figure_options.picture)
     links_of_attention = ending == "pharaoh" and options.face == "before"
     needs_weights = ending in WITHOUT_THE_MODEL or face != "before" or (step_figure and step_figure.uses_weights)

@@ -19,7 +19,7 @@ from attnviz.architectures import step_texts
 from attnviz.deadlines import with_deadline
 from attnviz.environment import BROWSER_PATH
 from attnviz.errors import AttnvizError, MissingFontWarning
-from attnviz.figures.printing import for_print
+from attnviz.export.printing import for_print
 from attnviz.figures.spec import Spec, escape, figure_json, width
 from attnviz.languages import gettext
 from attnviz.palette import ThemeName, palette

@@ -18,9 +18,9 @@ from attnviz.architectures import step_texts
 from attnviz.errors import AttnvizError
 from attnviz.export.html_page import page_html
 from attnviz.export.images import ImageFormat, image, translation_sheet
+from attnviz.export.printing import for_print
 from attnviz.export.tikz import heatmap_tikz
 from attnviz.figures.heatmap import heatmap
-from attnviz.figures.printing import for_print
 from attnviz.figures.registry import CONTRAST, LOGIT_ATTRIBUTION, step_figure
 from attnviz.figures.spec import Spec
 from attnviz.figures.subject import Subject

@@ -14,24 +14,22 @@ from attnviz.analysis.numbers import decimal, percent, significant, small
 from attnviz.analysis.stages import energy_and_ratio, strongest_pair
 from attnviz.figures.grammar import (
     LABEL_LENGTH,
-    MOST_ROWS,
     bars,
     blank_axis,
     colour_limit,
     energy_range,
     finite_energies,
     label_axis,
-    label_size,
     line,
     names_axis,
-    numbers,
     on,
-    points,
     short_source_name,
     signed_colours,
     sized_layout,
     source_bars,
     source_layout,
+    source_marks,
+    source_numbers,
     spaced,
     strips,
     text_at,
@@ -58,14 +56,20 @@ from attnviz.text import piece_name
 
 def draw_imported(subject: Subject) -> Spec:
     """Draw alpha_ij of another program: a bar in [0, 1] for each source piece."""
-    table = _source_table(subject) | {"alpha": subject.attention.alignment[subject.step]}
+    alpha = subject.attention.alignment[subject.step]
     alt = gettext(
         "Weights of step {step}, a bar for each of {count} source pieces. Piece {number}, {name}, has the largest "
         "weight, {weight:.2f}.",
         **_strongest(subject),
     )
-    layout = source_layout(subject, value_axis(gettext("weight α"), [0, 1.16], tickvals=[0, 0.5, 1]))
-    return Spec(source_bars(subject, table["alpha"], "α", "bar"), layout, alt, table, subject.theme)
+    layout = source_layout(subject, _weight_axis())
+    table = _source_table(subject) | {"alpha": alpha}
+    return Spec(source_bars(subject, alpha, "α", "bar"), layout, alt, table, subject.theme)
+
+
+def _weight_axis(**more: Any) -> Part:
+    """Return the axis of weights in [0, 1], with space for the numbers at the bars."""
+    return value_axis(gettext("weight α"), [0, 1.16], tickvals=[0, 0.5, 1], **more)
 
 
 def draw_energy(subject: Subject) -> Spec:
@@ -92,12 +96,12 @@ def draw_softmax(subject: Subject) -> Spec:
     all_energies, energies, alpha = finite_energies(trace), trace.energies[step], trace.alignment[step]
     pieces = [shorten(piece_name(piece), 40) for piece in trace.source_pieces]
     finite = all_energies[step]
-    energy_bars, *_ = source_bars(subject, finite, "e", signed_colours(finite))
+    (energy_bars,) = source_bars(subject, finite, "e", signed_colours(finite), text=None)
     energy_bars["marker"]["opacity"] = PALE
     layout = source_layout(
         subject,
         value_axis(gettext("energy e"), energy_range(all_energies, padding=0.06), domain=[0, 0.36]),
-        value_axis(gettext("weight α"), [0, 1.16], domain=[0.44, 1], tickvals=[0, 0.5, 1]),
+        _weight_axis(domain=[0.44, 1]),
         weights={"pieces": pieces, "trace": 1, "axis": "xaxis2"},
     )
     alt = gettext(
@@ -161,17 +165,16 @@ def draw_posterior(subject: Subject) -> Spec:
         value_axis("→ p(j | y),  ◇ α′", [0, _AXIS_LENGTH], domain=[0.71, 1], tickvals=[0, 1]),
         narrowest=300,
     )
-    posteriors, *_ = source_bars(subject, posterior, "p(j | y)", "bar")
-    of_marks, *_ = source_bars(subject, marks, gettext("α′ of the heatmap"), "")
-    diamond = {"symbol": "diamond", "size": 9, "color": "paper", "line": {"width": 1.5, "color": "ink"}}
-    hover = {name: of_marks[name] for name in ("customdata", "hovertemplate")}
-    on_posteriors = [posteriors, points(marks, of_marks["y"], diamond, **hover)]
-    if len(marks) <= MOST_ROWS:  # the number comes after the mark too
-        texts = [
-            f"{'   ' if math.isfinite(mark) else ' '}{decimal(value)} "
-            for value, mark in zip(posterior.tolist(), marks.tolist(), strict=True)
-        ]
-        on_posteriors.append(numbers(np.fmax(posterior, marks), texts, label_size(len(marks)) - 1))
+    # The number comes after the mark too.
+    texts = [
+        f"{'   ' if math.isfinite(mark) else ' '}{decimal(value)} "
+        for value, mark in zip(posterior.tolist(), marks.tolist(), strict=True)
+    ]
+    on_posteriors = [
+        *source_bars(subject, posterior, "p(j | y)", "bar", text=None),
+        source_marks(subject, marks, gettext("α′ of the heatmap")),
+        *source_numbers(np.fmax(posterior, marks), texts),
+    ]
     data = [
         *source_bars(subject, prior, "α", "bar"),
         *on("x2", *source_bars(subject, likelihood, "p(y | h)", "decoder", ".3~g", small)),

@@ -13,7 +13,7 @@ from attnviz.analysis.attribution_methods import (
 )
 from attnviz.analysis.grid import grid
 from attnviz.analysis.labels import shorten
-from attnviz.figures.grammar import cursor, names_axis, pair_columns, row_frames, side_by_side, strips
+from attnviz.figures.grammar import cell_names, cursor, names_axis, pair_columns, row_frames, side_by_side, strips
 from attnviz.figures.heatmap import MOST_TEXTS, colour_bar
 from attnviz.figures.spec import PRINT_WIDTH, Part, Spec, axis_labels, escape
 from attnviz.languages import gettext
@@ -108,7 +108,7 @@ def attributions(
     hover: Part = {}
     if rows * columns * count <= MOST_TEXTS:
         source, target = axis_labels(cells.source, 40), axis_labels(cells.target, 40)
-        hover = {"text": [[f"{row} ← {column}" for column in source] for row in target]}
+        hover = {"text": cell_names(target, source)}
     cell_gap = 1 if max(rows, columns) <= 24 else 0
     panels: list[Part] = []
     for name, place in axes.items():
@@ -132,9 +132,7 @@ def attributions(
 
     counts = len(trace.target_pieces), len(trace.source_pieces)
     layout["meta"] |= cursor(cells.steps, cells.pieces, *counts) | {"panels": axes}
-    row = None if step is None else layout["meta"]["rows"][step]
-    if row is not None:
-        layout["shapes"] = row_frames(axes.values(), row)
+    layout["shapes"] = row_frames(layout["meta"], step, axes.values())
     table = pair_columns(trace) | {
         f"{texts[name].name}, {texts[name].unit}": methods.matrices[name].ravel() for name in methods.names
     }

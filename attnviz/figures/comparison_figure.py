@@ -166,9 +166,7 @@ def comparison(
         "beside": [place for kind, place in axes.items() if kind == "words"],
         "stacked": across == 1,
     }
-    row = None if step is None else layout["meta"]["rows"][step]
-    if row is not None:
-        layout["shapes"] += row_frames(axes.values(), row)
+    layout["shapes"] += row_frames(layout["meta"], step, axes.values())
     return Spec(traces, layout, _alt(compared, names, end), _table(compared, names), theme)
 
 

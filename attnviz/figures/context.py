@@ -33,6 +33,7 @@ from attnviz.figures.grammar import (
     strips,
     strips_layout,
     text_at,
+    units_table,
 )
 from attnviz.figures.heads_figure import draw_all_heads
 from attnviz.figures.heatmap import colour_bar
@@ -65,8 +66,7 @@ def draw_context(subject: Subject) -> Spec:
         names = [f"{decimal(alpha[group].sum())}  {name}" for group, name in zip(groups, named, strict=False)]
         names.append(gettext("{context} = sum", context=symbol))
         rows = [alpha[group] @ attention.values[group] for group in groups] + [total]
-    table: dict[str, Any] = {gettext("unit"): np.arange(1, units + 1)}
-    table |= {f"({k}) {name}": row for k, (name, row) in enumerate(zip(names, rows, strict=True), 1)}
+    table = units_table(names, rows)
     if subject.simple and subject.trace.has_heads:
         return replace(draw_all_heads(subject), table=table)
 

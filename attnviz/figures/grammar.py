@@ -22,6 +22,7 @@ from attnviz.analysis.grid import places_of_pieces
 from attnviz.analysis.labels import shorten, subscript
 from attnviz.analysis.measures import weight_order
 from attnviz.analysis.numbers import decimal, signed
+from attnviz.attention_kinds import ATTENTION_KINDS
 from attnviz.figures.spec import STRIP, TRANSPARENT, Numbers, Part, escape, rectangle
 from attnviz.figures.subject import Subject
 from attnviz.languages import decimal_mark, gettext, language, thousands_mark
@@ -34,6 +35,8 @@ from attnviz.trace.transformer_trace import Head
 
 HOVER = "%{customdata}<extra></extra>"
 """Template of hover texts that are written out."""
+_SOURCE_HOVER = "%{{customdata}}<br>{symbol} = %{{x:{form}}}<extra></extra>"
+"""Template of the hover texts of source pieces."""
 WithEnergies = Trace | Head | Attention
 """Attention whose energies are known: of a recurrent translator, of a head, or of another program."""
 LABEL_LENGTH = 12
@@ -62,9 +65,11 @@ def source_bars(
     symbol: str,
     colour: str | list[str],
     form: str = ".4f",
-    text: Callable[[float], str] = decimal,
+    text: Callable[[float], str] | None = decimal,
 ) -> list[Part]:
     """Return one horizontal bar for each source piece, and the numbers at their ends, but none for long sentences.
+
+    Each trace has one point for each source piece, at 0, 1, 2 and so on: the browser reorders the rows.
 
     Args:
         subject: The step.
@@ -72,15 +77,39 @@ def source_bars(
         symbol: Name of the values in hover texts.
         colour: Colour of all bars, or of each.
         form: D3's format of the numbers in hover texts.
-        text: Returns the text of a number.
+        text: Returns the text of a number; None for bars without numbers.
     """
-    trace = subject.attention
-    names = [*map(escape, _piece_names(tuple(trace.source_pieces), 60, language()))]
-    drawn = bars(values, colour, names, hovertemplate=f"%{{customdata}}<br>{symbol} = %{{x:{form}}}<extra></extra>")
-    if len(values) > MOST_ROWS:
+    names = _source_names(subject)
+    drawn = bars(values, colour, names, hovertemplate=_SOURCE_HOVER.format(symbol=symbol, form=form))
+    if text is None:
         return [drawn]
     texts = [f" {text(value)} " if math.isfinite(value) else " −∞ " for value in values.tolist()]
-    return [drawn, numbers(np.nan_to_num(values), texts, label_size(len(values)) - 1)]
+    return [drawn, *source_numbers(np.nan_to_num(values), texts)]
+
+
+def source_marks(subject: Subject, values: Numbers, symbol: str) -> Part:
+    """Return a mark for each source piece, on the rows of `source_bars`.
+
+    As in every trace of these rows, there is one point for each source piece, because the browser reorders the rows.
+
+    Args:
+        subject: The step.
+        values: Places of the marks, (Tx,); nan for no mark.
+        symbol: Name of the values in hover texts.
+    """
+    diamond = {"symbol": "diamond", "size": 9, "color": "paper", "line": {"width": 1.5, "color": "ink"}}
+    hover = {"customdata": _source_names(subject), "hovertemplate": _SOURCE_HOVER.format(symbol=symbol, form=".4f")}
+    return points(values, list(range(len(values))), diamond, **hover)
+
+
+def source_numbers(ends: Numbers, texts: Sequence[str]) -> list[Part]:
+    """Return a text for each source piece beside the end of its bar, (Tx,); none for long sentences."""
+    return [numbers(ends, texts, label_size(len(texts)) - 1)] if len(texts) <= MOST_ROWS else []
+
+
+def _source_names(subject: Subject) -> list[str]:
+    """Return the name of each source piece in hover texts, escaped."""
+    return [*map(escape, _piece_names(tuple(subject.attention.source_pieces), 60, language()))]
 
 
 def signed_colours(values: Numbers) -> list[str]:
@@ -133,16 +162,16 @@ def source_layout(subject: Subject, *axes: Part, narrowest: int = 260, **meta: A
     count = len(trace.source_pieces)
     if count > MOST_ROWS:
         more = gettext("{n} more", n=count - THINNED_ROWS)
-        thinned = {"rows": THINNED_ROWS, "more": more, "height": _rows_height(THINNED_ROWS + 1)}
+        thinned = {"rows": THINNED_ROWS, "more": more, "height": rows_height(THINNED_ROWS + 1)}
     meta |= {"order": weight_order(trace, subject.step), "selection_colour": "encoder", "thinned": thinned}
-    layout = sized_layout(_rows_height(count), (LEFT, 8, TOP, 8), narrowest, **meta)
+    layout = sized_layout(rows_height(count), (LEFT, 8, TOP, 8), narrowest, **meta)
     layout |= {f"xaxis{'' if k == 1 else k}": axis for k, axis in enumerate(axes, 1)}
     names = row_names(trace, subject.longest or LABEL_LENGTH)
     rows = label_axis(names, "encoder", size=label_size(count))
     return layout | {"bargap": 0.3, "hovermode": "y", "barmode": "overlay", "yaxis": rows}
 
 
-def _rows_height(count: int) -> int:
+def rows_height(count: int) -> int:
     """Return the height in pixels of a figure with `count` rows, below the axes of their bars."""
     return TOP + row_height(count) * count + 8
 
@@ -333,6 +362,17 @@ def cells(numbers: Any, low: float, high: float, scale: ColourScale | str, **mor
     return {"type": "heatmap", "z": numbers} | colours | more
 
 
+def cell_names(rows: Sequence[str], columns: Sequence[str]) -> list[list[str]]:
+    """Return the hover text of each cell, (rows, columns): target ← source, of names that are already escaped."""
+    return [[f"{row} ← {column}" for column in columns] for row in rows]
+
+
+def units_table(names: Sequence[str], vectors: Any, first: int = 1) -> dict[str, Any]:
+    """Return a table with a row for each unit, and a column for each of the vectors, numbered from `first`."""
+    columns = {f"({k}) {name}": vector for k, (name, vector) in enumerate(zip(names, vectors, strict=True), first)}
+    return {gettext("unit"): np.arange(1, len(vectors[0]) + 1)} | columns
+
+
 def bars(ends: Any, colour: Any, hover: Sequence[Any] = (), *, marker: Part | None = None, **more: Any) -> Part:
     """Return horizontal bars at 0, 1, 2 and so on.
 
@@ -430,7 +470,7 @@ def points(x: Any, y: Any, marker: Part, **more: Any) -> Part:
 
 LEGEND_ABOVE: Part = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}
 """A legend above the plot, at its left end."""
-ATTENTION_STYLES = ("additive", "general", "none")
+ATTENTION_STYLES = tuple(dict.fromkeys(("additive", "general", "none", *ATTENTION_KINDS)))
 """Kinds of attention, in the order of the styles of `curve`."""
 _HUES = ("ink", "plus", "minus", "quiet", "decoder")
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
@@ -521,13 +561,19 @@ def side_by_side(
     return layout, axes
 
 
-def row_frames(panels: Iterable[Part], row: int) -> list[Part]:
-    """Return the frames of a row, one in each of the panels with these axes."""
-    return [
-        rectangle(0, 1, row - 0.5, row + 0.5, ROW_FRAME, ROW_FRAME_WIDTH)
-        | {"xref": f"{axes['xaxis']} domain", "yref": axes["yaxis"]}
-        for axes in panels
-    ]
+def row_frames(meta: Part, step: int | None, panels: Iterable[Part]) -> list[Part]:
+    """Return the frames of the row of a step, one in each of the panels with these axes; empty where it has no row.
+
+    Args:
+        meta: The `layout.meta` that has the row of each step (`rows`).
+        step: The step, 0-based; None for no frame.
+        panels: Axes of the panels.
+    """
+    row = None if step is None else meta["rows"][step]
+    if row is None:
+        return []
+    frame = rectangle(0, 1, row - 0.5, row + 0.5, ROW_FRAME, ROW_FRAME_WIDTH)
+    return [frame | {"xref": f"{axes['xaxis']} domain", "yref": axes["yaxis"]} for axes in panels]
 
 
 def cursor(steps: Groups, pieces: Groups, step_count: int, piece_count: int) -> Part:

@@ -26,6 +26,7 @@ from attnviz.figures.grammar import (
     strips,
     strips_layout,
     text_at,
+    units_table,
     value_axis,
 )
 from attnviz.figures.heatmap_parts import font_size
@@ -55,8 +56,7 @@ def draw_stream(subject: Subject) -> Spec:
     names = [gettext("embedding"), *(block_name(block, layer) for block, layer in blocks), gettext("sum")]
     rows = np.concatenate([streams[:1, step], head.added[:, step], streams[-1:, step]])  # (blocks + 2, units)
     units, limit = rows.shape[1], colour_limit(streams[-1])
-    table: dict[str, Any] = {gettext("unit"): np.arange(1, units + 1)}
-    table |= {f"({k}) {name}": row for k, (name, row) in enumerate(zip(names, rows, strict=True))}
+    table = units_table(names, rows, 0)
     if subject.simple:
         names = [gettext("last piece written"), *(added_name(block, layer) for block, layer in blocks)]
         streams, label_length, colour = streams[:1], 26, "decoder"

@@ -23,7 +23,18 @@ from attnviz.analysis.learning import (
 )
 from attnviz.analysis.measures import coverage, entropy
 from attnviz.analysis.numbers import decimal, significant
-from attnviz.figures.grammar import bare_axis, curve, line, numbers, sized_layout, spaced, strips, text_at, titled_axis
+from attnviz.figures.grammar import (
+    bare_axis,
+    cell_names,
+    curve,
+    line,
+    numbers,
+    sized_layout,
+    spaced,
+    strips,
+    text_at,
+    titled_axis,
+)
 from attnviz.figures.heatmap import cells_layout, colour_bar
 from attnviz.figures.heatmap_parts import cell_sizes, numbered_labels, strongest_cells
 from attnviz.figures.spec import Part, Spec, Table, axis_labels, escape
@@ -272,7 +283,7 @@ def learning_heatmap(run: Snapshots, sentence: int, moment: int, *, theme: Theme
         colorscale=ROOT_GREYS,
         xgap=1,
         ygap=1,
-        text=[[f"{row} ← {column}" for column in columns] for row in rows],
+        text=cell_names(rows, columns),
         hovertemplate="%{text}<br>α = %{z:.4f}<extra></extra>",
         showscale=True,
         colorbar=colour_bar([0, *_COLOUR_BAR_TICKS], ["α = 0", *map(significant, _COLOUR_BAR_TICKS)]),

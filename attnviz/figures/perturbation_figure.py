@@ -24,7 +24,7 @@ from attnviz.figures.grammar import (
     line,
     numbers,
     points,
-    row_height,
+    rows_height,
     sized_layout,
     spaced,
     text_at,
@@ -364,9 +364,8 @@ def minimal_change_figure(
         ),
         numbers(ends, texts, size - 1),
     ]
-    height = TOP + row_height(count) * count + 8
     frame = [] if step is None else [rectangle(0, 1, step - 0.5, step + 0.5, ROW_FRAME) | {"xref": "paper"}]
-    layout = sized_layout(height, (96, 96, TOP, 8), 320, frame=ROW_FRAME, steps=steps, rows=steps) | {
+    layout = sized_layout(rows_height(count), (96, 96, TOP, 8), 320, frame=ROW_FRAME, steps=steps, rows=steps) | {
         "bargap": 0.42,
         "hovermode": "y",
         "shapes": frame,

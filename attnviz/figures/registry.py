@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from attnviz.analysis.diagram import displayed_units_caption
+from attnviz.analysis.diagram import context_sentence, context_units, displayed_units_caption
 from attnviz.analysis.labels import quote, shorten, step_heading
+from attnviz.analysis.stages import sum_sentence
 from attnviz.errors import AttnvizError
 from attnviz.figures.attention_figure import draw_attention, draw_energy, draw_imported, draw_posterior, draw_softmax
 from attnviz.figures.context import draw_context, draw_context_units
@@ -38,14 +39,11 @@ from attnviz.figures.subject import (
     Subject,
 )
 from attnviz.languages import gettext
+from attnviz.trace.drawing import DetailLevel, shows
 
 Number = Literal["energy", "weight", "word"]
 """What a question of a lesson may ask for."""
 _EVERYTHING: frozenset[Number] = frozenset({"energy", "weight", "word"})
-
-
-PICTURE = "attention"
-"""Name of the figure that shows stages 1 to 3 in one picture at the level *Idea*."""
 
 
 @dataclass(frozen=True)
@@ -59,10 +57,20 @@ class StepFigure:
     draw: Callable[[Subject], Spec]
     """Returns the figure of a step; it requires that `missing` is empty."""
     needs: tuple[Requirement, ...] = ()
-    stage: int | None = None
-    """Number of the stage that it belongs to; None where it has a place of its own."""
-    at_level: Callable[[Subject], bool] | None = None
-    """Whether it is shown at the level of the subject, *Idea* or from *Numbers* on; None for both."""
+    stages: tuple[int, ...] = ()
+    """Numbers of the stages that it shows; the page draws it in the first. Empty where it has a place of its own."""
+    level: DetailLevel = "idea"
+    """Lowest level of detail that shows it, on the page and in HTML files; by its name it is drawn at every level."""
+    last_level: DetailLevel = "everything"
+    """Highest level of detail that shows it."""
+    covers: str = ""
+    """Name of a figure of its stage that only the level *Everything* shows, where this one is available."""
+    sentence: Callable[[Subject], str] | None = None
+    """Returns the sentence above the figure on the page, instead of that of its last stage.
+
+    Without it, the first figure of a stage has the stage's sentence, and the others have none. The others have `title`
+    as their heading.
+    """
     caption: Callable[[Subject], str] | None = None
     """Returns the explanation below the figure on the page, if there is one."""
     control: Literal["", "weights", "sum", "word"] = ""
@@ -75,7 +83,12 @@ class StepFigure:
     uses_weights: bool = False
     """Whether the figure needs the model's weights or shows more with them."""
     heading: Callable[[Subject], str] | None = None
-    """Title in a file, if different from `title`."""
+    """Title in a file, if different from `title` with the step."""
+
+    @property
+    def stage(self) -> int | None:
+        """Number of the stage in which the page draws it; None where it has a place of its own."""
+        return self.stages[0] if self.stages else None
 
     def missing(self, subject: Subject) -> str:
         """Return why there is no such figure; empty where there is one.
@@ -89,9 +102,11 @@ class StepFigure:
         """Return whether the figure is available and shown at the level of detail.
 
         Args:
-            subject: The step, and whether the level is *Idea*.
+            subject: The step and the level of detail.
         """
-        return not self.missing(subject) and (self.at_level is None or self.at_level(subject))
+        covered = any(other.covers == self.name and not other.missing(subject) for other in FIGURES)
+        level = "everything" if covered else self.level
+        return not self.missing(subject) and shows(subject.level, level) and shows(self.last_level, subject.level)
 
     def headline(self, subject: Subject) -> str:
         """Return the title of the figure and its step, for a file.
@@ -102,10 +117,6 @@ class StepFigure:
         if self.heading is not None:
             return self.heading(subject)
         return step_heading(subject.trace, subject.step, self.title(subject))
-
-
-def _from_numbers(subject: Subject) -> bool:
-    return not subject.simple
 
 
 def _context_title(subject: Subject) -> str:
@@ -126,6 +137,11 @@ def _logit_attribution_heading(subject: Subject) -> str:
 def _contrast_title(subject: Subject) -> str:
     name, against = (quote(shorten(name, subject.longest or 9)) for name in contrast_names(subject))
     return gettext("Why {name} and not {against}", name=name, against=against)
+
+
+def _units_sentence(subject: Subject) -> str:
+    trace, step = subject.trace, subject.step
+    return context_sentence(trace, context_units(trace, step), step)
 
 
 def _state_caption(subject: Subject) -> str:
@@ -175,6 +191,7 @@ POSTERIOR = StepFigure(
     lambda _: gettext("Before and after the word"),
     draw_posterior,
     (SINGLE_ATTENTION, ATTENTION, REQUIRES_WEIGHTS),
+    level="everything",
     gives_away=_EVERYTHING,
     uses_weights=True,
 )
@@ -183,6 +200,7 @@ ENERGY_DECOMPOSITION = StepFigure(
     lambda _: gettext("Energy decomposition"),
     draw_energy_decomposition,
     (COMPUTED, ATTENTION, DECOMPOSABLE_SCORER, SCORE_VECTOR),
+    level="everything",
     gives_away=frozenset({"energy"}),
     uses_weights=True,
     heading=_energy_decomposition_heading,
@@ -192,6 +210,7 @@ LOGIT_ATTRIBUTION = StepFigure(
     lambda _: gettext("Logit attribution"),
     draw_logit_attribution,
     (LINEAR_READOUT, REQUIRES_WEIGHTS),
+    level="everything",
     gives_away=_EVERYTHING,
     uses_weights=True,
     heading=_logit_attribution_heading,
@@ -201,6 +220,7 @@ CONTRAST = StepFigure(
     _contrast_title,
     draw_contrast,
     (LINEAR_READOUT, REQUIRES_WEIGHTS, FOIL),
+    level="everything",
     gives_away=_EVERYTHING,
     uses_weights=True,
 )
@@ -225,8 +245,8 @@ SOFTMAX = StepFigure(
     lambda _: gettext("Softmax"),
     draw_softmax,
     (ENERGIES, ATTENTION),
-    stage=2,
-    at_level=_from_numbers,
+    stages=(2,),
+    level="numbers",
     control="weights",
     gives_away=frozenset({"energy", "weight"}),
 )
@@ -234,12 +254,13 @@ SOFTMAX = StepFigure(
 
 FIGURES: tuple[StepFigure, ...] = (
     StepFigure(
-        PICTURE,
+        "attention",
         lambda _: gettext("Energies, weights and mixture"),
         draw_attention,
         (COMPUTED, ENERGIES, ATTENTION),
-        stage=1,
-        at_level=lambda subject: subject.simple,
+        stages=(1, 2, 3),
+        last_level="idea",
+        sentence=lambda subject: sum_sentence(subject.attention, subject.step),
         control="weights",
         on_page=False,
         gives_away=frozenset({"energy", "weight"}),
@@ -249,7 +270,7 @@ FIGURES: tuple[StepFigure, ...] = (
         lambda _: gettext("Where it looked"),
         draw_imported,
         (REQUIRES_IMPORTED_ATTENTION,),
-        stage=2,
+        stages=(2,),
         gives_away=frozenset({"weight"}),
     ),
     StepFigure(
@@ -257,8 +278,8 @@ FIGURES: tuple[StepFigure, ...] = (
         lambda _: gettext("Energies"),
         draw_energy,
         (ENERGIES, ATTENTION),
-        stage=1,
-        at_level=_from_numbers,
+        stages=(1,),
+        level="numbers",
         gives_away=frozenset({"energy"}),
     ),
     SOFTMAX,
@@ -267,8 +288,7 @@ FIGURES: tuple[StepFigure, ...] = (
         _context_title,
         draw_context,
         (COMPUTED,),
-        stage=3,
-        at_level=lambda subject: not subject.simple or subject.trace.has_heads or not subject.trace.attends,
+        stages=(3,),
         control="sum",
         gives_away=frozenset({"weight"}),
     ),
@@ -277,8 +297,10 @@ FIGURES: tuple[StepFigure, ...] = (
         lambda _: gettext("Units of the context vector"),
         draw_context_units,
         (REQUIRES_RECURRENT, ATTENTION),
-        stage=3,
-        at_level=_from_numbers,
+        stages=(3,),
+        level="numbers",
+        covers="context",
+        sentence=_units_sentence,
         caption=lambda subject: displayed_units_caption(subject.trace),
         gives_away=frozenset({"weight"}),
     ),
@@ -287,7 +309,7 @@ FIGURES: tuple[StepFigure, ...] = (
         lambda _: gettext("State"),
         draw_state,
         (REQUIRES_RECURRENT,),
-        stage=4,
+        stages=(4,),
         caption=_state_caption,
     ),
     StepFigure(
@@ -295,8 +317,8 @@ FIGURES: tuple[StepFigure, ...] = (
         lambda _: gettext("Maxout"),
         draw_maxout,
         (MAXOUT_READOUT,),
-        stage=5,
-        at_level=_from_numbers,
+        stages=(5,),
+        level="numbers",
         gives_away=frozenset({"word"}),
         uses_weights=True,
     ),
@@ -305,7 +327,7 @@ FIGURES: tuple[StepFigure, ...] = (
         lambda _: gettext("Residual stream"),
         draw_stream,
         (REQUIRES_HEADS,),
-        stage=4,
+        stages=(4,),
         caption=_stream_caption,
         gives_away=frozenset({"word"}),
     ),
@@ -314,7 +336,7 @@ FIGURES: tuple[StepFigure, ...] = (
         lambda _: gettext("Likeliest words"),
         draw_candidates,
         (REQUIRES_TRANSLATION,),
-        stage=5,
+        stages=(5,),
         caption=_candidates_caption,
         control="word",
         gives_away=frozenset({"word"}),

@@ -28,6 +28,7 @@ from attnviz.languages import gettext
 from attnviz.palette import ThemeName
 from attnviz.text import piece_name
 from attnviz.trace import Record, Trace
+from attnviz.trace.drawing import DetailLevel
 
 
 @dataclass(frozen=True)
@@ -50,8 +51,8 @@ class Subject:
     """Id of the piece that the contrast compares with the word; None for the likeliest other piece."""
     theme: ThemeName = "light"
     """Theme of the figure."""
-    simple: bool = False
-    """Whether the figure is that of the level *Idea*."""
+    level: DetailLevel = "everything"
+    """Level of detail of the view that shows the figure."""
     longest: int = 0
     """Letters of the longest label; 0 for as many as the page has room for, where the bars of all steps line up."""
     spelling: Callable[[int], str] | None = None
@@ -64,6 +65,11 @@ class Subject:
     """The pairs of the maxout, (pairs * 2,), where already computed."""
     known_posterior: PosteriorAttention | None = None
     """Posterior attention, where already computed."""
+
+    @property
+    def simple(self) -> bool:
+        """Whether the figure is that of the level *Idea*."""
+        return self.level == "idea"
 
     @property
     def attention(self) -> Any:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict, Unpack, get_args
 
 from numpy.typing import NDArray
 
@@ -105,6 +105,13 @@ class BeamTreeOptions(TypedDict, total=False):
 
 DetailLevel = Literal["idea", "numbers", "everything"]
 """Level of detail of a step view; each includes those before it."""
+DETAIL_LEVELS: tuple[DetailLevel, ...] = get_args(DetailLevel)
+"""All levels, the lowest first."""
+
+
+def shows(level: DetailLevel, element_level: DetailLevel) -> bool:
+    """Return whether elements of the level `element_level` are shown at `level`."""
+    return DETAIL_LEVELS.index(level) >= DETAIL_LEVELS.index(element_level)
 
 
 class Drawing(Protocol):

@@ -7,22 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol, get_args
+from typing import Any, Protocol
 
 from attnviz.analysis.gold import GoldLinks
 from attnviz.trace import Trace, WhatIfs
+from attnviz.trace.drawing import DETAIL_LEVELS as DETAIL_LEVELS
 from attnviz.trace.drawing import DetailLevel as DetailLevel
+from attnviz.trace.drawing import shows as shows
 from attnviz.trace.what_ifs import TranslatorArguments
 
-DETAIL_LEVELS: tuple[DetailLevel, ...] = get_args(DetailLevel)
-"""All levels, the lowest first; each includes those before it."""
 MAIN = ""
 """Id of a page's own view, whose keys and address parameters have no suffix."""
-
-
-def shows(level: DetailLevel, element_level: DetailLevel) -> bool:
-    """Return whether elements of the level `element_level` are shown at `level`."""
-    return DETAIL_LEVELS.index(level) >= DETAIL_LEVELS.index(element_level)
 
 
 def view_key(view_id: str, name: str) -> str:

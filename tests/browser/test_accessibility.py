@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any
@@ -17,6 +18,8 @@ from playwright.sync_api import Page, expect
 from tests.browser.contrast import faint
 from tests.browser.settled import bring_into_sight, settled, unfold, wait_until_idle
 from tests.browser.views import SHOWN, at_night
+from tests.figures import synthetic
+from tests.ui.shown_payloads import chart_names
 
 pytestmark = pytest.mark.browser
 
@@ -27,21 +30,13 @@ BOXES = ("examples", "more", "verification", "glossary")
 """What opens above the page: keys of the buttons."""
 
 TABLES = {
-    "heatmap": "tables",
-    "energy": "tables",
-    "softmax": "tables",
-    "growth": "tables",
-    "units": "tables",
-    "state": "tables",
-    "maxout": "tables",
-    "candidates": "tables",
+    **dict.fromkeys({"heatmap", "growth", "posterior", *chart_names(synthetic.trace())}, "tables"),
     "energy-decomposition": "energy_decomposition_table",
     "logit-attribution": "logit_attribution_table",
     "contrast": "logit_attribution_table",
-    "posterior": "tables",
 }
 """Every chart of the page, and the box with its numbers as a table."""
-COUNTS = {"tables": 10, "energy_decomposition_table": 1, "logit_attribution_table": 2}
+COUNTS = Counter(TABLES.values()) + Counter(["tables"])
 """Tables in each box; the diagram has one, too."""
 
 FOCUSED = """() => {

@@ -9,6 +9,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Page, expect
 
+from attnviz.text import LONGEST_SENTENCE
 from attnviz.ui.examples import DEFAULT_SENTENCE
 from tests.browser.contrast import faint
 from tests.browser.settled import settled, wait_until_still
@@ -88,11 +89,12 @@ def test_first_visit_from_the_question_to_own_sentences_and_an_example(open_page
 
     # What cannot be translated is reported, and the translation stays.
     french = page.locator(".player .target").inner_text()
-    for text, problem in (("   ", "is empty"), ("word " * 201, "201 words")):
+    too_long = "word " * (LONGEST_SENTENCE + 1)
+    for text, problem in (("   ", "is empty"), (too_long, f"{LONGEST_SENTENCE + 1} words")):
         type_sentence(page, text)
         expect(page.locator(".st-key-problem")).to_contain_text(problem)
         expect(page.locator(".player .target")).to_have_text(french, use_inner_text=True)
-    expect(box).to_have_value("word " * 201)
+    expect(box).to_have_value(too_long)
 
     # Markup is shown as text, and makes no element.
     type_sentence(page, MARKUP)

@@ -24,7 +24,7 @@ from attnviz.checkpoint import save_model
 from attnviz.commands.main import main
 from attnviz.evaluation.alignment import between_tokens
 from attnviz.model_folder import read_weights
-from attnviz.text import Tokenizer
+from attnviz.text import LONGEST_SENTENCE, Tokenizer
 from attnviz.training.training_config import TRAINING_GROUPS, TrainingConfig
 from attnviz.translator import Translator
 from tests.conftest import REPOSITORY, SENTENCES, ModelFactory
@@ -164,7 +164,7 @@ def test_translate_json_output(run, translator: Translator) -> None:
 
 def test_translate_reports_bad_line_after_earlier_output(run, translator: Translator) -> None:
     for options in ([], ["--json"]):
-        code, out, errors = run("translate", *options, given=f"A dog.\n{'a ' * 201}\nA dog.\n")
+        code, out, errors = run("translate", *options, given=f"A dog.\n{'a ' * (LONGEST_SENTENCE + 1)}\nA dog.\n")
         assert code == 2
         assert len(out.splitlines()) == 1
         assert errors.startswith("attnviz: Line 2: ")
@@ -217,7 +217,7 @@ def test_escapes_of_moses_are_reported_and_decoded(run, tokenised: tuple[str, ..
     "arguments",
     [
         ["translate", ""],
-        ["translate", "dog " * 201],
+        ["translate", "dog " * (LONGEST_SENTENCE + 1)],
         ["translate", "A dog.", "--device", "abacus"],
         ["align", "nowhere.tsv"],
         ["figure", "A dog.", "-o", "x.gif"],

@@ -17,7 +17,7 @@ from attnviz.commands.main import main
 from attnviz.evaluation.alignment import best_threshold, read_gold
 from attnviz.evaluation.example_sentences import FIGURE_3, LONG
 from attnviz.evaluation.model_alignments import posterior_alignments, word_alignments
-from attnviz.text import Tokenizer
+from attnviz.text import LONGEST_SENTENCE, Tokenizer
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES, ModelFactory
 from tests.snapshots import plain
@@ -169,7 +169,7 @@ def test_tune_marks_best_beam_and_length_penalty(
 
 def test_too_long_sentence_is_reported_by_number(own_pairs: Path, model_folder: Path, capfd) -> None:
     with own_pairs.open("a", encoding="utf-8") as file:
-        file.write(f"{'word ' * 201}\tmot\n")
+        file.write(f"{'word ' * (LONGEST_SENTENCE + 1)}\tmot\n")
     assert main(["evaluate", str(own_pairs), "--skip-malformed", "--model", str(model_folder), "--device", "cpu"]) == 2
     errors = capfd.readouterr().err.splitlines()
     assert errors[-1].startswith("attnviz: Translating own/pairs.tsv failed after 0 pairs: Sentence 13: ")

@@ -32,8 +32,8 @@ from attnviz.export.images import (
     find_browser,
     image,
 )
+from attnviz.export.printing import for_print
 from attnviz.export.saved_files import contents, heading
-from attnviz.figures.printing import for_print
 from attnviz.figures.registry import step_figure
 from attnviz.figures.subject import Subject
 from attnviz.languages import LANGUAGES, set_language
@@ -49,6 +49,7 @@ from tests.figures import synthetic
 from tests.figures.payloads import close, plain
 from tests.saved_pages import page_payload, saved_view
 from tests.snapshots import plain as plain_message
+from tests.ui.shown_payloads import chart_names
 
 HARD = "A_b # $5 100% {x} \\foo ~ ^ & -- ,, '' \" < | ` ?` !` \u5b57 \U0001f600 #1 \\\\ ^^M don't </script><!--"
 WITHOUT_FONT = "\u2fe0"
@@ -144,8 +145,7 @@ def test_page_is_self_contained_and_complete(attention: str, snapshot: SnapshotA
     assert PLOTLY.text in text
     assert page.texts["title"].startswith("attnviz: A_b # $5 100%")
     assert page_payload(text)["footers"] == snapshot
-    of_attention = {"additive": {"energy", "softmax", "units"}, "none": {"context"}}
-    shown = {"state", "maxout", "candidates"} | of_attention[attention]
+    shown = chart_names(trace)
     for code, theme in product(LANGUAGES, THEMES):
         set_language(code)
         view = saved_view(text, code, theme)

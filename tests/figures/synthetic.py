@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from attnviz.analysis.numpy_scorers import scorer_of
 from attnviz.attention_kinds import HALVING_KINDS
 from attnviz.text import SPACE
 from attnviz.trace import Hypothesis, Search, Trace
 
 N, ALIGNMENT, MAXOUT, KEPT, FEATURES = 8, 6, 5, 12, 3
-WITH_SCORE_VECTOR = ("additive", "location-aware")
-"""Kinds of attention whose energies are sums of ALIGNMENT units with weights v_a; others have n products."""
 
 
 def pieces(text: str) -> tuple[str, ...]:
@@ -54,10 +53,12 @@ def trace(
     before = initial
     for i in range(ty):
         before = states[i] = (1 - gates[i]) * candidates[i] + gates[i] * before
-    weighted = attention in WITH_SCORE_VECTOR
+    scorer = scorer_of({"attention": attention})
+    shapes = {} if scorer.missing else scorer.weight_shapes(n, ALIGNMENT, tx)
+    weighted = "attention.score" in shapes  # then energies are sums of ALIGNMENT units, else of n products
     width = 0 if attention == "none" else ALIGNMENT if weighted else n
     top = np.sort(rng.dirichlet(np.ones(KEPT + 1), size=ty).astype(np.float32)[:, :KEPT])[:, ::-1].copy()
-    count = FEATURES if attention == "location-aware" else 0
+    count = FEATURES if "attention.feature.weight" in shapes else 0
     features = {"features": normal(ty, tx, count), "feature_weight": normal(width, count)}
     ids = np.tile(np.arange(4, 4 + KEPT, dtype=np.int32), (ty, 1))
     return Trace(

@@ -9,8 +9,8 @@ import pytest
 
 from attnviz import figures
 from attnviz.export.images import find_browser, image, translation_sheet
+from attnviz.export.printing import for_print
 from attnviz.figures.heatmap_parts import ASPECT
-from attnviz.figures.printing import for_print
 from attnviz.palette import SCALES, colour_at, letter_colour
 from tests.figures import synthetic
 from tests.figures.test_colours import TEXT, contrast, rgb
@@ -83,7 +83,7 @@ def test_numbers_in_cells_are_those_of_the_table(face: str) -> None:
     assert spec.layout["meta"]["narrowest"] > figures.heatmap(trace).layout["meta"]["narrowest"]
 
 
-@pytest.mark.parametrize("scale", SCALES.values(), ids=SCALES)
+@pytest.mark.parametrize("scale", [scale.stops for scale in SCALES.values()], ids=SCALES)
 def test_numbers_have_enough_contrast_with_their_cells(scale: list) -> None:
     for share in np.linspace(0, 1, 101):
         cell = colour_at(scale, share)

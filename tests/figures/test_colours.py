@@ -6,6 +6,7 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from attnviz.palette import (
     CELL_FRAME_WIDTH,
     COLOURS,
     DARK,
+    DEFAULT_COLOURS,
     JOINT,
     LIGHT,
     MOST_SHADE,
@@ -33,11 +35,14 @@ from attnviz.palette import (
     SCALES,
     STRONGEST,
     VEIL,
+    Colours,
     Palette,
     ThemeName,
     is_dark_on_white,
     palette,
 )
+from attnviz.trace.drawing import HeatmapChoices
+from attnviz.ui.page_state.selection import OPTIONS
 from attnviz.ui.style import SHARES, share_properties_css
 from tests.conftest import REPOSITORY
 from tests.figures import synthetic
@@ -230,10 +235,15 @@ def axis_texts(figure: dict) -> Iterator[tuple[str, Colour]]:
         yield note["text"], rgb(note["font"]["color"])
 
 
+def test_server_and_browser_have_the_same_colour_scales_and_default() -> None:
+    assert get_args(Colours) == OPTIONS["colours"] == COLOURS
+    assert HeatmapChoices().colours == OPTIONS["colours"][0] == DEFAULT_COLOURS
+
+
 @pytest.mark.parametrize("frame", [ROW_FRAME, CELL_FRAME])
 def test_frames_have_enough_contrast_on_every_cell(frame: str) -> None:
     """A frame lies between two cells, so it must contrast with the darkest and the brightest colour."""
-    ends = [colour for scale in SCALES.values() for _, colour in (scale[0], scale[-1])]
+    ends = [colour for scale in SCALES.values() for _, colour in (scale.stops[0], scale.stops[-1])]
     grounds = [*ends, LIGHT.paper, DARK.paper]
     for ground in grounds:
         assert contrast(rgb(frame), rgb(ground)) >= MARK, ground

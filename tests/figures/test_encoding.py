@@ -20,6 +20,7 @@ from attnviz.figures.subject import Subject
 from attnviz.model_folder import read_weights
 from attnviz.palette import ThemeName
 from attnviz.text import Tokenizer
+from attnviz.trace.drawing import DetailLevel
 from tests.conftest import REPOSITORY, ModelFactory
 from tests.deno_program import made_by
 from tests.figures.payloads import close, plain, unpacked
@@ -50,15 +51,15 @@ def fill_in_deno(work: list[tuple[str, str]], folder: Path) -> list[Any]:
 
 
 @pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.nightly)])
-@pytest.mark.parametrize("simple", [False, True])
+@pytest.mark.parametrize("level", ["idea", "everything"])
 def test_browser_fills_figures_as_python_draws(
-    subjects: list[Subject], theme: ThemeName, simple: bool, tmp_path: Path
+    subjects: list[Subject], theme: ThemeName, level: DetailLevel, tmp_path: Path
 ) -> None:
     work, drawn = [], []
     for figure in FIGURES:
         if figure.missing(subjects[0]):
             continue
-        specs = [figure.draw(replace(subject, theme=theme, simple=simple)).plotly for subject in subjects]
+        specs = [figure.draw(replace(subject, theme=theme, level=level)).plotly for subject in subjects]
         template, values = common_part(specs)
         for own, spec in zip(values, specs, strict=True):
             work.append((to_json(template), to_json(own)))

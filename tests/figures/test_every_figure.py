@@ -109,10 +109,10 @@ class Drawn:
             )
         }
         for kind, subject in subjects.items():
-            for simple in (False, True):
-                drawn = replace(subject, theme=theme, simple=simple)
+            for level, suffix in (("everything", ""), ("idea", ", idea")):
+                drawn = replace(subject, theme=theme, level=level)
                 for name, figure in figures.step_figures(drawn).items():
-                    specs[f"{name}, {kind}{', idea' * simple}"] = figure.draw(drawn)
+                    specs[f"{name}, {kind}{suffix}"] = figure.draw(drawn)
             if not subject.trace.has_heads:
                 specs[f"growth, {kind}"] = context_frame(subject.trace, thinned=kind == "long", theme=theme)
         specs["logit-attribution"] = draw_logit_attribution(replace(subjects["known"], theme=theme))

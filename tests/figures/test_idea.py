@@ -9,7 +9,7 @@ import pytest
 from attnviz.analysis.measures import word_weights_of_heads
 from attnviz.analysis.numbers import decimal, percent, times
 from attnviz.analysis.stages import energy_and_ratio
-from attnviz.figures.registry import PICTURE, step_figure
+from attnviz.figures.registry import step_figure
 from attnviz.figures.subject import Subject
 from attnviz.network import TransformerConfig
 from attnviz.palette import ThemeName
@@ -23,14 +23,14 @@ from tests.transformers import random_transformer
 
 def simple(trace: Trace | TransformerTrace, step: int, name: str, theme: ThemeName = "light") -> go.Figure:
     """Return the figure of this name as the level *Idea* draws it."""
-    subject = Subject(trace, step, theme=theme, simple=True)
+    subject = Subject(trace, step, theme=theme, level="idea")
     return step_figure(subject, name).draw(subject).figure()
 
 
 def test_the_line_between_energies_and_weights_gives_their_ratio() -> None:
     trace = synthetic.trace()
     for step in range(len(trace.target_pieces)):
-        energies, _, weights, shares, _ = simple(trace, step, PICTURE).data
+        energies, _, weights, shares, _ = simple(trace, step, "attention").data
         first, second = np.argsort(-trace.alignment[step], kind="stable")[:2]
         sentence = energy_and_ratio(trace, step)
         difference = float(np.round(energies.y[first], 2)) - float(np.round(energies.y[second], 2))
@@ -44,7 +44,7 @@ def test_the_line_between_energies_and_weights_gives_their_ratio() -> None:
 
 def test_weights_can_be_dragged_and_their_mixture_computed() -> None:
     trace = synthetic.trace()
-    figure = simple(trace, 1, PICTURE)
+    figure = simple(trace, 1, "attention")
     meta = figure.layout.meta
     assert figure.data[meta["weights"]["trace"]].y is figure.data[2].y
     assert len(meta["weights"]["pieces"]) == len(trace.source_pieces)

@@ -60,7 +60,7 @@ def test_lesson_is_bilingual_and_predicts_everything(name: str, shipped_model: P
     assert lesson.languages == ("en", "fr")
     assert all(one.answer is not None and one.question.note is not None for one in asked)
     french = " ".join(text.versions["fr"] for text in _texts(lesson))
-    assert re.findall(r".{8}(?:[^\u00a0][:;?!»%]|«[^\u00a0])", french) == []
+    assert re.findall(r".{8}(?:[^\u00a0][:»%]|[^\u202f][;?!]|«[^\u00a0])", french) == []
     versions = [version for text in _texts(lesson) for version in text.versions.values()]
     sentences = [part for version in versions for part in re.split(r"(?<=[.?!])\s+", version)]
     assert [sentence for sentence in sentences if len(sentence.split()) > 24] == []

@@ -12,6 +12,9 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from streamlit.testing.v1 import AppTest
 
 from attnviz.analysis.step_equations import Equation
+from attnviz.figures.registry import FIGURES
+from attnviz.figures.subject import Subject
+from attnviz.trace.drawing import DetailLevel
 from attnviz.ui import payloads
 from attnviz.ui.page_state.selection import OPTIONS, Selection, linked_selection
 from attnviz.ui.payload_makers import MAKERS
@@ -72,6 +75,23 @@ def payloads_of(app: AppTest, component: str, step: int = 0) -> list[dict[str, A
     return [fetched(given["at"], step) for given in mounted(app, component)]
 
 
+def chart_names(trace: Any, level: DetailLevel = "everything") -> set[str]:
+    """Return the names of the charts in the stages of a step of `trace`, at `level`."""
+    subject = Subject(trace, 0, level=level)
+    grows = trace.attends and level != "idea"  # its sum is drawn otherwise
+    return {
+        figure.name
+        for figure in FIGURES
+        if figure.stages and figure.is_shown(subject) and not (grows and figure.control == "sum")
+    }
+
+
+def chart_addresses(app: AppTest) -> dict[str, str]:
+    """Return the addresses of the charts' payloads by their names, without those that are sent with the page."""
+    places = [given["at"] for given in mounted(app, "chart") if "at" in given and "sent" not in given]
+    return {at.split("?")[0].rpartition("/")[2]: at for at in places}
+
+
 def all_payloads(app: AppTest) -> Iterator[dict[str, Any]]:
     """Yield every payload that the components of a page fetch."""
     for given in fetching(app):
@@ -128,12 +148,16 @@ def address(app: AppTest) -> dict[str, str]:
     return {name: value for name, value in found.items() if value is not None}
 
 
+def shown_trace(app: AppTest) -> Any:
+    """Return the trace of the page's own view."""
+    identity = mounted(app, "view_state")[0]["identity"]
+    traces = (payloads.PayloadRequest(shown_at(given["at"]), {}).trace for given in fetching(app))
+    return next(trace for trace in traces if trace.fingerprint == identity)
+
+
 def selected(app: AppTest) -> Selection:
     """Return the selection in the page's own view when the browser opens the link of the visit."""
-    state = mounted(app, "view_state")[0]
-    addresses = (given["at"] for given in fetching(app))
-    traces = (payloads.PayloadRequest(shown_at(at), {}).trace for at in addresses)
-    trace = next(trace for trace in traces if trace.fingerprint == state["identity"])
+    state, trace = mounted(app, "view_state")[0], shown_trace(app)
     view = SimpleNamespace(trace=trace, key=str, steps=len(trace.target_pieces), first_step=state["firstStep"])
     return linked_selection(
         view, {name: value if isinstance(value, str) else value[0] for name, value in app.query_params.items()}

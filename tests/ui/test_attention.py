@@ -11,12 +11,15 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import attention
 from attnviz.analysis.imported_file_texts import missing_values_reason
+from attnviz.trace.drawing import DETAIL_LEVELS, DetailLevel
 from attnviz.ui.toolbar.opened_file import attention_in
 from tests.importing.given import SOURCE, TARGET, marian, matrix
 from tests.ui.fields import fields, options, set_field
 from tests.ui.opening import open_lab, open_page, upload
 from tests.ui.shown_payloads import (
     all_payloads,
+    chart_addresses,
+    chart_names,
     fetched,
     mounted,
     panel_texts,
@@ -42,8 +45,8 @@ def key_of(app: AppTest, name: str) -> str:
     return next(key for key in fields(app) if key.startswith(f"attention_{name}"))
 
 
-@pytest.mark.parametrize("depth", ["idea", "numbers", "everything"])
-def test_attention_file_opens_and_the_page_names_what_is_missing(depth: str) -> None:
+@pytest.mark.parametrize("depth", DETAIL_LEVELS)
+def test_attention_file_opens_and_the_page_names_what_is_missing(depth: DetailLevel) -> None:
     app = open_page(depth=depth)
     upload(app, "mine.json", saved(energies=np.log(matrix())))
     origin, remarks = panel_texts(app, "notice")
@@ -52,7 +55,9 @@ def test_attention_file_opens_and_the_page_names_what_is_missing(depth: str) -> 
     assert remarks
     assert missing_values_reason() in texts(app)
     assert steps_of(app) == 9
-    assert len(list(all_payloads(app))) == (8 if depth == "idea" else 10)  # figures, tables and files
+    opened = attention(SOURCE, TARGET, matrix(), energies=np.log(matrix()))
+    assert set(chart_addresses(app)) == chart_names(opened, depth)
+    assert all(all_payloads(app))  # figures, tables and files
     assert not mounted(app, "verification_badge")
     assert not mounted(app, "diagram")
     assert "tour_button" not in [button.key for button in app.button]

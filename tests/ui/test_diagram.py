@@ -11,8 +11,7 @@ import pytest
 from attnviz import Trace
 from attnviz.analysis.diagram import drawn_units
 from attnviz.architectures import narrate
-from attnviz.figures.diagram_table import diagram_table
-from attnviz.ui.step.diagram_panel import diagram_payload
+from attnviz.ui.step.diagram_panel import diagram_payload, diagram_table
 from tests.figures.synthetic import trace as make_trace
 
 KINDS = pytest.mark.parametrize("attention", ["additive", "general", "none"])

@@ -14,7 +14,9 @@ from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
 from attnviz.checkpoint import save_model
-from attnviz.text import EOS, Tokenizer
+from attnviz.figures.registry import FIGURES
+from attnviz.figures.subject import Subject
+from attnviz.text import EOS, LONGEST_SENTENCE, Tokenizer
 from attnviz.ui.examples import DEFAULT_SENTENCE
 from attnviz.ui.page_state.linked import page_payload
 from tests.conftest import ModelFactory
@@ -25,6 +27,7 @@ from tests.ui.shown_payloads import (
     panel_texts,
     plain_texts,
     shown_equations,
+    shown_trace,
     steps_of,
     tables_of,
     texts,
@@ -92,11 +95,17 @@ def test_address_has_only_inputs_that_were_translated(page: Run) -> None:
 
 def test_every_chart_has_a_table(page: Run) -> None:
     app = page()
-    assert len(tables_of(app)) == 10 + 3  # three belong to boxes of their own
+    subject = Subject(shown_trace(app), 0)
+    of_stages = [figure for figure in FIGURES if figure.stages and figure.is_shown(subject)]
+    others = "heatmap", "diagram", "posterior", "energy decomposition", "logit attribution", "contrast"
+    assert len(tables_of(app)) == len(of_stages) + len(others)
     assert tables_of(app, 1)[-1]["name"] != tables_of(app)[-1]["name"]
 
 
-@pytest.mark.parametrize(("text", "said"), [("", "is empty"), (" \n\t ", "is empty"), ("a " * 201, "201 words")])
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("", "is empty"), (" \n\t ", "is empty"), ("a " * (LONGEST_SENTENCE + 1), f"{LONGEST_SENTENCE + 1} words")],
+)
 def test_bad_input_shows_a_message_and_keeps_the_last_translation(page: Run, text: str, said: str) -> None:
     app = page()
     steps = steps_of(app)

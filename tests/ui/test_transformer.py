@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
+from attnviz.architectures import TRANSFORMER
 from attnviz.checkpoint import save_model
 from attnviz.network import TransformerConfig
 from attnviz.text import Tokenizer
@@ -26,6 +27,8 @@ from tests.ui.opening import Run, upload
 from tests.ui.shown_payloads import (
     address,
     badge,
+    chart_addresses,
+    chart_names,
     heatmap_of,
     mounted,
     panel_texts,
@@ -64,12 +67,6 @@ def open_trace(app: AppTest, text: str) -> AppTest:
     return upload(app, "one.json", text.encode())
 
 
-def payload_addresses(app: AppTest) -> dict[str, str]:
-    """Return the addresses of the payloads of the charts, by payload name."""
-    places = [given["at"] for given in mounted(app, "chart") if "sent" not in given]
-    return {at.split("?")[0].rpartition("/")[2]: at for at in places}
-
-
 @pytest.mark.parametrize(("code", "layer", "head"), [(None, None, None), ("2", 1, None), ("1", 0, None), ("2.3", 1, 2)])
 def test_linked_heads_are_shown(
     trace: TransformerTrace, page: Run, code: str | None, layer: int | None, head: int | None
@@ -94,19 +91,20 @@ def test_an_altered_number_is_found_in_a_saved_trace(trace: TransformerTrace, pa
 
 def test_unavailable_sections_are_explained(transformer: Path, page: Run, snapshot: SnapshotAssertion) -> None:
     app = page(**LINK, after_word="1")
-    panels = {key: panel_texts(app, key) for key in ("inside_energy", "inside_word", "looking_back", "stage_2")}
+    panels = {key: panel_texts(app, key) for key in ("inside_energy", "inside_word", "looking_back")}
     assert panels == snapshot
+    assert TRANSFORMER.missing["softmax"]() in panel_texts(app, "stage_2")
     assert not mounted(app, "intervention_controls")
     assert len(mounted(app, "energy_decomposition")) == 1  # of the displayed head
 
 
-def test_switching_to_a_recurrent_model_and_back_restores_the_page(transformer: Path, page: Run) -> None:
+def test_switching_to_a_recurrent_model_and_back_restores_the_page(trace: TransformerTrace, page: Run) -> None:
     app = page(**LINK, heads="1.1")
     before = weights_in_heatmap(app)
     for _ in range(2):
         set_field(app, "model", "en-fr")
         assert not app.exception
-        assert {"energy", "softmax", "state", "maxout"} <= set(payload_addresses(app))
+        assert {"energy", "softmax", "state", "maxout"} <= set(chart_addresses(app))
         assert len(shown_equations(app)) == 5
         assert mounted(app, "energy_decomposition")
         assert "heads" not in fields(app)
@@ -115,7 +113,7 @@ def test_switching_to_a_recurrent_model_and_back_restores_the_page(transformer: 
         set_field(app, "model", NAME)
         assert not app.exception
         np.testing.assert_array_equal(weights_in_heatmap(app), before)
-        assert set(payload_addresses(app)) == {"energy", "softmax", "stream", "candidates"}
+        assert set(chart_addresses(app)) == chart_names(trace)
         assert badge(app)["holds"]
 
 

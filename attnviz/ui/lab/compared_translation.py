@@ -13,7 +13,7 @@ from attnviz.analysis.comparison import ComparedSide, next_word, sentence_words,
 from attnviz.analysis.labels import quote, shorten
 from attnviz.installed_models import installed_models
 from attnviz.languages import gettext
-from attnviz.text import LONGEST_SENTENCE
+from attnviz.text import sentence_placeholder
 from attnviz.ui.chrome import go_to
 from attnviz.ui.components.component import box
 from attnviz.ui.fields import segmented_control, switch, text_box
@@ -205,7 +205,7 @@ def sentence_editor(view: View) -> None:
         key=view.key(COMPARED_SENTENCE),
         default=view.trace.source_text,
         label_visibility="collapsed",
-        placeholder=gettext("Type an English sentence of up to {most} words.", most=LONGEST_SENTENCE),
+        placeholder=sentence_placeholder(),
         parameter=view.key(COMPARED_SENTENCE),
     )
     words = sentence_words(sentence)[:_MOST_WORDS]

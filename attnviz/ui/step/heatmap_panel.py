@@ -26,7 +26,7 @@ from attnviz.analysis.measures import is_uniform
 from attnviz.analysis.transformer_steps import heads_name
 from attnviz.architectures import step_texts
 from attnviz.languages import gettext, language, ngettext
-from attnviz.palette import ThemeName, heatmap_scale_names
+from attnviz.palette import SCALES, ThemeName
 from attnviz.trace import Attention, Record, Trace
 from attnviz.trace.drawing import HeatmapChoices
 from attnviz.trace.parts import head_choices
@@ -202,7 +202,7 @@ def _switches(view: View, *, only_words: bool) -> None:
             ),
         )
         option_switch(view, "values", gettext("Numbers"), gettext("Write its number into each cell."))
-        option_select(view, "colours", gettext("Colours"), heatmap_scale_names(), 260)
+        option_select(view, "colours", gettext("Colours"), {key: scale.name() for key, scale in SCALES.items()}, 260)
         if embedding() is None:
             gold_box(view)
 

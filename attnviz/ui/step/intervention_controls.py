@@ -210,7 +210,7 @@ def can_be_changed(trace: Record) -> bool:
 
 def slider_labels(trace: Record) -> dict[str, str] | None:
     """Return the labels of the weights' sliders, or None where bars cannot be dragged."""
-    if not can_be_changed(trace) or not trace.attends_once:
+    if not trace.attends_once or not can_be_changed(trace):
         return None
     return {
         "weight": gettext("weight of {name}"),

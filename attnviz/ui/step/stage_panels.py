@@ -12,15 +12,15 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from attnviz.analysis.diagram import context_sentence, context_units
 from attnviz.analysis.logit_attribution import maxout_inputs
-from attnviz.analysis.stages import Narration, Stage, sum_sentence
+from attnviz.analysis.stages import Narration, Stage
 from attnviz.architectures import architecture_of, narrate, stage_numbered, step_texts
-from attnviz.figures.registry import FIGURES, PICTURE, StepFigure, colour_legend, figure_named
+from attnviz.figures.registry import FIGURES, LOGIT_ATTRIBUTION, StepFigure, colour_legend, figure_named
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext, language
 from attnviz.palette import ThemeName
 from attnviz.trace import Trace
+from attnviz.trace.drawing import DetailLevel
 from attnviz.ui.components.chart import chart, chart_payload
 from attnviz.ui.components.component import caption, html
 from attnviz.ui.components.context_growth import context_growth, growth_payload
@@ -43,15 +43,23 @@ def draw_stage(view: View, stage: Stage, place: int, theme: ThemeName) -> None:
 
     Its `place` counts from 1: a model without attention has three stages.
     """
-    figures = stage_figures(view.trace, stage, simple=view.simple)
+    first, *_ = stage_figures(view.trace, stage, view.detail_level)
     title, number = stage.title(), str(place)
-    if figures[0].name == PICTURE:
-        title, number = figures[0].title(Subject(view.trace, 0)), f"{place}–{place + 2}"
+    if len(first.stages) > 1:
+        title, number = first.title(Subject(view.trace, 0)), f"{place}–{place + len(first.stages) - 1}"
     html(f'<h3><span class="number">{number}</span>{title}</h3>')
-    for figure in figures:
-        _CONTROLS.get(figure.control, _chart)(view, figure, theme)
+    draw_figures(view, stage, theme)
     if view.shows("numbers"):
         equation(view, stage.number, payload_address(view, f"equation-{stage.number}", theme))
+
+
+def draw_figures(view: View, stage: Stage, theme: ThemeName, heading: str = "h4") -> None:
+    """Draw the figures of `stage`; those after the first have a `heading`, the name of an HTML tag."""
+    for place, figure in enumerate(stage_figures(view.trace, stage, view.detail_level)):
+        if place:
+            title = figure.title(Subject(view.trace, 0))
+            html(f'<{heading} class="section">{title}</{heading}>')
+        _CONTROLS.get(figure.control, _chart)(view, figure, theme)
 
 
 def stage_boxes(view: View) -> list[tuple[int, Stage, str]]:
@@ -61,21 +69,21 @@ def stage_boxes(view: View) -> list[tuple[int, Stage, str]]:
     """
     boxes = []
     for place, stage in enumerate(stages_of(view), 1):
-        if figures := stage_figures(view.trace, stage, simple=view.simple):
-            boxes.append((place, stage, "one_picture" if figures[0].name == PICTURE else f"stage_{stage.number}"))
+        if figures := stage_figures(view.trace, stage, view.detail_level):
+            boxes.append((place, stage, "one_picture" if len(figures[0].stages) > 1 else f"stage_{stage.number}"))
     return boxes
 
 
-def stage_figures(trace: Any, stage: Stage, *, simple: bool = False) -> list[StepFigure]:
-    """Return the figures of `stage` that are shown; the first has its sentence."""
-    subject = Subject(trace, 0, simple=simple)
+def stage_figures(trace: Any, stage: Stage, level: DetailLevel = "everything") -> list[StepFigure]:
+    """Return the figures of `stage` that are shown at `level`."""
+    subject = Subject(trace, 0, level=level)
     return [figure for figure in FIGURES if stage_numbered(trace, figure.stage) is stage and figure.is_shown(subject)]
 
 
 def _chart(view: View, figure: StepFigure, theme: ThemeName, hint: str = "") -> None:
     """Draw a figure with its caption, to which `hint` is added."""
     chart(view, payload_address(view, figure.name, theme), figure.name)
-    text = figure.caption(Subject(view.trace, 0, simple=view.simple)) if figure.caption else ""
+    text = figure.caption(Subject(view.trace, 0, level=view.detail_level)) if figure.caption else ""
     if text or hint:
         caption(f"{text} {hint}".strip())
 
@@ -90,25 +98,25 @@ def _weights(view: View, figure: StepFigure, theme: ThemeName) -> None:
 
 def _sum(view: View, figure: StepFigure, theme: ThemeName) -> None:
     """Draw the growing sum where there is attention, and at the level *Idea* all heads."""
-    if not view.trace.attends:  # one vector instead of a weighted sum
-        _chart(view, figure, theme)
-        if view.shows("numbers"):
-            caption(
-                gettext(
-                    "This model has no attention weights to change by hand. You can make the step write another word "
-                    "instead."
-                )
-            )
-    elif view.simple:
-        _chart(view, figure, theme)
-    elif view.trace.has_heads or view.shows("everything"):
+    if view.trace.attends and not view.simple:
         context_growth(view, address(view.trace, "growth", theme, every=True))
         caption(f"{gettext('One column for each unit.')} {colour_legend()}")
+        return
+    _chart(view, figure, theme)
+    if not view.simple:  # one vector instead of a weighted sum
+        caption(
+            gettext(
+                "This model has no attention weights to change by hand. You can make the step write another word "
+                "instead."
+            )
+        )
 
 
 def _word(view: View, figure: StepFigure, theme: ThemeName) -> None:
     """Draw the likeliest pieces, and the choice of another."""
-    has_attribution = embedding() is None and view.shows("everything") and view.trace.recurrent and view.trace.linear
+    has_attribution = (
+        embedding() is None and view.shows(LOGIT_ATTRIBUTION.level) and view.trace.recurrent and view.trace.linear
+    )
     _chart(view, figure, theme, _click_hint(view.trace) if has_attribution else "")
     if not view.simple:
         other_word_panel(view, theme)
@@ -156,36 +164,32 @@ def facts_payload(request: PayloadRequest) -> dict[str, Any]:
 
 
 def figure_payload(name: str, request: PayloadRequest) -> dict[str, Any]:
-    """Return the payload of the figure `name` at each requested step; the first of a stage has its sentence.
+    """Return the payload of the figure `name` at each requested step.
 
     Raise UnknownPayloadError where no stage has the figure.
     """
-    trace, steps, simple, figure = request.trace, request.steps, request.simple, figure_named(name)
+    trace, steps, figure = request.trace, request.steps, figure_named(name)
+    level: DetailLevel = "idea" if request.simple else "everything"
     stage = stage_numbered(trace, figure.stage) if figure else None
-    if figure is None or stage is None or figure not in stage_figures(trace, stage, simple=simple):
+    of_stage = stage_figures(trace, stage, level) if stage else []
+    if figure is None or stage is None or figure not in of_stage:
         raise UnknownPayloadError(name)
-    subjects = [Subject(trace, step, theme=request.theme, simple=simple) for step in steps]
+    subjects = [Subject(trace, step, theme=request.theme, level=level) for step in steps]
     if figure.uses_weights and request.weights is not None:
         pairs_by_step = maxout_inputs(trace, request.weights, steps)
         subjects = [
             replace(subject, weights=request.weights, known_maxout_pairs=pairs)
             for subject, pairs in zip(subjects, pairs_by_step, strict=True)
         ]
-    captions = {step: ("", *sentences) for step, sentences in _captions(request, figure, stage).items()}
+    shown = [stage.number, *figure.stages[1:]] if figure is of_stage[0] else []
+    stage_sentences = [_sentences(request, number) for number in shown]
+    captions: dict[int, tuple[str, ...]] = {}
+    for subject in subjects:
+        sentences = [by_step[subject.step] for by_step in stage_sentences] or [""]
+        if figure.sentence:
+            sentences[-1] = figure.sentence(subject)
+        captions[subject.step] = ("", *sentences)
     return chart_payload({subject.step: figure.draw(subject) for subject in subjects}, captions)
-
-
-def _captions(request: PayloadRequest, figure: StepFigure, stage: Stage) -> dict[int, list[str]]:
-    """Return the sentences above `figure` at each requested step; the picture has those of the stages that it shows."""
-    trace, steps, simple = request.trace, request.steps, request.simple
-    if figure.name == "units":
-        return {step: [context_sentence(trace, context_units(trace, step), step)] for step in steps}
-    if figure is not stage_figures(trace, stage, simple=simple)[0]:
-        return {step: [""] for step in steps}
-    found = [_sentences(request, stage.number)]
-    if figure.name == PICTURE:
-        found += [_sentences(request, 2), {step: sum_sentence(trace.displayed, step) for step in steps}]
-    return {step: [sentences[step] for sentences in found] for step in steps}
 
 
 def running_sum_payload(request: PayloadRequest) -> dict[str, Any]:

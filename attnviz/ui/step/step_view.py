@@ -16,13 +16,13 @@ from attnviz.analysis.attribution_methods import colours_sentence, recorded_attr
 from attnviz.analysis.imported_file_texts import missing_values_reason, side_names
 from attnviz.analysis.what_if_effects import mean_context_name, words_with_changes
 from attnviz.figures.attribution_figure import attributions
-from attnviz.figures.subject import Subject
+from attnviz.figures.registry import ENERGY_DECOMPOSITION, LOGIT_ATTRIBUTION, POSTERIOR
 from attnviz.languages import gettext
 from attnviz.trace import Trace, WhatIf
 from attnviz.trace.interventions import ReplaceWeights, Temperature
 from attnviz.trace.parts import head_choices
 from attnviz.trace.what_ifs import whole_weights
-from attnviz.ui.components.chart import chart, inline_chart, steady_payload
+from attnviz.ui.components.chart import inline_chart, steady_payload
 from attnviz.ui.components.component import box, html, plain_text
 from attnviz.ui.components.findings import findings_panel, inline_findings
 from attnviz.ui.components.player import PlayedLanguages
@@ -42,7 +42,7 @@ from attnviz.ui.step.heatmap_panel import heatmap_with_columns
 from attnviz.ui.step.intervention_controls import slider_labels
 from attnviz.ui.step.logit_attribution_panel import logit_attribution_panel
 from attnviz.ui.step.posterior_section import posterior_section
-from attnviz.ui.step.stage_panels import draw_stage, facts, stage_boxes, stage_figures, stages_of
+from attnviz.ui.step.stage_panels import draw_figures, draw_stage, facts, stage_boxes, stages_of
 from attnviz.ui.step.step_controls import key_help, step_controls, what_if_cards
 from attnviz.ui.step.tables_box import chart_tables
 from attnviz.ui.step.tour_panel import tour
@@ -96,10 +96,7 @@ def _step(view: View) -> None:
     _summary(view)
     key_help(view, common_only=view.simple)
     (stage,) = stages_of(view)
-    for place, figure in enumerate(stage_figures(view.trace, stage, simple=view.simple)):
-        if place:  # the stage above has the title of the first
-            html(f'<h2 class="section">{figure.title(Subject(view.trace, 0))}</h2>')
-        chart(view, payload_address(view, figure.name, theme), figure.name)
+    draw_figures(view, stage, theme, "h2")  # the summary has the title of the first
     with box(view.key("missing_values_reason")):
         plain_text(missing_values_reason())
 
@@ -269,18 +266,18 @@ def glossary_topics(view: View) -> Iterator[Topic]:
 
 
 def _stages(view: View) -> None:
-    """Draw the five stages; at *Everything* also energy decomposition, logit attribution and posterior attention."""
+    """Draw the five stages, energy decomposition, logit attribution, posterior attention and what changed."""
     theme, weights = theme_name(), weights_of(view.trace)
     for place, stage, key in stage_boxes(view):
         with box(view.key(key)):
             draw_stage(view, stage, place, theme)
-        if stage.number == 1 and view.shows("everything"):
+        if stage.number == 1 and view.shows(ENERGY_DECOMPOSITION.level):
             with box(view.key("inside_energy")):
                 energy_decomposition_panel(view, weights, theme)
-        if stage.number == 5 and view.shows("everything"):
+        if stage.number == 5 and view.shows(LOGIT_ATTRIBUTION.level):
             with box(view.key("inside_word")):
                 logit_attribution_panel(view, weights, theme)
-    if view.shows("everything"):
+    if view.shows(POSTERIOR.level):
         with box(view.key("looking_back")):
             posterior_section(view, theme)
     if view.parent is not None:  # last, so that nothing else is mounted again; page.css places it below the weights

@@ -9,7 +9,6 @@ from attnviz import lazy_pandas as pd
 from attnviz.analysis.diagram import has_diagram
 from attnviz.analysis.labels import SYMBOLS, face_names
 from attnviz.architectures import architecture_of
-from attnviz.figures.diagram_table import diagram_table
 from attnviz.figures.registry import CHANGED, POSTERIOR
 from attnviz.figures.subject import Subject
 from attnviz.languages import gettext
@@ -20,6 +19,7 @@ from attnviz.ui.embedding import embedding, page_session
 from attnviz.ui.payloads import PayloadRequest, Shown, shown_address
 from attnviz.ui.resources import cached_posterior
 from attnviz.ui.step.compared_attention import comparison_numbers
+from attnviz.ui.step.diagram_panel import diagram_table
 from attnviz.ui.step.gold_panel import has_links, link_entries
 from attnviz.ui.step.heatmap_panel import shown_choices
 from attnviz.ui.step.stage_panels import stage_figures

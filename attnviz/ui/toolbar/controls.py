@@ -15,7 +15,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.analysis.page_texts import additive_and_general
 from attnviz.languages import gettext
-from attnviz.text import LONGEST_SENTENCE
+from attnviz.text import sentence_placeholder
 from attnviz.trace.drawing import DetailLevel
 from attnviz.ui.components.stored_choice import remember, remembered
 from attnviz.ui.examples import DEFAULT_SENTENCE, EXAMPLES, example_kind_name
@@ -157,7 +157,7 @@ def sentence_box(models: dict[str, Path]) -> str:
         key=inputs.SENTENCE,
         then=inputs.drop_target,
         label_visibility="collapsed",
-        placeholder=gettext("Type an English sentence of up to {most} words.", most=LONGEST_SENTENCE),
+        placeholder=sentence_placeholder(),
         button="translate",
     )
 

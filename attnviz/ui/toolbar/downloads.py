@@ -20,11 +20,10 @@ from attnviz.analysis.labels import face_names, step_heading
 from attnviz.analysis.stages import diagram_alt
 from attnviz.architectures import narrate, step_texts
 from attnviz.export.images import shortened_to_fit, translation_sheet
+from attnviz.export.printing import for_print
 from attnviz.export.saved_files import FigureOptions, contents, file_name, heading
 from attnviz.figures.comparison_figure import comparison
-from attnviz.figures.diagram_table import diagram_table
 from attnviz.figures.heatmap import heatmap
-from attnviz.figures.printing import for_print
 from attnviz.figures.registry import step_figures
 from attnviz.figures.spec import Spec
 from attnviz.languages import gettext
@@ -41,6 +40,7 @@ from attnviz.ui.page_state.selection import selection_of
 from attnviz.ui.payloads import PayloadRequest, Shown, UnknownPayloadError, shown_address
 from attnviz.ui.resources import cached_posterior, has_posterior, weights_of
 from attnviz.ui.step.compared_attention import compared_in
+from attnviz.ui.step.diagram_panel import diagram_table
 from attnviz.ui.step.gold_panel import DRAW, has_links
 from attnviz.ui.step.heatmap_panel import shown_choices
 from attnviz.ui.step.subject_boxes import subject_of
