@@ -46,11 +46,22 @@ EXAMPLES: list[Intervention] = [
     ForceWords((77,), 5),
     ForceWords((77, 78, EOS), 5, 2, kept=True),
     ReplaceWeights((0.25, 3), None, "step", "7"),
+    ReplaceWeights((9e29, 1e-30), 0, "model", "x" * 80),
+    ReplaceEnergies((1e4, -1e4), 0),
+    Temperature(0.01),
+    Temperature(100),
+    ForceWords((4,) * 2000),
 ]
 
 BAD: dict[str, Callable[[], Intervention]] = {
     "weights below 0": lambda: ReplaceWeights((-0.5, 1.5)),
     "no weight at all": lambda: ReplaceWeights((0.0, 1e-31)),
+    "weights beyond measure": lambda: ReplaceWeights((1.01e30, 1.0)),
+    "a lender with a long name": lambda: ReplaceWeights((1,), 0, "model", "x" * 81),
+    "a lender with a line break": lambda: ReplaceWeights((1,), 0, "model", "x\n"),
+    "energies just beyond measure": lambda: ReplaceEnergies((0.0, -10001)),
+    "a temperature near 0": lambda: Temperature(0.009),
+    "more words than a translation has": lambda: ForceWords((4,) * 2001),
     "weights of nobody": lambda: ReplaceWeights((1,), 0, "nobody"),
     "weights of a step that is none": lambda: ReplaceWeights((1,), 0, "step", "x"),
     "weights that are none": lambda: ReplaceWeights((NAN, 1.0)),
