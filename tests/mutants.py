@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import compileall
 import importlib
 import os
 import random
@@ -57,14 +58,13 @@ AREAS: dict[str, dict[str, str]] = {
         "importing/attention_reader importing/format importing/records importing/sentence_pair importing/formats/*": (
             "importing/attention_reader importing/hostile_files"
         ),
-        "importing/head_dimensions importing/huggingface importing/huggingface_model": (
-            "importing/huggingface importing/special_tokens importing/attention_reader"
-        ),
+        "importing/head_dimensions": "importing/attention_reader",
         "importing/bentrevett importing/checkpoint_folder importing/d2l importing/fairseq importing/family "
         "importing/joey importing/opennmt importing/program importing/pytorch_tutorial importing/unsupported": (
             "importing/checkpoints"
         ),
     },
+    "hugging-face": {"importing/huggingface importing/huggingface_model": "importing/huggingface"},
     "what-ifs": {
         "trace/interventions trace/what_ifs": "trace/what_ifs trace/interventions analysis/what_if_effects",
         "analysis/what_if_effects": "analysis/what_if_effects trace/what_ifs",
@@ -73,6 +73,8 @@ AREAS: dict[str, dict[str, str]] = {
 """Modules of each area, below `attnviz`, and the tests that must notice a fault in them, the quickest first."""
 
 _PAIRS = ["Lt LtE", "Gt GtE", "Eq NotEq", "Is IsNot", "In NotIn", "Add Sub", "Mult Div", "BitOr BitAnd", "And Or"]
+NIGHTLY = ("hugging-face",)
+"""Areas whose tests are nightly."""
 OPERATORS = {getattr(ast, old): getattr(ast, new) for pair in _PAIRS for old, new in permutations(pair.split())}
 OPERATORS |= {ast.FloorDiv: ast.Mult, ast.Mod: ast.FloorDiv, ast.Pow: ast.Mult, ast.MatMult: ast.Mult}
 NEGATED = {ast.Lt: ast.GtE, ast.LtE: ast.Gt, ast.Gt: ast.LtE, ast.GtE: ast.Lt}
@@ -89,7 +91,8 @@ class Fault:
     path: str
     where: str
     source: str
-    tests: str
+    tests: tuple[str, ...]
+    """Arguments of pytest."""
 
 
 def replacements(node: ast.AST) -> Iterator[ast.AST]:  # noqa: C901  a table
@@ -178,7 +181,8 @@ def random_faults(area: str, count: int, seed: int) -> list[Fault]:
     """Return random changes to the modules of an area, no two of them equal."""
     candidates = []
     for modules, names in AREAS[area].items():
-        tests = " ".join(f"tests/{name.replace('/', '/test_')}.py" for name in names.split())
+        files = (f"tests/{name.replace('/', '/test_')}.py" for name in names.split())
+        tests = (*files, "-m", "nightly" if area in NIGHTLY else "not nightly")
         for path in sorted(path for name in modules.split() for path in (REPOSITORY / "attnviz").glob(f"{name}.py")):
             tree = ast.parse(path.read_text(encoding="utf-8"))
             candidates += [(path, tests, tree, old, new) for old in places(tree) for new in replacements(old)]
@@ -192,7 +196,7 @@ def random_faults(area: str, count: int, seed: int) -> list[Fault]:
     return faults
 
 
-def run_tests(copy: Path, tests: str, limit: float = 600, *, bytecode: bool = False) -> str:
+def run_tests(copy: Path, tests: Sequence[str], limit: float = 600) -> str:
     """Run tests of the copy in a process of its own; return "killed", "SURVIVED" or "timeout"."""
     if not (process := os.fork()):
         code: int = pytest.ExitCode.INTERNAL_ERROR
@@ -202,10 +206,10 @@ def run_tests(copy: Path, tests: str, limit: float = 600, *, bytecode: bool = Fa
             os.dup2(output, 1)
             os.dup2(output, 2)
             os.chdir(copy)
-            sys.path[0], sys.dont_write_bytecode = str(copy), not bytecode
+            sys.path[0], sys.dont_write_bytecode = str(copy), True
             sys.modules.pop("tests", None)
-            options = ["-x", "-q", "-n0", "-p", "no:cacheprovider", "-m", "not nightly", "--snapshot-warn-unused"]
-            code = pytest.main([*options, *tests.split()])
+            options = ["-x", "-q", "-n0", "-p", "no:cacheprovider", "--snapshot-warn-unused"]
+            code = pytest.main([*options, *tests])
         finally:
             sys.stdout.flush()
             os._exit(code)  # the copy, whose `with` this process must not leave, is the other one's
@@ -216,11 +220,11 @@ def run_tests(copy: Path, tests: str, limit: float = 600, *, bytecode: bool = Fa
 def try_out(copy: Path, faults: Sequence[Fault]) -> Counter[str]:
     """Print of each fault whether its tests notice it; return the counts."""
     counts: Counter[str] = Counter()
-    limits: dict[str, float] = {}
+    limits: dict[Sequence[str], float] = {}
     for tests in dict.fromkeys(fault.tests for fault in faults):
         started = time.monotonic()
-        if run_tests(copy, tests, bytecode=True) != "SURVIVED":
-            sys.exit(f"{tests} fails as it is:\n{(copy / 'output.txt').read_text(encoding='utf-8')}")
+        if run_tests(copy, tests) != "SURVIVED":
+            sys.exit(f"{' '.join(tests)} fails as it is:\n{(copy / 'output.txt').read_text(encoding='utf-8')}")
         limits[tests] = 30 + 4 * (time.monotonic() - started)
     for fault in faults:
         file = copy / fault.path
@@ -244,7 +248,7 @@ def undone_mends() -> list[Fault]:
         if source.count(mend.now) != 1:
             sys.exit(f"{mend.path} no longer has the text that is to be undone once: {mend.now}")
         where = f"{mend.fault} ({mend.path})"
-        faults.append(Fault(mend.path, where, source.replace(mend.now, mend.before), mend.tests))
+        faults.append(Fault(mend.path, where, source.replace(mend.now, mend.before), tuple(mend.tests.split())))
     return faults
 
 
@@ -264,6 +268,7 @@ def main() -> None:
         copy = Path(folder) / "copy"
         shutil.copytree(REPOSITORY, copy, ignore=shutil.ignore_patterns(".git", ".*_cache", "__pycache__", "models"))
         (copy / "models").symlink_to(REPOSITORY / "models")
+        compileall.compile_dir(copy, quiet=2)
         for area in options.areas or AREAS:
             faults = undone_mends() if area == "mends" else random_faults(area, options.count, options.seed)
             counts = try_out(copy, faults)

@@ -129,7 +129,7 @@ PATHS = {
 
 
 @pytest.mark.parametrize("name", PATHS)
-@pytest.mark.parametrize("path", [LONG, "a\0b", "\ud800"], ids=["long", "NUL", "surrogate"])
+@pytest.mark.parametrize("path", [LONG, "a\0b", "\ud800", "s3://bucket/x"], ids=["long", "NUL", "surrogate", "address"])
 def test_impossible_path_is_refused_in_one_sentence(
     name: str, path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -14,7 +14,9 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import AttnvizError, attention, read_attention
 from attnviz.commands.main import main
 from attnviz.evaluation.two_files import link_agreement, with_tokens_of
-from attnviz.trace.word_link_text import Link
+from attnviz.importing.records import AttentionRecords
+from attnviz.importing.sentence_pair import SentencePair, Sentences
+from attnviz.trace.word_link_text import Link, parse_links
 from tests.snapshots import plain
 
 Files = tuple[Path, Path]
@@ -83,6 +85,15 @@ def test_words_that_differ_are_reported_or_refused(snapshot: SnapshotAssertion) 
         with pytest.raises(AttnvizError) as error:
             link_agreement([first], [other])
         assert str(error.value) == snapshot(name=other.source_text)
+    numbered = [
+        AttentionRecords(
+            Sentences(
+                [source], lambda text: SentencePair({"source": text, "target": "x y"}, parse_links("0-0"), line=6)
+            )
+        )
+        for source in ("The house", "the house")
+    ]
+    assert link_agreement(*numbered).remarks == snapshot(name="numbered")
     with pytest.raises(AttnvizError) as error:
         link_agreement([first], [first, first])
     assert str(error.value) == snapshot(name="another number of pairs")
