@@ -86,6 +86,8 @@ def test_pieces_are_mapped_to_gold_words(tmp_path: Path) -> None:
     links = _write(tmp_path / "links", ["0-0 1-1 2-2"])
     marked = read_attention(links, ["bi@@ cycle red"], ["vé@@ lo rouge"])
     assert alignment_error(marked, gold).aer == 0
+    beyond = read_attention(_write(tmp_path / "beyond", ["0-0 1-1 2-2 7-7"]), ["bi@@ cycle red"], ["vé@@ lo rouge"])
+    assert alignment_error(beyond, gold).aer == pytest.approx(1 - 4 / 5)
     cut = read_attention(links, ["bi cycle red"], ["vé lo rouge"])
     assert alignment_error(cut, gold).aer == 0  # without marks, by characters
     matrix = attention("bi@@ cycle red", "vé@@ lo rouge", np.eye(3))
