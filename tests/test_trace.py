@@ -8,6 +8,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, Trace, Translator, export, figures
 from attnviz.text import join_pieces
+from tests.snapshots import plain
 
 
 @pytest.fixture(scope="module")

@@ -302,7 +302,7 @@ def _words_of(
     if not tokens:
         return tokens, WordMap([None], 0) if ends and tokens is not None else None
     pieces = to_pieces(tokens, special)
-    words = [""] * (max(pieces.words, default=-1) + 1)
+    words = [""] * (max(pieces.words) + 1)
     for piece, word in zip(pieces.pieces, pieces.words, strict=True):
         if word >= 0:
             words[word] += piece.lstrip("\u2581")

@@ -13,7 +13,7 @@ from attnviz import AttnvizError, analysis
 from attnviz.analysis import recomputation as again
 from attnviz.analysis.likelihood import Readouts
 from attnviz.analysis.measures import error_rate, links
-from attnviz.analysis.posterior import POSTERIOR_KINDS, posterior_words
+from attnviz.analysis.posterior import POSTERIOR_KINDS, erasure_log_drops, posterior_words
 from attnviz.evaluation.alignment import GoldAlignment
 from attnviz.text import Tokenizer
 from attnviz.trace import Trace
@@ -134,6 +134,10 @@ def test_columns_follow_bayes_rule_and_match_the_recomputation(
     np.testing.assert_allclose(np.log(found.likelihood), logarithms, atol=1e-5)
     np.testing.assert_allclose(found.posterior, posterior, atol=1e-5)
     np.testing.assert_allclose(found.heatmap_posterior, by_recomputation, atol=1e-5)
+    variation = np.maximum(found.posterior - found.prior, 0).sum(axis=1)
+    np.testing.assert_allclose(
+        [found.change(step) for step in range(-1, len(variation) - 1)], np.roll(variation, 1), atol=1e-6
+    )
 
 
 @settings(max_examples=FEW)
@@ -154,6 +158,11 @@ def test_one_hot_attention_has_its_annotation_as_context(
         )
         np.testing.assert_array_equal(found.posterior[j], np.eye(length)[j])
         assert found.change(j) == 0
+        # Without it, no weight is left, and the context is 0.
+        readouts = Readouts(trace, weights)
+        without = readouts.log_probabilities(j, np.zeros((1, length)))[0, trace.target_ids[j]]
+        drop = np.log(found.likelihood[j, j]) - without
+        assert erasure_log_drops(readouts)[j, j] == pytest.approx(drop, abs=1e-4)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 from typing import get_args
 
 import numpy as np
@@ -16,9 +17,17 @@ from syrupy.assertion import SnapshotAssertion
 from attnviz import AttnvizError, Trace, Translator, figures
 from attnviz.analysis.gold import parse_pharaoh
 from attnviz.analysis.labels import quoted_name
+from attnviz.analysis.numbers import decimal
 from attnviz.analysis.what_if_effects import (
+    Word,
+    cards,
     change_alt,
     change_sentence,
+    changed_words,
+    intervention_text,
+    interventions_text,
+    probability_change_text,
+    probability_text,
     step_change,
     weights_from_links,
     weights_from_trace,
@@ -28,7 +37,16 @@ from attnviz.figures.registry import CHANGED
 from attnviz.figures.subject import Subject
 from attnviz.palette import ThemeName
 from attnviz.text import SPACE, join_pieces
-from attnviz.trace.interventions import ForceWords, ReplaceWeights, forced_prefix
+from attnviz.trace import WhatIf, WhatIfs
+from attnviz.trace.interventions import (
+    ExcludePosition,
+    ForceWords,
+    Intervention,
+    ReplaceEnergies,
+    ReplaceWeights,
+    Temperature,
+    forced_prefix,
+)
 from tests.figures.synthetic import trace
 from tests.snapshots import without_numbers
 
@@ -229,3 +247,98 @@ def test_links_to_missing_words_are_refused(link: tuple[int, int]) -> None:
 def test_malformed_links_are_refused(text: str) -> None:
     with pytest.raises(AttnvizError, match="is not a link"):
         parse_pharaoh(text)
+
+
+CHANGES: list[Intervention] = [
+    *(
+        ReplaceWeights((1, 2), 4, *lender)
+        for lender in ((), ("step", "1"), ("posterior",), ("links",), ("model", "small"))
+    ),
+    ReplaceWeights((0, 2), 4),
+    ReplaceWeights((2, 2), 4),
+    ReplaceWeights((1, 2), None, "step", "1"),
+    ReplaceWeights((1, 2)),
+    ReplaceEnergies((1, 2)),
+    ReplaceEnergies((1, 2), 4),
+    Temperature(math.inf),
+    Temperature(2.5),
+    Temperature(2.5, 4),
+    ExcludePosition(2),
+    ExcludePosition(2, 4),
+    ForceWords((9, 9, 3)),
+    ForceWords((9,), 1, 2),
+    ForceWords((9, 9), 2, 1),
+]
+
+
+@EACH_LANGUAGE
+def test_every_change_is_a_sentence(snapshot: SnapshotAssertion) -> None:
+    parent, child = trace(target="Le contrat a été signé ."), trace()
+    assert [intervention_text(change, child, parent) for change in CHANGES] == snapshot
+    several = dataclasses.replace(child, interventions=(CHANGES[0], CHANGES[14], CHANGES[17]))
+    assert [interventions_text(several, step) for step in (0, 4)] == snapshot(name="of a step")
+
+
+@EACH_LANGUAGE
+def test_cards_compare_the_words_with_those_of_the_first_translation(snapshot: SnapshotAssertion) -> None:
+    first, other = trace(), trace(target="L' accord est signé .", seed=1)
+    what_ifs = (WhatIf(0, CHANGES[5], held=True), WhatIf(1, CHANGES[6]), WhatIf(2, CHANGES[16], held=True))
+    found = cards(WhatIfs(first, what_ifs, (first, other, other)))
+    assert [(one.description, one.on) for one in found] == snapshot
+    assert [one.per_word for one in found[1:3]] == [
+        decimal(float(one.log_probabilities.sum()) / count) for one, count in ((first, 6), (other, 5))
+    ]
+    assert [(word.text, word.kind, word.space) for word in found[2].words] == [
+        ("L'", "same", False),
+        ("accord", "same", True),
+        ("est", "other", True),
+        ("signé", "same", True),
+        (".", "same", True),
+    ]
+
+
+def test_words_left_out_stand_where_they_were() -> None:
+    first = [(word, True) for word in "abcdbe"]
+    new = [(word, word != "x") for word in "abdbxex"]
+    kinds = [("a", "same"), ("b", "same"), ("c", "gone"), ("d", "same"), ("b", "same")]
+    kinds += [("x", "other"), ("e", "same"), ("x", "other")]
+    assert [*changed_words(new, first)] == [Word(text, kind, text != "x") for text, kind in kinds]
+    assert [*changed_words(new[:2], new[:2])] == [Word("a", "same", True), Word("b", "same", True)]
+    assert [word.kind for word in changed_words(first[1:], first)][:2] == ["gone", "same"]
+
+
+@EACH_LANGUAGE
+def test_changes_of_probabilities_are_texts(snapshot: SnapshotAssertion) -> None:
+    assert [probability_change_text("▁a", 0.561, after) for after in (0.561, 0.564, 0.1)] == snapshot(name="changes")
+    assert [probability_text(*one) for one in ((0.561, 0.1), (None, 0.1), (None, 0.101), (None, 0))] == snapshot(
+        name="least"
+    )
+
+
+def test_pieces_of_a_change_are_the_ten_likeliest_and_the_written_ones() -> None:
+    for seed in range(8):
+        before, after = trace(seed=seed), trace(seed=seed + 1)
+        for step in range(len(after.target_ids)):
+            sides = [
+                {one.target_ids[step]: float(one.probabilities[step])}
+                | dict(zip(one.top_ids[step].tolist(), map(float, one.top_probabilities[step]), strict=True))
+                for one in (before, after)
+            ]
+            most = {piece: max(side.get(piece, 0.0) for side in sides) for piece in {*sides[0], *sides[1]}}
+            written = [after.target_ids[step], before.target_ids[step]]
+            chosen = {*written}
+            for piece in sorted(most, key=lambda piece: -most[piece]):
+                if len(chosen) < 10:
+                    chosen.add(piece)
+            order = sorted(chosen, key=lambda piece: (-sides[1].get(piece, 0.0), -sides[0].get(piece, 0.0)))
+            found = step_change(before, after, step)
+            assert {one.piece_id for one in found.pieces} == chosen
+            assert [one.after or 0 for one in found.pieces] == [sides[1].get(piece, 0) for piece in order]
+            assert {one.piece_id: (one.before, one.after) for one in found.pieces} == {
+                piece: (sides[0].get(piece), sides[1].get(piece)) for piece in chosen
+            }
+            assert [found.written.piece_id, found.written_before and found.written_before.piece_id] == written
+            assert found.least == tuple(float(one.top_probabilities[step].min()) for one in (before, after))
+            still = step_change(after, after, step)
+            assert still.unchanged
+            assert [dataclasses.replace(still, state=moved).unchanged for moved in (1e-4, 2e-4)] == [True, False]

@@ -134,6 +134,7 @@ PATHS = {
         pytest.param(LONG, id="long", marks=pytest.mark.nightly),
         pytest.param("a\0b", id="NUL"),
         pytest.param("\ud800", id="surrogate", marks=pytest.mark.nightly),
+        pytest.param("s3://bucket/x", id="address", marks=pytest.mark.nightly),
     ],
 )
 def test_impossible_path_is_refused_in_one_sentence(

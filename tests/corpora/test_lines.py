@@ -99,3 +99,17 @@ def test_any_bytes_are_read_skipped_or_refused(tmp_path_factory: pytest.TempPath
         return
     assert [line.number for line in read] == list(range(1, count_lines(path) + 1))
     assert all(line.source.strip() and "\t" not in line.source for line in read if isinstance(line, Line))
+
+
+def test_repeated_text_of_a_dictionary_takes_memory_once(tmp_path: Path) -> None:
+    texts = pa.DictionaryArray.from_arrays(pa.array([0] * 500, pa.int32()), pa.array(["a" * 1_000_000]))
+    table = pa.table({"source": texts})
+    parquet.write_table(table, tmp_path / "a.parquet", compression="zstd", store_schema=False)
+    assert (tmp_path / "a.parquet").stat().st_size < 10_000
+    before, counting = pa.default_memory_pool(), pa.proxy_memory_pool(pa.default_memory_pool())
+    pa.set_memory_pool(counting)
+    try:
+        assert all(isinstance(line, Skipped) for line in read_lines(tmp_path / "a.parquet"))
+    finally:
+        pa.set_memory_pool(before)
+    assert counting.max_memory() < 50 << 20

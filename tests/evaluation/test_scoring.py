@@ -86,6 +86,8 @@ def test_pieces_are_mapped_to_gold_words(tmp_path: Path) -> None:
     links = _write(tmp_path / "links", ["0-0 1-1 2-2"])
     marked = read_attention(links, ["bi@@ cycle red"], ["vé@@ lo rouge"])
     assert alignment_error(marked, gold).aer == 0
+    beyond = read_attention(_write(tmp_path / "beyond", ["0-0 1-1 2-2 7-7"]), ["bi@@ cycle red"], ["vé@@ lo rouge"])
+    assert alignment_error(beyond, gold).aer == pytest.approx(1 - 4 / 5)
     cut = read_attention(links, ["bi cycle red"], ["vé lo rouge"])
     assert alignment_error(cut, gold).aer == 0  # without marks, by characters
     matrix = attention("bi@@ cycle red", "vé@@ lo rouge", np.eye(3))
@@ -243,3 +245,14 @@ def test_word_errors_are_counted(tmp_path: Path) -> None:
     )
     assert alignment_error(links, ["0-0 1-1", "0-0 1-1", "0-0 1?1"]).word_errors is None
     assert alignment_error(links, ["0-0 1-0", "0-0 1-0", "1-1"]).word_errors == ()
+
+
+def test_words_decide_on_the_direction(snapshot: SnapshotAssertion) -> None:
+    sure = [(0, 0), (1, 2), (2, 1)]
+    gold = attention("the black cat", "le chat noir", np.eye(3)[[0, 2, 1]], sure=sure)
+    for sides, swapped in ((("le chat noir", "the black cat"), True), (("The black cat", "Le chat noir"), False)):
+        scored = score([attention(*sides, np.eye(3)[[0, 2, 1]])], [gold])
+        assert (scored.error.aer, scored.convention.swapped) == (0, swapped)
+        assert scored.remarks == snapshot(name=f"swapped {swapped}")
+        symmetrised = attnviz.symmetrise([gold], [attention(*sides, np.eye(3)[[0, 2, 1]])])
+        assert symmetrised[0] == {*sure}

@@ -13,8 +13,10 @@ from syrupy.assertion import SnapshotAssertion
 
 from attnviz import AttnvizError, attention, read_attention
 from attnviz.commands.main import main
-from attnviz.evaluation.two_files import link_agreement, with_tokens_of
-from attnviz.trace.word_link_text import Link
+from attnviz.evaluation.two_files import link_agreement, pair_place, pair_with_words_of, with_tokens_of
+from attnviz.importing.records import AttentionRecords
+from attnviz.importing.sentence_pair import SentencePair, Sentences
+from attnviz.trace.word_link_text import Link, parse_links
 from tests.snapshots import plain
 
 Files = tuple[Path, Path]
@@ -83,9 +85,37 @@ def test_words_that_differ_are_reported_or_refused(snapshot: SnapshotAssertion) 
         with pytest.raises(AttnvizError) as error:
             link_agreement([first], [other])
         assert str(error.value) == snapshot(name=other.source_text)
+    numbered = [
+        AttentionRecords(
+            Sentences(
+                [source], lambda text: SentencePair({"source": text, "target": "x y"}, parse_links("0-0"), line=6)
+            )
+        )
+        for source in ("The house", "the house")
+    ]
+    assert link_agreement(*numbered).remarks == snapshot(name="numbered")
     with pytest.raises(AttnvizError) as error:
         link_agreement([first], [first, first])
     assert str(error.value) == snapshot(name="another number of pairs")
+
+
+@pytest.mark.parametrize(
+    ("sides", "place"),
+    [
+        ([("a dog", "un chien"), ("the bi@@ cycle", "le vélo")], 1),
+        ([("a dog", "le vélo"), ("THE bicycle", None)], 1),
+        ([(None, "un vélo"), (None, "le vélo"), (None, "le vélo")], 1),
+        ([(None, None), ("the bicycle", "un vélo")], None),
+        ([(None, None)], 0),
+        ([("a dog", "un chien")], 0),
+    ],
+)
+def test_pair_is_found_by_its_words(sides: list[tuple[str | None, str | None]], place: int | None) -> None:
+    fields = [{name: text for name, text in zip(("source", "target"), pair, strict=True) if text} for pair in sides]
+    records = AttentionRecords(Sentences(fields, lambda pair: SentencePair(pair, parse_links("0-0"))))
+    shown = attention("The bicycle", "Le vélo", np.eye(2))
+    assert pair_place(records, 1, None, shown) == place
+    assert pair_with_words_of(records, shown) == (place if len(sides) > 1 else None)
 
 
 def test_command_prints_draws_and_writes_the_comparison(

@@ -346,6 +346,7 @@ def test_sentences_and_options_that_do_not_fit_are_refused(tmp_path: Path, snaps
     calls |= {
         "no file": lambda: read_attention(tmp_path / "none.txt"),
         "no sentence 3": lambda: read_attention(path, **PAIRS).pair_numbered(3),
+        "no sentence 0": lambda: read_attention(path, **PAIRS).pair_numbered(0),
         "steps of generate as a matrix": lambda: attention("a b c d", "e f g", GENERATED),  # type: ignore[arg-type]
         "steps of generate as a model": lambda: from_huggingface(GENERATED, None, "a b c d"),
         "files of two formats": lambda: read_attention([path, _file(tmp_path / "b", ["a ||| 0-0"])]),
@@ -944,3 +945,53 @@ def test_exported_attention_is_read_back(tmp_path: Path) -> None:
         (tmp_path / f"again.{ending}").write_bytes(attention_file_content(list(records), ending))
         again = read_attention(tmp_path / f"again.{ending}", **given)
         assert [(one.links, one.possible) for one in again] == [(one.links, one.possible) for one in records]
+
+
+@pytest.mark.parametrize(
+    ("columns", "sure", "shares"),
+    [
+        (("", "", "", ""), (), None),
+        ((" S", " P", " S", " s"), ((0, 0), (1, 0), (1, 1)), None),
+        ((" 0.5", " 1", " 0.25", " .5"), (), (0.5, 1, 0.25, 0.5)),
+        ((" P 0.5", " S 1", " P 0.25", " S 0"), ((1, 1), (2, 0)), (0.5, 1, 0.25, 0)),
+        ((" 0.5", " 1", " 1.5", " 0.5"), (), None),
+        ((" 0.5", "", " 0.25", " 0.5"), (), None),
+        ((" 0", " 0", " 0", " 0"), (), None),
+    ],
+)
+def test_links_of_the_shared_tasks_have_marks_and_probabilities(
+    columns: Sequence[str], sure: tuple[tuple[int, int], ...], shares: Sequence[float] | None
+) -> None:
+    links = ((0, 0), (2, 0), (1, 0), (1, 1))
+    lines = [f"1 {j + 1} {i + 1}{column}" for (j, i), column in zip(links, columns, strict=True)]
+    (record,) = records_of([content_of("\n".join([*lines, "1 0 2", ""]).encode())], [["a b c"], ["x y"]])
+    assert record.links == tuple(sorted(links))
+    expected = np.zeros((2, 3))
+    for (j, i), share in zip(links, shares or (1,) * 4, strict=True):
+        expected[i, j] = share
+    assert np.allclose(record.alignment, expected / np.maximum(expected.sum(axis=1, keepdims=True), 1e-9))
+    marked = any("P" in column or "S" in column for column in columns)
+    assert record.sure == (tuple(link for link in sorted(links) if link in {*sure}) if marked else ())
+    assert record.possible == (tuple(link for link in sorted(links) if link not in {*sure}) if marked else ())
+    assert {"null-links", "probabilities" if shares else "links"} <= {*record.remarks}
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "pairs", "links"),
+    [
+        ("a b", "x y", [[0, 1], [1, 0]], None),
+        ("a b", "x", [[0, 1], [1, 0]], None),
+        ("a b", "x y z", [[0, 1], [1, 0]], ((0, 1), (1, 0))),
+        ("a b c", "x y", [[0, 1], [1, 0]], ((0, 1), (1, 0))),
+        ("a b", "x y", [[0, 1], [1, 1]], ((0, 1), (1, 1))),
+    ],
+)
+def test_pairs_of_whole_numbers_are_links_unless_they_may_be_weights(
+    source: str, target: str, pairs: list[list[int]], links: tuple[tuple[int, int], ...] | None
+) -> None:
+    content = _json({"source": source.split(), "target": target.split(), "alignment": pairs})
+    if links is None:
+        with pytest.raises(AttnvizError, match="matrix"):
+            read_bytes(content)[0]
+    else:
+        assert read_bytes(content)[0].links == links

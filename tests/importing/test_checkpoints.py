@@ -33,11 +33,13 @@ from attnviz.analysis.posterior import posterior
 from attnviz.architectures import architecture_of, could_be_of, narrate, step_texts, verifier_of
 from attnviz.checkpoint import load_model, save_model
 from attnviz.commands.main import main
+from attnviz.importing import checkpoint_folder
 from attnviz.importing.checkpoint_folder import CHECKPOINT_ENDINGS, read_checkpoint
 from attnviz.importing.family import load_checkpoint, read_translator, write_checkpoint
 from attnviz.importing.program import SPECIAL, Checkpoint
 from attnviz.importing.unsupported import RESAVED_VOCABULARIES, opennmt_way_out
 from attnviz.model_folder import model_folders, read_weights
+from attnviz.reading import Limits
 from attnviz.text import BOS, EOS, PAD, UNK
 from attnviz.trace import WhatIfs
 from attnviz.trace.interventions import ExcludePosition, ForceWords
@@ -767,3 +769,10 @@ def test_any_tensor_shapes_translate_or_are_refused(
     with contextlib.suppress(AttnvizError):
         write_checkpoint(read_translator(dataclasses.replace(stored, tensors=tensors)), tmp_path / "made")
         Translator.load(tmp_path / "made", device="cpu").translate(peer.PAIR[0], beam=1)
+
+
+def test_large_checkpoints_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    torch.save({"weight": torch.zeros(8)}, tmp_path / "model.pt")
+    monkeypatch.setattr(checkpoint_folder, "_LIMITS", Limits(bytes=100))
+    with pytest.raises(AttnvizError, match="MB"):
+        read_checkpoint(tmp_path / "model.pt")

@@ -35,6 +35,12 @@ NAN, ENDLESS = float("nan"), float("inf")
 BAD: dict[str, Callable[[], Intervention]] = {
     "weights below 0": lambda: ReplaceWeights((-0.5, 1.5)),
     "no weight at all": lambda: ReplaceWeights((0.0, 1e-31)),
+    "weights beyond measure": lambda: ReplaceWeights((1.01e30, 1.0)),
+    "a lender with a long name": lambda: ReplaceWeights((1,), 0, "model", "x" * 81),
+    "a lender with a line break": lambda: ReplaceWeights((1,), 0, "model", "x\n"),
+    "energies just beyond measure": lambda: ReplaceEnergies((0.0, -10001)),
+    "a temperature near 0": lambda: Temperature(0.009),
+    "more words than a translation has": lambda: ForceWords((4,) * 2001),
     "weights of nobody": lambda: ReplaceWeights((1,), 0, "nobody"),
     "weights of a step that is none": lambda: ReplaceWeights((1,), 0, "step", "x"),
     "weights that are none": lambda: ReplaceWeights((NAN, 1.0)),

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import base64
+import dataclasses
 import json
 import math
+import zlib
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from syrupy.assertion import SnapshotAssertion
 
 from attnviz.analysis import load_weights
 from attnviz.analysis.verification import RecurrentVerifier
 from attnviz.errors import AttnvizError
 from attnviz.text import EOS, Tokenizer
-from attnviz.trace import Trace, WhatIf, WhatIfs
+from attnviz.trace import Search, Trace, WhatIf, WhatIfs
 from attnviz.trace.interventions import (
     ExcludePosition,
     ForceWords,
@@ -27,9 +32,18 @@ from attnviz.trace.interventions import (
     from_json_dict,
     to_json_dict,
 )
-from attnviz.trace.what_ifs import replaced_by, translator_arguments, whole_weights
+from attnviz.trace.what_ifs import (
+    MOST_WHAT_IFS,
+    StoredWhatIfs,
+    decode_what_ifs,
+    encode_what_ifs,
+    replaced_by,
+    translator_arguments,
+    whole_weights,
+)
 from attnviz.translator import Translator
 from tests.conftest import SENTENCES, ModelFactory
+from tests.figures import synthetic
 from tests.strategies import FEW
 from tests.what_if_links import alike, only
 
@@ -267,3 +281,156 @@ def test_what_if_is_verified(translator: Translator, model_folder: Any) -> None:
         trace = nested_what_ifs(translator).trace(number)
         verifier = RecurrentVerifier(trace, load_weights(model_folder))
         assert all(verifier.verify(i).holds for i in range(len(trace.target_ids)))
+
+
+BY_HAND = (ReplaceWeights((1, 2, 3), 0), ReplaceWeights((3, 1, 2), 0), ReplaceWeights((1, 2, 3), 1))
+CHANGES = (
+    *BY_HAND,
+    ReplaceWeights((0, 1, 0), 0),
+    ReplaceWeights((1, 1, 1), 0),
+    ReplaceWeights((1, 2, 3), 0, "model", "m"),
+    Temperature(2.0),
+    Temperature(3.0),
+    Temperature(2.0, 1),
+    ExcludePosition(1),
+)
+
+
+@dataclass(eq=False)
+class Node:
+    """A what-if of `Tree`."""
+
+    parent: Node | None
+    change: Intervention
+    held: bool
+
+
+class Tree:
+    """A reference for `StoredWhatIfs`, with nodes that point to their parents instead of numbers that move."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+        self.shown: Node | None = None
+
+    def number(self, node: Node | None) -> int:
+        return 0 if node is None else self.nodes.index(node) + 1
+
+    def is_leaf(self, node: Node) -> bool:
+        return all(other.parent is not node for other in self.nodes)
+
+    def sets_again(self, change: Intervention, held: bool) -> bool:
+        last = self.shown
+        assert last is not None
+        pair = (last.change, change)
+        same = last.change.step == change.step and last.held == held and self.is_leaf(last)
+        return same and (all(one in BY_HAND for one in pair) or all(isinstance(one, Temperature) for one in pair))
+
+    def adding(self, parent: int, change: Intervention, held: bool) -> None:
+        equal = [one for one in self.nodes if (self.number(one.parent), one.change, one.held) == (parent, change, held)]
+        if equal:
+            self.shown = equal[0]
+        elif self.shown is not None and parent == self.number(self.shown) and self.sets_again(change, held):
+            self.shown.change = change
+        elif len(self.nodes) == MOST_WHAT_IFS:
+            raise AttnvizError("full")
+        elif parent <= len(self.nodes):
+            self.nodes.append(Node([None, *self.nodes][parent], change, held))
+            self.shown = self.nodes[-1]
+
+    def showing(self, number: int) -> None:
+        if 0 <= number <= len(self.nodes):
+            self.shown = [None, *self.nodes][number]
+
+    def removing(self, number: int) -> None:
+        if 1 <= number <= len(self.nodes):
+            removed = [self.nodes[number - 1]]
+            for node in self.nodes:  # parents come first
+                removed += [node] * (node.parent in removed)
+            while self.shown in removed:
+                self.shown = self.shown.parent
+            self.nodes = [node for node in self.nodes if node not in removed]
+
+    def undoing(self) -> None:
+        if self.shown is not None and self.is_leaf(self.shown):
+            self.removing(self.number(self.shown))
+        elif self.shown is not None:
+            self.shown = self.shown.parent
+
+
+adding = st.tuples(st.just("adding"), st.none() | st.integers(0, 13), st.sampled_from(CHANGES), st.booleans())
+others = st.tuples(st.sampled_from(["showing", "removing"]), st.integers(-1, 14)) | st.just(("undoing",))
+
+
+@settings(max_examples=150)
+@given(st.lists(adding | adding | adding | others, max_size=40))
+def test_stored_what_ifs_are_a_tree(actions: list[tuple[Any, ...]]) -> None:
+    stored, tree = StoredWhatIfs(), Tree()
+    for name, *arguments in actions:
+        if arguments[:1] == [None]:
+            arguments[0] = tree.number(tree.shown)
+        try:
+            getattr(tree, name)(*arguments)
+        except AttnvizError:
+            with pytest.raises(AttnvizError):
+                stored.adding(WhatIf(*arguments))
+            continue
+        stored = stored.adding(WhatIf(*arguments)) if name == "adding" else getattr(stored, name)(*arguments)
+        expected = tuple(WhatIf(tree.number(one.parent), one.change, one.held) for one in tree.nodes)
+        assert (stored.what_ifs, stored.current) == (expected, tree.number(tree.shown))
+
+
+LINKED = (
+    WhatIf(0, ReplaceWeights((10, 11, 12), 4, "model", "small-additive"), held=True),
+    WhatIf(1, ReplaceWeights((0, 0, 1, 1), 2, "step", "1"), held=True),
+    WhatIf(1, Temperature(math.inf, 3), held=True),
+    WhatIf(0, ForceWords((10, 20, 3), 2, 2)),
+    WhatIf(0, ExcludePosition(1, 2)),
+    WhatIf(2, Temperature(2.5)),
+    WhatIf(0, ReplaceWeights((0, 0, 0, 0, 1, 0, 1, 0, 1, 10, 12, 13), 3)),
+)
+LINK = "i8ZiGeVJ1gR_kk1MSQGGZFkqVZPugCZeeF6lXirWMaZfOkY102iIpWNgoMcCAA"
+
+
+def test_earlier_links_are_read() -> None:
+    assert decode_what_ifs(LINK) == (LINKED, ())
+    assert len(encode_what_ifs(LINKED)) <= len(LINK)
+
+
+def test_what_ifs_of_a_link_that_cannot_be_used_are_left_out(snapshot: SnapshotAssertion) -> None:
+    def link(records: object) -> str:
+        packer = zlib.compressobj(9, wbits=-15)
+        packed = packer.compress(json.dumps(records).encode()) + packer.flush()
+        return base64.urlsafe_b64encode(packed).decode().rstrip("=")
+
+    change = Temperature(2.0)
+    one, child, grandchild, other = (WhatIf(parent, change).to_json_dict() for parent in (0, 2, 3, 1))
+    assert decode_what_ifs(link([one, {}, child, grandchild, other])) == (
+        (WhatIf(0, change), WhatIf(1, change)),
+        snapshot,
+    )
+    for count in (MOST_WHAT_IFS, MOST_WHAT_IFS + 1, MOST_WHAT_IFS + 2):
+        found, problems = decode_what_ifs(link([one] * count))
+        assert (len(found), len(problems)) == (MOST_WHAT_IFS, int(count > MOST_WHAT_IFS))
+    for bits in ({"parent": -1}, {"parent": True}, {"held": 0}, {"more": 1}):
+        assert decode_what_ifs(link([one | bits]))[0] == ()
+    assert decode_what_ifs(link([one])[:-2])[0] == decode_what_ifs(link([one]) + "AAAA")[0] == ()
+
+
+@pytest.mark.parametrize(
+    ("method", "words", "forced"),
+    [
+        ("beam", (), ()),
+        ("forced", (), (0, 1, 2)),
+        ("beam", (ForceWords((9,), 1),), (1,)),
+        ("beam", (ForceWords((9,), 1, kept=True),), ()),
+    ],
+)
+def test_words_before_a_change_stay_as_they_were_forced_or_kept(
+    method: str, words: tuple[ForceWords, ...], forced: tuple[int, ...]
+) -> None:
+    parent = dataclasses.replace(synthetic.trace(), search=Search(method), interventions=words)
+    how = translator_arguments(parent, Temperature(2.0, 3), held=False)
+    kept = [one for one in how.interventions if isinstance(one, ForceWords)]
+    assert [(one.pieces, one.step, one.kept) for one in kept] == [
+        ((parent.target_ids[step],), step, step not in forced) for step in range(3)
+    ]
