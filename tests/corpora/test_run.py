@@ -97,12 +97,12 @@ def test_all_processes_of_a_run_use_the_precision_that_it_chose(
 ) -> None:
     chosen, named = tmp_path / "chosen.parquet", tmp_path / "named.parquet"
     with monkeypatch.context() as patch:
-        patch.setattr("attnviz.network.products.choose_precision", lambda *_: "bf16")
+        patch.setattr("attnviz.network.products.choose_coarse_precision", lambda *_: "int8")
         patch.setattr(
-            "attnviz.network.output.choose_precision", lambda wanted, _: "fp32" if wanted == "auto" else wanted
+            "attnviz.network.output.choose_coarse_precision", lambda wanted, _: "fp32" if wanted == "auto" else wanted
         )
         analyse(pairs_file, chosen, model_folder, Settings(beam=1), device="cpu", limit=4)
-    analyse(pairs_file, named, model_folder, Settings(beam=1, precision="bf16"), device="cpu", limit=4)
+    analyse(pairs_file, named, model_folder, Settings(beam=1, precision="int8"), device="cpu", limit=4)
     assert chosen.read_bytes() == named.read_bytes()
     analyse(pairs_file, named, model_folder, Settings(beam=1, precision="fp32"), device="cpu", limit=4)
     assert chosen.read_bytes() != named.read_bytes()
