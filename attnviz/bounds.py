@@ -31,6 +31,9 @@ ARCHITECTURE_NAMES = (*TRANSLATORS, "decomposable")
 WIDEST_BEAM = 100
 """Largest width of a beam search."""
 PRECISIONS = ("auto", "bf16", "fp32")
+"""Number formats of training."""
+COARSE_PRECISIONS = ("auto", "int8", "fp32")
+"""Number formats of the first pass over all pieces, which selects those that are computed in float32."""
 
 
 def check_whole(name: str, value: object, least: int, most: int) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Generic, NamedTuple, get_args
 import torch
 
 from attnviz.arguments import check_choice, check_each
-from attnviz.bounds import PRECISIONS
+from attnviz.bounds import COARSE_PRECISIONS
 from attnviz.checkpoint import load_model
 from attnviz.decoding import (
     Candidate,
@@ -102,7 +102,7 @@ class Translator(Generic[RecordT]):
             model: The name of an installed model (`attnviz.models`), or the path of a model folder; by default, the
                 first installed model.
             device: "auto", "cpu", "cuda", "cuda:1" or "mps".
-            precision: On a CPU, "bf16" selects candidate pieces in bfloat16 and computes their logits in float32, with
+            precision: On a CPU, "int8" selects candidate pieces in 8 bits and computes their logits in float32, with
                 the same translations; "fp32" computes all logits in float32, and "auto" takes the faster of the two.
 
         Returns:
@@ -111,7 +111,7 @@ class Translator(Generic[RecordT]):
         Raises:
             AttnvizError: There is no such model, a file of it is missing or damaged, or the device does not exist.
         """
-        check_choice("precision", precision, PRECISIONS)
+        check_choice("precision", precision, COARSE_PRECISIONS)
         folder = find_model(model)
         network, tokenizer = load_model(folder)
         name, digest = folder.resolve().name, weights_digest(folder)

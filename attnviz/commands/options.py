@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Group, Parameter
 from cyclopts.validators import Number
 
-from attnviz.bounds import PRECISIONS, WIDEST_BEAM
+from attnviz.bounds import COARSE_PRECISIONS, WIDEST_BEAM
 from attnviz.errors import AttnvizError
 from attnviz.installed_models import find_model
 
@@ -94,7 +94,7 @@ class ModelOptions:
     model: Annotated[str | None, Parameter(metavar="NAME|FOLDER")] = None
     """name of an installed model, or folder of a model; without it, the first that `attnviz models` lists"""
     device: Device = "auto"
-    precision: Annotated[str, Parameter(choices=PRECISIONS)] = "auto"
+    precision: Annotated[str, Parameter(choices=COARSE_PRECISIONS)] = "auto"
     """number format in which a CPU finds the likeliest pieces; their logits are then computed again in float32; auto
     chooses the faster format on this machine"""
     scorer: Scorers = ()

@@ -2,9 +2,9 @@
 
 Slight shares are estimated. Most of the time goes into sum_w exp(logit_w), the normaliser of each likelihood, for every
 step and annotation. So a lower bound of it is computed first, over the pieces of this target and those that were likely
-at its steps: it bounds each share from above. Where a share might matter, the whole sum is computed; elsewhere the log
-likelihood is its bound minus the mean gap of the bounds. Products use bfloat16 where the processor has instructions for
-it.
+at its steps: it bounds each share from above. Where a share might matter, the other pieces are added, whose logits are
+of 8 bits where the processor has instructions for them; elsewhere the log likelihood is its bound minus the mean gap of
+the bounds.
 
 Symbols and sizes are those of `trace.trace`.
 """
@@ -34,32 +34,18 @@ _FACTORS: dict[PosteriorKind, tuple[float, float]] = {"balanced": (0.75, 0.25), 
 """Factors of log (alpha p) and of the fit in the score of each kind."""
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class _PairInput:
     """Input of `posterior_of` for one pair, (Ty, Tx) each."""
 
     alignment: Array
-    fits: Array
-    readouts: Tensor
-    """t_i with h_j as its context, (Ty Tx, l)."""
     alone: Array
-    """log p(y_i | s_{i-1}, y_{i-1}, c = h_j); first an upper bound of it."""
-    logits: Array
-    """Logits of y_i."""
-    decisive: NDArray[np.bool_]
-    """Cells where the bound does not suffice."""
+    """log p(y_i | s_{i-1}, y_{i-1}, c = h_j)."""
+    fits: Array
 
     def fit(self) -> Array:
         """Return how far h_j supports y_i."""
         return self.fits
-
-    def store_exact(self, sums: Array) -> None:
-        """Store the exact values from the log sums, one for each cell in `decisive`."""
-        exact = self.logits[self.decisive] - sums
-        excess = (self.alone[self.decisive] - exact)[exact < np.log(0.5)]
-        self.alone -= excess.mean() if len(excess) else 0
-        self.alone[self.decisive] = exact
-        np.minimum(self.alone, 0, out=self.alone)
 
 
 class BatchPosterior:
@@ -84,12 +70,6 @@ class BatchPosterior:
         if decoded.steps is None:
             raise ValueError("a step of this network has more than one look")
         inputs = [self._input_of(decoded, decoded.steps, row, pair) for row, pair in enumerate(pairs)]
-        device = self._output.weight.device
-        cells = [torch.from_numpy(pair.decisive.ravel()).to(device) for pair in inputs]
-        sums = self._log_sum(torch.cat([pair.readouts[cell] for pair, cell in zip(inputs, cells, strict=True)]))
-        ends = np.cumsum([pair.decisive.sum() for pair in inputs])[:-1]
-        for pair, pair_sums in zip(inputs, np.split(_float64(sums), ends), strict=True):
-            pair.store_exact(pair_sums)
         return [posterior_of(pair, self._kind) for pair in inputs]
 
     def _input_of(self, decoded: DecodedBatch, steps: Steps, row: int, pair: EncodedPair) -> _PairInput:
@@ -100,14 +80,20 @@ class BatchPosterior:
             maxout_inputs = maxout_inputs + linear(_new_states(steps, row, rows, columns), *self._by_state)
         target_ids = torch.tensor(ids, device=maxout_inputs.device)
         alignment, fits = _float64(weights), self._fits(steps, row, weights, target_ids)
-        readouts = torch.maximum(maxout_inputs[..., ::2], maxout_inputs[..., 1::2])
+        readouts = torch.maximum(maxout_inputs[..., ::2], maxout_inputs[..., 1::2]).flatten(0, 1)
         weight, bias = self._output.weight, self._output.bias
-        logits = (readouts @ weight[target_ids][..., None])[..., 0] + bias[target_ids][:, None]
-        flat_readouts = readouts.flatten(0, 1)
-        likely_ids = torch.from_numpy(np.unique(np.concatenate([ids, decoded.likeliest[row, :rows].ravel()])))
-        bound = _float64(logits - self._log_sum(flat_readouts, likely_ids.to(maxout_inputs.device)).view_as(logits))
-        decisive = self._decisive(alignment, bound, fits)
-        return _PairInput(alignment, fits, flat_readouts, bound, _float64(logits), decisive)
+        logits = (readouts.view(rows, columns, -1) @ weight[target_ids][..., None])[..., 0] + bias[target_ids][:, None]
+        likely = torch.from_numpy(np.unique(np.concatenate([ids, decoded.likeliest[row, :rows].ravel()])))
+        likely = likely.to(readouts.device)
+        sums = linear(readouts, weight[likely], bias[likely]).logsumexp(1)
+        alone = _float64(logits - sums.view_as(logits))  # an upper bound
+        decisive = self._decisive(alignment, alone, fits)
+        cells = torch.from_numpy(decisive.ravel()).to(readouts.device)
+        exact = _float64(logits.flatten()[cells] - self._log_sum(readouts[cells], likely, sums[cells]))
+        excess = (alone[decisive] - exact)[exact < np.log(0.5)]
+        alone -= excess.mean() if len(excess) else 0
+        alone[decisive] = exact
+        return _PairInput(alignment, np.minimum(alone, 0), fits)
 
     def _fits(self, steps: Steps, row: int, alignment: Tensor, target_ids: Tensor) -> Array:
         """Return how far h_j supports y_i, (Ty, Tx), as `analysis.likelihood.Readouts.fit` does."""
@@ -136,20 +122,19 @@ class BatchPosterior:
         decisive: NDArray[np.bool_] = scores >= scores.max(1, keepdims=True) + np.log(SLIGHT)
         return decisive
 
-    def _log_sum(self, readouts: Tensor, ids: Tensor | None = None) -> Tensor:
-        """Return log sum_w exp(W_o[w] . t + b_o[w]) of readouts (R, l), over all pieces or these `ids`: (R,)."""
-        coarse = self._output.coarse
-        weight, bias = self._output.weight if coarse is None else coarse, self._output.bias
-        if ids is not None:
-            # torch would compile a bfloat16 product for each number of pieces.
-            weight, bias = self._output.weight[ids], bias[ids]
-        readouts, bias = readouts.to(weight.dtype), bias.to(weight.dtype)
-        logs = []
-        for part in readouts.split(max(1, LOGITS // len(bias))):
-            # torch accumulates in float32 for any type; asked for a float32 sum, it would copy all terms first.
-            sums = linear(part, weight, bias).exp_().sum(1).float().log_()
-            # Logits rarely overflow the exponential; then compute the stable sum.
-            logs.append(sums if sums.isfinite().all() else linear(part, weight, bias).float().logsumexp(1))
+    def _log_sum(self, readouts: Tensor, likely: Tensor, sums: Tensor) -> Tensor:
+        """Return log sum_w exp(W_o[w] . t + b_o[w]) of readouts (R, l): (R,).
+
+        `sums` (R,) are those over the ids `likely` alone; the other logits are coarse.
+        """
+        coarse, logs, at_once = self._output.coarse, [sums[:0]], max(1, LOGITS // len(self._output.bias))
+        for part, sums_of_part in zip(readouts.split(at_once), sums.split(at_once), strict=True):
+            logits = self._output.logits(part) if coarse is None else coarse(part, torch.bfloat16)[0]
+            logits[:, likely] = float("-inf")
+            others = logits.exp().sum(1).float().log_()
+            if not others.isfinite().all():  # the exponential overflows, or there are no others
+                others = logits.float().logsumexp(1)
+            logs.append(torch.logaddexp(sums_of_part, others))
         return torch.cat(logs)
 
 

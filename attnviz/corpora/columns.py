@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from attnviz.analysis.posterior import DEFAULT, POSTERIOR_KINDS, PosteriorKind
-from attnviz.bounds import PRECISIONS
+from attnviz.bounds import COARSE_PRECISIONS
 from attnviz.errors import AttnvizError
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ class Settings:
     batch_size: int = 64
     """Largest number of pairs computed together."""
     precision: str = "auto"
-    """Precision of the normalisers in posterior attention on a CPU: "bf16", correct to three digits, "fp32", or "auto".
+    """Precision of the normalisers in posterior attention on a CPU: "int8", correct to three digits, "fp32", or "auto".
 
     "auto" is the faster of the two on this machine.
     """
@@ -155,9 +155,9 @@ class Settings:
         """
         if device.type != "cpu" or self.precision != "auto":
             return self
-        from attnviz.network.products import choose_precision
+        from attnviz.network.products import choose_coarse_precision
 
-        return dataclasses.replace(self, precision=choose_precision(self.precision, device))
+        return dataclasses.replace(self, precision=choose_coarse_precision(self.precision, device))
 
     def check(self) -> None:
         """Raise AttnvizError unless all settings are valid."""
@@ -171,7 +171,9 @@ class Settings:
             )
         if not 0 < self.threshold <= 1:
             raise AttnvizError(f"The threshold must be above 0 and at most 1, not {self.threshold}.")
-        if self.precision not in PRECISIONS:
-            raise AttnvizError(f"There is no precision {self.precision!r}. Choose one of {', '.join(PRECISIONS)}.")
+        if self.precision not in COARSE_PRECISIONS:
+            raise AttnvizError(
+                f"There is no precision {self.precision!r}. Choose one of {', '.join(COARSE_PRECISIONS)}."
+            )
         if self.batch_size < 1:
             raise AttnvizError(f"The batch size must be at least 1, not {self.batch_size}.")

@@ -24,8 +24,8 @@ from attnviz.text import BOS, EOS, PAD, SPECIAL_PIECES, UNK, Tokenizer, join_pie
 from attnviz.trace import Words
 from attnviz.translator import Translator
 
-LOGITS = 1 << 22
-"""Number of logits computed at once: 16 MB in single precision, or 262 readouts at a vocabulary of 16,000."""
+LOGITS = 1 << 21
+"""Number of logits computed at once: 8 MB in single precision, or 131 readouts at a vocabulary of 16,000."""
 _BATCH = 64
 """Largest number of pairs computed together."""
 _MOST_PIECES, _MOST_CELLS = 2000, 20_000
@@ -291,9 +291,9 @@ def _target_logs_and_likeliest(
     likeliest = torch.zeros((*target.shape, count), dtype=torch.long, device=target.device)
     chosen_logs, best, rows_at_once = [], [], max(1, LOGITS // translator.network.config.vocabulary_size)
     for part, chosen in zip(rows.split(rows_at_once), ids.split(rows_at_once), strict=True):
-        logits = output.logits(part)
-        chosen_logs.append(logits.gather(1, chosen[:, None])[:, 0] - logits.logsumexp(1))
-        best.append(largest(logits, count)[1] if count else likeliest.new_empty(len(part), 0))
+        logs = output.log_probabilities(part)
+        chosen_logs.append(logs.gather(1, chosen[:, None])[:, 0])
+        best.append(largest(logs, count)[1] if count else likeliest.new_empty(len(part), 0))
     log_probabilities[is_piece], likeliest[is_piece] = torch.cat(chosen_logs), torch.cat(best)
     return log_probabilities, likeliest
 

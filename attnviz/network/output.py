@@ -5,16 +5,13 @@ from __future__ import annotations
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import linear
 
-from attnviz.network.products import FixedProduct, choose_precision
+from attnviz.network.products import ByteProduct, FixedProduct, choose_coarse_precision
 
 _MANY = 8
 """Number of readouts from which computing coarse logits first pays off."""
 _FEW = 16
 """Average number of candidate pieces of a readout up to which exact logits of single pieces pay off."""
-_ROUNDING = 2**-8
-"""Largest relative error of rounding to bfloat16."""
 
 
 class OutputLayer:
@@ -27,26 +24,20 @@ class OutputLayer:
         self.logits = FixedProduct(self.weight, self.bias)
         """W_o t + b_o: (R, l) to (R, K)."""
         self.set_precision("auto")
-        # Weights, readouts and results are rounded to bfloat16, summands to float32. By Cauchy-Schwarz the sum of
-        # |w_i t_i| is at most |w||t|.
-        share = (1 + _ROUNDING) ** 3 * (1 + 2**-23 * self.weight.shape[1]) - 1
-        self.error_factor = share * self.weight.norm(dim=1).max()
-        """Largest difference of a coarse logit from the exact one, as a multiple of |t|."""
 
     def set_precision(self, wanted: str) -> None:
-        """Choose whether bfloat16 selects candidate pieces: "bf16", "fp32", or "auto" for the faster one here."""
-        on_cpu = self.weight.device.type == "cpu"
-        self._has_coarse = on_cpu and choose_precision(wanted, self.weight.device) == "bf16"
-        self._coarse: Tensor | None = None
+        """Choose whether 8 bits select candidate pieces: "int8", "fp32", or "auto" for the faster one here."""
+        self._has_coarse = choose_coarse_precision(wanted, self.weight.device) == "int8"
+        self._coarse: ByteProduct | None = None
 
     @property
-    def coarse(self) -> Tensor | None:
-        """The weights in bfloat16, which select candidate pieces; None where that would be slower.
+    def coarse(self) -> ByteProduct | None:
+        """W_o t + b_o in 8 bits, which selects candidate pieces; None where that would be slower.
 
-        They are made at their first use, for a batch: a single sentence does not need them.
+        It is made at its first use, for a batch: a single sentence does not need it.
         """
         if self._has_coarse and self._coarse is None:
-            self._coarse = self.weight.bfloat16()
+            self._coarse = ByteProduct(self.weight, self.bias)
         return self._coarse
 
     def log_probabilities(self, readouts: Tensor) -> Tensor:
@@ -64,12 +55,11 @@ class OutputLayer:
         These are the pieces whose coarse logit is within the error bound of the largest. Return None where that does
         not pay off.
         """
-        weight = self.coarse
-        if weight is None:
+        if self.coarse is None:
             return None
-        coarse = linear(readouts.bfloat16(), weight).float().add_(self.bias).numpy()[:, first:]
-        error = (self.error_factor * readouts.norm(dim=1, keepdim=True)).numpy()
-        least = coarse.max(1, keepdims=True) - 2 * error
+        product, error = self.coarse(readouts)
+        coarse = product.numpy()[:, first:]
+        least = coarse.max(1, keepdims=True) - 2 * error.numpy()
         rows, pieces = np.divmod(np.flatnonzero(coarse >= least), coarse.shape[1])
         if not np.isfinite(least).all() or len(rows) > _FEW * len(readouts):
             return None

@@ -143,7 +143,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", default="models/en-fr", help="model folder to measure")
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--precision", default="auto", help="fp32 for what a processor without bfloat16 does")
+    parser.add_argument("--precision", default="auto", help="fp32 for what a processor without VNNI does")
     parser.add_argument("--random-size", type=int, nargs="+", help="n, and n' = l = n, of made-up networks instead")
     parser.add_argument("--turns", type=int, default=20)
     parser.add_argument("--threads", type=int, default=2)

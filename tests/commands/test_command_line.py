@@ -56,7 +56,7 @@ def test_help_fits_and_names_real_defaults(
     [
         ["translte", "A dog."],
         ["translate", "--bem", "3"],
-        ["translate", "--precision", "bf61"],
+        ["translate", "--precision", "int3"],
         ["translate", "--beam"],
         ["translate", "--beam", "0"],
         ["translate", "--beam", "many"],

@@ -56,7 +56,7 @@ def test_batch_posterior_matches_that_of_single_sentences(
     exactly = force_encoded(translator, pairs, BatchPosterior(translator, kind))
     for (source, target), exact, near in zip(texts, exactly, nearly, strict=True):
         expected = posterior(translator.translate(source, target=target), weights, kind)
-        # bfloat16, where it is used, has three digits.
+        # 8 bits, where they are used, leave three digits.
         assert np.abs(exact.posterior - expected).max() < 0.01
         assert np.abs(near.posterior - expected).max() < 0.03
         np.testing.assert_allclose(near.posterior.sum(1), 1)

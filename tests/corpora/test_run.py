@@ -91,6 +91,22 @@ def test_an_exception_in_advance_stops_the_run_and_it_can_resume(
     assert output.read_bytes() == whole.read_bytes()
 
 
+def test_all_processes_of_a_run_use_the_precision_that_it_chose(
+    pairs_file: Path, model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen, named = tmp_path / "chosen.parquet", tmp_path / "named.parquet"
+    with monkeypatch.context() as patch:
+        patch.setattr("attnviz.network.products.choose_coarse_precision", lambda *_: "int8")
+        patch.setattr(
+            "attnviz.network.output.choose_coarse_precision", lambda wanted, _: "fp32" if wanted == "auto" else wanted
+        )
+        analyse(pairs_file, chosen, model_folder, Settings(beam=1), device="cpu", limit=4)
+    analyse(pairs_file, named, model_folder, Settings(beam=1, precision="int8"), device="cpu", limit=4)
+    assert chosen.read_bytes() == named.read_bytes()
+    analyse(pairs_file, named, model_folder, Settings(beam=1, precision="fp32"), device="cpu", limit=4)
+    assert chosen.read_bytes() != named.read_bytes()
+
+
 def test_files_of_others_among_the_parts_stay(
     pairs_file: Path, model_folder: Path, tmp_path: Path, snapshot: SnapshotAssertion
 ) -> None:
