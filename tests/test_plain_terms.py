@@ -1,4 +1,4 @@
-"""Terminology: messages, guides and names use the terms of the field, and none of the former private words."""
+"""Terminology: messages and guides use the terms of the field, and none of the former private words."""
 
 from __future__ import annotations
 
