@@ -1,11 +1,13 @@
-"""Benchmark of the training loop: target pieces per second, in bfloat16 and float32.
+"""Benchmark of the training loop: target pieces per second, alone or alternating with a peer.
 
     OMP_WAIT_POLICY=PASSIVE python -m tests.benchmarks.training_speed
-    python -m tests.benchmarks.training_speed --data multi30k.tsv.xz
+    python -m tests.benchmarks.training_speed --peer eole --peer-python ../peer/bin/python --data multi30k.tsv.xz
 
-With dropout and label smoothing 0.1, gradients clipped and Adam. The precisions take turns (A B A B ...), so that
-whatever else the machine does falls on both alike. The sizes are m, n (each encoder direction and the decoder), and
-n' = l = n.
+Every contender learns from the same batches, with dropout and label smoothing 0.1, gradients clipped and Adam. They
+take turns (A B A B ...), so that whatever else the machine does falls on all alike; the medians over the turns, and the
+median ratio within a turn, are printed. Ours has the sizes m, n (each encoder direction and the decoder), n' = l = n.
+eole's network has one size for decoder, attention, readout and the encoder's two directions together: with that equal
+to n, none of our sizes is smaller than its own; with 2n, the encoders are the same and its decoder is twice as wide.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import argparse
 import statistics
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
@@ -32,6 +35,7 @@ from attnviz.pair_files import read_pairs
 from attnviz.text import BOS, EOS, Tokenizer
 from attnviz.training.encoded_pairs import Batch
 from attnviz.training.objective import Objective
+from tests.benchmarks.peers.process import DRIVERS, Peer
 
 Rows = list[list[int]]
 Turn = Callable[[], float]
@@ -81,8 +85,8 @@ def as_batch(source: Rows, target: Rows) -> Batch:
     )
 
 
-class Learner:
-    """The network, loss and optimizer, updated as `attnviz.training.loop` does it."""
+class Ours:
+    """Our network, loss and optimizer, updated as `attnviz.training.loop` does it."""
 
     def __init__(self, size: int, options: argparse.Namespace, batches: list[Batch]) -> None:
         config = ModelConfig(options.vocabulary, options.embedding, size, size, size, dropout=0.1)
@@ -114,16 +118,56 @@ class Learner:
         return self.pieces / (time.perf_counter() - started)
 
 
-def precisions_by_name(size: int, options: argparse.Namespace) -> dict[str, Turn]:
-    """Return a turn at this size for each precision."""
-    network = Learner(size, options, [as_batch(*pair) for pair in make_rows(options)])
-    total, body = network.sizes()
+def peer_turn(peer: Peer, pieces: int) -> float:
+    """Have the peer update once on each batch; return target pieces a second."""
+    answer = peer.ask("train")
+    if answer["tokens"] != pieces:
+        raise RuntimeError(f"the peer learnt from {answer['tokens']} pieces, not from {pieces}")
+    return float(answer["tokens"] / answer["seconds"])
+
+
+def contenders(size: int, options: argparse.Namespace, stack: ExitStack) -> dict[str, Turn]:
+    """Return the contenders at this size by name, ours first."""
+    rows = make_rows(options)
+    ours = Ours(size, options, [as_batch(*pair) for pair in rows])
+    total, body = ours.sizes()
     # Without bfloat16 instructions a turn in bfloat16 takes minutes.
     fastest = choose_precision("auto", torch.device("cpu"))
-    return {
-        f"n={size} {precision} ({body / 1e6:.1f} of {total / 1e6:.1f} M weights)": partial(network.turn, precision)
-        for precision in (["bf16", "fp32"] if fastest == "bf16" else ["fp32"])
+    precisions = ["bf16", "fp32"] if fastest == "bf16" else ["fp32"]
+    turns: dict[str, Turn] = {
+        f"attnviz n={size} {precision} ({body / 1e6:.1f} of {total / 1e6:.1f} M weights)": partial(ours.turn, precision)
+        for precision in precisions
     }
+    if not options.peer:
+        return turns
+    widths = [hidden for hidden in (size, 2 * size) if hidden <= options.peer_widest]
+    kinds = [(hidden, precision, True) for hidden in widths for precision in precisions]
+    for hidden, precision, keep in [*kinds, *((hidden, fastest, False) for hidden in widths)]:
+        peer = stack.enter_context(Peer(options.peer, options.peer_python, keep_memory=keep))
+        found = peer.ask(
+            "build",
+            vocabulary=options.vocabulary,
+            embedding=options.embedding,
+            hidden=hidden,
+            precision=precision,
+            threads=options.threads,
+        )
+        peer.ask("load_batches", batches=[{"source": source, "target": target} for source, target in rows])
+        name = f"{options.peer} {hidden} {precision}{'' if keep else ', default malloc'}"
+        turns[f"{name} ({found['body'] / 1e6:.1f} of {found['weights'] / 1e6:.1f} M weights)"] = partial(
+            peer_turn, peer, ours.pieces
+        )
+    return turns
+
+
+def report(speeds: dict[str, list[float]]) -> None:
+    """Print the median speeds, and the ratio of our best precision to each within a turn."""
+    names = [name for name in speeds if name.startswith("attnviz")]
+    ours = max(names, key=lambda name: statistics.median(speeds[name]))
+    for name, values in speeds.items():
+        ratio = statistics.median(mine / its for mine, its in zip(speeds[ours], values, strict=True))
+        spread = f"{min(values):.0f} to {max(values):.0f}"
+        print(f"{name:54} {statistics.median(values):8.0f} pieces/s  ({spread:>14})   ours is {ratio:5.2f} x")
 
 
 def main() -> None:
@@ -137,22 +181,24 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--data", type=Path, help="sentence pairs (.tsv, .tsv.xz) in place of generated ones")
+    parser.add_argument("--peer", choices=sorted(DRIVERS))
+    parser.add_argument("--peer-python", default="python", help="interpreter of the peer's environment")
+    parser.add_argument("--peer-widest", type=int, default=512, help="leave out wider networks of the peer's")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     keep_memory()
     for size in options.sizes:
-        turns = precisions_by_name(size, options)
-        speeds: dict[str, list[float]] = {name: [] for name in turns}
-        print(f"\n{options.batches} batches of {options.batch} pairs, {options.turns} turns, n={size}", flush=True)
-        for number in range(options.turns + 1):  # the first warms up
-            for name, turn in turns.items():
-                speed = turn()
-                print(f"turn {number} of {options.turns}: {name:54} {speed:8.0f} pieces/s", flush=True)
-                if number:
-                    speeds[name].append(speed)
-        for name, values in speeds.items():
-            spread = f"{min(values):.0f} to {max(values):.0f}"
-            print(f"{name:54} {statistics.median(values):8.0f} pieces/s  ({spread:>14})")
+        with ExitStack() as stack:
+            turns = contenders(size, options, stack)
+            speeds: dict[str, list[float]] = {name: [] for name in turns}
+            print(f"\n{options.batches} batches of {options.batch} pairs, {options.turns} turns, n={size}", flush=True)
+            for number in range(options.turns + 1):  # the first warms up
+                for name, turn in turns.items():
+                    speed = turn()
+                    print(f"turn {number} of {options.turns}: {name:54} {speed:8.0f} pieces/s", flush=True)
+                    if number:
+                        speeds[name].append(speed)
+            report(speeds)
 
 
 if __name__ == "__main__":
