@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import random
+import signal
 import sys
 import tempfile
 import threading
@@ -32,7 +34,7 @@ from tests.conftest import SHIPPED_MODEL
 
 pytestmark = [pytest.mark.browser, pytest.mark.nightly]
 
-PATIENCE = 30.0
+PATIENCE = 60.0
 """Seconds until the page must have come to rest."""
 SENTENCES = ("Two dogs play.", "A man sleeps.", "He is an honest man.", "The girl reads a book.", "It rains today.")
 CONNECTED = ".stApp[data-test-connection-state=CONNECTED]"
@@ -132,6 +134,7 @@ class HurriedVisitor:
         for context in self.browser.contexts:
             context.close()
         self.page = self.browser.new_page(viewport={"width": 1440, "height": 900})
+        self.page.set_default_timeout(1000 * PATIENCE)
         self.page.goto(f"http://127.0.0.1:{self.proxy.port}/?depth=everything&sentence=A+man+sleeps.")
         self.page.wait_for_selector(READY, timeout=120_000)
         self.expected: dict[str, Any] = {}
@@ -266,7 +269,7 @@ class HurriedVisitor:
     def mend(self) -> None:
         """Mend the connection, and wait until the page has noticed."""
         self.proxy.is_cut = False
-        self.page.wait_for_selector(CONNECTED, timeout=1000 * PATIENCE)
+        self.page.wait_for_selector(CONNECTED)
 
     def restart(self) -> None:
         """Restart the server, and wait until the page is connected; afterwards it must be as it was."""
@@ -371,11 +374,16 @@ def find_inconsistencies(
     random.Random(seed).shuffle(order)
     with ExitStack() as server, sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
 
-        def restart() -> None:
-            server.close()
-            server.enter_context(running_server(SHIPPED_MODEL.parent, Path(folder) / "page.log", PORT=str(port)))
+        def start() -> int:
+            log = Path(folder) / "page.log"
+            return server.enter_context(running_server(SHIPPED_MODEL.parent, log, PORT=str(port)))[1]
 
-        restart()
+        def restart() -> None:
+            os.kill(processes.pop(), signal.SIGKILL)  # as in a crash: an orderly end may wait for minutes
+            server.close()
+            processes.append(start())
+
+        processes = [start()]
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=CHROMIUM_FLAGS)
         visitor = HurriedVisitor(browser, seed, Proxy(port), restart)
         for number, kind in enumerate(order):
