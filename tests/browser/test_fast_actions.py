@@ -57,7 +57,7 @@ SHOWN = """() => {
     box: document.querySelector(".st-key-sentence textarea")?.value ?? null,
     words: player ? words.join(" ") : null,
     columns: heatmap?.xaxis?.ticktext?.join(" ") ?? null,
-    row: heatmap?.shapes?.[0]?.y0 ?? null,
+    row: heatmap?.shapes?.find(({ line }) => line?.color === heatmap.meta.frame)?.y0 ?? null, // none for a hidden mark
     step: room?.dataset.step ?? null,
     drawn: { ...room?.dataset, depth: room?.dataset.level },
     first: room?.attnvizView?.view?.firstStep ?? 0,
