@@ -146,10 +146,7 @@ class HurriedVisitor:
         try:
             self.go_home()
             for act in KINDS[kind]:
-                if isinstance(act, int):
-                    self.page.wait_for_timeout(self.chance.uniform(0, act))
-                else:
-                    act(self)
+                self.page.wait_for_timeout(self.chance.uniform(0, act)) if isinstance(act, int) else act(self)
         except Error as error:
             return [f"out of reach: {str(error).splitlines()[0][:120]}"]
         return self._faults()
@@ -211,8 +208,8 @@ class HurriedVisitor:
         """Choose other values than those `shown`, in the same tick; expect those whose controls are still there."""
         chosen = {name: next(value for value in CHOICES[name] if value != shown[name]) for name in names}
         clicked = self.page.evaluate(CLICK, [*map(list, chosen.items())])
-        self.expected |= (chosen := {name: chosen[name] for name in clicked})
-        self.done += [f"{name}={value}" for name, value in chosen.items()]
+        self.expected |= {name: chosen[name] for name in clicked}
+        self.done += [f"{name}={chosen[name]}" for name in clicked]
 
     def click_language(self) -> None:
         """Click the other language with the mouse, which leaves the text box."""
@@ -227,8 +224,7 @@ class HurriedVisitor:
             self.page.keyboard.press("ArrowRight")
 
     def press_many_keys(self) -> None:
-        """Press more arrow keys than a browser allows writes of the address."""
-        for _ in range(60):
+        for _ in range(60):  # more than a browser allows writes of the address
             self.page.keyboard.press(self.chance.choice(("ArrowRight", "ArrowRight", "ArrowLeft")))
 
     def wander(self) -> None:
@@ -255,8 +251,7 @@ class HurriedVisitor:
         self.page.wait_for_selector(READY)
 
     def what_ifs(self, count: int = 1) -> None:
-        """Change the temperature of so many steps in the same tick."""
-        first = self.expected["whatIfs"]  # another change of the same step would replace the previous one
+        first = self.expected["whatIfs"]  # another temperature of the same step would replace the previous one
         changes = [to_json_dict(Temperature(self.chance.uniform(2, 5), first + place)) for place in range(count)]
         self.page.locator(".st-key-room").evaluate(WHAT_IFS, changes)
         self.expected["whatIfs"] += count
@@ -374,16 +369,13 @@ def find_inconsistencies(
     random.Random(seed).shuffle(order)
     with ExitStack() as server, sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
 
-        def start() -> int:
-            log = Path(folder) / "page.log"
-            return server.enter_context(running_server(SHIPPED_MODEL.parent, log, PORT=str(port)))[1]
-
         def restart() -> None:
-            os.kill(processes.pop(), signal.SIGKILL)  # as in a crash: an orderly end may wait for minutes
             server.close()
-            processes.append(start())
+            log = Path(folder) / "page.log"
+            _, process = server.enter_context(running_server(SHIPPED_MODEL.parent, log, PORT=str(port)))
+            server.callback(os.kill, process, signal.SIGKILL)  # as a crash: an orderly end may wait for minutes
 
-        processes = [start()]
+        restart()
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=CHROMIUM_FLAGS)
         visitor = HurriedVisitor(browser, seed, Proxy(port), restart)
         for number, kind in enumerate(order):
