@@ -159,7 +159,7 @@ def benchmark_against_peer(size: int, options: argparse.Namespace) -> None:
                     turns[other] = partial(peer_turn, by_beam[beam], source, pieces)
                 how = "greedy" if beam == 1 else f"beam {beam}"
                 report(f"One sentence, {pieces} pieces in, {pieces} steps, {how}", turns, options.turns)
-        turns = {f"attnviz n={size}": fixed(16, ours, partial(ours.translate_batch, many))}
+        turns = {f"attnviz n={size}": fixed(16, ours, partial(ours.translate_batch, many, beam=1))}
         for other, by_beam in peers.items():
             by_beam[1].ask("load_translator", beam=1, steps=16)
             turns[other] = partial(peer_turn, by_beam[1], [[*tokenizer.encode(s), EOS] for s in many], 16)
@@ -177,7 +177,7 @@ def benchmark_model_folder(options: argparse.Namespace) -> None:
             turn = partial(timed_anew, translator, partial(translator.translate, sentence, beam=beam))
             report(f"One sentence, {sizes}, {how}", {f"{translator.name}, with the Trace": turn}, options.turns)
     many = [" ".join(SHORT.split()[: 4 + i % 7]) for i in range(100)]
-    turn = partial(timed_anew, translator, partial(translator.translate_batch, many))
+    turn = partial(timed_anew, translator, partial(translator.translate_batch, many, beam=1))
     report("100 short sentences, greedy", {translator.name: turn}, max(3, options.turns // 4), len(many))
 
 
