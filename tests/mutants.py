@@ -113,9 +113,10 @@ def replacements(node: ast.AST) -> Iterator[ast.AST]:  # noqa: C901  a table
             yield operand
         case ast.Constant(bool() as value):
             yield ast.Constant(not value)
-        case ast.Constant(int() | float() as value):
-            yield ast.Constant(value + 1)
-            yield ast.Constant(value - 1 if isinstance(value, int) else value / 2)
+        case ast.Constant(int() as value):
+            yield from (ast.Constant(value + 1), ast.Constant(value - 1))
+        case ast.Constant(float() as value):
+            yield from (ast.Constant(2 * value + (not value)), ast.Constant(value / 2))
         case ast.Constant(str() as value) if value.isidentifier():
             yield ast.Constant(f"other_{value}")
         case ast.Slice(lower, upper, step) if lower or upper:
