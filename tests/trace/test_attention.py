@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
@@ -32,6 +33,12 @@ def test_attention_keeps_given_numbers(record: Attention) -> None:
     assert record.source_text == " ".join(SOURCE)
     assert record.translation == " ".join(TARGET).replace("@@ ", "")
     assert record.possible == ((2, 1),)  # without the sure links
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_tensors_with_gradients_are_read(dtype: torch.dtype) -> None:
+    weights = torch.tensor([[0.25, 0.75], [1.0, 0.0]], dtype=dtype, requires_grad=True)
+    assert attention("a b", "c d", weights).alignment.tolist() == [[0.25, 0.75], [1, 0]]
 
 
 def test_words_sum_source_pieces_and_average_target_pieces() -> None:
