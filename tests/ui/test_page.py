@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pkgutil
 import shutil
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,6 +19,7 @@ from attnviz.checkpoint import save_model
 from attnviz.figures.registry import FIGURES
 from attnviz.figures.subject import Subject
 from attnviz.text import EOS, LONGEST_SENTENCE, Tokenizer
+from attnviz.ui import pages
 from attnviz.ui.examples import DEFAULT_SENTENCE
 from attnviz.ui.page_state.linked import page_payload
 from tests.conftest import ModelFactory
@@ -169,3 +172,9 @@ def test_no_typed_sentence_raises_or_is_read_as_markdown(
         assert {element.value for element in app.markdown} <= written, "the typed text was rendered as Markdown"
 
     typed()
+
+
+def test_server_knows_the_path_of_every_page() -> None:
+    names = [name for _, name, _ in pkgutil.iter_modules(pages.__path__)]
+    found = {vars(import_module(f"{pages.__name__}.{name}"))[name.upper()].path for name in names}
+    assert found == {*pages.PATHS}
