@@ -82,7 +82,10 @@ def play_twice(root: Locator) -> None:
     run = root.locator(".run")
     expect(run).to_have_text("Show this step")
     expect(root.locator(".piece").first).to_be_visible()
-    still = still_of(root)
+    still = ""
+    while (now := still_of(root)) != still:  # it may be on its way to another step
+        still = now
+        root.page.wait_for_timeout(700)
     for words in ("Show this step", "Show again"):
         expect(run).to_have_text(words)
         run.click()
