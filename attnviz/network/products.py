@@ -202,7 +202,18 @@ class ByteProduct:
         whole, zero = (rows / step).round_(), self._most + 1
         error = self._norm * (rows - step * whole).norm(dim=1) + self._rounding * rows.norm(dim=1)
         product = torch.ops.onednn.qlinear_pointwise(
-            whole.add_(zero).to(torch.uint8), step, zero, self._weights, self._steps, self._zeros, self._bias,
-            1.0, 0, dtype, "none", [], "",
-        )  # fmt: skip
+            whole.add_(zero).to(torch.uint8),
+            step,
+            zero,
+            self._weights,
+            self._steps,
+            self._zeros,
+            self._bias,
+            1.0,
+            0,
+            dtype,
+            "none",
+            [],
+            "",
+        )
         return product, error[:, None]

@@ -9,7 +9,7 @@ The runs of a session never overlap, since `runner.fastReruns` is off.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeGuard
 
@@ -18,6 +18,7 @@ from attnviz.languages import gettext
 from attnviz.ui.components.component import component, in_view
 from attnviz.ui.embedding import page_session
 from attnviz.ui.page_state.language import use_chosen_language
+from attnviz.ui.page_state.linked import Session
 from attnviz.ui.payloads import begin_requests
 
 _INBOX = "inbox"
@@ -26,7 +27,6 @@ RESUME = "resume"
 _MOST = 1000
 """Largest number of requests that are read from a message and queued."""
 
-_Session = MutableMapping[Any, Any]
 Handler = Callable[[Any], object]
 """Handles a request with this value."""
 
@@ -120,7 +120,7 @@ def _is_count(number: Any) -> TypeGuard[float]:
     return isinstance(number, int | float) and 0 <= number < 2**53
 
 
-def inbox(session: _Session) -> Inbox:
+def inbox(session: Session) -> Inbox:
     """Return the inbox of `session`."""
     if _INBOX not in session:
         session[_INBOX] = Inbox()
